@@ -1,63 +1,85 @@
-//! Makes the library's exported functions, and the table for looking them up, of the lines in `api.in`.
+//! Makes the library's exported functions of the lines in `api.in` and `cudart.in`, and of the former the table for looking them up.
 
 use std::env;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A line of `api.in`.
+/// A line of a table.
 struct Function<'a> {
     name: &'a str,
-    since: u32,
+    /// The version that brought a function of the driver; what a function of the runtime API needs before its body.
+    second: &'a str,
     /// The ending of the name's twin for per-thread default streams.
     twin: Option<&'a str>,
-    /// What implements the function, and the arguments.
-    body: Option<(&'a str, Vec<(&'a str, &'a str)>)>,
+    body: Option<Body<'a>>,
+}
+
+/// What implements a function.
+struct Body<'a> {
+    path: &'a str,
+    arguments: Vec<(&'a str, &'a str)>,
+    /// What is returned, where that is no code.
+    result: Option<&'a str>,
+}
+
+/// The two APIs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Api {
+    Driver,
+    Runtime,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("cargo::rerun-if-changed=api.in");
     println!("cargo::rerun-if-changed=build.rs");
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         // Programs look for this name, and may call the library until their very end.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
-    let text = std::fs::read_to_string("api.in")?;
-    let mut code = String::new();
-    let mut table = "/// All functions.\npub(crate) static FUNCTIONS: &[Function] = &[\n".to_owned();
-    for (number, line) in text.lines().enumerate() {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
+    let folder = env::var("OUT_DIR")?;
+    for (name, api) in [("api", Api::Driver), ("cudart", Api::Runtime)] {
+        println!("cargo::rerun-if-changed={name}.in");
+        let text = std::fs::read_to_string(format!("{name}.in"))?;
+        let mut code = String::new();
+        let mut table = "/// All functions.\npub(crate) static FUNCTIONS: &[Function] = &[\n".to_owned();
+        for (number, line) in text.lines().enumerate() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let function = parse(line).ok_or_else(|| format!("{name}.in:{}: {line}", number + 1))?;
+            define(&mut code, api, &function)?;
+            row(&mut table, &function)?;
         }
-        let function = parse(line).ok_or_else(|| format!("api.in:{}: {line}", number + 1))?;
-        define(&mut code, &function)?;
-        row(&mut table, &function)?;
+        if api == Api::Driver {
+            code += &table;
+            code.push_str("];\n");
+        }
+        std::fs::write(Path::new(&folder).join(format!("{name}.rs")), code)?;
     }
-    table.push_str("];\n");
-    std::fs::write(Path::new(&env::var("OUT_DIR")?).join("api.rs"), code + &table)?;
     Ok(())
 }
 
 fn parse(line: &str) -> Option<Function<'_>> {
     let mut fields = line.splitn(4, ' ');
-    let (name, since) = (fields.next()?, fields.next()?.parse().ok()?);
+    let (name, second) = (fields.next()?, fields.next()?);
     let twin = Some(fields.next()?).filter(|&twin| twin != "-");
     let body = match fields.next()? {
         "missing" => None,
         body => {
-            let (path, arguments) = body.strip_suffix(')')?.split_once('(')?;
+            let (call, result) = body.split_once(" -> ").map_or((body, None), |(call, result)| (call, Some(result)));
+            let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
             let arguments = arguments.split(", ").filter(|argument| !argument.is_empty());
             let arguments = arguments.map(|argument| argument.split_once(": ")).collect::<Option<_>>()?;
-            Some((path, arguments))
+            Some(Body { path, arguments, result })
         }
     };
-    Some(Function { name, since, twin, body })
+    Some(Function { name, second, twin, body })
 }
 
-fn define(code: &mut String, function: &Function<'_>) -> std::fmt::Result {
+fn define(code: &mut String, api: Api, function: &Function<'_>) -> std::fmt::Result {
     let twin = function.twin.map(|twin| (format!("{}_{twin}", function.name), true));
     for (name, per_thread) in [(function.name.to_owned(), false)].into_iter().chain(twin) {
-        let Some((path, arguments)) = &function.body else {
+        let Some(Body { path, arguments, result }) = &function.body else {
             writeln!(
                 code,
                 "#[unsafe(no_mangle)]\npub extern \"C\" fn {name}() -> u32 {{\n    call::missing({name:?})\n}}\n"
@@ -68,11 +90,17 @@ fn define(code: &mut String, function: &Function<'_>) -> std::fmt::Result {
         let names: Vec<_> = arguments.iter().map(|(name, _)| *name).collect();
         let shown: Vec<_> = names.iter().map(|name| format!("(\"{name}\", &{name})")).collect();
         let body = if names.is_empty() { path.to_string() } else { format!("|| {path}({})", names.join(", ")) };
+        let run = match (api, result) {
+            (Api::Driver, _) => format!("call.run({body})"),
+            (Api::Runtime, None) => format!("call::run(&call, Needs::{}, {body})", function.second),
+            (Api::Runtime, Some(_)) => format!("call::answer(&call, {body})"),
+        };
         writeln!(
             code,
-            "#[unsafe(no_mangle)]\npub extern \"C\" fn {name}({}) -> u32 {{\n    let call = Call {{ name: {name:?}, \
-             arguments: &[{}], per_thread: {per_thread} }};\n    call.run({body})\n}}\n",
+            "#[unsafe(no_mangle)]\npub extern \"C\" fn {name}({}) -> {} {{\n    let call = Call {{ name: {name:?}, arguments: \
+             &[{}], per_thread: {per_thread} }};\n    {run}\n}}\n",
             list.join(", "),
+            result.unwrap_or("u32"),
             shown.join(", "),
         )?;
     }
@@ -80,7 +108,7 @@ fn define(code: &mut String, function: &Function<'_>) -> std::fmt::Result {
 }
 
 fn row(table: &mut String, function: &Function<'_>) -> std::fmt::Result {
-    let Function { name, since, twin, .. } = function;
+    let Function { name, second: since, twin, .. } = function;
     let per_thread = match twin {
         Some(twin) => format!("Some({name}_{twin} as *const c_void)"),
         None => "None".to_owned(),

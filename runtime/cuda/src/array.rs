@@ -15,7 +15,7 @@ use crate::sync::lock;
 pub(crate) struct Array {
     context: Arc<Context>,
     pub array: runtime::Array,
-    description: Description3D,
+    pub description: Description3D,
     /// Whether the array ends with a mip-mapped one.
     is_level: bool,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Array {
 pub(crate) struct Mipmapped {
     context: Arc<Context>,
     pub array: runtime::MipmappedArray,
-    description: Description3D,
+    pub description: Description3D,
     /// Those levels that were asked for.
     levels: Mutex<Vec<(c_uint, ArrayHandle)>>,
 }
@@ -65,12 +65,12 @@ pub(crate) struct Description {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Description3D {
-    width: usize,
-    height: usize,
-    depth: usize,
-    format: c_uint,
-    channels: c_uint,
-    flags: c_uint,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
 }
 
 /// Flags of arrays: layers, surfaces, cubes, gathering, depth, colour of graphics.

@@ -1,6 +1,7 @@
 //! What all exported functions do: run their body, let nothing unwind into the caller, and leave a line in the trace.
 
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -29,6 +30,15 @@ pub(crate) fn is_per_thread() -> bool {
 impl Call<'_> {
     /// Runs the body, and gives what the function returns.
     pub fn run(&self, body: impl FnOnce() -> Result<(), Code>) -> u32 {
+        self.run_with_names(Code::name, body).0
+    }
+
+    /// As [`Call::run`], with names of codes for the trace.
+    pub fn run_with_names(
+        &self,
+        name: fn(Code) -> Option<&'static CStr>,
+        body: impl FnOnce() -> Result<(), Code>,
+    ) -> Code {
         let start = Instant::now();
         let outer = PER_THREAD.replace(self.per_thread);
         // Tables and objects are changed in one step, or not at all.
@@ -38,9 +48,10 @@ impl Call<'_> {
         let code = result.err().unwrap_or(SUCCESS);
         let reason = code::take_reason().filter(|_| code != SUCCESS);
         if trace::is_on() {
-            trace::call(self.name, self.arguments, code, start.elapsed(), reason.as_deref());
+            let name = name(code).map_or_else(|| code.0.to_string().into(), CStr::to_string_lossy);
+            trace::call(self.name, self.arguments, &name, start.elapsed(), reason.as_deref());
         }
-        code.0
+        code
     }
 }
 

@@ -146,36 +146,36 @@ pub(crate) struct Copy2D {
 /// One side of `CUDA_MEMCPY3D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Part3D {
-    x: usize,
-    y: usize,
-    z: usize,
-    level: usize,
-    kind: u32,
-    host: Memory,
-    device: u64,
-    array: ArrayHandle,
-    _reserved: usize,
-    pitch: usize,
-    height: usize,
+pub(crate) struct Part3D {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+    pub level: usize,
+    pub kind: u32,
+    pub host: Memory,
+    pub device: u64,
+    pub array: ArrayHandle,
+    pub _reserved: usize,
+    pub pitch: usize,
+    pub height: usize,
 }
 
 /// `CUDA_MEMCPY3D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Copy3D {
-    from: Part3D,
-    to: Part3D,
-    width: usize,
-    height: usize,
-    depth: usize,
+    pub from: Part3D,
+    pub to: Part3D,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
 }
 
-/// Kinds of memory: the host's, the device's, an array, and what the address says.
-const HOST: u32 = 1;
-const DEVICE: u32 = 2;
-const ARRAY: u32 = 3;
-const UNIFIED: u32 = 4;
+// Kinds of memory: the host's, the device's, an array, and what the address says.
+pub(crate) const HOST: u32 = 1;
+pub(crate) const DEVICE: u32 = 2;
+pub(crate) const ARRAY: u32 = 3;
+pub(crate) const UNIFIED: u32 = 4;
 
 impl From<Part2D> for Part3D {
     fn from(part: Part2D) -> Self {

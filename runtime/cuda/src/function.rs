@@ -62,7 +62,8 @@ impl Function {
         u32::try_from(self.dynamic_shared.load(Ordering::SeqCst)).unwrap_or(SHARED_UNASKED.saturating_sub(own))
     }
 
-    fn attribute(&self, attribute: c_uint) -> Option<c_int> {
+    /// The value of an attribute.
+    pub fn attribute(&self, attribute: c_uint) -> Option<c_int> {
         let known = self.kernel.attributes();
         let number = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
         let (major, minor) = attributes::compute_capability();

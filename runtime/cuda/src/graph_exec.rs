@@ -58,9 +58,9 @@ pub(crate) fn instantiate_with_params(
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct UpdateResult {
-    result: c_uint,
-    node: NodeHandle,
-    from: NodeHandle,
+    pub result: c_uint,
+    pub node: NodeHandle,
+    pub from: NodeHandle,
 }
 
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.

@@ -152,12 +152,12 @@ pub(crate) fn cooperative(
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Config {
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared_bytes: c_uint,
-    stream: StreamHandle,
-    attributes: In<Attribute>,
-    attribute_count: c_uint,
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub stream: StreamHandle,
+    pub attributes: In<Attribute>,
+    pub attribute_count: c_uint,
 }
 
 /// `CUlaunchAttribute`.
@@ -209,12 +209,12 @@ pub(crate) fn with_config(
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct NodeParams {
-    function: FunctionHandle,
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared_bytes: c_uint,
-    params: In<Memory>,
-    extra: In<Memory>,
+    pub function: FunctionHandle,
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub params: In<Memory>,
+    pub extra: In<Memory>,
 }
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`.

@@ -6,6 +6,8 @@
 //! `CUDA_ERROR_NOT_SUPPORTED`. The modules below have the functions by CUDA's own chapters, over the types of
 //! [`ptx2spv_runtime`].
 //!
+//! `cudart.in` does the same for CUDA's runtime API, whose functions are in [`cudart`].
+//!
 //! * Handles are numbers of a table ([`handle`]): a stale or a foreign one is an error.
 //! * Nothing unwinds into the caller ([`call`]).
 //! * Pointers of callers are what [`raw`] wraps, where all reading and writing through them is.
@@ -19,6 +21,7 @@ mod code;
 mod command;
 mod context;
 mod copy;
+mod cudart;
 mod device;
 mod driver;
 mod event;

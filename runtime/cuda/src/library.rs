@@ -36,7 +36,7 @@ impl Object for Library {
 fn make(library: Out<LibraryHandle>, source: &Source, options: &jit::Options) -> Result<(), Code> {
     let library = library.needed()?;
     let device = state::device()?;
-    let loaded = Arc::new(Loaded::new(None, &device, source, options)?);
+    let loaded = Arc::new(Loaded::new(None, &device, source, options, false)?);
     let module = Handle::new(loaded.clone())?;
     library.set(Handle::new(Arc::new(Library { loaded, module }))?)
 }

@@ -3,6 +3,8 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Mutex;
 
+use ptx2spv_runtime::Device;
+
 use crate::code::{Code, INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY};
 use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
 use crate::handle::Handle;
@@ -85,19 +87,27 @@ struct Primary {
     context: ContextHandle,
     retained: u32,
     flags: c_uint,
+    /// Whether one of those who retain the context is the runtime API.
+    is_held: bool,
 }
 
-static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: Handle::NULL, retained: 0, flags: 0 });
+static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: Handle::NULL, retained: 0, flags: 0, is_held: false });
 
 pub(crate) fn retain_primary(context: Out<ContextHandle>, device: c_int) -> Result<(), Code> {
     let context = context.needed()?;
     let device = state::device_by_ordinal(device)?;
+    context.set(lock(&PRIMARY).retain(device)?)
+}
+
+/// The primary context, which the runtime API retains at its first call, and again if the program has released the context too often.
+pub(crate) fn hold_primary() -> Result<ContextHandle, Code> {
+    let device = state::device()?;
     let mut primary = lock(&PRIMARY);
-    if primary.retained == 0 {
-        primary.context = Context::make(device, primary.flags, true)?;
+    if primary.is_held && primary.retained > 0 {
+        return Ok(primary.context);
     }
-    primary.retained += 1;
-    context.set(primary.context)
+    primary.is_held = true;
+    primary.retain(device)
 }
 
 pub(crate) fn release_primary(device: c_int) -> Result<(), Code> {
@@ -121,6 +131,14 @@ pub(crate) fn reset_primary(device: c_int) -> Result<(), Code> {
 }
 
 impl Primary {
+    fn retain(&mut self, device: Device) -> Result<ContextHandle, Code> {
+        if self.retained == 0 {
+            self.context = Context::make(device, self.flags, true)?;
+        }
+        self.retained += 1;
+        Ok(self.context)
+    }
+
     fn end(&self) -> Result<(), Code> {
         end(&*self.context.remove()?);
         Ok(())

@@ -35,18 +35,19 @@ impl Object for Loaded {
 }
 
 impl Loaded {
-    /// Loads PTX.
+    /// Loads PTX; with variables that the host reaches too if there are managed ones.
     pub fn new(
         context: Option<Arc<Context>>,
         device: &Device,
         source: &Source,
         options: &jit::Options,
+        has_managed: bool,
     ) -> Result<Self, Code> {
         options.begin()?;
         // A library's modules are made in the context that is current.
         let limits = context.clone().or_else(|| context::current().ok());
         let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());
-        let load = LoadOptions { sizes, ..LoadOptions::default() };
+        let load = LoadOptions { sizes, managed_variables: has_managed, ..LoadOptions::default() };
         let dumped = trace::dump("ptx", source.text().as_bytes());
         match device.load_with(source, load) {
             Ok(module) => Ok(Self { context, module, dumped, names: Names::default() }),

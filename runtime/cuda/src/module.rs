@@ -44,11 +44,16 @@ fn load_source(module: Out<ModuleHandle>, source: &Source, options: &jit::Option
     let module = module.needed()?;
     let context = context::current()?;
     let device = context.device.clone();
-    module.set(Handle::new(Arc::new(Loaded::new(Some(context), &device, source, options)?))?)
+    module.set(Handle::new(Arc::new(Loaded::new(Some(context), &device, source, options, false)?))?)
 }
 
 pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
     context::current()?;
+    end(module)
+}
+
+/// Ends a module with what belongs to it.
+pub(crate) fn end(module: ModuleHandle) -> Result<(), Code> {
     let removed = module.remove()?;
     function::end_module(&removed);
     reference::end_module(&removed)

@@ -8,18 +8,19 @@ use crate::memory::{self, Place};
 use crate::raw::{In, Memory};
 
 /// What can be said of an address.
-struct Known {
-    start: u64,
-    size: u64,
-    id: u64,
-    place: Place,
+pub(crate) struct Known {
+    pub start: u64,
+    pub size: u64,
+    pub id: u64,
+    pub place: Place,
     /// The device's address, and the host's.
-    on_device: Option<u64>,
-    on_host: Option<u64>,
-    context: ContextHandle,
+    pub on_device: Option<u64>,
+    pub on_host: Option<u64>,
+    pub context: ContextHandle,
 }
 
-fn find(context: &Context, address: u64) -> Option<Known> {
+/// What is known of an address.
+pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
     if let Some((start, allocation)) = memory::find(address) {
         let memory::Allocation { size, id, place, .. } = allocation;
         let on_device = allocation.on_device.map(|on_device| on_device + (address - start));

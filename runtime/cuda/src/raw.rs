@@ -150,6 +150,18 @@ impl Text {
     }
 }
 
+impl<T> From<&T> for In<T> {
+    fn from(value: &T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> From<&mut T> for Out<T> {
+    fn from(place: &mut T) -> Self {
+        Self(place)
+    }
+}
+
 impl<T> From<Out<T>> for Memory {
     fn from(place: Out<T>) -> Self {
         Self(place.0.cast())
@@ -169,6 +181,8 @@ impl From<Memory> for Text {
 }
 
 impl Memory {
+    pub const NULL: Self = Self(std::ptr::null_mut());
+
     pub fn from_address(address: u64) -> Self {
         Self(std::ptr::with_exposed_provenance_mut(address as usize))
     }

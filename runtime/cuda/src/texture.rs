@@ -20,18 +20,18 @@ use crate::sync::{read, write};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct ResourceDescription {
-    kind: c_uint,
-    _gap: c_uint,
+    pub kind: c_uint,
+    pub _gap: c_uint,
     /// A handle of an array, or an address.
-    place: u64,
-    format: c_uint,
-    channels: c_uint,
+    pub place: u64,
+    pub format: c_uint,
+    pub channels: c_uint,
     /// Bytes of linear memory, or elements of a row.
-    width: usize,
-    height: usize,
-    pitch: usize,
-    _reserved: [u64; 11],
-    flags: c_uint,
+    pub width: usize,
+    pub height: usize,
+    pub pitch: usize,
+    pub _reserved: [u64; 11],
+    pub flags: c_uint,
 }
 
 /// Kinds of resources.
@@ -68,13 +68,13 @@ const FLAGS: c_uint = READ_AS_INTEGER | NORMALIZED_COORDINATES | SRGB | NO_TRILI
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct ViewDescription {
-    format: c_uint,
-    width: usize,
-    height: usize,
-    depth: usize,
-    levels: [c_uint; 2],
-    layers: [c_uint; 2],
-    _reserved: [c_uint; 16],
+    pub format: c_uint,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub levels: [c_uint; 2],
+    pub layers: [c_uint; 2],
+    pub _reserved: [c_uint; 16],
 }
 
 /// A texture object, and what it was made of.
@@ -265,15 +265,35 @@ pub(crate) fn destroy(texture: u64) -> Result<(), Code> {
 }
 
 pub(crate) fn resource(resource: Out<ResourceDescription>, texture: u64) -> Result<(), Code> {
-    resource.needed()?.set(find(&TEXTURES, texture)?.resource)
+    resource.needed()?.set(resource_of(texture)?)
+}
+
+/// What a texture object was made of.
+pub(crate) fn resource_of(texture: u64) -> Result<ResourceDescription, Code> {
+    Ok(find(&TEXTURES, texture)?.resource)
+}
+
+/// How a texture object is read.
+pub(crate) fn description_of(texture: u64) -> Result<TextureDescription, Code> {
+    Ok(find(&TEXTURES, texture)?.texture)
+}
+
+/// The view that a texture object has, if any.
+pub(crate) fn view_of(texture: u64) -> Result<Option<ViewDescription>, Code> {
+    Ok(find(&TEXTURES, texture)?.view)
+}
+
+/// What a surface object was made of.
+pub(crate) fn surface_resource_of(surface: u64) -> Result<ResourceDescription, Code> {
+    Ok(find(&SURFACES, surface)?.resource)
 }
 
 pub(crate) fn description(description: Out<TextureDescription>, texture: u64) -> Result<(), Code> {
-    description.needed()?.set(find(&TEXTURES, texture)?.texture)
+    description.needed()?.set(description_of(texture)?)
 }
 
 pub(crate) fn view(view: Out<ViewDescription>, texture: u64) -> Result<(), Code> {
-    view.needed()?.set(find(&TEXTURES, texture)?.view.ok_or(INVALID_VALUE)?)
+    view.needed()?.set(view_of(texture)?.ok_or(INVALID_VALUE)?)
 }
 
 pub(crate) fn create_surface(handle: Out<u64>, resource: In<ResourceDescription>) -> Result<(), Code> {
@@ -291,7 +311,7 @@ pub(crate) fn destroy_surface(surface: u64) -> Result<(), Code> {
 }
 
 pub(crate) fn surface_resource(resource: Out<ResourceDescription>, surface: u64) -> Result<(), Code> {
-    resource.needed()?.set(find(&SURFACES, surface)?.resource)
+    resource.needed()?.set(surface_resource_of(surface)?)
 }
 
 /// Ends the objects of a context.

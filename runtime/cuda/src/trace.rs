@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::code::Code;
 use crate::sync::lock;
 
 /// Names the file that calls are written to; `-` is the standard error.
@@ -46,14 +45,13 @@ fn sink() -> &'static Sink {
 }
 
 /// Writes down a call, with the names and values of its arguments.
-pub(crate) fn call(name: &str, arguments: &[(&str, &dyn Debug)], code: Code, time: Duration, reason: Option<&str>) {
+pub(crate) fn call(name: &str, arguments: &[(&str, &dyn Debug)], result: &str, time: Duration, reason: Option<&str>) {
     let mut line = format!("{:?} {name}(", std::thread::current().id());
     for (index, (name, value)) in arguments.iter().enumerate() {
         let comma = if index > 0 { ", " } else { "" };
         let _ = write!(line, "{comma}{name}={value:?}");
     }
-    let name = code.name().map_or_else(|| code.0.to_string().into(), |name| name.to_string_lossy());
-    let _ = write!(line, ") = {name}, {} us", time.as_micros());
+    let _ = write!(line, ") = {result}, {} us", time.as_micros());
     if let Some(reason) = reason {
         let _ = write!(line, ": {}", reason.replace('\n', " | "));
     }

@@ -1,19 +1,27 @@
-//! The table of functions in `docs/cuda.md` is that of `api.in`.
+//! The tables of functions in `docs/cuda.md` are those of `api.in` and `cudart.in`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const END: &str = "<!-- end of functions -->";
+/// The tables, and how each begins and ends in the document.
+const TABLES: [(&str, &str, &str); 2] = [
+    (include_str!("../api.in"), "<!-- functions:", "<!-- end of functions -->"),
+    (
+        include_str!("../cudart.in"),
+        "<!-- functions of the runtime API:",
+        "<!-- end of functions of the runtime API -->",
+    ),
+];
 
 /// Groups by the modules that implement the functions.
-fn table() -> String {
+fn table(text: &str) -> String {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut missing = Vec::new();
-    for line in include_str!("../api.in").lines().filter(|line| !line.starts_with('#')) {
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.splitn(4, ' ').collect();
         let [name, _, _, body] = fields[..] else { panic!("{line}") };
         match body.split_once("::") {
-            Some((module, _)) => groups.entry(module).or_default().push(name),
+            Some((module, _)) => groups.entry(module.trim_start_matches("driver_")).or_default().push(name),
             None => missing.push(name),
         }
     }
@@ -30,10 +38,13 @@ fn table() -> String {
 fn functions_are_listed() -> std::io::Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cuda.md");
     let text = std::fs::read_to_string(&path)?;
-    let start =
-        text.find("<!-- functions:").and_then(|at| Some(at + text[at..].find('\n')? + 1)).expect("the table's start");
-    let end = text.find(END).expect("the table's end");
-    let expected = format!("{}{}{}", &text[..start], table(), &text[end..]);
+    let mut expected = text.clone();
+    for (functions, start, end) in TABLES {
+        let start =
+            expected.find(start).and_then(|at| Some(at + expected[at..].find('\n')? + 1)).expect("the table's start");
+        let end = expected.find(end).expect("the table's end");
+        expected.replace_range(start..end, &table(functions));
+    }
     if std::env::var_os("PTX2SPV_BLESS").is_some() {
         return std::fs::write(&path, expected);
     }

@@ -1,0 +1,277 @@
+//! Copies of linear memory, in the directions that callers name, and setting memory.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::array::ArrayHandle;
+use crate::code::{Code, INVALID_VALUE};
+use crate::copy::{self, Copy3D, DEVICE, HOST, Part3D, UNIFIED};
+use crate::cudart::error::{INVALID_MEMCPY_DIRECTION, INVALID_PITCH_VALUE};
+use crate::cudart::memory;
+use crate::cudart::types::{Extent, Pitched, Position};
+use crate::handle::Handle;
+use crate::raw::{In, Memory};
+use crate::set;
+use crate::stream::StreamHandle;
+
+/// `cudaMemcpyKind`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Direction {
+    /// What is read and what is written, as the driver says of memory.
+    pub from: u32,
+    pub to: u32,
+}
+
+impl Direction {
+    pub fn new(kind: c_uint) -> Result<Self, Code> {
+        let (from, to) = match kind {
+            0 => (HOST, HOST),
+            1 => (HOST, DEVICE),
+            2 => (DEVICE, HOST),
+            3 => (DEVICE, DEVICE),
+            4 => (UNIFIED, UNIFIED),
+            _ => return Err(INVALID_MEMCPY_DIRECTION),
+        };
+        Ok(Self { from, to })
+    }
+}
+
+pub(crate) fn linear(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<(), Code> {
+    match Direction::new(kind)? {
+        Direction { from: HOST, to: DEVICE } => copy::to_device(to.address(), from, bytes),
+        Direction { from: DEVICE, to: HOST } => copy::to_host(to, from.address(), bytes),
+        Direction { from: DEVICE, to: DEVICE } => copy::within_device(to.address(), from.address(), bytes),
+        _ => copy::any(to, from, bytes),
+    }
+}
+
+pub(crate) fn linear_async(
+    to: Memory,
+    from: Memory,
+    bytes: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    match Direction::new(kind)? {
+        Direction { from: HOST, to: DEVICE } => copy::to_device_async(to.address(), from, bytes, stream),
+        Direction { from: DEVICE, to: HOST } => copy::to_host_async(to, from.address(), bytes, stream),
+        Direction { from: DEVICE, to: DEVICE } => {
+            copy::within_device_async(to.address(), from.address(), bytes, stream)
+        }
+        _ => copy::any_async(to, from, bytes, stream),
+    }
+}
+
+/// All devices are the first.
+pub(crate) fn peer(to: Memory, to_device: c_int, from: Memory, from_device: c_int, bytes: usize) -> Result<(), Code> {
+    memory::check_peer(to_device)?;
+    memory::check_peer(from_device)?;
+    copy::within_device(to.address(), from.address(), bytes)
+}
+
+pub(crate) fn peer_async(
+    to: Memory,
+    to_device: c_int,
+    from: Memory,
+    from_device: c_int,
+    bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    memory::check_peer(to_device)?;
+    memory::check_peer(from_device)?;
+    copy::within_device_async(to.address(), from.address(), bytes, stream)
+}
+
+/// One side of a copy, in linear memory.
+pub(crate) fn part(memory: Memory, kind: u32, pitch: usize) -> Part3D {
+    let device = if kind == HOST { 0 } else { memory.address() };
+    let host = if kind == HOST { memory } else { Memory::NULL };
+    Part3D { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, _reserved: 0, pitch, height: 0 }
+}
+
+/// A copy of bytes in a row, as a value.
+pub(crate) fn row(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<Copy3D, Code> {
+    let direction = Direction::new(kind)?;
+    let (from, to) = (part(from, direction.from, 0), part(to, direction.to, 0));
+    Ok(Copy3D { from, to, width: bytes, height: 1, depth: 1 })
+}
+
+fn rows_of(
+    to: Memory,
+    to_pitch: usize,
+    from: Memory,
+    from_pitch: usize,
+    [width, height]: [usize; 2],
+    kind: c_uint,
+) -> Result<Copy3D, Code> {
+    let direction = Direction::new(kind)?;
+    if height > 0 && (width > to_pitch || width > from_pitch) {
+        return Err(INVALID_PITCH_VALUE);
+    }
+    let (from, to) = (part(from, direction.from, from_pitch), part(to, direction.to, to_pitch));
+    Ok(Copy3D { from, to, width, height, depth: 1 })
+}
+
+pub(crate) fn rows(
+    to: Memory,
+    to_pitch: usize,
+    from: Memory,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    run(&rows_of(to, to_pitch, from, from_pitch, [width, height], kind)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn rows_async(
+    to: Memory,
+    to_pitch: usize,
+    from: Memory,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    run_async(&rows_of(to, to_pitch, from, from_pitch, [width, height], kind)?, stream)
+}
+
+/// Copies, and ends when the copy has.
+pub(crate) fn run(copy: &Copy3D) -> Result<(), Code> {
+    copy::slices(In::from(copy))
+}
+
+pub(crate) fn run_async(copy: &Copy3D, stream: StreamHandle) -> Result<(), Code> {
+    copy::slices_async(In::from(copy), stream)
+}
+
+/// `cudaMemcpy3DParms`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Slices {
+    from_array: ArrayHandle,
+    from_position: Position,
+    from: Pitched,
+    to_array: ArrayHandle,
+    to_position: Position,
+    to: Pitched,
+    extent: Extent,
+    kind: c_uint,
+}
+
+/// One side of a copy of slices.
+fn side(array: ArrayHandle, position: Position, pitched: Pitched, kind: u32) -> Result<Part3D, Code> {
+    if array.is_null() == pitched.pointer.is_null() {
+        return Err(INVALID_VALUE.because("neither an array nor a pointer, or both"));
+    }
+    let Position { x, y, z } = position;
+    if array.is_null() {
+        let part = part(pitched.pointer, kind, pitched.pitch);
+        return Ok(Part3D { x, y, z, height: pitched.height, ..part });
+    }
+    let x = x.checked_mul(element(array)?).ok_or(INVALID_VALUE)?;
+    Ok(Part3D { x, y, z, array, kind: copy::ARRAY, ..part(Memory::NULL, HOST, 0) })
+}
+
+/// Bytes of an array's element.
+pub(crate) fn element(array: ArrayHandle) -> Result<usize, Code> {
+    Ok(array.get()?.array.descriptor().format.bytes() as usize)
+}
+
+impl Slices {
+    /// The copy, in bytes.
+    pub fn copy(self) -> Result<Copy3D, Code> {
+        let direction = Direction::new(self.kind)?;
+        let from = side(self.from_array, self.from_position, self.from, direction.from)?;
+        let to = side(self.to_array, self.to_position, self.to, direction.to)?;
+        // Elements of the array, if there is one.
+        let element = match (self.from_array.is_null(), self.to_array.is_null()) {
+            (true, true) => 1,
+            (false, true) => element(self.from_array)?,
+            (true, false) => element(self.to_array)?,
+            (false, false) => {
+                let (a, b) = (element(self.from_array)?, element(self.to_array)?);
+                if a == b { a } else { return Err(INVALID_VALUE.because("arrays of different elements")) }
+            }
+        };
+        let Extent { width, height, depth } = self.extent;
+        Ok(Copy3D { from, to, width: width.checked_mul(element).ok_or(INVALID_VALUE)?, height, depth })
+    }
+}
+
+pub(crate) fn slices(slices: In<Slices>) -> Result<(), Code> {
+    run(&slices.get()?.copy()?)
+}
+
+pub(crate) fn slices_async(slices: In<Slices>, stream: StreamHandle) -> Result<(), Code> {
+    run_async(&slices.get()?.copy()?, stream)
+}
+
+/// Bytes are set to the value's last.
+pub(crate) fn set(address: u64, value: c_int, bytes: usize) -> Result<(), Code> {
+    set::bytes(address, value as u8, bytes)
+}
+
+pub(crate) fn set_async(address: u64, value: c_int, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    set::bytes_async(address, value as u8, bytes, stream)
+}
+
+pub(crate) fn set_rows(address: u64, pitch: usize, value: c_int, width: usize, height: usize) -> Result<(), Code> {
+    set::byte_rows(address, pitch, value as u8, width, height)
+}
+
+pub(crate) fn set_rows_async(
+    address: u64,
+    pitch: usize,
+    value: c_int,
+    width: usize,
+    height: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    set::byte_rows_async(address, pitch, value as u8, width, height, stream)
+}
+
+/// The first addresses of slices, of which the last and the others may have fewer rows than lie between two.
+fn slices_of(pitched: Pitched, extent: Extent) -> Result<Vec<u64>, Code> {
+    let slice = pitched.pitch.checked_mul(pitched.height).ok_or(INVALID_VALUE)?;
+    let address = |number: usize| {
+        let offset = slice.checked_mul(number).ok_or(INVALID_VALUE)?;
+        pitched.pointer.address().checked_add(offset as u64).ok_or(INVALID_VALUE)
+    };
+    if extent.width == 0 || extent.height == 0 {
+        return Ok(Vec::new());
+    }
+    if extent.width > pitched.pitch || extent.height > pitched.height {
+        return Err(INVALID_VALUE);
+    }
+    // More could not be allocated.
+    address(extent.depth)?;
+    (0..extent.depth).map(address).collect()
+}
+
+pub(crate) fn set_slices(pitched: Pitched, value: c_int, extent: Extent) -> Result<(), Code> {
+    let Extent { width, height, .. } = extent;
+    slices_of(pitched, extent)?.into_iter().try_for_each(|slice| set_rows(slice, pitched.pitch, value, width, height))
+}
+
+pub(crate) fn set_slices_async(
+    pitched: Pitched,
+    value: c_int,
+    extent: Extent,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    let Extent { width, height, .. } = extent;
+    let slices = slices_of(pitched, extent)?;
+    slices.into_iter().try_for_each(|slice| set_rows_async(slice, pitched.pitch, value, width, height, stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!((size_of::<Slices>(), std::mem::offset_of!(Slices, kind)), (160, 152));
+    }
+}

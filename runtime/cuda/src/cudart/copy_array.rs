@@ -1,0 +1,235 @@
+//! Copies to and from arrays.
+
+use std::ffi::c_uint;
+
+use crate::array::ArrayHandle;
+use crate::code::{Code, INVALID_VALUE};
+use crate::copy::{self, Copy3D, HOST, Part3D};
+use crate::cudart::copy::{Direction, element, part, run, run_async};
+use crate::cudart::error::INVALID_PITCH_VALUE;
+use crate::raw::Memory;
+use crate::stream::StreamHandle;
+
+/// A place in an array: bytes into a row, and the row.
+fn place(array: ArrayHandle, x: usize, y: usize) -> Part3D {
+    Part3D { x, y, array, kind: copy::ARRAY, ..part(Memory::NULL, HOST, 0) }
+}
+
+/// Bytes of an array's row.
+fn row_bytes(array: ArrayHandle) -> Result<usize, Code> {
+    let width = array.get()?.array.size()[0] as usize;
+    width.checked_mul(element(array)?).ok_or(INVALID_VALUE)
+}
+
+/// A part of an array that some of the bytes lie in that stand one after another elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    x: usize,
+    y: usize,
+    width: usize,
+    height: usize,
+    /// Bytes before.
+    offset: usize,
+}
+
+/// The parts that so many bytes lie in from a place on, with rows of so many bytes.
+fn pieces(row: usize, mut x: usize, mut y: usize, bytes: usize) -> Vec<Piece> {
+    let mut list = Vec::new();
+    let mut offset = 0;
+    while offset < bytes && x < row {
+        let rest = bytes - offset;
+        let (width, height) = if x == 0 && rest >= row { (row, rest / row) } else { (rest.min(row - x), 1) };
+        list.push(Piece { x, y, width, height, offset });
+        offset += width * height;
+        x = 0;
+        y += height;
+    }
+    list
+}
+
+/// The pieces from a place in an array on, with the bytes of a row.
+fn pieces_of(array: ArrayHandle, x: usize, y: usize, bytes: usize) -> Result<(Vec<Piece>, usize), Code> {
+    let row = row_bytes(array)?;
+    if x < row { Ok((pieces(row, x, y, bytes), row)) } else { Err(INVALID_VALUE) }
+}
+
+fn to(array: ArrayHandle, x: usize, y: usize, from: Memory, bytes: usize, kind: c_uint) -> Result<Vec<Copy3D>, Code> {
+    let direction = Direction::new(kind)?;
+    let (pieces, row) = pieces_of(array, x, y, bytes)?;
+    let copy = |Piece { x, y, width, height, offset }| {
+        let from = part(from.offset(offset as u64), direction.from, row);
+        Copy3D { from, to: place(array, x, y), width, height, depth: 1 }
+    };
+    Ok(pieces.into_iter().map(copy).collect())
+}
+
+fn from(to: Memory, array: ArrayHandle, x: usize, y: usize, bytes: usize, kind: c_uint) -> Result<Vec<Copy3D>, Code> {
+    let direction = Direction::new(kind)?;
+    let (pieces, row) = pieces_of(array, x, y, bytes)?;
+    let copy = |Piece { x, y, width, height, offset }| {
+        let to = part(to.offset(offset as u64), direction.to, row);
+        Copy3D { from: place(array, x, y), to, width, height, depth: 1 }
+    };
+    Ok(pieces.into_iter().map(copy).collect())
+}
+
+pub(crate) fn to_array(
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    memory: Memory,
+    bytes: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    to(array, x, y, memory, bytes, kind)?.iter().try_for_each(run)
+}
+
+pub(crate) fn to_array_async(
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    memory: Memory,
+    bytes: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    to(array, x, y, memory, bytes, kind)?.iter().try_for_each(|copy| run_async(copy, stream))
+}
+
+pub(crate) fn from_array(
+    memory: Memory,
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    bytes: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    from(memory, array, x, y, bytes, kind)?.iter().try_for_each(run)
+}
+
+pub(crate) fn from_array_async(
+    memory: Memory,
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    bytes: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    from(memory, array, x, y, bytes, kind)?.iter().try_for_each(|copy| run_async(copy, stream))
+}
+
+/// Rows to a place in an array.
+fn rows_to(to: Part3D, from: Memory, pitch: usize, [width, height]: [usize; 2], kind: c_uint) -> Result<Copy3D, Code> {
+    let direction = Direction::new(kind)?;
+    if height > 0 && width > pitch {
+        return Err(INVALID_PITCH_VALUE);
+    }
+    Ok(Copy3D { from: part(from, direction.from, pitch), to, width, height, depth: 1 })
+}
+
+/// Rows from a place in an array.
+fn rows_from(
+    to: Memory,
+    pitch: usize,
+    from: Part3D,
+    [width, height]: [usize; 2],
+    kind: c_uint,
+) -> Result<Copy3D, Code> {
+    let direction = Direction::new(kind)?;
+    if height > 0 && width > pitch {
+        return Err(INVALID_PITCH_VALUE);
+    }
+    Ok(Copy3D { from, to: part(to, direction.to, pitch), width, height, depth: 1 })
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn rows_to_array(
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    from: Memory,
+    pitch: usize,
+    width: usize,
+    height: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    run(&rows_to(place(array, x, y), from, pitch, [width, height], kind)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn rows_to_array_async(
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    from: Memory,
+    pitch: usize,
+    width: usize,
+    height: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    run_async(&rows_to(place(array, x, y), from, pitch, [width, height], kind)?, stream)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn rows_from_array(
+    to: Memory,
+    pitch: usize,
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    width: usize,
+    height: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    run(&rows_from(to, pitch, place(array, x, y), [width, height], kind)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn rows_from_array_async(
+    to: Memory,
+    pitch: usize,
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    width: usize,
+    height: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    run_async(&rows_from(to, pitch, place(array, x, y), [width, height], kind)?, stream)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn rows_of_arrays(
+    to: ArrayHandle,
+    to_x: usize,
+    to_y: usize,
+    from: ArrayHandle,
+    from_x: usize,
+    from_y: usize,
+    width: usize,
+    height: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    Direction::new(kind)?;
+    run(&Copy3D { from: place(from, from_x, from_y), to: place(to, to_x, to_y), width, height, depth: 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_in_rows() {
+        let list = |x, y, bytes| -> Vec<_> {
+            let list = pieces(8, x, y, bytes).into_iter();
+            list.map(|piece| (piece.x, piece.y, piece.width, piece.height, piece.offset)).collect()
+        };
+        assert_eq!(list(0, 0, 8), [(0, 0, 8, 1, 0)]);
+        assert_eq!(list(4, 1, 24), [(4, 1, 4, 1, 0), (0, 2, 8, 2, 4), (0, 4, 4, 1, 20)]);
+        assert_eq!(list(0, 0, 0), []);
+        assert_eq!(list(8, 0, 4), []);
+    }
+}

@@ -1,0 +1,70 @@
+//! The context of a thread: the device's primary one, unless the program has made another one current by the driver API.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_INITIALIZED};
+use crate::context;
+use crate::handle::Handle;
+use crate::lifetime;
+use crate::raw::{In, Memory, Out};
+use crate::state;
+
+/// Opens the device if this is the process's first call.
+pub(crate) fn open() -> Result<(), Code> {
+    match state::device() {
+        Err(NOT_INITIALIZED) => state::open(),
+        device => device.map(|_| ()),
+    }
+}
+
+/// Has the thread have a current context.
+pub(crate) fn enter() -> Result<(), Code> {
+    open()?;
+    let mut current = Handle::NULL;
+    context::get_current(Out::from(&mut current))?;
+    // After a reset, the one of before is no more.
+    if current.get().is_ok() { Ok(()) } else { context::set_current(lifetime::hold_primary()?) }
+}
+
+pub(crate) fn device(device: Out<c_int>) -> Result<(), Code> {
+    device.set(0)
+}
+
+pub(crate) fn set_device(device: c_int) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    context::set_current(lifetime::hold_primary()?)
+}
+
+/// For `cudaInitDevice`, which makes nothing current.
+pub(crate) fn init_device(device: c_int, context_flags: c_uint, flags: c_uint) -> Result<(), Code> {
+    /// That the flags of the context are given.
+    const HAS_FLAGS: c_uint = 1;
+    if flags & !HAS_FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    if flags & HAS_FLAGS != 0 {
+        lifetime::set_primary_flags(device, context_flags)?;
+    }
+    state::device_by_ordinal(device)?;
+    lifetime::hold_primary().map(|_| ())
+}
+
+/// Any device will do: there is one.
+pub(crate) fn choose_device(device: Out<c_int>, properties: Memory) -> Result<(), Code> {
+    if properties.is_null() { Err(INVALID_VALUE) } else { device.set(0) }
+}
+
+pub(crate) fn set_valid_devices(devices: In<c_int>, count: c_int) -> Result<(), Code> {
+    let count = usize::try_from(count).map_err(|_| INVALID_VALUE)?;
+    let devices = devices.list(count)?;
+    if devices.iter().all(|&device| device == 0) { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
+pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
+    lifetime::set_primary_flags(0, flags)
+}
+
+/// Ends the primary context; the next call makes another.
+pub(crate) fn reset() -> Result<(), Code> {
+    lifetime::reset_primary(0)
+}

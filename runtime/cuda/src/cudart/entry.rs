@@ -1,0 +1,26 @@
+//! Functions of the driver API for programs of the runtime API.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::api::FUNCTIONS;
+use crate::code::Code;
+use crate::cudart::version::{self, Version};
+use crate::exports;
+use crate::raw::{Out, Text};
+
+/// Version 11 has no place for a status.
+pub(crate) fn point(name: Text, function: Out<*const c_void>, flags: u64, status: Out<c_uint>) -> Result<(), Code> {
+    let version = version::of_program()?;
+    let status = if version == Version::V11 { Out::null() } else { status };
+    point_of_version(name, function, version.number(), flags, status)
+}
+
+pub(crate) fn point_of_version(
+    name: Text,
+    function: Out<*const c_void>,
+    version: c_int,
+    flags: u64,
+    status: Out<c_uint>,
+) -> Result<(), Code> {
+    exports::proc_address_with_status(FUNCTIONS, name, function, version, flags, status)
+}

@@ -1,0 +1,133 @@
+//! What is known of kernels, and set for them; their occupancy.
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use crate::code::{Code, INVALID_VALUE};
+use crate::cudart::launch::Config;
+use crate::cudart::registry;
+use crate::cudart::version::{self, Version};
+use crate::function::{self, FunctionHandle};
+use crate::occupancy;
+use crate::raw::{In, Memory, Out};
+
+/// `cudaFuncAttributes`, as CUDA 11 has it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Attributes {
+    shared_bytes: usize,
+    constant_bytes: usize,
+    local_bytes: usize,
+    max_threads: c_int,
+    registers: c_int,
+    ptx_version: c_int,
+    binary_version: c_int,
+    caches: c_int,
+    max_dynamic_shared_bytes: c_int,
+    carveout: c_int,
+}
+
+/// What later versions have behind: whether a cluster's size must be given, that size, how clusters are scheduled, whether unusual
+/// sizes are allowed, and sixteen more.
+type Clusters = [c_int; 22];
+
+pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result<(), Code> {
+    let place = attributes.needed()?;
+    let version = version::of_program()?;
+    let function = registry::kernel(host)?.get()?;
+    let value = |number: c_uint| function.attribute(number).ok_or(INVALID_VALUE);
+    let bytes = |number| Ok::<_, Code>(usize::try_from(value(number)?).unwrap_or(0));
+    place.set(Attributes {
+        shared_bytes: bytes(1)?,
+        constant_bytes: bytes(2)?,
+        local_bytes: bytes(3)?,
+        max_threads: value(0)?,
+        registers: value(4)?,
+        ptx_version: value(5)?,
+        binary_version: value(6)?,
+        caches: value(7)?,
+        max_dynamic_shared_bytes: value(8)?,
+        carveout: value(9)?,
+    })?;
+    if version == Version::V11 {
+        return Ok(());
+    }
+    let mut clusters: Clusters = [0; 22];
+    for (place, number) in clusters.iter_mut().zip([10, 11, 12, 13, 15, 14]) {
+        *place = value(number)?;
+    }
+    const OFFSET: u64 = std::mem::offset_of!(Attributes, carveout) as u64 + 4;
+    Memory::from(place).offset(OFFSET).as_out().set(clusters)
+}
+
+pub(crate) fn set_attribute(host: Memory, attribute: c_uint, value: c_int) -> Result<(), Code> {
+    function::set_attribute(registry::kernel(host)?, attribute, value)
+}
+
+pub(crate) fn set_attribute_for_device(
+    kernel: FunctionHandle,
+    attribute: c_uint,
+    value: c_int,
+    device: c_int,
+) -> Result<(), Code> {
+    function::set_kernel_attribute(attribute, value, kernel, device)
+}
+
+pub(crate) fn set_cache_config(host: Memory, config: c_uint) -> Result<(), Code> {
+    function::set_cache_config(registry::kernel(host)?, config)
+}
+
+pub(crate) fn set_shared_config(host: Memory, config: c_uint) -> Result<(), Code> {
+    function::set_shared_config(registry::kernel(host)?, config)
+}
+
+pub(crate) fn name(name: Out<*const c_char>, host: Memory) -> Result<(), Code> {
+    function::name(name, registry::kernel(host)?)
+}
+
+pub(crate) fn parameter(host: Memory, index: usize, offset: Out<usize>, size: Out<usize>) -> Result<(), Code> {
+    function::parameter(registry::kernel(host)?, index, offset, size)
+}
+
+pub(crate) fn parameter_count(host: Memory, count: Out<usize>) -> Result<(), Code> {
+    count.needed()?.set(registry::kernel(host)?.get()?.kernel.params().len())
+}
+
+/// The kernel of a function of the host's, for the driver API.
+pub(crate) fn of_symbol(function: Out<FunctionHandle>, host: Memory) -> Result<(), Code> {
+    function.needed()?.set(registry::kernel(host)?)
+}
+
+pub(crate) fn active_blocks(count: Out<c_int>, host: Memory, threads: c_int, dynamic: usize) -> Result<(), Code> {
+    occupancy::active_blocks(count, registry::kernel(host)?, threads, dynamic)
+}
+
+pub(crate) fn active_blocks_with_flags(
+    count: Out<c_int>,
+    host: Memory,
+    threads: c_int,
+    dynamic: usize,
+    flags: c_uint,
+) -> Result<(), Code> {
+    occupancy::active_blocks_with_flags(count, registry::kernel(host)?, threads, dynamic, flags)
+}
+
+pub(crate) fn available_shared(bytes: Out<usize>, host: Memory, blocks: c_int, threads: c_int) -> Result<(), Code> {
+    occupancy::available_shared(bytes, registry::kernel(host)?, blocks, threads)
+}
+
+pub(crate) fn active_clusters(count: Out<c_int>, host: Memory, config: In<Config>) -> Result<(), Code> {
+    config.get()?.driver()?;
+    occupancy::clusters(count, registry::kernel(host)?, Memory::NULL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        let clusters = std::mem::offset_of!(Attributes, carveout) + 4;
+        // Version 11 has seven numbers behind the sizes, later ones 144 bytes in all.
+        assert_eq!((clusters, (clusters + size_of::<Clusters>()).next_multiple_of(8)), (52, 144));
+    }
+}

@@ -1,0 +1,152 @@
+//! Launches: `<<<>>>` keeps the configuration for the thread, and the function that the host has in a kernel's place takes it from there.
+
+use std::cell::RefCell;
+use std::ffi::c_uint;
+
+use crate::attributes;
+use crate::code::{Code, INVALID_VALUE};
+use crate::context;
+use crate::cudart::error::{INVALID_CONFIGURATION, MISSING_CONFIGURATION};
+use crate::cudart::registry;
+use crate::cudart::types::Dim3;
+use crate::function::FunctionHandle;
+use crate::launch;
+use crate::raw::{In, Memory, Out};
+use crate::stream::StreamHandle;
+
+/// What stands between `<<<` and `>>>`.
+#[derive(Clone, Copy)]
+struct Configuration {
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: usize,
+    stream: StreamHandle,
+}
+
+thread_local! {
+    /// The last is that of the innermost launch.
+    static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Answers 0 if the launch is to be made.
+pub(crate) fn push_configuration(grid: Dim3, block: Dim3, shared_bytes: usize, stream: StreamHandle) -> c_uint {
+    let configuration = Configuration { grid, block, shared_bytes, stream };
+    let pushed = CONFIGURATIONS.try_with(|list| list.borrow_mut().push(configuration));
+    pushed.is_err().into()
+}
+
+pub(crate) fn pop_configuration(
+    grid: Out<Dim3>,
+    block: Out<Dim3>,
+    shared_bytes: Out<usize>,
+    stream: Out<StreamHandle>,
+) -> Result<(), Code> {
+    let popped = CONFIGURATIONS.try_with(|list| list.borrow_mut().pop());
+    let popped = popped.ok().flatten().ok_or(MISSING_CONFIGURATION)?;
+    grid.set(popped.grid)?;
+    block.set(popped.block)?;
+    shared_bytes.set(popped.shared_bytes)?;
+    stream.set(popped.stream)
+}
+
+/// Errors if no kernel could be launched with such sizes.
+pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result<(), Code> {
+    /// The numbers of the attributes for threads of a block, for its sizes, and for those of a grid.
+    const THREADS: c_uint = 1;
+    const BLOCK: c_uint = 2;
+    const GRID: c_uint = 5;
+    let device = &context::current()?.device;
+    let most = |attribute| attributes::value(device, attribute).map_or(0, i64::from);
+    let fits = |sizes: [c_uint; 3], first: c_uint| {
+        sizes.into_iter().zip(first..).all(|(size, attribute)| size > 0 && i64::from(size) <= most(attribute))
+    };
+    let threads: i64 = block.into_iter().map(i64::from).fold(1, i64::saturating_mul);
+    if fits(grid, GRID) && fits(block, BLOCK) && threads <= most(THREADS) {
+        Ok(())
+    } else {
+        Err(INVALID_CONFIGURATION.because(format!("a grid of {grid:?} blocks of {block:?} threads")))
+    }
+}
+
+fn shared(bytes: usize) -> Result<c_uint, Code> {
+    c_uint::try_from(bytes).map_err(|_| INVALID_VALUE.because("so much shared memory"))
+}
+
+pub(crate) fn kernel(
+    host: Memory,
+    grid: Dim3,
+    block: Dim3,
+    arguments: In<Memory>,
+    shared_bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    let function = registry::kernel(host)?;
+    of_kernel(function, grid, block, arguments, shared_bytes, stream)
+}
+
+/// For `__cudaLaunchKernel`, which takes a kernel's handle.
+pub(crate) fn of_kernel(
+    function: FunctionHandle,
+    grid: Dim3,
+    block: Dim3,
+    arguments: In<Memory>,
+    shared_bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    check(grid.list(), block.list())?;
+    let shared_bytes = shared(shared_bytes)?;
+    let none = Memory::NULL.as_in();
+    launch::kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream, arguments, none)
+}
+
+pub(crate) fn cooperative(
+    host: Memory,
+    grid: Dim3,
+    block: Dim3,
+    arguments: In<Memory>,
+    shared_bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    let function = registry::kernel(host)?;
+    check(grid.list(), block.list())?;
+    let shared_bytes = shared(shared_bytes)?;
+    launch::cooperative(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream, arguments)
+}
+
+/// `cudaLaunchConfig_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Config {
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: usize,
+    stream: StreamHandle,
+    attributes: In<launch::Attribute>,
+    attribute_count: c_uint,
+}
+
+impl Config {
+    /// As the driver has it.
+    pub fn driver(self) -> Result<launch::Config, Code> {
+        let Self { grid, block, shared_bytes, stream, attributes, attribute_count } = self;
+        let (grid, block, shared_bytes) = (grid.list(), block.list(), shared(shared_bytes)?);
+        check(grid, block)?;
+        Ok(launch::Config { grid, block, shared_bytes, stream, attributes, attribute_count })
+    }
+}
+
+pub(crate) fn with_config(config: In<Config>, host: Memory, arguments: In<Memory>) -> Result<(), Code> {
+    let function = registry::kernel(host)?;
+    let config = config.get()?.driver()?;
+    launch::with_config(In::from(&config), function, arguments, Memory::NULL.as_in())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!((size_of::<Config>(), std::mem::offset_of!(Config, attributes)), (56, 40));
+    }
+}

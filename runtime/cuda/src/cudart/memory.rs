@@ -1,0 +1,122 @@
+//! Memory, where the runtime API differs from the driver's.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::null_mut;
+
+use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE};
+use crate::context;
+use crate::cudart::types::{Extent, Pitched};
+use crate::cudart::version::{self, Version};
+use crate::memory::{self, Place};
+use crate::pointer;
+use crate::pool::{self, PoolHandle};
+use crate::raw::{Memory, Out};
+use crate::state;
+use crate::stream::StreamHandle;
+
+pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
+    // Nothing is no error here.
+    if bytes == 0 { address.set(0) } else { memory::allocate(address, bytes) }
+}
+
+pub(crate) fn allocate_async(address: Out<u64>, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    if bytes == 0 { address.set(0) } else { pool::allocate(address, bytes, stream) }
+}
+
+pub(crate) fn allocate_from(
+    address: Out<u64>,
+    bytes: usize,
+    pool: PoolHandle,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    if bytes == 0 { address.set(0) } else { pool::allocate_from(address, bytes, pool, stream) }
+}
+
+pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Result<(), Code> {
+    if bytes == 0 { pointer.set(null_mut()) } else { memory::allocate_host(pointer, bytes, flags) }
+}
+
+pub(crate) fn allocate_pinned(pointer: Out<*mut c_void>, bytes: usize) -> Result<(), Code> {
+    allocate_host(pointer, bytes, 0)
+}
+
+/// Elements of any size may be accessed.
+const ELEMENT: c_uint = 4;
+
+pub(crate) fn allocate_pitch(address: Out<u64>, pitch: Out<usize>, width: usize, height: usize) -> Result<(), Code> {
+    memory::allocate_pitch(address, pitch, width, height, ELEMENT)
+}
+
+pub(crate) fn allocate_3d(pitched: Out<Pitched>, extent: Extent) -> Result<(), Code> {
+    let place = pitched.needed()?;
+    let (mut address, mut pitch) = (0, 0);
+    allocate_pitch(Out::from(&mut address), Out::from(&mut pitch), extent.width, extent.rows()?)?;
+    place.set(Pitched { pointer: Memory::from_address(address), pitch, width: extent.width, height: extent.height })
+}
+
+/// `cudaPointerAttributes`, as CUDA 11 and 12 have it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PointerAttributes {
+    kind: c_uint,
+    device: c_int,
+    on_device: Memory,
+    on_host: Memory,
+}
+
+/// `cudaMemoryTypeHost`, `…Device`, `…Managed`; zero is memory of which nothing is known.
+const HOST: c_uint = 1;
+const DEVICE: c_uint = 2;
+const MANAGED: c_uint = 3;
+
+/// `cudaInvalidDeviceId`.
+const NO_DEVICE: c_int = -2;
+
+pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Memory) -> Result<(), Code> {
+    let place = attributes.needed()?;
+    let version = version::of_program()?;
+    let context = context::current()?;
+    let memory = |address: Option<u64>| address.map_or(Memory::NULL, Memory::from_address);
+    place.set(match pointer::find(&context, pointer.address()) {
+        Some(known) => PointerAttributes {
+            kind: match known.place {
+                Place::Device => DEVICE,
+                Place::Pinned(_) | Place::Registered(_) => HOST,
+                Place::Managed => MANAGED,
+            },
+            device: 0,
+            on_device: memory(known.on_device),
+            on_host: memory(known.on_host),
+        },
+        None => PointerAttributes { kind: 0, device: NO_DEVICE, on_device: Memory::NULL, on_host: pointer },
+    })?;
+    if version == Version::V13 {
+        // Eight numbers that are reserved.
+        Memory::from(place).offset(size_of::<PointerAttributes>() as u64).as_out().set([0_u64; 8])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn check_peer(device: c_int) -> Result<(), Code> {
+    state::device_by_ordinal(device).map(|_| ())
+}
+
+/// A device has no access to itself as to a peer, and there is no other.
+pub(crate) fn peer_access(device: c_int) -> Result<(), Code> {
+    check_peer(device)?;
+    Err(INVALID_DEVICE)
+}
+
+pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result<(), Code> {
+    if flags == 0 { peer_access(device) } else { Err(INVALID_VALUE) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!(size_of::<PointerAttributes>(), 24);
+    }
+}

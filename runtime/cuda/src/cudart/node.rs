@@ -1,0 +1,168 @@
+//! Nodes of graphs, with parameters as the runtime API has them.
+
+use std::ffi::c_uint;
+
+use crate::code::Code;
+use crate::context::ContextHandle;
+use crate::copy::Copy3D;
+use crate::cudart::copy::{self, Slices};
+use crate::cudart::launch;
+use crate::cudart::registry;
+use crate::cudart::symbol;
+use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::graph_nodes::{self, SetParams};
+use crate::handle::Handle;
+use crate::launch::NodeParams;
+use crate::raw::{In, Memory, Out};
+
+/// The driver's functions take a context, and have no use for it.
+const NO_CONTEXT: ContextHandle = Handle::NULL;
+
+/// `cudaKernelNodeParams`, which has a function of the host's where the driver's has a kernel.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct KernelParams {
+    host: Memory,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    params: In<Memory>,
+    extra: In<Memory>,
+}
+
+impl KernelParams {
+    fn driver(self) -> Result<NodeParams, Code> {
+        let Self { host, grid, block, shared_bytes, params, extra } = self;
+        launch::check(grid, block)?;
+        Ok(NodeParams { function: registry::kernel(host)?, grid, block, shared_bytes, params, extra })
+    }
+}
+
+pub(crate) fn add_kernel(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: In<KernelParams>,
+) -> Result<(), Code> {
+    graph_nodes::add_kernel_v1(node, graph, after, count, In::from(&params.get()?.driver()?))
+}
+
+pub(crate) fn set_kernel(node: NodeHandle, params: In<KernelParams>) -> Result<(), Code> {
+    graph_nodes::set_kernel_v1(node, In::from(&params.get()?.driver()?))
+}
+
+pub(crate) fn set_exec_kernel(exec: ExecHandle, node: NodeHandle, params: In<KernelParams>) -> Result<(), Code> {
+    graph_nodes::set_exec_kernel_v1(exec, node, In::from(&params.get()?.driver()?))
+}
+
+fn add(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    copy: &Copy3D,
+) -> Result<(), Code> {
+    graph_nodes::add_copy(node, graph, after, count, In::from(copy), NO_CONTEXT)
+}
+
+pub(crate) fn add_copy(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    slices: In<Slices>,
+) -> Result<(), Code> {
+    add(node, graph, after, count, &slices.get()?.copy()?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn add_copy_row(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    to: Memory,
+    from: Memory,
+    bytes: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    add(node, graph, after, count, &copy::row(to, from, bytes, kind)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn add_copy_to_symbol(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    symbol: Memory,
+    from: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    add(node, graph, after, count, &symbol::row_to(symbol, from, bytes, offset, kind)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn add_copy_from_symbol(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    to: Memory,
+    symbol: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    add(node, graph, after, count, &symbol::row_from(to, symbol, bytes, offset, kind)?)
+}
+
+pub(crate) fn set_copy(node: NodeHandle, slices: In<Slices>) -> Result<(), Code> {
+    graph_nodes::set_copy(node, In::from(&slices.get()?.copy()?))
+}
+
+pub(crate) fn set_copy_row(node: NodeHandle, to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<(), Code> {
+    graph_nodes::set_copy(node, In::from(&copy::row(to, from, bytes, kind)?))
+}
+
+pub(crate) fn set_exec_copy(exec: ExecHandle, node: NodeHandle, slices: In<Slices>) -> Result<(), Code> {
+    graph_nodes::set_exec_copy(exec, node, In::from(&slices.get()?.copy()?), NO_CONTEXT)
+}
+
+pub(crate) fn set_exec_copy_row(
+    exec: ExecHandle,
+    node: NodeHandle,
+    to: Memory,
+    from: Memory,
+    bytes: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    graph_nodes::set_exec_copy(exec, node, In::from(&copy::row(to, from, bytes, kind)?), NO_CONTEXT)
+}
+
+pub(crate) fn add_set(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: In<SetParams>,
+) -> Result<(), Code> {
+    graph_nodes::add_set(node, graph, after, count, params, NO_CONTEXT)
+}
+
+pub(crate) fn set_exec_set(exec: ExecHandle, node: NodeHandle, params: In<SetParams>) -> Result<(), Code> {
+    graph_nodes::set_exec_set(exec, node, params, NO_CONTEXT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!(size_of::<KernelParams>(), size_of::<NodeParams>());
+    }
+}

@@ -1,0 +1,14 @@
+//! Streams and events of the plain kind.
+
+use crate::code::Code;
+use crate::event::{self, EventHandle};
+use crate::raw::Out;
+use crate::stream::{self, StreamHandle};
+
+pub(crate) fn stream(stream: Out<StreamHandle>) -> Result<(), Code> {
+    stream::create(stream, 0)
+}
+
+pub(crate) fn event(event: Out<EventHandle>) -> Result<(), Code> {
+    event::create(event, 0)
+}

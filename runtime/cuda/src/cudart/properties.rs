@@ -1,0 +1,224 @@
+//! `cudaDeviceProp`, whose layout CUDA 12 made longer and CUDA 13 changed.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::attributes;
+use crate::code::Code;
+use crate::cudart::version::{self, Version};
+use crate::raw::Memory;
+use crate::state;
+
+/// What stands in a field.
+#[derive(Clone, Copy)]
+enum Field {
+    Name,
+    /// The device's number of 16 bytes.
+    Uuid,
+    /// So many bytes that say nothing.
+    Zeros(usize),
+    /// A size, which is that of all memory.
+    TotalMemory,
+    /// An attribute, as a number.
+    Number(c_uint),
+    /// Attributes from the first to the last, each as a number.
+    Numbers(c_uint, c_uint),
+    /// An attribute, as a size.
+    Size(c_uint),
+}
+
+use Field::{Name, Number, Numbers, Size, TotalMemory, Uuid, Zeros};
+
+/// Which versions have a field.
+#[derive(Clone, Copy)]
+enum In {
+    All,
+    /// Up to version 12.
+    Old,
+    /// From version 12 on.
+    Later,
+    /// From version 13 on.
+    New,
+}
+
+use In::{All, Later, New, Old};
+
+/// The fields by their order, with the numbers of attributes.
+const FIELDS: &[(In, Field)] = &[
+    (All, Name),
+    (All, Uuid),
+    // The LUID of Windows' and its mask.
+    (All, Zeros(12)),
+    (All, TotalMemory),
+    (All, Size(8)),
+    (All, Number(12)),
+    (All, Number(10)),
+    (All, Size(11)),
+    (All, Numbers(1, 7)),
+    (Old, Number(13)),
+    (All, Size(9)),
+    (All, Numbers(75, 76)),
+    (All, Size(14)),
+    (All, Size(51)),
+    (Old, Number(15)),
+    (All, Number(16)),
+    (Old, Number(17)),
+    (All, Numbers(18, 19)),
+    (Old, Number(20)),
+    // Textures: one dimension, two, three, cubes, layers.
+    (All, Number(21)),
+    (All, Number(77)),
+    (Old, Number(69)),
+    (All, Numbers(22, 23)),
+    (All, Numbers(73, 74)),
+    (All, Numbers(70, 72)),
+    (All, Numbers(45, 46)),
+    (All, Numbers(24, 26)),
+    (All, Numbers(47, 49)),
+    (All, Number(52)),
+    (All, Numbers(42, 43)),
+    (All, Numbers(27, 29)),
+    (All, Numbers(53, 54)),
+    // Surfaces in the same order.
+    (All, Numbers(55, 68)),
+    (All, Size(30)),
+    (All, Numbers(31, 34)),
+    (All, Number(50)),
+    (All, Number(35)),
+    (All, Numbers(40, 41)),
+    (Old, Number(36)),
+    (All, Numbers(37, 38)),
+    (All, Number(108)),
+    (All, Number(39)),
+    (All, Numbers(78, 80)),
+    (All, Size(81)),
+    (All, Numbers(82, 86)),
+    (Old, Number(87)),
+    (All, Numbers(88, 91)),
+    (All, Number(95)),
+    (Old, Number(96)),
+    (All, Size(97)),
+    (All, Numbers(100, 101)),
+    (All, Number(106)),
+    (All, Number(109)),
+    (All, Size(111)),
+    (Later, Number(99)),
+    (Later, Numbers(112, 119)),
+    (Later, Number(121)),
+    (Later, Number(125)),
+    (Later, Number(120)),
+    (Later, Number(129)),
+    (New, Numbers(130, 131)),
+    (New, Numbers(133, 134)),
+    (New, Numbers(139, 140)),
+    (New, Number(143)),
+];
+
+/// Bytes of the whole, with what is reserved at the end.
+fn size(version: Version) -> usize {
+    match version {
+        Version::V11 => 728,
+        Version::V12 => 1032,
+        Version::V13 => 1008,
+    }
+}
+
+/// What is known of a device.
+struct Known<'a> {
+    name: &'a str,
+    uuid: [u8; 16],
+    memory: u64,
+    value: &'a dyn Fn(c_uint) -> c_int,
+}
+
+/// The bytes of a field, from a multiple of so many on.
+fn bytes(field: Field, known: &Known<'_>) -> (Vec<u8>, usize) {
+    let value = known.value;
+    let numbers = |first: c_uint, last: c_uint| (first..=last).flat_map(|number| value(number).to_ne_bytes()).collect();
+    match field {
+        Name => {
+            let mut name = known.name.as_bytes().to_vec();
+            // With an end.
+            name.truncate(255);
+            name.resize(256, 0);
+            (name, 1)
+        }
+        Uuid => (known.uuid.to_vec(), 1),
+        Zeros(count) => (vec![0; count], 4),
+        TotalMemory => (known.memory.to_ne_bytes().to_vec(), 8),
+        Number(number) => (numbers(number, number), 4),
+        Numbers(first, last) => (numbers(first, last), 4),
+        Size(number) => (u64::try_from(value(number)).unwrap_or(0).to_ne_bytes().to_vec(), 8),
+    }
+}
+
+/// The structure.
+fn layout(version: Version, known: &Known<'_>) -> Vec<u8> {
+    let mut all = Vec::with_capacity(size(version));
+    for &(versions, field) in FIELDS {
+        let is_there = match versions {
+            All => true,
+            Old => version != Version::V13,
+            Later => version != Version::V11,
+            New => version == Version::V13,
+        };
+        if is_there {
+            let (bytes, align) = bytes(field, known);
+            all.resize(all.len().next_multiple_of(align), 0);
+            all.extend(bytes);
+        }
+    }
+    all.resize(size(version), 0);
+    all
+}
+
+fn write(version: Version, place: Memory, device: c_int) -> Result<(), Code> {
+    let device = state::device_by_ordinal(device)?;
+    let value = |number| attributes::value(&device, number).unwrap_or(0);
+    let (info, memory) = (device.info(), device.memory().info().total);
+    let layout = layout(version, &Known { name: &info.name, uuid: info.uuid, memory, value: &value });
+    place.bytes_mut(layout.len() as u64)?.copy_from_slice(&layout);
+    Ok(())
+}
+
+/// The function's name without a version is that of versions 11 and 13; version 12 has kept it for programs of before.
+pub(crate) fn get(place: Memory, device: c_int) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => write(Version::V13, place, device),
+        Version::V11 | Version::V12 => write(Version::V11, place, device),
+    }
+}
+
+/// The name that programs of version 12 have.
+pub(crate) fn get_v2(place: Memory, device: c_int) -> Result<(), Code> {
+    write(Version::V12, place, device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        // Offsets of attributes in NVIDIA's structures: capability, multiprocessors, warps, mip-mapped textures, layered surfaces,
+        // threads and shared memory of a multiprocessor, cooperative launches, reserved shared memory.
+        let numbers = [75, 16, 10, 77, 68, 39, 81, 95, 111];
+        let offsets_11 = [360, 388, 308, 412, 564, 624, 640, 688, 720];
+        let offsets_13 = [360, 384, 308, 400, 548, 604, 624, 668, 696];
+        // Pools, events of several processes, clusters, pointers of functions.
+        let later = [(115, 744), (125, 768), (120, 772), (129, 776)];
+        // The same, then the host's node, the device's number on the bus, and nodes of several machines.
+        let new = [(115, 720), (125, 744), (120, 748), (129, 752), (134, 768), (139, 772), (143, 780)];
+        let value = |number: c_uint| number as c_int;
+        for (version, len, offsets, others) in [
+            (Version::V11, 728, offsets_11, &[][..]),
+            (Version::V12, 1032, offsets_11, &later[..]),
+            (Version::V13, 1008, offsets_13, &new[..]),
+        ] {
+            let layout = layout(version, &Known { name: "name", uuid: [7; 16], memory: 5, value: &value });
+            assert_eq!((layout.len(), &layout[..5], layout[271], layout[288]), (len, &b"name\0"[..], 7, 5));
+            for (number, offset) in numbers.into_iter().zip(offsets).chain(others.iter().copied()) {
+                assert_eq!(layout[offset..offset + 4], [number, 0, 0, 0], "{version:?}: attribute {number}");
+            }
+        }
+    }
+}

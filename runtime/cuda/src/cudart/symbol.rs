@@ -1,0 +1,84 @@
+//! Variables of programs, by the host's of the same name.
+
+use std::ffi::c_uint;
+
+use crate::code::{Code, INVALID_VALUE};
+use crate::copy::{Copy3D, DEVICE, UNIFIED};
+use crate::cudart::copy::{self, Direction};
+use crate::cudart::error::INVALID_MEMCPY_DIRECTION;
+use crate::cudart::registry;
+use crate::raw::{Memory, Out};
+use crate::stream::StreamHandle;
+
+pub(crate) fn address(address: Out<u64>, symbol: Memory) -> Result<(), Code> {
+    address.needed()?.set(registry::variable(symbol)?.0)
+}
+
+pub(crate) fn size(size: Out<usize>, symbol: Memory) -> Result<(), Code> {
+    size.needed()?.set(registry::variable(symbol)?.1 as usize)
+}
+
+/// Bytes of a variable.
+fn part(symbol: Memory, bytes: usize, offset: usize) -> Result<Memory, Code> {
+    let (address, size) = registry::variable(symbol)?;
+    let end = (offset as u64).checked_add(bytes as u64).ok_or(INVALID_VALUE)?;
+    if end > size {
+        return Err(INVALID_VALUE.because("beyond the variable"));
+    }
+    Ok(Memory::from_address(address + offset as u64))
+}
+
+/// The variable that is written, in a direction that leads to the device.
+pub(crate) fn written(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory, Code> {
+    match Direction::new(kind)?.to {
+        DEVICE | UNIFIED => part(symbol, bytes, offset),
+        _ => Err(INVALID_MEMCPY_DIRECTION),
+    }
+}
+
+/// The variable that is read, in a direction that comes from the device.
+pub(crate) fn read(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory, Code> {
+    match Direction::new(kind)?.from {
+        DEVICE | UNIFIED => part(symbol, bytes, offset),
+        _ => Err(INVALID_MEMCPY_DIRECTION),
+    }
+}
+
+pub(crate) fn copy_to(symbol: Memory, from: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<(), Code> {
+    copy::linear(written(symbol, bytes, offset, kind)?, from, bytes, kind)
+}
+
+pub(crate) fn copy_to_async(
+    symbol: Memory,
+    from: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    copy::linear_async(written(symbol, bytes, offset, kind)?, from, bytes, kind, stream)
+}
+
+pub(crate) fn copy_from(to: Memory, symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<(), Code> {
+    copy::linear(to, read(symbol, bytes, offset, kind)?, bytes, kind)
+}
+
+pub(crate) fn copy_from_async(
+    to: Memory,
+    symbol: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    copy::linear_async(to, read(symbol, bytes, offset, kind)?, bytes, kind, stream)
+}
+
+/// As values, for graphs.
+pub(crate) fn row_to(symbol: Memory, from: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Copy3D, Code> {
+    copy::row(written(symbol, bytes, offset, kind)?, from, bytes, kind)
+}
+
+pub(crate) fn row_from(to: Memory, symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Copy3D, Code> {
+    copy::row(to, read(symbol, bytes, offset, kind)?, bytes, kind)
+}

@@ -1,0 +1,250 @@
+//! Texture and surface objects, with descriptions as the runtime API has them.
+
+use std::ffi::c_uint;
+
+use crate::code::{Code, INVALID_VALUE};
+use crate::cudart::types::ChannelFormat;
+use crate::cudart::version::{self, Version};
+use crate::raw::{In, Memory, Out};
+use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};
+
+/// `cudaResourceDesc`; version 13 has more behind, of which nothing is used.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Resource {
+    kind: c_uint,
+    _gap: c_uint,
+    /// A handle of an array, or an address.
+    place: u64,
+    format: ChannelFormat,
+    /// Bytes of linear memory, or elements of a row.
+    width: usize,
+    height: usize,
+    pitch: usize,
+}
+
+/// The only kinds that have a format: linear and pitched memory.
+const LINEAR: c_uint = 2;
+const PITCHED: c_uint = 3;
+
+/// `cudaTextureDesc`, as version 11 has it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Texture {
+    address_modes: [c_uint; 3],
+    filter: c_uint,
+    is_normalized_float: c_uint,
+    srgb: c_uint,
+    border: [f32; 4],
+    has_normalized_coordinates: c_uint,
+    max_anisotropy: c_uint,
+    mip_filter: c_uint,
+    mip_bias: f32,
+    mip_levels: [f32; 2],
+    has_no_trilinear_optimization: c_uint,
+}
+
+/// `cudaResourceViewDesc`; version 13 has more behind, of which nothing is used.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    format: c_uint,
+    width: usize,
+    height: usize,
+    depth: usize,
+    levels: [c_uint; 2],
+    layers: [c_uint; 2],
+}
+
+/// Flags of the driver's textures, by the numbers that are other than zero here.
+const INTEGER: c_uint = 1;
+const NORMALIZED_COORDINATES: c_uint = 2;
+const SRGB: c_uint = 0x10;
+const NO_TRILINEAR_OPTIMIZATION: c_uint = 0x20;
+const SEAMLESS_CUBE: c_uint = 0x40;
+
+impl Resource {
+    fn driver(self) -> Result<ResourceDescription, Code> {
+        let Self { kind, _gap, place, format, width, height, pitch } = self;
+        let (format, channels) = if matches!(kind, LINEAR | PITCHED) { format.driver()? } else { (0, 0) };
+        let (width, height, pitch) = match kind {
+            LINEAR => (width, 0, 0),
+            PITCHED => (width, height, pitch),
+            _ => (0, 0, 0),
+        };
+        Ok(ResourceDescription {
+            kind,
+            _gap: 0,
+            place,
+            format,
+            channels,
+            width,
+            height,
+            pitch,
+            _reserved: [0; 11],
+            flags: 0,
+        })
+    }
+
+    fn of(driver: &ResourceDescription) -> Result<Self, Code> {
+        let &ResourceDescription { kind, place, format, channels, width, height, pitch, .. } = driver;
+        let format = match kind {
+            LINEAR | PITCHED => ChannelFormat::of(format, channels)?,
+            _ => ChannelFormat { bits: [0; 4], kind: 0 },
+        };
+        Ok(Self { kind, _gap: 0, place, format, width, height, pitch })
+    }
+}
+
+impl Texture {
+    fn driver(self, is_seamless: bool) -> TextureDescription {
+        let flags = [
+            (self.is_normalized_float == 0, INTEGER),
+            (self.has_normalized_coordinates != 0, NORMALIZED_COORDINATES),
+            (self.srgb != 0, SRGB),
+            (self.has_no_trilinear_optimization != 0, NO_TRILINEAR_OPTIMIZATION),
+            (is_seamless, SEAMLESS_CUBE),
+        ];
+        TextureDescription {
+            address_modes: self.address_modes,
+            filter: self.filter,
+            flags: flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag),
+            max_anisotropy: self.max_anisotropy,
+            mip_filter: self.mip_filter,
+            mip_bias: self.mip_bias,
+            mip_levels: self.mip_levels,
+            border: self.border,
+            _reserved: [0; 12],
+        }
+    }
+
+    fn of(driver: &TextureDescription) -> Self {
+        let has = |flag: c_uint| c_uint::from(driver.flags & flag != 0);
+        Self {
+            address_modes: driver.address_modes,
+            filter: driver.filter,
+            is_normalized_float: 1 - has(INTEGER),
+            srgb: has(SRGB),
+            border: driver.border,
+            has_normalized_coordinates: has(NORMALIZED_COORDINATES),
+            max_anisotropy: driver.max_anisotropy,
+            mip_filter: driver.mip_filter,
+            mip_bias: driver.mip_bias,
+            mip_levels: driver.mip_levels,
+            has_no_trilinear_optimization: has(NO_TRILINEAR_OPTIMIZATION),
+        }
+    }
+}
+
+/// Where later versions have the flag for seamless cubes.
+fn seamless(texture: Memory) -> Memory {
+    texture.offset(size_of::<Texture>() as u64)
+}
+
+pub(crate) fn create(handle: Out<u64>, resource: In<Resource>, texture: Memory, view: In<View>) -> Result<(), Code> {
+    let resource = resource.get()?.driver()?;
+    let description = texture.as_in::<Texture>().get()?;
+    let is_seamless = version::of_program()? != Version::V11 && seamless(texture).as_in::<c_uint>().get()? != 0;
+    create_with(handle, resource, description.driver(is_seamless), view)
+}
+
+/// As version 11.8 has programs call, with the flag for seamless cubes.
+pub(crate) fn create_v2(handle: Out<u64>, resource: In<Resource>, texture: Memory, view: In<View>) -> Result<(), Code> {
+    let resource = resource.get()?.driver()?;
+    let description = texture.as_in::<Texture>().get()?;
+    let is_seamless = seamless(texture).as_in::<c_uint>().get()? != 0;
+    create_with(handle, resource, description.driver(is_seamless), view)
+}
+
+fn create_with(
+    handle: Out<u64>,
+    resource: ResourceDescription,
+    texture: TextureDescription,
+    view: In<View>,
+) -> Result<(), Code> {
+    let view = if view.is_null() { None } else { Some(view.get()?.driver()) };
+    let view = view.as_ref().map_or(Memory::NULL.as_in(), In::from);
+    texture::create(handle, In::from(&resource), In::from(&texture), view)
+}
+
+impl View {
+    fn driver(self) -> ViewDescription {
+        let Self { format, width, height, depth, levels, layers } = self;
+        ViewDescription { format, width, height, depth, levels, layers, _reserved: [0; 16] }
+    }
+}
+
+pub(crate) fn resource(place: Out<Resource>, handle: u64) -> Result<(), Code> {
+    let place = place.needed()?;
+    place.set(Resource::of(&texture::resource_of(handle)?)?)
+}
+
+pub(crate) fn description(texture: Memory, handle: u64) -> Result<(), Code> {
+    if version::of_program()? == Version::V11 {
+        write(texture, handle).map(|_| ())
+    } else {
+        description_v2(texture, handle)
+    }
+}
+
+/// With the flag for seamless cubes.
+pub(crate) fn description_v2(texture: Memory, handle: u64) -> Result<(), Code> {
+    let flags = write(texture, handle)?;
+    seamless(texture).as_out().set(c_uint::from(flags & SEAMLESS_CUBE != 0))
+}
+
+fn write(texture: Memory, handle: u64) -> Result<c_uint, Code> {
+    let known = texture::description_of(handle)?;
+    texture.as_out().set(Texture::of(&known))?;
+    Ok(known.flags)
+}
+
+pub(crate) fn view(view: Out<View>, handle: u64) -> Result<(), Code> {
+    let place = view.needed()?;
+    let known = texture::view_of(handle)?.ok_or(INVALID_VALUE)?;
+    let ViewDescription { format, width, height, depth, levels, layers, .. } = known;
+    place.set(View { format, width, height, depth, levels, layers })
+}
+
+pub(crate) fn create_surface(handle: Out<u64>, resource: In<Resource>) -> Result<(), Code> {
+    texture::create_surface(handle, In::from(&resource.get()?.driver()?))
+}
+
+pub(crate) fn surface_resource(place: Out<Resource>, handle: u64) -> Result<(), Code> {
+    let place = place.needed()?;
+    place.set(Resource::of(&texture::surface_resource_of(handle)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn layouts() {
+        assert_eq!((size_of::<Resource>(), offset_of!(Resource, format), offset_of!(Resource, width)), (64, 16, 40));
+        assert_eq!((size_of::<Texture>(), offset_of!(Texture, border)), (68, 24));
+        assert_eq!((size_of::<View>(), offset_of!(View, layers)), (48, 40));
+    }
+
+    #[test]
+    fn descriptions_there_and_back() {
+        let zero = TextureDescription {
+            address_modes: [0; 3],
+            filter: 0,
+            flags: 0,
+            max_anisotropy: 0,
+            mip_filter: 0,
+            mip_bias: 0.0,
+            mip_levels: [0.0; 2],
+            border: [0.0; 4],
+            _reserved: [0; 12],
+        };
+        for flags in [0, INTEGER, NORMALIZED_COORDINATES, SRGB, NO_TRILINEAR_OPTIMIZATION | INTEGER] {
+            let known = TextureDescription { flags, filter: 1, address_modes: [1, 2, 3], ..zero };
+            let again = Texture::of(&known).driver(false);
+            assert_eq!((again.flags, again.filter, again.address_modes), (flags, 1, [1, 2, 3]));
+            assert_eq!(Texture::of(&known).driver(true).flags, flags | SEAMLESS_CUBE);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Structures of the runtime API that functions take and return by value.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
+use crate::raw::Memory;
+
+/// `dim3`: sizes of grids and of blocks.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dim3 {
+    pub x: c_uint,
+    pub y: c_uint,
+    pub z: c_uint,
+}
+
+impl Dim3 {
+    pub fn list(self) -> [c_uint; 3] {
+        [self.x, self.y, self.z]
+    }
+}
+
+/// `cudaExtent`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+impl Extent {
+    /// All rows of all slices.
+    pub fn rows(self) -> Result<usize, Code> {
+        self.height.checked_mul(self.depth).ok_or(OUT_OF_MEMORY)
+    }
+}
+
+/// `cudaPos`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+}
+
+/// `cudaPitchedPtr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pitched {
+    pub pointer: Memory,
+    pub pitch: usize,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `cudaMemLocation`, which is passed in one register.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Location {
+    pub kind: c_int,
+    pub id: c_int,
+}
+
+impl Location {
+    /// The number that the driver's older functions take for the place: a device's, or that of the host.
+    pub fn device(self) -> Result<c_int, Code> {
+        const HOST: c_int = -1;
+        match self.kind {
+            1 => Ok(self.id),
+            // The host, one of its nodes, and that of the calling thread.
+            2..=4 => Ok(HOST),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+}
+
+/// `cudaChannelFormatDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChannelFormat {
+    /// Bits of each of the channels; zero for those that there are not.
+    pub bits: [c_int; 4],
+    pub kind: c_uint,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!((size_of::<Dim3>(), size_of::<Extent>(), size_of::<Pitched>()), (12, 24, 32));
+        assert_eq!((size_of::<ChannelFormat>(), size_of::<Location>()), (20, 8));
+    }
+}

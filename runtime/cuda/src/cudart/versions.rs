@@ -1,0 +1,220 @@
+//! Functions of one name whose arguments differ between versions: each takes as many as the longest, and leaves alone those that the
+//! program's version hasn't passed.
+
+use std::ffi::{c_char, c_uint};
+
+use crate::code::{Code, NOT_SUPPORTED};
+use crate::cudart::types::Location;
+use crate::cudart::version::{self, Version};
+use crate::graph::{self, ExecHandle, GraphHandle, NodeHandle};
+use crate::graph_exec::{self, UpdateResult};
+use crate::handle::Handle;
+use crate::managed;
+use crate::raw::{In, Memory, Out};
+use crate::stream::StreamHandle;
+use crate::stream_capture;
+
+/// A device before version 13, then a place.
+pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result<(), Code> {
+    let device = match version::of_program()? {
+        Version::V13 => place.device()?,
+        // The register's first half.
+        Version::V11 | Version::V12 => place.kind,
+    };
+    managed::advise(address, bytes, advice, device)
+}
+
+pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result<(), Code> {
+    managed::advise(address, bytes, advice, place.device()?)
+}
+
+/// A device and a stream before version 13, then a place, flags and a stream.
+pub(crate) fn prefetch(
+    address: u64,
+    bytes: usize,
+    place: Location,
+    flags_or_stream: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => prefetch_to_place(address, bytes, place, flags_or_stream as c_uint, stream),
+        Version::V11 | Version::V12 => {
+            managed::prefetch(address, bytes, place.kind, Handle::from_value(flags_or_stream))
+        }
+    }
+}
+
+pub(crate) fn prefetch_to_place(
+    address: u64,
+    bytes: usize,
+    place: Location,
+    flags: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    place.device()?;
+    managed::prefetch_to_place(address, bytes, 0, flags, stream)
+}
+
+/// A node that is wrong and a log in version 11, then flags.
+pub(crate) fn instantiate(
+    exec: Out<ExecHandle>,
+    graph: GraphHandle,
+    flags_or_node: u64,
+    log: Out<c_char>,
+    log_size: usize,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V11 => {
+            let node = Memory::from_address(flags_or_node).as_out();
+            graph_exec::instantiate(exec, graph, node, log, log_size)
+        }
+        Version::V12 | Version::V13 => graph_exec::instantiate_with_flags(exec, graph, flags_or_node),
+    }
+}
+
+/// A node that is wrong and a result in version 11, then a structure with both.
+pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result: Out<c_uint>) -> Result<(), Code> {
+    if version::of_program()? != Version::V11 {
+        return graph_exec::update(exec, graph, info.as_out());
+    }
+    let mut found = UpdateResult { result: 0, node: Handle::NULL, from: Handle::NULL };
+    let updated = graph_exec::update(exec, graph, Out::from(&mut found));
+    info.as_out().set_if_any(found.node);
+    result.set_if_any(found.result);
+    updated
+}
+
+/// From version 13 on with data of the edges, which say nothing that isn't so anyway unless they are other than zero.
+pub(crate) fn add_dependencies(
+    graph: GraphHandle,
+    from: In<NodeHandle>,
+    to: In<NodeHandle>,
+    data_or_count: usize,
+    count: usize,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => {
+            add_dependencies_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
+        }
+        Version::V11 | Version::V12 => graph::add_dependencies(graph, from, to, data_or_count),
+    }
+}
+
+pub(crate) fn add_dependencies_with_data(
+    graph: GraphHandle,
+    from: In<NodeHandle>,
+    to: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+) -> Result<(), Code> {
+    check_data(data, count)?;
+    graph::add_dependencies(graph, from, to, count)
+}
+
+/// Errors unless edges are plain ones.
+fn check_data(data: In<u64>, count: usize) -> Result<(), Code> {
+    if data.is_null() || data.list(count)?.iter().all(|&data| data == 0) {
+        Ok(())
+    } else {
+        Err(NOT_SUPPORTED.because("edges that are not from the end of a node to the beginning of another"))
+    }
+}
+
+pub(crate) fn edges(
+    graph: GraphHandle,
+    from: Out<NodeHandle>,
+    to: Out<NodeHandle>,
+    data_or_count: Memory,
+    count: Out<usize>,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => edges_with_data(graph, from, to, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => graph::edges(graph, from, to, data_or_count.as_out()),
+    }
+}
+
+pub(crate) fn edges_with_data(
+    graph: GraphHandle,
+    from: Out<NodeHandle>,
+    to: Out<NodeHandle>,
+    data: Out<u64>,
+    count: Out<usize>,
+) -> Result<(), Code> {
+    graph::edges(graph, from, to, count)?;
+    write_data(data, count)
+}
+
+/// Writes the data of plain edges.
+fn write_data(data: Out<u64>, count: Out<usize>) -> Result<(), Code> {
+    if !data.is_null() {
+        (0..count.as_in().get()?).for_each(|index| data.at(index).set_if_any(0));
+    }
+    Ok(())
+}
+
+pub(crate) fn dependencies(
+    node: NodeHandle,
+    nodes: Out<NodeHandle>,
+    data_or_count: Memory,
+    count: Out<usize>,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => dependencies_with_data(node, nodes, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => graph::dependencies(node, nodes, data_or_count.as_out()),
+    }
+}
+
+pub(crate) fn dependencies_with_data(
+    node: NodeHandle,
+    nodes: Out<NodeHandle>,
+    data: Out<u64>,
+    count: Out<usize>,
+) -> Result<(), Code> {
+    graph::dependencies(node, nodes, count)?;
+    write_data(data, count)
+}
+
+/// Three arguments before version 13, then seven.
+pub(crate) fn capture_info(
+    stream: StreamHandle,
+    status: Out<c_uint>,
+    id: Out<u64>,
+    graph: Out<GraphHandle>,
+    after: Out<*const NodeHandle>,
+    edges: Out<usize>,
+    count: Out<usize>,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => stream_capture::info_with_edges(stream, status, id, graph, after, edges, count),
+        Version::V11 | Version::V12 => stream_capture::info(stream, status, id),
+    }
+}
+
+pub(crate) fn update_dependencies(
+    stream: StreamHandle,
+    nodes: In<NodeHandle>,
+    data_or_count: usize,
+    count_or_flags: usize,
+    flags: c_uint,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => {
+            let data = Memory::from_address(data_or_count as u64).as_in();
+            update_dependencies_with_data(stream, nodes, data, count_or_flags, flags)
+        }
+        Version::V11 | Version::V12 => {
+            stream_capture::update_dependencies(stream, nodes, data_or_count, count_or_flags as c_uint)
+        }
+    }
+}
+
+pub(crate) fn update_dependencies_with_data(
+    stream: StreamHandle,
+    nodes: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+    flags: c_uint,
+) -> Result<(), Code> {
+    check_data(data, count)?;
+    stream_capture::update_dependencies(stream, nodes, count, flags)
+}

@@ -1,0 +1,2 @@
+/* A library with a name, and nothing in it. */
+typedef int nothing;
