@@ -1,4 +1,6 @@
-//! `ptx2spv cuda`: runs a CUDA program on a Vulkan device, by our driver library in place of NVIDIA's.
+//! `ptx2spv cuda`: runs a CUDA program on a Vulkan device, by our libraries in place of NVIDIA's.
+
+mod stub;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -10,9 +12,9 @@ use clap::Args;
 use ptx2spv::cli::{Status, UsageError};
 use ptx2spv_runtime::{DEVICE_VARIABLE, DeviceSelector};
 
-/// Run a CUDA program that hands PTX to the driver on a Vulkan device.
+/// Run a CUDA program that has PTX on a Vulkan device.
 ///
-/// The program finds the library libcuda.so.1 of ptx2spv instead of NVIDIA's (see docs/cuda.md).
+/// The program finds the libraries libcuda.so.1 and libcudart.so of ptx2spv instead of NVIDIA's (see docs/cuda.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -43,6 +45,9 @@ const LIBRARY: &str = "libptx2spv_cuda.so";
 
 /// The names that programs look for.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+
+/// The names that programs look for that were built with a shared runtime library, which are those of versions of its symbols, too.
+const RUNTIME_NAMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];
 
 /// The name by which this program stands in for ptxas.
 pub const PTXAS: &str = "ptxas";
@@ -101,8 +106,27 @@ fn folder() -> Result<PathBuf> {
     for name in NAMES {
         link(&library, &folder.join(name))?;
     }
+    let machine = stub::Machine::of(&std::fs::read(&library).with_context(|| library.display().to_string())?)?;
+    for name in RUNTIME_NAMES {
+        write(&stub::stub(&machine, name, NAMES[0]), &folder.join(name))?;
+    }
     link(&program, &folder.join(PTXAS))?;
     Ok(folder)
+}
+
+/// Writes a file, unless it is there.
+fn write(bytes: &[u8], path: &Path) -> Result<()> {
+    let is_there = || std::fs::read(path).is_ok_and(|found| found == bytes);
+    if is_there() {
+        return Ok(());
+    }
+    let make = || {
+        // Another process may look for the file, or make it too.
+        let new = path.with_extension(format!("{}", std::process::id()));
+        std::fs::write(&new, bytes)?;
+        std::fs::rename(&new, path)
+    };
+    make().or_else(|error| if is_there() { Ok(()) } else { Err(error) }).with_context(|| path.display().to_string())
 }
 
 /// Makes a link, unless it is there.
