@@ -20,9 +20,9 @@ use crate::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Te
 use crate::reference::{SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::stream::StreamHandle;
 use crate::{
-    array, attributes, context, copy, device, driver, event, function, graph, graph_exec, graph_nodes, launch, library,
-    lifetime, link, managed, memory, module, occupancy, pointer, pool, reference, set, stream, stream_capture,
-    tensor_map, texture,
+    array, attributes, context, copy, device, driver, event, function, graph, graph_edges, graph_exec, graph_nodes,
+    launch, library, lifetime, link, managed, memory, module, occupancy, old_launch, peer, pointer, pool, reference,
+    set, stream, stream_capture, tensor_map, texture,
 };
 use ptx2spv_runtime::TensorMap;
 

@@ -1,8 +1,8 @@
 //! Functions, which are kernels of modules, and kernels, which are those of libraries: one kind of object here.
 
 use std::ffi::{CString, c_char, c_int, c_uint};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::Kernel;
 
@@ -22,6 +22,17 @@ pub(crate) struct Function {
     /// Most bytes of dynamic shared memory that launches may ask for, if that was set.
     dynamic_shared: AtomicI32,
     carveout: AtomicI32,
+    pub old_launch: Mutex<OldLaunch>,
+}
+
+/// What launches are made with that take nothing but a function and a grid.
+#[derive(Clone, Default)]
+pub(crate) struct OldLaunch {
+    pub block: Option<[c_uint; 3]>,
+    pub shared_bytes: c_uint,
+    /// How many of the bytes of the arguments count.
+    pub size: usize,
+    pub arguments: Vec<u8>,
 }
 
 pub(crate) type FunctionHandle = Handle<Function>;
@@ -51,7 +62,8 @@ pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHand
         let kernel = loaded.module.kernel(name).map_err(|error| loaded.refuse(error))?;
         let name = CString::new(kernel.name()).map_err(|_| INVALID_VALUE)?;
         let (dynamic_shared, carveout) = (UNSET.into(), UNSET.into());
-        Ok(Arc::new(Function { loaded: loaded.clone(), kernel, name, dynamic_shared, carveout }))
+        let old_launch = Mutex::default();
+        Ok(Arc::new(Function { loaded: loaded.clone(), kernel, name, dynamic_shared, carveout, old_launch }))
     })
 }
 

@@ -11,20 +11,20 @@ use crate::code::{Code, INVALID_VALUE};
 use crate::command::{self, Command, NodeKind, SharedCommand};
 use crate::context::Context;
 use crate::handle::{Handle, Object, Table};
-use crate::raw::{In, Out};
+use crate::raw::Out;
 use crate::state;
 use crate::sync::lock;
 
 /// A graph.
 pub(crate) struct Graph {
-    nodes: Mutex<Vec<NodeHandle>>,
+    pub nodes: Mutex<Vec<NodeHandle>>,
 }
 
 /// A command of a graph.
 pub(crate) struct Node {
     pub command: Mutex<SharedCommand>,
     /// What the command comes after.
-    after: Mutex<Vec<NodeHandle>>,
+    pub after: Mutex<Vec<NodeHandle>>,
 }
 
 /// A graph's commands in an order that fits, with their nodes: what is launched.
@@ -130,7 +130,7 @@ impl Graph {
     }
 
     /// From and to of each edge.
-    fn edges(&self) -> Result<Vec<(NodeHandle, NodeHandle)>, Code> {
+    pub fn edges(&self) -> Result<Vec<(NodeHandle, NodeHandle)>, Code> {
         let mut edges = Vec::new();
         for &to in lock(&self.nodes).iter() {
             edges.extend(lock(&to.get()?.after).iter().map(|&from| (from, to)));
@@ -183,27 +183,14 @@ pub(crate) fn clone(clone: Out<GraphHandle>, graph: GraphHandle) -> Result<(), C
     clone.set(Handle::new(copied)?)
 }
 
-pub(crate) fn add_dependencies(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    count: usize,
-) -> Result<(), Code> {
-    state::device()?;
-    let graph = graph.get()?;
-    let nodes = lock(&graph.nodes);
-    for (from, to) in from.list(count)?.into_iter().zip(to.list(count)?) {
-        if !nodes.contains(&from) || !nodes.contains(&to) {
-            return Err(INVALID_VALUE);
-        }
-        lock(&to.get()?.after).push(from);
-    }
-    Ok(())
+/// The graph that a node is in.
+pub(crate) fn of_node(node: NodeHandle) -> Result<Arc<Graph>, Code> {
+    GRAPHS.find(|graph| lock(&graph.nodes).contains(&node)).ok_or(INVALID_VALUE)?.get()
 }
 
 pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
     state::device()?;
-    let graph = GRAPHS.find(|graph| lock(&graph.nodes).contains(&node)).ok_or(INVALID_VALUE)?.get()?;
+    let graph = of_node(node)?;
     let mut nodes = lock(&graph.nodes);
     nodes.retain(|other| *other != node);
     for other in nodes.iter() {
@@ -213,7 +200,7 @@ pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
 }
 
 /// Writes as many handles as there is room for, and how many there are; without room only that.
-fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>) -> Result<(), Code> {
+pub(crate) fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>) -> Result<(), Code> {
     let count = count.needed()?;
     if !places.is_null() {
         let room = count.as_in().get()?;
@@ -236,30 +223,6 @@ pub(crate) fn roots(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize
     let mut roots = lock(&graph.nodes).clone();
     roots.retain(|node| node.get().is_ok_and(|node| lock(&node.after).is_empty()));
     write_list(&roots, nodes, count)
-}
-
-pub(crate) fn edges(
-    graph: GraphHandle,
-    from: Out<NodeHandle>,
-    to: Out<NodeHandle>,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    let count = count.needed()?;
-    state::device()?;
-    let edges = graph.get()?.edges()?;
-    if !from.is_null() && !to.is_null() {
-        for (index, &(a, b)) in edges.iter().enumerate().take(count.as_in().get()?) {
-            from.at(index).set(a)?;
-            to.at(index).set(b)?;
-        }
-    }
-    count.set(edges.len())
-}
-
-pub(crate) fn dependencies(node: NodeHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result<(), Code> {
-    state::device()?;
-    let node = node.get()?;
-    write_list(&lock(&node.after), nodes, count)
 }
 
 pub(crate) fn kind(node: NodeHandle, kind: Out<c_uint>) -> Result<(), Code> {

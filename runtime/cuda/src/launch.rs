@@ -41,12 +41,16 @@ fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<A
             _ => return Err(INVALID_VALUE),
         }
     }
-    let bytes = match (buffer, size) {
-        (Some(buffer), Some(size)) => buffer.bytes(size as u64)?,
-        _ => return Err(INVALID_VALUE),
-    };
+    match (buffer, size) {
+        (Some(buffer), Some(size)) => arguments_in(kernel, buffer.bytes(size as u64)?),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+/// Takes the arguments out of one buffer.
+fn arguments_in(kernel: &Kernel, bytes: &[u8]) -> Result<Arguments, Code> {
     let argument = |offset: u32, size: u32| bytes.get(offset as usize..)?.get(..size as usize).map(<[u8]>::to_vec);
-    wanted.iter().map(|param| argument(param.offset, param.size).ok_or(INVALID_VALUE)).collect()
+    kernel.params().iter().map(|param| argument(param.offset, param.size).ok_or(INVALID_VALUE)).collect()
 }
 
 /// A launch with the arguments' values.
@@ -146,6 +150,22 @@ pub(crate) fn cooperative(
     let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
     let attributes = Attributes { cooperative: true, ..Attributes::default() };
     used.submit(command(function, config, attributes, params, Memory::from_address(0).as_in())?)
+}
+
+/// Launches with the arguments in one buffer.
+pub(crate) fn with_bytes(
+    function: &Arc<Function>,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    bytes: &[u8],
+) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
+    let arguments = arguments_in(&function.kernel, bytes)?;
+    let function = function.clone();
+    used.submit(Arc::new(Launch { function, config, cluster: None, cooperative: false, arguments }))
 }
 
 /// `CUlaunchConfig`.

@@ -120,6 +120,15 @@ fn linking() -> Anything {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn old_launches_peers_and_edges() -> Anything {
+    let run = run("old.c")?;
+    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn tensor_maps() -> Anything {
     let run = run("tensors.c")?;
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));

@@ -21,8 +21,8 @@ use crate::pool::PoolHandle;
 use crate::raw::{HostFunction, In, Memory, Out, StreamCallback, Text};
 use crate::stream::StreamHandle;
 use crate::{
-    array as driver_array, attributes, context, device, driver, event, graph, graph_exec, graph_nodes, library,
-    managed, memory as driver_memory, pool, stream, stream_capture, texture as driver_texture,
+    array as driver_array, attributes, context, device, driver, event, graph, graph_edges, graph_exec, graph_nodes,
+    library, managed, memory as driver_memory, pool, stream, stream_capture, texture as driver_texture,
 };
 
 include!(concat!(env!("OUT_DIR"), "/cudart.rs"));

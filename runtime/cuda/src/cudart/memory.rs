@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
-use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE};
+use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED};
 use crate::context;
 use crate::cudart::types::{Extent, Pitched};
 use crate::cudart::version::{self, Version};
@@ -102,13 +102,14 @@ pub(crate) fn check_peer(device: c_int) -> Result<(), Code> {
 }
 
 /// A device has no access to itself as to a peer, and there is no other.
-pub(crate) fn peer_access(device: c_int) -> Result<(), Code> {
+pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result<(), Code> {
     check_peer(device)?;
-    Err(INVALID_DEVICE)
+    Err(if flags == 0 { INVALID_DEVICE } else { INVALID_VALUE })
 }
 
-pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result<(), Code> {
-    if flags == 0 { peer_access(device) } else { Err(INVALID_VALUE) }
+pub(crate) fn disable_peer_access(device: c_int) -> Result<(), Code> {
+    check_peer(device)?;
+    Err(PEER_ACCESS_NOT_ENABLED)
 }
 
 #[cfg(test)]

@@ -64,6 +64,9 @@ pub(crate) fn managed_variable(
     registry::add_managed(binary, pointer, name, size as u64);
 }
 
+/// References to textures and surfaces, to which nothing can be bound.
+pub(crate) fn reference(_binary: Memory, _host: Memory, _device: Memory, _name: Text, _dimensions: c_int) {}
+
 /// Has the host's pointers lead to managed variables, before the program's first access to one. The program doesn't look at what is
 /// answered here, and would follow a NULL pointer: so it is told why.
 pub(crate) fn init_module(binary: Memory) -> c_char {

@@ -3,10 +3,11 @@
 
 use std::ffi::{c_char, c_uint};
 
-use crate::code::{Code, NOT_SUPPORTED};
+use crate::code::Code;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};
-use crate::graph::{self, ExecHandle, GraphHandle, NodeHandle};
+use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::graph_edges;
 use crate::graph_exec::{self, UpdateResult};
 use crate::handle::Handle;
 use crate::managed;
@@ -94,29 +95,24 @@ pub(crate) fn add_dependencies(
 ) -> Result<(), Code> {
     match version::of_program()? {
         Version::V13 => {
-            add_dependencies_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
+            graph_edges::add_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
         }
-        Version::V11 | Version::V12 => graph::add_dependencies(graph, from, to, data_or_count),
+        Version::V11 | Version::V12 => graph_edges::add(graph, from, to, data_or_count),
     }
 }
 
-pub(crate) fn add_dependencies_with_data(
+pub(crate) fn remove_dependencies(
     graph: GraphHandle,
     from: In<NodeHandle>,
     to: In<NodeHandle>,
-    data: In<u64>,
+    data_or_count: usize,
     count: usize,
 ) -> Result<(), Code> {
-    check_data(data, count)?;
-    graph::add_dependencies(graph, from, to, count)
-}
-
-/// Errors unless edges are plain ones.
-fn check_data(data: In<u64>, count: usize) -> Result<(), Code> {
-    if data.is_null() || data.list(count)?.iter().all(|&data| data == 0) {
-        Ok(())
-    } else {
-        Err(NOT_SUPPORTED.because("edges that are not from the end of a node to the beginning of another"))
+    match version::of_program()? {
+        Version::V13 => {
+            graph_edges::remove_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
+        }
+        Version::V11 | Version::V12 => graph_edges::remove(graph, from, to, data_or_count),
     }
 }
 
@@ -128,28 +124,9 @@ pub(crate) fn edges(
     count: Out<usize>,
 ) -> Result<(), Code> {
     match version::of_program()? {
-        Version::V13 => edges_with_data(graph, from, to, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => graph::edges(graph, from, to, data_or_count.as_out()),
+        Version::V13 => graph_edges::all_with_data(graph, from, to, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => graph_edges::all(graph, from, to, data_or_count.as_out()),
     }
-}
-
-pub(crate) fn edges_with_data(
-    graph: GraphHandle,
-    from: Out<NodeHandle>,
-    to: Out<NodeHandle>,
-    data: Out<u64>,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    graph::edges(graph, from, to, count)?;
-    write_data(data, count)
-}
-
-/// Writes the data of plain edges.
-fn write_data(data: Out<u64>, count: Out<usize>) -> Result<(), Code> {
-    if !data.is_null() {
-        (0..count.as_in().get()?).for_each(|index| data.at(index).set_if_any(0));
-    }
-    Ok(())
 }
 
 pub(crate) fn dependencies(
@@ -159,19 +136,21 @@ pub(crate) fn dependencies(
     count: Out<usize>,
 ) -> Result<(), Code> {
     match version::of_program()? {
-        Version::V13 => dependencies_with_data(node, nodes, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => graph::dependencies(node, nodes, data_or_count.as_out()),
+        Version::V13 => graph_edges::dependencies_with_data(node, nodes, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => graph_edges::dependencies(node, nodes, data_or_count.as_out()),
     }
 }
 
-pub(crate) fn dependencies_with_data(
+pub(crate) fn dependents(
     node: NodeHandle,
     nodes: Out<NodeHandle>,
-    data: Out<u64>,
+    data_or_count: Memory,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    graph::dependencies(node, nodes, count)?;
-    write_data(data, count)
+    match version::of_program()? {
+        Version::V13 => graph_edges::dependents_with_data(node, nodes, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => graph_edges::dependents(node, nodes, data_or_count.as_out()),
+    }
 }
 
 /// Three arguments before version 13, then seven.
@@ -215,6 +194,6 @@ pub(crate) fn update_dependencies_with_data(
     count: usize,
     flags: c_uint,
 ) -> Result<(), Code> {
-    check_data(data, count)?;
+    graph_edges::check_data(data, count)?;
     stream_capture::update_dependencies(stream, nodes, count, flags)
 }

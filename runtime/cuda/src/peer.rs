@@ -1,0 +1,47 @@
+//! Access between contexts. All are on the one device, which has no peers; copies from one to another work as within one.
+
+use std::ffi::c_uint;
+
+use crate::code::{Code, INVALID_CONTEXT, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED};
+use crate::context::{self, ContextHandle};
+use crate::copy;
+use crate::stream::StreamHandle;
+
+pub(crate) fn enable(peer: ContextHandle, flags: c_uint) -> Result<(), Code> {
+    let current = context::current()?;
+    if flags != 0 {
+        return Err(INVALID_VALUE);
+    }
+    Err(if peer.get()?.is(&current) { INVALID_CONTEXT } else { PEER_ACCESS_UNSUPPORTED })
+}
+
+pub(crate) fn disable(peer: ContextHandle) -> Result<(), Code> {
+    context::current()?;
+    peer.get()?;
+    Err(PEER_ACCESS_NOT_ENABLED)
+}
+
+pub(crate) fn copy(
+    to: u64,
+    to_context: ContextHandle,
+    from: u64,
+    from_context: ContextHandle,
+    bytes: usize,
+) -> Result<(), Code> {
+    to_context.get()?;
+    from_context.get()?;
+    copy::within_device(to, from, bytes)
+}
+
+pub(crate) fn copy_async(
+    to: u64,
+    to_context: ContextHandle,
+    from: u64,
+    from_context: ContextHandle,
+    bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    to_context.get()?;
+    from_context.get()?;
+    copy::within_device_async(to, from, bytes, stream)
+}

@@ -1,0 +1,182 @@
+/* A program that launches as before CUDA 4, copies between contexts, and changes edges of a graph. The declarations are this program's
+   own. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct context *Context;
+typedef struct module *Module;
+typedef struct function *Function;
+typedef struct stream *Stream;
+typedef struct graph *Graph;
+typedef struct node *Node;
+typedef uint64_t Address;
+
+int cuInit(unsigned flags);
+int cuDevicePrimaryCtxRetain(Context *context, int device);
+int cuCtxSetCurrent(Context context);
+int cuCtxCreate_v2(Context *context, unsigned flags, int device);
+int cuCtxPopCurrent_v2(Context *context);
+int cuCtxDestroy_v2(Context context);
+int cuCtxEnablePeerAccess(Context peer, unsigned flags);
+int cuCtxDisablePeerAccess(Context peer);
+int cuMemAlloc_v2(Address *address, size_t bytes);
+int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes);
+int cuMemcpyDtoH_v2(void *to, Address from, size_t bytes);
+int cuMemcpyPeer(Address to, Context to_context, Address from, Context from_context, size_t bytes);
+int cuMemcpyPeerAsync(Address to, Context to_context, Address from, Context from_context, size_t bytes, Stream stream);
+int cuModuleLoadData(Module *module, const void *image);
+int cuModuleGetFunction(Function *function, Module module, const char *name);
+int cuFuncSetBlockShape(Function function, int x, int y, int z);
+int cuFuncSetSharedSize(Function function, unsigned bytes);
+int cuParamSetSize(Function function, unsigned bytes);
+int cuParamSeti(Function function, int offset, unsigned value);
+int cuParamSetf(Function function, int offset, float value);
+int cuParamSetv(Function function, int offset, void *bytes, unsigned count);
+int cuLaunch(Function function);
+int cuLaunchGrid(Function function, int width, int height);
+int cuLaunchGridAsync(Function function, int width, int height, Stream stream);
+int cuGraphCreate(Graph *graph, unsigned flags);
+int cuGraphAddEmptyNode(Node *node, Graph graph, const Node *after, size_t count);
+int cuGraphAddDependencies_v2(Graph graph, const Node *from, const Node *to, const void *data, size_t count);
+int cuGraphRemoveDependencies(Graph graph, const Node *from, const Node *to, size_t count);
+int cuGraphRemoveDependencies_v2(Graph graph, const Node *from, const Node *to, const void *data, size_t count);
+int cuGraphGetEdges_v2(Graph graph, Node *from, Node *to, void *data, size_t *count);
+int cuGraphNodeGetDependencies_v2(Node node, Node *nodes, void *data, size_t *count);
+int cuGraphNodeGetDependentNodes(Node node, Node *nodes, size_t *count);
+int cuGraphNodeGetDependentNodes_v2(Node node, Node *nodes, void *data, size_t *count);
+int cuGraphDestroy(Graph graph);
+
+#define EXPECT(result, call)                                                    \
+    do {                                                                        \
+        int found = call;                                                       \
+        if (found != (result)) {                                                \
+            printf("line %d: %s: %d, not %d\n", __LINE__, #call, found, result); \
+            exit(1);                                                            \
+        }                                                                       \
+    } while (0)
+#define OK(call) EXPECT(0, call)
+#define TRUE(what) EXPECT(1, (what) != 0)
+
+/* out[row * 64 + i] = i * factor + term, with i counting through a row of blocks, and one row of blocks for each row. */
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out, .param .f32 factor, .param .u32 term)\n{\n"
+    "    .reg .b64 %d;\n    .reg .b32 %i, %r, %n;\n    .reg .f32 %f, %g;\n"
+    "    mov.u32 %i, %ctaid.x;\n    mov.u32 %n, %ntid.x;\n    mov.u32 %r, %tid.x;\n    mad.lo.u32 %i, %i, %n, %r;\n"
+    "    cvt.rn.f32.u32 %f, %i;\n    ld.param.f32 %g, [factor];\n    mul.f32 %f, %f, %g;\n"
+    "    ld.param.u32 %r, [term];\n    cvt.rn.f32.u32 %g, %r;\n    add.f32 %f, %f, %g;\n"
+    "    mov.u32 %r, %ctaid.y;\n    mad.lo.u32 %i, %r, 64, %i;\n"
+    "    ld.param.u64 %d, [out];\n    mad.wide.u32 %d, %i, 4, %d;\n    st.global.f32 [%d], %f;\n    ret;\n}\n";
+
+static void launches(void)
+{
+    Module module;
+    Function function;
+    Address out;
+    float zeros[128] = {0}, seen[128];
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "k"));
+    OK(cuMemAlloc_v2(&out, sizeof seen));
+    OK(cuMemcpyHtoD_v2(out, zeros, sizeof zeros));
+    EXPECT(1, cuLaunch(function));
+    EXPECT(1, cuFuncSetBlockShape(function, 32, 0, 1));
+    OK(cuFuncSetBlockShape(function, 32, 1, 1));
+    OK(cuFuncSetSharedSize(function, 64));
+    OK(cuParamSetv(function, 0, &out, sizeof out));
+    OK(cuParamSetf(function, 8, 0.5));
+    OK(cuParamSeti(function, 12, 3));
+    /* The arguments have a size when that is set. */
+    EXPECT(1, cuLaunch(function));
+    OK(cuParamSetSize(function, 16));
+    EXPECT(1, cuLaunchGrid(function, 2, 0));
+    OK(cuLaunch(function));
+    OK(cuMemcpyDtoH_v2(seen, out, sizeof seen));
+    for (int i = 0; i < 128; ++i)
+        TRUE(seen[i] == (i < 32 ? i * 0.5f + 3 : 0));
+    OK(cuParamSeti(function, 12, 4));
+    OK(cuLaunchGrid(function, 2, 2));
+    OK(cuMemcpyDtoH_v2(seen, out, sizeof seen));
+    for (int i = 0; i < 128; ++i)
+        TRUE(seen[i] == i % 64 * 0.5f + 4);
+    OK(cuParamSetf(function, 8, 2));
+    OK(cuLaunchGridAsync(function, 2, 1, NULL));
+    OK(cuMemcpyDtoH_v2(seen, out, sizeof seen));
+    TRUE(seen[63] == 130 && seen[64] == 4);
+    EXPECT(1, cuParamSeti(function, -4, 1));
+    EXPECT(1, cuParamSeti(function, 4096, 1));
+    EXPECT(1, cuParamSetSize(function, 5000));
+}
+
+static void peers(Context context)
+{
+    Context other, popped;
+    Address here, there;
+    int number = 8, seen = 0;
+    OK(cuMemAlloc_v2(&here, 4));
+    OK(cuMemcpyHtoD_v2(here, &number, 4));
+    OK(cuCtxCreate_v2(&other, 0, 0));
+    OK(cuMemAlloc_v2(&there, 4));
+    OK(cuMemcpyPeer(there, other, here, context, 4));
+    OK(cuMemcpyDtoH_v2(&seen, there, 4));
+    TRUE(seen == 8);
+    number = 9;
+    OK(cuMemcpyHtoD_v2(there, &number, 4));
+    OK(cuMemcpyPeerAsync(here, context, there, other, 4, NULL));
+    OK(cuMemcpyDtoH_v2(&seen, here, 4));
+    TRUE(seen == 9);
+    EXPECT(217, cuCtxEnablePeerAccess(context, 0));
+    EXPECT(1, cuCtxEnablePeerAccess(context, 1));
+    EXPECT(201, cuCtxEnablePeerAccess(other, 0));
+    EXPECT(705, cuCtxDisablePeerAccess(context));
+    OK(cuCtxPopCurrent_v2(&popped));
+    OK(cuCtxDestroy_v2(other));
+    EXPECT(201, cuMemcpyPeer(here, context, here, other, 4));
+}
+
+static void edges(void)
+{
+    Graph graph;
+    Node nodes[3], from[4], to[4];
+    size_t count = 4;
+    uint64_t data[4] = {7, 7, 7, 7};
+    OK(cuGraphCreate(&graph, 0));
+    for (int i = 0; i < 3; ++i)
+        OK(cuGraphAddEmptyNode(&nodes[i], graph, NULL, 0));
+    OK(cuGraphAddDependencies_v2(graph, (Node[]){nodes[0], nodes[0]}, (Node[]){nodes[1], nodes[2]}, NULL, 2));
+    OK(cuGraphGetEdges_v2(graph, from, to, data, &count));
+    TRUE(count == 2 && from[0] == nodes[0] && from[1] == nodes[0]);
+    TRUE(data[0] == 0 && data[1] == 0 && data[2] == 7);
+    /* Nothing is written beyond the room that there is. */
+    data[0] = data[1] = 7;
+    count = 1;
+    OK(cuGraphGetEdges_v2(graph, from, to, data, &count));
+    TRUE(count == 2 && data[0] == 0 && data[1] == 7);
+    count = 4;
+    OK(cuGraphNodeGetDependentNodes(nodes[0], to, &count));
+    TRUE(count == 2 && to[0] == nodes[1] && to[1] == nodes[2]);
+    count = 4;
+    OK(cuGraphNodeGetDependencies_v2(nodes[2], from, data, &count));
+    TRUE(count == 1 && from[0] == nodes[0]);
+    OK(cuGraphRemoveDependencies(graph, nodes, nodes + 1, 1));
+    EXPECT(1, cuGraphRemoveDependencies_v2(graph, nodes, nodes + 1, NULL, 1));
+    count = 4;
+    OK(cuGraphNodeGetDependentNodes_v2(nodes[0], to, data, &count));
+    TRUE(count == 1 && to[0] == nodes[2]);
+    data[0] = 1;
+    EXPECT(801, cuGraphAddDependencies_v2(graph, nodes, nodes + 1, data, 1));
+    OK(cuGraphDestroy(graph));
+}
+
+int main(void)
+{
+    Context context;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    launches();
+    peers(context);
+    edges();
+    puts("done");
+    return 0;
+}
