@@ -38,7 +38,7 @@ pub struct Module<'s> {
     /// `.address_size`, if present: 32 or 64.
     pub address_size: Option<u32>,
     /// Where it stands.
-    pub address_size_span: Span,
+    pub address_size_span: Option<Span>,
     /// Declarations in source order.
     pub items: Vec<Item<'s>>,
 }

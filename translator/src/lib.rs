@@ -6,6 +6,7 @@
 
 mod cfg;
 mod diagnostic;
+mod index;
 mod link;
 mod lower;
 mod source;

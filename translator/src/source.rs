@@ -51,7 +51,7 @@ impl Source {
         let modules = if linked {
             modules(&text)
         } else {
-            [SourceModule { name: name.clone(), span: span(0, text.len()) }].into()
+            [SourceModule { name: name.clone(), span: Span::between(0, text.len()) }].into()
         };
         Self { name, text, modules, linked }
     }
@@ -122,7 +122,7 @@ impl Source {
         let text = self.slice(module.span);
         let found = text.split('\n').nth(line.checked_sub(1)? as usize)?;
         let start = module.span.start as usize + (found.as_ptr() as usize - text.as_ptr() as usize);
-        Some(span(start, start + found.len()))
+        Some(Span::between(start, start + found.len()))
     }
 
     /// The text of a span; spans that don't lie on character boundaries are widened to the left.
@@ -140,22 +140,16 @@ fn modules(text: &str) -> Arc<[SourceModule]> {
     for line in text.split_inclusive('\n') {
         if let Some(name) = line.strip_prefix(MARK) {
             if let Some(last) = found.last_mut() {
-                last.span.end = span(0, at).end;
+                last.span.end = Span::between(0, at).end;
             }
             found.push(SourceModule {
                 name: name.trim_end_matches(['\n', '\r']).into(),
-                span: span(at + line.len(), text.len()),
+                span: Span::between(at + line.len(), text.len()),
             });
         }
         at += line.len();
     }
     found.into()
-}
-
-/// Texts of more than 4 GiB are refused when they are parsed.
-fn span(start: usize, end: usize) -> Span {
-    let offset = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
-    Span { start: offset(start), end: offset(end) }
 }
 
 pub(crate) fn floor_char_boundary(text: &str, offset: usize) -> usize {
@@ -176,6 +170,12 @@ pub struct Span {
 }
 
 impl Span {
+    /// The span between two offsets. Texts of more than 4 GiB are refused when they are parsed: offsets in them saturate.
+    pub(crate) fn between(start: usize, end: usize) -> Span {
+        let offset = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
+        Span { start: offset(start), end: offset(end) }
+    }
+
     /// The smallest span that holds both.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }

@@ -199,8 +199,9 @@ impl Contents {
     /// An atomic with semantics of that id. A driver may make a barrier of its order.
     fn atomic(&mut self, types: &Types, semantics: u32) {
         self.atomics = true;
-        let semantics = types.constants.get(&semantics).copied().unwrap_or(u32::MAX);
-        self.memory_barriers |= semantics & !MemorySemantics::VOLATILE.bits() != 0;
+        // Semantics that aren't constants may be any.
+        let orders = |semantics: &u32| semantics & !MemorySemantics::VOLATILE.bits() != 0;
+        self.memory_barriers |= types.constants.get(&semantics).is_none_or(orders);
     }
 
     fn has_function(&self, functions: &[Glsl], width: u32) -> bool {

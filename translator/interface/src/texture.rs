@@ -27,7 +27,7 @@ pub const RECORD_BYTES: u64 = 128;
 /// Bytes of a [`Level`].
 pub const LEVEL_BYTES: u64 = 32;
 /// What addresses of records and of tables of levels are multiples of.
-pub const RECORD_ALIGN: u64 = 16;
+pub const RECORD_ALIGN: u32 = 16;
 
 /// The bit of a reference's handle that says texture; NVIDIA's handles have the same.
 pub const TEXTURE: u64 = 1 << 61;

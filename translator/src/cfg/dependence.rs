@@ -20,7 +20,8 @@ use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
+use super::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
+use crate::index::{Index, IndexVec};
 use crate::ir::{Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Warp, WarpOp};
 
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
@@ -80,7 +81,7 @@ impl Reach {
                 graph.add_edge(exit, NodeIndex::new(number), ());
             }
             for next in successors {
-                graph.add_edge(NodeIndex::new(next as usize), NodeIndex::new(number), ());
+                graph.add_edge(NodeIndex::new(next.position()), NodeIndex::new(number), ());
             }
         }
         debug_assert!(graph.neighbors_directed(exit, Direction::Incoming).next().is_none());
@@ -92,9 +93,10 @@ impl Reach {
         let meet = self.post_dominators.immediate_dominator(NodeIndex::new(branch));
         let meet = meet.filter(|meet| *meet != self.exit).map(NodeIndex::index);
         let mut seen = vec![false; cfg.blocks.len()];
-        let mut todo: Vec<u32> = cfg.blocks.get(branch).into_iter().flat_map(|block| block.end.successors()).collect();
+        let mut todo: Vec<BlockId> =
+            cfg.blocks.get(branch).into_iter().flat_map(|block| block.end.successors()).collect();
         while let Some(block) = todo.pop() {
-            let block = block as usize;
+            let block = block.position();
             if Some(block) == meet || seen.get(block) != Some(&false) || inside.get(block) != Some(&true) {
                 continue;
             }
@@ -136,7 +138,7 @@ struct Analysis<'s> {
     /// The variables that depend where the analysis is.
     vars: VarSet,
     /// Those at the start of each block.
-    entries: Vec<VarSet>,
+    entries: IndexVec<BlockId, VarSet>,
     blocks: Vec<bool>,
     changed: bool,
 }
@@ -148,7 +150,7 @@ impl<'s> Analysis<'s> {
             blocks_differ: function.cluster.is_some(),
             values: vec![false; function.values.len()],
             vars: VarSet::new(function.vars.len()),
-            entries: vec![VarSet::new(function.vars.len()); cfg.blocks.len()],
+            entries: vec![VarSet::new(function.vars.len()); cfg.blocks.len()].into(),
             blocks: vec![false; cfg.blocks.len()],
             changed: true,
         }
@@ -186,8 +188,8 @@ impl<'s> Analysis<'s> {
     }
 
     /// Lets the variables that depend here do so at the start of a block.
-    fn join(&mut self, block: u32) {
-        if let Some(entry) = self.entries.get_mut(block as usize) {
+    fn join(&mut self, block: BlockId) {
+        if let Some(entry) = self.entries.at_mut(block) {
             self.changed |= entry.extend(&self.vars);
         }
     }

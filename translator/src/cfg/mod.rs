@@ -15,13 +15,33 @@ pub use text::Graph;
 pub use tree::{barriers_unconditional, structure};
 pub use verify::verify;
 
+use std::fmt;
+
+use crate::index::{IndexVec, indices};
 use crate::ir::{Block, Value};
+
+/// A block of a [`Cfg`], by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+indices!(BlockId);
+
+impl BlockId {
+    /// The block where a kernel begins.
+    pub const ENTRY: BlockId = BlockId(0);
+}
+
+impl fmt::Display for BlockId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}", self.0)
+    }
+}
 
 /// A control-flow graph; block 0 is the entry.
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
     /// The blocks.
-    pub blocks: Vec<BasicBlock>,
+    pub blocks: IndexVec<BlockId, BasicBlock>,
 }
 
 /// Straight-line statements and where control goes after them.
@@ -42,21 +62,21 @@ pub enum End {
     #[default]
     Exit,
     /// Goes on there.
-    Goto(u32),
+    Goto(BlockId),
     /// Goes on in one of two blocks.
     Branch {
         /// A `Bool` that this block has computed; its last mark is the branch's.
         condition: Value,
         /// If true.
-        then: u32,
+        then: BlockId,
         /// If false.
-        otherwise: u32,
+        otherwise: BlockId,
     },
 }
 
 impl End {
     /// The same end with every successor replaced by what `map` gives for it.
-    pub fn redirected(self, map: impl Fn(u32) -> u32) -> End {
+    pub fn redirected(self, map: impl Fn(BlockId) -> BlockId) -> End {
         match self {
             End::Exit => End::Exit,
             End::Goto(next) => End::Goto(map(next)),
@@ -67,7 +87,7 @@ impl End {
     }
 
     /// The blocks that may follow.
-    pub fn successors(self) -> impl Iterator<Item = u32> {
+    pub fn successors(self) -> impl Iterator<Item = BlockId> {
         let (first, second) = match self {
             End::Exit => (None, None),
             End::Goto(next) => (Some(next), None),

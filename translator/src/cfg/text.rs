@@ -20,7 +20,8 @@
 use std::fmt::{self, Write};
 
 use super::stop::{Barrier, Kind, Red, Reduction, Stop};
-use super::{BasicBlock, Cfg, End};
+use super::{BasicBlock, BlockId, Cfg, End};
+use crate::index::Index;
 use crate::ir::text::{Line, Lines, Mnemonic, Modifier, Parts, Printer, modifiers};
 use crate::ir::{Function, ParseError};
 
@@ -45,17 +46,17 @@ impl fmt::Display for Graph<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printer = Printer::new(self.function, f.alternate());
         printer.header()?;
-        for (number, block) in self.cfg.blocks.iter().enumerate() {
-            writeln!(printer.text, "b{number}:")?;
+        for (number, block) in self.cfg.blocks.enumerated() {
+            writeln!(printer.text, "{number}:")?;
             printer.block(&block.body, 1)?;
             if let Some(stop) = &block.stop {
                 writeln!(printer.text, "  stop {}", StopText(stop))?;
             }
             match block.end {
                 End::Exit => writeln!(printer.text, "  exit")?,
-                End::Goto(next) => writeln!(printer.text, "  goto b{next}")?,
+                End::Goto(next) => writeln!(printer.text, "  goto {next}")?,
                 End::Branch { condition, then, otherwise } => {
-                    writeln!(printer.text, "  branch {condition}, b{then}, b{otherwise}")?;
+                    writeln!(printer.text, "  branch {condition}, {then}, {otherwise}")?;
                 }
             }
         }
@@ -109,7 +110,7 @@ impl Cfg {
         let mut lines = Lines::new(text);
         lines.header(&mut function)?;
         while let Some(mut line) = lines.next() {
-            if line.target()? as usize != cfg.blocks.len() {
+            if line.target()?.position() != cfg.blocks.len() {
                 return Err(line.expected(&format!("block b{}", cfg.blocks.len())));
             }
             line.expect(":")?;
@@ -132,10 +133,10 @@ impl Cfg {
 }
 
 impl Line<'_> {
-    fn target(&mut self) -> Result<u32, ParseError> {
+    fn target(&mut self) -> Result<BlockId, ParseError> {
         let here = *self;
         let number = self.word().and_then(|word| word.strip_prefix('b')?.parse().ok());
-        number.ok_or_else(|| here.expected("a block, such as b0"))
+        number.map(BlockId).ok_or_else(|| here.expected("a block, such as b0"))
     }
 
     fn block_end(&mut self) -> Result<End, ParseError> {

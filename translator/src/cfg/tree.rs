@@ -1,7 +1,8 @@
 //! From the graph to the structured tree: fills the tree that [`crate::structurize`] gives with the blocks' statements.
 
-use super::{BasicBlock, Cfg, End};
+use super::{BasicBlock, BlockId, Cfg, End};
 use crate::diagnostic::Span;
+use crate::index::IndexVec;
 use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var, last_mark};
 use crate::structurize::{self, Condition, Graph, Node, Terminator, structurize};
 
@@ -9,8 +10,8 @@ use crate::structurize::{self, Condition, Graph, Node, Terminator, structurize};
 pub fn structure(function: &mut Function, cfg: Cfg) -> Result<(), structurize::Error> {
     let blocks = cfg.blocks.iter().map(|block| match block.end {
         End::Exit => Terminator::Exit,
-        End::Goto(next) => Terminator::Goto(next),
-        End::Branch { then, otherwise, .. } => Terminator::Branch { then, otherwise },
+        End::Goto(next) => Terminator::Goto(next.0),
+        End::Branch { then, otherwise, .. } => Terminator::Branch { then: then.0, otherwise: otherwise.0 },
     });
     let tree = structurize(&Graph { blocks: blocks.collect() })?;
     let selectors = (0..tree.selectors).map(|_| function.var(Type::I32)).collect();
@@ -24,9 +25,9 @@ pub fn structure(function: &mut Function, cfg: Cfg) -> Result<(), structurize::E
 
 struct Filler<'f> {
     function: &'f mut Function,
-    blocks: Vec<BasicBlock>,
+    blocks: IndexVec<BlockId, BasicBlock>,
     /// The last mark of each block: where it branches, the branch's.
-    marks: Vec<Option<Option<Span>>>,
+    marks: IndexVec<BlockId, Option<Option<Span>>>,
     selectors: Vec<Var>,
 }
 
@@ -36,7 +37,7 @@ impl Filler<'_> {
         for node in nodes {
             match node {
                 Node::Block(number) => {
-                    if let Some(block) = self.blocks.get_mut(number as usize) {
+                    if let Some(block) = self.blocks.at_mut(BlockId(number)) {
                         out.append(&mut block.body);
                     }
                 }
@@ -49,9 +50,9 @@ impl Filler<'_> {
                 }
                 Node::If { condition, then, otherwise } => {
                     let condition = match condition {
-                        Condition::Branch(number) => match self.blocks.get(number as usize).map(|block| block.end) {
+                        Condition::Branch(number) => match self.blocks.at(BlockId(number)).map(|block| block.end) {
                             Some(End::Branch { condition, .. }) => {
-                                let mark = self.marks.get(number as usize).copied().flatten();
+                                let mark = self.marks.at(BlockId(number)).copied().flatten();
                                 out.extend(mark.map(Stmt::At));
                                 condition
                             }

@@ -8,6 +8,7 @@
 
 use super::stop::{Barrier, Kind, Stop};
 use super::{Cfg, End};
+use crate::index::Index;
 use crate::ir::{Checker, Function, Stage, Type, Value};
 
 /// Returns the first broken rule of a stage in words.
@@ -16,13 +17,13 @@ pub fn verify(function: &Function, cfg: &Cfg, stage: Stage) -> Result<(), String
     if cfg.blocks.is_empty() {
         return Err("a graph without an entry".into());
     }
-    for (number, block) in cfg.blocks.iter().enumerate() {
-        if let Some(next) = block.end.successors().find(|next| *next as usize >= cfg.blocks.len()) {
-            return Err(format!("b{number} leads to b{next}, which isn't there"));
+    for (number, block) in cfg.blocks.enumerated() {
+        if let Some(next) = block.end.successors().find(|next| next.position() >= cfg.blocks.len()) {
+            return Err(format!("{number} leads to {next}, which isn't there"));
         }
         let mut used: Vec<(Value, Type)> = Vec::new();
         match &block.stop {
-            Some(_) if stage >= Stage::Uniform => return Err(format!("b{number} still has a stop")),
+            Some(_) if stage >= Stage::Uniform => return Err(format!("{number} still has a stop")),
             Some(Stop::Barrier(Barrier { kind, id, count, cluster: _, aligned: _ })) => {
                 used.push((*id, Type::I32));
                 used.extend(count.map(|count| (count, Type::I32)));
@@ -35,7 +36,7 @@ pub fn verify(function: &Function, cfg: &Cfg, stage: Stage) -> Result<(), String
         if let End::Branch { condition, .. } = block.end {
             used.push((condition, Type::Bool));
         }
-        checker.list(&block.body, &used).map_err(|error| format!("b{number}: {error}"))?;
+        checker.list(&block.body, &used).map_err(|error| format!("{number}: {error}"))?;
     }
     Ok(())
 }

@@ -7,13 +7,12 @@ use rustc_hash::FxHashMap;
 
 use super::function::FunctionDecoder;
 use super::module::ModuleDecoder;
-use super::program::{
-    Function, InitValue, Instruction, Item, Operand, Param, ParamId, Reg, SourceLine, Targets, VarId,
-};
+use super::program::{Function, InitValue, Instruction, Item, Operand, Param, Reg, SourceLine, Targets, VarId};
 use super::scope::Symbol;
 use super::variables;
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
+use crate::index::{Index, IndexVec};
 use crate::isa::types::{Class, ScalarType};
 
 /// Calls that code was inlined at, of which more are not told of.
@@ -31,7 +30,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         architecture: module.program.architecture(),
         span: ast.span,
         registers: Vec::new(),
-        params: Vec::new(),
+        params: IndexVec::new(),
         formals: ast.params.iter().map(variables::registers_of).sum(),
         results: ast.returns.iter().map(variables::registers_of).sum(),
         required_block: None,
@@ -95,7 +94,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             self.formal(&scalar);
         }
         if let Some(name) = variable.name {
-            let first = Reg(u32::try_from(first).unwrap_or(u32::MAX));
+            let first = Reg::new(first);
             self.declare(name, Symbol::Vector(first, variable.vector));
         }
     }
@@ -120,11 +119,10 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
         };
         let register = param.register;
-        self.function.params.push(param);
+        let id = self.function.params.push(param);
         if let Some(reason) = refused {
             self.declare_unsupported(variable, &reason);
         } else if let Some(name) = variable.name {
-            let id = ParamId(u32::try_from(self.function.params.len() - 1).unwrap_or(u32::MAX));
             self.declare(name, register.map_or(Symbol::Param(id), Symbol::Reg));
         }
     }
@@ -219,9 +217,8 @@ impl<'s> FunctionDecoder<'_, 's> {
                 | ast::Statement::CallTargets { name, .. }
                 | ast::Statement::CallPrototype { name, .. } => match self.table(statement) {
                     Ok(table) => {
-                        self.tables.push(table);
-                        let number = u32::try_from(self.tables.len() - 1).unwrap_or(u32::MAX);
-                        self.declare(*name, Symbol::Table(number));
+                        let id = self.tables.push(table);
+                        self.declare(*name, Symbol::Table(id));
                     }
                     Err(diagnostic) => {
                         let symbol = self.module.unsupported_symbol(diagnostic.clone());
@@ -309,8 +306,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 if param.open {
                     return Err(Diagnostic::invalid("this array has no size", variable.span));
                 }
-                self.function.params.push(param);
-                let id = ParamId(u32::try_from(self.function.params.len() - 1).unwrap_or(u32::MAX));
+                let id = self.function.params.push(param);
                 self.declare(name, Symbol::Param(id));
                 Ok(())
             }
@@ -372,7 +368,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::unsupported(message, variable.span));
         }
         self.function.registers.resize(length, ty);
-        let first = Reg(u32::try_from(first).unwrap_or(u32::MAX));
+        let first = Reg::new(first);
         let symbol = if width == 1 { Symbol::Reg(first) } else { Symbol::Vector(first, width) };
         match variable.range {
             None => self.declare(name, symbol),

@@ -8,6 +8,7 @@ use super::scope::{Ranges, Symbol};
 use super::{arrays, body, variables};
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
+use crate::index::IndexVec;
 use crate::isa::types::ScalarType;
 
 /// Decodes a module of a source. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
@@ -25,10 +26,10 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
         linked: source.is_linked(),
         names: FxHashMap::default(),
         ranges: Ranges::default(),
-        signatures: Vec::new(),
+        signatures: IndexVec::new(),
         declared: FxHashMap::default(),
         forms: FormCache::default(),
-        reasons: Vec::new(),
+        reasons: IndexVec::new(),
     };
     if !matches!(decoder.program.address_bits, 32 | 64) {
         let message = format!("`.address_size {}` is neither 32 nor 64", decoder.program.address_bits);
@@ -184,10 +185,9 @@ impl<'s> ModuleDecoder<'s> {
                 self.errors.push(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
             }
             None => {
-                let id = FuncId(u32::try_from(self.signatures.len()).unwrap_or(u32::MAX));
+                let id = self.signatures.push(signature);
                 self.names.insert(name.text, Symbol::Function(id));
                 self.declared.insert(name.text, id);
-                self.signatures.push(signature);
             }
         }
     }
@@ -324,9 +324,7 @@ fn address_taken(program: &Program) -> Vec<FuncId> {
 impl Program {
     /// The kernels that have a body.
     pub fn kernels(&self) -> impl Iterator<Item = (FuncId, &Function)> {
-        self.functions.iter().enumerate().filter_map(|(index, function)| {
-            let kernel = function.kind == FunctionKind::Entry && function.body.is_some();
-            kernel.then_some((FuncId(u32::try_from(index).unwrap_or(u32::MAX)), function))
-        })
+        let is_kernel = |function: &Function| function.kind == FunctionKind::Entry && function.body.is_some();
+        self.functions.enumerated().filter(move |(_, function)| is_kernel(function))
     }
 }

@@ -6,9 +6,10 @@ use super::module::{ModuleDecoder, Signature};
 use super::program::{
     FuncId, Function, InitPiece, InitValue, Label, Operand, ParamId, Program, Reg, Targets, VarId, Variable,
 };
-use super::scope::{Labels, Scopes, Symbol};
+use super::scope::{Labels, Scopes, Symbol, TableId};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::index::{Index, IndexVec};
 use crate::isa::types::ScalarType;
 
 /// The state of decoding one function.
@@ -20,7 +21,7 @@ pub(super) struct FunctionDecoder<'m, 's> {
     /// The function's own of those that are declared at module scope, by name.
     module_registers: FxHashMap<String, Reg>,
     /// Tables of targets, [`Operand::Labels`] or [`Operand::Targets`].
-    pub(super) tables: Vec<Operand>,
+    pub(super) tables: IndexVec<TableId, Operand>,
 }
 
 impl<'m, 's> FunctionDecoder<'m, 's> {
@@ -32,7 +33,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
             labels: Labels::default(),
             function,
             module_registers: FxHashMap::default(),
-            tables: Vec::new(),
+            tables: IndexVec::new(),
         }
     }
 
@@ -60,8 +61,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         }
         if !is_kernel && param.memory.is_none() {
             let variables = &mut self.module.program.variables;
-            param.memory = Some(VarId(u32::try_from(variables.len()).unwrap_or(u32::MAX)));
-            variables.push(Variable {
+            param.memory = Some(variables.push(Variable {
                 name: param.name.clone(),
                 linkage: None,
                 managed: false,
@@ -69,13 +69,13 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
                 ty: param.ty,
                 // Whole words, as it is passed.
                 size: u64::from(param.room()).next_multiple_of(4),
-                align: u64::from(param.align).max(4),
+                align: param.align.max(4),
                 unsized_array: false,
                 external: false,
                 in_function: true,
                 init: Vec::new(),
                 span,
-            });
+            }));
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
     /// Adds a register of a type.
     pub(super) fn new_register(&mut self, ty: ScalarType) -> Reg {
         self.function.registers.push(ty);
-        Reg(u32::try_from(self.function.registers.len() - 1).unwrap_or(u32::MAX))
+        Reg::new(self.function.registers.len() - 1)
     }
 
     /// Functions that a call may go to, which all take what the first one takes.
@@ -102,9 +102,9 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         Ok(Targets { functions: Some(functions), formals, results })
     }
 
-    /// The table of a number that [`Symbol::Table`] has.
-    pub(super) fn find_table(&self, number: u32) -> Option<&Operand> {
-        self.tables.get(number as usize)
+    /// The table that a [`Symbol::Table`] stands for.
+    pub(super) fn find_table(&self, id: TableId) -> Option<&Operand> {
+        self.tables.at(id)
     }
 
     /// Functions whose addresses a variable is initialised with, in order.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::program::{FuncId, Passed, Program, VarId, Variable};
-use super::scope::{Ranges, Symbol, numbered};
+use super::scope::{Ranges, ReasonId, Symbol, numbered};
 use super::variables;
 use super::{legacy, references};
 use crate::ast::{self, Linkage, StateSpace};
 use crate::diagnostic::Diagnostic;
+use crate::index::IndexVec;
 use crate::isa::table::{Form, Modifiers};
 use crate::isa::types::{Class, ScalarType};
 
@@ -35,12 +36,12 @@ pub(super) struct ModuleDecoder<'s> {
     pub(super) names: FxHashMap<&'s str, Symbol>,
     /// Ranges of registers at module scope.
     pub(super) ranges: Ranges<'s>,
-    pub(super) signatures: Vec<Signature>,
+    pub(super) signatures: IndexVec<FuncId, Signature>,
     /// What functions are declared as; an alias has another one's number in `names`.
     pub(super) declared: FxHashMap<&'s str, FuncId>,
     pub(super) forms: FormCache<'s>,
     /// Why [`Symbol::Unsupported`] ones are.
-    pub(super) reasons: Vec<Diagnostic>,
+    pub(super) reasons: IndexVec<ReasonId, Diagnostic>,
 }
 
 impl<'s> ModuleDecoder<'s> {
@@ -52,13 +53,12 @@ impl<'s> ModuleDecoder<'s> {
 
     /// A symbol for something that isn't translated for that reason.
     pub(super) fn unsupported_symbol(&mut self, reason: Diagnostic) -> Symbol {
-        self.reasons.push(reason);
-        Symbol::Unsupported(u32::try_from(self.reasons.len() - 1).unwrap_or(u32::MAX))
+        Symbol::Unsupported(self.reasons.push(reason))
     }
 
     /// The reason of a [`Symbol::Unsupported`].
-    pub(super) fn reason(&self, number: u32) -> Diagnostic {
-        let reason = self.reasons.get(number as usize).cloned();
+    pub(super) fn reason(&self, id: ReasonId) -> Diagnostic {
+        let reason = self.reasons.at(id).cloned();
         reason.unwrap_or_else(|| Diagnostic::internal("a refusal without a reason", None))
     }
 
@@ -71,8 +71,7 @@ impl<'s> ModuleDecoder<'s> {
         let ty = variables::element_type(variable)?;
         if matches!(variable.space, StateSpace::Tex) || ty.class() == Class::Opaque {
             let reference = references::declared(variable, name, ty)?;
-            self.program.variables.push(reference);
-            return Ok(VarId(u32::try_from(self.program.variables.len() - 1).unwrap_or(u32::MAX)));
+            return Ok(self.program.variables.push(reference));
         }
         if matches!(variable.space, StateSpace::Reg | StateSpace::Sreg | StateSpace::Param) || ty == ScalarType::Pred {
             return Err(Diagnostic::invalid(format!("`{}` can't be declared here", name.text), variable.span));
@@ -82,22 +81,21 @@ impl<'s> ModuleDecoder<'s> {
             return Err(Diagnostic::invalid("only `.extern` arrays can lack a size", variable.span));
         }
         let external = variable.linkage == Some(Linkage::Extern) && variable.space != StateSpace::Shared;
-        self.program.variables.push(Variable {
+        Ok(self.program.variables.push(Variable {
             name: name.text.to_owned(),
             linkage: variable.linkage,
             managed: variable.managed,
             space: variable.space,
             ty,
             size: size.unwrap_or(0),
-            align: u64::from(variables::align_of(variable, ty)?),
+            align: variables::align_of(variable, ty)?,
             // Old compilers write `.extern .shared .f32 s[];`, some `s[0]`.
             unsized_array: size.is_none_or(|size| size == 0),
             external,
             in_function: false,
             init: Vec::new(),
             span: variable.span,
-        });
-        Ok(VarId(u32::try_from(self.program.variables.len() - 1).unwrap_or(u32::MAX)))
+        }))
     }
 
     /// Finds a name at module scope.

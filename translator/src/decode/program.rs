@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::index::{IndexVec, indices};
 use crate::isa::table::{Form, Modifiers};
 use crate::isa::types::{Class, ScalarType};
 
@@ -30,6 +31,8 @@ pub struct FuncId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParamId(pub u32);
 
+indices!(Reg, VarId, FuncId, ParamId);
+
 /// A whole module.
 #[derive(Debug, Default)]
 pub struct Program {
@@ -40,11 +43,11 @@ pub struct Program {
     /// Width of addresses in bits: 32 or 64.
     pub address_bits: u32,
     /// Where the module says so, if it does.
-    pub address_bits_span: Span,
+    pub address_bits_span: Option<Span>,
     /// All variables in memory.
-    pub variables: Vec<Variable>,
+    pub variables: IndexVec<VarId, Variable>,
     /// All functions, prototypes included; one entry per name.
-    pub functions: Vec<Function>,
+    pub functions: IndexVec<FuncId, Function>,
     /// Functions that are declared, with those that `.alias` says they are.
     pub aliases: Vec<(FuncId, FuncId)>,
     /// The functions whose addresses the module's code or variables hold, by rising number.
@@ -77,7 +80,7 @@ pub struct Variable {
     /// Size in bytes; 0 if `unsized_array`.
     pub size: u64,
     /// Alignment in bytes.
-    pub align: u64,
+    pub align: u32,
     /// Declared `[]`: dynamic shared memory.
     pub unsized_array: bool,
     /// Declared `.extern` and not defined in this module.
@@ -149,7 +152,7 @@ pub struct Function {
     /// Registers.
     pub registers: Vec<ScalarType>,
     /// `.param` variables: formals, results, then those for calls.
-    pub params: Vec<Param>,
+    pub params: IndexVec<ParamId, Param>,
     /// How many of them are formal parameters.
     pub formals: usize,
     /// How many of them, after the formal parameters, are results.

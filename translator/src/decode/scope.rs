@@ -3,7 +3,18 @@
 use rustc_hash::FxHashMap;
 
 use super::program::{FuncId, Label, ParamId, Reg, VarId};
+use crate::index::indices;
 use crate::isa::types::ScalarType;
+
+/// A table of labels or types for calls and branches, by number into the function decoder's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableId(pub u32);
+
+/// Why something isn't translated, by number into the module decoder's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReasonId(pub u32);
+
+indices!(TableId, ReasonId);
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +31,10 @@ pub enum Symbol {
     Function(FuncId),
     /// A register declared at module scope: each function has its own.
     ModuleReg(ScalarType),
-    /// A `.branchtargets`, `.calltargets` or `.callprototype` label, by number into the function decoder's list.
-    Table(u32),
-    /// Something whose declaration isn't translated, by number into the module decoder's list of reasons.
-    Unsupported(u32),
+    /// A `.branchtargets`, `.calltargets` or `.callprototype` label.
+    Table(TableId),
+    /// Something whose declaration isn't translated.
+    Unsupported(ReasonId),
 }
 
 /// `prefix0` to `prefix{count - 1}`.

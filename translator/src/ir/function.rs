@@ -1,15 +1,16 @@
 //! Functions: what statements belong to.
 
 use super::{Block, Op, Stmt, Type, Value, Var, for_each_stmt};
+use crate::index::IndexVec;
 use crate::target::{self, Cluster, Packing, Scratch};
 
 /// A kernel's body together with the tables that its numbers refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     /// Types of all values.
-    pub values: Vec<Type>,
+    pub values: IndexVec<Value, Type>,
     /// Types of all variables (never floats).
-    pub vars: Vec<Type>,
+    pub vars: IndexVec<Var, Type>,
     /// What it does.
     pub body: Block,
     /// Bytes of `.shared` memory that a block declares statically; the translator's own included, unless the function is
@@ -110,23 +111,21 @@ impl Function {
 
     /// A new value of a type.
     pub fn value(&mut self, ty: Type) -> Value {
-        self.values.push(ty);
-        Value(u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX))
+        self.values.push(ty)
     }
 
     /// A new variable of a type.
     pub fn var(&mut self, ty: Type) -> Var {
-        self.vars.push(ty);
-        Var(u32::try_from(self.vars.len() - 1).unwrap_or(u32::MAX))
+        self.vars.push(ty)
     }
 
     /// Type of a value; `I32` for a number that isn't one (the verifier reports those).
     pub fn type_of(&self, value: Value) -> Type {
-        self.values.get(value.0 as usize).copied().unwrap_or(Type::I32)
+        self.values.at(value).copied().unwrap_or(Type::I32)
     }
 
     /// Type of a variable; `I32` for a number that isn't one (the verifier reports those).
     pub fn var_type(&self, var: Var) -> Type {
-        self.vars.get(var.0 as usize).copied().unwrap_or(Type::I32)
+        self.vars.at(var).copied().unwrap_or(Type::I32)
     }
 }

@@ -41,6 +41,7 @@ pub use verify::{Stage, verify, verify_at};
 pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, WARP_SIZE, Warp, WarpOp};
 
 use crate::diagnostic::Span;
+use crate::index::indices;
 use crate::target::Fault;
 
 /// Type of a [`Value`] or [`Var`].
@@ -68,6 +69,8 @@ pub struct Value(pub u32);
 /// Mutable variable, by number into [`Function::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
+
+indices!(Value, Var);
 
 /// A list of statements.
 pub type Block = Vec<Stmt>;

@@ -57,8 +57,8 @@ impl Seen {
                         self.widths.insert(result, width.min(self.width(b, y)));
                     }
                     (Binary::Shr, Some(amount)) => {
-                        let amount = u32::try_from(amount).unwrap_or(u32::MAX);
-                        self.widths.insert(result, width.saturating_sub(amount));
+                        let left = u32::try_from(amount).map_or(0, |amount| width.saturating_sub(amount));
+                        self.widths.insert(result, left);
                     }
                     (Binary::Shl, Some(amount)) if amount == u64::from(BYTE) => {
                         self.raised.insert(result, x);

@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::index::IndexVec;
 use crate::ir::{Binary, Block, Builder, Function, Op, Stmt, Type, Unary, Value, Var};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::SINGLE;
@@ -65,7 +66,7 @@ struct Exposed {
     vars: Vec<bool>,
     /// Bits of those values that are constants.
     constants: Vec<Option<u64>>,
-    types: Vec<Type>,
+    types: IndexVec<Value, Type>,
 }
 
 impl Exposed {

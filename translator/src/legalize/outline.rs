@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rounded::{floors, is_floor_of_clamped};
 use crate::diagnostic::ErrorKind;
+use crate::index::{Index, number};
 use crate::ir::{
     Arithmetic, Builder, Builtin, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary, Value,
     bits_type, for_each_stmt, size,
@@ -41,7 +42,7 @@ impl Shape {
         let mut operands = Vec::new();
         let op = map_op_operands(op, |operand| {
             operands.push(operand);
-            Value(u32::try_from(operands.len() - 1).unwrap_or(u32::MAX))
+            Value::new(operands.len() - 1)
         });
         let types = operands.iter().map(|operand| function.type_of(*operand)).collect();
         let constants = operands.iter().map(|operand| constants.get(operand.0 as usize).copied().flatten()).collect();
@@ -161,7 +162,7 @@ impl Added {
     fn number(&mut self, shape: Shape) -> u32 {
         *self.numbers.entry(shape).or_insert_with_key(|shape| {
             self.helpers.push(shape.helper());
-            u32::try_from(self.first + self.helpers.len() - 1).unwrap_or(u32::MAX)
+            number(self.first + self.helpers.len() - 1)
         })
     }
 }

@@ -3,6 +3,7 @@
 //! The thread that changes the record's first word from "fine" owns the record and writes the other words.
 
 use crate::diagnostic::Span;
+use crate::index::number;
 use crate::interface::{Status, push_constant};
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Compare, Function, MemoryOrder, Scope, Space, Stmt, Type, Value,
@@ -93,7 +94,7 @@ impl Expansion<'_> {
         let first = b.compare_const(Compare::Equal, found, Status::FINE.into());
         b.if_(first, |b| {
             let kernel = b.i32(self.kernel);
-            let place = b.i32(u32::try_from(place).unwrap_or(u32::MAX));
+            let place = b.i32(number(place));
             let words = [(Status::KERNEL, kernel), (Status::PLACE, place)];
             for (number, value) in words.into_iter().chain((Status::DETAILS..).zip(details.iter().copied())) {
                 let address = word(b, self.status, number);

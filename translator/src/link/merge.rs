@@ -6,23 +6,24 @@ use super::resolve::{Id, Resolved};
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId, Variable};
 use crate::decode::refresh;
 use crate::diagnostic::Source;
+use crate::index::IndexVec;
 
 /// The numbers that a module's variables and functions get.
 #[derive(Default)]
 struct Numbers {
-    variables: Vec<VarId>,
-    functions: Vec<FuncId>,
+    variables: IndexVec<VarId, Option<VarId>>,
+    functions: IndexVec<FuncId, Option<FuncId>>,
 }
 
 impl Numbers {
     fn variable(&self, id: &mut VarId) {
-        if let Some(new) = self.variables.get(id.0 as usize) {
+        if let Some(Some(new)) = self.variables.at(*id) {
             *id = *new;
         }
     }
 
     fn function(&self, id: &mut FuncId) {
-        if let Some(new) = self.functions.get(id.0 as usize) {
+        if let Some(Some(new)) = self.functions.at(*id) {
             *id = *new;
         }
     }
@@ -80,21 +81,13 @@ fn number(modules: &[Program], resolved: &Resolved) -> Vec<Numbers> {
         }
     };
     for (module, program) in modules.iter().enumerate() {
-        (0..).map(VarId).zip(&program.variables).for_each(|(id, _)| count(Id::Variable(module, id), &mut variables));
-        (0..).map(FuncId).zip(&program.functions).for_each(|(id, _)| count(Id::Function(module, id), &mut functions));
+        program.variables.indices().for_each(|id| count(Id::Variable(module, id), &mut variables));
+        program.functions.indices().for_each(|id| count(Id::Function(module, id), &mut functions));
     }
-    let find = |id: Id| new.get(&resolved.find(id)).copied().unwrap_or(u32::MAX);
+    let find = |id: Id| new.get(&resolved.find(id)).copied();
     let numbers = |(module, program): (usize, &Program)| Numbers {
-        variables: (0..)
-            .map(VarId)
-            .zip(&program.variables)
-            .map(|(id, _)| VarId(find(Id::Variable(module, id))))
-            .collect(),
-        functions: (0..)
-            .map(FuncId)
-            .zip(&program.functions)
-            .map(|(id, _)| FuncId(find(Id::Function(module, id))))
-            .collect(),
+        variables: program.variables.indices().map(|id| find(Id::Variable(module, id)).map(VarId)).collect(),
+        functions: program.functions.indices().map(|id| find(Id::Function(module, id)).map(FuncId)).collect(),
     };
     modules.iter().enumerate().map(numbers).collect()
 }

@@ -19,7 +19,7 @@ pub(super) struct Resolved {
     /// By what is replaced; the others stay as they are.
     pub replaced: FxHashMap<Id, Id>,
     /// Alignments that variables get beside their own, since some module relies on them.
-    pub alignments: FxHashMap<Id, u64>,
+    pub alignments: FxHashMap<Id, u32>,
 }
 
 /// A declaration that other modules see.

@@ -131,10 +131,10 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
     for space in [StateSpace::Const, StateSpace::Global] {
         for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
             // A size beyond the address space fails at allocation.
-            let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
+            let offset = variables.size.checked_next_multiple_of(variable.align.into()).unwrap_or(u64::MAX);
             places.variables.insert(id, offset);
             variables.size = offset.saturating_add(variable.size);
-            variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
+            variables.align = variables.align.max(variable.align);
         }
     }
     for (id, variable) in ids.clone().filter(|(_, variable)| !variable.in_function) {
@@ -297,8 +297,7 @@ pub fn lay_out(
     for id in &used {
         let Some(variable) = program.variables.get(id.0 as usize) else { continue };
         if variable.space == StateSpace::Shared {
-            let align = u32::try_from(variable.align).unwrap_or(u32::MAX);
-            layout.shared_align = layout.shared_align.max(align);
+            layout.shared_align = layout.shared_align.max(variable.align);
         }
         let (total, space, available) = match variable.space {
             StateSpace::Shared if variable.unsized_array => {
@@ -310,7 +309,7 @@ pub fn lay_out(
             StateSpace::Local => (&mut layout.local_bytes, "local", MAX_LOCAL),
             _ => continue,
         };
-        let offset = u64::from(*total).next_multiple_of(variable.align);
+        let offset = u64::from(*total).next_multiple_of(variable.align.into());
         layout.places.variables.insert(*id, offset);
         let needed = offset.saturating_add(variable.size);
         *total = u32::try_from(needed).ok().filter(|needed| *needed <= available).ok_or_else(|| {
@@ -326,8 +325,8 @@ pub fn lay_out(
     lay_out_stack(program, kernel, &mut layout);
     // Dynamic memory begins at a multiple of 16, or of its alignment if that is greater.
     if dynamic_align > 16 {
-        let start = u64::from(layout.shared_bytes).next_multiple_of(dynamic_align);
-        layout.shared_bytes = u32::try_from(start).unwrap_or(u32::MAX);
+        // Both are far below 2^31.
+        layout.shared_bytes = layout.shared_bytes.next_multiple_of(dynamic_align);
     }
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::diagnostic::{Source, Span};
+use crate::index::number;
 use crate::interface::SourceLocation;
 use crate::isa::operation::Action;
 
@@ -17,7 +18,7 @@ pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
 pub fn place(program: &Program, kernel: &Function, source: &Source, span: Option<Span>) -> SourceLocation {
     let Some(span) = span else { return SourceLocation::default() };
     let at = source.place(span.start);
-    let line = u32::try_from(at.line).unwrap_or(u32::MAX);
+    let line = number(at.line);
     let module = source.is_linked().then(|| at.file.to_string());
     let function = function_at(program, span.start..=span.start);
     let origin = function.and_then(|function| origin(program, function, span.start));

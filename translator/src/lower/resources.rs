@@ -50,11 +50,11 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, s
     // The least size in bytes that the device doesn't access atomically.
     let locked = if policy.memory.global_long_atomics { 16 } else { 8 };
     let locks = (atomic || ordered) && instructions(program).any(|i| accesses_as_one(i, locked));
-    let mut add = |size: u64, align: u64| {
+    let mut add = |size: u64, align: u32| {
         // A size beyond the address space fails at allocation.
-        let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        let offset = variables.size.checked_next_multiple_of(align.into()).unwrap_or(u64::MAX);
         variables.size = offset.saturating_add(size);
-        variables.align = variables.align.max(u32::try_from(align).unwrap_or(u32::MAX));
+        variables.align = variables.align.max(align);
         offset
     };
     Services {

@@ -71,8 +71,10 @@ impl Flatten<'_> {
                 Stmt::Let(value, op) => self.cost(op, self.function.type_of(*value)),
                 _ => None,
             };
-            cost = cost.saturating_add(known.unwrap_or(u32::MAX));
-            cost <= self.most
+            known.is_some_and(|known| {
+                cost = cost.saturating_add(known);
+                cost <= self.most
+            })
         })
     }
 

@@ -65,6 +65,14 @@ impl State {
         self.reads = reads;
         self.wrote |= other.wrote;
     }
+
+    /// Joins another state, and returns whether that changes anything.
+    #[inline(never)]
+    fn widen(&mut self, other: &State) -> bool {
+        let before = self.clone();
+        self.join(other);
+        *self != before
+    }
 }
 
 /// Walks from the start to the end.
@@ -107,7 +115,24 @@ impl<'f> Before<'f> {
         }
     }
 
+    /// The recursion must fit a small stack, so it does nothing else.
     fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::If { then, otherwise, .. } => {
+                let start = self.state.clone();
+                self.list(then);
+                let end = std::mem::replace(&mut self.state, start);
+                self.list(otherwise);
+                self.state.join(&end);
+            }
+            Stmt::Loop(body) => self.repeat(body),
+            _ => self.straight_line(stmt),
+        }
+    }
+
+    /// A statement without lists.
+    #[inline(never)]
+    fn straight_line(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Let(value, op) => self.set(*value, self.op(op, self.function.type_of(*value))),
             Stmt::Set(var, value) => {
@@ -137,14 +162,6 @@ impl<'f> Before<'f> {
                     self.set(*result, 0);
                 }
             }
-            Stmt::If { then, otherwise, .. } => {
-                let start = self.state.clone();
-                self.list(then);
-                let end = std::mem::replace(&mut self.state, start);
-                self.list(otherwise);
-                self.state.join(&end);
-            }
-            Stmt::Loop(body) => self.repeat(body),
             Stmt::Break => {
                 let state = std::mem::replace(&mut self.state, State::unreachable());
                 self.exits.join(&state);
@@ -160,6 +177,7 @@ impl<'f> Before<'f> {
             Stmt::Warp(warp) => warp.results.iter().for_each(|result| self.set(*result, 0)),
             Stmt::Subgroup(results, _) => results.iter().for_each(|result| self.set(*result, 0)),
             Stmt::At(_) | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) | Stmt::Return(_) => {}
+            Stmt::If { .. } | Stmt::Loop(_) => {}
         }
     }
 
@@ -175,12 +193,9 @@ impl<'f> Before<'f> {
             (self.read, self.barrier, self.next_loop) = (read, barrier, next_loop);
             self.state.clone_from(&start);
             self.list(body);
-            let mut next = start.clone();
-            next.join(&self.state);
-            if next == start {
+            if !start.widen(&self.state) {
                 break;
             }
-            start = next;
         }
         if self.rounds.len() <= number {
             self.rounds.resize(number + 1, State::unreachable());

@@ -149,7 +149,7 @@ impl<'s> Driver<'s> {
                 self.unexpected(error::list(&positives), window.start + at, window)
             }
             ErrorVariant::CustomError { message } => {
-                Diagnostic::internal(message, scan::span(self.offset, self.offset))
+                Diagnostic::internal(message, Span::between(self.offset, self.offset))
             }
         }
     }
@@ -163,7 +163,7 @@ impl<'s> Driver<'s> {
     }
 
     fn too_long(&self) -> Diagnostic {
-        let span = scan::span(self.offset, scan::token_end(self.text, self.offset));
+        let span = Span::between(self.offset, scan::token_end(self.text, self.offset));
         Diagnostic::invalid(format!("what starts here is longer than {} KiB", LONGEST >> 10), span)
     }
 

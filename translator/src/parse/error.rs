@@ -12,9 +12,9 @@ pub(super) fn expected(what: impl Into<String>, span: Span) -> Diagnostic {
 /// A syntax error at the token that starts at `offset`.
 pub(super) fn expected_at(text: &str, what: impl Into<String>, offset: usize) -> Diagnostic {
     let rest = text.get(offset..).unwrap_or_default();
-    let span = scan::span(offset, scan::token_end(text, offset));
+    let span = Span::between(offset, scan::token_end(text, offset));
     if rest.starts_with("/*") {
-        return Diagnostic::invalid("this comment is not closed: `*/` is missing", scan::span(offset, offset + 2));
+        return Diagnostic::invalid("this comment is not closed: `*/` is missing", Span::between(offset, offset + 2));
     }
     if rest.starts_with('"') && scan::string_end(text, offset).is_none() {
         return Diagnostic::invalid("this string is not closed on its line: `\"` is missing", span);

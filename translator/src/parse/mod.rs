@@ -119,7 +119,7 @@ impl<'s> Parser<'s> {
                 Stop::Open if is_function => {
                     // The header is lost; errors of the body are worth reporting all the same.
                     self.driver.set_offset(self.driver.offset() + 1);
-                    self.body(scan::span(start, at), None);
+                    self.body(Span::between(start, at), None);
                     return;
                 }
                 Stop::Semicolon if is_directive => return,
@@ -164,7 +164,7 @@ impl<'s> Parser<'s> {
                 match literal::small(number.ident())? {
                     size @ (32 | 64) => {
                         self.module.address_size = Some(size);
-                        self.module.address_size_span = node.span();
+                        self.module.address_size_span = Some(node.span());
                     }
                     _ => return Err(Diagnostic::invalid("`.address_size` must be 32 or 64", number.span())),
                 }

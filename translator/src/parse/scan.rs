@@ -2,14 +2,6 @@
 //!
 //! All offsets are bytes. Each function looks at every byte once at most.
 
-use crate::diagnostic::Span;
-
-/// A span between two offsets into a source.
-pub(super) fn span(start: usize, end: usize) -> Span {
-    let clamp = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
-    Span { start: clamp(start), end: clamp(end) }
-}
-
 /// Skips white space and comments. Stops at a comment that is never closed.
 pub(super) fn trivia(text: &str, mut offset: usize) -> usize {
     let bytes = text.as_bytes();

@@ -12,7 +12,8 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cfg::{BasicBlock, Cfg, End, Stop, dependence};
+use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop, dependence};
+use crate::index::Index;
 use crate::ir::{Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var};
 
 /// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other blocks,
@@ -22,16 +23,16 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
         return false;
     }
     let mut among_blocks = false;
-    let mut found: FxHashMap<(usize, u32), bool> = FxHashMap::default();
+    let mut found: FxHashMap<(BlockId, BlockId), bool> = FxHashMap::default();
     // Parts of the graph: their blocks, and the ignored edges, which are back edges of enclosing loops.
-    let mut todo = vec![((0..cfg.blocks.len()).collect::<Vec<usize>>(), FxHashSet::default())];
+    let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default())];
     while let Some((part, cut)) = todo.pop() {
         for component in components(cfg, &part, &cut) {
             let mut inside = vec![false; cfg.blocks.len()];
             for block in &component {
-                inside[*block] = true; // blocks of the graph
+                inside[block.position()] = true; // blocks of the graph
             }
-            if !component.iter().any(|block| cfg.blocks.get(*block).is_some_and(|block| reads_others(&block.body))) {
+            if !component.iter().any(|block| cfg.blocks.at(*block).is_some_and(|block| reads_others(&block.body))) {
                 continue;
             }
             let back = ways_back(cfg, &component, &inside);
@@ -47,7 +48,7 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
             todo.push((component, cut));
         }
     }
-    let mut found: Vec<((usize, u32), bool)> = found.into_iter().collect();
+    let mut found: Vec<((BlockId, BlockId), bool)> = found.into_iter().collect();
     found.sort_unstable();
     for ((from, to), global) in found {
         stop_between(cfg, from, to, global);
@@ -56,34 +57,34 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
 }
 
 /// The strongly connected components of a part of the graph, without the edges in `cut`.
-fn components(cfg: &Cfg, part: &[usize], cut: &FxHashSet<(usize, u32)>) -> Vec<Vec<usize>> {
-    let mut graph = DiGraph::<usize, ()>::with_capacity(part.len(), 2 * part.len());
-    let nodes: FxHashMap<usize, NodeIndex> = part.iter().map(|block| (*block, graph.add_node(*block))).collect();
+fn components(cfg: &Cfg, part: &[BlockId], cut: &FxHashSet<(BlockId, BlockId)>) -> Vec<Vec<BlockId>> {
+    let mut graph = DiGraph::<BlockId, ()>::with_capacity(part.len(), 2 * part.len());
+    let nodes: FxHashMap<BlockId, NodeIndex> = part.iter().map(|block| (*block, graph.add_node(*block))).collect();
     let mut own = FxHashSet::default();
     for (block, node) in &nodes {
-        for next in cfg.blocks.get(*block).into_iter().flat_map(|block| block.end.successors()) {
-            if let Some(to) = nodes.get(&(next as usize))
+        for next in cfg.blocks.at(*block).into_iter().flat_map(|block| block.end.successors()) {
+            if let Some(to) = nodes.get(&next)
                 && !cut.contains(&(*block, next))
             {
                 graph.add_edge(*node, *to, ());
-                if next as usize == *block {
+                if next == *block {
                     own.insert(*block);
                 }
             }
         }
     }
-    let mut components: Vec<Vec<usize>> = tarjan_scc(&graph)
+    let mut components: Vec<Vec<BlockId>> = tarjan_scc(&graph)
         .into_iter()
         .map(|component| component.into_iter().filter_map(|node| graph.node_weight(node).copied()).collect())
-        .filter(|component: &Vec<usize>| component.len() > 1 || component.iter().any(|block| own.contains(block)))
+        .filter(|component: &Vec<BlockId>| component.len() > 1 || component.iter().any(|block| own.contains(block)))
         .collect();
     components.sort_unstable();
     components
 }
 
 /// The back edges of a loop: those inside it that lead to an entry.
-fn ways_back(cfg: &Cfg, component: &[usize], inside: &[bool]) -> Vec<(usize, u32)> {
-    let is_inside = |block: u32| inside.get(block as usize) == Some(&true);
+fn ways_back(cfg: &Cfg, component: &[BlockId], inside: &[bool]) -> Vec<(BlockId, BlockId)> {
+    let is_inside = |block: BlockId| inside.get(block.position()) == Some(&true);
     let mut entries = FxHashSet::default();
     for (number, block) in cfg.blocks.iter().enumerate() {
         if inside.get(number) != Some(&true) {
@@ -91,7 +92,7 @@ fn ways_back(cfg: &Cfg, component: &[usize], inside: &[bool]) -> Vec<(usize, u32
         }
     }
     let edges = component.iter().flat_map(|from| {
-        let successors = cfg.blocks.get(*from).into_iter().flat_map(|block| block.end.successors());
+        let successors = cfg.blocks.at(*from).into_iter().flat_map(|block| block.end.successors());
         successors.map(|to| (*from, to))
     });
     edges.filter(|(_, to)| entries.contains(to)).collect()
@@ -137,7 +138,7 @@ impl<'c> Loop<'c> {
     /// Whether an exit of the loop depends on what statements learn from other threads.
     fn is_left_by(&self, function: &Function, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> bool {
         let branches = dependence::branches_on_others(function, cfg, inside, learns);
-        let leaves = |block: &BasicBlock| block.end.successors().any(|next| inside.get(next as usize) != Some(&true));
+        let leaves = |block: &BasicBlock| block.end.successors().any(|next| inside.get(next.position()) != Some(&true));
         cfg.blocks.iter().zip(branches).any(|(block, depends)| depends && leaves(block))
     }
 
@@ -222,10 +223,10 @@ fn reads_others(block: &Block) -> bool {
 }
 
 /// Puts a stop on an edge.
-fn stop_between(cfg: &mut Cfg, from: usize, to: u32, global: bool) {
-    let middle = u32::try_from(cfg.blocks.len()).unwrap_or(u32::MAX);
-    let Some(block) = cfg.blocks.get_mut(from) else { return };
-    let turned = |next: u32| if next == to { middle } else { next };
+fn stop_between(cfg: &mut Cfg, from: BlockId, to: BlockId, global: bool) {
+    let middle = BlockId::new(cfg.blocks.len());
+    let Some(block) = cfg.blocks.at_mut(from) else { return };
+    let turned = |next| if next == to { middle } else { next };
     block.end = block.end.redirected(turned);
     let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
     cfg.blocks.push(BasicBlock {

@@ -9,6 +9,7 @@
 //! are not volatile.
 
 use crate::cfg::{BasicBlock, Cfg, Kind, Stop};
+use crate::index::Index;
 use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
 
 /// The first architecture with independent thread scheduling.
@@ -95,13 +96,12 @@ fn hands_on(cfg: &Cfg, generic: bool) -> bool {
             Some(false) => {}
         }
     }
-    while let Some(number) = todo.pop() {
-        let number = number as usize;
-        let Some(block) = cfg.blocks.get(number) else { continue };
-        if seen.get(number) != Some(&false) {
+    while let Some(id) = todo.pop() {
+        let Some(block) = cfg.blocks.at(id) else { continue };
+        if seen.get(id.position()) != Some(&false) {
             continue;
         }
-        seen[number] = true; // `get` has shown that it exists
+        seen[id.position()] = true; // `get` has shown that it exists
         match through(block, true) {
             None => return true,
             Some(true) => todo.extend(block.end.successors()),

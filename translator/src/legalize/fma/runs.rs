@@ -15,6 +15,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::multiply_add::{guarded, multiply_add};
+use crate::index::IndexVec;
 use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value, Var, bits_type};
 use crate::opt::{for_each_operand, map_op_operands, map_operands};
 use crate::policy::Floats;
@@ -48,7 +49,7 @@ pub fn expand_runs(function: &mut Function, floats: &Floats) {
 
 /// Properties of a function's values that hold at every use.
 struct Values {
-    types: Vec<Type>,
+    types: IndexVec<Value, Type>,
     /// Constants of 32 bits.
     constants: FxHashMap<Value, u32>,
     /// How often values are used.

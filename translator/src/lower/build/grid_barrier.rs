@@ -2,7 +2,7 @@
 //! thread of each block adds to a word and waits until its upper bit has changed, between two barriers of the block.
 
 use super::{Build, Instance};
-use crate::cfg::{Barrier, End, Kind, Stop};
+use crate::cfg::{Barrier, BlockId, End, Kind, Stop};
 use crate::decode::program::Special;
 use crate::interface::workspace;
 use crate::ir::{Access, Atomic, AtomicOp, Builtin, MemoryOrder, Scope, Space, Type, Value};
@@ -62,7 +62,7 @@ impl<'p> Build<'p> {
     }
 
     /// A barrier of the block at the end of the current one.
-    fn block_barrier(&mut self, instance: &mut Instance<'p>, next: u32) {
+    fn block_barrier(&mut self, instance: &mut Instance<'p>, next: BlockId) {
         let id = self.with(instance, |l| l.b.i32(0));
         let barrier = Barrier { kind: Kind::Sync, id, count: None, cluster: false, aligned: false };
         self.stop(instance, Stop::Barrier(barrier));

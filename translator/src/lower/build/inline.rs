@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::recursion::{Site, Slot, Stack};
 use super::{Build, Instance};
-use crate::cfg::End;
 use crate::cfg::switch::switch;
+use crate::cfg::{BlockId, End};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{Stmt, Type, Value, Var};
@@ -24,7 +24,7 @@ impl<'p> Build<'p> {
         &mut self,
         instance: &mut Instance<'p>,
         instruction: &Instruction,
-        next: u32,
+        next: BlockId,
     ) -> Result<(), Diagnostic> {
         let [Operand::List(results), callee, Operand::List(arguments), targets @ ..] = instruction.operands.as_slice()
         else {
@@ -55,7 +55,7 @@ impl<'p> Build<'p> {
             lowering.b.set(target, value);
         });
         let candidates = calls::candidates(self.program, targets);
-        let cases: Vec<(u64, u32)> = candidates.iter().map(|id| (id.address(), self.new_block())).collect();
+        let cases: Vec<(u64, BlockId)> = candidates.iter().map(|id| (id.address(), self.new_block())).collect();
         self.choose(instance, call.at, target, &cases);
         for (id, (_, block)) in candidates.into_iter().zip(cases) {
             instance.current = block;
@@ -65,9 +65,9 @@ impl<'p> Build<'p> {
     }
 
     /// Ends the current block with a jump that a variable selects; any other value is reported and ends the thread.
-    pub(super) fn choose(&mut self, instance: &mut Instance<'p>, at: Span, var: Var, cases: &[(u64, u32)]) {
+    pub(super) fn choose(&mut self, instance: &mut Instance<'p>, at: Span, var: Var, cases: &[(u64, BlockId)]) {
         let bad = self.new_block();
-        if let Some(block) = self.blocks.get_mut(bad as usize) {
+        if let Some(block) = self.blocks.at_mut(bad) {
             block.body = vec![Stmt::At(Some(at)), Stmt::Report(Fault::BadTarget, Vec::new())];
             block.end = End::Goto(instance.exits);
         }
@@ -221,7 +221,7 @@ impl<'p> Build<'p> {
     }
 
     /// Builds the bodies of recursive functions, and the code of their calls.
-    pub(super) fn finish_recursive(&mut self, exits: u32) {
+    pub(super) fn finish_recursive(&mut self, exits: BlockId) {
         while let Some((number, callee, frame)) = self.waiting.pop() {
             let place = self.stack.as_ref().and_then(|stack| stack.instances.get(number));
             let Some((entry, returns)) = place.map(|instance| (instance.entry, instance.returns)) else { continue };
@@ -229,7 +229,7 @@ impl<'p> Build<'p> {
             // The entry was created before this range of blocks, so its statements go to a block inside the range.
             let start = self.new_block();
             self.body(callee, frame, start, returns, exits);
-            if let Some(block) = self.blocks.get_mut(entry as usize) {
+            if let Some(block) = self.blocks.at_mut(entry) {
                 block.end = End::Goto(start);
             }
             let blocks = first..self.blocks.len();
@@ -374,7 +374,7 @@ struct Call<'c> {
     results: &'c [Operand],
     arguments: &'c [Operand],
     /// Where control goes after it.
-    next: u32,
+    next: BlockId,
 }
 
 fn array_expected() -> Diagnostic {

@@ -14,9 +14,10 @@ use super::frame::{Frame, ParamSlot};
 use super::layout::{Layout, RESERVED_SHARED_WORDS};
 use super::{Lowering, barriers, cluster, launches, prologue};
 use crate::ast::FunctionKind;
-use crate::cfg::{BasicBlock, Cfg, End, Stop};
+use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
 use crate::isa::operation::Action;
 use crate::isa::types::ScalarType;
@@ -49,7 +50,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         program,
         layout,
         function,
-        blocks: Vec::new(),
+        blocks: IndexVec::new(),
         errors: Vec::new(),
         reported: FxHashSet::default(),
         prints: false,
@@ -67,7 +68,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     let frame = build.frame(ptx, params);
     build.clear_own();
     let entry = build.new_block();
-    if let Some(first) = build.blocks.get_mut(0).filter(|_| entry != 0) {
+    if let Some(first) = build.blocks.get_mut(0).filter(|_| entry != BlockId::ENTRY) {
         first.end = End::Goto(entry);
     }
     let exit = build.new_block();
@@ -89,7 +90,7 @@ struct Build<'p> {
     program: &'p Program,
     layout: &'p Layout,
     function: ir::Function,
-    blocks: Vec<BasicBlock>,
+    blocks: IndexVec<BlockId, BasicBlock>,
     errors: Vec<Diagnostic>,
     /// See [`Built::prints`].
     prints: bool,
@@ -111,19 +112,18 @@ struct Build<'p> {
 struct Instance<'p> {
     function: &'p Function,
     frame: Frame,
-    labels: Vec<Option<u32>>,
+    labels: Vec<Option<BlockId>>,
     /// The block that is being filled, and its statements so far.
-    current: u32,
+    current: BlockId,
     pending: ir::Block,
     /// Where `ret` goes, and where `exit` goes.
-    returns: u32,
-    exits: u32,
+    returns: BlockId,
+    exits: BlockId,
 }
 
 impl<'p> Build<'p> {
-    fn new_block(&mut self) -> u32 {
-        self.blocks.push(BasicBlock::default());
-        u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX)
+    fn new_block(&mut self) -> BlockId {
+        self.blocks.push(BasicBlock::default())
     }
 
     /// Adds a block that clears memory that kernels expect to be clear, if there is any: the words with which tiles of several warps wait,
@@ -142,7 +142,7 @@ impl<'p> Build<'p> {
             launches::clear_error(&mut b, place);
         }
         let body = b.block;
-        if let Some(block) = self.blocks.get_mut(number as usize) {
+        if let Some(block) = self.blocks.at_mut(number) {
             block.body = body;
         }
     }
@@ -176,7 +176,7 @@ impl<'p> Build<'p> {
     ///
     /// The record is made in the block where paths diverge, since the code that follows may end up after a loop that other threads are
     /// still in. No other thread waits for the code from there to the end.
-    fn note_exits(&mut self, exit: u32) {
+    fn note_exits(&mut self, exit: BlockId) {
         let Some(exited) = self.function.exited else { return };
         let alone = self
             .blocks
@@ -184,7 +184,7 @@ impl<'p> Build<'p> {
             .map(|block| block.stop.is_none() && block.end != End::Exit && !crate::warp::has_warp(&block.body));
         let alone: Vec<bool> = alone.collect();
         let mut ending = vec![false; self.blocks.len()];
-        let ends = |ending: &[bool], next: u32| next == exit || ending.get(next as usize) == Some(&true);
+        let ends = |ending: &[bool], next: BlockId| next == exit || ending.get(next.position()) == Some(&true);
         loop {
             let before = ending.clone();
             let blocks = self.blocks.iter().zip(&alone).zip(&mut ending);
@@ -220,7 +220,7 @@ impl<'p> Build<'p> {
     }
 
     /// Builds one function instance from block `entry` on. [`calls`] bounds how deep calls make this recurse.
-    fn body(&mut self, function: &'p Function, frame: Frame, entry: u32, returns: u32, exits: u32) {
+    fn body(&mut self, function: &'p Function, frame: Frame, entry: BlockId, returns: BlockId, exits: BlockId) {
         let Some(items) = &function.body else { return };
         for diagnostic in &function.unsupported {
             self.report(function, diagnostic.clone(), function.span);
@@ -272,16 +272,16 @@ impl<'p> Build<'p> {
     }
 
     /// Ends the current block and goes on filling another.
-    fn finish(&mut self, instance: &mut Instance<'p>, end: End, next: u32) {
+    fn finish(&mut self, instance: &mut Instance<'p>, end: End, next: BlockId) {
         let body = std::mem::take(&mut instance.pending);
-        if let Some(block) = self.blocks.get_mut(instance.current as usize) {
+        if let Some(block) = self.blocks.at_mut(instance.current) {
             block.body = body;
             block.end = end;
         }
         instance.current = next;
     }
 
-    fn label(&mut self, instance: &mut Instance<'p>, label: Label) -> u32 {
+    fn label(&mut self, instance: &mut Instance<'p>, label: Label) -> BlockId {
         if let Some(Some(block)) = instance.labels.get(label.0 as usize) {
             return *block;
         }
@@ -381,8 +381,8 @@ impl<'p> Build<'p> {
             lowering.b.set(var, value);
             Ok::<_, Diagnostic>(())
         })?;
-        let targets: Vec<u32> = labels.iter().map(|label| self.label(instance, *label)).collect();
-        let cases: Vec<(u64, u32)> = (0..).zip(targets).collect();
+        let targets: Vec<BlockId> = labels.iter().map(|label| self.label(instance, *label)).collect();
+        let cases: Vec<(u64, BlockId)> = (0..).zip(targets).collect();
         self.choose(instance, instruction.span, var, &cases);
         Ok(())
     }
@@ -397,7 +397,7 @@ impl<'p> Build<'p> {
 
     /// Gives the current block a stop at its end.
     fn stop(&mut self, instance: &Instance<'p>, stop: Stop) {
-        if let Some(block) = self.blocks.get_mut(instance.current as usize) {
+        if let Some(block) = self.blocks.at_mut(instance.current) {
             block.stop = Some(stop);
         }
     }

@@ -14,9 +14,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::StateSpace;
 use crate::cfg::switch::switch;
-use crate::cfg::{BasicBlock, End};
+use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var, VarSet};
 use crate::lower::frame::Locals;
 use crate::lower::layout;
@@ -45,9 +46,9 @@ pub(super) struct Instance {
     pub(super) id: FuncId,
     /// Functions that call each other have the same number.
     group: usize,
-    pub(super) entry: u32,
+    pub(super) entry: BlockId,
     /// Where its `ret` goes.
-    pub(super) returns: u32,
+    pub(super) returns: BlockId,
     /// Its parameters and then its results.
     pub(super) slots: Vec<Slot>,
     /// Its `.local` variables and those of functions inlined into it.
@@ -61,13 +62,13 @@ pub(super) struct Site {
     /// Which instance is called, by number.
     pub(super) callee: usize,
     /// The block that is to check for room on the stack.
-    pub(super) check: u32,
+    pub(super) check: BlockId,
     /// The block that is to push, and where in it.
-    pub(super) push: (u32, usize),
+    pub(super) push: (BlockId, usize),
     /// The block after the call, and where in it everything is to be popped.
-    pub(super) back: (u32, usize),
+    pub(super) back: (BlockId, usize),
     /// Where a thread goes whose stack is too small.
-    pub(super) exits: u32,
+    pub(super) exits: BlockId,
     /// The call.
     pub(super) at: Span,
 }
@@ -96,7 +97,7 @@ impl Stack {
         &mut self,
         program: &Program,
         (id, group): (FuncId, usize),
-        (entry, returns): (u32, u32),
+        (entry, returns): (BlockId, BlockId),
         slots: Vec<Slot>,
         inlined: &[&Function],
     ) -> Result<usize, Diagnostic> {
@@ -112,12 +113,12 @@ impl Stack {
             if variable.space != StateSpace::Local {
                 continue;
             }
-            if variable.align > u64::from(FRAME_ALIGN) {
+            if variable.align > FRAME_ALIGN {
                 let message =
                     format!("`{}` in a recursive function, aligned to more than {FRAME_ALIGN} bytes", variable.name);
                 return Err(Diagnostic::unsupported(message, variable.span));
             }
-            let offset = u64::from(locals.bytes).next_multiple_of(variable.align);
+            let offset = u64::from(locals.bytes).next_multiple_of(variable.align.into());
             let end = offset.saturating_add(variable.size);
             locals.bytes = u32::try_from(end).ok().filter(|end| *end <= STACK_BYTES).ok_or_else(|| {
                 let message =
@@ -131,13 +132,13 @@ impl Stack {
     }
 
     /// Writes the code of calls and returns, once all bodies are built.
-    pub(super) fn finish(self, function: &mut ir::Function, blocks: &mut Vec<BasicBlock>) {
+    pub(super) fn finish(self, function: &mut ir::Function, blocks: &mut IndexVec<BlockId, BasicBlock>) {
         let unreachable = push_block(blocks, BasicBlock::default());
         // The instance whose returns end in a block, since liveness after a return depends on the instance.
-        let mut returns: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut returns: FxHashMap<BlockId, usize> = FxHashMap::default();
         for (number, instance) in self.instances.iter().enumerate() {
             let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
-            let cases: Vec<(u64, u32)> = sites.map(|(id, site)| (id, site.back.0)).collect();
+            let cases: Vec<(u64, BlockId)> = sites.map(|(id, site)| (id, site.back.0)).collect();
             let which = function.var(Type::I32);
             let first = switch(function, blocks, None, which, &cases, unreachable);
             let mut b = Builder::new(function);
@@ -146,14 +147,14 @@ impl Stack {
             let id = self.load(&mut b, WORD, frame, HEADER);
             b.set(which, id);
             let body = b.block;
-            if let Some(block) = blocks.get_mut(instance.returns as usize) {
+            if let Some(block) = blocks.at_mut(instance.returns) {
                 *block = BasicBlock { body, stop: None, end: End::Goto(first) };
             }
             returns.insert(instance.returns, number);
         }
         let assigned = self.assigned(function, blocks);
         // A variable that is live after a call is live before it too, since the call saves it.
-        let ways: Vec<(u32, u32)> =
+        let ways: Vec<(BlockId, BlockId)> =
             self.sites.iter().flat_map(|site| [(site.check, site.push.0), (site.push.0, site.back.0)]).collect();
         let live = Liveness::new(function, blocks, &ways, |block| {
             let instance = self.instances.get(*returns.get(&block)?)?;
@@ -165,7 +166,7 @@ impl Stack {
         });
         for (id, site) in (0_u32..).zip(&self.sites) {
             let Some(callee) = self.instances.get(site.callee) else { continue };
-            let caller = self.instances.iter().find(|instance| instance.blocks.contains(&(site.push.0 as usize)));
+            let caller = self.instances.iter().find(|instance| instance.blocks.contains(&(site.push.0.position())));
             let mut saved = Vec::new();
             if caller.is_some_and(|caller| caller.group == callee.group)
                 && let Some(assigned) = assigned.get(&callee.group)
@@ -206,7 +207,7 @@ impl Stack {
     fn call(
         &self,
         function: &mut ir::Function,
-        blocks: &mut Vec<BasicBlock>,
+        blocks: &mut IndexVec<BlockId, BasicBlock>,
         id: u32,
         site: &Site,
         callee: &Instance,
@@ -224,15 +225,15 @@ impl Stack {
         let mut b = Builder::new(function);
         b.at(site.at);
         let top = b.get(self.top);
-        let most = u64::from(STACK_BYTES).checked_sub(u64::from(pushed + room));
+        let most = STACK_BYTES.checked_sub(pushed + room);
         let condition = match most {
             Some(most) => {
-                let most = b.i32(u32::try_from(most).unwrap_or(u32::MAX));
+                let most = b.i32(most);
                 b.compare(Compare::LessUnsigned, most, top)
             }
             None => b.bool(true),
         };
-        if let Some(block) = blocks.get_mut(site.check as usize) {
+        if let Some(block) = blocks.at_mut(site.check) {
             block.body.append(&mut b.block);
             block.end = End::Branch { condition, then: overflow, otherwise: site.push.0 };
         }
@@ -292,14 +293,13 @@ impl Slot {
     }
 }
 
-fn push_block(blocks: &mut Vec<BasicBlock>, block: BasicBlock) -> u32 {
-    blocks.push(block);
-    u32::try_from(blocks.len() - 1).unwrap_or(u32::MAX)
+fn push_block(blocks: &mut IndexVec<BlockId, BasicBlock>, block: BasicBlock) -> BlockId {
+    blocks.push(block)
 }
 
 /// Inserts statements at a position that is not beyond the block's end.
-fn insert(blocks: &mut [BasicBlock], (block, position): (u32, usize), stmts: Block) {
-    if let Some(block) = blocks.get_mut(block as usize) {
+fn insert(blocks: &mut [BasicBlock], (block, position): (BlockId, usize), stmts: Block) {
+    if let Some(block) = blocks.get_mut(block.position()) {
         let position = position.min(block.body.len());
         block.body.splice(position..position, stmts);
     }
@@ -316,27 +316,27 @@ impl Liveness {
     fn new(
         function: &ir::Function,
         blocks: &[BasicBlock],
-        ways: &[(u32, u32)],
-        returning: impl Fn(u32) -> Option<(VarSet, VarSet)>,
+        ways: &[(BlockId, BlockId)],
+        returning: impl Fn(BlockId) -> Option<(VarSet, VarSet)>,
     ) -> Self {
         let empty = VarSet::new(function.vars.len());
         let mut starts = vec![empty.clone(); blocks.len()];
         let mut ends = starts.clone();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
-        let mut behind: Vec<Vec<u32>> = blocks.iter().map(|block| block.end.successors().collect()).collect();
+        let mut behind: Vec<Vec<BlockId>> = blocks.iter().map(|block| block.end.successors().collect()).collect();
         for (from, to) in ways {
-            if let Some(list) = behind.get_mut(*from as usize) {
+            if let Some(list) = behind.get_mut(from.position()) {
                 list.push(*to);
             }
         }
         for (number, behind) in behind.iter().enumerate() {
             for next in behind {
-                if let Some(list) = before.get_mut(*next as usize) {
+                if let Some(list) = before.get_mut(next.position()) {
                     list.push(number);
                 }
             }
         }
-        let limits: Vec<_> = (0..blocks.len()).map(|block| returning(u32::try_from(block).ok()?)).collect();
+        let limits: Vec<_> = (0..blocks.len()).map(|block| returning(BlockId::new(block))).collect();
         let mut waiting = vec![true; blocks.len()];
         let mut todo: Vec<usize> = (0..blocks.len()).collect();
         while let Some(number) = todo.pop() {
@@ -344,7 +344,7 @@ impl Liveness {
             waiting[number] = false;
             let mut live = empty.clone();
             for &next in &behind[number] {
-                if let Some(start) = starts.get(next as usize) {
+                if let Some(start) = starts.get(next.position()) {
                     live.extend(start);
                 }
             }
@@ -369,9 +369,9 @@ impl Liveness {
     }
 
     /// The variables that are live at a position in a block.
-    fn at(&self, blocks: &[BasicBlock], (block, position): (u32, usize)) -> VarSet {
-        let mut live = self.ends.get(block as usize).cloned().unwrap_or_else(|| VarSet::new(0));
-        let body = blocks.get(block as usize).map(|block| block.body.as_slice()).unwrap_or_default();
+    fn at(&self, blocks: &[BasicBlock], (block, position): (BlockId, usize)) -> VarSet {
+        let mut live = self.ends.get(block.position()).cloned().unwrap_or_else(|| VarSet::new(0));
+        let body = blocks.get(block.position()).map(|block| block.body.as_slice()).unwrap_or_default();
         backwards(body.get(position..).unwrap_or_default(), &mut live);
         live
     }

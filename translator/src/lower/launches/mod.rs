@@ -18,6 +18,7 @@ pub use table::add_table;
 use super::{Lowering, calls};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::Diagnostic;
+use crate::index::number;
 use crate::interface::{ServiceSizes, launches, push_constant};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
 
@@ -52,7 +53,7 @@ impl Region {
         let kernels = program.address_taken.iter().filter_map(|id| program.functions.get(id.0 as usize));
         let most = kernels.map(params_size).max().unwrap_or(0);
         let bytes = most.saturating_add(launches::record::PARAMS).max(launches::record::LEAST).next_multiple_of(64);
-        let functions = u32::try_from(program.functions.len()).unwrap_or(u32::MAX);
+        let functions = number(program.functions.len());
         // Parameters take at most 1 MiB.
         let record_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let asks = declared.iter().any(|call| call.asks());

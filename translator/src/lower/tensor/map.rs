@@ -167,7 +167,6 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Operand::Imm(bits) => *bits,
         _ => 0,
     };
-    let number = u32::try_from(constant).unwrap_or(u32::MAX);
     if i.modifiers.has("global_address") {
         let value = l.int(i, given, ScalarType::U64)?;
         let (low, high) = l.b.halves(value);
@@ -181,7 +180,7 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Ok(());
     }
     if i.modifiers.has("global_stride") {
-        check(i, number, 4, "number of a stride")?;
+        let number = check(i, constant, 4, "number of a stride")?;
         let value = l.int(i, given, ScalarType::U64)?;
         let pieces = l.b.shr(value, 4);
         let (low, high) = l.b.halves(pieces);
@@ -190,7 +189,7 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Ok(());
     }
     if let Some(word) = i.modifiers.one_of(&["box_dim", "global_dim", "element_stride"]) {
-        check(i, number, 5, "number of a dimension")?;
+        let number = check(i, constant, 5, "number of a dimension")?;
         let value = l.int(i, given, ScalarType::U32)?;
         let less = l.b.sub_const(value, 1);
         let field = match (word, number) {
@@ -208,7 +207,7 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Some(_) => ((2, 13, 2), 4, "swizzling"),
         None => ((2, 15, 1), 2, "filling"),
     };
-    check(i, number, limit, what)?;
+    let number = check(i, constant, limit, what)?;
     if what == "interleaving" && number > 0 {
         return Err(Diagnostic::unsupported("interleaved tensors", i.span));
     }
@@ -226,11 +225,9 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-fn check(i: &Instruction, number: u32, limit: u32, what: &str) -> Result {
-    if number < limit {
-        return Ok(());
-    }
-    Err(Diagnostic::invalid(format!("the {what} {number} is not below {limit}"), i.span))
+fn check(i: &Instruction, constant: u64, limit: u32, what: &str) -> Result<u32> {
+    let number = u32::try_from(constant).ok().filter(|number| *number < limit);
+    number.ok_or_else(|| Diagnostic::invalid(format!("the {what} {constant} is not below {limit}"), i.span))
 }
 
 /// `tensormap.cp_fenceproxy`: all threads of a warp write the same, which isn't a race if each word is written

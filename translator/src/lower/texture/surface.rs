@@ -118,10 +118,9 @@ pub(super) fn within_rows(l: &mut Lowering<'_, '_>, number: Value) -> Value {
 /// An access to elements of a type, which together have at most 16 bytes.
 fn access(i: &Instruction, ty: ScalarType, elements: usize) -> Result<(Access, u32)> {
     let bytes = ty.bytes();
-    let size = bytes.saturating_mul(u32::try_from(elements).unwrap_or(u32::MAX));
-    if size > 16 {
-        return Err(Diagnostic::invalid(format!("a vector of {elements} elements of type {ty}"), i.span));
-    }
+    let size = u32::try_from(elements).ok().and_then(|elements| bytes.checked_mul(elements)).filter(|size| *size <= 16);
+    let size =
+        size.ok_or_else(|| Diagnostic::invalid(format!("a vector of {elements} elements of type {ty}"), i.span))?;
     let bytes = u8::try_from(bytes).unwrap_or(8);
     Ok((Access { space: Space::Global, bytes, order: MemoryOrder::Weak, read_only: false }, size))
 }

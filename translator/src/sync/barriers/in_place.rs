@@ -2,7 +2,7 @@
 
 use super::triple_buffer::{Sharing, TripleBuffer};
 use super::{WARP, add, constant, state_machine};
-use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Red, Stop};
+use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Red, Stop};
 use crate::ir::{Builder, Function, last_mark};
 
 /// The block's size must be a multiple of this number for this barrier and those before it to stay in place. `None` if a barrier of the
@@ -57,7 +57,7 @@ pub fn keep(function: &mut Function, cfg: &mut Cfg) {
         let mut b = Builder::new(function);
         b.at(first);
         votes.clear(&mut b);
-        state_machine::set(cfg, 0, b.block, End::Goto(start));
+        state_machine::set(cfg, BlockId::ENTRY, b.block, End::Goto(start));
     }
 }
 

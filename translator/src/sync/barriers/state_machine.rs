@@ -8,8 +8,9 @@ use super::store;
 use super::suspension::{Block as Suspended, live_at};
 use super::triple_buffer::{Sharing, TripleBuffer};
 use crate::cfg::switch::switch;
-use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
+use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
+use crate::index::{Index, number};
 use crate::ir::{Block, Builder, Compare, Function, Type, Var, last_mark};
 
 /// State of a thread that has ended.
@@ -37,7 +38,7 @@ struct Machine {
     /// What the thread does next: [`ENDED`], or the number of a place in the list of continuations plus one.
     state: Var,
     /// The block at the end of the loop's body.
-    latch: u32,
+    latch: BlockId,
     /// Source position of the first stop, which the loop takes as its own.
     at: Option<Span>,
 }
@@ -60,8 +61,8 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));
     let at = at.or_else(|| cfg.blocks.iter().find_map(|block| last_mark(&block.body)));
     let start = new_entry(cfg);
-    let ends: Vec<u32> =
-        (0..).zip(&cfg.blocks).filter(|(n, block)| block.end == End::Exit && *n != 0).map(|(n, _)| n).collect();
+    let ends = cfg.blocks.enumerated().filter(|(id, block)| block.end == End::Exit && *id != BlockId::ENTRY);
+    let ends: Vec<BlockId> = ends.map(|(id, _)| id).collect();
     let latch = push(cfg, Vec::new(), End::Exit);
     let machine = Machine { host, state: function.var(Type::I32), latch, at: at.unwrap_or_default() };
 
@@ -73,16 +74,16 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     }
     let body = b.block;
     set(cfg, end, body, End::Goto(latch));
-    for number in ends {
-        if let Some(block) = cfg.blocks.get_mut(number as usize) {
+    for id in ends {
+        if let Some(block) = cfg.blocks.at_mut(id) {
             block.end = End::Goto(end);
         }
     }
 
     let mut continuations = vec![start];
-    for number in 0..cfg.blocks.len() {
-        let Some(stop) = cfg.blocks.get_mut(number).and_then(|block| block.stop.take()) else { continue };
-        redirect(function, cfg, number, stop, &machine, &mut continuations);
+    for id in cfg.blocks.indices() {
+        let Some(stop) = cfg.blocks.at_mut(id).and_then(|block| block.stop.take()) else { continue };
+        redirect(function, cfg, id, stop, &machine, &mut continuations);
     }
 
     let dispatch = dispatch(function, cfg, &machine, &continuations);
@@ -137,7 +138,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
         });
     }
     let body = b.block;
-    set(cfg, 0, body, End::Goto(dispatch));
+    set(cfg, BlockId::ENTRY, body, End::Goto(dispatch));
     suspended.map(|suspended| suspended.words())
 }
 
@@ -147,24 +148,23 @@ fn set_state(b: &mut Builder<'_>, machine: &Machine, state: u32) {
 }
 
 /// Makes block 0, the entry, an empty block; gives the new number of the old entry.
-pub fn new_entry(cfg: &mut Cfg) -> u32 {
+pub fn new_entry(cfg: &mut Cfg) -> BlockId {
     let start = push(cfg, Vec::new(), End::Exit);
-    cfg.blocks.swap(0, start as usize);
-    let moved = |block: u32| if block == 0 { start } else { block };
+    cfg.blocks.swap(BlockId::ENTRY.position(), start.position());
+    let moved = |block| if block == BlockId::ENTRY { start } else { block };
     for block in &mut cfg.blocks {
         block.end = block.end.redirected(moved);
     }
     start
 }
 
-fn push(cfg: &mut Cfg, body: Block, end: End) -> u32 {
-    cfg.blocks.push(BasicBlock { body, stop: None, end });
-    u32::try_from(cfg.blocks.len() - 1).unwrap_or(u32::MAX)
+fn push(cfg: &mut Cfg, body: Block, end: End) -> BlockId {
+    cfg.blocks.push(BasicBlock { body, stop: None, end })
 }
 
 /// Fills a block.
-pub fn set(cfg: &mut Cfg, number: u32, body: Block, end: End) {
-    if let Some(slot) = cfg.blocks.get_mut(number as usize) {
+pub fn set(cfg: &mut Cfg, id: BlockId, body: Block, end: End) {
+    if let Some(slot) = cfg.blocks.at_mut(id) {
         *slot = BasicBlock { body, stop: None, end };
     }
 }
@@ -173,14 +173,14 @@ pub fn set(cfg: &mut Cfg, number: u32, body: Block, end: End) {
 fn redirect(
     function: &mut Function,
     cfg: &mut Cfg,
-    number: usize,
+    id: BlockId,
     stop: Stop,
     machine: &Machine,
-    continuations: &mut Vec<u32>,
+    continuations: &mut Vec<BlockId>,
 ) {
-    let Some(mut next) = cfg.blocks.get(number).and_then(|block| block.end.successors().next()) else { return };
+    let Some(mut next) = cfg.blocks.at(id).and_then(|block| block.end.successors().next()) else { return };
     let mut b = Builder::new(function);
-    if cfg.blocks.get(number).is_some_and(|block| last_mark(&block.body).is_none()) {
+    if cfg.blocks.at(id).is_some_and(|block| last_mark(&block.body).is_none()) {
         b.at(machine.at);
     }
     match (&stop, &machine.host) {
@@ -190,11 +190,11 @@ fn redirect(
     }
     let waits = !matches!(stop, Stop::Barrier(Barrier { kind: Kind::Arrive, .. }));
     if waits {
-        let state = u32::try_from(continuations.len() + 1).unwrap_or(u32::MAX);
+        let state = number(continuations.len() + 1);
         set_state(&mut b, machine, state);
     }
     let mut code = b.block;
-    let Some(block) = cfg.blocks.get_mut(number) else { return };
+    let Some(block) = cfg.blocks.at_mut(id) else { return };
     block.body.append(&mut code);
     if !waits {
         return;
@@ -210,9 +210,9 @@ fn redirect(
 }
 
 /// Creates the blocks that branch to the continuation which the state names; gives the first of them.
-fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &Machine, continuations: &[u32]) -> u32 {
+fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &Machine, continuations: &[BlockId]) -> BlockId {
     let latch = machine.latch;
-    let states: Vec<(u64, u32)> = (1..).zip(continuations.iter().copied()).collect();
+    let states: Vec<(u64, BlockId)> = (1..).zip(continuations.iter().copied()).collect();
     let first = switch(function, &mut cfg.blocks, machine.at, machine.state, &states, latch);
     let Host::Named(account) = &machine.host else { return first };
     let mut b = machine.builder(function);

@@ -6,7 +6,8 @@
 //! shared memory, and then word by word those of all its threads.
 
 use super::block_threads;
-use crate::cfg::Cfg;
+use crate::cfg::{BlockId, Cfg};
+use crate::index::Index;
 use crate::interface::{push_constant, workspace};
 use crate::ir::{
     Access, Atomic, AtomicOp, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value,
@@ -258,7 +259,7 @@ fn copy(b: &mut Builder<'_>, own: (Access, Value), saved: (Access, Value), save:
 }
 
 /// The variables whose values matter where a block of the graph begins.
-pub fn live_at(function: &Function, cfg: &Cfg, block: u32) -> VarSet {
+pub fn live_at(function: &Function, cfg: &Cfg, block: BlockId) -> VarSet {
     let empty = || VarSet::new(function.vars.len());
     let uses: Vec<Uses> = cfg.blocks.iter().map(|block| Uses::of(&block.body, empty())).collect();
     let mut live: Vec<VarSet> = uses.iter().map(|uses| uses.read.clone()).collect();
@@ -268,7 +269,7 @@ pub fn live_at(function: &Function, cfg: &Cfg, block: u32) -> VarSet {
         for (number, (block, uses)) in cfg.blocks.iter().zip(&uses).enumerate().rev() {
             let mut now = empty();
             for next in block.end.successors() {
-                if let Some(behind) = live.get(next as usize) {
+                if let Some(behind) = live.get(next.position()) {
                     now.extend(behind);
                 }
             }
@@ -280,7 +281,7 @@ pub fn live_at(function: &Function, cfg: &Cfg, block: u32) -> VarSet {
             }
         }
     }
-    live.get(block as usize).cloned().unwrap_or_else(empty)
+    live.get(block.position()).cloned().unwrap_or_else(empty)
 }
 
 /// How straight-line code uses variables.

@@ -4,7 +4,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cfg::Cfg;
+use crate::cfg::{BlockId, Cfg};
+use crate::index::IndexVec;
 use crate::ir::{Binary, Builtin, Compare, Op, Stmt, Unary, Value, Var, Warp, WarpOp, for_each_assigned};
 
 /// Threads of a warp.
@@ -14,14 +15,14 @@ const WARP: u64 = 32;
 pub struct Definitions<'c> {
     cfg: &'c Cfg,
     /// The predecessors of each block.
-    before: &'c [Vec<usize>],
+    before: &'c IndexVec<BlockId, Vec<BlockId>>,
     values: FxHashMap<Value, &'c Op>,
     /// Where each value that is read from a variable is defined: the block, and the number of statements before it.
-    reads: FxHashMap<Value, (usize, usize)>,
+    reads: FxHashMap<Value, (BlockId, usize)>,
     /// Results of warp operations, with their blocks.
-    warps: FxHashMap<Value, (&'c Warp, usize)>,
+    warps: FxHashMap<Value, (&'c Warp, BlockId)>,
     /// The variables that each block assigns.
-    assigns: Vec<FxHashSet<Var>>,
+    assigns: IndexVec<BlockId, FxHashSet<Var>>,
 }
 
 /// A warp operation from which a mask comes.
@@ -29,7 +30,7 @@ pub struct Source<'c> {
     /// The operation.
     pub warp: &'c Warp,
     /// Its block.
-    pub block: usize,
+    pub block: BlockId,
     /// The condition that it votes on, if it is a vote.
     pub vote: Option<Decision>,
 }
@@ -39,7 +40,7 @@ pub type Decision = Vec<Value>;
 
 impl<'c> Definitions<'c> {
     /// The definitions in a graph. `before` has the predecessors of each block.
-    pub fn new(cfg: &'c Cfg, before: &'c [Vec<usize>]) -> Self {
+    pub fn new(cfg: &'c Cfg, before: &'c IndexVec<BlockId, Vec<BlockId>>) -> Self {
         let (values, reads, warps) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         let assigns = cfg.blocks.iter().map(|block| {
             let mut vars = FxHashSet::default();
@@ -49,7 +50,7 @@ impl<'c> Definitions<'c> {
             vars
         });
         let mut this = Self { cfg, before, values, reads, warps, assigns: assigns.collect() };
-        for (number, block) in cfg.blocks.iter().enumerate() {
+        for (number, block) in cfg.blocks.enumerated() {
             for (position, stmt) in block.body.iter().enumerate() {
                 // Inside a nested statement, its own assignments may have run before.
                 let nested = matches!(stmt, Stmt::If { .. } | Stmt::Loop(_));
@@ -59,7 +60,7 @@ impl<'c> Definitions<'c> {
         this
     }
 
-    fn collect(&mut self, stmt: &'c Stmt, place: (usize, usize)) {
+    fn collect(&mut self, stmt: &'c Stmt, place: (BlockId, usize)) {
         match stmt {
             Stmt::Let(value, op) => {
                 self.values.insert(*value, op);
@@ -82,16 +83,16 @@ impl<'c> Definitions<'c> {
     fn assigned(&self, value: Value, var: Var) -> Vec<Value> {
         let mut found = Vec::new();
         let Some((block, position)) = self.reads.get(&value) else { return found };
-        let body = |block: usize| self.cfg.blocks.get(block).map_or(&[][..], |block| &block.body[..]);
+        let body = |block: BlockId| self.cfg.blocks.at(block).map_or(&[][..], |block| &block.body[..]);
         let mut seen = FxHashSet::default();
-        let mut todo: Vec<usize> = Vec::new();
+        let mut todo: Vec<BlockId> = Vec::new();
         if !last_assigned(body(*block).get(..*position).unwrap_or_default(), var, &mut found) {
-            todo.extend(self.before.get(*block).into_iter().flatten());
+            todo.extend(self.before.at(*block).into_iter().flatten());
         }
         while let Some(block) = todo.pop() {
-            let assigns = self.assigns.get(block).is_some_and(|vars| vars.contains(&var));
+            let assigns = self.assigns.at(block).is_some_and(|vars| vars.contains(&var));
             if seen.insert(block) && !(assigns && last_assigned(body(block), var, &mut found)) {
-                todo.extend(self.before.get(block).into_iter().flatten());
+                todo.extend(self.before.at(block).into_iter().flatten());
             }
         }
         found.sort_unstable();

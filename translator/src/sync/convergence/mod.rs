@@ -19,8 +19,9 @@ mod split;
 
 use super::barriers::{constant, new_entry};
 use crate::cfg::switch::switch;
-use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
+use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
+use crate::index::number;
 use crate::ir::{
     Block, Builder, Compare, Function, Op, Stmt, Type, Value, Var, Vote, Warp, WarpOp, bits_type, last_mark,
 };
@@ -35,7 +36,7 @@ pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
     let (values, vars) = (function.values.len(), function.vars.len());
     let mut divided = cfg.clone();
     let start = new_entry(&mut divided);
-    fill(&mut divided, 0, Block::new(), End::Goto(start));
+    fill(&mut divided, BlockId::ENTRY, Block::new(), End::Goto(start));
     split::split(function, &mut divided);
     match region::region(function, &divided) {
         Some(region) => {
@@ -113,7 +114,7 @@ struct ConvergencePoint {
     /// Source position of the first operation.
     at: Option<Span>,
     /// The blocks that end with these operations.
-    blocks: Vec<usize>,
+    blocks: Vec<BlockId>,
     members: Operand,
     operands: Vec<Operand>,
     results: Vec<Var>,
@@ -136,17 +137,12 @@ fn set(b: &mut Builder<'_>, var: Var, value: u32) {
     b.set(var, value);
 }
 
-fn push(cfg: &mut Cfg, body: Block, stop: Option<Stop>, end: End) -> u32 {
-    cfg.blocks.push(BasicBlock { body, stop, end });
-    u32::try_from(cfg.blocks.len() - 1).unwrap_or(u32::MAX)
-}
-
-fn number(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
+fn push(cfg: &mut Cfg, body: Block, stop: Option<Stop>, end: End) -> BlockId {
+    cfg.blocks.push(BasicBlock { body, stop, end })
 }
 
 fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
-    let mut inside: Vec<usize> = (0..cfg.blocks.len()).filter(|block| region.has(*block)).collect();
+    let mut inside: Vec<BlockId> = cfg.blocks.indices().filter(|block| region.has(*block)).collect();
     let exit = region.exit.unwrap_or_else(|| ending(cfg, &inside));
     let points = points(function, cfg, &inside);
     let at = points.first().and_then(|point| point.at);
@@ -159,8 +155,8 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
     let done = b.block;
     let done = push(cfg, done, None, End::Goto(latch));
     let header = push(cfg, Block::new(), None, End::Exit);
-    for (number, block) in cfg.blocks.iter_mut().enumerate() {
-        if !region.has(number) {
+    for (id, block) in cfg.blocks.indices().zip(&mut cfg.blocks) {
+        if !region.has(id) {
             block.end = block.end.redirected(|next| if next == region.entry { header } else { next });
         }
     }
@@ -170,7 +166,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
         for block in &point.blocks {
             let next = wait(function, cfg, *block, (index, point), &vars, (continuations.len(), latch));
             continuations.extend(next);
-            inside.extend(next.map(|next| next as usize));
+            inside.extend(next);
         }
     }
     let mut places = Vec::new();
@@ -180,15 +176,15 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
         };
         places.push(place);
         continuations.push(next);
-        inside.push(next as usize);
+        inside.push(next);
     }
     for block in inside {
-        if let Some(block) = cfg.blocks.get_mut(block) {
+        if let Some(block) = cfg.blocks.at_mut(block) {
             block.end = block.end.redirected(|next| if next == exit { done } else { next });
         }
     }
 
-    let states: Vec<(u64, u32)> = (1..).zip(continuations).collect();
+    let states: Vec<(u64, BlockId)> = (1..).zip(continuations).collect();
     let dispatch = switch(function, &mut cfg.blocks, at, vars.state, &states, latch);
     for (place, state) in &places {
         let mut b = Builder::new(function);
@@ -197,7 +193,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
         set(&mut b, vars.state, *state);
         let back = b.block;
         let back = push(cfg, back, None, End::Goto(dispatch));
-        if let Some(block) = cfg.blocks.get_mut(*place as usize) {
+        if let Some(block) = cfg.blocks.at_mut(*place) {
             block.end = End::Goto(back);
         }
     }
@@ -224,17 +220,17 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
     fill(cfg, latch, body, End::Branch { condition, then: dispatch, otherwise: behind });
 }
 
-fn fill(cfg: &mut Cfg, block: u32, body: Block, end: End) {
-    if let Some(slot) = cfg.blocks.get_mut(block as usize) {
+fn fill(cfg: &mut Cfg, block: BlockId, body: Block, end: End) {
+    if let Some(slot) = cfg.blocks.at_mut(block) {
         *slot = BasicBlock { body, stop: None, end };
     }
 }
 
 /// A block where all threads that end in the region end.
-fn ending(cfg: &mut Cfg, inside: &[usize]) -> u32 {
+fn ending(cfg: &mut Cfg, inside: &[BlockId]) -> BlockId {
     let end = push(cfg, Block::new(), None, End::Exit);
     for block in inside {
-        if let Some(block) = cfg.blocks.get_mut(*block).filter(|block| block.end == End::Exit) {
+        if let Some(block) = cfg.blocks.at_mut(*block).filter(|block| block.end == End::Exit) {
             block.end = End::Goto(end);
         }
     }
@@ -242,11 +238,11 @@ fn ending(cfg: &mut Cfg, inside: &[usize]) -> u32 {
 }
 
 /// The operations of the region, by kind.
-fn points(function: &mut Function, cfg: &Cfg, inside: &[usize]) -> Vec<ConvergencePoint> {
-    type Found<'c> = ((WarpOp, Vec<Type>), Vec<(usize, &'c Block, &'c Warp, Value)>);
+fn points(function: &mut Function, cfg: &Cfg, inside: &[BlockId]) -> Vec<ConvergencePoint> {
+    type Found<'c> = ((WarpOp, Vec<Type>), Vec<(BlockId, &'c Block, &'c Warp, Value)>);
     let mut found: Vec<Found<'_>> = Vec::new();
     for block in inside {
-        let Some(body) = cfg.blocks.get(*block).map(|block| &block.body) else { continue };
+        let Some(body) = cfg.blocks.at(*block).map(|block| &block.body) else { continue };
         let Some((warp, members)) = body.iter().find_map(site) else { continue };
         let kind = kind(function, warp);
         let entry = (*block, body, warp, members);
@@ -287,12 +283,12 @@ fn operands(warp: &Warp) -> Vec<Value> {
 fn wait(
     function: &mut Function,
     cfg: &mut Cfg,
-    block: usize,
+    block: BlockId,
     (index, point): (usize, &ConvergencePoint),
     vars: &Loop,
-    (continuations, latch): (usize, u32),
-) -> Option<u32> {
-    let block = cfg.blocks.get_mut(block)?;
+    (continuations, latch): (usize, BlockId),
+) -> Option<BlockId> {
+    let block = cfg.blocks.at_mut(block)?;
     let position = block.body.iter().position(|stmt| site(stmt).is_some())?;
     let behind = block.body.split_off(position + 1);
     let Some(Stmt::Warp(warp)) = block.body.pop() else { return None };
@@ -320,12 +316,12 @@ fn wait(
 fn leave(
     function: &mut Function,
     cfg: &mut Cfg,
-    number_of_block: usize,
+    id: BlockId,
     (places, continuations): (usize, usize),
     vars: &Loop,
-    latch: u32,
-) -> Option<((u32, u32), u32)> {
-    let block = cfg.blocks.get_mut(number_of_block)?;
+    latch: BlockId,
+) -> Option<((BlockId, u32), BlockId)> {
+    let block = cfg.blocks.at_mut(id)?;
     if matches!(block.stop, None | Some(Stop::Barrier(Barrier { kind: Kind::Arrive, .. }))) {
         return None;
     }
@@ -337,8 +333,7 @@ fn leave(
     set(&mut b, vars.state, 0);
     block.body.append(&mut b.block);
     let next = std::mem::replace(&mut block.end, End::Goto(latch));
-    cfg.blocks.push(place);
-    let place = number(cfg.blocks.len() - 1);
+    let place = cfg.blocks.push(place);
     Some(((place, number(continuations + 1)), push(cfg, Block::new(), None, next)))
 }
 
@@ -346,10 +341,10 @@ fn leave(
 fn behind(
     function: &mut Function,
     cfg: &mut Cfg,
-    (points, places): (&[ConvergencePoint], &[(u32, u32)]),
+    (points, places): (&[ConvergencePoint], &[(BlockId, u32)]),
     vars: &Loop,
-    (at, dispatch, exit): (Option<Span>, u32, u32),
-) -> u32 {
+    (at, dispatch, exit): (Option<Span>, BlockId, BlockId),
+) -> BlockId {
     if places.is_empty() {
         let mut b = Builder::new(function);
         for (index, point) in points.iter().enumerate() {
@@ -361,7 +356,7 @@ fn behind(
         let body = b.block;
         return push(cfg, body, None, End::Goto(exit));
     }
-    let cases: Vec<(u64, u32)> = (1..).zip(places.iter().map(|(place, _)| *place)).collect();
+    let cases: Vec<(u64, BlockId)> = (1..).zip(places.iter().map(|(place, _)| *place)).collect();
     let otherwise = switch(function, &mut cfg.blocks, at, vars.left, &cases, exit);
     let then = push(cfg, vec![Stmt::At(at)], Some(Stop::Await), End::Goto(dispatch));
     let mut b = Builder::new(function);

@@ -16,22 +16,23 @@ use rustc_hash::FxHashSet;
 
 use super::masks::{Definitions, Source};
 use super::{kind, site};
-use crate::cfg::{Cfg, End, Kind, Stop, dependence};
+use crate::cfg::{BlockId, Cfg, End, Kind, Stop, dependence};
+use crate::index::{Index, IndexVec};
 use crate::ir::{Function, Type, WarpOp};
 
 /// A region of the graph with a single entry and a single exit.
 pub struct Region {
     inside: Vec<bool>,
     /// Its first block.
-    pub entry: u32,
+    pub entry: BlockId,
     /// The block after the region; `None` if all threads in the region end there.
-    pub exit: Option<u32>,
+    pub exit: Option<BlockId>,
 }
 
 impl Region {
     /// Whether a block belongs to it.
-    pub fn has(&self, block: usize) -> bool {
-        self.inside.get(block) == Some(&true)
+    pub fn has(&self, block: BlockId) -> bool {
+        self.inside.get(block.position()) == Some(&true)
     }
 }
 
@@ -40,16 +41,16 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     let graph = Graph::new(cfg);
     let definitions = Definitions::new(cfg, &graph.before);
     let sites: Vec<Site<'_>> =
-        (0..cfg.blocks.len()).filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
+        cfg.blocks.indices().filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
     let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
     let mut meeting = FxHashSet::default();
     // A mask that lanes at different places have computed together doesn't tell which lanes are here.
     loop {
         let before = meeting.len();
-        for (branch, block) in cfg.blocks.iter().enumerate() {
+        for (branch, block) in cfg.blocks.enumerated() {
             if let (End::Branch { condition, then, otherwise }, Some(true)) =
-                (&block.end, divergent_branches.get(branch))
+                (&block.end, divergent_branches.get(branch.position()))
             {
                 let decided_by = definitions.decided_by(*condition);
                 let join = graph.join(branch);
@@ -85,13 +86,13 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
         }
     }
     // Threads that wait in a loop reach an operation later than the other threads of their warp.
-    for (number, block) in cfg.blocks.iter().enumerate() {
+    for (number, block) in cfg.blocks.enumerated() {
         if !matches!(block.stop, Some(Stop::Yield { .. })) {
             continue;
         }
-        let behind = graph.reach(cfg, super::number(number), |block| is_barrier(cfg, block));
+        let behind = graph.reach(cfg, number, |block| is_barrier(cfg, block));
         let missed = sites.iter().filter(|site| behind.contains(&site.block) && site.sources.is_empty());
-        let missed: Vec<usize> = missed.map(|site| site.block).collect();
+        let missed: Vec<BlockId> = missed.map(|site| site.block).collect();
         if !missed.is_empty() {
             found.insert(number);
             found.extend(missed);
@@ -101,87 +102,95 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
 }
 
 /// Whether a block ends with a barrier at which its threads wait.
-fn is_barrier(cfg: &Cfg, block: usize) -> bool {
-    let stop = cfg.blocks.get(block).and_then(|block| block.stop.as_ref());
+fn is_barrier(cfg: &Cfg, block: BlockId) -> bool {
+    let stop = cfg.blocks.at(block).and_then(|block| block.stop.as_ref());
     matches!(stop, Some(Stop::Barrier(barrier)) if !matches!(barrier.kind, Kind::Arrive))
 }
 
 /// An operation that waits for members.
 struct Site<'c> {
-    block: usize,
+    block: BlockId,
     /// The sources of its mask.
     sources: Vec<Source<'c>>,
     kind: (WarpOp, Vec<Type>),
 }
 
 impl<'c> Site<'c> {
-    fn new(function: &Function, cfg: &'c Cfg, block: usize, definitions: &Definitions<'c>) -> Option<Self> {
-        let (warp, members) = cfg.blocks.get(block)?.body.iter().find_map(site)?;
+    fn new(function: &Function, cfg: &'c Cfg, block: BlockId, definitions: &Definitions<'c>) -> Option<Self> {
+        let (warp, members) = cfg.blocks.at(block)?.body.iter().find_map(site)?;
         Some(Self { block, sources: definitions.sources(members), kind: kind(function, warp) })
     }
+}
+
+fn node(block: BlockId) -> NodeIndex {
+    NodeIndex::new(block.position())
+}
+
+fn block_of(node: NodeIndex) -> BlockId {
+    BlockId::new(node.index())
 }
 
 /// The control-flow graph with dominators; the last node stands for the end.
 struct Graph {
     dominators: Dominators<NodeIndex>,
     post_dominators: Dominators<NodeIndex>,
-    before: Vec<Vec<usize>>,
-    end: usize,
+    before: IndexVec<BlockId, Vec<BlockId>>,
+    end: BlockId,
 }
 
 impl Graph {
     fn new(cfg: &Cfg) -> Self {
-        let end = cfg.blocks.len();
+        let end = BlockId::new(cfg.blocks.len());
         let mut graph = DiGraph::<(), ()>::new();
-        for _ in 0..=end {
+        for _ in 0..=cfg.blocks.len() {
             graph.add_node(());
         }
-        let mut before = vec![Vec::new(); end + 1];
-        for (number, block) in cfg.blocks.iter().enumerate() {
-            let mut to: Vec<usize> = block.end.successors().map(|next| next as usize).collect();
+        let mut before = IndexVec::from(vec![Vec::new(); cfg.blocks.len() + 1]);
+        for (number, block) in cfg.blocks.enumerated() {
+            let mut to: Vec<BlockId> = block.end.successors().collect();
             if to.is_empty() {
                 to.push(end);
             }
             for next in to {
-                graph.add_edge(NodeIndex::new(number), NodeIndex::new(next), ());
-                if let Some(before) = before.get_mut(next) {
+                graph.add_edge(node(number), node(next), ());
+                if let Some(before) = before.at_mut(next) {
                     before.push(number);
                 }
             }
         }
-        let dominators = simple_fast(&graph, NodeIndex::new(0));
+        let dominators = simple_fast(&graph, node(BlockId::ENTRY));
         graph.reverse();
-        let post_dominators = simple_fast(&graph, NodeIndex::new(end));
+        let post_dominators = simple_fast(&graph, node(end));
         Self { dominators, post_dominators, before, end }
     }
 
     /// The block where all paths from a block join (its immediate postdominator); `None` at the end.
-    fn join(&self, block: usize) -> Option<usize> {
-        let join = self.post_dominators.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index);
+    fn join(&self, block: BlockId) -> Option<BlockId> {
+        let join = self.post_dominators.immediate_dominator(node(block)).map(block_of);
         join.filter(|join| *join != self.end)
     }
 
     /// The blocks on paths from a block, up to those where `stops` holds. A barrier is the last block of its path; the block where the
     /// sides join is not on the path.
-    fn reach(&self, cfg: &Cfg, from: u32, stops: impl Fn(usize) -> bool) -> FxHashSet<usize> {
+    fn reach(&self, cfg: &Cfg, from: BlockId, stops: impl Fn(BlockId) -> bool) -> FxHashSet<BlockId> {
         let mut reached = FxHashSet::default();
-        let mut todo = vec![from as usize];
+        let mut todo = vec![from];
         while let Some(block) = todo.pop() {
             if stops(block) || !reached.insert(block) {
                 continue;
             }
-            todo.extend(cfg.blocks.get(block).into_iter().flat_map(|block| block.end.successors()).map(|n| n as usize));
+            todo.extend(cfg.blocks.at(block).into_iter().flat_map(|block| block.end.successors()));
         }
         reached
     }
 
     /// The blocks of a set on paths to one of them.
-    fn ways(&self, to: usize, within: &FxHashSet<usize>) -> FxHashSet<usize> {
+    fn ways(&self, to: BlockId, within: &FxHashSet<BlockId>) -> FxHashSet<BlockId> {
         let mut found = FxHashSet::default();
         let mut todo = vec![to];
         while let Some(block) = todo.pop() {
             if found.insert(block) {
-                let before = self.before.get(block).into_iter().flatten();
+                let before = self.before.at(block).into_iter().flatten();
                 todo.extend(before.copied().filter(|before| within.contains(before)));
             }
         }
@@ -189,20 +198,20 @@ impl Graph {
     }
 
     /// The nearest common dominator of two blocks.
-    fn common(dominators: &Dominators<NodeIndex>, a: usize, b: usize) -> Option<usize> {
-        let above: Vec<NodeIndex> = dominators.dominators(NodeIndex::new(a))?.collect();
-        dominators.dominators(NodeIndex::new(b))?.find(|node| above.contains(node)).map(NodeIndex::index)
+    fn common(dominators: &Dominators<NodeIndex>, a: BlockId, b: BlockId) -> Option<BlockId> {
+        let above: Vec<NodeIndex> = dominators.dominators(node(a))?.collect();
+        dominators.dominators(node(b))?.find(|node| above.contains(node)).map(block_of)
     }
 
-    fn is_reachable(&self, block: usize) -> bool {
-        self.dominators.dominators(NodeIndex::new(block)).is_some()
+    fn is_reachable(&self, block: BlockId) -> bool {
+        self.dominators.dominators(node(block)).is_some()
     }
 
     /// The smallest region that has all these blocks.
-    fn around(&self, cfg: &Cfg, blocks: FxHashSet<usize>) -> Option<Region> {
+    fn around(&self, cfg: &Cfg, blocks: FxHashSet<BlockId>) -> Option<Region> {
         let mut blocks = blocks.into_iter().filter(|block| self.is_reachable(*block));
         let first = blocks.next()?;
-        let rest: Vec<usize> = blocks.collect();
+        let rest: Vec<BlockId> = blocks.collect();
         let mut entry = first;
         for block in &rest {
             entry = Self::common(&self.dominators, entry, *block)?;
@@ -216,11 +225,11 @@ impl Graph {
                 let join = self.join(block).unwrap_or(self.end);
                 exit = Self::common(&self.post_dominators, exit, join).unwrap_or(self.end);
             }
-            let inside = self.reach(cfg, super::number(entry), |block| block == exit);
+            let inside = self.reach(cfg, entry, |block| block == exit);
             let outside = inside
                 .iter()
                 .filter(|block| **block != entry)
-                .flat_map(|block| self.before.get(*block).into_iter().flatten())
+                .flat_map(|block| self.before.at(*block).into_iter().flatten())
                 .find(|before| !inside.contains(before) && self.is_reachable(**before));
             match outside {
                 Some(outside) => {
@@ -228,9 +237,9 @@ impl Graph {
                     seen.push(*outside);
                 }
                 None => {
-                    let inside = (0..cfg.blocks.len()).map(|block| inside.contains(&block)).collect();
-                    let exit = (exit != self.end).then(|| super::number(exit));
-                    return Some(Region { inside, entry: super::number(entry), exit });
+                    let inside = cfg.blocks.indices().map(|block| inside.contains(&block)).collect();
+                    let exit = (exit != self.end).then_some(exit);
+                    return Some(Region { inside, entry, exit });
                 }
             }
         }

@@ -3,15 +3,16 @@
 use rustc_hash::FxHashMap;
 
 use super::{has_site, push, site};
-use crate::cfg::{BasicBlock, Cfg, End};
+use crate::cfg::{BasicBlock, BlockId, Cfg, End};
+use crate::index::Index;
 use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type, last_mark};
 use crate::opt::{for_each_result, map_operands};
 
 /// Splits all blocks. A block with an operation then ends with that operation and the assignments of its results, and has one successor.
 pub fn split(function: &mut Function, cfg: &mut Cfg) {
-    let mut todo: Vec<usize> = (0..cfg.blocks.len()).collect();
-    while let Some(number) = todo.pop() {
-        let Some(block) = cfg.blocks.get_mut(number) else { continue };
+    let mut todo: Vec<BlockId> = cfg.blocks.indices().collect();
+    while let Some(id) = todo.pop() {
+        let Some(block) = cfg.blocks.at_mut(id) else { continue };
         let waits = |stmt: &Stmt| site(stmt).is_some() || matches!(stmt, Stmt::If { .. }) && has_site_inside(stmt);
         let Some(position) = block.body.iter().position(waits) else { continue };
         let tail = block.body.split_off(position + 1);
@@ -28,14 +29,14 @@ pub fn split(function: &mut Function, cfg: &mut Cfg) {
                     carry(&mut b, &block.body, part);
                 }
                 block.body.append(&mut b.block);
-                let first = cfg.blocks.len();
-                let [then, otherwise, behind] = [first, first + 1, first + 2].map(super::number);
-                cfg.blocks.extend(arms.map(|arm| BasicBlock { end: End::Goto(behind), ..arm }));
+                // The arms come first.
+                let after = BlockId::new(cfg.blocks.len() + arms.len());
+                let [then, otherwise] = arms.map(|arm| cfg.blocks.push(BasicBlock { end: End::Goto(after), ..arm }));
                 cfg.blocks.push(rest);
-                if let Some(block) = cfg.blocks.get_mut(number) {
+                if let Some(block) = cfg.blocks.at_mut(id) {
                     block.end = End::Branch { condition, then, otherwise };
                 }
-                todo.extend(first..first + 3);
+                todo.extend([then, otherwise, after]);
             }
             operation => {
                 carry(&mut b, &block.body, &mut rest);
@@ -44,10 +45,10 @@ pub fn split(function: &mut Function, cfg: &mut Cfg) {
                 carry(&mut b, &vec![operation], &mut rest);
                 block.body.append(&mut b.block);
                 let next = push(cfg, rest.body, rest.stop, rest.end);
-                if let Some(block) = cfg.blocks.get_mut(number) {
+                if let Some(block) = cfg.blocks.at_mut(id) {
                     block.end = End::Goto(next);
                 }
-                todo.push(next as usize);
+                todo.push(next);
             }
         }
     }
