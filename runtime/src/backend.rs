@@ -11,7 +11,7 @@ use ptx2spv_translator::interface::Entry;
 
 use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
+use crate::order::{Point, StreamKey, Ticket};
 use crate::pinned_range::PinnedRange;
 use crate::range::{MemoryInfo, MemoryRange, Rows};
 use crate::shape::Shape;
@@ -70,20 +70,20 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn download(
         &self,
         stream: StreamKey,
-        after: Ticket,
+        after: Point,
         from: u64,
         shape: &Shape,
         bytes: &mut [u8],
     ) -> Result<(), Error>;
 
-    /// Has the stream's next command come after everything recorded so far.
-    fn follow(&self, stream: StreamKey) -> Result<(), Error>;
+    /// Has the stream's next command come after a point that was reached.
+    fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error>;
 
     /// Whether the device has passed a point.
-    fn is_finished(&self, ticket: Ticket) -> Result<bool, Error>;
+    fn is_finished(&self, point: Point) -> Result<bool, Error>;
 
     /// Waits until the device has passed a point.
-    fn wait(&self, ticket: Ticket) -> Result<(), Error>;
+    fn wait(&self, point: Point) -> Result<(), Error>;
 
     /// Has waiting for the device fail with [`Error::Timeout`] after a time.
     fn set_wait_limit(&self, _limit: Duration) {}

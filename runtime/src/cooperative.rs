@@ -96,7 +96,7 @@ pub(crate) fn run_alone(
     let start = Instant::now();
     loop {
         let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
-        backend.wait(ticket)?;
+        backend.wait(ticket.into())?;
         // Blocks that were stopped will never let others go on.
         backend.check_stopped()?;
         let [suspended, progress] = space.counts()?;

@@ -12,7 +12,7 @@ use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
 use crate::host_functions::HostFunctions;
 use crate::info::DeviceInfo;
-use crate::order::{Position, Progress, StreamKey, StreamState, Ticket};
+use crate::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
 use crate::pinned_range::PinnedRanges;
 use crate::pool::{MemoryPool, Pooled};
 use crate::range::MemoryRange;
@@ -158,13 +158,13 @@ impl Device {
     ) -> Result<(), Error> {
         self.wait_for_functions(stream)?;
         let ticket = command(self.backend(), stream.key())?;
-        self.join(stream, Position { ticket, function: 0 });
+        self.join(stream, Position { point: ticket.into(), function: 0 });
         Ok(())
     }
 
     /// Waits for the host functions that a stream's next command comes after.
     pub(crate) fn wait_for_functions(&self, stream: &StreamState) -> Result<(), Error> {
-        let Position { function, .. } = self.position(stream);
+        let function = self.last_function(stream);
         if !self.shared.functions.is_done(function) {
             // In a forked process nobody runs them, and the back end says so.
             self.shared.backend.check_process()?;
@@ -173,19 +173,29 @@ impl Device {
         Ok(())
     }
 
-    /// Where a stream's next command comes after.
-    pub(crate) fn position(&self, stream: &StreamState) -> Position {
-        let own = stream.progress.position();
+    /// The host function that a stream's next command comes after.
+    fn last_function(&self, stream: &StreamState) -> u64 {
+        self.before(stream).map_or(0, Progress::function).max(stream.progress.function())
+    }
+
+    /// What a stream's next command comes after beside the stream's own.
+    fn before(&self, stream: &StreamState) -> Option<&Progress> {
         match stream.key() {
-            StreamKey::Made { blocking: false, .. } => own,
-            StreamKey::Made { .. } => own.max(self.shared.default.progress.position()),
-            StreamKey::Default | StreamKey::Everything => own.max(self.shared.blocking.position()),
+            StreamKey::Made { blocking: false, .. } => None,
+            StreamKey::Made { .. } => Some(&self.shared.default.progress),
+            StreamKey::Default | StreamKey::Everything => Some(&self.shared.blocking),
         }
     }
 
+    /// Where a stream's next command comes after.
+    pub(crate) fn position(&self, stream: &StreamState) -> Position {
+        let own = stream.progress.position();
+        self.before(stream).map_or(own, |before| own.max(before.position()))
+    }
+
     /// As [`Device::position`], without host functions.
-    pub(crate) fn reached(&self, stream: &StreamState) -> Ticket {
-        self.position(stream).ticket
+    pub(crate) fn reached(&self, stream: &StreamState) -> Point {
+        self.position(stream).point
     }
 
     /// Has a stream's next command come after a point too.
@@ -200,18 +210,18 @@ impl Device {
     pub(crate) fn add_function(&self, stream: &StreamState, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
         let after = self.reached(stream);
         let function = self.shared.functions.add(self.shared.backend.clone(), after, function)?;
-        self.join(stream, Position { ticket: 0, function });
+        self.join(stream, Position { function, ..Position::default() });
         Ok(())
     }
 
     /// Whether the device has passed a point.
     pub(crate) fn has_passed(&self, position: Position) -> Result<bool, Error> {
-        Ok(self.shared.functions.is_done(position.function) && self.shared.backend.is_finished(position.ticket)?)
+        Ok(self.shared.functions.is_done(position.function) && self.shared.backend.is_finished(position.point)?)
     }
 
     /// Waits until the device has passed a point.
     pub(crate) fn wait_until(&self, position: Position) -> Result<(), Error> {
-        self.shared.backend.wait(position.ticket)?;
+        self.shared.backend.wait(position.point)?;
         self.shared.functions.wait(position.function, self.wait_limit())
     }
 

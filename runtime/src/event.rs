@@ -64,7 +64,7 @@ impl Stream {
         self.device().check_same(event.device())?;
         if let Some(recorded) = event.recorded() {
             self.device().join(self.state(), recorded);
-            self.device().backend().follow(self.state().key())?;
+            self.device().backend().follow(self.state().key(), recorded.point)?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::backend::Backend;
 use crate::error::Error;
-use crate::order::Ticket;
+use crate::order::Point;
 use crate::sync::lock;
 
 /// The host functions of a device, each with a number, counted from 1.
@@ -31,7 +31,7 @@ struct Queue {
 struct Job {
     backend: Arc<dyn Backend>,
     /// What the function waits for.
-    after: Ticket,
+    after: Point,
     function: Box<dyn FnOnce() + Send>,
 }
 
@@ -48,7 +48,7 @@ impl HostFunctions {
     pub fn add(
         &self,
         backend: Arc<dyn Backend>,
-        after: Ticket,
+        after: Point,
         function: Box<dyn FnOnce() + Send>,
     ) -> Result<u64, Error> {
         let ended = || Error::HostThread("it has ended".to_owned());

@@ -155,7 +155,7 @@ pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
 pub use shape::Extent;
 pub use slice::DeviceSlice;
-pub use stream::Stream;
+pub use stream::{Stream, StreamOptions};
 pub use suggest::closest;
 pub use targets::target_by_name;
 pub use tensor_map::{Tensor, TensorMap, TensorMapError, TensorSwizzle, TensorType};
@@ -165,4 +165,4 @@ pub use texture::{
     ReadMode, Reference, ReferenceKind, Resource, ResourceView, Sampler, Surface, TexelFormat, Texture,
     TextureDescriptor, TextureError,
 };
-pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
+pub use vulkan::{Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog};

@@ -14,6 +14,8 @@ pub(crate) enum StreamKey {
         number: u64,
         /// Whether the stream is in order with the default stream.
         blocking: bool,
+        /// Whether the device should prefer the stream's commands to others'.
+        urgent: bool,
     },
     /// In order with all commands.
     Everything,
@@ -30,22 +32,34 @@ impl StreamKey {
     }
 }
 
-/// A point in a device's work: rises with each submission, and zero has passed from the beginning.
-pub(crate) type Ticket = u64;
+/// The most queues of a device that streams are spread over.
+pub(crate) const MAX_QUEUES: usize = 8;
+
+/// A submission to a queue: their numbers rise on each queue, and number zero has finished from the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    /// Below [`MAX_QUEUES`].
+    pub queue: usize,
+    pub serial: u64,
+}
+
+/// A point in a device's work: the last submission to each queue that comes before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Point([u64; MAX_QUEUES]);
 
 /// How far a stream has got.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// The last command that was asked for.
-    ticket: AtomicU64,
+    /// The last commands that were asked for, by queue.
+    serials: [AtomicU64; MAX_QUEUES],
     /// The last host function.
     function: AtomicU64,
 }
 
-/// A point in a device's work.
-#[derive(Clone, Copy, Debug)]
+/// A point in a device's work and among its host functions.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
-    pub ticket: Ticket,
+    pub point: Point,
     /// The number of a host function.
     pub function: u64,
 }
@@ -68,17 +82,62 @@ impl StreamState {
 
 impl Progress {
     pub fn position(&self) -> Position {
-        Position { ticket: self.ticket.load(SeqCst), function: self.function.load(SeqCst) }
+        let serials = std::array::from_fn(|queue| self.serials[queue].load(SeqCst));
+        Position { point: Point(serials), function: self.function() }
+    }
+
+    pub fn function(&self) -> u64 {
+        self.function.load(SeqCst)
     }
 
     pub fn advance(&self, to: Position) {
-        self.ticket.fetch_max(to.ticket, SeqCst);
-        self.function.fetch_max(to.function, SeqCst);
+        for Ticket { queue, serial } in to.point.tickets() {
+            self.serials[queue].fetch_max(serial, SeqCst);
+        }
+        if to.function > 0 {
+            self.function.fetch_max(to.function, SeqCst);
+        }
+    }
+}
+
+impl From<Ticket> for Point {
+    fn from(ticket: Ticket) -> Self {
+        let mut point = Self::default();
+        point.add(ticket);
+        point
+    }
+}
+
+impl Point {
+    /// The last submission to a queue.
+    pub fn serial(&self, queue: usize) -> u64 {
+        self.0[queue]
+    }
+
+    /// The submissions that are to finish.
+    pub fn tickets(self) -> impl Iterator<Item = Ticket> {
+        self.0.into_iter().enumerate().filter(|(_, serial)| *serial > 0).map(|(queue, serial)| Ticket { queue, serial })
+    }
+
+    /// Has a submission come before too.
+    pub fn add(&mut self, Ticket { queue, serial }: Ticket) {
+        self.0[queue] = self.0[queue].max(serial);
+    }
+
+    /// The earliest point after both.
+    pub fn max(mut self, other: Self) -> Self {
+        other.tickets().for_each(|ticket| self.add(ticket));
+        self
+    }
+
+    /// Whether the point is not after another one.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(own, other)| own <= other)
     }
 }
 
 impl Position {
     pub fn max(self, other: Self) -> Self {
-        Self { ticket: self.ticket.max(other.ticket), function: self.function.max(other.function) }
+        Self { point: self.point.max(other.point), function: self.function.max(other.function) }
     }
 }

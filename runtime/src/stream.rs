@@ -15,6 +15,9 @@ use crate::shape::{Extent, Pitches, Shape};
 /// everything before in streams made by [`Device::stream`], and what comes later in these comes after that. Streams made by
 /// [`Device::non_blocking_stream`] have no part in this.
 ///
+/// Streams are spread over the device's queues, at most eight, so that a device with several queues runs their commands side by
+/// side.
+///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
 ///
@@ -37,6 +40,24 @@ pub struct Stream {
     state: Arc<StreamState>,
 }
 
+/// How to make a stream.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, StreamOptions};
+///
+/// let device = Device::reference(Config::default());
+/// let stream = device.stream_with(StreamOptions { urgent: true, ..StreamOptions::default() });
+/// assert!(stream.is_idle()?);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// Whether the stream is not in order with the default stream.
+    pub non_blocking: bool,
+    /// Whether the device should run the stream's commands before those of others: a hint, for devices with several queues.
+    pub urgent: bool,
+}
+
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Stream({:?})", self.state.key())
@@ -46,22 +67,24 @@ impl fmt::Debug for Stream {
 impl Device {
     /// Makes a stream that is in order with the default stream, as `cuStreamCreate` does with `CU_STREAM_DEFAULT`.
     pub fn stream(&self) -> Stream {
-        self.made_stream(true)
+        self.stream_with(StreamOptions::default())
     }
 
     /// Makes a stream that is not in order with the default stream, as `cuStreamCreate` does with `CU_STREAM_NON_BLOCKING`.
     pub fn non_blocking_stream(&self) -> Stream {
-        self.made_stream(false)
+        self.stream_with(StreamOptions { non_blocking: true, ..StreamOptions::default() })
+    }
+
+    /// Makes a stream, as `cuStreamCreateWithPriority` does.
+    pub fn stream_with(&self, options: StreamOptions) -> Stream {
+        let StreamOptions { non_blocking, urgent } = options;
+        let key = StreamKey::Made { number: self.next_stream(), blocking: !non_blocking, urgent };
+        Stream { device: self.clone(), state: Arc::new(StreamState::new(key)) }
     }
 
     /// The legacy default stream, in which everything is that names no other.
     pub fn default_stream(&self) -> Stream {
         Stream { device: self.clone(), state: self.default_state().clone() }
-    }
-
-    fn made_stream(&self, blocking: bool) -> Stream {
-        let key = StreamKey::Made { number: self.next_stream(), blocking };
-        Stream { device: self.clone(), state: Arc::new(StreamState::new(key)) }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::ThreadId;
 
-use ptx2spv_runtime::Stream;
+use ptx2spv_runtime::{Stream, StreamOptions};
 
 use crate::call::is_per_thread;
 use crate::capture::{Capture, Point};
@@ -56,7 +56,7 @@ const PER_THREAD: usize = 2;
 /// `CU_STREAM_NON_BLOCKING`.
 const NON_BLOCKING: c_uint = 1;
 
-/// Priorities are kept, and no device minds them.
+/// Priorities are kept. Vulkan's devices tell those above the least from others.
 const LEAST_PRIORITY: c_int = 0;
 const GREATEST_PRIORITY: c_int = -5;
 
@@ -145,12 +145,13 @@ pub(crate) fn create(stream: Out<StreamHandle>, flags: c_uint) -> Result<(), Cod
 pub(crate) fn create_with_priority(stream: Out<StreamHandle>, flags: c_uint, priority: c_int) -> Result<(), Code> {
     let stream = stream.needed()?;
     let context = context::current()?;
+    let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
+    let urgent = priority < LEAST_PRIORITY;
     let made = match flags {
-        0 => context.device.stream(),
-        NON_BLOCKING => context.device.non_blocking_stream(),
+        0 => context.device.stream_with(StreamOptions { non_blocking: false, urgent }),
+        NON_BLOCKING => context.device.stream_with(StreamOptions { non_blocking: true, urgent }),
         _ => return Err(INVALID_VALUE),
     };
-    let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     stream.set(Handle::new(Arc::new(MadeStream::new(&context, made, flags, priority, next_id())))?)
 }
 

@@ -14,7 +14,7 @@ use super::lent::Lent;
 use super::pipeline::ReferenceShader;
 use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
+use crate::order::{Point, StreamKey, Ticket};
 use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::{MemoryInfo, MemoryRange, Rows};
 use crate::shape::Shape;
@@ -109,7 +109,7 @@ impl Backend for ReferenceDevice {
     fn download(
         &self,
         _stream: StreamKey,
-        _after: Ticket,
+        _after: Point,
         from: u64,
         shape: &Shape,
         bytes: &mut [u8],
@@ -124,15 +124,15 @@ impl Backend for ReferenceDevice {
         Ok(())
     }
 
-    fn follow(&self, _stream: StreamKey) -> Result<(), Error> {
+    fn follow(&self, _stream: StreamKey, _point: Point) -> Result<(), Error> {
         Ok(())
     }
 
-    fn is_finished(&self, _ticket: Ticket) -> Result<bool, Error> {
+    fn is_finished(&self, _point: Point) -> Result<bool, Error> {
         Ok(true)
     }
 
-    fn wait(&self, _ticket: Ticket) -> Result<(), Error> {
+    fn wait(&self, _point: Point) -> Result<(), Error> {
         Ok(())
     }
 

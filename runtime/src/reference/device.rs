@@ -19,7 +19,7 @@ use crate::report::{Circumstances, Record, Report, StatusRecord};
 use crate::sync::lock;
 
 /// The point that the device has reached when a call returns: everything has finished.
-pub(super) const FINISHED: Ticket = 0;
+pub(super) const FINISHED: Ticket = Ticket { queue: 0, serial: 0 };
 
 /// What a reference device has to tell beside results: see [`Device::as_reference`](crate::Device::as_reference).
 ///

@@ -12,7 +12,7 @@ use super::timing::VulkanTimer;
 use crate::backend::{Backend, Pipeline, Shader, Timer};
 use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
+use crate::order::{Point, StreamKey, Ticket};
 use crate::pinned_range::PinnedRange;
 use crate::range::{MemoryInfo, MemoryRange, Rows};
 use crate::shape::Shape;
@@ -76,7 +76,7 @@ impl Backend for Device {
     fn download(
         &self,
         stream: StreamKey,
-        after: Ticket,
+        after: Point,
         from: u64,
         shape: &Shape,
         bytes: &mut [u8],
@@ -84,20 +84,20 @@ impl Backend for Device {
         Self::download(self, stream, after, from, shape, bytes)
     }
 
-    fn follow(&self, stream: StreamKey) -> Result<(), Error> {
-        self.queue.follow(stream)
+    fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error> {
+        self.queues.follow(stream, point)
     }
 
-    fn is_finished(&self, ticket: Ticket) -> Result<bool, Error> {
-        self.queue.is_finished(ticket)
+    fn is_finished(&self, point: Point) -> Result<bool, Error> {
+        self.queues.is_finished(point)
     }
 
-    fn wait(&self, ticket: Ticket) -> Result<(), Error> {
-        self.queue.wait(ticket)
+    fn wait(&self, point: Point) -> Result<(), Error> {
+        self.queues.wait(point)
     }
 
     fn set_wait_limit(&self, limit: Duration) {
-        self.queue.set_wait_limit(limit);
+        self.queues.set_wait_limit(limit);
     }
 
     fn elapsed(&self, start: u64, end: u64) -> Duration {
@@ -113,7 +113,7 @@ impl Backend for Device {
     }
 
     fn synchronize(&self) -> Result<(), Error> {
-        self.queue.synchronize()
+        self.queues.synchronize()
     }
 
     fn check_stopped(&self) -> Result<(), Error> {
@@ -125,7 +125,7 @@ impl Backend for Device {
     }
 
     fn submissions(&self) -> u64 {
-        self.queue.submissions()
+        self.queues.submissions()
     }
 }
 

@@ -8,16 +8,17 @@ use super::instance::Instance;
 use super::memory::{Block, Memory, Place};
 use super::physical::PhysicalDevice;
 use super::pipeline_cache::PipelineCache;
-use super::queue::Queue;
-use super::raw::RawDevice;
+use super::queues::Queues;
+use super::raw::{Family, RawDevice};
 use super::staging::Staging;
 use crate::allocations::Allocations;
 use crate::error::Error;
+use crate::order::MAX_QUEUES;
 use crate::sync::lock;
 
-// Fields are dropped in this order: the queue first, which waits for the device.
+// Fields are dropped in this order: the queues first, which wait for the device.
 pub(crate) struct Device {
-    pub queue: Queue,
+    pub queues: Queues,
     pub staging: Mutex<Staging>,
     /// What kernels use as shared or local memory, as much as any launch has needed.
     scratch: Mutex<Option<Arc<Block>>>,
@@ -51,12 +52,16 @@ impl Device {
         let Some((properties, family)) = compute_family(&families) else {
             return Err(Error::UnusableDevice { device: info.name.clone(), missing: vec!["a compute queue"] });
         };
+        let available = properties.queue_count.min(MAX_QUEUES as u32);
+        // Waits across queues need timeline semaphores.
+        let count = if info.has_timeline { instance.queues().unwrap_or(available) } else { 1 };
+        let family = Family { index: family, queues: count.min(available) };
         // SAFETY: as above.
         let limits = unsafe { instance.raw().get_physical_device_properties(physical) }.limits;
         let raw = Arc::new(RawDevice::create(instance, physical, info, family)?);
         let memory = Arc::new(Memory::new(instance, physical, info, raw.clone())?);
         Ok(Self {
-            queue: Queue::new(raw.clone(), memory.clone(), family)?,
+            queues: Queues::new(raw.clone(), memory.clone(), count as usize)?,
             staging: Mutex::new(Staging::new(memory.clone())),
             scratch: Mutex::default(),
             blocks: Allocations::default(),
@@ -74,7 +79,7 @@ impl Device {
     }
 
     /// At least so many bytes of scratch memory, for launches one after the other. Whoever has recorded a launch with it
-    /// retires it through the queue.
+    /// retires it through the queues.
     pub fn scratch(&self, bytes: u64) -> Result<Arc<Block>, Error> {
         let mut scratch = lock(&self.scratch);
         if let Some(block) = scratch.as_ref().filter(|block| block.padded >= bytes) {

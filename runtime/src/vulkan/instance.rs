@@ -11,6 +11,7 @@ use ptx2spv_translator::target::Version;
 use super::drivers;
 use super::process::Process;
 use crate::error::Error;
+use crate::order::MAX_QUEUES;
 use crate::restrictions::Restrictions;
 use crate::sync::lock;
 
@@ -19,6 +20,9 @@ pub const VALIDATION_VARIABLE: &str = "PTX2SPV_VALIDATION";
 
 /// The newest Vulkan version that there is something to take from; newer devices are used as if they had this one.
 const NEWEST: Version = Version(1, 3);
+
+/// The environment variable that says how many queues of the device streams are spread over.
+pub const QUEUES_VARIABLE: &str = "PTX2SPV_QUEUES";
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -36,6 +40,9 @@ pub struct InstanceOptions {
     pub restrictions: Option<Restrictions>,
     /// Copy through staging buffers even on devices that share the host's memory, to test there what graphics cards do.
     pub staging: bool,
+    /// How many queues streams are spread over, 1 to 8; several of them share one of the device's where that has fewer. `None` asks the
+    /// environment variable `PTX2SPV_QUEUES`, and else takes as many as the device has.
+    pub queues: Option<u32>,
 }
 
 /// A Vulkan instance. Clones share it.
@@ -49,6 +56,7 @@ struct Shared {
     version: Version,
     restrictions: Restrictions,
     staging: bool,
+    queues: Option<u32>,
     /// Where the messenger, and the layers themselves until the instance is gone, put their messages.
     log: Option<Arc<ValidationLog>>,
     messenger: Option<Messenger>,
@@ -101,6 +109,10 @@ impl Instance {
     /// variable can't be read.
     pub fn new(options: &InstanceOptions) -> Result<Self, Error> {
         let restrictions = options.restrictions.clone().map_or_else(Restrictions::of_environment, Ok)?;
+        let queues = match options.queues {
+            Some(count) => Some(count.clamp(1, MAX_QUEUES as u32)),
+            None => wanted_queues()?,
+        };
         let no_loader = |error: ash::LoadingError| Error::NoLoader { reason: error.to_string() };
         let entry = match &options.library {
             // SAFETY: the caller names a Vulkan library, whose initialisers we trust as the system's loader's.
@@ -155,6 +167,7 @@ impl Instance {
             version,
             restrictions,
             staging: options.staging,
+            queues,
             log,
             messenger: None,
             process: Process::this(),
@@ -183,6 +196,11 @@ impl Instance {
     /// See [`InstanceOptions::staging`].
     pub(crate) fn wants_staging(&self) -> bool {
         self.shared.staging
+    }
+
+    /// See [`InstanceOptions::queues`].
+    pub(crate) fn queues(&self) -> Option<u32> {
+        self.shared.queues
     }
 
     /// What not to use of its devices.
@@ -236,6 +254,19 @@ fn wants_validation() -> Result<bool, Error> {
             name: VALIDATION_VARIABLE,
             value: value.to_string_lossy().into_owned(),
             reason: "1 switches validation on, 0 off".to_owned(),
+        }),
+    }
+}
+
+/// How many queues the environment variable asks for.
+fn wanted_queues() -> Result<Option<u32>, Error> {
+    let Some(value) = std::env::var_os(QUEUES_VARIABLE).filter(|value| !value.is_empty()) else { return Ok(None) };
+    match value.to_str().and_then(|text| text.parse().ok()).filter(|count| (1..=MAX_QUEUES as u32).contains(count)) {
+        Some(count) => Ok(Some(count)),
+        None => Err(Error::Environment {
+            name: QUEUES_VARIABLE,
+            value: value.to_string_lossy().into_owned(),
+            reason: format!("streams have 1 to {MAX_QUEUES} queues"),
         }),
     }
 }

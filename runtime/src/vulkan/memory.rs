@@ -1,6 +1,6 @@
 //! Device memory: blocks, each a Vulkan buffer with an address, from a shared allocator.
 //!
-//! A block is freed when dropped, whether or not the device still uses it: see [`super::queue::Queue::retire`].
+//! A block is freed when dropped, whether or not the device still uses it: see [`super::queues::Queues::retire`].
 
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};

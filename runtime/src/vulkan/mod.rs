@@ -1,6 +1,8 @@
 //! The Vulkan back end: everything that calls Vulkan lies in here.
 
 mod backend;
+mod batch;
+mod dependencies;
 mod device;
 mod drivers;
 mod error;
@@ -16,6 +18,7 @@ mod pipeline_cache;
 mod process;
 mod progress;
 mod queue;
+mod queues;
 mod quirks;
 mod raw;
 mod regions;
@@ -26,5 +29,5 @@ mod transfer;
 mod watched;
 
 pub(crate) use device::Device;
-pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
+pub use instance::{Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog};
 pub(crate) use physical::PhysicalDevice;

@@ -2,7 +2,7 @@
 
 use crate::order::StreamKey;
 
-/// The order of commands on the queue.
+/// The order of commands on a queue.
 #[derive(Default)]
 pub(crate) struct Order {
     /// Streams with commands since the last barrier.
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     const fn made(number: u64, blocking: bool) -> StreamKey {
-        StreamKey::Made { number, blocking }
+        StreamKey::Made { number, blocking, urgent: false }
     }
 
     #[test]

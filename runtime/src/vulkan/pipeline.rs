@@ -6,9 +6,9 @@ use std::sync::{Arc, MutexGuard};
 use ash::vk;
 use ptx2spv_translator::interface::Entry;
 
+use super::batch::Recorder;
 use super::device::Device;
 use super::memory::Block;
-use super::queue::Recorder;
 use super::raw::RawDevice;
 use super::watched::WatchedRecord;
 use crate::dispatch::Launch;
@@ -120,7 +120,7 @@ impl VulkanPipeline {
         let printing = lock_printing(launch);
         // All launches have one scratch memory.
         let stream = if scratch.is_some() { StreamKey::Everything } else { stream };
-        let recorded = self.device.queue.record(stream, |recorder| {
+        let recorded = self.device.queues.record(stream, |recorder| {
             self.begin(launch, recorder)?;
             recorder.follow();
             self.dispatch(launch, recorder);
@@ -128,7 +128,7 @@ impl VulkanPipeline {
         });
         drop(printing);
         if let Some(scratch) = scratch {
-            self.device.queue.retire(scratch);
+            self.device.queues.retire(scratch);
         }
         recorded
     }
@@ -184,7 +184,7 @@ pub(super) fn lock_printing<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()
 
 impl Drop for VulkanPipeline {
     fn drop(&mut self) {
-        self.device.queue.retire(self.handles.clone());
+        self.device.queues.retire(self.handles.clone());
     }
 }
 

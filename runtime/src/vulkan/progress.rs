@@ -1,25 +1,21 @@
-//! How far the queue's work has got: submissions with rising serial numbers, and which of them have finished.
+//! How far a queue's work has got: submissions with rising serial numbers, and which of them have finished.
 //!
 //! A timeline semaphore counts them where the device has one. Vulkan 1.1 need not: there each submission has a fence, and
 //! those of finished ones are used again.
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use ash::vk;
 
 use super::raw::RawDevice;
 use crate::error::Error;
+use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::sync::lock;
 
 /// Submissions of one queue, each with a serial number above that of the one before.
 pub(crate) struct Progress {
     means: Means,
-    /// Nanoseconds after which waiting fails.
-    limit: AtomicU64,
     raw: Arc<RawDevice>,
 }
 
@@ -39,31 +35,67 @@ struct Fences {
     finished: u64,
 }
 
+/// What a submission waits for in other queues.
+#[derive(Default)]
+pub(super) struct Waits {
+    semaphores: [vk::Semaphore; MAX_QUEUES],
+    serials: [u64; MAX_QUEUES],
+    count: usize,
+}
+
+impl Waits {
+    /// Waits for a point, given the progress of each queue. Only queues with timeline semaphores are waited for.
+    pub fn new(point: Point, progress: &[Progress]) -> Self {
+        let mut waits = Self::default();
+        for Ticket { queue, serial } in point.tickets() {
+            if let Means::Timeline(semaphore) = progress[queue].means {
+                (waits.semaphores[waits.count], waits.serials[waits.count]) = (semaphore, serial);
+                waits.count += 1;
+            }
+        }
+        waits
+    }
+}
+
 impl Progress {
     /// Nothing has been submitted, and serial 0 counts as finished.
     pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
         if !raw.has_timeline {
-            return Ok(Self { means: Means::Fences(Mutex::default()), limit: AtomicU64::new(u64::MAX), raw });
+            return Ok(Self { means: Means::Fences(Mutex::default()), raw });
         }
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device is alive, and timeline semaphores are enabled.
         let semaphore = unsafe { raw.ash.create_semaphore(&info, None) }.map_err(Error::vulkan("vkCreateSemaphore"))?;
-        Ok(Self { means: Means::Timeline(semaphore), limit: AtomicU64::new(u64::MAX), raw })
+        Ok(Self { means: Means::Timeline(semaphore), raw })
     }
 
     /// Submits a recorded command buffer as `serial`, which is above all before.
     ///
     /// # Safety
-    /// The queue is this device's and nobody else uses it now. All that the commands use lives until they have finished.
-    pub unsafe fn submit(&self, queue: vk::Queue, commands: vk::CommandBuffer, serial: u64) -> Result<(), vk::Result> {
+    /// The queue is this device's and nobody else uses it now. What is waited for has been submitted. All that the commands use lives
+    /// until they have finished.
+    pub unsafe fn submit(
+        &self,
+        queue: vk::Queue,
+        commands: vk::CommandBuffer,
+        serial: u64,
+        waits: &Waits,
+    ) -> Result<(), vk::Result> {
         let buffers = [commands];
         let info = vk::SubmitInfo::default().command_buffers(&buffers);
         match &self.means {
             Means::Timeline(semaphore) => {
                 let (semaphores, values) = ([*semaphore], [serial]);
-                let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
-                let info = info.signal_semaphores(&semaphores).push_next(&mut timeline);
+                let stages = [vk::PipelineStageFlags::ALL_COMMANDS; MAX_QUEUES];
+                let mut timeline = vk::TimelineSemaphoreSubmitInfo::default()
+                    .wait_semaphore_values(&waits.serials[..waits.count])
+                    .signal_semaphore_values(&values);
+                let info = info
+                    .wait_semaphores(&waits.semaphores[..waits.count])
+                    .wait_dst_stage_mask(&stages[..waits.count])
+                    .signal_semaphores(&semaphores)
+                    .push_next(&mut timeline);
                 // SAFETY: by the contract; the semaphore is alive and its value below `serial`.
                 unsafe { self.raw.ash.queue_submit(queue, &[info], vk::Fence::null()) }
             }
@@ -98,14 +130,8 @@ impl Progress {
         }
     }
 
-    /// Has every wait fail with [`Error::Timeout`] after a time.
-    pub fn set_wait_limit(&self, limit: Duration) {
-        self.limit.store(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX), Relaxed);
-    }
-
-    /// Waits until a serial that was submitted has finished. Others can go on submitting.
-    pub fn wait(&self, serial: u64) -> Result<(), Error> {
-        let limit = self.limit.load(Relaxed);
+    /// Waits until a serial that was submitted has finished, for so many nanoseconds at most. Others can go on submitting.
+    pub fn wait(&self, serial: u64, limit: u64) -> Result<(), Error> {
         match &self.means {
             Means::Timeline(semaphore) => {
                 let (semaphores, values) = ([*semaphore], [serial]);

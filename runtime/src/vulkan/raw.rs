@@ -12,6 +12,10 @@ use crate::info::DeviceInfo;
 /// A logical device; destroyed when dropped, so whoever owns its children owns an `Arc` of it.
 pub(crate) struct RawDevice {
     pub ash: ash::Device,
+    /// The family of its queues.
+    pub family: u32,
+    /// How many of these there are.
+    queues: u32,
     /// The device's name.
     pub name: String,
     /// Whether the driver tells how much memory is free.
@@ -27,6 +31,14 @@ pub(crate) struct RawDevice {
     process: Process,
     // Instance after device: a device must be destroyed first.
     _instance: Instance,
+}
+
+/// Queues of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Family {
+    pub index: u32,
+    /// How many, at least one.
+    pub queues: u32,
 }
 
 /// `VK_EXT_external_memory_host`.
@@ -48,19 +60,20 @@ impl ExternalHost {
 }
 
 impl RawDevice {
-    /// Creates the device with one queue of `family` and everything on that the translator can use.
+    /// Creates the device with queues of a family, of which the last has the highest priority, and everything on that the translator can use.
     pub fn create(
         instance: &Instance,
         physical: vk::PhysicalDevice,
         info: &DeviceInfo,
-        family: u32,
+        Family { index: family, queues: count }: Family,
     ) -> Result<Self, Error> {
         let version = info.target.vulkan;
         let offer = Offer::query(instance, physical, version)?;
         let mut structs = features::Structs::enabling(&info.target.features, info.has_timeline);
         let mut chain = structs.chain(&offer);
         let extensions: Vec<_> = features::extensions(&offer).iter().map(|name| name.as_ptr()).collect();
-        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
+        let priorities: Vec<_> = (1..=count).map(|number| if number == count { 1.0 } else { 0.5 }).collect();
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&priorities)];
         let create = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
@@ -73,6 +86,8 @@ impl RawDevice {
             external_host: offer
                 .has_extension(ext::external_memory_host::NAME)
                 .then(|| ExternalHost::new(instance, physical, &ash)),
+            family,
+            queues: count,
             name: info.name.clone(),
             has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
             has_timeline: info.has_timeline,
@@ -83,6 +98,12 @@ impl RawDevice {
             process: Process::this(),
             _instance: instance.clone(),
         })
+    }
+
+    /// A queue of Vulkan's for one of those that streams are spread over, which may be more.
+    pub fn queue(&self, number: u32) -> vk::Queue {
+        // SAFETY: the device was created with so many queues, at least one.
+        unsafe { self.ash.get_device_queue(self.family, number % self.queues) }
     }
 
     /// Fails in a process that was forked off from the device's.

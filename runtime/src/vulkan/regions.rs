@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::queue::Recorder;
+use super::batch::Recorder;
 use crate::shape::Shape;
 
 /// Regions of one command: few enough for the stack.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::memory::{Block, Memory, Place};
-use super::queue::Queue;
+use super::queues::Queues;
 use super::regions::copy_regions;
 use crate::error::Error;
-use crate::order::StreamKey;
+use crate::order::{StreamKey, Ticket};
 use crate::shape::Shape;
 
 /// Bytes per staging block: large enough that a copy outweighs its submission.
@@ -24,14 +24,14 @@ pub(crate) struct Staging {
 #[derive(Default)]
 struct Half {
     block: Option<Block>,
-    /// Serial of the last copy that uses the block.
-    serial: u64,
+    /// The last copy that uses the block.
+    last: Ticket,
 }
 
 impl Half {
     /// The block, once no copy uses it any more.
-    fn free_block(&mut self, queue: &Queue, memory: &Arc<Memory>) -> Result<&Block, Error> {
-        queue.wait(self.serial)?;
+    fn free_block(&mut self, queues: &Queues, memory: &Arc<Memory>) -> Result<&Block, Error> {
+        queues.wait(self.last.into())?;
         match &mut self.block {
             Some(block) => Ok(block),
             none => Ok(none.insert(memory.allocate(BLOCK as u64, Place::Host)?)),
@@ -44,16 +44,16 @@ impl Staging {
         Self { halves: Default::default(), memory }
     }
 
-    /// Copies `bytes` to a buffer at `offset`, in the order of the default stream. When it returns, `bytes` is free again.
-    pub fn write(&mut self, queue: &Queue, buffer: vk::Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    /// Copies `bytes` to a buffer at `offset`, after everything before and before everything after. When it returns, `bytes` is free again.
+    pub fn write(&mut self, queues: &Queues, buffer: vk::Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let mut at = offset;
         for (i, piece) in bytes.chunks(BLOCK).enumerate() {
             let half = &mut self.halves[i % 2];
-            let block = half.free_block(queue, &self.memory)?;
+            let block = half.free_block(queues, &self.memory)?;
             block.write_mapped(0, piece)?;
             let size = piece.len() as u64;
-            half.serial = copy(queue, StreamKey::Default, block.buffer, 0, buffer, at, size)?;
-            queue.flush()?;
+            half.last = copy(queues, StreamKey::Everything, block.buffer, 0, buffer, at, size)?;
+            queues.flush()?;
             at += size;
         }
         Ok(())
@@ -62,7 +62,7 @@ impl Staging {
     /// Copies from a buffer at `offset` to `bytes`, in stream order.
     pub fn read(
         &mut self,
-        queue: &Queue,
+        queues: &Queues,
         stream: StreamKey,
         buffer: vk::Buffer,
         offset: u64,
@@ -73,38 +73,38 @@ impl Staging {
         for (i, piece) in bytes.chunks_mut(BLOCK).enumerate() {
             // The other half's copy, begun one round ago, runs while this one is recorded.
             let half = &mut self.halves[i % 2];
-            let block = half.free_block(queue, &self.memory)?;
+            let block = half.free_block(queues, &self.memory)?;
             let size = piece.len() as u64;
-            half.serial = copy(queue, stream, buffer, at, block.buffer, 0, size)?;
-            queue.flush()?;
+            half.last = copy(queues, stream, buffer, at, block.buffer, 0, size)?;
+            queues.flush()?;
             at += size;
             if let Some((index, piece)) = pending.replace((i % 2, piece)) {
-                self.finish_read(queue, index, piece)?;
+                self.finish_read(queues, index, piece)?;
             }
         }
         match pending {
-            Some((index, piece)) => self.finish_read(queue, index, piece),
+            Some((index, piece)) => self.finish_read(queues, index, piece),
             None => Ok(()),
         }
     }
 
-    fn finish_read(&mut self, queue: &Queue, index: usize, piece: &mut [u8]) -> Result<(), Error> {
-        self.halves[index].free_block(queue, &self.memory)?.read_mapped(0, piece)
+    fn finish_read(&mut self, queues: &Queues, index: usize, piece: &mut [u8]) -> Result<(), Error> {
+        self.halves[index].free_block(queues, &self.memory)?.read_mapped(0, piece)
     }
 }
 
-/// Records a copy of `size` bytes, not zero and within both buffers, and returns its serial.
+/// Records a copy of `size` bytes, not zero and within both buffers, and returns its ticket.
 fn copy(
-    queue: &Queue,
+    queues: &Queues,
     stream: StreamKey,
     from: vk::Buffer,
     from_offset: u64,
     to: vk::Buffer,
     to_offset: u64,
     size: u64,
-) -> Result<u64, Error> {
-    queue.record(stream, |recorder| {
-        // The buffers are retired through the queue when dropped.
+) -> Result<Ticket, Error> {
+    queues.record(stream, |recorder| {
+        // The buffers are retired through the queues when dropped.
         copy_regions(recorder, (from, from_offset), (to, to_offset), &Shape::linear(size));
         Ok(())
     })

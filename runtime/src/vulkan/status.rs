@@ -16,14 +16,14 @@ use crate::sync::lock;
 impl Device {
     /// Waits for the kernels launched so far that may report something, and fails if one did.
     pub fn check_status(&self) -> Result<(), Error> {
-        let mut rest = self.queue.take_watched().0.into_iter();
+        let mut rest = self.queues.take_watched().0.into_iter();
         while let Some((record, mut kernels)) = rest.next() {
             self.read_output(&record)?;
             let mut words = Record::default();
             let offset = record.offset(record.record.address);
             self.read_block(&record.block, offset, bytemuck::cast_slice_mut(&mut words))?;
             let Some(report) = Report::read(words.map(u32::from_le)) else { continue };
-            self.queue.record(StreamKey::Everything, |recorder| {
+            self.queues.record(StreamKey::Everything, |recorder| {
                 // Kernels launched since the reading may have reported too, with no effect on the record.
                 for kernel in recorder.watched.take(&record) {
                     if !kernels.contains(&kernel) {
@@ -50,7 +50,7 @@ impl Device {
             })?;
             let circumstances = Circumstances { kernels, device: &self.raw.name, loop_budget: self.loop_budget };
             let error = record.record.reporters.error(&report, circumstances, &mut |at| self.string(&record, at));
-            self.queue.retire(record.block);
+            self.queues.retire(record.block);
             return Err(error);
         }
         Ok(())
@@ -72,7 +72,7 @@ impl Device {
         let mut bytes = vec![0; used as usize];
         self.read_block(block, offset, &mut bytes)?;
         printf::render(&bytes, &mut |at| self.string(watched, at), &mut lock(&self.output));
-        self.queue.record(StreamKey::Everything, |recorder| {
+        self.queues.record(StreamKey::Everything, |recorder| {
             recorder.follow();
             let (buffer, size) = (block.buffer, used.next_multiple_of(4));
             // SAFETY: the command buffer is being recorded; the region lies in the buffer at a multiple of 16 and has a size
@@ -80,7 +80,7 @@ impl Device {
             unsafe { recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, offset, size, 0) };
             Ok(())
         })?;
-        self.queue.retire(block.clone());
+        self.queues.retire(block.clone());
         Ok(())
     }
 

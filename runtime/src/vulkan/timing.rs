@@ -32,14 +32,14 @@ impl VulkanPipeline {
             let count = (u64::from(repeats) - times.len() as u64).min(u64::from(GROUP)) as u32;
             result = self.time_group(&pool, launch, count).map(|group| times.extend(group));
         }
-        device.queue.retire((pool, scratch));
+        device.queues.retire((pool, scratch));
         result.map(|()| times)
     }
 
     fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
         let printing = lock_printing(launch);
-        let serial = device.queue.record(StreamKey::Everything, |recorder| {
+        let ticket = device.queues.record(StreamKey::Everything, |recorder| {
             self.begin(launch, recorder)?;
             recorder.follow();
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
@@ -62,7 +62,7 @@ impl VulkanPipeline {
             Ok(())
         })?;
         drop(printing);
-        device.queue.wait(serial)?;
+        device.queues.wait(ticket.into())?;
         device.check_status()?;
         let mut stamps = vec![[0_u64; 2]; count as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
@@ -113,9 +113,9 @@ impl VulkanTimer {
 }
 
 impl Timer for VulkanTimer {
-    /// The time when all commands before have finished, those of other streams included.
+    /// The time when all commands before have finished, those of other streams on the same queue included.
     fn record(&self, stream: StreamKey) -> Result<Ticket, Error> {
-        self.device.queue.record(stream, |recorder| {
+        self.device.queues.record(stream, |recorder| {
             let (ash, commands, pool) = (&recorder.raw.ash, recorder.commands, self.pool.handle);
             // SAFETY: the command buffer is being recorded; the pool has the query, and is retired through the queue when
             // dropped.
@@ -140,7 +140,7 @@ impl Timer for VulkanTimer {
 
 impl Drop for VulkanTimer {
     fn drop(&mut self) {
-        self.device.queue.retire(self.pool.clone());
+        self.device.queues.retire(self.pool.clone());
     }
 }
 

@@ -10,7 +10,7 @@ use super::memory::{Block, Place};
 use super::regions::copy_regions;
 use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
-use crate::order::{StreamKey, Ticket};
+use crate::order::{Point, StreamKey, Ticket};
 use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::{MemoryRange, Rows};
 use crate::shape::Shape;
@@ -62,7 +62,7 @@ impl Device {
         if self.raw.check_process().is_ok()
             && let Some(block) = self.blocks.remove(address)
         {
-            self.queue.retire(block);
+            self.queues.retire(block);
         }
     }
 
@@ -85,10 +85,10 @@ impl Device {
         let (block, offset) = self.block(address)?;
         if self.memory.is_unified() {
             // Other threads may launch meanwhile.
-            self.queue.synchronize()?;
+            self.queues.synchronize()?;
             block.write_mapped(offset, bytes)
         } else {
-            lock(&self.staging).write(&self.queue, block.buffer, offset, bytes)
+            lock(&self.staging).write(&self.queues, block.buffer, offset, bytes)
         }
     }
 
@@ -96,7 +96,7 @@ impl Device {
         let (block, offset) = self.block(address)?;
         if self.memory.is_unified() {
             // As in `write`.
-            self.queue.synchronize()?;
+            self.queues.synchronize()?;
             block.read_mapped(offset, bytes)
         } else {
             self.read_block(&block, offset, bytes)
@@ -113,7 +113,7 @@ impl Device {
             staged.write_mapped(0, bytes)?;
             Some(staged)
         };
-        let recorded = self.queue.record(stream, |recorder| {
+        let recorded = self.queues.record(stream, |recorder| {
             let source = match &staged {
                 Some(staged) => (staged.buffer, 0),
                 None => recorder.upload(bytes)?,
@@ -123,7 +123,7 @@ impl Device {
             Ok(())
         });
         if let Some(staged) = staged {
-            self.queue.retire(staged);
+            self.queues.retire(staged);
         }
         recorded
     }
@@ -132,14 +132,14 @@ impl Device {
     pub fn download(
         &self,
         stream: StreamKey,
-        after: Ticket,
+        after: Point,
         from: u64,
         shape: &Shape,
         bytes: &mut [u8],
     ) -> Result<(), Error> {
         let (block, offset) = self.block(from)?;
         if self.memory.is_unified() {
-            self.queue.wait(after)?;
+            self.queues.wait(after)?;
             let mut rest = bytes;
             for region in shape.regions() {
                 // The rows are as many bytes as there are.
@@ -150,15 +150,16 @@ impl Device {
             return Ok(());
         }
         if shape.is_linear() {
-            return lock(&self.staging).read(&self.queue, stream, block.buffer, offset, bytes);
+            return lock(&self.staging).read(&self.queues, stream, block.buffer, offset, bytes);
         }
         let staged = Arc::new(self.memory.allocate(bytes.len() as u64, Place::Host)?);
-        let copied = self.queue.record(stream, |recorder| {
+        let copied = self.queues.record(stream, |recorder| {
             copy_regions(recorder, (block.buffer, offset), (staged.buffer, 0), shape);
             Ok(())
         });
-        let read = copied.and_then(|ticket| self.queue.wait(ticket)).and_then(|()| staged.read_mapped(0, bytes));
-        self.queue.retire(staged);
+        let read =
+            copied.and_then(|ticket| self.queues.wait(ticket.into())).and_then(|()| staged.read_mapped(0, bytes));
+        self.queues.retire(staged);
         read
     }
 
@@ -167,9 +168,9 @@ impl Device {
     pub fn read_block(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.raw.check_process()?;
         if self.memory.is_unified() {
-            self.queue.while_idle(|| block.read_mapped(offset, bytes))
+            self.queues.while_idle(|| block.read_mapped(offset, bytes))
         } else {
-            lock(&self.staging).read(&self.queue, StreamKey::Everything, block.buffer, offset, bytes)
+            lock(&self.staging).read(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)
         }
     }
 
@@ -184,7 +185,7 @@ impl Device {
             (start, first..(end & !3).max(first), end)
         };
         let has_edges = rows.ranges().map(parts).any(|(start, words, end)| start < words.start || words.end < end);
-        self.queue.record(stream, |recorder| {
+        self.queues.record(stream, |recorder| {
             let edges = if has_edges { Some(recorder.upload(&word.to_le_bytes().repeat(2))?) } else { None };
             recorder.follow();
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
@@ -209,7 +210,7 @@ impl Device {
     /// Copies between places that do not overlap.
     pub fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
         let ((from, from_offset), (to, to_offset)) = (self.block(from)?, self.block(to)?);
-        self.queue.record(stream, |recorder| {
+        self.queues.record(stream, |recorder| {
             // The buffers are retired through the queue when freed.
             copy_regions(recorder, (from.buffer, from_offset), (to.buffer, to_offset), shape);
             Ok(())

@@ -138,12 +138,12 @@ impl Context {
         Self::with(&options())
     }
 
-    /// The device as it is, one that copies through staging buffers in any case, one without timeline semaphores, and the
-    /// reference device.
+    /// The device as it is, one that spreads streams over four queues and copies through staging buffers in any case, one without
+    /// timeline semaphores, and the reference device.
     fn several() -> [Self; 4] {
-        let staging = Self::with(&InstanceOptions { staging: true, ..options() });
+        let spread = Self::with(&InstanceOptions { staging: true, queues: Some(4), ..options() });
         let reference = Self { device: Device::reference(Config::default()), log: None, _turn: None };
-        [Self::new(), staging, Self::restricted("without=timelineSemaphore"), reference]
+        [Self::new(), spread, Self::restricted("without=timelineSemaphore"), reference]
     }
 
     /// The device without what is named.

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Arg, Error, Kernel, LaunchConfig, Stream};
+use ptx2spv_runtime::{Arg, DeviceKind, Error, Kernel, LaunchConfig, Source, Stream, StreamOptions};
 
 use crate::{Context, Launch};
 
@@ -125,6 +125,57 @@ fn the_default_stream_is_in_order_with_streams_that_block() {
     }
 }
 
+/// Steps on two buffers in streams of all kinds, each after the one before on its buffer: by the stream's own order, by an event,
+/// or by a step in the default stream between them.
+#[test]
+fn streams_wait_for_each_other_in_all_ways() {
+    for context in Context::several() {
+        let kernel = context.kernel("step");
+        let device = &context.device;
+        let count = if device.info().kind == DeviceKind::Reference { 256 } else { 1 << 14 };
+        let launch = |stream: &Stream, address: u64, by: u32| {
+            let args = [Arg::Address(address), by.into()];
+            // SAFETY: the buffers have so many numbers.
+            unsafe { kernel.launch_on(stream, &LaunchConfig::linear(count, 64), &args) }.unwrap();
+        };
+        let with = |non_blocking, urgent| device.stream_with(StreamOptions { non_blocking, urgent });
+        let streams = [with(false, false), with(true, false), with(false, true), with(true, true), with(false, false)];
+        let blocks = [true, false, true, false, true];
+        let (default, events) = (device.default_stream(), [device.event(), device.event()]);
+        let buffers = [(); 2].map(|()| device.upload(&vec![1_u32; count as usize]).unwrap());
+        let (mut expected, mut last) = ([1; 2], [0; 2]);
+        // The upper bits of a linear congruential generator.
+        let mut state = 7_u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % below
+        };
+        for by in 0..200 {
+            let (buffer, next) = (random(2) as usize, random(5) as usize);
+            let (address, before) = (buffers[buffer].address(), last[buffer]);
+            if before != next && blocks[before] && blocks[next] && random(2) == 0 {
+                launch(&default, address, by);
+                expected[buffer] = stepped(expected[buffer], by);
+            } else if before != next {
+                events[buffer].record(&streams[before]).unwrap();
+                streams[next].wait_event(&events[buffer]).unwrap();
+            }
+            launch(&streams[next], address, by + 1);
+            expected[buffer] = stepped(expected[buffer], by + 1);
+            last[buffer] = next;
+            if random(40) == 0 {
+                assert_eq!(numbers(&streams[next], address), [expected[buffer]; 256], "step {by}");
+            }
+        }
+        device.synchronize().unwrap();
+        for (buffer, expected) in buffers.iter().zip(expected) {
+            assert!(buffer.download::<u32>().unwrap().iter().all(|x| *x == expected));
+        }
+        drop((streams, default, events, buffers, kernel));
+        context.finish();
+    }
+}
+
 #[test]
 fn events_pass_and_take_the_time() {
     for context in Context::several() {
@@ -231,6 +282,56 @@ fn threads_with_streams_of_their_own() {
         drop(kernel);
         context.finish();
     }
+}
+
+/// A loop of one thread, long on any device.
+const LONG: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry long(.param .u64 out, .param .u32 count)
+{
+  .reg .pred %p;
+  .reg .b32 %x, %i, %n;
+  .reg .b64 %a;
+  ld.param.u64 %a, [out];
+  ld.param.u32 %n, [count];
+  mov.u32 %x, 1;
+  mov.u32 %i, 0;
+loop:
+  mad.lo.u32 %x, %x, 1664525, %i;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, %n;
+  @%p bra loop;
+  st.global.u32 [%a], %x;
+  ret;
+}
+";
+
+#[test]
+#[ignore = "needs a device with several queues"]
+fn a_stream_goes_on_beside_a_long_kernel_of_another() {
+    let context = Context::new();
+    let device = &context.device;
+    let long = device.load(&Source::new("long.ptx", LONG)).unwrap().kernel("long").unwrap();
+    let step_kernel = context.kernel("step");
+    let (first, second) = (device.stream(), device.stream());
+    let (out, buffer) = (device.alloc(4).unwrap(), device.upload(&[1_u32; 256]).unwrap());
+    let begin = |count: u32| {
+        let args = [Arg::Address(out.address()), count.into()];
+        // SAFETY: the kernel writes one number.
+        unsafe { long.launch_on(&first, &LaunchConfig::linear(1, 1), &args) }.unwrap();
+        (0..10).for_each(|by| step(&step_kernel, &second, buffer.address(), by));
+        second.synchronize().unwrap();
+    };
+    // The first launch makes the pipelines.
+    begin(1);
+    device.synchronize().unwrap();
+    begin(1 << 28);
+    assert!(!first.is_idle().unwrap(), "the short kernels waited for the long one");
+    device.synchronize().unwrap();
+    drop((first, second, out, buffer, long, step_kernel));
+    context.finish();
 }
 
 #[test]

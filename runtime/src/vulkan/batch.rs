@@ -1,0 +1,160 @@
+//! Batches: command buffers with what they need while they run, and recording into one.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::memory::{Block, Memory, Place};
+use super::order::Order;
+use super::raw::RawDevice;
+use super::watched::Watched;
+use crate::error::Error;
+use crate::limits::MAX_PARAM_BLOCK;
+use crate::order::{Point, StreamKey};
+
+/// Commands in a batch before it is submitted even if the device is busy.
+const BATCH_COMMANDS: u32 = 32;
+/// Bytes of a batch's room for parameter blocks.
+const PARAM_ROOM: u64 = 128 << 10;
+
+/// A command buffer with what it needs while it runs.
+pub(super) struct Batch {
+    pool: vk::CommandPool,
+    pub commands: vk::CommandBuffer,
+    pub serial: u64,
+    /// What the device must have passed in other queues before it begins.
+    pub after: Point,
+    pub recorded: u32,
+    params: Option<Block>,
+    params_used: u64,
+}
+
+impl Batch {
+    /// A batch that can be begun.
+    pub fn new(raw: &RawDevice, family: u32) -> Result<Self, Error> {
+        let info = vk::CommandPoolCreateInfo::default()
+            .queue_family_index(family)
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT);
+        // SAFETY: the device is alive and has this queue family.
+        let pool = unsafe { raw.ash.create_command_pool(&info, None) }.map_err(Error::vulkan("vkCreateCommandPool"))?;
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        // SAFETY: the pool was made just now.
+        match unsafe { raw.ash.allocate_command_buffers(&info) }.as_deref() {
+            Ok([commands, ..]) => Ok(Self {
+                pool,
+                commands: *commands,
+                serial: 0,
+                after: Point::default(),
+                recorded: 0,
+                params: None,
+                params_used: 0,
+            }),
+            other => {
+                // SAFETY: nothing uses the pool.
+                unsafe { raw.ash.destroy_command_pool(pool, None) };
+                let result = other.err().copied().unwrap_or(vk::Result::ERROR_UNKNOWN);
+                Err(Error::vulkan("vkAllocateCommandBuffers")(result))
+            }
+        }
+    }
+
+    /// Begins to record anew. The batch has finished, or was never used.
+    pub fn begin(&mut self, raw: &RawDevice) -> Result<(), Error> {
+        (self.recorded, self.params_used, self.after) = (0, 0, Point::default());
+        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: no submission uses the pool, so that it can be reset and its buffer recorded anew.
+        unsafe {
+            raw.ash
+                .reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())
+                .and_then(|()| raw.ash.begin_command_buffer(self.commands, &info))
+        }
+        .map_err(Error::vulkan("vkBeginCommandBuffer"))
+    }
+
+    /// Ends recording, with what the device wrote visible to the host once the batch has finished.
+    pub fn end(&self, raw: &RawDevice) -> Result<(), vk::Result> {
+        memory_barrier(raw, self.commands, vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
+        // SAFETY: the command buffer is being recorded.
+        unsafe { raw.ash.end_command_buffer(self.commands) }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.recorded >= BATCH_COMMANDS || self.params_used + u64::from(MAX_PARAM_BLOCK) > PARAM_ROOM
+    }
+
+    /// # Safety
+    /// No submission uses the batch.
+    pub unsafe fn destroy(&self, ash: &ash::Device) {
+        // SAFETY: by the contract.
+        unsafe { ash.destroy_command_pool(self.pool, None) };
+    }
+}
+
+/// Gives access to the command buffer that is being recorded.
+pub(crate) struct Recorder<'a> {
+    pub raw: &'a RawDevice,
+    pub commands: vk::CommandBuffer,
+    /// Kernels whose status is to be looked at.
+    pub watched: &'a mut Watched,
+    pub(super) stream: StreamKey,
+    pub(super) order: &'a mut Order,
+    pub(super) batch: &'a mut Batch,
+    pub(super) memory: &'a Arc<Memory>,
+}
+
+impl Recorder<'_> {
+    /// Brings the command that comes next into the order of its stream.
+    pub fn follow(&mut self) {
+        if self.order.add(self.stream) {
+            self.barrier();
+        }
+    }
+
+    /// Makes everything before visible to everything after.
+    pub fn barrier(&self) {
+        use vk::AccessFlags as Access;
+        memory_barrier(
+            self.raw,
+            self.commands,
+            vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
+            Access::SHADER_READ | Access::SHADER_WRITE | Access::TRANSFER_READ | Access::TRANSFER_WRITE,
+        );
+    }
+
+    /// Puts a parameter block of at most [`MAX_PARAM_BLOCK`] bytes where it stays until the batch has finished, and returns
+    /// its device address, a multiple of 16.
+    pub fn params(&mut self, bytes: &[u8]) -> Result<u64, Error> {
+        let (block, offset) = self.place(bytes)?;
+        Ok(block.address + offset)
+    }
+
+    /// As [`Recorder::params`], for bytes to be copied from: returns the buffer and the offset there.
+    pub fn upload(&mut self, bytes: &[u8]) -> Result<(vk::Buffer, u64), Error> {
+        let (block, offset) = self.place(bytes)?;
+        Ok((block.buffer, offset))
+    }
+
+    fn place(&mut self, bytes: &[u8]) -> Result<(&Block, u64), Error> {
+        let block = match &mut self.batch.params {
+            Some(block) => block,
+            none => none.insert(self.memory.allocate(PARAM_ROOM, Place::Upload)?),
+        };
+        // There is always room: a batch without room for the largest block is submitted (see `Batch::is_full`).
+        let offset = self.batch.params_used;
+        block.write_mapped(offset, bytes)?;
+        self.batch.params_used += (bytes.len() as u64).next_multiple_of(16);
+        Ok((block, offset))
+    }
+}
+
+/// Makes what shaders and copies have written visible to later accesses.
+fn memory_barrier(raw: &RawDevice, commands: vk::CommandBuffer, to: vk::PipelineStageFlags, access: vk::AccessFlags) {
+    let barrier = vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(access);
+    let from = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
+    // SAFETY: the command buffer is being recorded.
+    unsafe {
+        raw.ash.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
+    }
+}

@@ -1,0 +1,328 @@
+//! Submission: records commands into batches, hands them to the device in order, and recycles what has finished.
+//!
+//! Streams are spread over the device's queues. Commands are recorded under a lock in the order of the calls. A batch is
+//! submitted when its queue is idle, when it is full, when another queue waits for it, or when somebody else does: while a queue
+//! is busy, launches cost a few recorded commands only. Each batch has a serial number on its queue, by which
+//! [`super::progress`] knows whether it has finished.
+//!
+//! A command is preceded by a barrier against all before it on the same queue where its stream asks for that (see
+//! [`super::order`]), and by waiting for other queues where it comes after commands there (see [`super::dependencies`]): then a
+//! new batch begins.
+
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use ash::vk;
+
+use super::batch::{Batch, Recorder};
+use super::dependencies::Dependencies;
+use super::memory::Memory;
+use super::progress::{Progress, Waits};
+use super::queue::Queue;
+use super::raw::RawDevice;
+use super::watched::Watched;
+use crate::error::Error;
+use crate::order::{Point, StreamKey, Ticket};
+use crate::sync::lock;
+
+/// The queue of the default stream, and of what is in order with everything.
+const FIRST: usize = 0;
+
+/// From so many queues on, the last is for urgent streams alone.
+const MANY: usize = 3;
+
+/// The queues of a device.
+pub(crate) struct Queues {
+    state: Mutex<State>,
+    /// That of each queue.
+    progress: Vec<Progress>,
+    /// Nanoseconds after which waiting fails.
+    limit: AtomicU64,
+    memory: Arc<Memory>,
+    raw: Arc<RawDevice>,
+}
+
+struct State {
+    queues: Vec<Queue>,
+    dependencies: Dependencies,
+    /// Things to drop once the device has passed a point, by rising points.
+    retired: VecDeque<(Point, Box<dyn Send>)>,
+    /// Kernels launched whose status nobody has looked at since.
+    watched: Watched,
+    /// Set when a submission failed: its commands never run, so nothing after it may.
+    failed: Option<vk::Result>,
+}
+
+impl State {
+    /// What has been recorded so far.
+    fn recorded(&self) -> Point {
+        self.point(Queue::last)
+    }
+
+    /// What was seen to have finished.
+    fn finished(&self) -> Point {
+        self.point(|queue| queue.finished)
+    }
+
+    fn point(&self, serial: impl Fn(&Queue) -> u64) -> Point {
+        let mut point = Point::default();
+        for (queue, state) in self.queues.iter().enumerate() {
+            point.add(Ticket { queue, serial: serial(state) });
+        }
+        point
+    }
+}
+
+impl Queues {
+    /// Spreads streams over so many queues, at most [`MAX_QUEUES`](crate::order::MAX_QUEUES), some of which share one of Vulkan's where there are fewer. A
+    /// device without timeline semaphores has one queue.
+    pub fn new(raw: Arc<RawDevice>, memory: Arc<Memory>, count: usize) -> Result<Self, Error> {
+        let progress = (0..count).map(|_| Progress::new(raw.clone())).collect::<Result<_, _>>()?;
+        let state = State {
+            queues: (0..).map(|number| Queue::new(raw.queue(number))).take(count).collect(),
+            dependencies: Dependencies::default(),
+            retired: VecDeque::new(),
+            watched: Watched::default(),
+            failed: None,
+        };
+        Ok(Self { state: Mutex::new(state), progress, limit: AtomicU64::new(u64::MAX), memory, raw })
+    }
+
+    /// The queue of a stream. The first stream that a program makes shares the default stream's, as many programs have no other.
+    fn queue_of(&self, stream: StreamKey) -> usize {
+        let count = self.progress.len();
+        let shared = if count >= MANY { count - 1 } else { count };
+        match stream {
+            StreamKey::Default | StreamKey::Everything => FIRST,
+            StreamKey::Made { urgent: true, .. } if count >= MANY => shared,
+            // Below `MAX_QUEUES`.
+            StreamKey::Made { number, .. } => (number % shared as u64) as usize,
+        }
+    }
+
+    /// Records commands of a stream and returns the ticket to wait for. `write` should do what can fail before it records
+    /// anything, and call [`Recorder::follow`] before the first command.
+    pub fn record(
+        &self,
+        stream: StreamKey,
+        write: impl FnOnce(&mut Recorder<'_>) -> Result<(), Error>,
+    ) -> Result<Ticket, Error> {
+        let index = self.queue_of(stream);
+        let mut guard = self.lock_with_room(index)?;
+        let state = &mut *guard;
+        let after = state.dependencies.needed(stream, index);
+        let mut batch = self.open(state, index, after)?;
+        let queue = &mut state.queues[index];
+        let ticket = Ticket { queue: index, serial: queue.submitted + 1 };
+        state.dependencies.add(stream, ticket);
+        let commands = batch.commands;
+        let written = write(&mut Recorder {
+            raw: &self.raw,
+            commands,
+            watched: &mut state.watched,
+            stream,
+            order: &mut queue.order,
+            batch: &mut batch,
+            memory: &self.memory,
+        });
+        batch.recorded += 1;
+        let full = batch.is_full();
+        queue.open = Some(batch);
+        written?;
+        queue.reclaim(&self.progress[index])?;
+        if full || queue.is_idle() {
+            self.submit(state, index)?;
+        }
+        Ok(ticket)
+    }
+
+    /// Takes the batch that a queue's next command goes into, which comes after a point of other queues.
+    fn open(&self, state: &mut State, index: usize, after: Point) -> Result<Batch, Error> {
+        if after != Point::default() {
+            self.submit_until(state, after)?;
+            // Waiting is for whole batches.
+            self.submit(state, index)?;
+        }
+        let queue = &mut state.queues[index];
+        let mut batch = match queue.open.take() {
+            Some(batch) => batch,
+            None => queue.begin(&self.raw, self.raw.family)?,
+        };
+        batch.after = batch.after.max(after);
+        state.dependencies.wait(index, after);
+        Ok(batch)
+    }
+
+    /// Has the stream's next command come after a point that was recorded.
+    pub fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error> {
+        let mut state = self.lock()?;
+        for Ticket { queue, .. } in point.tickets() {
+            state.queues[queue].order.wait(stream);
+        }
+        let finished = state.finished();
+        state.dependencies.follow(stream, point, &finished);
+        Ok(())
+    }
+
+    /// Whether a point that was recorded has been passed. What has collected is submitted first, so that the answer is yes at some
+    /// time.
+    pub fn is_finished(&self, point: Point) -> Result<bool, Error> {
+        let mut state = self.lock()?;
+        self.submit_until(&mut state, point)?;
+        for Ticket { queue, serial } in point.tickets() {
+            if self.progress[queue].finished()? < serial {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Submits what has been recorded.
+    pub fn flush(&self) -> Result<(), Error> {
+        self.submit_all(&mut *self.lock()?)
+    }
+
+    /// Waits until the device has passed a point that was recorded. Other threads can go on launching.
+    pub fn wait(&self, point: Point) -> Result<(), Error> {
+        self.submit_until(&mut *self.lock()?, point)?;
+        self.wait_for_submitted(point)?;
+        self.reclaim(&mut *self.lock()?)
+    }
+
+    /// Has every wait fail with [`Error::Timeout`] after a time.
+    pub fn set_wait_limit(&self, limit: Duration) {
+        self.limit.store(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// Waits until everything recorded so far has finished.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        let recorded = self.lock()?.recorded();
+        self.wait(recorded)
+    }
+
+    /// Runs `access` while nothing is on the device and nothing can be launched.
+    pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        let mut state = self.lock()?;
+        self.submit_all(&mut state)?;
+        self.wait_for_submitted(state.recorded())?;
+        self.reclaim(&mut state)?;
+        access()
+    }
+
+    /// How many batches were submitted.
+    pub fn submissions(&self) -> u64 {
+        lock(&self.state).queues.iter().map(|queue| queue.submitted).sum()
+    }
+
+    /// The kernels recorded so far whose status is to be looked at, and forgets them.
+    pub fn take_watched(&self) -> Watched {
+        std::mem::take(&mut lock(&self.state).watched)
+    }
+
+    /// Drops something once everything recorded so far has finished.
+    pub fn retire(&self, thing: impl Send + 'static) {
+        // In another process the state may be locked by a thread that isn't there, and nothing is destroyed.
+        if self.raw.check_process().is_err() {
+            return;
+        }
+        let mut state = lock(&self.state);
+        let recorded = state.recorded();
+        // On a failed device it waits for the queues' own end.
+        state.retired.push_back((recorded, Box::new(thing)));
+        if state.failed.is_none() {
+            // A failure shows up again in the next call that can report it.
+            let _ = self.reclaim(&mut state);
+        }
+    }
+
+    fn lock(&self) -> Result<MutexGuard<'_, State>, Error> {
+        self.raw.check_process()?;
+        let state = lock(&self.state);
+        match state.failed {
+            Some(result) => Err(Error::vulkan("an earlier vkQueueSubmit")(result)),
+            None => Ok(state),
+        }
+    }
+
+    /// The state when a queue has room for another batch. Others can go on until then.
+    fn lock_with_room(&self, index: usize) -> Result<MutexGuard<'_, State>, Error> {
+        loop {
+            let mut state = self.lock()?;
+            let queue = &mut state.queues[index];
+            let Some(oldest) = queue.crowd() else { return Ok(state) };
+            queue.reclaim(&self.progress[index])?;
+            if queue.crowd().is_none() {
+                return Ok(state);
+            }
+            drop(state);
+            self.wait_for_submitted(Ticket { queue: index, serial: oldest }.into())?;
+        }
+    }
+
+    /// Waits until the device has passed a point that was submitted.
+    fn wait_for_submitted(&self, point: Point) -> Result<(), Error> {
+        let limit = self.limit.load(Relaxed);
+        let start = Instant::now();
+        point.tickets().try_for_each(|Ticket { queue, serial }| {
+            let spent = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let rest = if limit == u64::MAX { limit } else { limit.saturating_sub(spent) };
+            self.progress[queue].wait(serial, rest)
+        })
+    }
+
+    /// Submits what has been recorded before a point.
+    fn submit_until(&self, state: &mut State, point: Point) -> Result<(), Error> {
+        point.tickets().try_for_each(|Ticket { queue, serial }| {
+            if serial > state.queues[queue].submitted { self.submit(state, queue) } else { Ok(()) }
+        })
+    }
+
+    fn submit_all(&self, state: &mut State) -> Result<(), Error> {
+        (0..self.progress.len()).try_for_each(|index| self.submit(state, index))
+    }
+
+    /// Submits what has been recorded for a queue. What its batch waits for was submitted when it was recorded.
+    fn submit(&self, state: &mut State, index: usize) -> Result<(), Error> {
+        let waits = |batch: &Batch| Waits::new(batch.after, &self.progress);
+        // SAFETY: the state's lock gives exclusive access to the queues, and what commands use is retired through them.
+        let submitted = unsafe { state.queues[index].submit(&self.raw, &self.progress[index], waits) };
+        submitted.map_err(|result| {
+            state.failed = Some(result);
+            Error::vulkan("vkQueueSubmit")(result)
+        })
+    }
+
+    /// Recycles batches that have finished, and drops what waited for them.
+    fn reclaim(&self, state: &mut State) -> Result<(), Error> {
+        state.queues.iter_mut().zip(&self.progress).try_for_each(|(queue, progress)| queue.reclaim(progress))?;
+        let finished = state.finished();
+        while state.retired.front().is_some_and(|(point, _)| point.is_within(&finished)) {
+            state.retired.pop_front();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Queues {
+    fn drop(&mut self) {
+        let Some(ash) = self.raw.destroyer() else {
+            // The allocator knows nothing of processes, and would give memory back to the driver.
+            std::mem::forget(self.memory.clone());
+            return;
+        };
+        let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Errors mean that the device is lost, and then nothing runs on it any more.
+        // SAFETY: nobody else has the queues; after the waits no submission uses the batches or what is retired. The open batches
+        // were never submitted.
+        unsafe {
+            for queue in &state.queues {
+                let _ = ash.queue_wait_idle(queue.handle);
+            }
+            state.retired.clear();
+            state.queues.iter_mut().for_each(|queue| queue.destroy(ash));
+        }
+    }
+}
