@@ -324,8 +324,11 @@ pub enum Error {
     #[error("no thread for host functions: {0}")]
     HostThread(String),
     /// The device stopped answering. Everything on it is lost; open it anew.
-    #[error("the device was lost: a kernel ran too long, accessed memory that is not there, or the driver failed")]
-    DeviceLost,
+    #[error("the device was lost: {}", report.as_deref().unwrap_or(WHY_LOST))]
+    DeviceLost {
+        /// What the driver says of the cause, if anything.
+        report: Option<String>,
+    },
     /// What was waited for had not finished when the limit of [`Device::set_wait_limit`](crate::Device::set_wait_limit) had passed.
     /// It goes on, and can be waited for again.
     #[error("the device or a host function had not finished when the limit for waiting had passed")]
@@ -377,6 +380,9 @@ pub enum Error {
     #[error("allocating device memory failed: {0}")]
     Allocator(String),
 }
+
+/// Why devices are lost.
+const WHY_LOST: &str = "a kernel ran too long, accessed memory that is not there, or the driver failed";
 
 impl Error {
     /// Whether the error tells of kernels that were stopped, after which the device goes on working.

@@ -66,10 +66,18 @@ pub struct DeviceInfo {
     /// Bugs of its driver that are worked around, as its target's `quirks` say.
     pub bugs: Vec<&'static KnownBug>,
     pub(crate) missing: Vec<&'static str>,
-    /// Whether there are timeline semaphores to use.
-    pub(crate) has_timeline: bool,
+    pub(crate) own: OwnFeatures,
     /// Whether the data of its driver's pipeline caches can be trusted.
     pub(crate) keeps_pipelines: bool,
+}
+
+/// Features of a device that the runtime itself uses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OwnFeatures {
+    /// Timeline semaphores.
+    pub timeline: bool,
+    /// Reports of what went wrong on a lost device.
+    pub fault: bool,
 }
 
 /// A bug of a driver that is worked around.
@@ -116,7 +124,7 @@ impl DeviceInfo {
             seen: Vec::new(),
             bugs: Vec::new(),
             missing: missing.to_vec(),
-            has_timeline: true,
+            own: OwnFeatures { timeline: true, fault: false },
             keeps_pipelines: true,
         }
     }

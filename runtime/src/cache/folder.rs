@@ -266,6 +266,58 @@ mod tests {
         assert_eq!(there([&a, &b, &c, &d, &left, &written]), [false, true, true, false, false, true]);
     }
 
+    /// The folder that the test below, run again as a process of its own, writes to until somebody kills it.
+    const WRITER: &str = "PTX2SPV_TEST_WRITER";
+
+    #[test]
+    fn a_killed_writer_damages_nothing() {
+        let contents = |number: u8| vec![number; 300_000];
+        if let Some(folder) = std::env::var_os(WRITER) {
+            let cache = Cache::new(folder);
+            for number in (0..8).cycle() {
+                cache.write("code", &key(&number.to_string()), &contents(number));
+            }
+        }
+        let (_folder, cache) = cache();
+        let mut seen = 0;
+        for kill in 0..20 {
+            let mut writer = std::process::Command::new(std::env::current_exe().unwrap());
+            writer
+                .args(["--exact", "cache::folder::tests::a_killed_writer_damages_nothing"])
+                .env(WRITER, &cache.folder);
+            let mut writer = writer.stdout(std::process::Stdio::null()).spawn().unwrap();
+            // The writer is killed as soon as it writes, or some time after it has written a whole file.
+            let before = cache.list().len();
+            let writes = || match kill {
+                0..8 => cache.list().len() != before,
+                _ => cache.list().iter().any(|file| !file.unfinished),
+            };
+            while !writes() && writer.try_wait().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(Duration::from_micros(if kill < 8 { 0 } else { 1_300 * kill }));
+            writer.kill().unwrap();
+            writer.wait().unwrap();
+            for number in 0..8_u8 {
+                let key = key(&number.to_string());
+                let read = cache.read("code", &key);
+                assert_eq!(read.is_some(), cache.path(&name("code", &key)).exists(), "a file that is not whole");
+                if let Some(read) = read {
+                    seen += 1;
+                    assert!(read == contents(number), "others' contents");
+                }
+            }
+        }
+        assert!(seen > 0, "nothing was written");
+        // What the killed have left goes when it is old.
+        for file in cache.list().into_iter().filter(|file| file.unfinished) {
+            let old = SystemTime::now() - 2 * RECENT;
+            fs::File::options().append(true).open(file.path).unwrap().set_modified(old).unwrap();
+        }
+        cache.shrink(MOST);
+        assert!(cache.list().iter().all(|file| !file.unfinished));
+    }
+
     #[test]
     fn many_write_at_once() {
         let (_folder, cache) = cache();

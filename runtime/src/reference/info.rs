@@ -2,7 +2,7 @@
 
 use ptx2spv_reference::Config;
 
-use crate::info::{DeviceInfo, DeviceKind};
+use crate::info::{DeviceInfo, DeviceKind, OwnFeatures};
 
 /// Half of what the reference device's addresses have room for, and more than most hosts have.
 pub(super) const MAX_BUFFER: u64 = 1 << 35;
@@ -24,7 +24,7 @@ impl DeviceInfo {
             seen: Vec::new(),
             bugs: Vec::new(),
             missing: Vec::new(),
-            has_timeline: false,
+            own: OwnFeatures::default(),
             keeps_pipelines: false,
         }
     }

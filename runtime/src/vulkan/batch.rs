@@ -25,6 +25,8 @@ pub(super) struct Batch {
     /// What the device must have passed in other queues before it begins.
     pub after: Point,
     pub recorded: u32,
+    /// Whether nothing can be recorded any more.
+    pub ended: bool,
     params: Option<Block>,
     params_used: u64,
 }
@@ -46,6 +48,7 @@ impl Batch {
                 serial: 0,
                 after: Point::default(),
                 recorded: 0,
+                ended: false,
                 params: None,
                 params_used: 0,
             }),
@@ -60,7 +63,7 @@ impl Batch {
 
     /// Begins to record anew. The batch has finished, or was never used.
     pub fn begin(&mut self, raw: &RawDevice) -> Result<(), Error> {
-        (self.recorded, self.params_used, self.after) = (0, 0, Point::default());
+        (self.recorded, self.params_used, self.after, self.ended) = (0, 0, Point::default(), false);
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: no submission uses the pool, so that it can be reset and its buffer recorded anew.
         unsafe {
@@ -72,10 +75,15 @@ impl Batch {
     }
 
     /// Ends recording, with what the device wrote visible to the host once the batch has finished.
-    pub fn end(&self, raw: &RawDevice) -> Result<(), vk::Result> {
+    pub fn end(&mut self, raw: &RawDevice) -> Result<(), vk::Result> {
+        if self.ended {
+            return Ok(());
+        }
         memory_barrier(raw, self.commands, vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
         // SAFETY: the command buffer is being recorded.
-        unsafe { raw.ash.end_command_buffer(self.commands) }
+        unsafe { raw.ash.end_command_buffer(self.commands) }?;
+        self.ended = true;
+        Ok(())
     }
 
     pub fn is_full(&self) -> bool {

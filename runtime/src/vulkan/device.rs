@@ -54,7 +54,7 @@ impl Device {
         };
         let available = properties.queue_count.min(MAX_QUEUES as u32);
         // Waits across queues need timeline semaphores.
-        let count = if info.has_timeline { instance.queues().unwrap_or(available) } else { 1 };
+        let count = if info.own.timeline { instance.queues().unwrap_or(available) } else { 1 };
         let family = Family { index: family, queues: count.min(available) };
         // SAFETY: as above.
         let limits = unsafe { instance.raw().get_physical_device_properties(physical) }.limits;

@@ -13,6 +13,7 @@ use ptx2spv_translator::target::Version;
 
 use super::instance::Instance;
 use crate::error::Error;
+use crate::info::OwnFeatures;
 use crate::restrictions::TIMELINE_SEMAPHORE;
 
 /// What a device offers before anything is switched on.
@@ -120,6 +121,7 @@ feature_structs! {
     integer_dot: PhysicalDeviceShaderIntegerDotProductFeatures
         = Some(Version(1, 3)), khr::shader_integer_dot_product::NAME;
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
+    fault: PhysicalDeviceFaultFeaturesEXT = None, ext::device_fault::NAME;
 }
 
 impl Structs {
@@ -160,10 +162,11 @@ impl Structs {
         }
     }
 
-    /// Structures that ask for exactly these features, and maybe for timeline semaphores.
-    pub fn enabling(features: &BTreeSet<Feature>, timeline: bool) -> Self {
+    /// Structures that ask for exactly these features.
+    pub fn enabling(features: &BTreeSet<Feature>, own: OwnFeatures) -> Self {
         let mut structs = Self::default();
-        structs.timeline.timeline_semaphore = timeline.into();
+        structs.timeline.timeline_semaphore = own.timeline.into();
+        structs.fault.device_fault = own.fault.into();
         for &feature in features {
             *structs.field(feature) = vk::TRUE;
         }
@@ -171,9 +174,12 @@ impl Structs {
     }
 }
 
-/// The features that a device supports and that are not forbidden, and whether it has timeline semaphores for this crate's
-/// own use.
-pub(crate) fn supported(instance: &Instance, device: vk::PhysicalDevice, offer: &Offer) -> (BTreeSet<Feature>, bool) {
+/// The features that a device supports and that are not forbidden.
+pub(crate) fn supported(
+    instance: &Instance,
+    device: vk::PhysicalDevice,
+    offer: &Offer,
+) -> (BTreeSet<Feature>, OwnFeatures) {
     let mut structs = Structs::default();
     let mut chain = structs.chain(offer);
     // SAFETY: `device` was enumerated from `instance`, and the chain has only structures that the device knows.
@@ -182,7 +188,11 @@ pub(crate) fn supported(instance: &Instance, device: vk::PhysicalDevice, offer: 
     let allowed = |name| !instance.restrictions().forbids(name);
     let has = |&feature: &Feature| *structs.field(feature) == vk::TRUE && allowed(feature.name());
     let features = Feature::ALL.iter().copied().filter(has).collect();
-    (features, structs.timeline.timeline_semaphore == vk::TRUE && allowed(TIMELINE_SEMAPHORE))
+    let own = OwnFeatures {
+        timeline: structs.timeline.timeline_semaphore == vk::TRUE && allowed(TIMELINE_SEMAPHORE),
+        fault: structs.fault.device_fault == vk::TRUE,
+    };
+    (features, own)
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub fn query(
     };
     let name = text(properties.device_name_as_c_str());
     let driver_info = text(driver.driver_info_as_c_str());
-    let (features, has_timeline) = features::supported(instance, physical, &offer);
+    let (features, own) = features::supported(instance, physical, &offer);
     let needed = [Feature::BufferDeviceAddress];
     let missing = needed.into_iter().filter(|feature| !features.contains(feature)).map(Feature::name).collect();
     let asks_for_sizes = has_sizes && features.contains(&Feature::SubgroupSizeControl);
@@ -99,7 +99,7 @@ pub fn query(
         seen: Vec::new(),
         bugs,
         missing,
-        has_timeline,
+        own,
         keeps_pipelines,
     })
 }

@@ -187,7 +187,14 @@ fn chunk_sizes(properties: &vk::PhysicalDeviceMemoryProperties) -> (u64, u64) {
 fn allocation_error(size: u64) -> impl FnOnce(AllocationError) -> Error {
     move |error| match error {
         AllocationError::OutOfMemory => Error::OutOfMemory(format!("no room for {size} bytes of device memory")),
-        error => Error::Allocator(error.to_string()),
+        // The allocator has no variants for these, only Vulkan's words.
+        error => match error.to_string() {
+            text if text.contains("ERROR_OUT_OF_HOST_MEMORY") => {
+                Error::OutOfMemory("vkAllocateMemory: no host memory left".to_owned())
+            }
+            text if text.contains("ERROR_DEVICE_LOST") => Error::DeviceLost { report: None },
+            text => Error::Allocator(text),
+        },
     }
 }
 

@@ -6,6 +6,9 @@ mod dependencies;
 mod device;
 mod drivers;
 mod error;
+#[cfg(test)]
+mod failing;
+mod fault;
 mod features;
 mod import;
 mod info;

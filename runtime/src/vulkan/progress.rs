@@ -60,7 +60,7 @@ impl Waits {
 impl Progress {
     /// Nothing has been submitted, and serial 0 counts as finished.
     pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
-        if !raw.has_timeline {
+        if !raw.own.timeline {
             return Ok(Self { means: Means::Fences(Mutex::default()), raw });
         }
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
@@ -124,7 +124,7 @@ impl Progress {
                         None => self.raw.ash.get_semaphore_counter_value(*semaphore),
                     }
                 };
-                value.map_err(Error::vulkan("vkGetSemaphoreCounterValue"))
+                value.map_err(self.raw.error("vkGetSemaphoreCounterValue"))
             }
             Means::Fences(fences) => lock(fences).look(),
         }
@@ -143,7 +143,7 @@ impl Progress {
                         None => self.raw.ash.wait_semaphores(&info, limit),
                     }
                 };
-                waited.map_err(Error::vulkan("vkWaitSemaphores"))
+                waited.map_err(self.raw.error("vkWaitSemaphores"))
             }
             Means::Fences(fences) => {
                 let fence = lock(fences).of(serial);
@@ -201,12 +201,12 @@ impl Fence {
 
     fn is_signalled(&self) -> Result<bool, Error> {
         // SAFETY: the fence is alive.
-        unsafe { self.raw.ash.get_fence_status(self.handle) }.map_err(Error::vulkan("vkGetFenceStatus"))
+        unsafe { self.raw.ash.get_fence_status(self.handle) }.map_err(self.raw.error("vkGetFenceStatus"))
     }
 
     fn wait(&self, limit: u64) -> Result<(), Error> {
         // SAFETY: the fence is alive.
-        unsafe { self.raw.ash.wait_for_fences(&[self.handle], true, limit) }.map_err(Error::vulkan("vkWaitForFences"))
+        unsafe { self.raw.ash.wait_for_fences(&[self.handle], true, limit) }.map_err(self.raw.error("vkWaitForFences"))
     }
 
     /// It has been signalled, and nobody waits for it.

@@ -16,7 +16,7 @@ const MAX_IN_FLIGHT: usize = 64;
 /// A queue for streams. Several may share one of Vulkan's.
 pub(super) struct Queue {
     pub handle: vk::Queue,
-    /// The batch being recorded; its serial is `submitted + 1`.
+    /// The batch being recorded, or one that could not be submitted; its serial is `submitted + 1`.
     pub open: Option<Batch>,
     in_flight: VecDeque<Batch>,
     idle: Vec<Batch>,
@@ -92,7 +92,8 @@ impl Queue {
                 self.submitted = batch.serial;
                 self.in_flight.push_back(batch);
             }
-            Err(_) => self.idle.push(batch),
+            // Nothing has become of the batch, and submitting it may work later.
+            Err(_) => self.open = Some(batch),
         }
         submitted
     }

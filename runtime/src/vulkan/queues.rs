@@ -52,7 +52,7 @@ struct State {
     retired: VecDeque<(Point, Box<dyn Send>)>,
     /// Kernels launched whose status nobody has looked at since.
     watched: Watched,
-    /// Set when a submission failed: its commands never run, so nothing after it may.
+    /// Set when a submission failed for good: its commands never run, so nothing after it may.
     failed: Option<vk::Result>,
 }
 
@@ -134,16 +134,21 @@ impl Queues {
         written?;
         queue.reclaim(&self.progress[index])?;
         if full || queue.is_idle() {
-            self.submit(state, index)?;
+            match self.submit(state, index) {
+                // The commands are recorded. Whoever waits for them tries again.
+                Ok(()) | Err(Error::OutOfMemory(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(ticket)
     }
 
     /// Takes the batch that a queue's next command goes into, which comes after a point of other queues.
     fn open(&self, state: &mut State, index: usize, after: Point) -> Result<Batch, Error> {
-        if after != Point::default() {
-            self.submit_until(state, after)?;
-            // Waiting is for whole batches.
+        self.submit_until(state, after)?;
+        let has_ended = state.queues[index].open.as_ref().is_some_and(|batch| batch.ended);
+        // Waiting is for whole batches.
+        if has_ended || after != Point::default() {
             self.submit(state, index)?;
         }
         let queue = &mut state.queues[index];
@@ -242,7 +247,7 @@ impl Queues {
         self.raw.check_process()?;
         let state = lock(&self.state);
         match state.failed {
-            Some(result) => Err(Error::vulkan("an earlier vkQueueSubmit")(result)),
+            Some(result) => Err(self.raw.error("an earlier vkQueueSubmit")(result)),
             None => Ok(state),
         }
     }
@@ -290,8 +295,14 @@ impl Queues {
         // SAFETY: the state's lock gives exclusive access to the queues, and what commands use is retired through them.
         let submitted = unsafe { state.queues[index].submit(&self.raw, &self.progress[index], waits) };
         submitted.map_err(|result| {
-            state.failed = Some(result);
-            Error::vulkan("vkQueueSubmit")(result)
+            let batch = &state.queues[index].open;
+            let can_retry =
+                matches!(result, vk::Result::ERROR_OUT_OF_HOST_MEMORY | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
+                    && batch.as_ref().is_some_and(|batch| batch.ended);
+            if !can_retry {
+                state.failed = Some(result);
+            }
+            self.raw.error("vkQueueSubmit")(result)
         })
     }
 

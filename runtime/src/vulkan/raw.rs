@@ -1,13 +1,16 @@
 //! The Vulkan device handle with the few functions that are core in newer versions and extensions in older ones.
 
+use std::sync::OnceLock;
+
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
+use super::fault::FaultReports;
 use super::features::{self, Offer};
 use super::instance::Instance;
 use super::process::Process;
 use crate::error::Error;
-use crate::info::DeviceInfo;
+use crate::info::{DeviceInfo, OwnFeatures};
 
 /// A logical device; destroyed when dropped, so whoever owns its children owns an `Arc` of it.
 pub(crate) struct RawDevice {
@@ -22,12 +25,15 @@ pub(crate) struct RawDevice {
     pub has_memory_budget: bool,
     /// How memory of the host's is given to the device, if it can be.
     pub external_host: Option<ExternalHost>,
-    /// Whether there are timeline semaphores.
-    pub has_timeline: bool,
-    /// Their functions; `None` where these are part of the Vulkan version, or there are none.
+    /// What the runtime itself uses.
+    pub own: OwnFeatures,
+    /// The functions of timeline semaphores; `None` where these are part of the Vulkan version, or there are none.
     pub timeline: Option<khr::timeline_semaphore::Device>,
     /// `None` where it is part of the Vulkan version.
     address: Option<khr::buffer_device_address::Device>,
+    fault_reports: Option<FaultReports>,
+    /// What these say, once the device was lost.
+    fault: OnceLock<Option<String>>,
     process: Process,
     // Instance after device: a device must be destroyed first.
     _instance: Instance,
@@ -69,7 +75,7 @@ impl RawDevice {
     ) -> Result<Self, Error> {
         let version = info.target.vulkan;
         let offer = Offer::query(instance, physical, version)?;
-        let mut structs = features::Structs::enabling(&info.target.features, info.has_timeline);
+        let mut structs = features::Structs::enabling(&info.target.features, info.own);
         let mut chain = structs.chain(&offer);
         let extensions: Vec<_> = features::extensions(&offer).iter().map(|name| name.as_ptr()).collect();
         let priorities: Vec<_> = (1..=count).map(|number| if number == count { 1.0 } else { 0.5 }).collect();
@@ -81,6 +87,8 @@ impl RawDevice {
         // SAFETY: all pointers live until the call returns; the features and extensions are among those offered.
         let ash = unsafe { instance.raw().create_device(physical, &create, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
+        #[cfg(test)]
+        let ash = super::failing::wrap(ash);
         let extension = version < Version(1, 2);
         Ok(Self {
             external_host: offer
@@ -90,10 +98,12 @@ impl RawDevice {
             queues: count,
             name: info.name.clone(),
             has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
-            has_timeline: info.has_timeline,
-            timeline: (extension && info.has_timeline)
+            own: info.own,
+            timeline: (extension && info.own.timeline)
                 .then(|| khr::timeline_semaphore::Device::new(instance.raw(), &ash)),
             address: extension.then(|| khr::buffer_device_address::Device::new(instance.raw(), &ash)),
+            fault_reports: info.own.fault.then(|| FaultReports::new(instance, &ash)),
+            fault: OnceLock::new(),
             ash,
             process: Process::this(),
             _instance: instance.clone(),
@@ -104,6 +114,18 @@ impl RawDevice {
     pub fn queue(&self, number: u32) -> vk::Queue {
         // SAFETY: the device was created with so many queues, at least one.
         unsafe { self.ash.get_device_queue(self.family, number % self.queues) }
+    }
+
+    /// As [`Error::vulkan`], with what the driver says of a lost device.
+    pub fn error(&self, call: &'static str) -> impl FnOnce(vk::Result) -> Error {
+        move |result| match result {
+            vk::Result::ERROR_DEVICE_LOST => {
+                // SAFETY: the device is there, and was lost.
+                let read = || self.fault_reports.as_ref().and_then(|reports| unsafe { reports.read() });
+                Error::DeviceLost { report: self.fault.get_or_init(read).clone() }
+            }
+            result => Error::vulkan(call)(result),
+        }
     }
 
     /// Fails in a process that was forked off from the device's.

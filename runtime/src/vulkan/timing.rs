@@ -75,7 +75,7 @@ impl VulkanPipeline {
                 flags,
             )
         }
-        .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
+        .map_err(device.raw.error("vkGetQueryPoolResults"))?;
         Ok(stamps.into_iter().map(|[start, end]| device.duration(end.wrapping_sub(start))).collect())
     }
 }
@@ -133,7 +133,7 @@ impl Timer for VulkanTimer {
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the query has been written, and the array has room for its value.
         unsafe { self.device.raw.ash.get_query_pool_results(self.pool.handle, 0, &mut ticks, flags) }
-            .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
+            .map_err(self.device.raw.error("vkGetQueryPoolResults"))?;
         Ok(ticks[0])
     }
 }

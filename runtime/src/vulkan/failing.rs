@@ -1,0 +1,241 @@
+//! Vulkan functions that fail where a test wants that: memory that runs out, and devices that are lost, which can't be had from a
+//! driver at will. Calls that fail don't reach the driver.
+
+use std::cell::{Cell, RefCell};
+
+use ash::vk;
+
+/// What is to fail.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// Calls that succeed before.
+    before: u32,
+    result: vk::Result,
+    /// Whether only what hands work to the device or waits for that fails, and from then on always.
+    lasting: bool,
+}
+
+thread_local! {
+    /// Whether devices that the thread opens can fail.
+    static WRAPS: Cell<bool> = const { Cell::new(false) };
+    static PLAN: Cell<Option<Plan>> = const { Cell::new(None) };
+    /// The functions of the last device that the thread opened.
+    static ORIGINAL: RefCell<Option<ash::Device>> = const { RefCell::new(None) };
+}
+
+/// The device's functions, which fail as planned if the thread has asked for that. Such a device is used by its thread alone, and its
+/// instance has no other.
+pub(super) fn wrap(device: ash::Device) -> ash::Device {
+    if !WRAPS.get() {
+        return device;
+    }
+    ORIGINAL.replace(Some(device.clone()));
+    let (mut first, mut newer) = (device.fp_v1_0().clone(), device.fp_v1_2().clone());
+    replace(&mut first, &mut newer);
+    ash::Device::from_parts_1_3(device.handle(), first, device.fp_v1_1().clone(), newer, device.fp_v1_3().clone())
+}
+
+/// What a call returns instead of reaching the driver.
+fn planned(is_work: bool) -> Option<vk::Result> {
+    let plan = PLAN.get()?;
+    if plan.lasting && !is_work {
+        return None;
+    }
+    if plan.before > 0 {
+        PLAN.set(Some(Plan { before: plan.before - 1, ..plan }));
+        return None;
+    }
+    if !plan.lasting {
+        PLAN.set(None);
+    }
+    Some(plan.result)
+}
+
+macro_rules! failing {
+    ($($table:ident.$name:ident($($arg:ident: $ty:ty),*) $is_work:literal;)*) => {
+        fn replace(first: &mut ash::DeviceFnV1_0, newer: &mut ash::DeviceFnV1_2) {
+            $(failing!(@$table first newer).$name = {
+                unsafe extern "system" fn $name($($arg: $ty),*) -> vk::Result {
+                    let Some(original) = ORIGINAL.with_borrow(Clone::clone) else { return vk::Result::ERROR_UNKNOWN };
+                    match planned($is_work) {
+                        Some(result) => result,
+                        // SAFETY: passes on what the caller vouches for.
+                        None => unsafe { (failing!(@original $table original).$name)($($arg),*) },
+                    }
+                }
+                $name
+            };)*
+        }
+    };
+    (@first $first:ident $newer:ident) => { $first };
+    (@newer $first:ident $newer:ident) => { $newer };
+    (@original first $device:ident) => { $device.fp_v1_0() };
+    (@original newer $device:ident) => { $device.fp_v1_2() };
+}
+
+failing! {
+    first.create_buffer(d: vk::Device, i: *const vk::BufferCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Buffer) false;
+    first.allocate_memory(d: vk::Device, i: *const vk::MemoryAllocateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::DeviceMemory) false;
+    first.bind_buffer_memory(d: vk::Device, b: vk::Buffer, m: vk::DeviceMemory, o: vk::DeviceSize) false;
+    first.create_command_pool(d: vk::Device, i: *const vk::CommandPoolCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::CommandPool) false;
+    first.allocate_command_buffers(d: vk::Device, i: *const vk::CommandBufferAllocateInfo<'_>, o: *mut vk::CommandBuffer) false;
+    first.reset_command_pool(d: vk::Device, p: vk::CommandPool, f: vk::CommandPoolResetFlags) false;
+    first.begin_command_buffer(b: vk::CommandBuffer, i: *const vk::CommandBufferBeginInfo<'_>) false;
+    first.end_command_buffer(b: vk::CommandBuffer) false;
+    first.create_semaphore(d: vk::Device, i: *const vk::SemaphoreCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Semaphore) false;
+    first.create_pipeline_cache(d: vk::Device, i: *const vk::PipelineCacheCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::PipelineCache) false;
+    first.create_pipeline_layout(d: vk::Device, i: *const vk::PipelineLayoutCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::PipelineLayout) false;
+    first.create_shader_module(d: vk::Device, i: *const vk::ShaderModuleCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::ShaderModule) false;
+    first.create_query_pool(d: vk::Device, i: *const vk::QueryPoolCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::QueryPool) false;
+    first.queue_submit(q: vk::Queue, n: u32, i: *const vk::SubmitInfo<'_>, f: vk::Fence) true;
+    newer.wait_semaphores(d: vk::Device, i: *const vk::SemaphoreWaitInfo<'_>, t: u64) true;
+    newer.get_semaphore_counter_value(d: vk::Device, s: vk::Semaphore, o: *mut u64) true;
+    first.create_compute_pipelines(d: vk::Device, h: vk::PipelineCache, n: u32, i: *const vk::ComputePipelineCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Pipeline) false;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::Any;
+    use std::sync::Arc;
+
+    use ptx2spv_translator::{Math, Source};
+
+    use super::*;
+    use crate::vulkan::{self, Instance, InstanceOptions, PhysicalDevice};
+    use crate::{Arg, Device, DeviceKind, Error, Kernel, LaunchConfig, LoadOptions, Stream};
+
+    const PTX: &str = "
+        .version 7.0
+        .target sm_50
+        .address_size 64
+        .global .u32 three = 3;
+        .visible .entry step(.param .u64 numbers)
+        {
+            .reg .b32 %x, %y, %i;
+            .reg .b64 %a, %o;
+            mov.u32 %i, %tid.x;
+            ld.param.u64 %a, [numbers];
+            mul.wide.u32 %o, %i, 4;
+            add.u64 %a, %a, %o;
+            ld.global.u32 %x, [%a];
+            ld.global.u32 %y, [three];
+            mad.lo.u32 %x, %x, %y, %i;
+            st.global.u32 [%a], %x;
+            ret;
+        }";
+
+    /// A device to open: a CPU's, since others may have other limits.
+    fn physical(instance: &Instance) -> PhysicalDevice {
+        let list = instance.physical_devices().unwrap();
+        list.into_iter().find(|device| device.info.kind == DeviceKind::Cpu).unwrap()
+    }
+
+    fn open(instance: &Instance, physical: &PhysicalDevice) -> Result<Device, Error> {
+        let device = vulkan::Device::create(instance, physical)?;
+        Ok(Device::new(Arc::new(device), physical.info.clone(), None))
+    }
+
+    /// Something of all that a program does. Either an error or the right numbers come out.
+    fn work(device: &Device) -> Result<(), Error> {
+        let module = device.load_with(&Source::new("step.ptx", PTX), LoadOptions::uncached(Math::default()))?;
+        let kernel = module.kernel("step")?;
+        let stream = device.stream();
+        let large = stream.allocate(100_000)?;
+        let worked = work_in(&stream, &kernel, large);
+        // SAFETY: nothing comes later that uses the memory.
+        unsafe { stream.free(large) }?;
+        worked?;
+        device.synchronize()
+    }
+
+    fn work_in(stream: &Stream, kernel: &Kernel, large: u64) -> Result<(), Error> {
+        let device = stream.device();
+        let other = device.non_blocking_stream();
+        let numbers = device.upload(&[5_u32; 64])?;
+        let pinned = device.alloc_pinned(256)?;
+        stream.write(large, &[7; 100_000])?;
+        let (start, end) = (device.timing_event()?, device.timing_event()?);
+        start.record(stream)?;
+        // SAFETY: the kernel has 64 threads for 64 numbers.
+        unsafe {
+            kernel.launch_on(stream, &LaunchConfig::new([1; 3], [64, 1, 1]), &[Arg::Address(numbers.address())])
+        }?;
+        end.record(stream)?;
+        other.wait_event(&end)?;
+        other.copy(numbers.address(), pinned.address(), 256)?;
+        other.synchronize()?;
+        let expected: Vec<u32> = (0..64).map(|i| 15 + i).collect();
+        // SAFETY: the copy has finished.
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(unsafe { pinned.bytes() }), expected);
+        let mut bytes = vec![0; 100_000];
+        stream.read(large, &mut bytes)?;
+        assert!(bytes.iter().all(|byte| *byte == 7));
+        assert_eq!(numbers.download::<u32>()?, expected);
+        end.elapsed_since(&start).map(|_| ())
+    }
+
+    /// One test, since devices under validation are opened one at a time.
+    #[test]
+    fn what_fails_is_told_and_leaves_nothing() {
+        WRAPS.set(true);
+        for (staging, queues) in [(false, 1), (true, 3)] {
+            let options = InstanceOptions { staging, queues: Some(queues), ..InstanceOptions::default() };
+            let instance = Instance::new(&options).unwrap();
+            let physical = physical(&instance);
+            let calls = memory_runs_out_anywhere(&instance, &physical);
+            assert!(calls > 30, "{calls} calls that can fail");
+            the_device_is_lost_anywhere(&instance, &physical);
+            assert_eq!(instance.validation_messages(), [""; 0]);
+        }
+        WRAPS.set(false);
+    }
+
+    /// Has each call fail in turn, and returns how many there are.
+    fn memory_runs_out_anywhere(instance: &Instance, physical: &PhysicalDevice) -> u32 {
+        let kinds = [vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, vk::Result::ERROR_OUT_OF_HOST_MEMORY];
+        for before in 0.. {
+            let result = kinds[before as usize % 2];
+            PLAN.set(Some(Plan { before, result, lasting: false }));
+            let opened = open(instance, physical);
+            let Ok(device) = opened else {
+                assert!(
+                    PLAN.get().is_none() && matches!(opened, Err(Error::OutOfMemory(_))),
+                    "call {before}: {opened:?}"
+                );
+                continue;
+            };
+            let worked = work(&device);
+            let failed = PLAN.replace(None).is_none();
+            assert!(matches!(worked, Ok(()) | Err(Error::OutOfMemory(_))), "call {before}: {worked:?}");
+            // What was given up leaves no memory, and the device works as before, but where a command buffer could not be ended.
+            let again = work(&device);
+            let ended = matches!(&again, Err(Error::OutOfMemory(text)) if text.contains("an earlier vkQueueSubmit"));
+            assert!(again.is_ok() || ended, "call {before}: {again:?} after {worked:?}");
+            let backend = (device.backend() as &dyn Any).downcast_ref::<vulkan::Device>().unwrap();
+            assert_eq!(backend.blocks.bytes(), 0, "call {before}");
+            if !failed {
+                return before;
+            }
+        }
+        0
+    }
+
+    /// Has the device be lost at each submission and wait in turn.
+    fn the_device_is_lost_anywhere(instance: &Instance, physical: &PhysicalDevice) {
+        for before in 0.. {
+            let device = open(instance, physical).unwrap();
+            PLAN.set(Some(Plan { before, result: vk::Result::ERROR_DEVICE_LOST, lasting: true }));
+            let worked = work(&device);
+            let lost = |result: Result<(), Error>| matches!(result, Err(Error::DeviceLost { .. }));
+            if worked.is_ok() {
+                PLAN.set(None);
+                return;
+            }
+            assert!(lost(worked), "call {before}");
+            // For good, and others go on.
+            assert!(lost(work(&device)) && lost(device.synchronize()), "call {before}");
+            PLAN.set(None);
+            drop(device);
+        }
+    }
+}
