@@ -19,6 +19,7 @@ pub struct Header {
     architecture: Option<u32>,
     status: Option<Status>,
     locks: Option<u64>,
+    workspace: Option<u32>,
 }
 
 impl Header {
@@ -32,6 +33,7 @@ impl Header {
             architecture: None,
             status: None,
             locks: None,
+            workspace: None,
         };
         for line in text.lines().map_while(|line| line.strip_prefix(comment)) {
             // Other lines say in words what the test is about.
@@ -77,6 +79,7 @@ impl Header {
             "block_threads" => self.block_threads = Some(value.parse()?),
             "status" => self.status = Some(Status { offset: value.parse()? }),
             "locks" => self.locks = Some(value.parse()?),
+            "workspace" => self.workspace = Some(value.parse()?),
             _ => bail!("no such key"),
         }
         Ok(())
@@ -94,6 +97,7 @@ impl Header {
             blocks,
             status: self.status,
             locks: self.locks,
+            workspace: self.workspace,
             ..Settings::new(policy)
         }
     }

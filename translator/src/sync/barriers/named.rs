@@ -34,7 +34,7 @@ mod head {
     pub const COMPLETE: u32 = 1;
     /// Whether there is another iteration: [`super::GO_ON`] and so on.
     pub const VERDICT: u32 = 2;
-    /// Not zero if a thread waits for other blocks.
+    /// What threads poll: bits of [`super::GLOBAL`] and [`super::SHARED`].
     pub const POLLS: u32 = 3;
     /// How many they are.
     pub const WORDS: u32 = 4;
@@ -68,6 +68,14 @@ mod field {
 
 /// In [`field::EXPECTED`]: the barrier is used for a reduction.
 const REDUCES: u32 = 1 << 31;
+
+/// In [`head::POLLS`]: a thread polls global memory, which other blocks and the host change.
+const GLOBAL: u32 = 1;
+/// In [`head::POLLS`]: a thread polls what only its own block changes.
+const SHARED: u32 = 2;
+
+/// How much longer a block with threads that poll shared memory runs before it is suspended. Such a thread may do work in its loop.
+const MORE_PATIENCE: u32 = 64;
 
 /// There is another iteration.
 const GO_ON: u32 = 0;
@@ -362,12 +370,12 @@ impl Account {
 
     /// Notes that the thread can go on, if only to read once more what other threads have written.
     pub fn look_again(&self, b: &mut Builder<'_>, global: bool) {
-        if !global || self.polling.is_none() {
+        if self.polling.is_none() {
             return self.stay_ready(b);
         }
-        let word = self.head(b, head::POLLS);
-        let one = b.i32(1);
-        store(b, word, one);
+        let address = self.head(b, head::POLLS);
+        let operand = b.i32(if global { GLOBAL } else { SHARED });
+        b.atomic(Atomic { result: None, op: AtomicOp::Or, access: WORD, address, operand, compare: None });
     }
 
     /// Begins a dispatch: restores what the previous dispatch saved. Gives whether the block had already ended.
@@ -534,14 +542,18 @@ impl Account {
         store(b, word, verdict);
     }
 
-    /// Whether all threads can only poll what other blocks have written, and the verdict in that case.
+    /// Whether threads that can go on can only poll, and the verdict in that case. Those that poll shared memory wait for threads of their
+    /// own block, so they alone don't suspend it; nor do they keep it from being suspended where another thread polls global memory.
     fn poll(&self, b: &mut Builder<'_>, polling: &Polling, nobody: Value) -> (Value, Value) {
         let word = self.head(b, head::POLLS);
         let polls = b.load_one(WORD, word);
         let zero = b.i32(0);
         store(b, word, zero);
-        let polls = b.is_nonzero(polls);
-        let only = b.and(polls, nobody);
+        let [global, shared] = [GLOBAL, SHARED].map(|bit| {
+            let bit = b.and_const(polls, bit.into());
+            b.is_nonzero(bit)
+        });
+        let only = b.and(global, nobody);
         let before = b.get(polling.idle);
         let more = b.add_const(before, 1);
         let idle = b.select(only, more, zero);
@@ -550,10 +562,16 @@ impl Account {
         let others = b.not(nobody);
         let active = b.or(active, others);
         b.set(polling.active, active);
+        let more = b.i32(MORE_PATIENCE);
+        let more = b.select(shared, more, zero);
         let patience = suspension::patience(b, polling.workspace);
-        let patient = b.compare(Compare::LessUnsigned, idle, patience);
+        let patience = b.add(patience, more);
+        let impatient = b.compare(Compare::LessEqualUnsigned, patience, idle);
+        let suspends = b.and(only, impatient);
         let [go_on, suspended] = [GO_ON, SUSPENDED].map(|verdict| b.i32(verdict));
-        (only, b.select(patient, go_on, suspended))
+        let polls = b.is_nonzero(polls);
+        let polls = b.and(polls, nobody);
+        (polls, b.select(suspends, suspended, go_on))
     }
 
     /// Tallies the barrier number `id` and clears its account if it is complete. `gone` threads have left in all. Where some barriers wait
