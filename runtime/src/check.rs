@@ -16,7 +16,7 @@ const MAX_CLUSTER: u32 = 16;
 /// Checks everything that loading and launching rely on.
 pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -> Result<(), Error> {
     if interface.format != Interface::FORMAT {
-        return Err(wrong(format!("format {} is not {}", interface.format, Interface::FORMAT)));
+        return Err(wrong(Interface::other_format(interface.format)));
     }
     let missing: Vec<Feature> = interface.features.difference(&target.features).copied().collect();
     if !missing.is_empty() {
@@ -315,8 +315,9 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
-        let cases: [(&str, Change); 23] = [
-            ("format 7", |i| i.format = 7),
+        let cases: [(&str, Change); 24] = [
+            ("a newer version", |i| i.format = 7),
+            ("an older version", |i| i.format = 1),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
             ("parameter `b`", |i| i.entries[0].params_size = 15),
             ("parameter `a`", |i| i.entries[0].params[0].offset = u32::MAX),

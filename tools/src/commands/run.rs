@@ -175,10 +175,13 @@ fn run_translated(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> 
     let file = arguments.file.with_extension("json");
     let name = || file.display().to_string();
     let bytes = fs::read(&file).with_context(name)?;
-    let interface = match serde_json::from_slice::<Bundle>(&bytes) {
+    let is_bundle = serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|value| value["variants"].is_array());
+    let interface = if is_bundle {
         // All variants have the same kernels.
-        Ok(bundle) => bundle.variants.into_iter().next().map(|variant| variant.interface),
-        Err(_) => Some(serde_json::from_slice::<Interface>(&bytes).with_context(name)?),
+        let bundle: Bundle = serde_json::from_slice(&bytes).with_context(name)?;
+        bundle.variants.into_iter().next().map(|variant| variant.interface)
+    } else {
+        Some(serde_json::from_slice::<Interface>(&bytes).with_context(name)?)
     };
     let interface = interface.with_context(|| format!("{} has no variants", file.display()))?;
     let names: Vec<&str> = interface.entries.iter().map(|entry| entry.name.as_str()).collect();

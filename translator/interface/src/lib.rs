@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 mod assumptions;
 mod bundle;
@@ -63,7 +64,8 @@ pub mod push_constant {
 /// The interface of one SPIR-V module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interface {
-    /// Version of this description's form.
+    /// Version of this description's form, and of what its module expects of the host: [`Interface::FORMAT`].
+    #[serde(deserialize_with = "this_format")]
     pub format: u32,
     /// Name of the target that it was made for.
     pub target: String,
@@ -100,13 +102,29 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The value of [`Interface::format`] that this version writes.
-    pub const FORMAT: u32 = 1;
+    /// The value of [`Interface::format`] that this version writes, and the only one that it reads. It changes whenever a host that
+    /// knows the earlier form would misread a description, or would not do what the module expects of it.
+    pub const FORMAT: u32 = 2;
+
+    /// What to tell about a description of another format.
+    pub fn other_format(format: u32) -> String {
+        let age = if format < Self::FORMAT { "an older" } else { "a newer" };
+        format!(
+            "format {format} is that of {age} version of ptx2spv, this version reads format {}: translate the PTX again",
+            Self::FORMAT
+        )
+    }
 
     /// The entry of that name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
+}
+
+/// Reads [`Interface::format`]. The fields of other formats may be others, so that what is wrong with those says little.
+fn this_format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let format = u32::deserialize(deserializer)?;
+    if format == Interface::FORMAT { Ok(format) } else { Err(D::Error::custom(Interface::other_format(format))) }
 }
 
 /// A record in the variables' allocation where kernels report what went wrong, for the host to look at when they have
