@@ -33,6 +33,8 @@ struct Request {
     tail: bool,
     /// By when it was asked for.
     order: u32,
+    /// Which kernel asked for it.
+    kernel: Arc<str>,
     work: Work,
 }
 
@@ -79,7 +81,8 @@ struct Tree<'d> {
 /// Launches a grid, then what its kernel has asked for, and so on. The last of these may still run.
 pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error> {
     let (device, module) = (&grid.kernel.shared.device, &grid.kernel.module);
-    let launches = module.variables.launches().ok_or_else(|| wrong("it has no region for launches".to_owned()))?;
+    let launches =
+        module.variables.launches().ok_or_else(|| Error::Interface("it has no region for launches".to_owned()))?;
     let region = module.variables.address() + launches.offset;
     // Held from the first grid to the last, since the region is for one at a time.
     let _alone = device.lock_parts();
@@ -113,8 +116,13 @@ impl Tree<'_> {
                         ));
                     }
                 }
-                Work::Copy { to, from, extent } => self.copy(to, from, extent)?,
-                Work::Fill { to, byte, extent } => self.fill(to, byte, extent)?,
+                Work::Copy { to, from, extent } => {
+                    self.copy(to, from, extent).map_err(|error| impossible(&request.kernel, "a copy", error))?;
+                }
+                Work::Fill { to, byte, extent } => {
+                    let what = "bytes to be set";
+                    self.fill(to, byte, extent).map_err(|error| impossible(&request.kernel, what, error))?;
+                }
             }
         }
         Ok(())
@@ -122,7 +130,7 @@ impl Tree<'_> {
 
     fn child(&self, number: u32, config: &LaunchConfig, params: &[u8], depth: u32) -> Result<Vec<Request>, Error> {
         let known = self.launches.kernels.get(number as usize);
-        let known = known.ok_or_else(|| wrong(format!("a launch of kernel {number}, which there isn't")))?;
+        let known = known.ok_or_else(|| Error::Interface(format!("there is no kernel {number} to be launched")))?;
         let kernel = Kernel::of_module(self.module, &known.name, None, false)?;
         let (prepared, mut launch) = kernel.prepare_block(config, params)?;
         self.run(Grid { kernel: &kernel, prepared: &prepared, launch: &mut launch }, depth)
@@ -148,7 +156,7 @@ impl Tree<'_> {
             return ran.map(|()| tail);
         }
         // The region is cleared in any case.
-        let asked = self.collect();
+        let asked = self.collect(kernel.name());
         let cleared = self.write_header([0; 3]);
         let stopped = self.device.backend().check_stopped();
         ran.and(stopped).and(cleared)?;
@@ -170,7 +178,7 @@ impl Tree<'_> {
                 format!("more than {MAX_WAITING} grids wait for grids that they have launched"),
             ));
         }
-        let Asked { requests, records } = self.collect()?;
+        let Asked { requests, records } = self.collect(kernel)?;
         let (last, todo) = requests.into_iter().partition(|request| request.tail);
         tail.extend::<Vec<Request>>(last);
         self.write_header([0; 3])?;
@@ -200,8 +208,9 @@ impl Tree<'_> {
         self.backend().write(self.region + USED, words.map(u32::to_le_bytes).as_flattened())
     }
 
-    /// Waits for a grid, and takes what it has asked for.
-    fn collect(&self) -> Result<Asked, Error> {
+    /// Waits for a grid of a kernel, and takes what that has asked for.
+    fn collect(&self, kernel: &str) -> Result<Asked, Error> {
+        let kernel: Arc<str> = kernel.into();
         let [used, _, completed] = self.header()?;
         let count = used.min(self.launches.capacity);
         let mut records = vec![0; count as usize * self.launches.record_bytes as usize];
@@ -210,7 +219,9 @@ impl Tree<'_> {
         }
         let mut requests = Vec::new();
         for record in records.chunks_exact(self.launches.record_bytes as usize) {
-            requests.extend(read(record)?.filter(|request| request.order > completed));
+            let request = read(record, self.launches, &kernel)
+                .map_err(|reason| Error::Overwritten { kernel: kernel.to_string(), reason })?;
+            requests.extend(request.filter(|request| request.order > completed));
         }
         sort(&mut requests);
         Ok(Asked { requests, records })
@@ -260,16 +271,22 @@ fn may_wait(launches: &Launches, requests: usize) -> bool {
     bytes <= MAX_PENDING_BYTES.max(launches.size)
 }
 
-fn wrong(what: String) -> Error {
-    Error::Interface(what)
+/// The error of a kernel that asked for what can't be done. Other errors are the device's.
+fn impossible(kernel: &str, what: &'static str, error: Error) -> Error {
+    match error {
+        Error::NotAllocated { .. } | Error::OutOfRange { .. } | Error::Overlap | Error::Pitch { .. } => {
+            Error::Asked { kernel: kernel.to_owned(), what, reason: Box::new(error) }
+        }
+        error => error,
+    }
 }
 
 fn aborted(kernel: &str, reason: String) -> Error {
     Error::Aborted { kernels: vec![kernel.to_owned()], reason, place: None }
 }
 
-/// What a record asks for, if it does.
-fn read(bytes: &[u8]) -> Result<Option<Request>, Error> {
+/// What a record of a kernel asks for, if it does; else what is wrong with the record.
+fn read(bytes: &[u8], launches: &Launches, by: &Arc<str>) -> Result<Option<Request>, String> {
     let word = |offset: u64| word(bytes, offset);
     let long = |offset: u64| u64::from(word(offset)) | u64::from(word(offset + 4)) << 32;
     let order = word(record::ORDER);
@@ -284,19 +301,23 @@ fn read(bytes: &[u8]) -> Result<Option<Request>, Error> {
     let extent = Extent { width, height, depth };
     let kind = word(record::KIND);
     let work = if kind == Kind::Kernel as u32 {
+        let number = word(record::KERNEL);
+        if number as usize >= launches.kernels.len() {
+            return Err(format!("one asks for kernel {number} of {}", launches.kernels.len()));
+        }
         let dynamic_shared_bytes = word(record::DYNAMIC_SHARED);
         let config = LaunchConfig { grid: triple(record::GRID), block: triple(record::BLOCK), dynamic_shared_bytes };
         let params = bytes.get(record::PARAMS as usize..).unwrap_or_default().to_vec();
-        Work::Kernel { number: word(record::KERNEL), config, params }
+        Work::Kernel { number, config, params }
     } else if kind == Kind::Copy as u32 {
         Work::Copy { to, from, extent }
     } else if kind == Kind::Fill as u32 {
         // CUDA takes the low byte.
         Work::Fill { to, byte: from.address.to_le_bytes()[0], extent }
     } else {
-        return Err(wrong(format!("a kernel asked for {kind}, which there isn't")));
+        return Err(format!("one has the kind {kind}, which doesn't exist"));
     };
-    Ok(Some(Request { tail: long(record::STREAM) == TAIL_STREAM, order, work }))
+    Ok(Some(Request { tail: long(record::STREAM) == TAIL_STREAM, order, kernel: by.clone(), work }))
 }
 
 #[cfg(test)]

@@ -349,6 +349,26 @@ pub enum Error {
         /// Where it was, if one place can be told.
         place: Option<Box<SourceLocation>>,
     },
+    /// A kernel asked for a copy, or for bytes to be set, where that can't be done. The rest of what was asked for is not done; the device
+    /// goes on working.
+    #[error("kernel `{kernel}` asked for {what} that can't be done: {reason}")]
+    Asked {
+        /// The kernel.
+        kernel: String,
+        /// What it asked for.
+        what: &'static str,
+        /// Why that can't be done.
+        reason: Box<Error>,
+    },
+    /// The records in which a kernel asked for launches and the like are not as that wrote them: a kernel has written where it must not.
+    /// Nothing of what they ask for is done; the device goes on working.
+    #[error("the launch records of kernel `{kernel}` were overwritten: {reason}")]
+    Overwritten {
+        /// The kernel that asked.
+        kernel: String,
+        /// What no record can have.
+        reason: String,
+    },
     /// The reference device found something in kernels that they can't go on after: what they and those after them wrote is
     /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
     #[cfg(feature = "reference")]
@@ -385,10 +405,11 @@ pub enum Error {
 const WHY_LOST: &str = "a kernel ran too long, accessed memory that is not there, or the driver failed";
 
 impl Error {
-    /// Whether the error tells of kernels that were stopped, after which the device goes on working.
+    /// Whether the error tells of kernels that were stopped, or whose requests could not be executed, after which the device goes on
+    /// working.
     pub fn is_of_stopped_kernels(&self) -> bool {
         match self {
-            Self::Aborted { .. } => true,
+            Self::Aborted { .. } | Self::Asked { .. } | Self::Overwritten { .. } => true,
             #[cfg(feature = "reference")]
             Self::Fault { .. } => true,
             _ => false,

@@ -48,8 +48,8 @@ impl Kernel {
     /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this;
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`]; [`Error::Aborted`], [`Error::Fault`],
-    /// [`Error::Timeout`] if it waits; [`Error::NoKernel`], [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Pitch`],
-    /// [`Error::Overlap`] if a kernel asks for what can't be done.
+    /// [`Error::Timeout`] if it waits; [`Error::NoKernel`], [`Error::Asked`], [`Error::Overwritten`] if a kernel asks for what can't be
+    /// done.
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         self.run(self.shared.device.default_state(), config, args)
     }

@@ -188,7 +188,12 @@ impl From<Error> for Code {
             Error::Forked => NOT_INITIALIZED,
             // As CUDA's message for a failed assertion has it.
             Error::Aborted { reason, .. } if reason.contains("Assertion `") => ASSERT,
-            Error::Aborted { .. } | Error::DeviceLost { .. } => LAUNCH_FAILED,
+            // As where a kernel of CUDA's copies.
+            Error::Asked { reason, .. } => match **reason {
+                Error::NotAllocated { .. } | Error::OutOfRange { .. } => ILLEGAL_ADDRESS,
+                _ => LAUNCH_FAILED,
+            },
+            Error::Aborted { .. } | Error::Overwritten { .. } | Error::DeviceLost { .. } => LAUNCH_FAILED,
             Error::Fault { findings } => match findings.first().map(|finding| finding.kind) {
                 Some(FindingKind::OutOfBounds | FindingKind::UseAfterFree | FindingKind::ReadOnly) => ILLEGAL_ADDRESS,
                 Some(FindingKind::Misaligned) => MISALIGNED_ADDRESS,

@@ -125,15 +125,18 @@ impl Context {
     /// Keeps in mind what ends a context, and writes what kernels have printed: for results of what waits for the device.
     pub fn after<T>(&self, result: Result<T, ptx2spv_runtime::Error>) -> Result<T, Code> {
         state::write_output(&self.device);
-        result.map_err(|error| {
-            let text = error.to_string();
-            let stopped = error.is_of_stopped_kernels();
-            let code = Code::from(error);
-            if code.is_sticky() && self.broken.swap(code.0, Ordering::SeqCst) == 0 && stopped {
-                crate::trace::say(&text);
-            }
-            code
-        })
+        result.map_err(|error| self.failed(error))
+    }
+
+    /// Keeps in mind what ends a context.
+    pub fn failed(&self, error: ptx2spv_runtime::Error) -> Code {
+        let text = error.to_string();
+        let stopped = error.is_of_stopped_kernels();
+        let code = Code::from(error);
+        if code.is_sticky() && self.broken.swap(code.0, Ordering::SeqCst) == 0 && stopped {
+            crate::trace::say(&text);
+        }
+        code
     }
 
     /// Has nothing be asked for in the context any more.

@@ -82,7 +82,8 @@ impl Command for Launch {
         // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.
         unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
             ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
-            error => error.into(),
+            // Kernels that launch others are waited for.
+            error => context.failed(error),
         })
     }
 

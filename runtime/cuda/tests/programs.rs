@@ -111,6 +111,16 @@ fn arrays_and_textures() -> Anything {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn launches_from_kernels() -> Anything {
+    let run = run("launches.c")?;
+    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
+    assert!(errors.contains("`copy` asked for a copy that can't be done"), "{errors}");
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn linking() -> Anything {
     let run = run("link.c")?;
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));

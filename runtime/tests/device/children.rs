@@ -358,6 +358,103 @@ meet:
 }"
 );
 
+/// Kernels that write where only the device runtime may: `spoil` launches `add` and then writes a word so many bytes from the launch's
+/// parameter buffer. One thread of `signal` waits for its launch while the others wait for that thread's word in shared memory, and all add
+/// what was launched to the second word.
+const ASTRAY: &str = module!(
+    ".version 6.0\n.target sm_60",
+    "cuda",
+    "
+.extern .func (.param .b32 r) cudaDeviceSynchronize();
+
+.visible .entry add(.param .u64 sum, .param .u32 value)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [sum];
+    ld.param.u32 %r1, [value];
+    red.global.add.u32 [%rd1], %r1;
+    ret;
+}
+
+.func add_five(.param .b64 sum, .param .s32 distance, .param .b32 word)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [sum];
+    ld.param.s32 %rd4, [distance];
+    ld.param.u32 %r1, [word];
+    mov.u64 %rd2, add;
+    .param .b64 k;
+    .param .b64 b;
+    .param .b32 e;
+    st.param.b64 [k], %rd2;
+    call (b), take, (k);
+    ld.param.b64 %rd3, [b];
+    st.u64 [%rd3], %rd1;
+    st.u32 [%rd3+8], 5;
+    st.param.b64 [k], %rd3;
+    call (e), start, (k);
+    add.u64 %rd3, %rd3, %rd4;
+    st.u32 [%rd3], %r1;
+    ret;
+}
+
+.visible .entry spoil(.param .u64 sum, .param .s32 distance, .param .u32 word)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [sum];
+    ld.param.u32 %r1, [distance];
+    ld.param.u32 %r2, [word];
+    .param .b64 s;
+    .param .b32 d;
+    .param .b32 w;
+    st.param.b64 [s], %rd1;
+    st.param.b32 [d], %r1;
+    st.param.b32 [w], %r2;
+    call add_five, (s, d, w);
+    ret;
+}
+
+.visible .entry signal(.param .u64 sums)
+{
+    .shared .align 4 .u32 flag;
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [sums];
+    mov.u32 %r1, %tid.x;
+    setp.eq.u32 %p1, %r1, 40;
+    @%p1 st.volatile.shared.u32 [flag], 0;
+    bar.sync 0;
+    @%p1 bra launch;
+wait:
+    ld.volatile.shared.u32 %r2, [flag];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra wait;
+    bra read;
+launch:
+    {
+    .param .b64 s;
+    .param .b32 d;
+    .param .b32 w;
+    st.param.b64 [s], %rd1;
+    // The child's parameter itself.
+    st.param.b32 [d], 8;
+    st.param.b32 [w], 5;
+    call add_five, (s, d, w);
+    .param .b32 r;
+    call (r), cudaDeviceSynchronize, ();
+    }
+    st.volatile.shared.u32 [flag], 1;
+read:
+    ld.volatile.global.u32 %r3, [%rd1];
+    red.global.add.u32 [%rd1+4], %r3;
+    ret;
+}"
+);
+
 /// `forever` launches itself without end; `set` sets a byte of each of some slices to 7, each of so many rows of 4 bytes.
 const ENDLESS: &str = module!(
     ".version 8.0\n.target sm_70",
@@ -597,8 +694,11 @@ fn sets_of_slices_are_checked_as_a_whole() {
         // All slices in the same place, too many of them, and beyond all addresses.
         for (rows, depth) in [(0, u64::MAX), (2, 3), (1 << 61, 4)] {
             let failed = run(rows, depth);
-            let refused = matches!(failed, Err(Error::Pitch { .. } | Error::OutOfRange { .. }));
-            assert!(refused, "{rows} {depth}: {failed:?}");
+            let Err(error @ Error::Asked { kernel, reason, .. }) = &failed else {
+                panic!("{rows} {depth}: {failed:?}")
+            };
+            assert_eq!((kernel.as_str(), error.is_of_stopped_kernels()), ("set", true));
+            assert!(matches!(**reason, Error::Pitch { .. } | Error::OutOfRange { .. }), "{rows} {depth}: {error:?}");
         }
         run(1, 4).unwrap();
         assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0].repeat(4));
@@ -614,6 +714,40 @@ fn buffers_are_launched_as_they_were_given() {
             let error = device.upload_slice(&[7_u32]).unwrap();
             kernel.run(&LaunchConfig::linear(1, 1), &[(&error).into(), (distance as u32).into()]).unwrap();
             assert_eq!(error.to_vec().unwrap(), [expected], "{distance} bytes away");
+        }
+    });
+}
+
+/// Hardware needs no more than that all threads get on: thread 40 waits for what it launches, and the others for thread 40.
+#[test]
+fn threads_wait_for_one_that_waits_for_its_launch() {
+    on(Context::several(), |device| {
+        let kernel = device.load(&Source::new("astray.ptx", ASTRAY)).unwrap().kernel("signal").unwrap();
+        for threads in [64, 41] {
+            let sums = device.upload_slice(&[0_u32; 2]).unwrap();
+            kernel.run(&LaunchConfig::linear(threads, threads), &[(&sums).into()]).unwrap();
+            assert_eq!(sums.to_vec().unwrap(), [5, 5 * threads]);
+        }
+    });
+}
+
+/// The kernel's own writes fall on the record's kind and the number of its kernel, 60 and 56 bytes before the parameters.
+#[test]
+fn overwritten_records_are_found() {
+    on([Context::new()], |device| {
+        let kernel = device.load(&Source::new("astray.ptx", ASTRAY)).unwrap().kernel("spoil").unwrap();
+        let run = |distance: i32, word: u32| {
+            let sum = device.upload_slice(&[0_u32]).unwrap();
+            let ran = kernel.run(&LaunchConfig::linear(1, 1), &[(&sum).into(), distance.into(), word.into()]);
+            (ran, sum.to_vec().unwrap()[0])
+        };
+        for (distance, word, found) in [(-60, 77, "the kind 77"), (-56, 9000, "kernel 9000 of 3")] {
+            let (failed, sum) = run(distance, word);
+            let Err(error @ Error::Overwritten { kernel, reason }) = &failed else { panic!("{failed:?}") };
+            assert_eq!((kernel.as_str(), sum, error.is_of_stopped_kernels()), ("spoil", 0, true));
+            assert!(reason.contains(found), "{reason}");
+            // Nothing is left of that.
+            assert!(matches!(run(8, 6), (Ok(()), 6)));
         }
     });
 }
