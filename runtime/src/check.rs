@@ -312,6 +312,18 @@ mod tests {
         interface(&target(), &SPIRV, &good()).unwrap();
     }
 
+    /// Other formats are named though their other fields can't be read either.
+    #[test]
+    fn files_of_other_formats_are_named() {
+        let text = serde_json::to_string(&good()).unwrap();
+        assert_eq!(serde_json::from_str::<Interface>(&text).unwrap(), good());
+        for (format, age) in [(1, "an older"), (3, "a newer")] {
+            let text = format!("{{\"format\": {format}, \"spirv\": false}}");
+            let error = serde_json::from_str::<Interface>(&text).unwrap_err().to_string();
+            assert!(error.contains(&format!("format {format} is that of {age} version")), "{error}");
+        }
+    }
+
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
