@@ -12,20 +12,20 @@ pub fn ptx2spv() -> &'static Path {
     PATH.get_or_init(|| build().expect("building ptx2spv"))
 }
 
+/// Builds the program by way of one of its tests. Tests of the whole workspace have built exactly that before: the program alone would be
+/// built once more, with most dependencies, for lack of some features that only tests ask for.
 fn build() -> Result<PathBuf> {
     // Tests lie in `deps` inside the directory of the profile that they were built with.
     let test = std::env::current_exe()?;
     let directory = test.parent().and_then(Path::parent).context("a test that isn't in target/PROFILE/deps")?;
-    let profile = match directory.file_name().and_then(|name| name.to_str()).context("no profile")? {
-        "debug" => "dev",
-        name => name,
-    };
     let target = directory.parent().context("no target directory")?;
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "ptx2spv", "--bin", "ptx2spv", "--profile", profile, "--target-dir"])
-        .arg(target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()?;
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["test", "--no-run", "--quiet", "--workspace", "--test", "cli", "--target-dir"]).arg(target);
+    match directory.file_name().and_then(|name| name.to_str()).context("no profile")? {
+        "debug" => &mut command,
+        profile => command.args(["--profile", profile]),
+    };
+    let status = command.current_dir(env!("CARGO_MANIFEST_DIR")).status()?;
     ensure!(status.success(), "cargo build failed");
     Ok(directory.join(format!("ptx2spv{}", std::env::consts::EXE_SUFFIX)))
 }

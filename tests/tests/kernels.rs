@@ -4,6 +4,7 @@
 //! the cases also runs on the device as if it were one of older Vulkan versions, and one that lacks what kernels can do without,
 //! if it can run kernels then.
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -13,12 +14,21 @@ use ptx2spv::cases::Verdict;
 use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::suite::{self, Launch};
 
-/// Of so many cases that drivers compile long one runs here.
+/// Files of cases that drivers compile long: kernels with all operations of a warp, and filters of textures.
+const SLOW_FILES: [&str; 6] = [
+    "instructions/tiles.json",
+    "texture_cubes.json",
+    "texture_levels.json",
+    "texture_sample.json",
+    "warp_masks.json",
+    "warp_operations.json",
+];
+/// Of so many such cases one runs here.
 const SLOW_ONE_OF: usize = 4;
-/// And of these, random programs whose lanes meet in different places, for which they take longest.
-const SLOWEST_ONE_OF: usize = 25;
-/// Files of such cases, besides the random programs: kernels with all operations of a warp.
-const SLOW_FILE: &str = "warp_operations.json";
+/// The same for random programs.
+const RANDOM_ONE_OF: usize = 10;
+/// And for those whose lanes execute operations of a warp in different places, for which drivers take longest.
+const DIVERGENT_ONE_OF: usize = 25;
 
 /// Of so many cases one runs on each of these devices.
 const RESTRICTED_ONE_OF: usize = 200;
@@ -62,19 +72,19 @@ fn trials() -> Result<Vec<Trial>> {
 }
 
 /// Of those that drivers compile long some will do. The reference device runs them all, and so does `scripts/test-devices`.
-fn sample(launches: Vec<Launch>) -> Vec<Launch> {
-    let mut slow = 0;
-    let one_of = |launch: &Launch| match launch {
-        Launch::Random(program) => Some(if program.divergent() { SLOWEST_ONE_OF } else { SLOW_ONE_OF }),
-        Launch::Case(case) => case.file.ends_with(SLOW_FILE).then_some(SLOW_ONE_OF),
-    };
-    let keep = |launch: &Launch| {
-        one_of(launch).is_none_or(|one_of| {
-            slow += 1;
-            slow % one_of == 0
-        })
-    };
-    let mut launches = launches;
-    launches.retain(keep);
+fn sample(mut launches: Vec<Launch>) -> Vec<Launch> {
+    // How many there have been of each sort.
+    let mut counts = HashMap::new();
+    launches.retain(|launch| {
+        let one_of = match launch {
+            Launch::Random(program) if program.divergent() => DIVERGENT_ONE_OF,
+            Launch::Random(_) => RANDOM_ONE_OF,
+            Launch::Case(case) if SLOW_FILES.iter().any(|file| case.file.ends_with(file)) => SLOW_ONE_OF,
+            Launch::Case(_) => return true,
+        };
+        let count = counts.entry(one_of).or_insert(0);
+        *count += 1;
+        *count % one_of == 0
+    });
     launches
 }

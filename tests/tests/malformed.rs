@@ -68,7 +68,7 @@ fn valid() -> Vec<(String, String, usize)> {
     assert!(!files.is_empty());
     let load = |path: &PathBuf| {
         let name = files::short_name(path);
-        let times = if name.starts_with("instructions") { 40 } else { 200 };
+        let times = if name.starts_with("instructions") { 15 } else { 100 };
         (name, fs::read_to_string(path).unwrap(), times)
     };
     files.iter().map(load).collect()
