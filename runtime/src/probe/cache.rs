@@ -11,7 +11,7 @@ use std::sync::{LazyLock, Mutex};
 use ptx2spv_translator::target::Facts;
 use serde::{Deserialize, Serialize};
 
-use super::Findings;
+use super::findings::Findings;
 use crate::cache::Cache;
 use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;

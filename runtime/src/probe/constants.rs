@@ -188,7 +188,7 @@ impl Known {
     mul.wide.u32 %at, %i, {triple};
     add.u64 %own, %in, %at;
     add.u64 %out, %out, %at;
-    ld.global.b{bits} %x, [%own+{behind}];
+    ld.global.b{bits} %x, [%own+{after}];
     ld.global.b{bits} %y, [%own+{second}];
     ld.global.b{bits} %again, [%own+{third}];
     mov.b{bits} %place, 0;
@@ -203,7 +203,7 @@ impl Known {
             numbers = NUMBERS.len(),
             triple = 3 * size,
             double = 2 * size,
-            behind = NUMBERS.len() * size,
+            after = NUMBERS.len() * size,
             second = (NUMBERS.len() + 1) * size,
             third = (NUMBERS.len() + 2) * size,
         )

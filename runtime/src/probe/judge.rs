@@ -138,7 +138,7 @@ pub fn widened_f32([a, ..]: Operands, result: u64) -> bool {
 /// The first operand as f32, which may have been flushed as such.
 pub fn narrowed_f64(operands: Operands, result: u64) -> bool {
     let narrow = f64s(operands)[0] as f32;
-    meets_denormals(&[], narrow) || same_f32(narrow, result)
+    involves_denormals(&[], narrow) || same_f32(narrow, result)
 }
 
 /// Zero of the same sign for a subnormal number.
@@ -231,7 +231,7 @@ pub fn twice_f32(operands: Operands, result: u64) -> bool {
 
 /// Whether the right result may be affected by flushing: it or an operand is subnormal, or it was below the least normal number
 /// before it was rounded.
-fn meets_denormals(operands: &[f32], exact: f32) -> bool {
+fn involves_denormals(operands: &[f32], exact: f32) -> bool {
     let denormal = |x: &f32| x.is_subnormal();
     operands.iter().any(denormal) || exact.is_subnormal() || exact.abs() == f32::MIN_POSITIVE
 }
@@ -239,7 +239,7 @@ fn meets_denormals(operands: &[f32], exact: f32) -> bool {
 /// The sum is right, or involves denormals and is too small to be trusted.
 fn sum_f32_normal(operands: [f32; 2], exact: f32, result: u64) -> bool {
     let is_small = f32::from_bits(result as u32).abs() < 2f32.powi(-100);
-    same_f32(exact, result) || is_small && meets_denormals(&operands, exact)
+    same_f32(exact, result) || is_small && involves_denormals(&operands, exact)
 }
 
 pub fn add_f32_normal(operands: Operands, result: u64) -> bool {
@@ -257,14 +257,14 @@ pub fn mul_f32_normal(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands);
     let found = f32::from_bits(result as u32);
     let is_trusted = found.is_normal() || found.is_infinite() || a == 0.0 || b == 0.0;
-    same_f32(a * b, result) || !is_trusted && meets_denormals(&[a, b], a * b)
+    same_f32(a * b, result) || !is_trusted && involves_denormals(&[a, b], a * b)
 }
 
 /// The quotient is right, or involves denormals and isn't normal.
 pub fn div_f32_normal(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands);
     let is_trusted = f32::from_bits(result as u32).is_normal();
-    same_f32(a / b, result) || !is_trusted && meets_denormals(&[a, b], a / b)
+    same_f32(a / b, result) || !is_trusted && involves_denormals(&[a, b], a / b)
 }
 
 /// The root of what is not subnormal.
@@ -276,7 +276,7 @@ pub fn sqrt_f32_normal(operands: Operands, result: u64) -> bool {
 pub fn compares_f32_normal(operands: Operands, result: u64, holds: fn(f32, f32) -> bool) -> bool {
     let [a, b, _] = f32s(operands);
     let is_tiny = a.abs() < f32::MIN_POSITIVE && b.abs() < f32::MIN_POSITIVE;
-    result == u64::from(holds(a, b)) || is_tiny && meets_denormals(&[a, b], 0.0)
+    result == u64::from(holds(a, b)) || is_tiny && involves_denormals(&[a, b], 0.0)
 }
 
 /// A number converted.

@@ -5,7 +5,7 @@
 
 use ptx2spv_translator::Source;
 
-use super::{Attempt, stopped};
+use super::findings::{Attempt, stopped};
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch_config::LaunchConfig;
@@ -55,7 +55,7 @@ pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
         let pairs = results.into_iter().zip(expected).enumerate();
         if let Some((thread, (found, expected))) = pairs.into_iter().find(|(_, (found, expected))| found != expected) {
             return Ok(Attempt::Wrong(format!(
-                "threads that part do not meet again: 0x{found:08x} instead of 0x{expected:08x} in thread {thread}"
+                "threads that diverge do not reconverge: 0x{found:08x} instead of 0x{expected:08x} in thread {thread}"
             )));
         }
     }

@@ -1,6 +1,7 @@
 //! Textures and surfaces: arrays, how they are read, and the objects that kernels know by handles.
 
 mod array;
+mod bindings;
 mod descriptor;
 mod error;
 mod format;
@@ -13,12 +14,12 @@ mod resource;
 mod shape;
 
 pub use array::{Array, ArrayDescriptor, ArrayRegion, MipmappedArray};
+pub(crate) use bindings::Bindings;
 pub use descriptor::TextureDescriptor;
 pub use error::TextureError;
 pub use format::{ChannelFormat, FormatError, ReadMode, TexelFormat};
 pub use object::{Sampler, Surface, Texture};
 pub use ptx2spv_translator::interface::texture::{AddressMode, Filter};
-pub(crate) use reference::Bindings;
 pub use reference::Reference;
 pub use reference_kind::ReferenceKind;
 pub use resource::{Resource, ResourceView};

@@ -1,7 +1,6 @@
 //! Texture, surface and sampler references: variables of a module, which the host binds by their names.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ptx2spv_translator::interface::Variables;
 use ptx2spv_translator::interface::texture::{RECORD_BYTES, Record};
@@ -10,8 +9,8 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::module::Module;
-use crate::sync::lock;
 use crate::texture::array::Array;
+use crate::texture::bindings::Bound;
 use crate::texture::descriptor::TextureDescriptor;
 use crate::texture::error::TextureError;
 use crate::texture::object::{sampler_record, surface_record, texture_record};
@@ -48,16 +47,6 @@ pub struct Reference {
     index: u64,
     /// How many elements there are.
     count: u64,
-}
-
-/// What references are bound to.
-#[derive(Default)]
-pub(crate) struct Bindings(Mutex<HashMap<(String, u64), Bound>>);
-
-/// What lives as long as a reference is bound to it.
-struct Bound {
-    _resource: Resource,
-    _levels: Option<Buffer>,
 }
 
 impl Module {
@@ -138,7 +127,7 @@ impl Reference {
         let (mut record, table) = texture_record(&self.device, resource, descriptor, view, 0)?;
         let levels = if table.is_empty() { None } else { Some(self.device.upload(&table)?) };
         record.level_table = levels.as_ref().map_or(0, Buffer::address);
-        self.bind(&record, Some(Bound { _resource: resource.clone(), _levels: levels }))
+        self.bind(&record, Some(Bound::new(resource.clone(), levels)))
     }
 
     /// Binds a surface reference, as `cuSurfRefSetArray` does.
@@ -148,7 +137,7 @@ impl Reference {
     pub fn bind_surface(&self, array: &Array) -> Result<(), Error> {
         self.check(ReferenceKind::Surface)?;
         let record = surface_record(&self.device, array)?;
-        self.bind(&record, Some(Bound { _resource: array.into(), _levels: None }))
+        self.bind(&record, Some(Bound::new(array.into(), None)))
     }
 
     /// Binds a sampler reference.
@@ -176,15 +165,8 @@ impl Reference {
     }
 
     fn bind(&self, record: &Record, bound: Option<Bound>) -> Result<(), Error> {
-        // Held until the record says so, so that of two threads one comes after the other in both.
-        let mut bindings = lock(&self.variables.bindings.0);
-        self.variables.write(&self.name, self.offset(), &record.to_bytes())?;
-        let key = (self.name.clone(), self.index);
-        match bound {
-            Some(bound) => bindings.insert(key, bound),
-            None => bindings.remove(&key),
-        };
-        Ok(())
+        let write = || self.variables.write(&self.name, self.offset(), &record.to_bytes());
+        self.variables.bindings.replace((self.name.clone(), self.index), bound, write)
     }
 
     /// Where the record lies in the variable.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use ptx2spv::cli::Status;
 
@@ -15,10 +15,11 @@ pub struct Arguments {
     shell: Shell,
 }
 
-pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+/// Prints the script for the whole command line.
+pub fn run(arguments: &Arguments, mut command_line: Command, out: &mut dyn Write) -> Result<Status> {
     // The generator panics if it can't write, so it writes to memory.
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::CommandLine::command(), "ptx2spv", &mut script);
+    clap_complete::generate(arguments.shell, &mut command_line, "ptx2spv", &mut script);
     out.write_all(&script)?;
     Ok(Status::Success)
 }

@@ -18,6 +18,8 @@ use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, Re
 use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::{Interface, Program, Source};
 
+use super::device_arguments::{DeviceArguments, reference_only};
+
 mod kinds;
 mod show;
 
@@ -86,7 +88,7 @@ pub struct Arguments {
     #[command(flatten)]
     services: ServiceArguments,
     #[command(flatten)]
-    device: super::DeviceArguments,
+    device: DeviceArguments,
     /// With --device reference: print the instructions of one thread with their operands and results. BLOCK and THREAD are X,
     /// X,Y or X,Y,Z.
     #[arg(long, value_parser = trace, value_name = "BLOCK:THREAD")]
@@ -117,7 +119,7 @@ fn trace(text: &str) -> Result<Trace, String> {
 }
 
 impl Arguments {
-    pub(super) fn device(&self) -> &super::DeviceArguments {
+    pub(super) fn device(&self) -> &DeviceArguments {
         &self.device
     }
 
@@ -353,7 +355,7 @@ fn open(arguments: &Arguments) -> Result<DeviceBackend> {
             let config = Config { trace: Some(trace), ..options.config()? };
             Ok(device.configure(DeviceBackend::reference(config)?))
         }
-        (Some(_), _) => Err(super::reference_only("--trace")),
+        (Some(_), _) => Err(reference_only("--trace")),
     }
 }
 

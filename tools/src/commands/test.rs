@@ -12,6 +12,8 @@ use ptx2spv::cases::worker::{self, Worker};
 use ptx2spv::cli::{self, Status};
 use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
+use super::device_arguments::{DeviceArguments, reference_only};
+
 /// Run launch cases and compare their results with what they expect.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -29,7 +31,7 @@ pub struct Arguments {
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    device: super::DeviceArguments,
+    device: DeviceArguments,
     /// With --device reference: run every case under each of these seeds.
     #[arg(long, value_parser = seeds, value_name = "FIRST..END", conflicts_with = "seed")]
     seeds: Option<Range<u64>>,
@@ -94,7 +96,7 @@ fn selectors(arguments: &Arguments) -> Result<Vec<DeviceSelector>> {
             let with = |seed| DeviceSelector::Reference(ReferenceOptions { seed: Some(seed), ..options.clone() });
             Ok(seeds.clone().map(with).collect())
         }
-        (Some(_), _) => Err(super::reference_only("--seeds")),
+        (Some(_), _) => Err(reference_only("--seeds")),
     }
 }
 

@@ -6,7 +6,7 @@ use std::ptr;
 
 use libloading::Library;
 
-use super::CudaError;
+use super::error::CudaError;
 
 /// Names of the driver library: the one that is installed everywhere on Linux, and Windows' own.
 const LIBRARIES: &[&str] = &["libcuda.so.1", "nvcuda.dll"];

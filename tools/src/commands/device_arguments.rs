@@ -1,0 +1,85 @@
+//! The arguments of the commands that run kernels.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use ptx2spv::cases::DeviceBackend;
+use ptx2spv::cli::{self, MathArgument, UsageError};
+use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
+
+/// Which device to run on, for the commands that run kernels.
+#[derive(Debug, Args)]
+pub struct DeviceArguments {
+    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference
+    /// [default: what the environment variable PTX2SPV_DEVICE says, else best].
+    ///
+    /// The reference device takes options, such as reference:subgroup=64,without=shaderFloat64 (see
+    /// docs/reference-device.md). The best device is the reference device if there is no Vulkan device here. The environment variable
+    /// PTX2SPV_RESTRICT uses other devices as if they were poorer, such as vulkan=1.1,without=shaderInt64 (see docs/devices.md).
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<DeviceSelector>,
+    /// Run under Vulkan's validation layers; what they complain about counts as a failure.
+    #[arg(long)]
+    validation: bool,
+    /// With --device reference: report out-of-bounds accesses, races, uninitialised values and the like.
+    #[arg(long)]
+    check: bool,
+    /// With --device reference: decide what Vulkan leaves open by this seed, badly on purpose.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Submit long grids in parts, so that none takes much longer than N milliseconds and no watchdog stops it; but not grids whose
+    /// blocks may wait for each other.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_dispatch_ms: Option<u64>,
+    #[command(flatten)]
+    math: MathArgument,
+}
+
+impl DeviceArguments {
+    /// Whether the device looks for what is undefined.
+    pub fn is_checking(&self) -> Result<bool> {
+        Ok(matches!(self.selector()?, DeviceSelector::Reference(options) if options.check))
+    }
+
+    /// The device with the flags that are the reference device's alone; these are errors where it is another one.
+    pub fn selector(&self) -> Result<DeviceSelector> {
+        let selector = self.device.clone().unwrap_or_default().resolve()?;
+        match selector {
+            DeviceSelector::Reference(options) => Ok(DeviceSelector::Reference(ReferenceOptions {
+                check: self.check || options.check,
+                seed: self.seed.or(options.seed),
+                ..options
+            })),
+            _ if self.check => Err(reference_only("--check")),
+            _ if self.seed.is_some() => Err(reference_only("--seed")),
+            other => Ok(other),
+        }
+    }
+
+    /// Has a device run kernels as the flags say.
+    pub fn configure(&self, backend: DeviceBackend) -> DeviceBackend {
+        let most = self.max_dispatch_ms.map(Duration::from_millis);
+        backend.with_math(self.math.get()).with_max_dispatch_time(most)
+    }
+
+    /// Opens the device.
+    pub fn open(&self, selector: &DeviceSelector) -> Result<DeviceBackend> {
+        // As `InstanceOptions` takes it: without the flag the environment decides.
+        let validation = self.validation.then_some(true);
+        let backend = match selector {
+            DeviceSelector::Reference(_) => DeviceBackend::open(selector, validation)?,
+            // As it was asked for, so that errors name the environment variable if that is where it comes from.
+            _ => DeviceBackend::open(&self.device.clone().unwrap_or_default(), validation)?,
+        };
+        if let Some(device) = backend.device() {
+            cli::warn_of_fallback(device);
+        }
+        Ok(self.configure(backend))
+    }
+}
+
+/// A flag that only the reference device takes.
+pub fn reference_only(flag: &str) -> anyhow::Error {
+    UsageError(format!("{flag} is for the reference device: add --device reference")).into()
+}

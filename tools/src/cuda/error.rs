@@ -1,0 +1,38 @@
+//! Errors of CUDA's driver.
+
+/// A failed call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CudaError {
+    /// There is no usable driver.
+    #[error("no CUDA driver: {0}")]
+    NoDriver(String),
+    /// A call returned an error.
+    #[error("{call}: {name}{}", if log.is_empty() { String::new() } else { format!("\n{log}") })]
+    Call {
+        /// The function.
+        call: &'static str,
+        /// What it returned.
+        code: i32,
+        /// The code's name and description.
+        name: String,
+        /// The assembler's messages, if there are any.
+        log: String,
+    },
+    /// The call was not made, because its arguments are wrong.
+    #[error("{0}")]
+    Arguments(String),
+}
+
+impl CudaError {
+    /// Whether the input was refused, in contrast to something having failed on the device.
+    pub fn is_refusal(&self) -> bool {
+        /// `CUDA_ERROR_INVALID_VALUE`, `…_NO_BINARY_FOR_GPU`, `…_INVALID_PTX`, `…_UNSUPPORTED_PTX_VERSION`, `…_NOT_FOUND`,
+        /// `…_LAUNCH_OUT_OF_RESOURCES`.
+        const REFUSALS: [i32; 6] = [1, 209, 218, 222, 500, 701];
+        match self {
+            CudaError::NoDriver(_) => false,
+            CudaError::Call { code, .. } => REFUSALS.contains(code),
+            CudaError::Arguments(_) => true,
+        }
+    }
+}
