@@ -11,13 +11,13 @@ pub(crate) fn render(region: &[u8], string: &mut dyn FnMut(u64) -> Option<Vec<u8
     let mut rest = region.get(output::RECORDS as usize..).unwrap_or_default();
     let header = output::HEADER as usize;
     while let Some(size) = word(rest, 0).map(|size| size as usize).filter(|size| *size >= header) {
-        let Some((record, behind)) = rest.split_at_checked(size) else { break };
+        let Some((record, after)) = rest.split_at_checked(size) else { break };
         let format = long(record, 8).unwrap_or(0);
         match string(format) {
             Some(format) => Formatter { format: &format, values: record, at: header, string, out }.run(),
             None => out.extend(format!("(format at {format:#x})").bytes()),
         }
-        rest = behind;
+        rest = after;
     }
     match word(region, output::DROPPED as usize) {
         Some(dropped) if dropped != 0 => {
@@ -211,7 +211,7 @@ impl Formatter<'_> {
     /// Writes a prefix and a text in the field's width.
     fn pad(&mut self, spec: Spec, prefix: &[u8], text: &[u8]) {
         let missing = spec.width.saturating_sub(prefix.len() + text.len());
-        let (blanks, zeros, behind) = match spec {
+        let (blanks, zeros, after) = match spec {
             Spec { left: true, .. } => (0, 0, missing),
             Spec { zero: true, .. } => (0, missing, 0),
             _ => (missing, 0, 0),
@@ -220,7 +220,7 @@ impl Formatter<'_> {
         self.out.extend(prefix);
         self.out.extend(std::iter::repeat_n(b'0', zeros));
         self.out.extend(text);
-        self.out.extend(std::iter::repeat_n(b' ', behind));
+        self.out.extend(std::iter::repeat_n(b' ', after));
     }
 
     fn float(&mut self, spec: Spec, letter: u8, value: f64) {

@@ -169,8 +169,8 @@ fn modules_have_no_lines_unless_asked() {
     assert!(!text.contains("OpLine") && !text.contains("OpNoLine") && !text.contains("OpString"), "{text}");
 }
 
-/// Where the threads of a block may meet, loops that wait included.
-const MEETING: &[&str] = &["bar", "barrier", "bra", "mbarrier"];
+/// Where the threads of a block may wait for each other, loops that wait included.
+const SYNCHRONIZING: &[&str] = &["bar", "barrier", "bra", "mbarrier"];
 /// Instructions that may report to the host.
 const REPORTING: &[&str] = &["alloca", "brkpt", "brx", "call", "elect", "match", "redux", "shfl", "trap", "vote"];
 
@@ -254,7 +254,7 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                     || has_scratch && matches!(op, Op::Load | Op::Store);
                 let expected = own.contains(&opcode)
                     || TEXTURES.contains(&opcode)
-                    || MEETING.contains(&opcode)
+                    || SYNCHRONIZING.contains(&opcode)
                     || reports && REPORTING.contains(&opcode)
                     || stands_in;
                 assert!(expected, "{name}:{line} for {preset}: {op:?} from `{instruction}`");

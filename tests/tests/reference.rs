@@ -42,9 +42,9 @@ const QUIRKS: [&str; 10] = [
 const SEEDS: u64 = 50;
 /// Under how many of them one case runs, if not under all of them.
 const SEEDS_OF_A_CASE: u64 = 1;
-/// Cases for which lanes must meet again behind a branch, as they do on devices and in plain runs: a shuffle among tiles of more than
-/// a warp in CUDA's library looks for what another lane clears behind one.
-const MEETING: &str = "nvcc/tiles";
+/// Cases for which lanes must reconverge after a branch, as they do on devices and in plain runs: a shuffle among tiles of more than
+/// a warp in CUDA's library looks for what another lane clears after one.
+const RECONVERGING: &str = "nvcc/tiles";
 /// Every so many seeds the device is a preset's.
 const SEEDS_TO_A_PRESET: u64 = 3;
 
@@ -79,7 +79,7 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
         ..ReferenceOptions::default()
     });
     let first = drawn % SEEDS;
-    let seeds: Vec<u64> = if name.contains(MEETING) {
+    let seeds: Vec<u64> = if name.contains(RECONVERGING) {
         Vec::new()
     } else if all {
         (0..SEEDS).collect()

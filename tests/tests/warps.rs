@@ -1,12 +1,12 @@
-//! Operations of warps where threads don't meet, and how warps lie on devices: what no launch case can show.
+//! Operations of warps where threads don't converge, and how warps lie on devices: what no launch case can show.
 
 use ptx2spv_runtime::{Device, Error, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::target::Packing;
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Source, Target};
 
-/// * `parted(out)`: both arms of a condition wait for the whole warp, with operations that don't meet.
-/// * `unlike(out)`: both arms wait at operations that could meet, but with masks that differ.
-/// * `across(out)`: both arms wait for the whole warp, at operations that meet.
+/// * `diverged(out)`: both arms of a condition wait for the whole warp, with operations of different kinds.
+/// * `unlike(out)`: both arms wait at operations of one kind, but with masks that differ.
+/// * `across(out)`: both arms wait for the whole warp, at operations of one kind with the same mask.
 /// * `left(out)`: threads leave a loop one by one, in which the others go on waiting for them.
 /// * `gone(out)`: the same, but those that leave the loop end.
 /// * `plain(out)`: no operation of a warp.
@@ -14,7 +14,7 @@ const KERNELS: &str = "
 .version 7.0
 .target sm_70
 .address_size 64
-.visible .entry parted(.param .u64 out)
+.visible .entry diverged(.param .u64 out)
 {
     .reg .pred %p;
     .reg .b32 %t, %x;
@@ -119,7 +119,7 @@ fn launch(subgroup: u32, kernel: &str) -> Result<Vec<u32>, Error> {
 #[test]
 fn threads_that_do_not_come_fail_the_launch_with_the_line() {
     for subgroup in [1, 8, 32, 64] {
-        for (kernel, instruction) in [("parted", "    "), ("unlike", "    vote"), ("left", "    vote")] {
+        for (kernel, instruction) in [("diverged", "    "), ("unlike", "    vote"), ("left", "    vote")] {
             let error = launch(subgroup, kernel).unwrap_err().to_string();
             let from = KERNELS.find(&format!("entry {kernel}(")).unwrap();
             let first = KERNELS[..from].lines().count();
@@ -159,7 +159,7 @@ fn threads_that_have_exited_are_not_waited_for() {
 }
 
 #[test]
-fn threads_meet_at_operations_in_both_arms_of_a_condition() {
+fn threads_converge_at_operations_in_both_arms_of_a_condition() {
     let expected: Vec<u32> = (0..32).map(|thread| if thread < 5 { 131 } else { 31 }).collect();
     for subgroup in [1, 2, 4, 8, 16, 32, 64, 128] {
         assert_eq!(launch(subgroup, "across").unwrap(), expected, "{subgroup}");

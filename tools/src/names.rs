@@ -24,11 +24,11 @@ pub fn readable(text: &str) -> String {
         while let Some(start) = rest.find("_Z").filter(|_| !line.contains('│')) {
             let (before, symbol) = rest.split_at(start);
             let end = symbol.find(|c: char| !is_part(c)).unwrap_or(symbol.len());
-            let (symbol, behind) = symbol.split_at(end);
+            let (symbol, after) = symbol.split_at(end);
             out += before;
             // In the middle of a word it is none.
             out += &if before.ends_with(is_part) { symbol.to_owned() } else { shortened(demangled(symbol)) };
-            rest = behind;
+            rest = after;
         }
         out += rest;
     }

@@ -133,7 +133,7 @@ impl Source {
     }
 }
 
-/// The modules of a linked text: each begins behind the line that names it, and ends where the next such line begins.
+/// The modules of a linked text: each begins after the line that names it, and ends where the next such line begins.
 fn modules(text: &str) -> Arc<[SourceModule]> {
     let mut found: Vec<SourceModule> = Vec::new();
     let mut at = 0;

@@ -19,7 +19,7 @@ struct Log {
     size: Option<(usize, Memory)>,
 }
 
-/// `CU_JIT_INFO_LOG_BUFFER` and those behind it.
+/// `CU_JIT_INFO_LOG_BUFFER` and those after it.
 const INFO_LOG: c_uint = 3;
 const INFO_LOG_SIZE: c_uint = 4;
 const ERROR_LOG: c_uint = 5;

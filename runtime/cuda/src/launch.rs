@@ -226,7 +226,7 @@ pub(crate) fn with_config(
     used.submit(command(function, launch_config, attributes, params, extra)?)
 }
 
-/// What graphs know of a launch: `CUDA_KERNEL_NODE_PARAMS`, of which later versions have more behind.
+/// What graphs know of a launch: `CUDA_KERNEL_NODE_PARAMS`, of which later versions have more after.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct NodeParams {

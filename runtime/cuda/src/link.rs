@@ -39,7 +39,7 @@ impl Object for Link {
     }
 }
 
-/// Kinds of input. The one behind these is intermediate code, which nobody else reads.
+/// Kinds of input. The one after these is intermediate code, which nobody else reads.
 const MACHINE_CODE: c_uint = 0;
 const PTX: c_uint = 1;
 const LIBRARY: c_uint = 4;

@@ -52,7 +52,7 @@ pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
 }
 
 /// Where the device finds a range: that of an allocation, or of a module's variables. `None` if the range is the host's alone. Errors
-/// if the range begins in an allocation and ends behind it.
+/// if the range begins in an allocation and ends after it.
 pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
     match find(address) {
         Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),

@@ -105,12 +105,12 @@ impl<T> Out<T> {
         }
     }
 
-    /// The place behind so many others.
+    /// The place after so many others.
     pub fn at(self, index: usize) -> Self {
         if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
     }
 
-    /// As what is behind it may be read, too.
+    /// The same pointer for reading.
     pub fn as_in(self) -> In<T> {
         In(self.0)
     }
@@ -129,7 +129,7 @@ impl<T: Copy> In<T> {
         Ok(unsafe { self.0.read_unaligned() })
     }
 
-    /// The value behind so many others.
+    /// The value after so many others.
     pub fn at(self, index: usize) -> Result<T, Code> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Self(self.0.wrapping_add(index)).get() }
     }

@@ -241,7 +241,7 @@ fn check_override(flags: c_uint) -> Result<(), Code> {
     if flags == OVERRIDE_FORMAT { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-/// An address as textures take them, and how many bytes behind that the one is which was given.
+/// An address as textures take them, and how many bytes after that the given one is.
 fn align(address: u64) -> (u64, u64) {
     let offset = address % texture_limits::ADDRESS_ALIGNMENT;
     (address - offset, offset)
@@ -259,13 +259,13 @@ pub(crate) fn set_address(
         offset.set_if_any(0);
         return Ok(());
     }
-    let (address, behind) = align(address);
+    let (address, offset_bytes) = align(address);
     // Who doesn't ask has to know that it is zero.
-    if offset.is_null() && behind != 0 {
+    if offset.is_null() && offset_bytes != 0 {
         return Err(INVALID_VALUE.because("an address that is not aligned, without a place for the offset"));
     }
-    let bytes = (bytes as u64).checked_add(behind).ok_or(INVALID_VALUE)?;
-    offset.set_if_any(behind as usize);
+    let bytes = (bytes as u64).checked_add(offset_bytes).ok_or(INVALID_VALUE)?;
+    offset.set_if_any(offset_bytes as usize);
     reference.change(|state| state.bound = Bound::Linear { address, bytes });
     Ok(())
 }

@@ -127,7 +127,7 @@ impl Device {
     /// A range outside of one allocation.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Finding> {
         let mut state = self.state();
-        state.meet_lent();
+        state.note_lent_writes();
         let State { memory, knowledge, findings, .. } = &mut *state;
         memory.read(address, bytes).map_err(host)?;
         if let Some(knowledge) = knowledge {
@@ -164,7 +164,7 @@ impl Device {
     /// A range outside of one allocation.
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Finding> {
         let mut state = self.state();
-        state.meet_lent();
+        state.note_lent_writes();
         let State { memory, knowledge, .. } = &mut *state;
         memory.copy(from, to, bytes).map_err(host)?;
         if let Some(knowledge) = knowledge
@@ -257,7 +257,7 @@ impl Device {
             log: &self.log,
         };
         let mut state = self.state();
-        state.meet_lent();
+        state.note_lent_writes();
         let State { memory, knowledge, findings, steps, .. } = &mut *state;
         let result = match knowledge {
             None => run::run_plain(&launch, memory),
@@ -294,7 +294,7 @@ impl State {
     }
 
     /// The host may have written to memory that it shares.
-    fn meet_lent(&mut self) {
+    fn note_lent_writes(&mut self) {
         if self.knowledge.is_some() {
             for (address, bytes) in self.lent.clone() {
                 self.written(address, bytes);

@@ -36,7 +36,7 @@ pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Refusal> {
         };
         let what = format!("capability {capability:?} at word {word}");
         match capability_need(capability) {
-            Some(need) => meet(target, need, &what)?,
+            Some(need) => require(target, need, &what)?,
             None => return Err(refuse("VUID-VkShaderModuleCreateInfo-pCode-08740", what)),
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Refusal> {
     for name in &module.extensions {
         let what = format!("extension {name}");
         match extension_need(name) {
-            Some(need) => meet(target, need, &what)?,
+            Some(need) => require(target, need, &what)?,
             None => return Err(refuse("VUID-VkShaderModuleCreateInfo-pCode-08742", what)),
         }
     }
@@ -69,7 +69,7 @@ fn refuse(rule: &str, message: impl Into<String>) -> Refusal {
     Refusal { rule: rule.into(), message: message.into() }
 }
 
-fn meet(target: &Target, need: Need, what: &str) -> Result<(), Refusal> {
+fn require(target: &Target, need: Need, what: &str) -> Result<(), Refusal> {
     match need {
         Nothing => Ok(()),
         Vulkan(minor) if target.vulkan >= Version(1, minor) => Ok(()),
@@ -207,7 +207,7 @@ fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
     let width = mode.operands.first().copied().unwrap_or(0);
     let kind = ExecutionMode::from_u32(mode.mode);
     let (has, name) = match (kind, width) {
-        (Some(ExecutionMode::LocalSizeId), _) => return meet(target, Vulkan(3), "execution mode LocalSizeId"),
+        (Some(ExecutionMode::LocalSizeId), _) => return require(target, Vulkan(3), "execution mode LocalSizeId"),
         (Some(ExecutionMode::MaximallyReconvergesKHR), _) => {
             return need(target, Feature::ShaderMaximalReconvergence, "execution mode MaximallyReconvergesKHR");
         }

@@ -1,4 +1,4 @@
-//! The reference back end: the interpreter of `ptx2spv-reference` behind the same operations as a Vulkan device.
+//! The reference back end: the interpreter of `ptx2spv-reference` with the operations of a Vulkan device.
 //!
 //! Launches run at the call. The fault that stopped one is kept until the host waits or reads.
 

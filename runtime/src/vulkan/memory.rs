@@ -209,7 +209,7 @@ pub(crate) struct Block {
     pub(super) memory: Arc<Memory>,
 }
 
-/// The memory behind a block.
+/// The memory of a block.
 pub(super) enum Backing {
     /// Only while the block is being made.
     None,

@@ -12,7 +12,7 @@ use crate::{Context, Launch, Load};
 /// * `trapped(out)`: thread 700 executes a trap; the others write.
 /// * `prints(out)`: every hundredth thread prints its number.
 /// * `tiny()`: nothing.
-/// * `meets(count)`: a thread of each block waits until all blocks have come. `spreads` does it with 400 KiB of local memory.
+/// * `gathers(count)`: a thread of each block waits until all blocks have come. `spreads` does it with 400 KiB of local memory.
 /// * `locks(lock)`: a thread of each block takes a lock and counts after it.
 /// * `signals()`: a warp waits for another one of its block.
 /// * `shared(out)`: 40,000 bytes of shared memory, and a barrier that needs some more.
@@ -36,7 +36,7 @@ const KERNELS: &str = r#"
     st.global.u32 [%o], %t;
     ret;
 }
-.visible .entry meets(.param .u64 count)
+.visible .entry gathers(.param .u64 count)
 {
     .reg .b32 %n, %c;
     .reg .b64 %a;
@@ -301,7 +301,8 @@ fn grids_that_wait_for_their_blocks_stay_whole() {
     // A thread for each block: one that waits keeps its thread busy for long before others begin there.
     let device = Device::reference("target=lavapipe,threads=12".parse::<ReferenceOptions>().unwrap().config().unwrap());
     let module = load(&device);
-    for (name, waits) in [("meets", true), ("spreads", true), ("locks", false), ("signals", false), ("numbers", false)]
+    for (name, waits) in
+        [("gathers", true), ("spreads", true), ("locks", false), ("signals", false), ("numbers", false)]
     {
         assert_eq!(module.kernel(name).unwrap().entry().waits, waits, "{name}");
     }
@@ -314,7 +315,7 @@ fn grids_that_wait_for_their_blocks_stay_whole() {
         (device.submissions() - before, counts.download::<u32>().unwrap())
     };
     device.set_max_dispatch_time(Some(Duration::from_nanos(1)));
-    assert_eq!(launch("meets", 12, 1), (1, vec![12, 0]));
+    assert_eq!(launch("gathers", 12, 1), (1, vec![12, 0]));
     assert_eq!(launch("locks", 9, 1), (9, vec![0, 9]));
     // More scratch memory than a dispatch has elsewhere.
     assert_eq!(launch("spreads", 12, 128), (1, vec![12 * 128, 128 * (12 * 11 / 2)]));

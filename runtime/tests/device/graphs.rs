@@ -13,7 +13,7 @@ fn ones(address: u64, value: u32) -> SetNode {
 }
 
 #[test]
-fn nodes_run_behind_their_dependencies() {
+fn nodes_run_after_their_dependencies() {
     for context in Context::several() {
         let (device, kernel) = (&context.device, context.kernel("step"));
         let (buffer, pinned) = (device.alloc(1024).unwrap(), device.alloc_pinned(1024).unwrap());

@@ -14,7 +14,7 @@ use crate::{Context, Launch};
 /// * `swap(out, n)`: each thread adds one to a double `n` times: where the device has no such atomic, a loop around
 ///   compare-and-swap in a loop.
 /// * `leave(out)`: threads do one to four rounds, and each stores what its last one computed.
-/// * `meet(out)`: threads meet, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
+/// * `synchronize(out)`: threads synchronize, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
 const KERNELS: &str = r#"
 .version 7.0
 .target sm_70
@@ -134,7 +134,7 @@ round:
 
 .shared .u32 most;
 
-.visible .entry meet(.param .u64 out)
+.visible .entry synchronize(.param .u64 out)
 {
     .reg .pred %p<2>;
     .reg .b32 %r<4>;
@@ -224,7 +224,7 @@ fn nested_loops_in_some_threads() {
 
 /// Code after a loop that was cut short must not run: here it would write far outside of all memory.
 #[test]
-fn code_behind_cut_loops_is_skipped() {
+fn code_after_cut_loops_is_skipped() {
     let context = Context::new();
     let module = load(&context);
     let kernel = module.kernel("chain").unwrap();
@@ -260,7 +260,7 @@ fn values_of_a_last_round() {
 fn loops_in_workgroups_of_any_size() {
     let context = Context::new();
     let module = load(&context);
-    let kernel = module.kernel("meet").unwrap();
+    let kernel = module.kernel("synchronize").unwrap();
     for threads in 1..=40 {
         let out = context.device.upload(&vec![0_u32; threads as usize]).unwrap();
         let config = LaunchConfig { block: [threads, 1, 1], ..ONE };

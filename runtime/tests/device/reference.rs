@@ -148,9 +148,9 @@ low:
     bar.sync 0; // low
     ret;
 more:
-    @!%q bra behind;
+    @!%q bra after;
     bar.sync 0; // some
-behind:
+after:
     bar.sync 0; // all
     ret;
 rounds:

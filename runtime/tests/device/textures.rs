@@ -27,7 +27,7 @@ fn broken<T>(result: Result<T, Error>) -> TextureError {
     }
 }
 
-/// Words of the record behind a handle, and of the table of levels behind that.
+/// Words of the record that a handle refers to, and of the table of levels after it.
 struct Words(Vec<u8>);
 
 impl Words {

@@ -437,8 +437,8 @@ impl Generator {
                 }),
                 Together::Collective(what, times @ 2..) if self.random.chance(70) => {
                     let body = vec![self.alike(*what), self.compute()];
-                    let behind = vec![self.compute()];
-                    list.push(Stmt::Shares { first: self.varying(), times: *times, body, behind });
+                    let after = vec![self.compute()];
+                    list.push(Stmt::Shares { first: self.varying(), times: *times, body, after });
                 }
                 Together::Collective(what, times) => list.extend((0..*times).map(|_| self.alike(*what))),
             }

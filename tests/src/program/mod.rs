@@ -417,7 +417,7 @@ pub enum Stmt {
         /// What the inner loop does, without statements inside.
         body: Vec<Stmt>,
         /// What stands at the end of each turn, without statements inside.
-        behind: Vec<Stmt>,
+        after: Vec<Stmt>,
     },
     /// Writes a register to a word of the thread's output, from 0 after those of the registers.
     Output {

@@ -298,7 +298,7 @@ impl Writer<'_> {
                 writeln!(self.text, "\tneg.s32 %t, %s;\n\tand.b32 %t, %t, %s;\n\tshl.b32 %s, 1, %lane;")?;
                 writeln!(self.text, "\tsetp.eq.u32 %q, %t, %s;\n\t@%q red.global.add.u32 [%acc], %v;")
             }
-            Stmt::Shares { first, times, body, behind } => {
+            Stmt::Shares { first, times, body, after } => {
                 let (head, next) = (self.label(), self.label());
                 writeln!(self.text, "\t{{\n\t.reg .b32 %share, %rest, %turn;\n\tmov.u32 %turn, 0;")?;
                 writeln!(self.text, "\trem.u32 %share, {}, {};", name(*first), times + 1)?;
@@ -306,7 +306,7 @@ impl Writer<'_> {
                 writeln!(self.text, "L{head}:\n\tsetp.eq.u32 %p, %share, 0;\n\t@%p bra L{next};")?;
                 self.list(body)?;
                 writeln!(self.text, "\tsub.u32 %share, %share, 1;\n\tbra L{head};\nL{next}:")?;
-                self.list(behind)?;
+                self.list(after)?;
                 writeln!(self.text, "\tmov.u32 %share, %rest;\n\tmov.u32 %rest, 0;\n\tadd.u32 %turn, %turn, 1;")?;
                 writeln!(self.text, "\tsetp.lt.u32 %p, %turn, 2;\n\t@%p bra L{head};\n\t}}")
             }

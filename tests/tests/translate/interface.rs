@@ -67,7 +67,7 @@ fn parameters_that_are_too_large_for_push_constants_go_to_a_buffer() {
     assert_eq!(location(88, load), (ParamLocation::PushConstant, 88, 128));
     assert_eq!(location(89, load), (ParamLocation::Buffer, 92, 40));
     assert_eq!(location(4096, load), (ParamLocation::Buffer, 4096, 40));
-    // An address needs memory behind it.
+    // An address must be one of memory.
     assert_eq!(location(88, "mov.b64 %rd1, s;").0, ParamLocation::Buffer);
 }
 

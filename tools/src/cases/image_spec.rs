@@ -132,7 +132,7 @@ pub struct TextureSpec {
     /// What elements out of range are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub border: Option<[f32; 4]>,
-    /// Whether filters go on behind the edges of a cube's faces.
+    /// Whether filters go on after the edges of a cube's faces.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub seamless: bool,
     /// A part of an array, or the array with other elements.

@@ -183,7 +183,7 @@ fn describe(header: Header<'_>) -> Option<Described> {
     let mut end = ENTRY_HEADER;
     let mut text = |offset: usize| {
         let (text, after) = header.text(offset, offset + 4)?;
-        // With the zero behind it.
+        // With the zero after it.
         end = end.max(after + 1);
         let text = String::from_utf8_lossy(text);
         Some(text.trim_end_matches('\0').to_owned())
@@ -209,7 +209,7 @@ fn describe(header: Header<'_>) -> Option<Described> {
     })
 }
 
-/// Reads the table of an entry with several payloads, which lies behind its header: copies of the headers that the payloads would
+/// Reads the table of an entry with several payloads, which follows its header: copies of the headers that the payloads would
 /// have, with the offset of the payload where the size of the header is otherwise.
 fn several<'a>(header: Header<'a>, blob: Arc<Blob<'a>>, entries: &mut Vec<Entry<'a>>) -> Option<()> {
     let table = Header(header.0.get(ENTRY_HEADER..)?);

@@ -33,7 +33,7 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Each word of a file in turn is replaced by numbers that overflow, reach behind the end or back to the start.
+/// Each word of a file in turn is replaced by numbers that overflow, reach past the end or back to the start.
 #[test]
 fn wrong_words() {
     for seed in seeds() {

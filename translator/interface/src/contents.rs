@@ -77,8 +77,8 @@ impl Contents {
         let mut rest = spirv.get(HEADER..).unwrap_or_default();
         while let [first, ..] = *rest {
             let length = (first >> 16) as usize;
-            let Some((instruction, behind)) = rest.split_at_checked(length.max(1)) else { break };
-            rest = behind;
+            let Some((instruction, after)) = rest.split_at_checked(length.max(1)) else { break };
+            rest = after;
             let word = |number: usize| instruction.get(number).copied().unwrap_or(0);
             let Some(op) = Op::from_u32(first & 0xffff) else { continue };
             match op {

@@ -1,7 +1,7 @@
 //! Launches from kernels (CUDA's dynamic parallelism): what kernels ask the host to do when their grid has ended.
 //!
 //! The region begins with [`HEADER`] bytes, of which the words below are in use, zeros at first. Behind it lies a table that
-//! kernels read, which is part of the variables' initial bytes, and behind that the records. When a grid of a kernel with
+//! kernels read, which is part of the variables' initial bytes, and after that the records. When a grid of a kernel with
 //! [`Entry::launches`](crate::Entry::launches) has ended, the host reads as many records as [`USED`] says, but not more than there is room for, clears
 //! the words, and does what the records with an order number above [`COMPLETED`] ask for, by rising numbers: first those for other streams than
 //! [`TAIL_STREAM`], then those for it. A grid is complete, and the next one may begin, when all that its kernel has asked for is

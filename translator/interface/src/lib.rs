@@ -222,7 +222,7 @@ pub mod output {
 /// What lies in the workspace of a cooperative launch, which begins as zeros but for [`workspace::PATIENCE`]. As long as blocks are
 /// suspended, the host dispatches the grid again, which then goes on where it was.
 pub mod workspace {
-    /// Offset of the word by which blocks wait for each other, behind one that tells CUDA's libraries the size of both.
+    /// Offset of the word by which blocks wait for each other, after one that tells CUDA's libraries the size of both.
     pub const BARRIER: u64 = 4;
     /// Offset of the word that counts the workgroups suspended at the end of a dispatch. The host clears it before each.
     pub const SUSPENDED: u64 = 8;
@@ -232,7 +232,7 @@ pub mod workspace {
     pub const PATIENCE: u64 = 16;
     /// Offset of what the first workgroup saves, if workgroups can be suspended; those of the others follow, x fastest.
     pub const BLOCKS: u64 = 64;
-    /// Bytes of a workgroup before its shared memory, behind which its threads' words follow.
+    /// Bytes of a workgroup before its shared memory, after which its threads' words follow.
     pub const BLOCK_HEADER: u64 = 16;
 }
 

@@ -116,7 +116,7 @@ pub mod flag {
     pub const NO_TRILINEAR_OPTIMIZATION: u32 = 0x20;
     /// Of a sampler beside a texture: coordinates count texels whatever the texture says.
     pub const FORCE_UNNORMALIZED: u32 = 0x1_0000;
-    /// Filters go on behind the edges of a cube's faces.
+    /// Filters go on after the edges of a cube's faces.
     pub const SEAMLESS: u32 = 0x40;
 }
 

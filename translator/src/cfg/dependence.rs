@@ -90,14 +90,14 @@ impl Reach {
 
     /// Marks everything between a branch and its post-dominator; a branch that can't reach an exit has none.
     fn spread(&self, cfg: &Cfg, branch: usize, inside: &[bool], analysis: &mut Analysis<'_>) {
-        let meet = self.post_dominators.immediate_dominator(NodeIndex::new(branch));
-        let meet = meet.filter(|meet| *meet != self.exit).map(NodeIndex::index);
+        let join = self.post_dominators.immediate_dominator(NodeIndex::new(branch));
+        let join = join.filter(|join| *join != self.exit).map(NodeIndex::index);
         let mut seen = vec![false; cfg.blocks.len()];
         let mut todo: Vec<BlockId> =
             cfg.blocks.get(branch).into_iter().flat_map(|block| block.end.successors()).collect();
         while let Some(block) = todo.pop() {
             let block = block.position();
-            if Some(block) == meet || seen.get(block) != Some(&false) || inside.get(block) != Some(&true) {
+            if Some(block) == join || seen.get(block) != Some(&false) || inside.get(block) != Some(&true) {
                 continue;
             }
             seen[block] = true; // `get` has shown that it exists

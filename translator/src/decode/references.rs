@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::texture::{AddressMode, Filter, RECORD_ALIGN, RECORD_BYTES, field, flag};
 use crate::isa::types::{Class, ScalarType};
 
-/// What PTX may say of the memory behind a reference that nobody has bound yet, which a record of no memory has no use for.
+/// What PTX may say of the memory of a reference that is not bound yet, which a record of no memory has no use for.
 const OF_MEMORY: &[&str] = &[
     "width",
     "height",

@@ -1,6 +1,6 @@
 //! Instruction selection: which instructions of SPIR-V a statement becomes.
 //!
-//! The intermediate representation can say more than emission takes. This is the one place that meets what the rules of
+//! The intermediate representation can say more than emission takes. This is the one place that answers what the rules of
 //! [`Stage::Legal`](crate::ir::Stage::Legal) exclude: its types have no form for that.
 
 use rspirv::spirv::{BuiltIn, GlslStd450Op, Op, Word};

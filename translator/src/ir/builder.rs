@@ -303,7 +303,7 @@ impl<'f> Builder<'f> {
     /// The address of a byte in shared memory of the translator's own.
     pub fn own_shared(&mut self, memory: OwnShared, byte: u32) -> Value {
         let offset = memory.offset.saturating_add(byte);
-        if !memory.behind {
+        if !memory.after_kernel {
             return self.i32(offset);
         }
         let end = self.builtin(Builtin::SharedBytes);

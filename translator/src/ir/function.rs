@@ -54,10 +54,10 @@ pub struct Helper {
 /// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`](super::Builder::own_shared).
 #[derive(Clone, Copy, Debug)]
 pub struct OwnShared {
-    /// From the start of all shared memory, or from the end of the kernel's if that is known at the launch only.
+    /// From the start of all shared memory, or from the end of the kernel's.
     pub(super) offset: u32,
-    /// Whether it is.
-    pub(super) behind: bool,
+    /// Whether it counts from the end of the kernel's memory, which only the launch may know.
+    pub(super) after_kernel: bool,
 }
 
 impl Function {
@@ -68,7 +68,7 @@ impl Function {
             let offset = self.own_shared_bytes;
             self.own_shared_bytes = self.own_shared_bytes.saturating_add(bytes);
             cluster.own_shared_bytes = self.own_shared_bytes;
-            return OwnShared { offset, behind: true };
+            return OwnShared { offset, after_kernel: true };
         }
         if self.own_shared_bytes == 0 {
             // The kernel's dynamic memory begins there.
@@ -77,7 +77,7 @@ impl Function {
         let offset = if self.dynamic_shared { self.own_shared_bytes } else { self.shared_bytes };
         self.own_shared_bytes = self.own_shared_bytes.saturating_add(bytes);
         self.shared_bytes = self.shared_bytes.saturating_add(bytes);
-        OwnShared { offset, behind: self.dynamic_shared }
+        OwnShared { offset, after_kernel: self.dynamic_shared }
     }
 
     /// Bytes of shared memory of a workgroup that gets no dynamic memory.

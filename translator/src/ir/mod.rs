@@ -87,7 +87,7 @@ pub fn size(block: &Block) -> usize {
 }
 
 /// Whether a loop with this body is one over all lanes of a warp, by the variables that count in such loops: if its last
-/// statement, which alone leaves it, stands behind the counting.
+/// statement, which alone leaves it, stands after the counting.
 pub fn is_lane_loop(body: &[Stmt], lane_numbers: &[Var]) -> bool {
     let Some((Stmt::If { .. }, rest)) = body.split_last() else { return false };
     let last = rest.iter().rfind(|stmt| !matches!(stmt, Stmt::At(_) | Stmt::Let(..)));
@@ -190,7 +190,7 @@ pub enum Stmt {
     Return(Value),
 }
 
-/// The last mark of a list: which instruction what stands behind it comes from, if any.
+/// The last mark of a list: which instruction what stands after it comes from, if any.
 pub fn last_mark(block: &[Stmt]) -> Option<Option<Span>> {
     block.iter().rev().find_map(|stmt| match stmt {
         Stmt::At(at) => Some(*at),

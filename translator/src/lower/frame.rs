@@ -42,16 +42,16 @@ impl Frame {
     }
 }
 
-/// The `.local` variables of a recursive function, of which each activation has its own copy.
+/// The `.local` variables of a recursive function, of which each call has its own copy.
 #[derive(Debug)]
 pub struct Locals {
-    /// Where the current activation's variables begin, counted from `base`.
+    /// Where the current call's variables begin, counted from `base`.
     pub frame: Var,
     /// Where the stack begins in local memory.
     pub base: u32,
-    /// Offsets of the variables in an activation's frame.
+    /// Offsets of the variables in a call's frame.
     pub places: FxHashMap<VarId, u64>,
-    /// Size of an activation's frame in bytes.
+    /// Size of a call's frame in bytes.
     pub bytes: u32,
 }
 

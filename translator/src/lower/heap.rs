@@ -1,4 +1,4 @@
-//! The heap behind `malloc` and `free`: lock-free, since threads of one warp can't wait for each other's locks.
+//! The heap of `malloc` and `free`: lock-free, since threads of one warp can't wait for each other's locks.
 //!
 //! The heap has a few arenas, each with granules of one size, a bitmap of the granules in use, and a table of allocations. An allocation is
 //! a run of up to 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single atomic frees it. The

@@ -146,13 +146,13 @@ impl Combiner<'_> {
         while let Some(first) = rest.first() {
             let most = (WIDEST / u32::from(first.access.bytes)) as usize;
             let fitting = [most, 2].into_iter().find(|&count| self.fit(rest, count));
-            let (group, behind) = rest.split_at(fitting.unwrap_or(1));
+            let (group, after) = rest.split_at(fitting.unwrap_or(1));
             if group.len() > 1 {
                 let at = group.iter().map(|load| load.index).min().unwrap_or(first.index);
                 wide.insert(at, self.wide(group));
                 group.iter().for_each(|load| list[load.index] = None);
             }
-            rest = behind;
+            rest = after;
         }
     }
 

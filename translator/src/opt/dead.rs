@@ -12,7 +12,7 @@ pub fn remove_dead(function: &mut Function) {
     let mut pass = Dead {
         used: vec![false; function.values.len()],
         live: VarSet::new(function.vars.len()),
-        behind_loop: VarSet::new(function.vars.len()),
+        after_loop: VarSet::new(function.vars.len()),
         exited: function.exited,
     };
     pass.list(&mut function.body);
@@ -24,7 +24,7 @@ struct Dead {
     /// Variables whose content a later statement may read.
     live: VarSet,
     /// The same after the innermost loop.
-    behind_loop: VarSet,
+    after_loop: VarSet,
     /// A variable that other threads read, too.
     exited: Option<Var>,
 }
@@ -78,9 +78,9 @@ impl Dead {
                 }
             }
             Stmt::If { then, otherwise, .. } => {
-                let behind = self.live.clone();
+                let after = self.live.clone();
                 self.list(otherwise);
-                let before_otherwise = std::mem::replace(&mut self.live, behind);
+                let before_otherwise = std::mem::replace(&mut self.live, after);
                 self.list(then);
                 self.live.extend(&before_otherwise);
                 if then.is_empty() && otherwise.is_empty() {
@@ -88,13 +88,13 @@ impl Dead {
                 }
             }
             Stmt::Loop(body) => {
-                let outer = std::mem::replace(&mut self.behind_loop, self.live.clone());
+                let outer = std::mem::replace(&mut self.after_loop, self.live.clone());
                 // After the end comes the next round, which reads what the loop reads or breaks out.
                 for_each_read(body, &mut |var| self.live.insert(var));
                 self.list(body);
-                self.behind_loop = outer;
+                self.after_loop = outer;
             }
-            Stmt::Break => self.live = self.behind_loop.clone(),
+            Stmt::Break => self.live = self.after_loop.clone(),
             Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::Barrier(_)

@@ -91,7 +91,7 @@ fn address<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Operand<'s>, Diagnostic> {
         more.push(element(cursor)?);
     }
     let mut end = expect(cursor, "]", "`,` or `]`")?;
-    // A hint about the memory behind the address, which changes nothing in what the instruction does.
+    // A hint about the memory at the address, which changes nothing in what the instruction does.
     if let Some(unified) = cursor.take(".unified") {
         end = unified.ident.span;
     }

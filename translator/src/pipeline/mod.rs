@@ -283,9 +283,9 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
     });
     let inline = if inlined { layout.params_size } else { 0 };
     let scratch = kernel.function.scratch;
-    let behind_scratch = scratch.map_or(0, |scratch| scratch.address + 8);
-    let behind_workspace = layout.has_workspace().then_some(()).map_or(0, |()| push_constant::WORKSPACE_ADDRESS + 8);
-    let push_constants = (push_constant::PARAMS + inline).max(behind_scratch).max(behind_workspace);
+    let after_scratch = scratch.map_or(0, |scratch| scratch.address + 8);
+    let after_workspace = layout.has_workspace().then_some(()).map_or(0, |()| push_constant::WORKSPACE_ADDRESS + 8);
+    let push_constants = (push_constant::PARAMS + inline).max(after_scratch).max(after_workspace);
     Entry {
         name: kernel.ptx.name.clone(),
         params: params.collect(),

@@ -22,25 +22,25 @@ pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture:
         return;
     }
     let generic = function.shared_bytes > 0 || function.dynamic_shared;
-    if !hands_on(cfg, generic) {
+    if !communicates(cfg, generic) {
         return;
     }
     for block in &mut cfg.blocks {
         // The last access; `None` where the last access isn't known. Loads don't disturb each other.
         let mut last = None;
-        let mut met = false;
+        let mut synchronized = false;
         for stmt in std::mem::take(&mut block.body) {
             let kind = accesses(&stmt, generic);
             if kind.is_some() {
                 let undisturbed = last == Some(Access::Load) && kind == last;
-                if !undisturbed && !met {
+                if !undisturbed && !synchronized {
                     let sync = Warp { results: Vec::new(), op: WarpOp::Sync, members: None };
                     block.body.push(Stmt::Warp(sync));
                 }
                 last = kind;
-                met = false;
+                synchronized = false;
             }
-            met |= is_meeting(&stmt);
+            synchronized |= is_warp_sync(&stmt);
             block.body.push(stmt);
         }
     }
@@ -68,19 +68,19 @@ fn accesses(stmt: &Stmt, generic: bool) -> Option<Access> {
 }
 
 /// Whether a statement synchronizes the threads of the warp, so that they see each other's stores.
-fn is_meeting(stmt: &Stmt) -> bool {
+fn is_warp_sync(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Warp(Warp { op: WarpOp::Sync, .. }))
 }
 
 /// Whether a path leads from a store to a load without synchronizing the warp.
-fn hands_on(cfg: &Cfg, generic: bool) -> bool {
+fn communicates(cfg: &Cfg, generic: bool) -> bool {
     // For each block, whether a store is pending at its end; `None` once a load follows one.
     let through = |block: &BasicBlock, mut stored: bool| {
         for stmt in &block.body {
             match accesses(stmt, generic) {
                 Some(Access::Load) if stored => return None,
                 Some(Access::Store) => stored = true,
-                _ if is_meeting(stmt) => stored = false,
+                _ if is_warp_sync(stmt) => stored = false,
                 _ => {}
             }
         }

@@ -8,17 +8,17 @@ pub(super) fn is_collective(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Warp(_) | Stmt::Barrier(_) | Stmt::Break => true,
         Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(is_collective),
-        Stmt::Loop(body) => has_meeting(body),
+        Stmt::Loop(body) => has_synchronization(body),
         _ => false,
     }
 }
 
 /// Whether a list contains a warp operation or a barrier at any depth.
-pub(super) fn has_meeting(block: &Block) -> bool {
+pub(super) fn has_synchronization(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Warp(_) | Stmt::Barrier(_) => true,
-        Stmt::If { then, otherwise, .. } => has_meeting(then) || has_meeting(otherwise),
-        Stmt::Loop(body) => has_meeting(body),
+        Stmt::If { then, otherwise, .. } => has_synchronization(then) || has_synchronization(otherwise),
+        Stmt::Loop(body) => has_synchronization(body),
         _ => false,
     })
 }

@@ -66,8 +66,8 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
             }
         }
     };
-    if order == ThreadOrder::Rows && cluster.is_none() && !collective::has_meeting(&function.body) {
-        thread_loop::take_turns(function, packing);
+    if order == ThreadOrder::Rows && cluster.is_none() && !collective::has_synchronization(&function.body) {
+        thread_loop::loop_over_threads(function, packing);
         return Ok(());
     }
     let depth = ir::depth(&function.body);

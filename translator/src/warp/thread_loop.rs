@@ -8,7 +8,7 @@ use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var, for_each
 use crate::target::Packing;
 
 /// Lets invocation `i` of `W` run the threads `i`, `i + W`, `i + 2 * W` and so on of its block.
-pub(super) fn take_turns(function: &mut Function, packing: Packing) {
+pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {
     let mut body = std::mem::take(&mut function.body);
     function.packing = Some(packing);
     let mut read = FxHashSet::default();
@@ -18,9 +18,9 @@ pub(super) fn take_turns(function: &mut Function, packing: Packing) {
     let mut registers: Vec<Var> = read.into_iter().collect();
     registers.sort_unstable();
     let mut b = Builder::new(function);
-    let place = [(); 4].map(|()| b.var(Type::I32));
-    replace_places(&mut body, place);
-    let [thread, tid @ ..] = place;
+    let position = [(); 4].map(|()| b.var(Type::I32));
+    replace_positions(&mut body, position);
+    let [thread, tid @ ..] = position;
     let extent = Extent::new(&mut b);
     let first = b.builtin(Builtin::ThreadIndex);
     b.set(thread, first);
@@ -47,8 +47,8 @@ pub(super) fn take_turns(function: &mut Function, packing: Packing) {
 }
 
 /// Takes the thread's number in the block and `%tid` from variables, in this order.
-fn replace_places(block: &mut Block, place: [Var; 4]) {
-    let [index, tid @ ..] = place;
+fn replace_positions(block: &mut Block, position: [Var; 4]) {
+    let [index, tid @ ..] = position;
     for stmt in block {
         match stmt {
             Stmt::Let(_, op) => {
@@ -62,10 +62,10 @@ fn replace_places(block: &mut Block, place: [Var; 4]) {
                 }
             }
             Stmt::If { then, otherwise, .. } => {
-                replace_places(then, place);
-                replace_places(otherwise, place);
+                replace_positions(then, position);
+                replace_positions(otherwise, position);
             }
-            Stmt::Loop(body) => replace_places(body, place),
+            Stmt::Loop(body) => replace_positions(body, position),
             _ => {}
         }
     }

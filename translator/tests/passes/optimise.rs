@@ -102,7 +102,7 @@ fn a_variable_of_straight_line_code_disappears() {
 }
 
 #[test]
-fn what_both_arms_agree_on_is_known_behind_them() {
+fn what_both_arms_agree_on_is_known_after_them() {
     let mut f = function(|b, global| {
         let (same, other) = (b.var(Type::I32), b.var(Type::I32));
         let seven = b.i32(7);

@@ -381,11 +381,11 @@ fn atomics_and_ordered_accesses_under_locks() {
             b.store(access, start, vec![first, second]);
             let result = Some(b.function.value(Type::I64));
             b.atomic(Atomic { result, op, access, address: start, operand: second, compare });
-            let behind = b.add_const(start, 16);
+            let after = b.add_const(start, 16);
             let loaded = b.load(access, start, 2);
-            b.store(access, behind, loaded);
-            let behind = b.add_const(start, 32);
-            b.store(access, behind, result.into_iter().collect());
+            b.store(access, after, loaded);
+            let after = b.add_const(start, 32);
+            b.store(access, after, result.into_iter().collect());
             b.finish();
             assert_eq!(verify(&function), Ok(()), "{function}");
             let expected = outcome(&function);

@@ -26,7 +26,7 @@ pub(crate) struct Attributes {
     carveout: c_int,
 }
 
-/// What later versions have behind: whether a cluster's size must be given, that size, how clusters are scheduled, whether unusual
+/// What later versions have after: whether a cluster's size must be given, that size, how clusters are scheduled, whether unusual
 /// sizes are allowed, and sixteen more.
 type Clusters = [c_int; 22];
 
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn layouts() {
         let clusters = std::mem::offset_of!(Attributes, carveout) + 4;
-        // Version 11 has seven numbers behind the sizes, later ones 144 bytes in all.
+        // Version 11 has seven numbers after the sizes, later ones 144 bytes in all.
         assert_eq!((clusters, (clusters + size_of::<Clusters>()).next_multiple_of(8)), (52, 144));
     }
 }

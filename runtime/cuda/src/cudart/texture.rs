@@ -8,7 +8,7 @@ use crate::cudart::version::{self, Version};
 use crate::raw::{In, Memory, Out};
 use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};
 
-/// `cudaResourceDesc`; version 13 has more behind, of which nothing is used.
+/// `cudaResourceDesc`; version 13 has more after, of which nothing is used.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Resource {
@@ -44,7 +44,7 @@ pub(crate) struct Texture {
     has_no_trilinear_optimization: c_uint,
 }
 
-/// `cudaResourceViewDesc`; version 13 has more behind, of which nothing is used.
+/// `cudaResourceViewDesc`; version 13 has more after, of which nothing is used.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct View {

@@ -60,7 +60,7 @@ impl Emitter {
 
     /// The register of a constant.
     pub(super) fn constant(&mut self, bits: u64) -> Slot {
-        // `constants` stays far below 2^31: each has an instruction or a word of the module behind it.
+        // `constants` stays far below 2^31: each has an instruction or a word of the module after it.
         *self.constant_slots.entry(bits).or_insert_with(|| {
             self.constants.push(bits);
             CONSTANT | (self.constants.len() - 1) as u32

@@ -142,7 +142,7 @@ impl Memory {
         };
         (end > start + size).then(|| {
             let place = match address.checked_sub(start + size) {
-                Some(behind) => format!("begins {behind} bytes past the end"),
+                Some(past) => format!("begins {past} bytes past the end"),
                 None => format!("ends {} bytes past the end", end - start - size),
             };
             let message = format!("{what} {place} of a block of the device's heap ({size} bytes at {start:#x})");
@@ -368,8 +368,8 @@ mod tests {
         assert_eq!(said(&memory, a + 16, 1).0, FindingKind::OutOfBounds);
         memory.free(a);
         assert_eq!(said(&memory, a + 4, 4).0, FindingKind::UseAfterFree);
-        let behind = memory.fault(a + 16, 4, "x").message;
-        assert!(behind.contains("0 bytes past the end of allocation 1 (16 bytes at 0x1000000000), which was freed"));
+        let after = memory.fault(a + 16, 4, "x").message;
+        assert!(after.contains("0 bytes past the end of allocation 1 (16 bytes at 0x1000000000), which was freed"));
         assert_eq!(memory.read(a, &mut [0]).unwrap_err().kind, FindingKind::UseAfterFree);
         assert_eq!(memory.load(a, 1), None);
     }

@@ -270,9 +270,8 @@ impl<'p> Thread<'p> {
 
     /// Goes on in the inner of two loops, or after it.
     pub(super) fn share(&mut self, stmt: &'p Stmt, left: u32, rest: u32, turn: u32) {
-        let Stmt::Shares { body, behind, .. } = stmt else { return };
-        let (list, left, rest, turn) =
-            if left > 0 { (body, left - 1, rest, turn) } else { (behind, rest, 0, turn + 1) };
+        let Stmt::Shares { body, after, .. } = stmt else { return };
+        let (list, left, rest, turn) = if left > 0 { (body, left - 1, rest, turn) } else { (after, rest, 0, turn + 1) };
         self.frames.push(Frame { list, next: 0, kind: Kind::Shares { stmt, left, rest, turn } });
     }
 

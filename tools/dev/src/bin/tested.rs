@@ -45,8 +45,8 @@ fn main() -> ExitCode {
             .with_context(|| format!("can't read {}", arguments.document.display()))?;
         let (before, rest) =
             document.split_once(MARKS[0]).context("the document has no mark where the table begins")?;
-        let (_, behind) = rest.split_once(MARKS[1]).context("the document has no mark where the table ends")?;
-        let text = format!("{before}{}\n{}\n{}{behind}", MARKS[0], table(&runs), MARKS[1]);
+        let (_, after) = rest.split_once(MARKS[1]).context("the document has no mark where the table ends")?;
+        let text = format!("{before}{}\n{}\n{}{after}", MARKS[0], table(&runs), MARKS[1]);
         fs::write(&arguments.document, text)?;
         writeln!(out, "{}", arguments.document.display())?;
         Ok(if runs.iter().all(|(_, report)| report.failed == 0) { Status::Success } else { Status::Failure })

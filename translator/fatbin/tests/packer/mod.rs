@@ -53,23 +53,23 @@ impl Packed {
 
     /// The header with what follows it up to the payload; `second` is the size of the header, or where a payload begins.
     fn header(&self, second: Option<u32>, stored: u64, compressed: u32, size: u64) -> Vec<u8> {
-        let mut behind = Vec::new();
+        let mut after = Vec::new();
         let identifier = if self.identifier.is_empty() { 0 } else { 64 };
         if identifier != 0 {
-            behind.extend([self.identifier.as_bytes(), &[0]].concat());
-            pad(&mut behind);
+            after.extend([self.identifier.as_bytes(), &[0]].concat());
+            pad(&mut after);
         }
-        let record = if self.options.is_empty() { 0 } else { 64 + behind.len() as u32 };
+        let record = if self.options.is_empty() { 0 } else { 64 + after.len() as u32 };
         if record != 0 {
-            behind.extend((record + 8).to_le_bytes());
-            behind.extend((self.options.len() as u32).to_le_bytes());
-            behind.extend([self.options.as_bytes(), &[0]].concat());
-            pad(&mut behind);
+            after.extend((record + 8).to_le_bytes());
+            after.extend((self.options.len() as u32).to_le_bytes());
+            after.extend([self.options.as_bytes(), &[0]].concat());
+            pad(&mut after);
         }
         let mut bytes = Vec::new();
         bytes.extend(self.kind.to_le_bytes());
         bytes.extend(0x0101_u16.to_le_bytes());
-        bytes.extend(second.unwrap_or(64 + behind.len() as u32).to_le_bytes());
+        bytes.extend(second.unwrap_or(64 + after.len() as u32).to_le_bytes());
         bytes.extend(stored.to_le_bytes());
         bytes.extend(compressed.to_le_bytes());
         bytes.extend(record.to_le_bytes());
@@ -81,7 +81,7 @@ impl Packed {
         bytes.extend(self.flags.to_le_bytes());
         bytes.extend(0_u64.to_le_bytes());
         bytes.extend(size.to_le_bytes());
-        bytes.extend(behind);
+        bytes.extend(after);
         bytes
     }
 
@@ -107,9 +107,9 @@ pub fn several(list: &[Packed], flags: u64) -> Vec<u8> {
     }
     let whole = Packed { kind: 0x100, payload: blob, ..ptx(0, "") }.with(flags);
     let mut bytes = whole.bytes();
-    let behind = [(list.len() as u32).to_le_bytes(), (table.len() as u32 + 8).to_le_bytes()].concat();
+    let after = [(list.len() as u32).to_le_bytes(), (table.len() as u32 + 8).to_le_bytes()].concat();
     bytes[4..8].copy_from_slice(&(64 + 8 + table.len() as u32).to_le_bytes());
-    bytes.splice(64..64, behind.into_iter().chain(table));
+    bytes.splice(64..64, after.into_iter().chain(table));
     bytes
 }
 

@@ -187,7 +187,7 @@ impl<'t> Lines<'t> {
                 Some("dynamic_shared") => function.dynamic_shared = true,
                 Some("fence_word") => {
                     let offset = line.parse("an offset")?;
-                    function.fence_word = Some(OwnShared { offset, behind: line.eat_word("behind") });
+                    function.fence_word = Some(OwnShared { offset, after_kernel: line.eat_word("after_kernel") });
                 }
                 Some("packing") => function.packing = Some(packing(&mut line)?),
                 Some("cluster") => function.cluster = Some(cluster(&mut line)?),

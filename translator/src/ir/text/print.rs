@@ -166,7 +166,7 @@ impl<'f> Printer<'f> {
             writeln!(out, "dynamic_shared")?;
         }
         if let Some(word) = fence_word {
-            writeln!(out, "fence_word {}{}", word.offset, if word.behind { " behind" } else { "" })?;
+            writeln!(out, "fence_word {}{}", word.offset, if word.after_kernel { " after_kernel" } else { "" })?;
         }
         if let Some(packing) = packing {
             writeln!(out, "packing subgroup_size {} lanes {}", packing.subgroup_size, packing.lanes)?;

@@ -365,7 +365,7 @@ impl Expansion<'_> {
         let mut rest = block;
         while !rest.is_empty() {
             let run = self.known.run(rest);
-            let (statements, behind) = rest.split_at(run.len);
+            let (statements, after) = rest.split_at(run.len);
             if run.doubtful.is_empty() {
                 for stmt in statements {
                     self.keep(b, stmt);
@@ -373,8 +373,8 @@ impl Expansion<'_> {
             } else {
                 self.run(b, statements, &run);
             }
-            let Some((stmt, behind)) = behind.split_first() else { return };
-            rest = behind;
+            let Some((stmt, after)) = after.split_first() else { return };
+            rest = after;
             match stmt {
                 Stmt::If { condition, then, otherwise } => {
                     let condition = self.renamed(*condition);

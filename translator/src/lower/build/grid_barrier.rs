@@ -17,7 +17,7 @@ impl<'p> Build<'p> {
     pub(super) fn grid_barrier(&mut self, instance: &mut Instance<'p>, handle: Value) -> Value {
         let [error, before] = [(); 2].map(|()| self.function.var(Type::I32));
         let address = self.function.var(Type::I64);
-        let [meet, lead, arrive, wait, leave, done, after] = [(); 7].map(|()| self.new_block());
+        let [gather, lead, arrive, wait, leave, done, after] = [(); 7].map(|()| self.new_block());
 
         let given = self.with(instance, |l| {
             let unknown = l.b.i32(grid::UNKNOWN);
@@ -26,7 +26,7 @@ impl<'p> Build<'p> {
             l.b.set(address, word);
             l.b.is_nonzero(handle)
         });
-        self.finish(instance, End::Branch { condition: given, then: meet, otherwise: after }, meet);
+        self.finish(instance, End::Branch { condition: given, then: gather, otherwise: after }, gather);
         self.block_barrier(instance, lead);
         let first = self.with(instance, |l| {
             let index = l.b.builtin(Builtin::ThreadIndex);

@@ -323,14 +323,14 @@ impl Liveness {
         let mut starts = vec![empty.clone(); blocks.len()];
         let mut ends = starts.clone();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
-        let mut behind: Vec<Vec<BlockId>> = blocks.iter().map(|block| block.end.successors().collect()).collect();
+        let mut successors: Vec<Vec<BlockId>> = blocks.iter().map(|block| block.end.successors().collect()).collect();
         for (from, to) in ways {
-            if let Some(list) = behind.get_mut(from.position()) {
+            if let Some(list) = successors.get_mut(from.position()) {
                 list.push(*to);
             }
         }
-        for (number, behind) in behind.iter().enumerate() {
-            for next in behind {
+        for (number, successors) in successors.iter().enumerate() {
+            for next in successors {
                 if let Some(list) = before.get_mut(next.position()) {
                     list.push(number);
                 }
@@ -343,7 +343,7 @@ impl Liveness {
             // All lists have an entry for each block.
             waiting[number] = false;
             let mut live = empty.clone();
-            for &next in &behind[number] {
+            for &next in &successors[number] {
                 if let Some(start) = starts.get(next.position()) {
                     live.extend(start);
                 }

@@ -197,8 +197,8 @@ fn between(
     let is_clamp = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Clamp.code().into());
     let last = b.sub_const(dimension.extent, 1);
     let is_before = b.slt(lower, zero);
-    let is_behind = b.sle(last, lower);
-    let is_one = b.or(is_before, is_behind);
+    let is_after = b.sle(last, lower);
+    let is_one = b.or(is_before, is_after);
     let is_one = b.and(is_one, is_clamp);
     let weight = b.select(is_one, zero, weight);
     let [(first, first_inside), (second, second_inside)] =

@@ -54,7 +54,7 @@ fn face(b: &mut Builder<'_>, direction: Direction) -> Value {
         let is_number = b.feq(size, size);
         b.select(is_number, size, none)
     });
-    let [behind_x, behind_y, behind_z] = direction.map(|value| {
+    let [negative_x, negative_y, negative_z] = direction.map(|value| {
         let is_negative = b.flt(value, zero);
         b.bool_to(Type::I32, is_negative)
     });
@@ -62,9 +62,9 @@ fn face(b: &mut Builder<'_>, direction: Direction) -> Value {
     let over_y = b.fle(y, z);
     let is_z = b.and(over_x, over_y);
     let is_y = b.fle(x, y);
-    let second = b.add_const(behind_y, 2);
-    let third = b.add_const(behind_z, 4);
-    let face = b.select(is_y, second, behind_x);
+    let second = b.add_const(negative_y, 2);
+    let third = b.add_const(negative_z, 4);
+    let face = b.select(is_y, second, negative_x);
     b.select(is_z, third, face)
 }
 
@@ -170,7 +170,7 @@ fn step_to(b: &mut Builder<'_>, here: Place, direction: Direction, extent: Value
 
 /// The neighbours beyond the four edges of a face (left, right, above, below), a byte each: three bits for the face, and three flags:
 /// whether the edge is a column there, whether it is at the upper end, and whether the coordinate along the edge is reversed.
-fn behind_edges(face: usize) -> u32 {
+fn edge_neighbours(face: usize) -> u32 {
     let axes = FACES.get(face).copied().unwrap_or_default();
     let sign = |is_turned: bool| if is_turned { -1i32 } else { 1 };
     let mut word = 0;
@@ -191,8 +191,8 @@ fn behind_edges(face: usize) -> u32 {
 }
 
 /// The face and position of a texel that may be beyond one edge.
-pub(super) fn behind(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], extent: Value) -> (Value, [Value; 2]) {
-    let words = std::array::from_fn(|number| b.i32(behind_edges(number)));
+pub(super) fn neighbour(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], extent: Value) -> (Value, [Value; 2]) {
+    let words = std::array::from_fn(|number| b.i32(edge_neighbours(number)));
     let word = by_face(b, face, words);
     let zero = b.i32(0);
     let [x_is_low, y_is_low] = [x, y].map(|value| b.slt(value, zero));

@@ -199,7 +199,7 @@ impl Source {
     pub(super) fn load(&self, l: &mut Lowering<'_, '_>, level: &Level, tap: &Tap, into: [Var; 4]) -> Result {
         let (mut x, mut y, mut face) = (tap.x, tap.y, None);
         if let Where::Cube { place, .. } = &self.point {
-            let (other, [column, row]) = cube::behind(&mut l.b, place.face, [x, y], level.width);
+            let (other, [column, row]) = cube::neighbour(&mut l.b, place.face, [x, y], level.width);
             (x, y, face) = (column, row, Some(other));
         }
         let slice = self.slice(l, face, tap.z);

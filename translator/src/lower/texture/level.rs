@@ -54,8 +54,8 @@ pub(super) fn chosen(l: &mut Lowering<'_, '_>, sampler: Record, levels: &Levels,
     let level = b.select(is_low, least, level);
     let last = b.sub_const(count, 1);
     let end = b.shl(last, 8);
-    let is_behind = b.slt(end, level);
-    let level = b.select(is_behind, end, level);
+    let is_after = b.slt(end, level);
+    let level = b.select(is_after, end, level);
     let interpolates = b.is_nonzero(mip_filter);
     let has_levels = b.is_nonzero(levels.count);
     let filtered = b.and(interpolates, has_levels);

@@ -32,7 +32,7 @@ fn greatest_divisor(mut a: u32, mut b: u32) -> u32 {
 }
 
 /// Replaces each stop of a kernel by a barrier in the same place.
-pub fn keep(function: &mut Function, cfg: &mut Cfg) {
+pub fn replace(function: &mut Function, cfg: &mut Cfg) {
     let mut votes = None;
     for block in &mut cfg.blocks {
         let Some(Stop::Barrier(barrier)) = block.stop.take() else { continue };
@@ -63,7 +63,7 @@ pub fn keep(function: &mut Function, cfg: &mut Cfg) {
 
 fn reduce(b: &mut Builder<'_>, votes: &TripleBuffer, red: Red) {
     let vote = red.vote(b);
-    let sum = votes.meet(b, |b, word| {
+    let sum = votes.exchange(b, |b, word| {
         let voted = b.is_nonzero(vote);
         b.if_(voted, |b| add(b, word, vote));
     });

@@ -7,10 +7,10 @@
 //! * `in_place`: the divergence analysis shows that all threads reach every barrier together. Barriers stay where they are.
 //! * `state_machine`: all barriers wait for the whole block, or all for the whole cluster. They become one barrier, in a loop of the whole
 //!   workgroup.
-//! * `state_machine` with `named`: the same loop, with an account of arrivals for each barrier.
+//! * `state_machine` with `named`: the same loop, with a record of the arrivals at each barrier.
 //!
 //! A workgroup that is a cluster of several blocks is treated as one. With the first two ways, a block's barrier makes the cluster's
-//! other blocks wait too, which is harmless there. With `named`, each block has accounts of its own.
+//! other blocks wait too, which is harmless there. With `named`, each block has records of its own.
 //!
 //! In a cooperative launch, `suspension` lets a block whose threads all wait for other blocks end the dispatch there, and go on in
 //! the next one.
@@ -89,7 +89,7 @@ pub fn resolve_barriers(
             .zip(&divergent)
             .all(|(block, divergent)| !divergent || block.barrier().is_none_or(Barrier::is_early));
         if together && let Some(multiple) = barriers().try_fold(1, in_place::multiple) {
-            in_place::keep(function, cfg);
+            in_place::replace(function, cfg);
             return Resolved { threads: (multiple > 1).then_some(multiple), ..Resolved::default() };
         }
     }

@@ -3,7 +3,7 @@
 //! Before it goes back to the loop's head, a thread notes where it will go on: its *state*. At the latch, threads synchronize in one of two
 //! ways. Then each thread goes on in its state unless it still waits. The loop ends when all threads have ended.
 
-use super::named::Account;
+use super::named::NamedBarriers;
 use super::store;
 use super::suspension::{Block as Suspended, live_at};
 use super::triple_buffer::{Sharing, TripleBuffer};
@@ -21,20 +21,19 @@ const ENDED: u32 = 0;
 pub enum Wait {
     /// At one barrier; then all go on.
     Together,
-    /// At two barriers, between which one thread decides which threads go on: each [named barrier](super::named) has an
-    /// account.
+    /// At two barriers, between which one thread decides which threads go on: [named barriers](super::named).
     Named,
 }
 
 /// The data that each kind of [`Wait`] needs.
-enum Host {
+enum Latch {
     Together(TripleBuffer),
-    Named(Account),
+    Named(NamedBarriers),
 }
 
 /// The loop.
-struct Machine {
-    host: Host,
+struct StateMachine {
+    latch_data: Latch,
     /// What the thread does next: [`ENDED`], or the number of a place in the list of continuations plus one.
     state: Var,
     /// The block at the end of the loop's body.
@@ -43,7 +42,7 @@ struct Machine {
     at: Option<Span>,
 }
 
-impl Machine {
+impl StateMachine {
     fn builder<'f>(&self, function: &'f mut Function) -> Builder<'f> {
         let mut b = Builder::new(function);
         b.at(self.at);
@@ -54,9 +53,9 @@ impl Machine {
 /// Rebuilds the kernel around its stops. With a `workspace`, whose address is a push constant, blocks that wait for other blocks are
 /// suspended; then the result is the words that each of their threads saves.
 pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Option<u32>) -> Option<u32> {
-    let host = match wait {
-        Wait::Together => Host::Together(TripleBuffer::new(function, Sharing::Workgroup)),
-        Wait::Named => Host::Named(Account::new(function, cfg, workspace)),
+    let latch_data = match wait {
+        Wait::Together => Latch::Together(TripleBuffer::new(function, Sharing::Workgroup)),
+        Wait::Named => Latch::Named(NamedBarriers::new(function, cfg, workspace)),
     };
     let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));
     let at = at.or_else(|| cfg.blocks.iter().find_map(|block| last_mark(&block.body)));
@@ -64,13 +63,13 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     let ends = cfg.blocks.enumerated().filter(|(id, block)| block.end == End::Exit && *id != BlockId::ENTRY);
     let ends: Vec<BlockId> = ends.map(|(id, _)| id).collect();
     let latch = push(cfg, Vec::new(), End::Exit);
-    let machine = Machine { host, state: function.var(Type::I32), latch, at: at.unwrap_or_default() };
+    let machine = StateMachine { latch_data, state: function.var(Type::I32), latch, at: at.unwrap_or_default() };
 
     let end = push(cfg, Vec::new(), End::Exit);
     let mut b = machine.builder(function);
     set_state(&mut b, &machine, ENDED);
-    if let Host::Named(account) = &machine.host {
-        account.leave(&mut b);
+    if let Latch::Named(barriers) = &machine.latch_data {
+        barriers.leave(&mut b);
     }
     let body = b.block;
     set(cfg, end, body, End::Goto(latch));
@@ -89,12 +88,12 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     let dispatch = dispatch(function, cfg, &machine, &continuations);
     let exit = push(cfg, Vec::new(), End::Exit);
     let mut b = machine.builder(function);
-    let again = match &machine.host {
-        Host::Together(turns) => {
+    let again = match &machine.latch_data {
+        Latch::Together(words) => {
             // The word isn't zero while some thread has not ended.
             let state = b.get(machine.state);
             let alive = b.compare_const(Compare::NotEqual, state, ENDED.into());
-            let someone = turns.meet(&mut b, |b, word| {
+            let someone = words.exchange(&mut b, |b, word| {
                 b.if_(alive, |b| {
                     let one = b.i32(1);
                     store(b, word, one);
@@ -102,39 +101,39 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
             });
             b.is_nonzero(someone)
         }
-        Host::Named(account) => account.meet(&mut b),
+        Latch::Named(barriers) => barriers.synchronize(&mut b),
     };
     let body = b.block;
     set(cfg, latch, body, End::Branch { condition: again, then: dispatch, otherwise: exit });
 
     // Now that the loop is complete, the variables that are live around it are known.
-    let suspended = match &machine.host {
-        Host::Named(account) => {
-            account.workspace().map(|at| Suspended::new(at, function, &live_at(function, cfg, dispatch)))
+    let suspended = match &machine.latch_data {
+        Latch::Named(barriers) => {
+            barriers.workspace().map(|at| Suspended::new(at, function, &live_at(function, cfg, dispatch)))
         }
-        Host::Together(_) => None,
+        Latch::Together(_) => None,
     };
-    if let Host::Named(account) = &machine.host {
+    if let Latch::Named(barriers) = &machine.latch_data {
         let mut b = machine.builder(function);
-        account.report(&mut b);
+        barriers.report(&mut b);
         if let Some(suspended) = &suspended {
-            account.end_dispatch(&mut b, suspended);
+            barriers.end_dispatch(&mut b, suspended);
         }
         let body = b.block;
         set(cfg, exit, body, End::Exit);
     }
 
     let mut b = machine.builder(function);
-    match &machine.host {
-        Host::Together(turns) => turns.clear(&mut b),
-        Host::Named(account) => account.open(&mut b),
+    match &machine.latch_data {
+        Latch::Together(words) => words.clear(&mut b),
+        Latch::Named(barriers) => barriers.open(&mut b),
     }
     set_state(&mut b, &machine, 1);
-    if let (Host::Named(account), Some(suspended)) = (&machine.host, &suspended) {
-        let ended = account.begin_dispatch(&mut b, suspended);
+    if let (Latch::Named(barriers), Some(suspended)) = (&machine.latch_data, &suspended) {
+        let ended = barriers.begin_dispatch(&mut b, suspended);
         b.if_(ended, |b| {
             set_state(b, &machine, ENDED);
-            account.leave(b);
+            barriers.leave(b);
         });
     }
     let body = b.block;
@@ -142,7 +141,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     suspended.map(|suspended| suspended.words())
 }
 
-fn set_state(b: &mut Builder<'_>, machine: &Machine, state: u32) {
+fn set_state(b: &mut Builder<'_>, machine: &StateMachine, state: u32) {
     let state = b.i32(state);
     b.set(machine.state, state);
 }
@@ -175,7 +174,7 @@ fn redirect(
     cfg: &mut Cfg,
     id: BlockId,
     stop: Stop,
-    machine: &Machine,
+    machine: &StateMachine,
     continuations: &mut Vec<BlockId>,
 ) {
     let Some(mut next) = cfg.blocks.at(id).and_then(|block| block.end.successors().next()) else { return };
@@ -183,9 +182,9 @@ fn redirect(
     if cfg.blocks.at(id).is_some_and(|block| last_mark(&block.body).is_none()) {
         b.at(machine.at);
     }
-    match (&stop, &machine.host) {
-        (Stop::Barrier(barrier), Host::Named(account)) => account.arrive(&mut b, barrier),
-        (Stop::Yield { global }, Host::Named(account)) => account.look_again(&mut b, *global),
+    match (&stop, &machine.latch_data) {
+        (Stop::Barrier(barrier), Latch::Named(barriers)) => barriers.arrive(&mut b, barrier),
+        (Stop::Yield { global }, Latch::Named(barriers)) => barriers.look_again(&mut b, *global),
         _ => {}
     }
     let waits = !matches!(stop, Stop::Barrier(Barrier { kind: Kind::Arrive, .. }));
@@ -200,9 +199,10 @@ fn redirect(
         return;
     }
     block.end = End::Goto(machine.latch);
-    if let (Stop::Barrier(Barrier { kind: Kind::Red(red), .. }), Host::Named(account)) = (&stop, &machine.host) {
+    if let (Stop::Barrier(Barrier { kind: Kind::Red(red), .. }), Latch::Named(barriers)) = (&stop, &machine.latch_data)
+    {
         let mut b = machine.builder(function);
-        account.result(&mut b, *red);
+        barriers.result(&mut b, *red);
         let body = b.block;
         next = push(cfg, body, End::Goto(next));
     }
@@ -210,13 +210,13 @@ fn redirect(
 }
 
 /// Creates the blocks that branch to the continuation which the state names; gives the first of them.
-fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &Machine, continuations: &[BlockId]) -> BlockId {
+fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &StateMachine, continuations: &[BlockId]) -> BlockId {
     let latch = machine.latch;
     let states: Vec<(u64, BlockId)> = (1..).zip(continuations.iter().copied()).collect();
     let first = switch(function, &mut cfg.blocks, machine.at, machine.state, &states, latch);
-    let Host::Named(account) = &machine.host else { return first };
+    let Latch::Named(barriers) = &machine.latch_data else { return first };
     let mut b = machine.builder(function);
-    let condition = account.is_waiting(&mut b);
+    let condition = barriers.is_waiting(&mut b);
     let body = b.block;
     push(cfg, body, End::Branch { condition, then: latch, otherwise: first })
 }

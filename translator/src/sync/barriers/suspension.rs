@@ -269,8 +269,8 @@ pub fn live_at(function: &Function, cfg: &Cfg, block: BlockId) -> VarSet {
         for (number, (block, uses)) in cfg.blocks.iter().zip(&uses).enumerate().rev() {
             let mut now = empty();
             for next in block.end.successors() {
-                if let Some(behind) = live.get(next.position()) {
-                    now.extend(behind);
+                if let Some(after) = live.get(next.position()) {
+                    now.extend(after);
                 }
             }
             now.subtract(&uses.assigned);

@@ -25,7 +25,7 @@ pub struct TripleBuffer {
     /// Whose they are: each block has its own, or all have the same.
     sharing: Sharing,
     /// Index of the word that this iteration uses.
-    turn: Var,
+    phase: Var,
 }
 
 impl TripleBuffer {
@@ -35,11 +35,11 @@ impl TripleBuffer {
             Sharing::Block => function.cluster.map_or(1, Cluster::blocks),
             Sharing::Workgroup => 1,
         };
-        Self { memory: function.take_shared(WORDS * groups), sharing, turn: function.var(Type::I32) }
+        Self { memory: function.take_shared(WORDS * groups), sharing, phase: function.var(Type::I32) }
     }
 
-    fn word(&self, b: &mut Builder<'_>, turn: Value) -> Value {
-        let offset = b.shl(turn, 2);
+    fn word(&self, b: &mut Builder<'_>, phase: Value) -> Value {
+        let offset = b.shl(phase, 2);
         let first = b.own_shared(self.memory, 0);
         let word = b.add(first, offset);
         if self.sharing == Sharing::Workgroup {
@@ -53,22 +53,22 @@ impl TripleBuffer {
     /// Clears all words, before the first iteration.
     pub fn clear(&self, b: &mut Builder<'_>) {
         let zero = b.i32(0);
-        for turn in 0..WORDS {
-            let turn = b.i32(turn);
-            let word = self.word(b, turn);
+        for phase in 0..WORDS {
+            let phase = b.i32(phase);
+            let word = self.word(b, phase);
             b.store(WORD, word, vec![zero]);
         }
         b.barrier();
-        b.set(self.turn, zero);
+        b.set(self.phase, zero);
     }
 
     /// One iteration: threads write to the word whose address `write` gets, then all synchronize. Gives the word's
     /// value after the barrier.
-    pub fn meet(&self, b: &mut Builder<'_>, write: impl FnOnce(&mut Builder<'_>, Value)) -> Value {
-        let turn = b.get(self.turn);
-        let own = self.word(b, turn);
+    pub fn exchange(&self, b: &mut Builder<'_>, write: impl FnOnce(&mut Builder<'_>, Value)) -> Value {
+        let phase = b.get(self.phase);
+        let own = self.word(b, phase);
         write(b, own);
-        let up = b.binary_const(Binary::Add, turn, 1);
+        let up = b.binary_const(Binary::Add, phase, 1);
         let last = b.compare_const(Compare::Equal, up, WORDS.into());
         let zero = b.i32(0);
         let next = b.select(last, zero, up);
@@ -76,7 +76,7 @@ impl TripleBuffer {
         let cleared = self.word(b, next);
         b.store(WORD, cleared, vec![zero]);
         b.barrier();
-        b.set(self.turn, next);
+        b.set(self.phase, next);
         b.load_one(WORD, own)
     }
 }

@@ -205,7 +205,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
     set(&mut b, vars.state, 1);
     fill(cfg, header, b.block, End::Goto(dispatch));
 
-    let behind = behind(function, cfg, (&points, &places), &vars, (at, dispatch, exit));
+    let after_loop = after_loop(function, cfg, (&points, &places), &vars, (at, dispatch, exit));
     let mut b = Builder::new(function);
     for (index, point) in points.iter().enumerate() {
         serve(&mut b, index, point, &vars);
@@ -217,7 +217,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
     let op = WarpOp::Vote(Vote::Any, ready);
     b.push(Stmt::Warp(Warp { results: vec![condition], op, members: None }));
     let body = b.block;
-    fill(cfg, latch, body, End::Branch { condition, then: dispatch, otherwise: behind });
+    fill(cfg, latch, body, End::Branch { condition, then: dispatch, otherwise: after_loop });
 }
 
 fn fill(cfg: &mut Cfg, block: BlockId, body: Block, end: End) {
@@ -290,7 +290,7 @@ fn wait(
 ) -> Option<BlockId> {
     let block = cfg.blocks.at_mut(block)?;
     let position = block.body.iter().position(|stmt| site(stmt).is_some())?;
-    let behind = block.body.split_off(position + 1);
+    let tail = block.body.split_off(position + 1);
     let Some(Stmt::Warp(warp)) = block.body.pop() else { return None };
     let mut b = Builder::new(function);
     for (operand, value) in point.operands.iter().zip(operands(&warp)) {
@@ -307,7 +307,7 @@ fn wait(
     let mut body: Block = last_mark(&block.body).map(Stmt::At).into_iter().collect();
     let results = warp.results.iter().zip(&point.results);
     body.extend(results.map(|(result, var)| Stmt::Let(*result, Op::Get(*var))));
-    body.extend(behind);
+    body.extend(tail);
     Some(push(cfg, body, None, next))
 }
 
@@ -338,7 +338,7 @@ fn leave(
 }
 
 /// The blocks after the loop; gives the first.
-fn behind(
+fn after_loop(
     function: &mut Function,
     cfg: &mut Cfg,
     (points, places): (&[ConvergencePoint], &[(BlockId, u32)]),

@@ -44,10 +44,10 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
         cfg.blocks.indices().filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
     let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
-    let mut meeting = FxHashSet::default();
+    let mut converging = FxHashSet::default();
     // A mask that lanes at different places have computed together doesn't tell which lanes are here.
     loop {
-        let before = meeting.len();
+        let before = converging.len();
         for (branch, block) in cfg.blocks.enumerated() {
             if let (End::Branch { condition, then, otherwise }, Some(true)) =
                 (&block.end, divergent_branches.get(branch.position()))
@@ -58,7 +58,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                     let here = graph.reach(cfg, side, |block| Some(block) == join);
                     let says_who_is_here = |source: &Source<'_>| {
                         let taken = here.contains(&source.block) || source.vote.as_ref() == Some(&decided_by);
-                        taken && !(source.warp.members.is_some() && meeting.contains(&source.block))
+                        taken && !(source.warp.members.is_some() && converging.contains(&source.block))
                     };
                     let waits =
                         |site: &&Site<'_>| here.contains(&site.block) && !site.sources.iter().any(says_who_is_here);
@@ -71,7 +71,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                     for own in waiting {
                         for partner in sites.iter().filter(|site| site.kind == own.kind && there.contains(&site.block))
                         {
-                            meeting.extend([own.block, partner.block]);
+                            converging.extend([own.block, partner.block]);
                             found.extend([branch, own.block]);
                             // They may reach the operation in another iteration of an enclosing loop.
                             let within = if near.contains(&partner.block) { &near } else { &there };
@@ -81,7 +81,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                 }
             }
         }
-        if meeting.len() == before {
+        if converging.len() == before {
             break;
         }
     }
@@ -90,8 +90,8 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
         if !matches!(block.stop, Some(Stop::Yield { .. })) {
             continue;
         }
-        let behind = graph.reach(cfg, number, |block| is_barrier(cfg, block));
-        let missed = sites.iter().filter(|site| behind.contains(&site.block) && site.sources.is_empty());
+        let after_loop = graph.reach(cfg, number, |block| is_barrier(cfg, block));
+        let missed = sites.iter().filter(|site| after_loop.contains(&site.block) && site.sources.is_empty());
         let missed: Vec<BlockId> = missed.map(|site| site.block).collect();
         if !missed.is_empty() {
             found.insert(number);

@@ -220,7 +220,7 @@ fn control_flow_is_structured() {
 }
 
 #[test]
-fn uses_come_behind_definitions() {
+fn uses_come_after_definitions() {
     let body = "%sum = OpIAdd %uint %later %u1\n%later = OpIAdd %uint %u1 %u1";
     let found = refusal(&module(&[], &[], "", body), &device());
     assert_eq!(found.rule, "SPIR-V 2.16.1 Universal Validation Rules");

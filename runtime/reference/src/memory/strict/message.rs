@@ -257,14 +257,14 @@ impl Message {
 
 /// Collects the knowledge that the participants of a control barrier exchange.
 #[derive(Debug)]
-pub(super) struct Meeting {
+pub(super) struct Exchange {
     pub(super) release: Release,
     pub(super) now: Time,
     /// The scope of the barrier's availability operation, if it has one.
     pub(super) available: Option<Scope>,
 }
 
-impl Meeting {
+impl Exchange {
     /// Adds what a participant (or several that know the same) knows.
     pub(super) fn bring(&mut self, class: usize, history: &History) {
         let mut widened;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::clock::{Clock, Key, Time};
 use super::event::{Event, How};
-use super::message::{Announced, CLASSES, History, Meeting, Message, Release, announce, classes, common};
+use super::message::{Announced, CLASSES, Exchange, History, Message, Release, announce, classes, common};
 use super::{Agent, Location, Missing, Shape, Space};
 use crate::code::{Barrier, Pc, Scope, Semantics};
 
@@ -349,15 +349,15 @@ impl Order {
                 let mut agents = agents.to_vec();
                 agents.sort_by_key(|agent| (agent.subgroup, agent.lane));
                 for agents in agents.chunk_by(|a, b| a.subgroup == b.subgroup) {
-                    self.meet(agents, barrier);
+                    self.exchange(agents, barrier);
                 }
             }
-            Scope::Workgroup | Scope::Device => self.meet(agents, barrier),
+            Scope::Workgroup | Scope::Device => self.exchange(agents, barrier),
         }
     }
 
     /// A control barrier of invocations that are all in each other's memory scope.
-    fn meet(&mut self, agents: &[Agent], barrier: &Barrier) {
+    fn exchange(&mut self, agents: &[Agent], barrier: &Barrier) {
         let Some(&from) = agents.first() else { return };
         let one_subgroup = agents.iter().all(|agent| agent.subgroup == from.subgroup);
         let spread = if one_subgroup { Scope::Subgroup } else { Scope::Workgroup };
@@ -379,13 +379,13 @@ impl Order {
             });
         }
         let told = if semantics.release {
-            let mut meeting = Meeting {
+            let mut exchange = Exchange {
                 release: Release { scope, from, spread, history: [None, None] },
                 now,
                 available: semantics.available.then_some(scope),
             };
-            workgroup.gather(agents, semantics, agents.len() == size, &mut meeting);
-            Told::All(meeting.release)
+            workgroup.gather(agents, semantics, agents.len() == size, &mut exchange);
+            Told::All(exchange.release)
         } else {
             Told::Fences(workgroup.gather_fences(agents).and_then(|fences| fences.for_groups(spread)))
         };
@@ -434,19 +434,19 @@ impl Workgroup {
     }
 
     /// What the participants of a releasing barrier tell: all that they know and did.
-    fn gather(&mut self, agents: &[Agent], semantics: Semantics, whole: bool, meeting: &mut Meeting) {
+    fn gather(&mut self, agents: &[Agent], semantics: Semantics, whole: bool, exchange: &mut Exchange) {
         let mut last: Option<Arc<Known>> = None;
         self.for_each(agents, |agent, invocation| {
             let known_already = last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &invocation.known));
             for class in classes(semantics) {
                 if !known_already {
-                    meeting.bring(class, &invocation.known[class].history);
+                    exchange.bring(class, &invocation.known[class].history);
                 }
                 if !whole {
-                    meeting.add(class, agent);
+                    exchange.add(class, agent);
                 }
                 let announced = &mut invocation.announced[class];
-                meeting.announce(class, agent, announced);
+                exchange.announce(class, agent, announced);
                 if semantics.acquire {
                     // From the barrier it knows it itself.
                     *announced = Announced::default();
@@ -455,7 +455,7 @@ impl Workgroup {
             last = Some(invocation.known.clone());
         });
         if whole {
-            classes(semantics).for_each(|class| meeting.add_all(class));
+            classes(semantics).for_each(|class| exchange.add_all(class));
         }
     }
 

@@ -37,7 +37,7 @@ fn append(asm: &mut Assembler, total: Slot, more: Slot) {
 }
 
 #[test]
-fn both_arms_and_behind_them() {
+fn both_arms_and_what_follows() {
     let mut asm = Assembler::new(COUNT);
     asm.block(&[], &[1, 2]);
     let total = asm.slot();

@@ -22,8 +22,8 @@ fn wait_for(setter: u64, builtin: Builtin) -> Run {
     asm.branch_if(set, 0, 2, 3);
     asm.block(&[], &[]);
     let seven = asm.constant(7);
-    let behind = asm.binary(Binary::IAdd, id, one);
-    asm.store(behind, seven);
+    let after = asm.binary(Binary::IAdd, id, one);
+    asm.store(after, seven);
     asm.put(Inst::Return);
     asm.runs(8)
 }
@@ -178,8 +178,8 @@ fn whole_grids() {
         let (at, one) = (asm.constant(BUFFER), asm.constant(1));
         asm.atomic(AtomicOp::IAdd, Class::Device, at, one);
         let id = asm.builtin(Builtin::GlobalInvocationId);
-        let behind = asm.binary(Binary::IAdd, id, one);
-        asm.store(behind, one);
+        let after = asm.binary(Binary::IAdd, id, one);
+        asm.store(after, one);
         asm.put(Inst::Return);
         let mut run = asm.runs(2).groups(groups);
         for (check, seed) in modes() {

@@ -81,7 +81,7 @@ fn an_access_is_not_hidden_by_a_later_one_of_the_same_thread() {
 
 /// The first two are ordered by a message, and the third by nothing.
 #[test]
-fn an_access_is_not_hidden_by_one_that_is_ordered_behind_it() {
+fn an_access_is_not_hidden_by_one_that_is_ordered_after_it() {
     for first in accesses(X) {
         for second in accesses(X) {
             for third in accesses(X) {
@@ -198,7 +198,7 @@ fn races_are_reported_once_for_each_pair_of_instructions() {
 }
 
 #[test]
-fn a_dispatch_is_behind_the_one_before() {
+fn a_dispatch_is_ordered_after_the_one_before() {
     for seed in std::iter::once(None).chain((0..SEEDS).map(Some)) {
         let mut strict = Strict::new(Mode { check: true, seed });
         let memory = Plain::default();

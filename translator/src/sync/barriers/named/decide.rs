@@ -1,0 +1,235 @@
+//! What one thread of the workgroup decides between two barriers: which named barriers are complete, and whether the loop goes on.
+
+use super::super::{WORD, store, suspension};
+use super::layout::{END, GLOBAL, GO_ON, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, block, field, head};
+use super::{NamedBarriers, Polling};
+use crate::cfg::Barrier;
+use crate::ir::{Binary, Builder, Compare, Type, Value, Var};
+
+/// How much longer a block with threads that poll shared memory runs before it is suspended. Such a thread may do work in its loop.
+const MORE_PATIENCE: u32 = 64;
+
+impl NamedBarriers {
+    /// Decides which barriers are complete, and whether there is another iteration.
+    pub(super) fn decide(&self, b: &mut Builder<'_>) {
+        let zero = b.i32(0);
+        let ready = self.head(b, head::READY);
+        let is_ready = b.load_one(WORD, ready);
+        store(b, ready, zero);
+        let tally = Tally::new(b);
+        let (all_gone, someone) = (b.var(Type::I32), b.var(Type::I32));
+        b.set(all_gone, zero);
+        b.set(someone, is_ready);
+        repeat(b, self.layout.blocks, |b, rank| {
+            let word = self.block(b, rank, block::GONE);
+            let gone = b.load_one(WORD, word);
+            let before = b.get(all_gone);
+            let now = b.add(before, gone);
+            b.set(all_gone, now);
+            b.set(tally.complete, zero);
+            repeat(b, self.layout.barriers, |b, id| {
+                let record = self.barrier(b, rank, id);
+                let seen = self.layout.counted.then_some(rank);
+                self.settle(b, record, id, seen, gone, &tally);
+            });
+            let word = self.block(b, rank, block::COMPLETE);
+            tally.publish(b, word, someone);
+        });
+        let gone = b.get(all_gone);
+        if self.layout.cluster {
+            b.set(tally.complete, zero);
+            let (record, id) = (self.cluster_barrier(b), b.i32(Barrier::CLUSTER));
+            self.settle(b, record, id, None, gone, &tally);
+            let word = self.head(b, head::COMPLETE);
+            tally.publish(b, word, someone);
+        }
+
+        let whole = Self::everyone(b, self.layout.blocks);
+        let ended = b.compare(Compare::Equal, gone, whole);
+        let able = b.get(someone);
+        let nobody = b.is_zero(able);
+        let polled = self.polling.as_ref().map(|polling| self.poll(b, polling, nobody));
+        let unclear = b.get(tally.unclear);
+        let stuck = b.or(nobody, unclear);
+        let [go_on, end, stop] = [GO_ON, END, STUCK].map(|verdict| b.i32(verdict));
+        let verdict = b.select(stuck, stop, go_on);
+        let verdict = match polled {
+            Some((polls, polled)) => {
+                let clear = b.not(unclear);
+                let polls = b.and(polls, clear);
+                b.select(polls, polled, verdict)
+            }
+            None => verdict,
+        };
+        // Arrivals that no thread waits for may be left.
+        let verdict = b.select(ended, end, verdict);
+        let word = self.head(b, head::VERDICT);
+        store(b, word, verdict);
+    }
+
+    /// Whether threads that can go on can only poll, and the verdict in that case. Those that poll shared memory wait for threads of their
+    /// own block, so they alone don't suspend it; nor do they keep it from being suspended where another thread polls global memory.
+    fn poll(&self, b: &mut Builder<'_>, polling: &Polling, nobody: Value) -> (Value, Value) {
+        let word = self.head(b, head::POLLS);
+        let polls = b.load_one(WORD, word);
+        let zero = b.i32(0);
+        store(b, word, zero);
+        let [global, shared] = [GLOBAL, SHARED].map(|bit| {
+            let bit = b.and_const(polls, bit.into());
+            b.is_nonzero(bit)
+        });
+        let only = b.and(global, nobody);
+        let before = b.get(polling.idle);
+        let more = b.add_const(before, 1);
+        let idle = b.select(only, more, zero);
+        b.set(polling.idle, idle);
+        let active = b.get(polling.active);
+        let others = b.not(nobody);
+        let active = b.or(active, others);
+        b.set(polling.active, active);
+        let more = b.i32(MORE_PATIENCE);
+        let more = b.select(shared, more, zero);
+        let patience = suspension::patience(b, polling.workspace);
+        let patience = b.add(patience, more);
+        let impatient = b.compare(Compare::LessEqualUnsigned, patience, idle);
+        let suspends = b.and(only, impatient);
+        let [go_on, suspended] = [GO_ON, SUSPENDED].map(|verdict| b.i32(verdict));
+        let polls = b.is_nonzero(polls);
+        let polls = b.and(polls, nobody);
+        (polls, b.select(suspends, suspended, go_on))
+    }
+
+    /// Tallies the barrier number `id` and clears its record if it is complete. `gone` threads have left in all. Where some barriers wait
+    /// for a count of threads, `counted` says in which block's warps to look for them.
+    fn settle(
+        &self,
+        b: &mut Builder<'_>,
+        record: Value,
+        id: Value,
+        counted: Option<Value>,
+        gone: Value,
+        tally: &Tally,
+    ) {
+        let [arrived, expected, seen, votes, result] =
+            [field::ARRIVED, field::EXPECTED, field::SEEN, field::VOTES, field::RESULT]
+                .map(|field| b.add_const(record, (4 * field).into()));
+        let stated = b.load_one(WORD, expected);
+        let number = b.and_const(stated, u64::from(!REDUCES));
+        let used = b.is_nonzero(number);
+        b.if_(used, |b| {
+            let count = b.load_one(WORD, arrived);
+            let absent = counted.map_or(gone, |rank| self.absent(b, rank, seen, gone));
+            let total = b.add(count, absent);
+            let enough = b.compare(Compare::LessEqualUnsigned, number, total);
+            b.if_(enough, |b| {
+                let rest = b.binary(Binary::RemUnsigned, total, number);
+                let rest = if self.reduces {
+                    // The votes of several completions can't be told apart.
+                    let reduces = b.and_const(stated, REDUCES.into());
+                    let reduces = b.is_nonzero(reduces);
+                    let surplus = b.sub(total, number);
+                    b.select(reduces, surplus, rest)
+                } else {
+                    rest
+                };
+                let some = b.is_nonzero(rest);
+                tally.add(b, id, some);
+                let zero = b.i32(0);
+                if self.reduces {
+                    let sum = b.load_one(WORD, votes);
+                    store(b, result, sum);
+                    store(b, votes, zero);
+                }
+                for word in [arrived, expected, seen] {
+                    store(b, word, zero);
+                }
+            });
+        });
+    }
+
+    /// How many threads have left, of those warps of a block that were seen at a barrier.
+    fn absent(&self, b: &mut Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
+        let seen = b.load_one(WORD, seen);
+        let all = b.compare_const(Compare::Equal, seen, u32::MAX.into());
+        let none = b.is_zero(gone);
+        let simple = b.or(all, none);
+        b.choose(
+            simple,
+            |_| gone,
+            |b| {
+                let sum = b.var(Type::I32);
+                let zero = b.i32(0);
+                b.set(sum, zero);
+                repeat(b, WARPS, |b, number| {
+                    let bit = b.binary(Binary::Shr, seen, number);
+                    let bit = b.and_const(bit, 1);
+                    let word = self.warp(b, rank, number);
+                    let left = b.load_one(WORD, word);
+                    let left = b.mul(left, bit);
+                    let before = b.get(sum);
+                    let now = b.add(before, left);
+                    b.set(sum, now);
+                });
+                b.get(sum)
+            },
+        )
+    }
+}
+
+/// What one thread finds out about barriers.
+struct Tally {
+    /// One bit for each complete barrier.
+    complete: Var,
+    /// Whether more threads arrived at a barrier than the barrier waited for.
+    unclear: Var,
+}
+
+impl Tally {
+    fn new(b: &mut Builder<'_>) -> Self {
+        let (complete, unclear) = (b.var(Type::I32), b.var(Type::Bool));
+        let no = b.bool(false);
+        b.set(unclear, no);
+        Self { complete, unclear }
+    }
+
+    /// Records a complete barrier, and whether it had too many arrivals.
+    fn add(&self, b: &mut Builder<'_>, id: Value, unclear: Value) {
+        let before = b.get(self.unclear);
+        let now = b.or(before, unclear);
+        b.set(self.unclear, now);
+        let before = b.get(self.complete);
+        let one = b.i32(1);
+        let bit = b.binary(Binary::Shl, one, id);
+        let now = b.or(before, bit);
+        b.set(self.complete, now);
+    }
+
+    /// Writes which barriers are complete to shared memory, and adds them to `someone`, which is not zero if a thread
+    /// can go on.
+    fn publish(&self, b: &mut Builder<'_>, word: Value, someone: Var) {
+        let complete = b.get(self.complete);
+        store(b, word, complete);
+        let before = b.get(someone);
+        let now = b.or(before, complete);
+        b.set(someone, now);
+    }
+}
+
+/// Runs something for each number below `count`.
+fn repeat(b: &mut Builder<'_>, count: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
+    if count == 1 {
+        let only = b.i32(0);
+        return what(b, only);
+    }
+    let next = b.var(Type::I32);
+    let zero = b.i32(0);
+    b.set(next, zero);
+    b.loop_(|b| {
+        let number = b.get(next);
+        let inside = b.compare_const(Compare::LessUnsigned, number, count.into());
+        b.if_else(inside, |_| {}, Builder::break_);
+        what(b, number);
+        let up = b.add_const(number, 1);
+        b.set(next, up);
+    });
+}

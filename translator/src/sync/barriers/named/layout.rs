@@ -1,0 +1,97 @@
+//! The words of shared memory in which threads count their arrivals at named barriers.
+
+use crate::cfg::Barrier;
+
+/// Barriers that a block has.
+pub const BARRIERS: u32 = Barrier::CLUSTER;
+
+/// Warps that a block may have.
+pub const WARPS: u32 = 32;
+
+/// Words for the whole workgroup.
+pub mod head {
+    /// Not zero if a thread can go on without a barrier.
+    pub const READY: u32 = 0;
+    /// The bit of the cluster's barrier if that barrier is complete.
+    pub const COMPLETE: u32 = 1;
+    /// Whether there is another iteration: [`super::GO_ON`] and so on.
+    pub const VERDICT: u32 = 2;
+    /// What threads poll: bits of [`super::GLOBAL`] and [`super::SHARED`].
+    pub const POLLS: u32 = 3;
+    /// Number of these words.
+    pub const WORDS: u32 = 4;
+}
+
+/// Words of a block, before those of its barriers.
+pub mod block {
+    /// Threads that have left the kernel, and those missing from the last warp.
+    pub const GONE: u32 = 0;
+    /// One bit for each barrier that is complete.
+    pub const COMPLETE: u32 = 1;
+    /// Number of these words.
+    pub const WORDS: u32 = 2;
+}
+
+/// Words of a barrier's record.
+pub mod field {
+    /// Arrivals.
+    pub const ARRIVED: u32 = 0;
+    /// How many threads it waits for, rounded up to whole warps; zero while no thread has arrived.
+    pub const EXPECTED: u32 = 1;
+    /// One bit for each warp that has arrived with at least one thread.
+    pub const SEEN: u32 = 2;
+    /// The sum of the votes of a reduction.
+    pub const VOTES: u32 = 3;
+    /// The sum at the last completion of the barrier.
+    pub const RESULT: u32 = 4;
+    /// Number of these words.
+    pub const WORDS: u32 = 5;
+}
+
+/// In [`field::EXPECTED`]: the barrier is used for a reduction.
+pub const REDUCES: u32 = 1 << 31;
+
+/// In [`head::POLLS`]: a thread polls global memory, which other blocks and the host change.
+pub const GLOBAL: u32 = 1;
+
+/// In [`head::POLLS`]: a thread polls what only its own block changes.
+pub const SHARED: u32 = 2;
+
+/// There is another iteration.
+pub const GO_ON: u32 = 0;
+/// All threads have left.
+pub const END: u32 = 1;
+/// No thread can go on, or which thread can is undecidable.
+pub const STUCK: u32 = 2;
+/// All remaining threads wait for other blocks.
+pub const SUSPENDED: u32 = 3;
+
+/// The barriers that have records.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    /// Blocks of the workgroup.
+    pub blocks: u32,
+    /// Number of a block's barriers: the highest that is used, plus one.
+    pub barriers: u32,
+    /// Whether the cluster's barrier is used.
+    pub cluster: bool,
+    /// Whether one of the barriers has a count of threads.
+    pub counted: bool,
+}
+
+impl Layout {
+    /// Words before those of the first block.
+    pub fn head_words(self) -> u32 {
+        head::WORDS + if self.cluster { field::WORDS } else { 0 }
+    }
+
+    /// Words of each block.
+    pub fn block_words(self) -> u32 {
+        block::WORDS + self.barriers * field::WORDS + if self.counted { WARPS } else { 0 }
+    }
+
+    /// Words in all.
+    pub fn words(self) -> u32 {
+        self.head_words() + self.blocks * self.block_words()
+    }
+}

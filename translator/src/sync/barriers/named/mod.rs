@@ -1,0 +1,413 @@
+//! Named barriers: shared memory has a record of the arrivals at each.
+//!
+//! In an iteration, threads write down at which barriers they arrive, or that they leave the kernel. After a barrier of the
+//! workgroup, one thread decides which named barriers are complete and clears their records. After a second one, the threads that
+//! wait at a complete barrier go on.
+//!
+//! Hardware counts by warps: a warp counts when all its threads have arrived, and then it counts as 32, however many threads it has. So
+//! each thread that arrives counts as one. For each warp seen at the barrier, the threads that have left, or that the block never had, are
+//! added. A barrier without a count waits for the threads of all warps.
+//!
+//! In a workgroup that is a cluster of several blocks, each block has records of its own. The cluster's barrier has one record for all
+//! blocks. A thread arrives there first and waits later, if the barrier isn't complete by then.
+//!
+//! If no thread can go on, the kernel ends with a report. The kernel also ends with a report where more threads arrive
+//! at a barrier than the barrier waits for, unless their number is a multiple: which threads complete the barrier would
+//! depend on their speed.
+
+mod decide;
+mod layout;
+
+use super::suspension::{self, Block as Suspended};
+use super::{WARP, WORD, add, block_threads, constant, store};
+use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
+use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
+use crate::target::{Cluster, Fault};
+use layout::{BARRIERS, GLOBAL, GO_ON, Layout, REDUCES, SHARED, STUCK, SUSPENDED, block, field, head};
+
+/// The records of a workgroup's barriers.
+pub struct NamedBarriers {
+    /// The head; the cluster's barrier, if used; then for each block its head, its barriers, and one word for each warp: how many of the
+    /// warp's threads have left.
+    memory: OwnShared,
+    layout: Layout,
+    /// Whether one of the barriers reduces.
+    reduces: bool,
+    /// Whether threads wait for other threads of their warp.
+    awaits: bool,
+    /// One bit for each incomplete barrier at which the thread has arrived without waiting, if the kernel has such
+    /// arrivals.
+    owed: Option<Var>,
+    /// The barrier at which the thread waits.
+    at: Var,
+    /// Whether it does.
+    waits: Var,
+    /// The last verdict.
+    verdict: Var,
+    /// What a cooperative launch needs.
+    polling: Option<Polling>,
+}
+
+/// State for waiting on other blocks; the variables are those of the workgroup's first thread.
+struct Polling {
+    /// Where the push constants have the address of the launch's workspace.
+    workspace: u32,
+    /// How often in succession threads could do nothing but look again at what other blocks have done.
+    idle: Var,
+    /// Whether they could do anything else in this dispatch.
+    active: Var,
+}
+
+impl NamedBarriers {
+    /// Allocates the records in shared memory.
+    pub fn new(function: &mut Function, cfg: &Cfg, workspace: Option<u32>) -> Self {
+        let (mut barriers, mut cluster, mut counted, mut reduces, mut arrives) = (0, false, false, false, false);
+        let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
+        for block in &cfg.blocks {
+            let Some(Stop::Barrier(barrier)) = &block.stop else { continue };
+            arrives |= matches!(barrier.kind, Kind::Arrive);
+            if barrier.cluster {
+                cluster = true;
+                continue;
+            }
+            let id = constant(&block.body, barrier.id).and_then(|id| u32::try_from(id).ok());
+            barriers = barriers.max(id.map_or(BARRIERS, |id| id.saturating_add(1)).min(BARRIERS));
+            counted |= barrier.count.is_some();
+            reduces |= matches!(barrier.kind, Kind::Red(_));
+        }
+        let blocks = function.cluster.map_or(1, Cluster::blocks);
+        let layout = Layout { blocks, barriers, cluster, counted };
+        Self {
+            memory: function.take_shared(layout.words()),
+            layout,
+            reduces,
+            awaits,
+            owed: arrives.then(|| function.var(Type::I32)),
+            at: function.var(Type::I32),
+            waits: function.var(Type::Bool),
+            verdict: function.var(Type::I32),
+            polling: workspace.map(|workspace| Polling {
+                workspace,
+                idle: function.var(Type::I32),
+                active: function.var(Type::Bool),
+            }),
+        }
+    }
+
+    /// Offset of the workspace's address in the push constants, if blocks are to be suspended.
+    pub fn workspace(&self) -> Option<u32> {
+        self.polling.as_ref().map(|polling| polling.workspace)
+    }
+
+    fn head(&self, b: &mut Builder<'_>, word: u32) -> Value {
+        b.own_shared(self.memory, 4 * word)
+    }
+
+    /// Address of a word of the block with number `rank` in the cluster.
+    fn block(&self, b: &mut Builder<'_>, rank: Value, word: u32) -> Value {
+        let first = self.head(b, self.layout.head_words() + word);
+        let offset = b.mul_const(rank, u64::from(4 * self.layout.block_words()));
+        b.add(first, offset)
+    }
+
+    /// Address of a word of the thread's own block.
+    fn own_block(&self, b: &mut Builder<'_>, word: u32) -> Value {
+        let rank = b.cluster_rank();
+        self.block(b, rank, word)
+    }
+
+    /// Address of the record of a block's barrier.
+    fn barrier(&self, b: &mut Builder<'_>, rank: Value, id: Value) -> Value {
+        let offset = b.mul_const(id, u64::from(4 * field::WORDS));
+        let first = self.block(b, rank, block::WORDS);
+        b.add(first, offset)
+    }
+
+    /// Address of the record of the cluster's barrier.
+    fn cluster_barrier(&self, b: &mut Builder<'_>) -> Value {
+        self.head(b, head::WORDS)
+    }
+
+    /// Address of the word of a block's warp.
+    fn warp(&self, b: &mut Builder<'_>, rank: Value, warp: Value) -> Value {
+        let offset = b.shl(warp, 2);
+        let first = self.block(b, rank, block::WORDS + self.layout.barriers * field::WORDS);
+        b.add(first, offset)
+    }
+
+    /// Prepares the first iteration.
+    pub fn open(&self, b: &mut Builder<'_>) {
+        let threads = block_threads(b);
+        let zero = b.i32(0);
+        let word = b.var(Type::I32);
+        let index = b.builtin(Builtin::ThreadIndex);
+        let rank = b.cluster_rank();
+        let before = b.mul(rank, threads);
+        let first = b.add(before, index);
+        b.set(word, first);
+        let all = b.mul_const(threads, self.layout.blocks.into());
+        b.loop_(|b| {
+            let number = b.get(word);
+            let inside = b.compare_const(Compare::LessUnsigned, number, self.layout.words().into());
+            b.if_else(inside, |_| {}, Builder::break_);
+            let address = b.shl(number, 2);
+            let first = self.head(b, 0);
+            let address = b.add(first, address);
+            store(b, address, zero);
+            let next = b.add(number, all);
+            b.set(word, next);
+        });
+        b.barrier();
+        let leads = b.is_zero(index);
+        b.if_(leads, |b| {
+            let whole = whole_warps(b, threads);
+            let lacking = b.sub(whole, threads);
+            let gone = self.own_block(b, block::GONE);
+            store(b, gone, lacking);
+            if self.layout.counted {
+                let last = b.sub_const(threads, 1);
+                let last = b.shr(last, WARP.ilog2());
+                let word = self.warp(b, rank, last);
+                store(b, word, lacking);
+            }
+        });
+        b.barrier();
+        let no = b.bool(false);
+        b.set(self.waits, no);
+        if let Some(owed) = self.owed {
+            b.set(owed, zero);
+        }
+    }
+
+    /// Runs something in the workgroup's first thread.
+    fn by_first_thread(&self, b: &mut Builder<'_>, what: impl FnOnce(&mut Builder<'_>)) {
+        let index = b.builtin(Builtin::ThreadIndex);
+        let rank = b.cluster_rank();
+        let place = b.or(index, rank);
+        let first = b.is_zero(place);
+        b.if_(first, what);
+    }
+
+    /// The number of threads that a barrier without a count waits for: those of all `blocks`, in whole warps.
+    fn everyone(b: &mut Builder<'_>, blocks: u32) -> Value {
+        let threads = block_threads(b);
+        let whole = whole_warps(b, threads);
+        b.mul_const(whole, blocks.into())
+    }
+
+    /// Makes the thread wait for the cluster's barrier, unless the barrier has completed since the thread arrived.
+    fn wait(&self, b: &mut Builder<'_>, owed: Var) {
+        let owed = b.get(owed);
+        let waits = b.and_const(owed, 1 << Barrier::CLUSTER);
+        let waits = b.is_nonzero(waits);
+        b.set(self.waits, waits);
+        let id = b.i32(Barrier::CLUSTER);
+        b.set(self.at, id);
+        let goes_on = b.not(waits);
+        b.if_(goes_on, |b| self.stay_ready(b));
+    }
+
+    /// Arrives at a barrier and notes that the thread waits there, unless it only arrives.
+    pub fn arrive(&self, b: &mut Builder<'_>, barrier: &Barrier) {
+        if let (Kind::Wait, Some(owed)) = (&barrier.kind, self.owed) {
+            return self.wait(b, owed);
+        }
+        let (id, rank) = (barrier.id, b.cluster_rank());
+        let record = if barrier.cluster { self.cluster_barrier(b) } else { self.barrier(b, rank, id) };
+        let (expected, warps) = match barrier.count {
+            None => {
+                let blocks = if barrier.cluster { self.layout.blocks } else { 1 };
+                (Self::everyone(b, blocks), b.i32(u32::MAX))
+            }
+            Some(count) => {
+                // A register that holds zero counts as no count.
+                let none = b.is_zero(count);
+                let given = whole_warps(b, count);
+                let all = Self::everyone(b, 1);
+                let index = b.builtin(Builtin::ThreadIndex);
+                let warp = b.shr(index, WARP.ilog2());
+                let one = b.i32(1);
+                let own = b.binary(Binary::Shl, one, warp);
+                let every = b.i32(u32::MAX);
+                (b.select(none, all, given), b.select(none, every, own))
+            }
+        };
+        let flag = if matches!(barrier.kind, Kind::Red(_)) { REDUCES } else { 0 };
+        let expected = b.or_const(expected, flag.into());
+        let word = b.add_const(record, (4 * field::EXPECTED).into());
+        store(b, word, expected);
+        if self.layout.counted {
+            let word = b.add_const(record, (4 * field::SEEN).into());
+            b.atomic(Atomic {
+                result: None,
+                op: AtomicOp::Or,
+                access: WORD,
+                address: word,
+                operand: warps,
+                compare: None,
+            });
+        }
+        let one = b.i32(1);
+        let word = b.add_const(record, (4 * field::ARRIVED).into());
+        add(b, word, one);
+        if let Kind::Red(red) = barrier.kind {
+            let vote = red.vote(b);
+            let word = b.add_const(record, (4 * field::VOTES).into());
+            add(b, word, vote);
+        }
+        match (&barrier.kind, self.owed) {
+            (Kind::Arrive, Some(owed)) => {
+                let bit = b.binary(Binary::Shl, one, id);
+                let before = b.get(owed);
+                let now = b.or(before, bit);
+                b.set(owed, now);
+            }
+            _ => {
+                b.set(self.at, id);
+                let yes = b.bool(true);
+                b.set(self.waits, yes);
+            }
+        }
+    }
+
+    /// Notes that the thread can go on in any case.
+    pub fn stay_ready(&self, b: &mut Builder<'_>) {
+        let word = self.head(b, head::READY);
+        let one = b.i32(1);
+        store(b, word, one);
+    }
+
+    /// Notes that the thread can go on, if only to read once more what other threads have written.
+    pub fn look_again(&self, b: &mut Builder<'_>, global: bool) {
+        if self.polling.is_none() {
+            return self.stay_ready(b);
+        }
+        let address = self.head(b, head::POLLS);
+        let operand = b.i32(if global { GLOBAL } else { SHARED });
+        b.atomic(Atomic { result: None, op: AtomicOp::Or, access: WORD, address, operand, compare: None });
+    }
+
+    /// Begins a dispatch: restores what the previous dispatch saved. Gives whether the block had already ended.
+    pub fn begin_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) -> Value {
+        let status = suspended.restore(b);
+        b.barrier();
+        let is_new = b.is_zero(status);
+        if let Some(polling) = &self.polling {
+            let zero = b.i32(0);
+            b.set(polling.idle, zero);
+            b.set(polling.active, is_new);
+        }
+        b.compare_const(Compare::Equal, status, suspension::ENDED.into())
+    }
+
+    /// Ends a dispatch: saves what the block needs to go on, if it hasn't ended.
+    pub fn end_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) {
+        let Some(polling) = &self.polling else { return };
+        let verdict = b.get(self.verdict);
+        let goes_on = b.compare_const(Compare::Equal, verdict, SUSPENDED.into());
+        b.if_(goes_on, |b| suspended.save(b));
+        self.by_first_thread(b, |b| {
+            let active = b.get(polling.active);
+            suspended.note(b, goes_on, active);
+        });
+    }
+
+    /// Notes that the thread has left. At barriers where the thread has arrived, it counts from now on as one that has
+    /// left.
+    pub fn leave(&self, b: &mut Builder<'_>) {
+        let (one, rank) = (b.i32(1), b.cluster_rank());
+        if let Some(owed) = self.owed {
+            let owed = b.get(owed);
+            let minus_one = b.i32(u32::MAX);
+            let cluster = self.layout.cluster.then_some(Barrier::CLUSTER);
+            for id in (0..self.layout.barriers).chain(cluster) {
+                let bit = b.and_const(owed, 1 << id);
+                let arrived = b.is_nonzero(bit);
+                b.if_(arrived, |b| {
+                    let record = if id == Barrier::CLUSTER {
+                        self.cluster_barrier(b)
+                    } else {
+                        let id = b.i32(id);
+                        self.barrier(b, rank, id)
+                    };
+                    let word = b.add_const(record, (4 * field::ARRIVED).into());
+                    add(b, word, minus_one);
+                });
+            }
+        }
+        let gone = self.own_block(b, block::GONE);
+        add(b, gone, one);
+        if self.awaits {
+            // No thread waits for it any more.
+            self.stay_ready(b);
+        }
+        if self.layout.counted {
+            let index = b.builtin(Builtin::ThreadIndex);
+            let warp = b.shr(index, WARP.ilog2());
+            let word = self.warp(b, rank, warp);
+            add(b, word, one);
+        }
+    }
+
+    /// Whether the thread has to wait on.
+    pub fn is_waiting(&self, b: &mut Builder<'_>) -> Value {
+        b.get(self.waits)
+    }
+
+    /// Sets the result of a reduction whose barrier is complete.
+    pub fn result(&self, b: &mut Builder<'_>, red: Red) {
+        let (at, rank) = (b.get(self.at), b.cluster_rank());
+        let record = self.barrier(b, rank, at);
+        let word = b.add_const(record, (4 * field::RESULT).into());
+        let votes = b.load_one(WORD, word);
+        red.finish(b, votes);
+    }
+
+    /// Synchronizes the workgroup and decides which barriers are complete; gives whether there is another iteration.
+    pub fn synchronize(&self, b: &mut Builder<'_>) -> Value {
+        b.barrier();
+        self.by_first_thread(b, |b| self.decide(b));
+        b.barrier();
+        let word = self.own_block(b, block::COMPLETE);
+        let mut complete = b.load_one(WORD, word);
+        if self.layout.cluster {
+            let word = self.head(b, head::COMPLETE);
+            let of_cluster = b.load_one(WORD, word);
+            complete = b.or(complete, of_cluster);
+        }
+        let at = b.get(self.at);
+        let bit = b.binary(Binary::Shr, complete, at);
+        let bit = b.and_const(bit, 1);
+        let open = b.is_zero(bit);
+        let waits = b.get(self.waits);
+        let waits = b.and(waits, open);
+        b.set(self.waits, waits);
+        if let Some(owed) = self.owed {
+            let before = b.get(owed);
+            let incomplete = b.not(complete);
+            let now = b.and(before, incomplete);
+            b.set(owed, now);
+        }
+        let word = self.head(b, head::VERDICT);
+        let verdict = b.load_one(WORD, word);
+        b.set(self.verdict, verdict);
+        b.compare_const(Compare::Equal, verdict, GO_ON.into())
+    }
+
+    /// After the loop: reports that threads were stuck, which can't happen where all wait at one barrier for the whole block.
+    pub fn report(&self, b: &mut Builder<'_>) {
+        let numbered = self.layout.barriers + u32::from(self.layout.cluster);
+        if numbered <= 1 && !self.layout.counted && !self.reduces && !self.awaits && self.owed.is_none() {
+            return;
+        }
+        let verdict = b.get(self.verdict);
+        let stuck = b.compare_const(Compare::Equal, verdict, STUCK.into());
+        b.if_(stuck, |b| b.push(Stmt::Report(Fault::Deadlock, Vec::new())));
+    }
+}
+
+/// A number of threads, rounded up to whole warps.
+fn whole_warps(b: &mut Builder<'_>, threads: Value) -> Value {
+    let up = b.add_const(threads, u64::from(WARP - 1));
+    b.and_const(up, u64::from(!(WARP - 1)))
+}
