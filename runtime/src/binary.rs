@@ -8,7 +8,7 @@ use ptx2spv_translator::Source;
 use crate::error::Error;
 
 /// The programs in an executable, a library, an object or a fat binary that errors call `name`. Each can be loaded by itself; what
-/// was compiled for the linker (`nvcc -rdc=true`) is one program.
+/// was compiled for the linker (`nvcc -rdc=true`) is one program. CUDA's library for launches from kernels is none.
 ///
 /// # Errors
 /// [`Error::Binary`].
@@ -21,23 +21,10 @@ pub fn read_programs(name: &str, bytes: &[u8], choice: Choice) -> Result<Vec<Sou
 
 /// A program as it is loaded.
 fn source(name: &str, program: Program) -> Source {
-    let relocatable = program.relocatable;
-    let modules = program.modules.into_iter().filter(|module| !(relocatable && is_device_runtime(&module.ptx)));
-    let mut modules: Vec<Source> = modules.map(|module| Source::new(module.name, module.ptx)).collect();
+    let mut modules: Vec<Source> =
+        program.modules.into_iter().map(|module| Source::new(module.name, module.ptx)).collect();
     match modules.pop() {
-        Some(only) if modules.is_empty() && !relocatable => only,
+        Some(only) if modules.is_empty() && !program.relocatable => only,
         last => Source::linked(name, modules.into_iter().chain(last)),
     }
-}
-
-/// Whether a module is CUDA's library for launches from kernels (`cudadevrt`), which programs that launch some have with them. What is
-/// in it is the driver's business, and the translator's here.
-fn is_device_runtime(ptx: &str) -> bool {
-    let defines = |name: &str| {
-        let heads = ptx.match_indices(name).filter_map(|(at, _)| ptx.get(..at)?.lines().next_back());
-        heads
-            .into_iter()
-            .any(|head| head.trim_start().starts_with(".visible") || head.trim_start().starts_with(".weak"))
-    };
-    ["__cudaCDP2LaunchDeviceV2(", "cudaLaunchDeviceV2("].into_iter().any(defines)
 }

@@ -274,6 +274,7 @@ mod tests {
                 push_constant_size: 56,
                 shared: Shared::default(),
                 block: BlockSize::default(),
+                architecture: None,
                 number: 0,
                 reports: vec![SourceLocation::default()],
                 prints: true,

@@ -63,6 +63,8 @@ pub struct KernelAttributes {
     pub max_dynamic_shared_bytes: u32,
     /// Bytes of parameters.
     pub param_bytes: u32,
+    /// The number of `.target sm_NN`, if the kernel's translation says it.
+    pub architecture: Option<u32>,
 }
 
 impl Kernel {
@@ -84,6 +86,7 @@ impl Kernel {
             static_shared_bytes,
             max_dynamic_shared_bytes: MAX_SHARED.saturating_sub(static_shared_bytes),
             param_bytes: entry.params_size,
+            architecture: entry.architecture,
         }
     }
 }

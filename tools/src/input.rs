@@ -77,6 +77,7 @@ impl Selection {
             }
         }
         match programs.len() {
+            0 => bail!("{name} has nothing but CUDA's library for launches from kernels, which is part of the translator"),
             1 => programs.pop().context("a program"),
             several => Err(UsageError(format!(
                 "{name} has {several} programs{}: name one by its number with --module (`ptx2spv extract {name}` lists them)",

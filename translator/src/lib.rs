@@ -41,6 +41,7 @@ pub mod structurize;
 
 use std::time::Instant;
 
+use lower::services::Service;
 use policy::Policy;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind};
@@ -167,7 +168,10 @@ impl<'s> Program<'s> {
         let headers = headers.collect();
         let decoded = match modules.pop() {
             Some(only) if modules.is_empty() && !source.is_linked() => only,
-            last => link::link(source, modules.into_iter().chain(last).collect()).map_err(refuse)?,
+            last => {
+                let is_own = |function: &_| matches!(Service::find(function), Some(Service::Runtime(_)));
+                link::link(source, modules.into_iter().chain(last).collect(), is_own).map_err(refuse)?
+            }
         };
         Ok(Self { source, headers, decoded })
     }

@@ -186,6 +186,25 @@ fn names_that_modules_have_for_themselves() {
     assert_eq!(names, ["x@a.ptx", "x@b.ptx", "x"]);
 }
 
+/// What CUDA's library for launches from kernels defines is declared to the linker: its code is for NVIDIA's driver, and calls what only
+/// that has.
+#[test]
+fn device_runtime() {
+    let library = ".extern .func (.param .b32 r) __cuda_syscall_cnpv2Limit(.param .b64 v);
+        .weak .func (.param .b32 r) __cudaCDP2DeviceGetLimit(.param .b64 v, .param .b32 l) {
+        .param .b64 p; .param .b32 q; call (q), __cuda_syscall_cnpv2Limit, (p); ret; }";
+    let user = ".extern .func (.param .b32 r) __cudaCDP2DeviceGetLimit(.param .b64 v, .param .b32 l);
+        .visible .entry k(.param .u64 out) { .reg .b64 %o; ld.param.u64 %o, [out];
+        .param .b64 v; .param .b32 l; .param .b32 r; st.param.b64 [v], %o; st.param.b32 [l], 2;
+        call (r), __cudaCDP2DeviceGetLimit, (v, l); ret; }";
+    let target = ptx2spv_translator::Target::preset("nvidia").unwrap();
+    for modules in [[user, library], [library, user]] {
+        let source = source(&modules);
+        let translated = Program::new(&source).unwrap().translate(&ptx2spv_translator::Options::new(&target));
+        translated.unwrap_or_else(|errors| panic!("{errors}"));
+    }
+}
+
 /// An alias is what it stands for, in whatever module that counts.
 #[test]
 fn aliases() {

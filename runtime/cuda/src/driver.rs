@@ -2,10 +2,12 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null;
+use std::sync::Once;
 
 use crate::code::{Code, INVALID_VALUE, NOT_FOUND};
 use crate::raw::{In, Out};
 use crate::state;
+use crate::trace;
 
 /// CUDA 12.8: clients refuse older drivers than they were built for, and ask newer ones for functions that nobody has described
 /// yet.
@@ -39,8 +41,16 @@ fn answer(found: Option<&'static std::ffi::CStr>, text: Out<*const c_char>) -> R
     found.map(|_| ()).ok_or(INVALID_VALUE)
 }
 
-/// Tables of functions between NVIDIA's own libraries, which this library doesn't have.
+/// Tables of functions between NVIDIA's own libraries, which this library doesn't have. Who asks for one is NVIDIA's runtime library, and
+/// what that says then is of no help.
 pub(crate) fn export_table(table: Out<*const c_void>, _id: In<[u8; 16]>) -> Result<(), Code> {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        trace::say(
+            "NVIDIA's CUDA runtime library is linked into this program, or loaded by it, and works with NVIDIA's driver alone; build the \
+             program with `nvcc -cudart shared`, and run it by `ptx2spv cuda`",
+        );
+    });
     table.set_if_any(null());
     Err(NOT_FOUND)
 }

@@ -85,8 +85,10 @@ impl Function {
             // Constant and local memory: drivers don't tell.
             2 | 3 => 0,
             4 => REGISTERS,
-            // The versions of PTX and of the code.
-            5 | 6 => 10 * major + minor,
+            // What the PTX was compiled for, by which programs know what their compiler chose for it (CUB its tuning), and what the
+            // driver has made of it: code for the device.
+            5 => number(known.architecture?),
+            6 => 10 * major + minor,
             7 => 0,
             8 => number(self.max_dynamic_shared()),
             9 => self.carveout.load(Ordering::SeqCst),

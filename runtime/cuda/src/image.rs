@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use ptx2spv_fatbin::{Binary, CONTAINER_MAGIC, Choice, Error as Wrong, WRAPPER_MAGIC};
-use ptx2spv_runtime::{Source, read_programs};
+use ptx2spv_runtime::{Error, Source, read_programs};
 
 use crate::attributes;
 use crate::code::{Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU};
 use crate::raw::{In, Memory, Text};
+use crate::trace;
 
 /// First bytes of machine code.
 const ELF: [u8; 4] = *b"\x7fELF";
@@ -82,7 +83,12 @@ fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
         let text = std::str::from_utf8(&bytes[..end]).map_err(|error| INVALID_IMAGE.because(error))?;
         return Ok(vec![Source::new(name, text)]);
     }
-    Ok(read_programs(name, bytes, choice())?)
+    read_programs(name, bytes, choice()).map_err(|error| {
+        if let Error::Binary { error: Wrong::NoPtx { .. }, .. } = &error {
+            trace::say(&format!("module not loaded: {error}; PTX2SPV_CUDA_CC sets the compute capability"));
+        }
+        error.into()
+    })
 }
 
 /// The newest PTX that a device of the compute capability takes which is answered.
@@ -94,9 +100,12 @@ pub(crate) fn choice() -> Choice {
 /// The only program in a file.
 fn only(name: &str, bytes: &[u8]) -> Result<Source, Code> {
     let mut programs = programs(name, bytes)?;
-    match programs.pop() {
-        Some(only) if programs.is_empty() => Ok(only),
-        _ => Err(INVALID_IMAGE.because(format!("there are {} programs in it", programs.len() + 1))),
+    match (programs.pop(), programs.len()) {
+        (Some(only), 0) => Ok(only),
+        (last, others) => {
+            let count = others + usize::from(last.is_some());
+            Err(INVALID_IMAGE.because(format!("there are {count} programs in it")))
+        }
     }
 }
 

@@ -44,6 +44,7 @@ mod memory;
 mod module;
 mod occupancy;
 mod old_launch;
+mod output;
 mod peer;
 mod pointer;
 mod pool;

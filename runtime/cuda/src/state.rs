@@ -1,12 +1,12 @@
 //! The library's one device, from `cuInit` to the process's end.
 
-use std::io::Write;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ptx2spv_runtime::{Device, DeviceSelector};
 
 use crate::code::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED};
+use crate::output;
 use crate::sync::{read, write};
 use crate::trace;
 
@@ -85,10 +85,5 @@ extern "C" fn end() {
 
 /// Writes what kernels have printed to the standard output, as CUDA does where programs wait for the device.
 pub(crate) fn write_output(device: &Device) {
-    let output = device.take_output();
-    if !output.is_empty() {
-        let mut out = std::io::stdout().lock();
-        // A closed output is no error of the kernel's.
-        let _ = out.write_all(&output).and_then(|()| out.flush());
-    }
+    output::write(&device.take_output());
 }

@@ -364,10 +364,11 @@ static void modules(void)
     OK(cuModuleUnload(wrong));
     EXPECT(400, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     EXPECT(400, cuModuleUnload(wrong));
-    /* What kernels print is there when the device was waited for. */
+    /* What kernels print is there when the device was waited for, in its place between what the program prints. */
     int n = 7;
     void *arguments[] = {&n};
     OK(cuModuleGetFunction(&function, module, "say"));
+    printf("before ");
     OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
     OK(cuCtxSynchronize());
 }

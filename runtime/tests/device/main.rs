@@ -207,6 +207,7 @@ fn basics_interface() -> Interface {
         push_constant_size,
         shared: Shared::default(),
         block: BlockSize::default(),
+        architecture: None,
         packing: None,
         cluster: None,
         scratch: None,

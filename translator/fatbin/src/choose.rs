@@ -11,7 +11,7 @@ pub enum Choice {
     /// instructions that no other device has.
     #[default]
     Newest,
-    /// The newest that a device of this compute capability runs, else the oldest.
+    /// The newest that a device of this compute capability runs.
     For(u32),
     /// For this architecture alone.
     Exactly(Architecture),
@@ -39,18 +39,12 @@ impl Choice {
     /// The better of the entries of a container has the higher key; one that is not wanted has none.
     fn key(self, entry: &Entry<'_>) -> Option<impl Ord + use<>> {
         let Architecture { number, suffix } = entry.architecture;
-        if entry.kind != Kind::Ptx {
-            return None;
-        }
-        // Of those that the device doesn't run the oldest: the lower number counts more.
-        let (runs, order) = match self {
-            Self::Newest => (true, i64::from(number)),
-            Self::For(most) if number <= most => (true, i64::from(number)),
-            Self::For(_) => (false, -i64::from(number)),
-            Self::Exactly(wanted) if wanted != entry.architecture => return None,
-            Self::Exactly(_) => (true, 0),
+        let wanted = match self {
+            Self::Newest => true,
+            Self::For(capability) => entry.architecture.runs_on(capability),
+            Self::Exactly(wanted) => wanted == entry.architecture,
         };
-        Some((runs, suffix.is_none(), order, entry.version))
+        (wanted && entry.kind == Kind::Ptx).then_some((suffix.is_none(), number, entry.version))
     }
 
     /// The best of a container; of equal ones the first.
@@ -65,7 +59,9 @@ impl Choice {
 
 impl Binary<'_> {
     /// The programs of a file called `stem`: one for each container that was linked or needs no linker, and one of all the
-    /// others, which have to be linked. Containers without PTX are passed over as long as others have some.
+    /// others, which have to be linked. Containers without PTX are passed over as long as others have some. CUDA's library for
+    /// launches from kernels (`cudadevrt`), which such programs have with them, is left out: what is in it is the driver's business,
+    /// and the translator's here. So there may be no program at all.
     ///
     /// # Errors
     /// No PTX that is wanted, or what is wrong with it.
@@ -73,11 +69,21 @@ impl Binary<'_> {
         let mut programs = Vec::new();
         let mut linked = Vec::new();
         let mut first = 1;
+        let mut device_runtime = false;
         for container in &self.containers {
             let numbered = (first..).zip(&container.entries);
             first += container.entries.len();
-            let Some((number, entry)) = choice.best(numbered) else { continue };
+            let Some((number, entry)) = choice.best(numbered.clone()) else {
+                // Its newest versions have PTX for a single architecture alone.
+                let any = Choice::Newest.best(numbered).map(|(_, entry)| entry.ptx()).transpose()?;
+                device_runtime |= any.is_some_and(|ptx| is_device_runtime(&ptx));
+                continue;
+            };
             let module = Module { name: entry.file_name(stem, number), ptx: entry.ptx()? };
+            if is_device_runtime(&module.ptx) {
+                device_runtime = true;
+                continue;
+            }
             if container.relocatable {
                 linked.push(module);
             } else {
@@ -87,7 +93,7 @@ impl Binary<'_> {
         if !linked.is_empty() {
             programs.push(Program { modules: linked, relocatable: true });
         }
-        if programs.is_empty() { Err(self.no_ptx(choice)) } else { Ok(programs) }
+        if programs.is_empty() && !device_runtime { Err(self.no_ptx(choice)) } else { Ok(programs) }
     }
 
     fn no_ptx(&self, choice: Choice) -> Error {
@@ -98,8 +104,18 @@ impl Binary<'_> {
         let there = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
         let wanted = match choice {
             Choice::Exactly(architecture) => Some(architecture.to_string()),
-            Choice::Newest | Choice::For(_) => None,
+            Choice::For(number) => Some(format!("{} or older", Architecture { number, suffix: None })),
+            Choice::Newest => None,
         };
         Error::NoPtx { wanted, there }
     }
+}
+
+/// Whether a module defines the functions with which kernels launch others.
+fn is_device_runtime(ptx: &str) -> bool {
+    let defines = |name: &str| {
+        let mut heads = ptx.match_indices(name).filter_map(|(at, _)| ptx.get(..at)?.lines().next_back());
+        heads.any(|head| head.trim_start().starts_with(".visible") || head.trim_start().starts_with(".weak"))
+    };
+    ["__cudaCDP2LaunchDeviceV2(", "cudaLaunchDeviceV2("].into_iter().any(defines)
 }

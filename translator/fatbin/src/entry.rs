@@ -50,6 +50,18 @@ pub struct Architecture {
     pub suffix: Option<char>,
 }
 
+impl Architecture {
+    /// Whether a device of a compute capability, as in 86, runs what was compiled for this: its own, or an older one. What is for a
+    /// family or one architecture alone runs nowhere else.
+    pub fn runs_on(self, capability: u32) -> bool {
+        match self.suffix {
+            None => self.number <= capability,
+            Some('f') => self.number <= capability && self.number / 10 == capability / 10,
+            Some(_) => self.number == capability,
+        }
+    }
+}
+
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sm_{}", self.number)?;

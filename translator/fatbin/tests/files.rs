@@ -117,6 +117,33 @@ fn containers_follow_each_other() {
     assert_eq!((programs.len(), programs[0].modules.len(), programs[0].relocatable), (1, 2, true));
 }
 
+/// CUDA's library for launches from kernels is no part of a program, whatever it has PTX for.
+#[test]
+fn without_the_device_runtime() {
+    let library = ".visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 b, .param .b64 s) { ret; }";
+    for arch in [52, 121] {
+        let runtime = pack(&[machine_code(80), ptx(arch, library)]);
+        let section = [pack(&[sample(80)]), runtime.clone()].concat();
+        let bytes = object(BinaryFormat::Elf, "__nv_relfatbin", &section);
+        assert_eq!(only(&bytes, Choice::For(86)).name, "file.1.sm_80.ptx");
+        // By itself, in memory as in a file.
+        for bytes in [runtime.clone(), object(BinaryFormat::Elf, "__nv_relfatbin", &runtime)] {
+            assert_eq!(Binary::read(&bytes).unwrap().programs("file", Choice::For(86)), Ok(Vec::new()));
+        }
+    }
+}
+
+#[test]
+fn which_architectures_run_where() {
+    let runs = |name: &str, capability| name.parse::<Architecture>().unwrap().runs_on(capability);
+    for (name, yes, no) in
+        [("sm_80", [80, 90], [75, 52]), ("sm_90a", [90, 90], [100, 89]), ("sm_100f", [100, 103], [120, 90])]
+    {
+        assert!(yes.into_iter().all(|capability| runs(name, capability)), "{name}");
+        assert!(!no.into_iter().any(|capability| runs(name, capability)), "{name}");
+    }
+}
+
 #[test]
 fn choosing() {
     let own = Packed { flags: 0x11 | 0x10_0000, ..sample(90) };
@@ -125,8 +152,10 @@ fn choosing() {
     let bytes = pack(&[machine_code(120), sample(75), own, family, old, sample(86)]);
     assert_eq!(only(&bytes, Choice::Newest).name, "file.6.sm_86.ptx");
     assert_eq!(only(&bytes, Choice::For(80)).name, "file.2.sm_75.ptx");
-    // None that the device runs: the oldest.
-    assert_eq!(only(&bytes, Choice::For(50)).name, "file.2.sm_75.ptx");
+    // What is for one architecture or family alone runs there, but gives way to what runs everywhere.
+    assert_eq!(only(&bytes, Choice::For(90)).name, "file.6.sm_86.ptx");
+    let error = Binary::read(&bytes).unwrap().programs("file", Choice::For(70)).unwrap_err();
+    assert!(error.to_string().starts_with("there is no PTX for sm_70 or older in it; it has PTX for"), "{error}");
     assert_eq!(only(&bytes, Choice::Exactly("sm_90a".parse().unwrap())).name, "file.3.sm_90a.ptx");
     assert_eq!(only(&bytes, Choice::Exactly("compute_100f".parse().unwrap())).name, "file.4.sm_100f.ptx");
     let plain = Choice::Exactly(Architecture { number: 90, suffix: None });

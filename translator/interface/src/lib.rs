@@ -342,6 +342,9 @@ pub struct Entry {
     pub shared: Shared,
     /// What the kernel demands of its block size.
     pub block: BlockSize,
+    /// The number of its PTX module's `.target sm_NN`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<u32>,
     /// How it names itself in reports: its position among the kernels of the PTX module, from 0, and from bit 24 on what tells
     /// versions for blocks of different sizes  from each other.
     #[serde(default)]

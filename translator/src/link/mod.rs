@@ -10,14 +10,25 @@ mod resolve;
 
 use rustc_hash::FxHashSet;
 
-use crate::decode::program::{InitValue, Program, VarId};
+use crate::ast::FunctionKind;
+use crate::decode::program::{Function, InitValue, Program, VarId};
 use crate::diagnostic::{Diagnostic, Source};
 
-/// Links modules, in the order in which a linker gets them.
+/// Links modules, in the order in which a linker gets them. Functions that the translator has itself count as declared, although a
+/// module (of CUDA's library for launches from kernels) may define them: its code is for NVIDIA's driver.
 ///
 /// # Errors
 /// What no module defines, what several do, and declarations that contradict each other, all together.
-pub fn link(source: &Source, modules: Vec<Program>) -> Result<Program, Vec<Diagnostic>> {
+pub fn link(
+    source: &Source,
+    mut modules: Vec<Program>,
+    is_own: impl Fn(&Function) -> bool,
+) -> Result<Program, Vec<Diagnostic>> {
+    for function in modules.iter_mut().flat_map(|module| &mut module.functions) {
+        if function.linkage.is_some() && function.kind == FunctionKind::Func && is_own(function) {
+            function.body = None;
+        }
+    }
     let resolved = resolve::resolve(&modules)?;
     let program = merge::merge(source, modules, &resolved);
     let errors = unknown_addresses(&program);

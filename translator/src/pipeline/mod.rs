@@ -298,6 +298,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
             dynamic: layout.dynamic_shared,
         },
         block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
+        architecture: kernel.ptx.architecture,
         number: kernel.number,
         reports: kernel.reports.clone(),
         prints: kernel.prints,

@@ -9,6 +9,7 @@ use crate::context;
 use crate::cudart::error::{INVALID_CONFIGURATION, MISSING_CONFIGURATION};
 use crate::cudart::registry;
 use crate::cudart::types::Dim3;
+use crate::cudart::version::{self, Version};
 use crate::function::FunctionHandle;
 use crate::launch;
 use crate::raw::{In, Memory, Out};
@@ -62,10 +63,11 @@ pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result<(), Code> {
     };
     let threads: i64 = block.into_iter().map(i64::from).fold(1, i64::saturating_mul);
     if fits(grid, GRID) && fits(block, BLOCK) && threads <= most(THREADS) {
-        Ok(())
-    } else {
-        Err(INVALID_CONFIGURATION.because(format!("a grid of {grid:?} blocks of {block:?} threads")))
+        return Ok(());
     }
+    // From version 13 on the driver's answer is passed on.
+    let code = if version::of_program() == Ok(Version::V13) { INVALID_VALUE } else { INVALID_CONFIGURATION };
+    Err(code.because(format!("a grid of {grid:?} blocks of {block:?} threads")))
 }
 
 fn shared(bytes: usize) -> Result<c_uint, Code> {
