@@ -1,16 +1,21 @@
 //! The live allocations of a device by their addresses.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::range::MemoryRange;
 
 /// Allocations by the addresses of their first bytes, each with its size and what the back end keeps of it.
-pub(crate) struct Allocations<T>(RwLock<BTreeMap<u64, (u64, T)>>);
+pub(crate) struct Allocations<T> {
+    list: RwLock<BTreeMap<u64, (u64, T)>>,
+    changes: AtomicU64,
+}
 
 impl<T> Default for Allocations<T> {
     fn default() -> Self {
-        Self(RwLock::default())
+        Self { list: RwLock::default(), changes: AtomicU64::new(0) }
     }
 }
 
@@ -18,11 +23,24 @@ impl<T: Clone> Allocations<T> {
     /// Adds an allocation.
     pub fn insert(&self, range: MemoryRange, kept: T) {
         self.write().insert(range.address, (range.size, kept));
+        self.changes.fetch_add(1, SeqCst);
     }
 
     /// Takes out the allocation that begins at an address.
-    pub fn remove(&self, address: u64) -> Option<T> {
-        self.write().remove(&address).map(|(_, kept)| kept)
+    pub fn remove(&self, address: u64) -> Option<(MemoryRange, T)> {
+        let (size, kept) = self.write().remove(&address)?;
+        self.changes.fetch_add(1, SeqCst);
+        Some((MemoryRange { address, size }, kept))
+    }
+
+    /// How often one was added or taken out.
+    pub fn changes(&self) -> u64 {
+        self.changes.load(SeqCst)
+    }
+
+    /// All of them, by address.
+    pub fn ranges(&self) -> Vec<MemoryRange> {
+        self.read().iter().map(|(&address, &(size, _))| MemoryRange { address, size }).collect()
     }
 
     /// The allocation that an address lies in; an empty one has its own address all the same.
@@ -45,11 +63,11 @@ impl<T: Clone> Allocations<T> {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, (u64, T)>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.list.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<u64, (u64, T)>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.list.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,7 +89,8 @@ mod tests {
         assert_eq!([(0xff0, 16), (0x1018, 1), (0x2000, 9)].map(|(at, size)| overlaps(at, size)), [false; 3]);
         assert_eq!([(0xff0, 17), (0x1017, 1), (0, 0x5000)].map(|(at, size)| overlaps(at, size)), [true; 3]);
         assert_eq!(allocations.bytes(), 24);
-        assert_eq!((allocations.remove(0x1001), allocations.remove(0x1000)), (None, Some(16)));
-        assert_eq!(found(0x1008), None);
+        assert_eq!((allocations.ranges(), allocations.changes()), (vec![first, second, empty], 3));
+        assert_eq!((allocations.remove(0x1001), allocations.remove(0x1000)), (None, Some((first, 16))));
+        assert_eq!((found(0x1008), allocations.changes()), (None, 4));
     }
 }

@@ -75,6 +75,13 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
         ParamLocation::Buffer if entry.workspace().is_some() => push_constant::WORKSPACE_ADDRESS + 8,
         ParamLocation::Buffer => push_constant::PARAMS + entry.scratch.map_or(0, |_| 8),
     };
+    let available = match entry.allocations {
+        Some(address) if address != entry.params_location.allocations_address(entry.params_size) => {
+            return Err(wrong(format!("`{name}` can't have the table of allocations there")));
+        }
+        Some(address) => available.max(address + 8),
+        None => available,
+    };
     if !size.is_multiple_of(4) || size > available {
         return Err(wrong(format!("`{name}` reads {size} bytes of push constants, which does not fit its parameters")));
     }
@@ -285,6 +292,7 @@ mod tests {
                 packing: None,
                 cluster: None,
                 scratch: None,
+                allocations: None,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {

@@ -59,6 +59,7 @@ pub(crate) struct Ptx {
     source: Source,
     math: Math,
     sizes: ServiceSizes,
+    check_accesses: bool,
     /// `None` as long as the cache had all that was asked for.
     parsed: Mutex<Option<Parsed>>,
     cache: Option<Translations>,
@@ -69,19 +70,21 @@ impl Ptx {
     pub fn new(source: &Source, options: LoadOptions) -> Self {
         Self {
             sizes: options.sizes,
+            check_accesses: options.check_accesses,
             ..Self::with_cache(source, options.math, if options.cached { Cache::of_user() } else { None })
         }
     }
 
     fn with_cache(source: &Source, math: Math, cache: Option<Cache>) -> Self {
         let cache = cache.map(|cache| Translations::new(cache, source));
-        Self { source: source.clone(), math, sizes: ServiceSizes::default(), parsed: Mutex::default(), cache }
+        let sizes = ServiceSizes::default();
+        Self { source: source.clone(), math, sizes, check_accesses: false, parsed: Mutex::default(), cache }
     }
 
     /// Names of its kernels, and the interface of a translation of none: every translation describes all the module's
     /// variables in the same way.
     pub fn describe(&self, device: &Device) -> Result<Description, Error> {
-        let nothing = Options { entries: Some(&[]), sizes: self.sizes, ..Options::new(device.target()) };
+        let nothing = Options { entries: Some(&[]), ..self.options(device) };
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
             return Ok(known);
         }
@@ -93,6 +96,16 @@ impl Ptx {
             cache.keep_description(&nothing, &found);
         }
         Ok(found)
+    }
+
+    /// What all its translations have in common.
+    fn options<'d>(&self, device: &'d Device) -> Options<'d> {
+        let by_itself = device.info().kind == DeviceKind::Reference;
+        Options {
+            sizes: self.sizes,
+            check_accesses: self.check_accesses && !by_itself,
+            ..Options::new(device.target())
+        }
     }
 
     /// Parses the module if nobody has.
@@ -120,7 +133,6 @@ impl Ptx {
             // Each when it is launched.
             launched: false,
             math: self.math,
-            sizes: self.sizes,
             block_threads: Some(sizes.threads),
             cluster: sizes.cluster,
             cooperative: sizes.cooperative,
@@ -128,7 +140,7 @@ impl Ptx {
             // Findings name lines; drivers have no use for them, nor for marks.
             line_info: device.info().kind == DeviceKind::Reference,
             checks: device.info().kind == DeviceKind::Reference,
-            ..Options::new(device.target())
+            ..self.options(device)
         };
         let known = self.cache.as_ref().and_then(|cache| cache.translation(&options));
         let is_known = known.is_some();

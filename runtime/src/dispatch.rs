@@ -26,6 +26,8 @@ pub(crate) struct Launch<'k> {
     max_count: [u32; 3],
     /// Device memory that the kernel uses as shared or local memory.
     scratch: Option<GroupScratch>,
+    /// Where the push constants have the address of the table of live allocations, if the kernel checks its accesses.
+    allocations: Option<u32>,
     /// The push constants but for the parameters.
     push: Vec<u8>,
     /// Size of the workspace, of a cooperative launch.
@@ -66,6 +68,7 @@ impl<'k> Launch<'k> {
                 _ => max_count,
             },
             scratch,
+            allocations: entry.allocations,
             push,
             workspace: entry.workspace().map(|cooperative| {
                 let groups = extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
@@ -112,6 +115,18 @@ impl<'k> Launch<'k> {
     pub fn set_scratch_address(&mut self, address: u64) {
         if let Some(scratch) = self.scratch {
             put(&mut self.push, scratch.address, &address.to_le_bytes());
+        }
+    }
+
+    /// Whether the kernel checks its accesses, for which it needs a table of the live allocations.
+    pub fn checks_accesses(&self) -> bool {
+        self.allocations.is_some()
+    }
+
+    /// Says where in device memory that table lies.
+    pub fn set_allocations_address(&mut self, address: u64) {
+        if let Some(offset) = self.allocations {
+            put(&mut self.push, offset, &address.to_le_bytes());
         }
     }
 

@@ -369,8 +369,8 @@ pub enum Error {
         /// What no record can have.
         reason: String,
     },
-    /// The reference device found something in kernels that they can't go on after: what they and those after them wrote is
-    /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
+    /// The reference device, or a kernel that checks its accesses ([`LoadOptions::check_accesses`](crate::LoadOptions::check_accesses)),
+    /// found something in kernels that they can't go on after: what they and those after them wrote is incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
     #[cfg(feature = "reference")]
     #[error("{}", fault_list(findings))]
     Fault {

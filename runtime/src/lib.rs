@@ -75,6 +75,7 @@ mod error;
 mod event;
 mod graph;
 mod host_functions;
+mod illegal_access;
 mod info;
 mod kernel;
 mod kernel_versions;
@@ -144,7 +145,7 @@ pub use pinned_range::{PinnedKind, PinnedRange};
 pub use pool::{MemoryPool, PoolUsage};
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
-pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
+pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, SpirvInstruction, Trace};
 pub use ptx2spv_translator::{
     Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Source, Span, Target, Topic, interface, target,
 };

@@ -14,11 +14,21 @@ pub struct LoadOptions {
     pub sizes: ServiceSizes,
     /// Whether the host reaches its variables at the addresses that kernels do, as CUDA's `__managed__` ones must be.
     pub managed_variables: bool,
+    /// Whether its kernels test each access to global, shared and local memory. One that hits nothing, or that isn't aligned, is not
+    /// performed, and the next call that waits fails with [`Error::Fault`](crate::Error::Fault), which names place, thread and nearest
+    /// allocation. Kernels are slower then. The reference device tests accesses in any case, by itself.
+    pub check_accesses: bool,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { math: Math::default(), cached: true, sizes: ServiceSizes::default(), managed_variables: false }
+        Self {
+            math: Math::default(),
+            cached: true,
+            sizes: ServiceSizes::default(),
+            managed_variables: false,
+            check_accesses: false,
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl PinnedRanges {
 
     /// Forgets the range that begins at an address of the device's.
     pub fn remove(&self, address: u64) {
-        if let Some(range) = self.by_device.remove(address) {
+        if let Some((_, range)) = self.by_device.remove(address) {
             self.by_host.remove(range.host);
         }
     }

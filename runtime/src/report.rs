@@ -9,6 +9,7 @@ use ptx2spv_translator::interface::{Entry, SourceLocation, Status};
 use ptx2spv_translator::target::Fault;
 
 use crate::error::Error;
+use crate::illegal_access::{IllegalAccess, Nearest};
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
@@ -29,6 +30,10 @@ pub(crate) struct StatusRecord {
     pub variables: MemoryRange,
     /// The kernels that may report something.
     pub reporters: Reporters,
+    /// What parts of the module's memory are called.
+    pub names: Vec<(MemoryRange, String)>,
+    /// The addresses among the arguments of the last launch of each kernel that checks its accesses, with their positions.
+    pub arguments: Mutex<BTreeMap<String, Vec<(usize, u64)>>>,
     /// Held by a launch that may print, and while what was printed is read and cleared, so that nothing is cleared unread.
     pub printing: Mutex<()>,
 }
@@ -110,6 +115,8 @@ pub(crate) struct Circumstances<'a> {
     pub device: &'a str,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
+    /// The allocation that is nearest to an address.
+    pub nearest: &'a dyn Fn(u64) -> Option<Nearest>,
 }
 
 impl Reporters {
@@ -128,7 +135,7 @@ impl Reporters {
         circumstances: Circumstances<'_>,
         string: &mut dyn FnMut(u64) -> Option<Vec<u8>>,
     ) -> Error {
-        let Circumstances { mut kernels, device, loop_budget } = circumstances;
+        let Circumstances { mut kernels, device, loop_budget, nearest } = circumstances;
         let mut place = None;
         // Where one kernel's loops were cut short, all others' may have been.
         if report.fault != Some(Fault::LoopCutShort) {
@@ -137,6 +144,9 @@ impl Reporters {
                 kernels = vec![kernel.clone()];
                 place = places.get(report.word(Status::PLACE) as usize).filter(|place| place.line != 0).cloned();
             }
+        }
+        if let (Some(Fault::IllegalAccess), Some(access)) = (report.fault, IllegalAccess::of_record(&report.record)) {
+            return access.error(kernels, place, nearest);
         }
         let reason = match (report.fault, loop_budget) {
             (Some(Fault::LoopCutShort), Some(rounds)) => {
@@ -160,6 +170,7 @@ impl Reporters {
             (Some(Fault::SurfaceAccess), _) => {
                 "a thread accessed a surface outside of its bounds, or not aligned".to_owned()
             }
+            (Some(Fault::IllegalAccess), _) => "a thread accessed memory that is not there".to_owned(),
             (None, _) => format!("it reported the unknown status {}", report.word(0)),
         };
         Error::Aborted { kernels, reason, place: place.map(Box::new) }

@@ -66,13 +66,13 @@ impl LoadedVariables {
         }
         let part = |offset, size| MemoryRange { address: buffer.address() + offset, size };
         let backend = device.backend();
-        for Variable { name, offset, size, .. } in &layout.list {
-            backend.name_part(part(*offset, *size), &format!("variable `{name}`"));
-        }
         let region = |region: MemoryRegion| part(region.offset, region.size);
+        let variable = |v: &Variable| (part(v.offset, v.size), format!("variable `{}`", v.name));
+        let mut names: Vec<_> = layout.list.iter().map(variable).collect();
         for (named, name) in [(heap, "the heap of `malloc`"), (output, "the buffer of `printf`")] {
-            named.map(region).iter().for_each(|part| backend.name_part(*part, name));
+            names.extend(named.map(|named| (region(named), name.to_owned())));
         }
+        names.iter().for_each(|(part, name)| backend.name_part(*part, name));
         if let Some(heap) = heap {
             backend.add_heap(region(heap));
         }
@@ -86,6 +86,8 @@ impl LoadedVariables {
                 output: output.map(region),
                 variables: part(0, layout.size),
                 reporters: Reporters::default(),
+                names,
+                arguments: Mutex::default(),
                 printing: Mutex::default(),
             })
         });

@@ -1,8 +1,8 @@
-//! Prints what the reference device found, in the manner of NVIDIA's compute-sanitizer.
+//! Prints what the reference device or kernels that check their accesses found, in the manner of NVIDIA's compute-sanitizer.
 
 use std::io::{self, Write};
 
-use ptx2spv_runtime::{Finding, FindingKind, Site};
+use ptx2spv_runtime::{Finding, FindingKind, Site, SpirvInstruction};
 use ptx2spv_translator::{Program, Source};
 
 use crate::names;
@@ -50,19 +50,28 @@ struct Text<'s> {
 
 /// Where something happened: source line, instruction, thread.
 fn site(out: &mut dyn Write, role: &str, site: &Site, text: &Text<'_>) -> io::Result<()> {
-    let instruction = format!("`{}` (word {} of the SPIR-V)", site.instruction, site.word);
+    let instruction = site.instruction.as_ref();
+    let instruction =
+        instruction.map(|SpirvInstruction { text, word }| format!("`{text}` (word {word} of the SPIR-V)"));
+    let kernel = format!("in kernel {}", names::demangled(&site.entry));
     match &site.line {
         Some((file, line)) => {
-            writeln!(out, "{BAR}     {role} {file}:{line} in kernel {}", names::demangled(&site.entry))?;
+            writeln!(out, "{BAR}     {role} {file}:{line} {kernel}")?;
             if let Some(quote) = text.source.line(file, *line) {
                 writeln!(out, "{BAR}         {}", text.source.slice(quote).trim())?;
-                if let Some(origin) = text.program.as_ref().and_then(|program| program.origin(file, *line)) {
+                let known = || text.program.as_ref().and_then(|program| program.origin(file, *line));
+                if let Some(origin) = site.origin.clone().or_else(known) {
                     writeln!(out, "{BAR}     from {origin}")?;
                 }
             }
-            writeln!(out, "{BAR}     in {instruction}")?;
+            if let Some(instruction) = instruction {
+                writeln!(out, "{BAR}     in {instruction}")?;
+            }
         }
-        None => writeln!(out, "{BAR}     {role} {instruction} in kernel {}", names::demangled(&site.entry))?,
+        None => {
+            let instruction = instruction.map(|instruction| format!(" {role} {instruction}")).unwrap_or_default();
+            writeln!(out, "{BAR}    {instruction} {kernel}")?;
+        }
     }
     let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
     match (site.local.map(triple), site.workgroup.map(triple)) {
@@ -80,9 +89,9 @@ mod tests {
     fn at(line: Option<(&str, u32)>, local: Option<[u32; 3]>) -> Site {
         Site {
             entry: "k".to_owned(),
-            instruction: "OpStore %7 %8".to_owned(),
-            word: 90,
+            instruction: Some(SpirvInstruction { text: "OpStore %7 %8".to_owned(), word: 90 }),
             line: line.map(|(file, line)| (file.to_owned(), line)),
+            origin: None,
             workgroup: Some([1, 0, 0]),
             local,
         }

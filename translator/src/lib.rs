@@ -107,6 +107,9 @@ pub struct Options<'a> {
     /// Mark what the reference device's checks go by and SPIR-V doesn't say, in instructions that mean nothing elsewhere: which
     /// barrier instruction a thread stops at.
     pub checks: bool,
+    /// Add code that tests each access to global, shared and local memory, and reports those that hit nothing or are not aligned
+    /// instead of performing them. The launch provides a table of what is allocated: see [`interface::allocations`].
+    pub check_accesses: bool,
 }
 
 impl<'a> Options<'a> {
@@ -125,6 +128,7 @@ impl<'a> Options<'a> {
             sizes: interface::ServiceSizes::default(),
             line_info: false,
             checks: false,
+            check_accesses: false,
         }
     }
 }
@@ -215,7 +219,9 @@ impl<'s> Program<'s> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
         let policy = Policy::new(options.target, options.math);
         let (mut variables, places) = lower::layout::module_variables(&self.decoded);
-        let services = lower::resources::services(&self.decoded, &mut variables, &policy, options.sizes);
+        let provided = variables.size;
+        let services =
+            lower::resources::services(&self.decoded, &mut variables, &policy, options.sizes, options.check_accesses);
         if let Some(region) = services.launches {
             lower::launches::add_table(&self.decoded, region, &places, services, &policy, &mut variables);
         }
@@ -232,6 +238,8 @@ impl<'s> Program<'s> {
             program: &self.decoded,
             source: self.source,
             variables: &places,
+            variables_size: variables.size,
+            provided,
             services,
             policy: &policy,
         };

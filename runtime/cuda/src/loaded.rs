@@ -12,6 +12,9 @@ use crate::handle::{Handle, Names, Object, Table};
 use crate::jit;
 use crate::trace::{self, Dumped};
 
+/// Has kernels check their accesses, unless it is 0.
+const CHECK_VARIABLE: &str = "PTX2SPV_CUDA_CHECK";
+
 /// A module that is loaded: a context's, or a library's.
 pub(crate) struct Loaded {
     /// The context that the module ends with; a library's belongs to none.
@@ -47,7 +50,8 @@ impl Loaded {
         // A library's modules are made in the context that is current.
         let limits = context.clone().or_else(|| context::current().ok());
         let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());
-        let load = LoadOptions { sizes, managed_variables: has_managed, ..LoadOptions::default() };
+        let check_accesses = std::env::var_os(CHECK_VARIABLE).is_some_and(|value| value != "0");
+        let load = LoadOptions { sizes, managed_variables: has_managed, check_accesses, ..LoadOptions::default() };
         let dumped = trace::dump("ptx", source.text().as_bytes());
         match device.load_with(source, load) {
             Ok(module) => Ok(Self { context, module, dumped, names: Names::default() }),

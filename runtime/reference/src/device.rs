@@ -316,13 +316,7 @@ impl State {
 #[allow(clippy::boxed_local, reason = "faults come in boxes")]
 fn host(fault: Box<Fault>) -> Finding {
     let Fault { kind, message } = *fault;
-    let site = Site {
-        entry: "the host".into(),
-        instruction: "host access".into(),
-        word: 0,
-        line: None,
-        workgroup: None,
-        local: None,
-    };
+    let site =
+        Site { entry: "the host".into(), instruction: None, line: None, origin: None, workgroup: None, local: None };
     Finding { kind, message, site, other: None, repeated: 0 }
 }

@@ -33,16 +33,25 @@ pub struct Finding {
 pub struct Site {
     /// The entry point.
     pub entry: String,
-    /// The SPIR-V instruction, disassembled.
-    pub instruction: String,
-    /// Index of its first word in the module.
-    pub word: u32,
+    /// The SPIR-V instruction; `None` where a kernel has found out itself.
+    pub instruction: Option<SpirvInstruction>,
     /// Source file and line, if the module says so (`OpLine`).
     pub line: Option<(String, u32)>,
+    /// Where that line comes from, if who found it knows.
+    pub origin: Option<String>,
     /// The workgroup; `None` where no single invocation is meant.
     pub workgroup: Option<[u32; 3]>,
     /// The invocation's place in it.
     pub local: Option<[u32; 3]>,
+}
+
+/// An instruction of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpirvInstruction {
+    /// Disassembled.
+    pub text: String,
+    /// Index of its first word in the module.
+    pub word: u32,
 }
 
 /// Kinds of findings. All but those marked end the dispatch.
@@ -119,13 +128,19 @@ impl fmt::Display for Site {
         if let Some((file, line)) = &self.line {
             write!(f, "{file}:{line}: ")?;
         }
-        write!(f, "`{}` (word {} of the module) in {}", self.instruction, self.word, self.entry)?;
+        if let Some(SpirvInstruction { text, word }) = &self.instruction {
+            write!(f, "`{text}` (word {word} of the module) in ")?;
+        }
+        write!(f, "{}", self.entry)?;
         if let Some(workgroup) = self.workgroup {
             write!(f, ", block {workgroup:?}")?;
         }
         if let Some(local) = self.local {
             write!(f, ", thread {local:?}")?;
         }
-        Ok(())
+        match &self.origin {
+            Some(origin) => write!(f, ", from {origin}"),
+            None => Ok(()),
+        }
     }
 }

@@ -25,5 +25,5 @@ mod run;
 pub use config::{Choice, Config, Mode, Plain, Seeded, Trace};
 pub use device::{Device, Pipeline, Shader};
 pub use dispatch::{Bound, Dispatch};
-pub use finding::{Finding, FindingKind, Refusal, Site};
+pub use finding::{Finding, FindingKind, Refusal, Site, SpirvInstruction};
 pub use memory::device::Pool;

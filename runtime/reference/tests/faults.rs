@@ -12,7 +12,7 @@ use ptx2spv_reference::FindingKind::{
     Deadlock, DivergentBarrier, Misaligned, OutOfBounds, Race, StepBudget, Undefined, Uninitialised, Unreachable,
     UseAfterFree,
 };
-use ptx2spv_reference::{Bound, Device, Dispatch, Finding, FindingKind, Mode};
+use ptx2spv_reference::{Bound, Device, Dispatch, Finding, FindingKind, Mode, Site};
 use support::{CHECKED, PLAIN, adversarial, device, directory, words};
 
 /// A fault as it must be found.
@@ -121,8 +121,10 @@ impl Fault {
         let here = places(self.name);
         let is_here = |line: &Option<_>| line.as_ref().is_some_and(|line| here.contains(line));
         let sites = [Some(&finding.site), finding.other.as_ref()];
-        let site =
-            sites.into_iter().flatten().find(|site| is_here(&site.line) && site.instruction.contains(self.instruction));
+        let is_this = |site: &&Site| {
+            is_here(&site.line) && site.instruction.as_ref().is_some_and(|found| found.text.contains(self.instruction))
+        };
+        let site = sites.into_iter().flatten().find(is_this);
         let Some(site) = site.filter(|_| finding.kind == self.kind) else {
             return Some(format!("not a {} by {} at {here:?}", self.kind.name(), self.instruction));
         };

@@ -102,7 +102,13 @@ impl ReferenceDevice {
         read(record.address, bytemuck::cast_slice_mut(&mut words))?;
         let Some(report) = Report::read(words.map(u32::from_le)) else { return Ok(()) };
         let name = &self.interpreter.config().target.name;
-        let circumstances = Circumstances { kernels: vec![kernel.to_owned()], device: name, loop_budget: None };
+        let circumstances = Circumstances {
+            kernels: vec![kernel.to_owned()],
+            device: name,
+            loop_budget: None,
+            // Kernels check nothing themselves here.
+            nearest: &|_| None,
+        };
         let error =
             record.reporters.error(&report, circumstances, &mut |at| record.string(at, |at| self.find(at), &mut read));
         lock(&self.reports).push_back(error);

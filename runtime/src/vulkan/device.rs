@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk;
 
 use super::instance::Instance;
+use super::live::Live;
 use super::memory::{Block, Memory, Place};
 use super::physical::PhysicalDevice;
 use super::pipeline_cache::PipelineCache;
@@ -24,6 +25,8 @@ pub(crate) struct Device {
     scratch: Mutex<Option<Arc<Block>>>,
     /// What was allocated for programs.
     pub blocks: Allocations<Arc<Block>>,
+    /// What kernels that check their accesses need of it.
+    pub live: Live,
     pub memory: Arc<Memory>,
     pub pipelines: PipelineCache,
     pub raw: Arc<RawDevice>,
@@ -65,6 +68,7 @@ impl Device {
             staging: Mutex::new(Staging::new(memory.clone())),
             scratch: Mutex::default(),
             blocks: Allocations::default(),
+            live: Live::default(),
             memory,
             pipelines: PipelineCache::new(raw.clone(), info),
             raw,

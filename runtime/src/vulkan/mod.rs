@@ -13,6 +13,7 @@ mod features;
 mod import;
 mod info;
 mod instance;
+mod live;
 mod memory;
 mod order;
 mod physical;

@@ -117,6 +117,7 @@ impl VulkanPipeline {
     pub fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Ticket, Error> {
         self.device.raw.check_process()?;
         let scratch = self.provide_scratch(launch)?;
+        let live = self.provide_live_table(launch)?;
         let printing = lock_printing(launch);
         // All launches have one scratch memory.
         let stream = if scratch.is_some() { StreamKey::Everything } else { stream };
@@ -127,8 +128,8 @@ impl VulkanPipeline {
             Ok(())
         });
         drop(printing);
-        if let Some(scratch) = scratch {
-            self.device.queues.retire(scratch);
+        for block in [scratch, live].into_iter().flatten() {
+            self.device.queues.retire(block);
         }
         recorded
     }
@@ -138,6 +139,19 @@ impl VulkanPipeline {
         let Some(bytes) = launch.scratch_bytes() else { return Ok(None) };
         let block = self.device.scratch(bytes)?;
         launch.set_scratch_address(block.address);
+        Ok(Some(block))
+    }
+
+    /// Gives a launch that checks its accesses the table of what is allocated, which is to be kept as scratch memory is.
+    pub(super) fn provide_live_table(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>, Error> {
+        if !launch.checks_accesses() {
+            return Ok(None);
+        }
+        let block = self.device.live.table(&self.device.blocks, &self.device.memory)?;
+        launch.set_allocations_address(block.address);
+        if let Some(record) = launch.status {
+            lock(&record.arguments).insert(launch.kernel.to_owned(), launch.pointers.clone());
+        }
         Ok(Some(block))
     }
 

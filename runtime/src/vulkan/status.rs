@@ -48,7 +48,13 @@ impl Device {
                 }
                 Ok(())
             })?;
-            let circumstances = Circumstances { kernels, device: &self.raw.name, loop_budget: self.loop_budget };
+            let launched = kernels.clone();
+            let circumstances = Circumstances {
+                kernels,
+                device: &self.raw.name,
+                loop_budget: self.loop_budget,
+                nearest: &|address| self.live.nearest(&self.blocks, &record.record, &launched, address),
+            };
             let error = record.record.reporters.error(&report, circumstances, &mut |at| self.string(&record, at));
             self.queues.retire(record.block);
             return Err(error);

@@ -25,6 +25,7 @@ impl VulkanPipeline {
         }
         let pool = Arc::new(QueryPool::new(device.raw.clone(), 2 * GROUP)?);
         let scratch = self.provide_scratch(launch)?;
+        let live = self.provide_live_table(launch)?;
         let mut times = Vec::new();
         let mut result = Ok(());
         while result.is_ok() && (times.len() as u64) < u64::from(repeats) {
@@ -32,7 +33,7 @@ impl VulkanPipeline {
             let count = (u64::from(repeats) - times.len() as u64).min(u64::from(GROUP)) as u32;
             result = self.time_group(&pool, launch, count).map(|group| times.extend(group));
         }
-        device.queues.retire((pool, scratch));
+        device.queues.retire((pool, scratch, live));
         result.map(|()| times)
     }
 

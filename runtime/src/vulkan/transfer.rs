@@ -60,8 +60,9 @@ impl Device {
     pub fn free(&self, address: u64) {
         // In another process the table may be locked by a thread that isn't there, and nothing is destroyed.
         if self.raw.check_process().is_ok()
-            && let Some(block) = self.blocks.remove(address)
+            && let Some((range, block)) = self.blocks.remove(address)
         {
+            self.live.freed(range);
             self.queues.retire(block);
         }
     }

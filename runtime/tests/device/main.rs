@@ -6,6 +6,7 @@
 mod arguments;
 mod blocks;
 mod buffers;
+mod checked;
 mod children;
 mod clusters;
 mod cooperative;
@@ -146,6 +147,12 @@ impl Context {
         [Self::new(), spread, Self::restricted("without=timelineSemaphore"), reference]
     }
 
+    /// The device as it is, and with as little as there can be: kernels check accesses there, not the device.
+    fn checking() -> Vec<Self> {
+        let all = [Self::new(), Self::restricted("vulkan=1.1,without=shaderInt64")];
+        all.into_iter().filter(|context| context.device.as_reference().is_none()).collect()
+    }
+
     /// The device without what is named.
     fn restricted(restrictions: &str) -> Self {
         Self::with(&InstanceOptions { restrictions: Some(restrictions.parse().unwrap()), ..options() })
@@ -211,6 +218,7 @@ fn basics_interface() -> Interface {
         packing: None,
         cluster: None,
         scratch: None,
+        allocations: None,
         number: 0,
         reports: Vec::new(),
         prints: false,

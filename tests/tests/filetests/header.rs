@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use ptx2spv_translator::interface::Status;
+use ptx2spv_translator::legalize::Allocations;
 use ptx2spv_translator::pipeline::{Blocks, Settings};
 use ptx2spv_translator::policy::Policy;
 use ptx2spv_translator::{Feature, Math, Target};
@@ -20,6 +21,7 @@ pub struct Header {
     status: Option<Status>,
     locks: Option<u64>,
     workspace: Option<u32>,
+    allocations: Option<Allocations>,
 }
 
 impl Header {
@@ -34,6 +36,7 @@ impl Header {
             status: None,
             locks: None,
             workspace: None,
+            allocations: None,
         };
         for line in text.lines().map_while(|line| line.strip_prefix(comment)) {
             // Other lines say in words what the test is about.
@@ -80,6 +83,11 @@ impl Header {
             "status" => self.status = Some(Status { offset: value.parse()? }),
             "locks" => self.locks = Some(value.parse()?),
             "workspace" => self.workspace = Some(value.parse()?),
+            // With this many bytes of variables.
+            "allocations" => {
+                let variables = value.parse()?;
+                self.allocations = Some(Allocations { table: 56, variables, provided: variables, params: None });
+            }
             _ => bail!("no such key"),
         }
         Ok(())
@@ -98,6 +106,7 @@ impl Header {
             status: self.status,
             locks: self.locks,
             workspace: self.workspace,
+            allocations: self.allocations,
             ..Settings::new(policy)
         }
     }

@@ -89,6 +89,12 @@ impl DeviceBackend {
         Self { options: LoadOptions { cached: true, ..self.options }, ..self }
     }
 
+    /// With kernels that check their accesses, if the device doesn't.
+    #[must_use]
+    pub fn with_checks(self, check_accesses: bool) -> Self {
+        Self { options: LoadOptions { check_accesses, ..self.options }, ..self }
+    }
+
     /// With grids that are submitted in parts, of at most about this time each.
     #[must_use]
     pub fn with_max_dispatch_time(self, time: Option<Duration>) -> Self {

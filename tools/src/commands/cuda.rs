@@ -32,6 +32,9 @@ pub struct Arguments {
     /// Write modules into a folder as they come, with what is wrong with them beside them.
     #[arg(long, value_name = "FOLDER")]
     dump: Option<PathBuf>,
+    /// Have kernels test their accesses to memory: a wrong one is an illegal address for the program, and the trace says what it was.
+    #[arg(long)]
+    check: bool,
     /// Write the folder with the library, and run nothing.
     #[arg(long, conflicts_with = "program")]
     print_path: bool,
@@ -73,6 +76,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     }
     if let Some(trace) = &arguments.trace {
         command.env("PTX2SPV_CUDA_TRACE", trace);
+    }
+    if arguments.check {
+        command.env("PTX2SPV_CUDA_CHECK", "1");
     }
     if let Some(dump) = &arguments.dump {
         command.env("PTX2SPV_CUDA_DUMP", dump);

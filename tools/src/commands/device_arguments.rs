@@ -22,7 +22,8 @@ pub struct DeviceArguments {
     /// Run under Vulkan's validation layers; what they complain about counts as a failure.
     #[arg(long)]
     validation: bool,
-    /// With --device reference: report out-of-bounds accesses, races, uninitialised values and the like.
+    /// Report accesses outside of memory and misaligned ones, with line and thread; with --device reference also races, uninitialised
+    /// values and the like.
     #[arg(long)]
     check: bool,
     /// With --device reference: decide what Vulkan leaves open by this seed, badly on purpose.
@@ -39,7 +40,18 @@ pub struct DeviceArguments {
 impl DeviceArguments {
     /// Whether the device looks for what is undefined.
     pub fn is_checking(&self) -> Result<bool> {
-        Ok(matches!(self.selector()?, DeviceSelector::Reference(options) if options.check))
+        Ok(self.check || matches!(self.selector()?, DeviceSelector::Reference(options) if options.check))
+    }
+
+    /// Refuses `--check` where kernels that are translated already would have to check accesses.
+    pub fn refuse_checks_of_translated(&self) -> Result<()> {
+        match self.selector()? {
+            DeviceSelector::Reference(_) => Ok(()),
+            _ if self.check => {
+                Err(UsageError("--check of a translated module needs --device reference, or the PTX".to_owned()).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The device with the flags that are the reference device's alone; these are errors where it is another one.
@@ -51,7 +63,6 @@ impl DeviceArguments {
                 seed: self.seed.or(options.seed),
                 ..options
             })),
-            _ if self.check => Err(reference_only("--check")),
             _ if self.seed.is_some() => Err(reference_only("--seed")),
             other => Ok(other),
         }
@@ -60,7 +71,7 @@ impl DeviceArguments {
     /// Has a device run kernels as the flags say.
     pub fn configure(&self, backend: DeviceBackend) -> DeviceBackend {
         let most = self.max_dispatch_ms.map(Duration::from_millis);
-        backend.with_math(self.math.get()).with_max_dispatch_time(most)
+        backend.with_math(self.math.get()).with_max_dispatch_time(most).with_checks(self.check)
     }
 
     /// Opens the device.

@@ -173,6 +173,7 @@ fn is_translated(file: &Path) -> bool {
 
 fn run_translated(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     refuse_case(arguments)?;
+    arguments.device.refuse_checks_of_translated()?;
     let args = parse_args(arguments)?;
     let file = arguments.file.with_extension("json");
     let name = || file.display().to_string();

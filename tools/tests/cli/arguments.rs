@@ -6,7 +6,9 @@ use crate::{Done, command, fails, odd, run};
 
 #[test]
 fn help_is_there_for_every_subcommand() {
-    for name in ["translate", "inspect", "extract", "link", "devices", "run", "test", "cuda", "cache", "completions"] {
+    for name in
+        ["translate", "inspect", "extract", "link", "devices", "run", "test", "cuda", "cache", "completions"]
+    {
         let done = run(&[name, "--help"]);
         assert_eq!(done.status, Some(0));
         assert!(done.out.contains("Example"), "{name}");
@@ -36,9 +38,7 @@ fn wrong_arguments_end_with_2() {
 fn flags_of_the_reference_device_are_for_no_other() {
     let directory = odd("[]");
     let file = directory.path().join("odd.json").display().to_string();
-    for (command, flag) in
-        [("run", "--check"), ("run", "--seed=1"), ("run", "--trace=0:0"), ("test", "--check"), ("test", "--seeds=0..2")]
-    {
+    for (command, flag) in [("run", "--seed=1"), ("run", "--trace=0:0"), ("test", "--seeds=0..2")] {
         let name = flag.split('=').next().unwrap();
         fails(&[command, &file, "--device", "cpu", flag], 2, &format!("{name} is for the reference device"));
     }

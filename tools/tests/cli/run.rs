@@ -130,23 +130,30 @@ fn buffers_of_a_case_are_saved() {
 fn findings_are_printed_and_fail() {
     let directory = odd("[11, 13, 15, 17]");
     let ptx = directory.path().join("odd.ptx").display().to_string();
-    let args = ["run", &ptx, "--entry", "odd", "--block", "4", "--device", "reference", "--check"];
-    // The output has room for three of four threads.
-    let done = run(&[&args[..], &["u32[4]:iota", "u32[3]"]].concat());
-    assert_eq!(done.status, Some(1), "{}", done.err);
     let line = PTX.lines().position(|line| line.contains("st.global")).unwrap() + 1;
-    for words in [
-        "========= Out-of-bounds access: ",
-        &format!("=========     at {ptx}:{line} in kernel odd"),
-        "=========         st.global.u32 [%rd2], %r2;",
-        "=========     by thread (3,0,0) of block (0,0,0)",
-        "========= SUMMARY: 1 finding",
-    ] {
-        assert!(done.out.contains(words), "{words}\n{}", done.out);
+    // One checks by itself, on the other the kernel does.
+    for device in ["reference", "cpu"] {
+        let args = ["run", &ptx, "--entry", "odd", "--block", "4", "--device", device, "--check"];
+        // The output has room for three of four threads.
+        let done = run(&[&args[..], &["u32[4]:iota", "u32[3]"]].concat());
+        assert_eq!(done.status, Some(1), "{}", done.err);
+        for words in [
+            "========= Out-of-bounds access: ",
+            "begins 0 bytes past the end of argument 1 (12 bytes at 0x",
+            &format!("=========     at {ptx}:{line} in kernel odd"),
+            "=========         st.global.u32 [%rd2], %r2;",
+            "=========     by thread (3,0,0) of block (0,0,0)",
+            "========= SUMMARY: 1 finding",
+        ] {
+            assert!(done.out.contains(words), "{words}\n{}", done.out);
+        }
+        let done = run(&[&args[..], &["u32[4]:iota", "u32[4]"]].concat());
+        assert_eq!(done.status, Some(0), "{}", done.err);
+        assert!(done.out.ends_with("========= SUMMARY: nothing found\n"), "{}", done.out);
     }
-    let done = run(&[&args[..], &["u32[4]:iota", "u32[4]"]].concat());
-    assert_eq!(done.status, Some(0), "{}", done.err);
-    assert!(done.out.ends_with("========= SUMMARY: nothing found\n"), "{}", done.out);
+    let translated = directory.path().join("odd.spv").display().to_string();
+    assert_eq!(run(&["translate", &ptx, "--target", "lavapipe", "-o", &translated]).status, Some(0));
+    fails(&["run", &translated, "--device", "cpu", "--check"], 2, "or the PTX");
 }
 
 #[test]

@@ -59,6 +59,9 @@ pub mod push_constant {
     pub const PARAMS: u32 = 40;
     /// u64: device address of the launch's workspace, for entries with [`super::Entry::cooperative`].
     pub const WORKSPACE_ADDRESS: u32 = 48;
+    /// u64: device address of the table of live [`super::allocations`], for entries that have it and their parameters in a buffer. It
+    /// comes after the parameters where these are push constants too.
+    pub const ALLOCATIONS_ADDRESS: u32 = 56;
 }
 
 /// The interface of one SPIR-V module.
@@ -255,6 +258,15 @@ impl Cooperative {
     }
 }
 
+/// The table of live allocations, for kernels that check their accesses: their number in 64 bits, and from
+/// [`allocations::ENTRIES`] on an entry for each, sorted by address. The first entry is empty and at address 0.
+pub mod allocations {
+    /// Offset of the first entry.
+    pub const ENTRIES: u64 = 16;
+    /// Bytes of an entry: the address and the size, of 64 bits each.
+    pub const ENTRY: u64 = 16;
+}
+
 /// What lies in the region that kernels allocate from: arenas, each with granules of one size and a bitmap of those in use.
 pub mod heap {
     /// Granules of one size.
@@ -314,7 +326,7 @@ pub mod heap {
 pub struct SourceLocation {
     /// Line of the PTX text, from 1; 0 for the kernel as a whole.
     pub line: u32,
-    /// The module that the line is counted in, where several were linked.
+    /// The module that the line is counted in, where several were linked or the kernel checks its accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
     /// The PTX function that it stands in, if that isn't the kernel itself.
@@ -377,6 +389,9 @@ pub struct Entry {
     /// Local and shared memory for which the launch has to provide device memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratch: Option<Scratch>,
+    /// Where the push constants have the address of the table of live [`allocations`], if the kernel checks its accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocations: Option<u32>,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }
@@ -424,6 +439,15 @@ impl ParamLocation {
         match self {
             ParamLocation::PushConstant => push_constant::PARAMS_ADDRESS,
             ParamLocation::Buffer => push_constant::PARAMS,
+        }
+    }
+
+    /// Where the push constants have the address of the table of live [`allocations`], for a kernel whose parameter block goes there
+    /// and that checks its accesses.
+    pub fn allocations_address(self, params_size: u32) -> u32 {
+        match self {
+            ParamLocation::PushConstant => push_constant::PARAMS.saturating_add(params_size).next_multiple_of(8),
+            ParamLocation::Buffer => push_constant::ALLOCATIONS_ADDRESS,
         }
     }
 }

@@ -57,11 +57,6 @@ impl<'f> Builder<'f> {
         self.function.body.append(&mut block);
     }
 
-    /// The number of the thread's block in its cluster.
-    pub fn cluster_rank(&mut self) -> Value {
-        if self.function.cluster.is_some() { self.builtin(Builtin::ClusterRank) } else { self.i32(0) }
-    }
-
     /// Appends a statement as it is.
     pub fn push(&mut self, stmt: Stmt) {
         self.block.push(stmt);

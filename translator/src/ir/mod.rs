@@ -18,6 +18,7 @@ mod function;
 mod legal;
 mod memory;
 mod op;
+mod position;
 pub mod semantics;
 pub(crate) mod text;
 mod vars;

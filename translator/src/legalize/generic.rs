@@ -52,7 +52,7 @@ pub fn expand_generic(function: &mut Function) {
     });
 }
 
-fn access_of(stmt: &Stmt) -> Option<(Access, Value)> {
+pub(super) fn access_of(stmt: &Stmt) -> Option<(Access, Value)> {
     match stmt {
         Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => Some((*access, *address)),
         Stmt::Atomic(atomic) => Some((atomic.access, atomic.address)),
@@ -74,7 +74,7 @@ fn accessing(stmt: &Stmt, space: Space, at: Value) -> Stmt {
 }
 
 /// Appends an access with results of its own, and assigns them to variables.
-fn access_into(b: &mut Builder<'_>, mut stmt: Stmt, vars: &[Var]) {
+pub(super) fn access_into(b: &mut Builder<'_>, mut stmt: Stmt, vars: &[Var]) {
     let results: Vec<Value> = vars.iter().map(|&var| b.function.value(b.function.var_type(var))).collect();
     match &mut stmt {
         Stmt::Load { results: into, .. } => into.clone_from(&results),

@@ -1,6 +1,7 @@
 //! Rewrites a function into operations that its target does exactly. Each pass is a function that takes the function and the switches that
 //! it reads of the [`Policy`](crate::policy::Policy); [`crate::pipeline::PASSES`] has their order.
 
+mod accesses;
 mod approximate;
 mod atomics;
 mod bits;
@@ -32,6 +33,7 @@ pub(crate) mod singles;
 mod sqrt;
 mod words;
 
+pub use accesses::{Allocations, check_accesses};
 pub(crate) use approximate::expand_approximate;
 pub(crate) use atomics::expand_atomics;
 pub(crate) use bits::{expand_bits, expand_saturate};

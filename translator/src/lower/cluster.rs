@@ -11,16 +11,6 @@ use crate::ir::{Binary, Builder, Builtin, Compare, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::target::Cluster;
 
-/// The position of the thread's block in its cluster, in dimension 0, 1 or 2.
-pub fn place(b: &mut Builder<'_>, size: [u32; 3], dimension: u8) -> Value {
-    let dimension = usize::from(dimension);
-    let before: u32 = size.iter().take(dimension).product();
-    let extent = size.get(dimension).copied().unwrap_or(1);
-    let rank = b.cluster_rank();
-    let row = b.binary_const(Binary::DivUnsigned, rank, before.into());
-    b.binary_const(Binary::RemUnsigned, row, extent.into())
-}
-
 /// Bytes from the start of one block's shared memory to the start of the next block's; `None` if clusters are single
 /// blocks.
 fn share(b: &mut Builder<'_>) -> Option<Value> {

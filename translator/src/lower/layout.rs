@@ -117,6 +117,11 @@ impl Layout {
         self.cooperative || self.waits_for_launches
     }
 
+    /// Where the push constants have the address of the table of live allocations, if accesses are checked.
+    pub fn allocations(&self) -> Option<u32> {
+        self.services.allocations.then(|| self.params_location.allocations_address(self.params_size))
+    }
+
     /// Where dynamic shared memory begins.
     pub fn dynamic_shared_offset(&self) -> u32 {
         self.shared_bytes.next_multiple_of(16)
@@ -279,7 +284,9 @@ pub fn lay_out(
     }
     let room = policy.push_constants.saturating_sub(push_constant::PARAMS);
     // The address of a workspace comes after that of the parameters.
-    if layout.params_size > room || takes_param_address(function) || layout.has_workspace() {
+    // That of the table of allocations too, if there is one.
+    let inline = if services.allocations { layout.params_size.next_multiple_of(8) + 8 } else { layout.params_size };
+    if inline > room || takes_param_address(function) || layout.has_workspace() {
         layout.params_location = ParamLocation::Buffer;
     }
     let mut used = FxHashSet::default();

@@ -15,11 +15,18 @@ pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
 }
 
 /// Describes a source position in a kernel or in a function that it calls, or the kernel as a whole.
-pub fn place(program: &Program, kernel: &Function, source: &Source, span: Option<Span>) -> SourceLocation {
+/// Names the module if asked to, or if there are several.
+pub fn place(
+    program: &Program,
+    kernel: &Function,
+    source: &Source,
+    span: Option<Span>,
+    names_module: bool,
+) -> SourceLocation {
     let Some(span) = span else { return SourceLocation::default() };
     let at = source.place(span.start);
     let line = number(at.line);
-    let module = source.is_linked().then(|| at.file.to_string());
+    let module = (names_module || source.is_linked()).then(|| at.file.to_string());
     let function = function_at(program, span.start..=span.start);
     let origin = function.and_then(|function| origin(program, function, span.start));
     let function = function.filter(|function| function.name != kernel.name).map(|function| function.name.clone());

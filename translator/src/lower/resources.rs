@@ -29,11 +29,19 @@ pub struct Services {
     pub clock: Option<u64>,
     /// Where they request launches from the host.
     pub launches: Option<Region>,
+    /// Whether there is a table of live allocations, by which kernels check their accesses.
+    pub allocations: bool,
 }
 
 /// Adds the regions that a module's kernels may need on the target to its variables. They must not depend on the chosen kernels: all
-/// translations of a module share one allocation.
-pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, sizes: ServiceSizes) -> Services {
+/// translations of a module share one allocation. Checked kernels report accesses.
+pub fn services(
+    program: &Program,
+    variables: &mut Variables,
+    policy: &Policy,
+    sizes: ServiceSizes,
+    checked: bool,
+) -> Services {
     let sizes = sizes.rounded();
     let declares = |names: &[&str]| {
         program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
@@ -45,8 +53,11 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, s
     let effects = instructions(program).map(|i| i.form.row.action.effects()).fold(Effects::default(), BitOr::bitor);
     // Every field is named, so that a new effect isn't forgotten. The stack is in local memory.
     let Effects { may_report, uses_stack: _, counts_events, atomic, ordered } = effects;
-    let reports =
-        may_report || allocates || policy.report_cut_loops || instructions(program).any(reports::may_wait_in_vain);
+    let reports = checked
+        || may_report
+        || allocates
+        || policy.report_cut_loops
+        || instructions(program).any(reports::may_wait_in_vain);
     // The least size in bytes that the device doesn't access atomically.
     let locked = if policy.memory.global_long_atomics { 16 } else { 8 };
     let locks = (atomic || ordered) && instructions(program).any(|i| accesses_as_one(i, locked));
@@ -66,6 +77,7 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, s
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),
         launches: Region::of(program, sizes).map(|region| Region { offset: add(region.size(), 64), ..region }),
+        allocations: checked,
     }
 }
 

@@ -14,18 +14,13 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
     let value = match special {
         Special::Tid(dimension) => b.builtin(Builtin::ThreadId(dimension)),
         Special::Ntid(dimension) => b.builtin(Builtin::BlockSize(dimension)),
-        Special::Ctaid(dimension) => {
-            let number = workgroup_number(b, dimension);
-            let first = b.mul_const(number, cluster_extent(l.layout.cluster, dimension).into());
-            let own = cluster::place(b, l.layout.cluster, dimension);
-            b.add(first, own)
-        }
-        Special::ClusterId(dimension) => workgroup_number(b, dimension),
+        Special::Ctaid(dimension) => b.block_id(dimension),
+        Special::ClusterId(dimension) => b.workgroup_number(dimension),
         Special::ClusterCount(dimension) => {
             let blocks = b.push_constant(Type::I32, push_constant::GRID_SIZE + 4 * u32::from(dimension));
             b.binary_const(Binary::DivUnsigned, blocks, cluster_extent(l.layout.cluster, dimension).into())
         }
-        Special::ClusterCtaid(dimension) => cluster::place(b, l.layout.cluster, dimension),
+        Special::ClusterCtaid(dimension) => b.cluster_place(dimension),
         Special::ClusterNctaid(dimension) => b.i32(cluster_extent(l.layout.cluster, dimension)),
         Special::ClusterRank => b.cluster_rank(),
         Special::ClusterSize => b.i32(l.layout.cluster.into_iter().product()),
@@ -103,13 +98,6 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
 fn shared_size(b: &mut Builder<'_>, static_bytes: u32) -> Value {
     let dynamic = b.builtin(Builtin::DynamicSharedBytes);
     b.add_const(dynamic, static_bytes.into())
-}
-
-/// The number of the workgroup, which is a block or a cluster. A large grid runs as several dispatches, each with its own base.
-fn workgroup_number(b: &mut Builder<'_>, dimension: u8) -> Value {
-    let base = b.push_constant(Type::I32, push_constant::GRID_BASE + 4 * u32::from(dimension));
-    let own = b.builtin(Builtin::WorkgroupId(dimension));
-    b.add(base, own)
 }
 
 /// The size of clusters in one dimension.

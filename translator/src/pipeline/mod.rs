@@ -13,12 +13,13 @@ pub use room::check_room;
 pub use unit::{Settings, Unit};
 
 use crate::decode::program::{FuncId, Function, Program};
-use crate::diagnostic::{Diagnostic, ErrorKind, Source};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{
     BlockSize, Cooperative, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant,
 };
 use crate::ir;
+use crate::legalize::Allocations;
 use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
@@ -80,6 +81,10 @@ pub(crate) struct Module<'p> {
     pub(crate) source: &'p Source,
     /// Offsets of the variables in device memory.
     pub(crate) variables: &'p Arc<Places>,
+    /// Size of the variables and of what else the host provides with them.
+    pub(crate) variables_size: u64,
+    /// Where in them what the host provides begins.
+    pub(crate) provided: u64,
     /// What the host has ready for the kernels.
     pub(crate) services: Services,
     /// What to do about the device.
@@ -116,7 +121,7 @@ fn lower<'p>(
     ptx: &Function,
     options: &Options<'p>,
 ) -> Result<Lowered<'p>, Vec<Diagnostic>> {
-    let Module { program, variables, services, policy, .. } = *module;
+    let Module { program, variables, variables_size, provided, services, policy, .. } = *module;
     if program.address_bits == 32 {
         let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
         return Err(locate(ptx, Diagnostic::unsupported(message, program.address_bits_span)));
@@ -137,6 +142,12 @@ fn lower<'p>(
         dynamic_shared_bytes: options.dynamic_shared_bytes,
         checks: options.checks,
         workspace: layout.has_workspace().then_some(push_constant::WORKSPACE_ADDRESS),
+        allocations: layout.allocations().map(|table| Allocations {
+            table,
+            variables: variables_size,
+            provided,
+            params: (layout.params_location == ParamLocation::Buffer).then_some(layout.params_size),
+        }),
     };
     Ok(Lowered { unit: Unit::of_graph(function, graph), layout, prints, launches, settings })
 }
@@ -166,7 +177,8 @@ pub(crate) fn compile<'p>(
             observer.passed(&Step { kernel: name, number, pass: pass.name, time, before, unit: &unit });
         }
     }
-    let reports = unit.reports.iter().map(|span| reports::place(module.program, ptx, module.source, *span)).collect();
+    let place = |span: &Option<Span>| reports::place(module.program, ptx, module.source, *span, options.check_accesses);
+    let reports = unit.reports.iter().map(place).collect();
     let number = settings.number(&unit.function);
     let workspace = Cooperative { saved_words: unit.resolved.saved_words };
     let cooperative = options.cooperative.then_some(workspace);
@@ -285,7 +297,9 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
     let scratch = kernel.function.scratch;
     let after_scratch = scratch.map_or(0, |scratch| scratch.address + 8);
     let after_workspace = layout.has_workspace().then_some(()).map_or(0, |()| push_constant::WORKSPACE_ADDRESS + 8);
-    let push_constants = (push_constant::PARAMS + inline).max(after_scratch).max(after_workspace);
+    let after_allocations = layout.allocations().map_or(0, |address| address + 8);
+    let push_constants =
+        [after_scratch, after_workspace, after_allocations].into_iter().fold(push_constant::PARAMS + inline, u32::max);
     Entry {
         name: kernel.ptx.name.clone(),
         params: params.collect(),
@@ -309,6 +323,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         packing: kernel.function.packing,
         cluster: kernel.function.cluster,
         scratch,
+        allocations: layout.allocations(),
         features: features.clone(),
     }
 }

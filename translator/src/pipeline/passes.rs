@@ -73,6 +73,13 @@ pub static PASSES: &[Pass] = &[
     // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
     every("propagate_copies", Tree, opt::propagate_copies),
     every("remove_dead", Tree, opt::remove_dead),
+    // Before accesses lose what the PTX says of them.
+    unit("check_accesses", Tree, Tree, |unit, settings| {
+        if let Some(allocations) = settings.allocations {
+            legalize::check_accesses(&mut unit.function, allocations);
+        }
+        Ok(())
+    }),
     every("combine_loads", Tree, opt::combine_loads),
     // For the host, while addresses are still what the PTX makes of them.
     unit("find_pointers", Tree, Tree, |unit, _| {

@@ -7,6 +7,7 @@ use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
 use crate::ir::{self, Function, ParseError, Stage};
+use crate::legalize::Allocations;
 use crate::policy::Policy;
 use crate::sync::Resolved;
 use crate::warp::Blocks;
@@ -120,6 +121,8 @@ pub struct Settings<'a> {
     pub checks: bool,
     /// Where the push constants have the address of the launch's workspace, if the launch is cooperative.
     pub workspace: Option<u32>,
+    /// By what accesses are checked, if they are.
+    pub allocations: Option<Allocations>,
 }
 
 impl<'a> Settings<'a> {
@@ -138,6 +141,7 @@ impl<'a> Settings<'a> {
             dynamic_shared_bytes: 0,
             checks: false,
             workspace: None,
+            allocations: None,
         }
     }
 

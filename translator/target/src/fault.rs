@@ -28,10 +28,14 @@ pub enum Fault {
     InvalidFree,
     /// A thread accessed a surface outside of its bounds with `.trap`, or not aligned to the access's size.
     SurfaceAccess,
+    /// A checked access to memory that isn't there, or that isn't aligned; it was not performed. The details are the address (64
+    /// bits), a word with the access's bytes, its [`CheckedAccess`] from bit 8 and its [`CheckedSpace`] from bit 16 on, the size of
+    /// shared or local memory, then the block's `%ctaid` and the thread's `%tid`, three words each.
+    IllegalAccess,
 }
 
 impl Fault {
-    const ALL: [Fault; 10] = [
+    const ALL: [Fault; 11] = [
         Fault::LoopCutShort,
         Fault::Trap,
         Fault::Breakpoint,
@@ -42,6 +46,7 @@ impl Fault {
         Fault::Deadlock,
         Fault::InvalidFree,
         Fault::SurfaceAccess,
+        Fault::IllegalAccess,
     ];
 
     /// The number that stands for it in the record's first word: from 1, below 2^31.
@@ -52,5 +57,39 @@ impl Fault {
     /// The fault of that number.
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|fault| fault.code() == code)
+    }
+}
+
+/// What a checked access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CheckedAccess {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// The memory that a checked access is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CheckedSpace {
+    Global,
+    Shared,
+    Local,
+    /// The address says which, in its top two bits: 1 shared, 2 local, else global.
+    Generic,
+}
+
+impl CheckedAccess {
+    /// That of a number in [`Fault::IllegalAccess`], which is its position.
+    pub fn from_code(code: u32) -> Option<Self> {
+        [Self::Read, Self::Write, Self::Atomic].into_iter().find(|access| *access as u32 == code)
+    }
+}
+
+impl CheckedSpace {
+    /// That of a number in [`Fault::IllegalAccess`], which is its position.
+    pub fn from_code(code: u32) -> Option<Self> {
+        [Self::Global, Self::Shared, Self::Local, Self::Generic].into_iter().find(|space| *space as u32 == code)
     }
 }

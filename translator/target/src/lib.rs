@@ -18,7 +18,7 @@ mod presets;
 mod quirks;
 
 pub use facts::Facts;
-pub use fault::Fault;
+pub use fault::{CheckedAccess, CheckedSpace, Fault};
 pub use features::Feature;
 pub use float_controls::FloatControls;
 pub use mapping::{Cluster, Packing, Scratch, shared_bytes, workgroup};

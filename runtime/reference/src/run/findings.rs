@@ -1,6 +1,6 @@
 //! Collects findings that don't end a run: one for each instruction and kind, with a count.
 
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Site};
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -9,7 +9,8 @@ pub(crate) struct Findings(Vec<Finding>);
 impl Findings {
     /// Adds a finding at the instruction that begins at `word`, unless there is one already, which is then counted.
     pub fn add(&mut self, kind: FindingKind, word: u32, make: impl FnOnce() -> Finding) {
-        match self.0.iter_mut().find(|finding| finding.kind == kind && finding.site.word == word) {
+        let at = |site: &Site| site.instruction.as_ref().map(|instruction| instruction.word);
+        match self.0.iter_mut().find(|finding| finding.kind == kind && at(&finding.site) == Some(word)) {
             Some(known) => known.repeated += 1,
             None => self.0.push(make()),
         }
@@ -19,8 +20,8 @@ impl Findings {
     pub fn append(&mut self, other: Findings) {
         for finding in other.0 {
             let is_same = |known: &&mut Finding| {
-                (known.kind, known.site.word) == (finding.kind, finding.site.word)
-                    && (&known.site.entry, &known.site.instruction) == (&finding.site.entry, &finding.site.instruction)
+                (known.kind, &known.site.entry, &known.site.instruction)
+                    == (finding.kind, &finding.site.entry, &finding.site.instruction)
             };
             match self.0.iter_mut().find(is_same) {
                 Some(known) => known.repeated += finding.repeated + 1,

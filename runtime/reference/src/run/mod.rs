@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicU64;
 use crate::code::{Code, Pc};
 use crate::config::Trace;
 use crate::dispatch::Bound;
-use crate::finding::{Finding, Site};
+use crate::finding::{Finding, Site, SpirvInstruction};
 use crate::memory::Fault;
 use builtin::Shape;
 use convergence::Convergence;
@@ -81,8 +81,8 @@ impl Program {
 
     fn site(&self, pc: Pc, workgroup: Option<[u32; 3]>, local: Option<[u32; 3]>) -> Site {
         let word = self.word(pc);
-        let instruction = (self.disassemble)(word);
-        Site { entry: self.entry.clone(), instruction, word, line: self.line(pc), workgroup, local }
+        let instruction = Some(SpirvInstruction { text: (self.disassemble)(word), word });
+        Site { entry: self.entry.clone(), instruction, line: self.line(pc), origin: None, workgroup, local }
     }
 
     /// The source line of an instruction, if the module says so.

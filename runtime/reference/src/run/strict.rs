@@ -94,7 +94,7 @@ impl Knowledge {
         let site = site(program, *groups, undefined.agent, undefined.pc);
         let kind = FindingKind::Undefined;
         let mut found = Findings::default();
-        found.add(kind, site.word, || Finding { kind, message, site, other: None, repeated: 0 });
+        found.add(kind, program.word(undefined.pc), || Finding { kind, message, site, other: None, repeated: 0 });
         findings.append(found);
     }
 }

@@ -225,5 +225,6 @@ modifiers! {
         "deadlock" Deadlock,
         "invalid_free" InvalidFree,
         "surface_access" SurfaceAccess,
+        "illegal_access" IllegalAccess,
     }
 }

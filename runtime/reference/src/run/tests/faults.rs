@@ -204,7 +204,11 @@ fn undefined_values_that_matter() {
     });
     assert_eq!(decides.len(), 1, "both invocations did it at the same place");
     assert_eq!((decides[0].kind, decides[0].repeated), (FindingKind::Undefined, 1));
-    assert_eq!(decides[0].other.as_ref().map(|origin| origin.word), Some(0), "it comes from the first instruction");
+    assert_eq!(
+        decides[0].other.as_ref().and_then(|origin| origin.instruction.as_ref()).map(|i| i.word),
+        Some(0),
+        "it comes from the first instruction"
+    );
     let carried = found(|asm| {
         let value = undefined(asm);
         let zero = asm.constant(0);

@@ -1,0 +1,94 @@
+//! What kernels that check their accesses need: a table of the live allocations, and for messages what was freed lately.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use ptx2spv_translator::interface::allocations::ENTRIES;
+
+use super::memory::{Block, Memory, Place};
+use crate::allocations::Allocations;
+use crate::error::Error;
+use crate::illegal_access::Nearest;
+use crate::range::MemoryRange;
+use crate::report::StatusRecord;
+use crate::sync::lock;
+
+/// How many freed allocations are known.
+const MAX_FREED: usize = 1024;
+
+/// Nothing as long as no kernel checks its accesses.
+#[derive(Default)]
+pub(crate) struct Live(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// The last table, and how often allocations had changed when it was made.
+    table: Option<(u64, Arc<Block>)>,
+    freed: VecDeque<MemoryRange>,
+}
+
+impl Live {
+    /// Notes that an allocation was freed.
+    pub fn freed(&self, range: MemoryRange) {
+        let mut state = lock(&self.0);
+        if state.table.is_some() {
+            state.freed.truncate(MAX_FREED - 1);
+            state.freed.push_front(range);
+        }
+    }
+
+    /// The table of what is allocated now. Whoever has recorded a launch with it retires it through the queues.
+    pub fn table(&self, blocks: &Allocations<Arc<Block>>, memory: &Arc<Memory>) -> Result<Arc<Block>, Error> {
+        let mut state = lock(&self.0);
+        // What changes from here on makes a new table at the next launch.
+        let changes = blocks.changes();
+        if let Some((_, block)) = state.table.as_ref().filter(|(made, _)| *made == changes) {
+            return Ok(block.clone());
+        }
+        let ranges = blocks.ranges();
+        let first = MemoryRange { address: 0, size: 0 };
+        let mut bytes = (ranges.len() as u64 + 1).to_le_bytes().to_vec();
+        bytes.resize(ENTRIES as usize, 0);
+        for MemoryRange { address, size } in std::iter::once(first).chain(ranges) {
+            bytes.extend([address, size].into_iter().flat_map(u64::to_le_bytes));
+        }
+        let block = Arc::new(memory.allocate(bytes.len() as u64, Place::Upload)?);
+        block.write_mapped(0, &bytes)?;
+        // Everything recorded with the one before has retired it too.
+        state.table = Some((changes, block.clone()));
+        Ok(block)
+    }
+
+    /// The allocation that is nearest to an address, by what a module calls it.
+    pub fn nearest(
+        &self,
+        blocks: &Allocations<Arc<Block>>,
+        record: &StatusRecord,
+        kernels: &[String],
+        address: u64,
+    ) -> Option<Nearest> {
+        let live = blocks.ranges().into_iter().map(|range| (range, false));
+        let freed: Vec<MemoryRange> = lock(&self.0).freed.iter().copied().collect();
+        // Of several the first: what is live, and what was freed last.
+        let all = live.chain(freed.into_iter().map(|range| (range, true)));
+        let (range, is_freed) = all.min_by_key(|(range, _)| distance(*range, address))?;
+        let parts = record.names.iter().filter(|_| range.address == record.variables.address);
+        if let Some((part, name)) = parts.min_by_key(|(part, _)| distance(*part, address)) {
+            return Some(Nearest { name: name.clone(), range: *part, is_freed });
+        }
+        let arguments = lock(&record.arguments);
+        let of_kernels = kernels.iter().filter_map(|kernel| arguments.get(kernel)).flatten();
+        let inside = of_kernels.filter(|(_, at)| at.wrapping_sub(range.address) < range.size.max(1));
+        let names: Vec<String> = inside.map(|(index, _)| format!("argument {index}")).collect();
+        let name = if names.is_empty() { "an allocation".to_owned() } else { names.join(" and ") };
+        Some(Nearest { name, range, is_freed })
+    }
+}
+
+/// How far an address is from the nearest byte of a range.
+fn distance(range: MemoryRange, address: u64) -> u64 {
+    match address.checked_sub(range.address) {
+        None => range.address - address,
+        Some(offset) => offset.saturating_sub(range.size.saturating_sub(1)),
+    }
+}

@@ -1,0 +1,287 @@
+//! Kernels that check their accesses: those that hit nothing are reported, and not performed.
+
+use ptx2spv_runtime::{Arg, Error, FindingKind, LaunchConfig, LoadOptions, Module};
+use ptx2spv_translator::Source;
+
+use crate::{Context, Launch};
+
+const KERNELS: &str = r#".version 7.0
+.target sm_70
+.address_size 64
+.file 1 "access.cu"
+.global .u32 table[4] = {1, 2, 3, 4};
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry read(.param .u64 at, .param .u64 out)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [out];
+    .loc 1 7 3
+    ld.global.u32 %r1, [%rd1];
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+.visible .entry wide(.param .u64 at, .param .u64 out)
+{
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [out];
+    ld.global.v2.u64 {%rd3, %rd4}, [%rd1+16];
+    st.global.u64 [%rd2], %rd4;
+    ret;
+}
+.visible .entry generic(.param .u64 at, .param .u64 out)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [out];
+    ld.u8 %r1, [%rd1];
+    st.u32 [%rd2], %r1;
+    ret;
+}
+.visible .entry write(.param .u64 at, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %ctaid.y;
+    mad.lo.u32 %r2, %r3, 8, %r2;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry atomic(.param .u64 at, .param .u64 out)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [out];
+    atom.global.add.u32 %r1, [%rd1], 5;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+.visible .entry sum(.param .u64 at, .param .u32 n, .param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u32 %r1, [n];
+    ld.param.u64 %rd2, [out];
+    mov.u32 %r2, 0;
+    mov.u32 %r3, 0;
+next:
+    ld.global.u32 %r4, [%rd1];
+    add.u32 %r3, %r3, %r4;
+    add.u64 %rd1, %rd1, 4;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p, %r2, %r1;
+    @%p bra next;
+    st.global.u32 [%rd2], %r3;
+    ret;
+}
+.visible .entry variable(.param .u32 index, .param .u64 out)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u32 %r1, [index];
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, table;
+    mul.wide.s32 %rd3, %r1, 4;
+    add.u64 %rd2, %rd2, %rd3;
+    ld.global.u32 %r2, [%rd2];
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+.visible .entry shared(.param .u32 at, .param .u64 out)
+{
+    .shared .align 4 .b8 block[64];
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u32 %r1, [at];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r2, block;
+    add.u32 %r1, %r1, %r2;
+    st.shared.u32 [%r1], 9;
+    ld.shared.u32 %r3, [%r1];
+    st.global.u32 [%rd1], %r3;
+    ret;
+}
+.visible .entry sized(.param .u32 at, .param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u32 %r1, [at];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r2, dynamic;
+    add.u32 %r1, %r1, %r2;
+    st.shared.u32 [%r1], 9;
+    ld.shared.u32 %r3, [%r1];
+    st.global.u32 [%rd1], %r3;
+    ret;
+}
+.visible .entry local(.param .u32 at, .param .u64 out)
+{
+    .local .align 4 .b8 own[16];
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u32 %r1, [at];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r2, own;
+    add.u32 %r1, %r1, %r2;
+    st.local.u32 [%r1], 9;
+    ld.local.u32 %r3, [%r1];
+    st.global.u32 [%rd1], %r3;
+    ret;
+}
+"#;
+
+fn load(context: &Context) -> Module {
+    let options = LoadOptions { check_accesses: true, ..LoadOptions::default() };
+    context.device.load_with(&Source::new("access.ptx", KERNELS), options).unwrap()
+}
+
+/// Launches a kernel, and says what kind of finding with what words came of it.
+fn fault(
+    context: &Context,
+    module: &Module,
+    kernel: &str,
+    config: &LaunchConfig,
+    args: &[Arg<'_>],
+) -> (FindingKind, String) {
+    let launched = module.kernel(kernel).unwrap().run(config, args).and_then(|()| context.device.synchronize());
+    match launched {
+        Err(Error::Fault { findings }) => {
+            let [finding] = &findings[..] else { panic!("{findings:?}") };
+            assert_eq!(finding.site.entry, kernel);
+            // Reported once.
+            context.device.synchronize().unwrap();
+            (finding.kind, format!("{finding}"))
+        }
+        other => panic!("{kernel}: {other:?}"),
+    }
+}
+
+#[test]
+fn accesses_outside_are_reported_and_left_out() {
+    for context in Context::checking() {
+        let (device, module) = (&context.device, load(&context));
+        let (memory, out) = (device.upload(&[11_u32, 12, 13, 14, 15]).unwrap(), device.upload(&[77_u64]).unwrap());
+        let end = memory.address() + 20;
+        let one = LaunchConfig::linear(1, 1);
+        let check = |kernel, arg: Arg<'_>, kind, words: &[&str], left: u64| {
+            out.write(0, &77_u64.to_le_bytes()).unwrap();
+            let (found, text) = fault(&context, &module, kernel, &one, &[arg, Arg::Pointer(&out)]);
+            assert_eq!(found, kind, "{kernel}: {text}");
+            for word in words {
+                assert!(text.contains(word), "{kernel}: {text}");
+            }
+            assert_eq!(out.download::<u64>().unwrap(), [left], "{kernel}");
+        };
+        use FindingKind::{Misaligned, OutOfBounds};
+        let place = ["access.ptx:14", "access.cu:7", "thread [0, 0, 0]", "block [0, 0, 0]"];
+        check("read", Arg::Address(end), OutOfBounds, &place, 0);
+        check(
+            "read",
+            Arg::Address(end),
+            OutOfBounds,
+            &["a read of 4 bytes", "0 bytes past the end of an allocation (20 bytes"],
+            0,
+        );
+        check("read", Arg::Address(memory.address() - 4), OutOfBounds, &["a read of 4 bytes"], 0);
+        check("read", Arg::Address(0), OutOfBounds, &["null pointer"], 0);
+        check("read", Arg::Address(memory.address() + 2), Misaligned, &["no multiple of 4"], 0);
+        check(
+            "wide",
+            Arg::Address(memory.address()),
+            OutOfBounds,
+            &["a read of 16 bytes", "begins in argument 0 (20 bytes", "ends 12 bytes past it"],
+            0,
+        );
+        check("wide", Arg::Address(memory.address() + 8), Misaligned, &["no multiple of 16"], 0);
+        check("generic", Arg::Address(end), OutOfBounds, &["a read of 1 bytes", "past the end"], 0);
+        check("atomic", Arg::Address(end), OutOfBounds, &["an atomic access of 4 bytes"], 0);
+        check("variable", Arg::from(-1_i32), OutOfBounds, &["before variable `table` (16 bytes"], 0);
+        check(
+            "shared",
+            Arg::from(64_u32),
+            OutOfBounds,
+            &["a write of 4 bytes at byte 64 of shared", "its 64 bytes"],
+            0,
+        );
+        check("shared", Arg::from(61_u32), Misaligned, &["at byte 61 of shared memory"], 0);
+        check("local", Arg::from(16_u32), OutOfBounds, &["byte 16 of local memory is outside of its 16 bytes"], 0);
+        assert_eq!(memory.download::<u32>().unwrap(), [11, 12, 13, 14, 15]);
+        // One thread of several, in a later block.
+        let config = LaunchConfig { grid: [1, 2, 1], block: [8, 1, 1], dynamic_shared_bytes: 0 };
+        let large = device.upload(&[0_u32; 15]).unwrap();
+        let (kind, text) = fault(&context, &module, "write", &config, &[Arg::Pointer(&large), 3_u32.into()]);
+        assert_eq!(kind, OutOfBounds);
+        assert!(text.contains("a write of 4 bytes") && text.contains("block [0, 1, 0], thread [7, 0, 0]"), "{text}");
+        assert_eq!(large.download::<u32>().unwrap(), [3; 15]);
+        drop((memory, out, large, module));
+        context.finish();
+    }
+}
+
+#[test]
+fn what_is_freed_is_gone() {
+    for context in Context::checking() {
+        let (device, module) = (&context.device, load(&context));
+        let out = device.upload(&[77_u64]).unwrap();
+        let one = LaunchConfig::linear(1, 1);
+        // The first launch makes the table that the second one's differs from.
+        let memory = device.upload(&[5_u32; 64]).unwrap();
+        let kernel = module.kernel("read").unwrap();
+        kernel.run(&one, &[Arg::Pointer(&memory), Arg::Pointer(&out)]).unwrap();
+        assert_eq!(out.download::<u64>().unwrap(), [5]);
+        let address = memory.address();
+        drop(memory);
+        let (kind, text) = fault(&context, &module, "read", &one, &[Arg::Address(address + 8), Arg::Pointer(&out)]);
+        assert_eq!(kind, FindingKind::UseAfterFree, "{text}");
+        assert!(text.contains("which was freed"), "{text}");
+        drop((out, kernel, module));
+        context.finish();
+    }
+}
+
+#[test]
+fn right_accesses_are_as_they_were() {
+    for context in Context::checking() {
+        let (device, module) = (&context.device, load(&context));
+        let memory = device.upload(&[11_u32, 12, 13, 14, 15, 16, 17, 18]).unwrap();
+        let more: Vec<_> = (0..9_u32).map(|i| device.upload(&[i; 3]).unwrap()).collect();
+        let out = device.upload(&[0_u64]).unwrap();
+        let run = |kernel: &str, dynamic: u32, args: &[Arg<'_>]| {
+            let config = LaunchConfig::linear(1, 1).with_shared(dynamic);
+            out.write(0, &0_u64.to_le_bytes()).unwrap();
+            module.kernel(kernel).unwrap().run(&config, args).unwrap();
+            device.synchronize().unwrap();
+            out.download::<u64>().unwrap()[0]
+        };
+        assert_eq!(run("read", 0, &[Arg::Address(memory.address() + 28), Arg::Pointer(&out)]), 18);
+        for (i, buffer) in more.iter().enumerate() {
+            assert_eq!(run("read", 0, &[Arg::Address(buffer.address() + 8), Arg::Pointer(&out)]), i as u64);
+        }
+        assert_eq!(run("wide", 0, &[Arg::Pointer(&memory), Arg::Pointer(&out)]), 17 | 18 << 32);
+        assert_eq!(run("generic", 0, &[Arg::Address(memory.address() + 31), Arg::Pointer(&out)]), 0);
+        assert_eq!(run("atomic", 0, &[Arg::Pointer(&memory), Arg::Pointer(&out)]), 11);
+        assert_eq!(run("sum", 0, &[Arg::Pointer(&memory), 8_u32.into(), Arg::Pointer(&out)]), 121);
+        assert_eq!(run("variable", 0, &[2_u32.into(), Arg::Pointer(&out)]), 3);
+        assert_eq!(run("shared", 0, &[60_u32.into(), Arg::Pointer(&out)]), 9);
+        assert_eq!(run("local", 0, &[12_u32.into(), Arg::Pointer(&out)]), 9);
+        // Dynamic memory ends where the launch says, not where the device rounds it to.
+        assert_eq!(run("sized", 20, &[16_u32.into(), Arg::Pointer(&out)]), 9);
+        let config = LaunchConfig::linear(1, 1).with_shared(20);
+        let (kind, _) = fault(&context, &module, "sized", &config, &[20_u32.into(), Arg::Pointer(&out)]);
+        assert_eq!(kind, FindingKind::OutOfBounds);
+        drop((memory, more, out, module));
+        context.finish();
+    }
+}

@@ -1,0 +1,384 @@
+//! Checks accesses where a launch asks for that: those that hit nothing, or that aren't aligned, are reported to the host and not
+//! performed. A read that isn't performed gives zero.
+//!
+//! An access to global memory must lie in one of the live [`allocations`], of which the launch has a table. It is searched by halving.
+//! Accesses mostly hit what the last one through the same pointer has hit, so variables keep that allocation, and the table is only
+//! searched where they don't. Shared and local memory have a size. What the translator itself keeps after the kernel's shared memory counts
+//! as inside where that is not known apart from the kernel's.
+//!
+//! This happens while accesses are still those of the PTX, each with its line. Those of the translator's own to what the launch or the host
+//! provides are let be.
+
+use rustc_hash::FxHashMap;
+
+use super::generic::{access_into, access_of};
+use crate::interface::{allocations, push_constant};
+use crate::ir::{
+    Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, MemoryOrder,
+    Op, Space, Stmt, Type, Value, Var,
+};
+use crate::opt::{Rewritten, for_each_result, rewrite};
+use crate::target::{CheckedAccess, CheckedSpace, Fault};
+
+/// What a launch tells of live allocations.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocations {
+    /// Where the push constants have the address of the table.
+    pub table: u32,
+    /// Size of the module's variables, and of what the host provides with them.
+    pub variables: u64,
+    /// Where the latter begins.
+    pub provided: u64,
+    /// Size of the parameter block, if it is a buffer.
+    pub params: Option<u32>,
+}
+
+/// How many pointers have variables of their own for the allocation that they have hit; more share them.
+const MAX_HITS: usize = 8;
+
+/// Access to the table, which nobody writes while kernels run.
+const TABLE: Access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };
+
+/// Checks the kernel's accesses.
+pub fn check_accesses(function: &mut Function, allocations: Allocations) {
+    let has_shared = function.shared_bytes > 0 || function.dynamic_shared;
+    let has_local = function.local_bytes > 0;
+    let mut checks = Checks {
+        allocations,
+        has_shared,
+        has_local,
+        definitions: FxHashMap::default(),
+        hits: FxHashMap::default(),
+        pool: Vec::new(),
+    };
+    rewrite(function, |b, stmt| {
+        if let Stmt::Let(value, op) = stmt {
+            checks.definitions.insert(*value, *op);
+        }
+        match access_of(stmt) {
+            Some((access, address)) => checks.check(b, stmt, access, address),
+            None => Rewritten::Kept,
+        }
+    });
+}
+
+/// What an address is computed from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Root {
+    /// A push constant.
+    Constant(u32),
+    /// A variable.
+    Var(Var),
+    /// Something else.
+    Other(Value),
+}
+
+/// The allocation that a pointer has hit last: its address and its size, zero at first.
+#[derive(Clone, Copy)]
+struct Hit {
+    start: Var,
+    size: Var,
+}
+
+struct Checks {
+    allocations: Allocations,
+    has_shared: bool,
+    has_local: bool,
+    /// What defines the function's values.
+    definitions: FxHashMap<Value, Op>,
+    hits: FxHashMap<Root, Hit>,
+    /// At most [`MAX_HITS`].
+    pool: Vec<Hit>,
+}
+
+impl Checks {
+    /// Appends an access that is only performed if it is legal; unless it surely is.
+    fn check(&mut self, b: &mut Builder<'_>, stmt: &Stmt, access: Access, address: Value) -> Rewritten {
+        let (elements, what) = match stmt {
+            Stmt::Load { results, .. } => (results.len(), CheckedAccess::Read),
+            Stmt::Store { values, .. } => (values.len(), CheckedAccess::Write),
+            _ => (1, CheckedAccess::Atomic),
+        };
+        let bytes = u64::from(access.bytes) * elements as u64;
+        if self.is_surely_legal(b, access.space, address, bytes) {
+            return Rewritten::Kept;
+        }
+        let aligned = b.and_const(address, bytes - 1);
+        let aligned = b.is_zero(aligned);
+        let inside = match access.space {
+            Space::Global => self.in_global(b, address, bytes),
+            Space::Shared => in_shared(b, address, bytes),
+            Space::Local => in_local(b, address, bytes),
+            Space::Generic => self.in_generic(b, access, what, address, bytes),
+        };
+        let legal = b.and(aligned, inside);
+        let mut results = Vec::new();
+        for_each_result(stmt, |result| results.push(result));
+        let vars: Vec<Var> = results.iter().map(|&result| b.var(b.type_of(result))).collect();
+        b.if_else(
+            legal,
+            |b| access_into(b, stmt.clone(), &vars),
+            |b| {
+                report(b, access.space, what, address, bytes);
+                for &var in &vars {
+                    let zero = b.constant(b.function.var_type(var), 0);
+                    b.set(var, zero);
+                }
+            },
+        );
+        for (result, var) in results.into_iter().zip(vars) {
+            b.push(Stmt::Let(result, Op::Get(var)));
+        }
+        Rewritten::Replaced
+    }
+
+    /// Whether an access lies at a known place, inside and aligned.
+    fn is_surely_legal(&self, b: &Builder<'_>, space: Space, address: Value, bytes: u64) -> bool {
+        let fits = |offset: u64, size: u64| {
+            offset.is_multiple_of(bytes) && offset.checked_add(bytes).is_some_and(|end| end <= size)
+        };
+        let function = &*b.function;
+        if space == Space::Global && self.is_provided(address) {
+            return true;
+        }
+        match (space, self.origin(address)) {
+            (Space::Global, (Some(push_constant::VARIABLES_ADDRESS), offset)) => {
+                fits(offset, self.allocations.variables)
+            }
+            (Space::Global, (Some(push_constant::PARAMS_ADDRESS), offset)) => {
+                self.allocations.params.is_some_and(|size| fits(offset, size.into()))
+            }
+            // The translator's own, which the launch sizes.
+            (Space::Global, (Some(push_constant::WORKSPACE_ADDRESS), _)) => self.allocations.params.is_some(),
+            (Space::Shared, (None, offset)) if function.cluster.is_none() => fits(offset, function.shared_bytes.into()),
+            (Space::Local, (None, offset)) => fits(offset, function.local_bytes.into()),
+            _ => false,
+        }
+    }
+
+    /// Whether an address is computed from that of something that the host provides for the translator's own code.
+    fn is_provided(&self, address: Value) -> bool {
+        let mut todo = vec![address];
+        while let Some(value) = todo.pop() {
+            let Some(&Op::Binary(Binary::Add, a, c)) = self.definitions.get(&value) else { continue };
+            if self.definitions.get(&a) == Some(&Op::Builtin(Builtin::PushConstant(push_constant::VARIABLES_ADDRESS)))
+                && let Some(Op::Const(offset)) = self.definitions.get(&c)
+                && *offset >= self.allocations.provided
+            {
+                return true;
+            }
+            todo.extend([a, c]);
+        }
+        false
+    }
+
+    /// The push constant and the known offset that an address is the sum of. An address that is more is no sum: all ones.
+    fn origin(&self, address: Value) -> (Option<u32>, u64) {
+        let (mut at, mut offset) = (address, 0_u64);
+        loop {
+            match self.definitions.get(&at) {
+                Some(Op::Const(bits)) => return (None, offset.wrapping_add(*bits)),
+                Some(Op::Builtin(Builtin::PushConstant(constant))) => return (Some(*constant), offset),
+                Some(&Op::Binary(Binary::Add, a, c)) => match (self.definitions.get(&a), self.definitions.get(&c)) {
+                    (_, Some(Op::Const(bits))) => (at, offset) = (a, offset.wrapping_add(*bits)),
+                    (Some(Op::Const(bits)), _) => (at, offset) = (c, offset.wrapping_add(*bits)),
+                    _ => return (None, u64::MAX),
+                },
+                _ => return (None, u64::MAX),
+            }
+        }
+    }
+
+    /// What an address is computed from: of the parts of sums a push constant or else a variable.
+    fn root(&self, address: Value) -> Root {
+        let (mut todo, mut found) = (vec![address], Root::Other(address));
+        while let Some(value) = todo.pop() {
+            match self.definitions.get(&value) {
+                Some(Op::Builtin(Builtin::PushConstant(constant))) => return Root::Constant(*constant),
+                Some(&Op::Get(var)) if found == Root::Other(address) => found = Root::Var(var),
+                // A chain, most often.
+                Some(&Op::Binary(Binary::Add, a, c)) => todo.extend([c, a]),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Where the allocation is kept that a pointer has hit.
+    fn hit(&mut self, b: &mut Builder<'_>, address: Value) -> Hit {
+        let root = self.root(address);
+        let (next, pool) = (self.hits.len(), &mut self.pool);
+        *self.hits.entry(root).or_insert_with(|| {
+            if pool.len() < MAX_HITS {
+                pool.push(Hit { start: b.var(Type::I64), size: b.var(Type::I64) });
+            }
+            // One was there, or has been pushed.
+            pool[next % pool.len()]
+        })
+    }
+
+    /// Whether an access lies in an allocation.
+    fn in_global(&mut self, b: &mut Builder<'_>, address: Value, bytes: u64) -> Value {
+        let hit = self.hit(b, address);
+        let Allocations { table, params, .. } = self.allocations;
+        let fits = |b: &mut Builder<'_>| {
+            let (start, size) = (b.get(hit.start), b.get(hit.size));
+            let offset = b.sub(address, start);
+            within(b, offset, size, bytes)
+        };
+        let again = fits(b);
+        let search = |b: &mut Builder<'_>| {
+            search(b, table, address, hit);
+            fits(b)
+        };
+        b.choose(
+            again,
+            |b| b.bool(true),
+            |b| match params {
+                Some(params) => {
+                    let start = b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
+                    let offset = b.sub(address, start);
+                    let size = b.i64(params.into());
+                    let is_param = within(b, offset, size, bytes);
+                    b.choose(is_param, |b| b.bool(true), search)
+                }
+                None => search(b),
+            },
+        )
+    }
+
+    /// Whether an access lies in the memory that the address's tag names. Spaces are left out as `expand_generic` does it.
+    fn in_generic(
+        &mut self,
+        b: &mut Builder<'_>,
+        access: Access,
+        what: CheckedAccess,
+        address: Value,
+        bytes: u64,
+    ) -> Value {
+        let shared = self.has_shared && !access.read_only;
+        let local = self.has_local && !access.read_only && what != CheckedAccess::Atomic;
+        let tag = b.shr(address, GENERIC_TAG_SHIFT);
+        let mut inside = |b: &mut Builder<'_>| {
+            if !local {
+                return self.in_global(b, address, bytes);
+            }
+            let is_local = b.compare_const(Compare::Equal, tag, GENERIC_LOCAL);
+            let low = |b: &mut Builder<'_>| {
+                let offset = b.truncate(address);
+                in_local(b, offset, bytes)
+            };
+            b.choose(is_local, low, |b| self.in_global(b, address, bytes))
+        };
+        if !shared {
+            return inside(b);
+        }
+        let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
+        let low = |b: &mut Builder<'_>| {
+            let offset = b.truncate(address);
+            in_shared(b, offset, bytes)
+        };
+        b.choose(is_shared, low, inside)
+    }
+}
+
+/// Whether an access begins at an offset of memory of a size, and ends there.
+fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
+    let begins = b.ult(offset, size);
+    let rest = b.sub(size, offset);
+    let least = b.constant_like(rest, bytes);
+    let ends = b.ule(least, rest);
+    b.and(begins, ends)
+}
+
+/// Sets `hit` to the last allocation in the table that doesn't begin after an address.
+fn search(b: &mut Builder<'_>, table: u32, address: Value, hit: Hit) {
+    let (low, high) = (b.var(Type::I64), b.var(Type::I64));
+    let table = b.push_constant(Type::I64, table);
+    let count = b.load_one(TABLE, table);
+    let entries = b.add_const(table, allocations::ENTRIES);
+    let shift = allocations::ENTRY.trailing_zeros();
+    let entry = |b: &mut Builder<'_>, number: Value| {
+        let offset = b.shl(number, shift);
+        b.add(entries, offset)
+    };
+    // The first entry is at address 0.
+    let zero = b.i64(0);
+    b.set(low, zero);
+    b.set(high, count);
+    b.loop_(|b| {
+        let (from, to) = (b.get(low), b.get(high));
+        let between = b.sub(to, from);
+        let found = b.compare_const(Compare::LessEqualUnsigned, between, 1);
+        b.if_(found, Builder::break_);
+        let half = b.shr(between, 1);
+        let middle = b.add(from, half);
+        let place = entry(b, middle);
+        let start = b.load_one(TABLE, place);
+        let before = b.ule(start, address);
+        b.if_else(before, |b| b.set(low, middle), |b| b.set(high, middle));
+    });
+    let number = b.get(low);
+    let place = entry(b, number);
+    let start = b.load_one(TABLE, place);
+    let place = b.add_const(place, 8);
+    let size = b.load_one(TABLE, place);
+    b.set(hit.start, start);
+    b.set(hit.size, size);
+}
+
+/// The size of shared memory.
+fn shared_size(b: &mut Builder<'_>) -> Value {
+    if !b.function.dynamic_shared {
+        let bytes = b.function.workgroup_shared_bytes();
+        return b.i32(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+    if let Some(cluster) = b.function.cluster {
+        let all = b.builtin(Builtin::SharedBytes);
+        return b.add_const(all, cluster.own_shared_bytes.into());
+    }
+    let declared = (b.function.shared_bytes - b.function.own_shared_bytes).next_multiple_of(16);
+    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
+    b.add_const(dynamic, declared.into())
+}
+
+fn in_shared(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
+    let size = shared_size(b);
+    let inside = within(b, offset, size, bytes);
+    let own = b.function.own_shared_bytes;
+    if !b.function.dynamic_shared || b.function.cluster.is_some() || own == 0 {
+        return inside;
+    }
+    // The translator's own lies after all that the launch has.
+    let end = b.builtin(Builtin::SharedBytes);
+    let after = b.sub(offset, end);
+    let size = b.i32(own);
+    let is_own = within(b, after, size, bytes);
+    b.or(inside, is_own)
+}
+
+fn in_local(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
+    let size = b.i32(b.function.local_bytes);
+    within(b, offset, size, bytes)
+}
+
+/// Tells the host of an access.
+fn report(b: &mut Builder<'_>, space: Space, what: CheckedAccess, address: Value, bytes: u64) {
+    let (space, size) = match space {
+        Space::Global => (CheckedSpace::Global, b.i32(0)),
+        Space::Generic => (CheckedSpace::Generic, b.i32(0)),
+        Space::Shared => (CheckedSpace::Shared, shared_size(b)),
+        Space::Local => (CheckedSpace::Local, b.i32(b.function.local_bytes)),
+    };
+    let (low, high) = if b.type_of(address) == Type::I64 { b.halves(address) } else { (address, b.i32(0)) };
+    // At most 16 bytes.
+    let kind = b.i32(bytes as u32 | (what as u32) << 8 | (space as u32) << 16);
+    let mut details = vec![low, high, kind, size];
+    for dimension in 0..3 {
+        details.push(b.block_id(dimension));
+    }
+    for dimension in 0..3 {
+        details.push(b.builtin(Builtin::ThreadId(dimension)));
+    }
+    b.push(Stmt::Report(Fault::IllegalAccess, details));
+}
