@@ -16,6 +16,7 @@ mod devices;
 mod extract;
 mod inspect;
 mod link;
+mod man;
 mod passes;
 mod ptxas;
 mod run;
@@ -50,6 +51,7 @@ enum Command {
     Ptxas(ptxas::Arguments),
     Cache(cache::Arguments),
     Completions(completions::Arguments),
+    Man(man::Arguments),
 }
 
 impl CommandLine {
@@ -85,6 +87,7 @@ impl CommandLine {
             Command::Ptxas(arguments) => ptxas::run(&arguments, out),
             Command::Cache(arguments) => cache::run(&arguments, out),
             Command::Completions(arguments) => completions::run(&arguments, Self::command(), out),
+            Command::Man(arguments) => man::run(&arguments, Self::command(), out),
         }
     }
 }
