@@ -12,6 +12,9 @@ mod filter;
 #[path = "../../examples/nbody/nbody.rs"]
 #[allow(dead_code, reason = "the test writes no file")]
 mod nbody;
+#[path = "../../examples/port/port.rs"]
+#[allow(dead_code, reason = "the test has its own numbers")]
+mod port;
 #[path = "../../examples/server/server.rs"]
 #[allow(dead_code, reason = "the test has its own requests")]
 mod server;
@@ -89,6 +92,17 @@ fn a_vector_is_scaled_in_parts() -> Result<(), Box<dyn Error>> {
     let x: Vec<f32> = (0..5 * (1 << 16) + 77).map(|i| i as f32).collect();
     let (y, _) = streams::scale(&Device::open(&DeviceSelector::Default)?, 3.0, &x)?;
     assert!(y.len() == x.len() && x.iter().zip(&y).all(|(x, y)| 3.0 * x == *y));
+    Ok(())
+}
+
+/// All products and sums are whole numbers or halves, and exact.
+#[test]
+fn a_ported_program_computes() -> Result<(), Box<dyn Error>> {
+    let _turn = turn();
+    let x: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+    let line = port::Line { slope: 3.0, start: -1.0 };
+    let (y, _) = port::on_line(&Device::open(&DeviceSelector::Default)?, line, 0.5, &x)?;
+    assert!(y.len() == x.len() && x.iter().zip(&y).all(|(x, y)| 0.5 * (3.0 * x - 1.0) == *y));
     Ok(())
 }
 
