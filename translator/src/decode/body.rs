@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::contraction;
 use super::function::FunctionDecoder;
 use super::module::ModuleDecoder;
 use super::program::{Function, InitValue, Instruction, Item, Operand, Param, Reg, SourceLine, Targets, VarId};
@@ -241,6 +242,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 ast::Statement::Pragma(_) => {}
             }
         }
+        contraction::mark(&mut items);
         self.function.body = Some(items);
     }
 
@@ -399,6 +401,6 @@ impl<'s> FunctionDecoder<'_, 's> {
                 Some((register, guard.negated))
             }
         };
-        Ok(Instruction { form, modifiers, guard, operands, span: ast.span })
+        Ok(Instruction { form, modifiers, guard, operands, contraction: None, span: ast.span })
     }
 }

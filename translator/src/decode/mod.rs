@@ -7,6 +7,7 @@ mod arrays;
 mod body;
 pub(crate) mod combinations;
 mod constants;
+mod contraction;
 mod driver;
 mod function;
 mod legacy;
@@ -18,5 +19,6 @@ mod scope;
 mod variables;
 mod video;
 
+pub(crate) use contraction::Contraction;
 pub use driver::decode;
 pub(crate) use driver::refresh;

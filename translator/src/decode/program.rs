@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::contraction::Contraction;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{IndexVec, indices};
@@ -254,6 +255,8 @@ pub struct Instruction {
     pub guard: Option<(Reg, bool)>,
     /// Operands in order.
     pub operands: Vec<Operand>,
+    /// What it is to a fused multiply-add, if NVIDIA's compiler makes one of it.
+    pub contraction: Option<Contraction>,
     /// Where it stands.
     pub span: Span,
 }

@@ -172,6 +172,21 @@ fn matches(slots: &[Slot], modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
 }
 
 impl Form {
+    /// Whether an operand by number is written. Destinations that a memory operand names aren't meant.
+    pub fn is_destination(&self, index: usize) -> bool {
+        match self.operands.as_slice() {
+            ["call" | "texture"] => index == 0,
+            words => words
+                .get(index)
+                .is_some_and(|word| word.starts_with(['d', 'D', 'V', 'M', 'W']) || word.starts_with("p|")),
+        }
+    }
+
+    /// Whether an operand is in memory, or is a texture or surface.
+    pub fn accesses_memory(&self) -> bool {
+        self.operands.iter().any(|word| word.starts_with('[') || *word == "texture")
+    }
+
     fn knows(&self, modifier: &str) -> bool {
         self.slots.iter().any(|slot| slot.choices.contains(&modifier))
     }

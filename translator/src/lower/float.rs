@@ -57,14 +57,30 @@ pub fn operand(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: Scal
 pub fn each_lane<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
+    operation: impl FnMut(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
+) -> Result {
+    let operands = operands(l, i)?;
+    each_lane_of(l, i, operands, operation)
+}
+
+/// The bits of the first operands, which all have the first type.
+pub(super) fn operands<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<[Value; N]> {
+    let mut operands = [Value(0); N];
+    for (operand, index) in operands.iter_mut().zip(1..) {
+        *operand = l.int(i, index, i.modifiers.ty(0))?;
+    }
+    Ok(operands)
+}
+
+/// As [`each_lane`] with operands by their bits.
+pub(super) fn each_lane_of<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operands: [Value; N],
     mut operation: impl FnMut(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
 ) -> Result {
     let ty = i.modifiers.ty(0);
     let format = format(ty);
-    let mut operands = [Value(0); N];
-    for (operand, index) in operands.iter_mut().zip(1..) {
-        *operand = l.int(i, index, ty)?;
-    }
     if ty == ScalarType::F32x2 {
         let halves = operands.map(|operand| l.b.halves(operand));
         let low = operation(l, format, halves.map(|(low, _)| low));
@@ -176,7 +192,18 @@ fn arithmetic<const N: usize>(
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
 ) -> Result {
-    each_lane(l, i, |l, format, operands| {
+    let operands = operands(l, i)?;
+    arithmetic_of(l, i, operands, operation)
+}
+
+/// As [`arithmetic`] with operands by their bits.
+fn arithmetic_of<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operands: [Value; N],
+    operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
+) -> Result {
+    each_lane_of(l, i, operands, |l, format, operands| {
         let operands = operands.map(|bits| float_of(l, format, bits));
         let operation = operation(l, operands);
         let result = computed(l, i, operation);
@@ -208,6 +235,11 @@ pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `fma`
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
+}
+
+/// What a sum without a rounding modifier becomes that is fused with a product: `fma` of three operands by their bits.
+pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value; 3]) -> Result {
+    arithmetic_of(l, i, operands, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
 /// An operation on f32 whose first operands come from a type of 16 bits.

@@ -19,6 +19,8 @@ pub struct Frame {
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.
     pub carry: Option<Var>,
+    /// The factors of its products that are fused with sums, by the products' numbers.
+    pub factors: FxHashMap<u32, [Var; 2]>,
     /// Bytes that `alloca` has allocated; all instances of a kernel's functions share the variable.
     pub stack: Option<Var>,
     /// The value of `stack` when the function was called, if this is a device function that may change it.

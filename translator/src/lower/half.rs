@@ -1,7 +1,7 @@
 //! Arithmetic on f16 and bf16 and pairs of them (PTX section 9.7.4). Arithmetic on f16 is an operation of its own, except with `.ftz` and
 //! `.oob`. Everything else is done in f32, where both formats are exact.
 
-use super::float::{each_lane, finished, floats, format, is_pair};
+use super::float::{each_lane_of, finished, floats, format, is_pair, operands};
 use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
@@ -33,10 +33,26 @@ fn arithmetic<const N: usize>(
     i: &Instruction,
     operation: fn([Value; N]) -> Arithmetic,
 ) -> Result {
+    let operands = operands(l, i)?;
+    arithmetic_of(l, i, operands, operation)
+}
+
+/// What a sum without a rounding modifier becomes that is fused with a product: `fma` of three operands by their bits.
+pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value; 3]) -> Result {
+    arithmetic_of(l, i, operands, |[a, b, c]| Arithmetic::Fma(a, b, c))
+}
+
+/// As [`arithmetic`] with operands by their bits.
+fn arithmetic_of<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operands: [Value; N],
+    operation: fn([Value; N]) -> Arithmetic,
+) -> Result {
     if format(i.modifiers.ty(0)) == HALF && !i.modifiers.has("ftz") && !i.modifiers.has("oob") {
-        return whole(l, i, operation);
+        return whole(l, i, operands, operation);
     }
-    each_lane(l, i, |l, format, bits| {
+    each_lane_of(l, i, operands, |l, format, bits| {
         let operands = floats(l, i, format, bits);
         let mut result = in_single(l, format, operation(operands));
         if i.modifiers.has("ftz") {
@@ -48,12 +64,13 @@ fn arithmetic<const N: usize>(
 }
 
 /// An operation on one f16, or on a pair at once.
-fn whole<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, operation: fn([Value; N]) -> Arithmetic) -> Result {
+fn whole<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operands: [Value; N],
+    operation: fn([Value; N]) -> Arithmetic,
+) -> Result {
     let ty = i.modifiers.ty(0);
-    let mut operands = [Value(0); N];
-    for (operand, index) in operands.iter_mut().zip(1..) {
-        *operand = l.int(i, index, ty)?;
-    }
     let (halves, places) = if is_pair(ty) { (Halves::Both, &[0, 16][..]) } else { (Halves::Low, &[0][..]) };
     let mut result = l.b.half(halves, operation(operands));
     let clamp = match i.modifiers.one_of(&["sat", "relu"]) {

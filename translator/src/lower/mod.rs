@@ -15,6 +15,7 @@ pub mod caches;
 pub mod calls;
 pub mod cluster;
 pub mod compare;
+mod contraction;
 pub mod convert;
 pub mod convert_float;
 pub mod convert_packed;
@@ -95,7 +96,10 @@ impl Lowering<'_, '_> {
     /// Lowers one instruction, under its guard if it has one.
     pub fn instruction(&mut self, instruction: &Instruction) -> Result {
         let Action::Compute(operation) = instruction.form.row.action else { return Ok(()) };
-        let lower = dispatch::function(operation);
+        let lower = |l: &mut Self, instruction: &Instruction| match instruction.contraction {
+            Some(contraction) => contraction::contracted(l, instruction, operation, contraction),
+            None => dispatch::function(operation)(l, instruction),
+        };
         self.b.at(instruction.span);
         let Some((register, negated)) = instruction.guard else { return lower(self, instruction) };
         let guard = self.register(register);

@@ -16,6 +16,7 @@ mod pointers;
 mod powers;
 mod relax_barriers;
 mod rewrite;
+mod sink;
 mod spaces;
 
 pub use combine_loads::combine_loads;
@@ -29,4 +30,5 @@ pub use pointers::pointer_constants;
 pub use powers::divide_by_powers;
 pub use relax_barriers::relax_barriers;
 pub use rewrite::{Rewritten, rewrite};
+pub use sink::sink_fused;
 pub use spaces::resolve_spaces;

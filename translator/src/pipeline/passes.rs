@@ -218,6 +218,12 @@ pub static PASSES: &[Pass] = &[
     policy("separate_lane_loops", Legal, |function, policy| {
         legalize::separate_lane_loops(function, policy.workgroups.lane_calls)
     }),
+    // No pass after this one moves anything.
+    policy("sink_fused", Legal, |function, policy| {
+        if policy.floats.dot_fma {
+            opt::sink_fused(function);
+        }
+    }),
 ];
 
 /// Runs the passes that make a freshly lowered function small, for tests of them together.

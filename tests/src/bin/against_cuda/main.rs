@@ -56,6 +56,8 @@ enum Kind {
     Simd,
     /// Floats among integers.
     Floats,
+    /// Products and sums that may be fused.
+    Contraction,
     /// Control flow, barriers, calls, operations of warps.
     Programs,
     /// The same where lanes meet in different places.
@@ -113,6 +115,7 @@ impl Comparison {
                 Kind::Integers => Mix::Integers,
                 Kind::Simd => Mix::Simd,
                 Kind::Floats => Mix::Floats,
+                Kind::Contraction => Mix::Contraction(seed as usize % forms::TYPES.len()),
                 Kind::Programs => {
                     different += usize::from(self.compare_program(seed, Size::Long, &command_line.out, out)?);
                     continue;
@@ -123,16 +126,16 @@ impl Comparison {
                 }
             };
             let kernel = straight::straight(seed, mix, command_line.instructions);
-            let case = straight_case(seed, &kernel);
-            let Some(difference) = self.difference(&case) else { continue };
+            let case = straight_case(seed, mix, &kernel);
+            let Some(difference) = self.difference(mix, &case) else { continue };
             different += 1;
             let odd = self.odd(&case);
             let mut shown = kernel;
             if reduced.iter().filter(|earlier| **earlier == odd).count() < command_line.reduce {
                 reduced.push(odd);
                 shown = reduce::reduce(shown, |kernel| {
-                    let case = straight_case(seed, kernel);
-                    self.differs(&case) && self.odd(&case) == odd
+                    let case = straight_case(seed, mix, kernel);
+                    self.differs(mix, &case) && self.odd(&case) == odd
                 });
             }
             let difference = match odd {
@@ -148,7 +151,7 @@ impl Comparison {
     /// Whether a program with control flow gives different results.
     fn compare_program(&mut self, seed: u64, size: Size, directory: &Path, out: &mut dyn Write) -> Result<bool> {
         let case = program_case(seed, &draw(seed, size, 1));
-        let Some(difference) = self.difference(&case) else { return Ok(false) };
+        let Some(difference) = self.difference(Mix::Integers, &case) else { return Ok(false) };
         save(directory, seed, &difference, &case.ptx, out)?;
         Ok(true)
     }
@@ -169,9 +172,9 @@ impl Comparison {
     }
 
     /// Where the two sides give different results, or one of them none.
-    fn difference(&mut self, case: &Prepared) -> Option<String> {
+    fn difference(&mut self, mix: Mix, case: &Prepared) -> Option<String> {
         match (self.truth.run(case), self.device.run(case)) {
-            (Ok(truth), Ok(device)) => first_difference(&truth, &device),
+            (Ok(truth), Ok(device)) => first_difference(mix, &truth, &device),
             (Err(truth), Err(device)) => Some(format!("neither runs it: {truth}; {device}")),
             (Err(truth), Ok(_)) => Some(format!("not run for the truth: {truth}")),
             (Ok(_), Err(device)) => Some(format!("not run on the device: {device}")),
@@ -179,17 +182,19 @@ impl Comparison {
     }
 
     /// Whether both run a kernel and give different results.
-    fn differs(&mut self, case: &Prepared) -> bool {
+    fn differs(&mut self, mix: Mix, case: &Prepared) -> bool {
         let Ok(truth) = self.truth.run(case) else { return false };
-        self.device.run(case).is_ok_and(|device| first_difference(&truth, &device).is_some())
+        self.device.run(case).is_ok_and(|device| first_difference(mix, &truth, &device).is_some())
     }
 }
 
-fn first_difference(truth: &Outputs, device: &Outputs) -> Option<String> {
+fn first_difference(mix: Mix, truth: &Outputs, device: &Outputs) -> Option<String> {
     let buffers = truth.buffers.iter().zip(&device.buffers).enumerate();
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
     buffers.filter(|(_, (truth, device))| truth != device).find_map(|(argument, (truth, device))| {
         let (truth, device) = (truth.as_ref()?, device.as_ref()?);
-        let word = truth.chunks(8).zip(device.chunks(8)).position(|(truth, device)| truth != device)?;
+        let mut words = truth.chunks(8).zip(device.chunks(8));
+        let word = words.position(|(truth, device)| !straight::same(mix, number(truth), number(device)))?;
         let hexadecimal =
             |bytes: &[u8]| bytes.iter().skip(8 * word).take(8).rev().map(|b| format!("{b:02x}")).collect::<String>();
         Some(format!(
@@ -202,9 +207,9 @@ fn first_difference(truth: &Outputs, device: &Outputs) -> Option<String> {
     })
 }
 
-fn straight_case(seed: u64, kernel: &Straight) -> Prepared {
+fn straight_case(seed: u64, mix: Mix, kernel: &Straight) -> Prepared {
     let output = vec![0; 8 * straight::THREADS * kernel.slots];
-    let buffers = [straight::inputs(seed), output].map(|bytes| Argument::Buffer(Array { ty: Scalar::U64, bytes }));
+    let buffers = [straight::inputs(seed, mix), output].map(|bytes| Argument::Buffer(Array { ty: Scalar::U64, bytes }));
     case(kernel.ptx(), "kernel", [1; 3], [straight::THREADS as u32, 1, 1], buffers.into())
 }
 

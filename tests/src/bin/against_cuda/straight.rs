@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use ptx2spv_tests::random::Random;
 
-use super::forms::{FLOATS, Form, INTEGERS, SIMD};
+use super::forms::{BETWEEN, FLOATS, Form, INTEGERS, SIMD, TYPES};
 
 /// Threads of the one block.
 pub const THREADS: usize = 64;
@@ -82,6 +82,9 @@ pub enum Mix {
     Simd,
     /// Floats among integers, with `.rn` throughout, so that nothing may be fused.
     Floats,
+    /// Products and sums that may be fused, of one of [`TYPES`]. Without loops: they are unrolled, and then more is fused than is
+    /// known here.
+    Contraction(usize),
 }
 
 /// A kernel, line by line.
@@ -104,7 +107,7 @@ impl Straight {
             "\t.reg .b64 %d<8>;\n\t.reg .b32 %r<8>, %thread, %count;\n\t.reg .b16 %h<8>;\n\t.reg .pred %p<4>, %again;\n",
         );
         text.push_str("\tld.param.u64 %in, [in];\n\tld.param.u64 %out, [out];\n\tmov.u32 %thread, %tid.x;\n");
-        text.push_str("\tmad.wide.u32 %in, %thread, 8, %in;\n\tmad.wide.u32 %out, %thread, 8, %out;\n\tmov.u64 %acc, 0;\n\tmov.u64 %t, 0;\n");
+        text.push_str("\tmad.wide.u32 %in, %thread, 8, %in;\n\tmad.wide.u32 %out, %thread, 8, %out;\n\tld.global.u64 %t, [%in];\n\tor.b64 %acc, %t, 1;\n\tcvt.u32.u64 %count, %acc;\n");
         let stride = 8 * THREADS;
         for n in 0..REGISTERS {
             let second = (n + REGISTERS) * stride;
@@ -123,9 +126,12 @@ impl Straight {
     }
 }
 
-/// The words that threads begin with: edges and random ones.
-pub fn inputs(seed: u64) -> Vec<u8> {
+/// The words that threads begin with: edges and random ones, or floats of all widths that stay in range for a while.
+pub fn inputs(seed: u64, mix: Mix) -> Vec<u8> {
     let mut random = Random::new(seed ^ 0x5eed);
+    if let Mix::Contraction(ty) = mix {
+        return (0..INPUTS * THREADS).flat_map(|_| near_one(&mut random, ty).to_le_bytes()).collect();
+    }
     (0..INPUTS * THREADS)
         .flat_map(|_| {
             let word = match random.below(4) {
@@ -137,6 +143,30 @@ pub fn inputs(seed: u64) -> Vec<u8> {
             word.to_le_bytes()
         })
         .collect()
+}
+
+/// Numbers of a type with magnitudes from 0.5 to 2, as many as 64 bits hold.
+fn near_one(random: &mut Random, ty: usize) -> u64 {
+    let (_, bits, infinity) = TYPES[ty];
+    let one = (infinity >> 1) & infinity;
+    let place = 1 << infinity.trailing_zeros();
+    let lanes = (0..64 / bits).map(|lane| {
+        let word = random.word() & (u64::MAX >> (64 - bits));
+        let exponent = one - place * (random.word() & 1);
+        ((word & !infinity) | exponent) << (lane * bits)
+    });
+    lanes.sum()
+}
+
+/// Whether two words that a kernel wrote are the same, where NaNs of a type all are.
+pub fn same(mix: Mix, a: u64, b: u64) -> bool {
+    let Mix::Contraction(ty) = mix else { return a == b };
+    let (_, bits, infinity) = TYPES[ty];
+    (0..64 / bits).all(|lane| {
+        let [a, b] = [a, b].map(|word| (word >> (lane * bits)) & (u64::MAX >> (64 - bits)));
+        let is_nan = |lane: u64| lane & (u64::MAX >> (65 - bits)) > infinity;
+        a == b || (is_nan(a) && is_nan(b))
+    })
 }
 
 /// The kernel of a seed.
@@ -165,7 +195,7 @@ impl Generator {
                     let label = self.labels;
                     self.labels += 1;
                     let p = self.random.below(4);
-                    if self.random.chance(50) {
+                    if matches!(self.mix, Mix::Contraction(_)) || self.random.chance(50) {
                         self.line(format!("@%p{p} bra L{label};"));
                         open = Some((label, false));
                     } else {
@@ -176,7 +206,7 @@ impl Generator {
                     }
                 }
                 0..15 if open.is_some() => self.close(&mut open),
-                3..8 if self.mix != Mix::Simd => self.divisions(),
+                3..8 if !matches!(self.mix, Mix::Simd | Mix::Contraction(_)) => self.divisions(),
                 _ => self.instruction(shown),
             }
         }
@@ -185,6 +215,9 @@ impl Generator {
             self.show('d', n);
             self.show('r', n);
             self.show('h', n);
+        }
+        if matches!(self.mix, Mix::Contraction(_)) {
+            self.line("mad.wide.u32 %acc, %count, 2654435761, %acc;".to_owned());
         }
         let slot = self.slot();
         self.line(format!("st.global.u64 [%out+{slot}], %acc;"));
@@ -241,10 +274,15 @@ impl Generator {
     }
 
     fn instruction(&mut self, shown: usize) {
+        if matches!(self.mix, Mix::Contraction(_)) && self.random.chance(8) {
+            let between = *self.random.pick(BETWEEN);
+            return self.line(between.to_owned());
+        }
         let forms: &[&[Form]] = match self.mix {
             Mix::Integers => &[INTEGERS],
             Mix::Simd => &[SIMD, SIMD, SIMD, INTEGERS],
             Mix::Floats => &[FLOATS, FLOATS, FLOATS, INTEGERS],
+            Mix::Contraction(ty) => &[TYPES[ty].0],
         };
         let list = *self.random.pick(forms);
         let Form(name, operands) = *self.random.pick(list);
@@ -281,7 +319,7 @@ impl Generator {
         let Some((kind, n)) = to else { return };
         if self.random.chance(shown) {
             self.show(kind, n);
-        } else if self.random.chance(20) {
+        } else if !matches!(self.mix, Mix::Contraction(_)) && self.random.chance(20) {
             match kind {
                 'd' => self.line(format!("xor.b64 %acc, %acc, %d{n};")),
                 'r' => self.line(format!("mad.wide.u32 %acc, %r{n}, 2654435761, %acc;")),
@@ -322,7 +360,10 @@ impl Generator {
             let kind = if bits == 64 { 'd' } else { 'r' };
             return format!("%{kind}{n}");
         }
-        let value = if self.random.chance(70) {
+        let value = if matches!(self.mix, Mix::Contraction(_)) {
+            let magnitude = 0.5 + self.random.below(1 << 30) as f64 / f64::from(1 << 30);
+            if self.random.chance(50) { *self.random.pick(&[1.0, -1.0, 2.0, 0.0, -0.0]) } else { magnitude }
+        } else if self.random.chance(70) {
             *self.random.pick(FLOAT_EDGES)
         } else {
             (self.random.word() as i64 as f64) * 2f64.powi(self.random.below(120) as i32 - 120)

@@ -163,6 +163,7 @@ impl<'p> Build<'p> {
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
             upper: FxHashMap::default(),
             carry: None,
+            factors: FxHashMap::default(),
             stack: self.alloca,
             stack_before: None,
             params,

@@ -1,9 +1,11 @@
 //! The instructions that random kernels are drawn from.
 
+mod contraction;
 mod floats;
 mod integers;
 mod video;
 
+pub use contraction::{BETWEEN, TYPES};
 pub use floats::FLOATS;
 pub use integers::INTEGERS;
 pub use video::SIMD;

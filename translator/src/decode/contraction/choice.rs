@@ -1,0 +1,67 @@
+//! Which sums are fused, and with which of their operands.
+
+use super::products::{Product, Products};
+
+/// A sum that has a product among its operands.
+#[derive(Debug)]
+pub(super) struct Sum {
+    /// Its instruction.
+    pub(super) item: usize,
+    /// Its operands that are products: their numbers, and whether the operand is the negation.
+    pub(super) sides: [Option<(usize, bool)>; 2],
+    /// The product that it is fused with, whether that is the second operand, and whether the operand is the negation.
+    pub(super) fused: Option<(usize, bool, bool)>,
+}
+
+impl Sum {
+    fn fuse(&mut self, side: usize) {
+        if let Some(Some((product, negated))) = self.sides.get(side) {
+            self.fused = Some((*product, side == 1, *negated));
+        }
+    }
+
+    /// Whether both operands are the same product.
+    fn is_double(&self) -> bool {
+        matches!(self.sides, [Some((a, _)), Some((b, _))] if a == b)
+    }
+}
+
+/// Fuses sums: first with products that have no other use, then with those whose uses all can be fused.
+pub(super) fn choose(found: &mut Products) {
+    let Products { products, sums, .. } = found;
+    for sum in &mut *sums {
+        let single = |side: &Option<(usize, bool)>| {
+            side.and_then(|(product, _)| products.get(product))
+                .is_some_and(|product| !product.rounded && product.sums.len() == 1)
+        };
+        if let Some(side) = sum.sides.iter().position(single) {
+            sum.fuse(side);
+        }
+    }
+    for number in 0..sums.len() {
+        let Some(sum) = sums.get(number).filter(|sum| sum.fused.is_none()) else { continue };
+        let uses = sum.sides.map(|side| {
+            let (number, _) = side?;
+            let product = products.get(number)?;
+            is_fusable(product, number, sums).then_some(product.sums.len())
+        });
+        let side = match uses {
+            [Some(first), Some(second)] => Some(usize::from(second < first)),
+            [Some(_), None] => Some(0),
+            [None, Some(_)] => Some(1),
+            [None, None] => None,
+        };
+        if let (Some(side), Some(sum)) = (side, sums.get_mut(number)) {
+            sum.fuse(side);
+        }
+    }
+}
+
+/// Whether all uses of a product are sums that are fused with it or can still be.
+fn is_fusable(product: &Product, number: usize, sums: &[Sum]) -> bool {
+    !product.rounded
+        && product.sums.iter().filter_map(|sum| sums.get(*sum)).all(|sum| {
+            let free = sum.fused.is_none_or(|(fused, ..)| fused == number);
+            free && !sum.is_double()
+        })
+}

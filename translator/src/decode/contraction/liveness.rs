@@ -1,0 +1,114 @@
+//! Which registers are read later, and which instructions give nothing that is. NVIDIA's compiler has removed those when it fuses.
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+
+use super::blocks::{Block, calls};
+use super::operands::visit;
+use crate::decode::program::{Instruction, Item, Reg};
+use crate::isa::operation::{Action, Effects, Operation};
+
+/// Most registers times blocks that are looked at. In larger functions everything counts as read later.
+const MAX_SIZE: usize = 1 << 28;
+
+/// What is read later in a function.
+pub(super) struct Liveness {
+    /// For each item, whether it is an instruction whose results nobody reads.
+    pub(super) dead: Vec<bool>,
+    /// The registers' numbers in the sets.
+    numbers: FxHashMap<Reg, usize>,
+    /// For each block by its last item, the registers that are read after it.
+    after: FxHashMap<usize, FixedBitSet>,
+}
+
+impl Liveness {
+    /// Finds what is read later. Instructions count as readers if what they give is read.
+    pub(super) fn new(items: &[Item], blocks: &[Block]) -> Self {
+        let mut numbers = FxHashMap::default();
+        for item in items {
+            if let Item::Instruction(instruction) = item {
+                visit(instruction, &mut |register, _| {
+                    let number = numbers.len();
+                    numbers.entry(register).or_insert(number);
+                });
+            }
+        }
+        let mut liveness = Self { dead: vec![false; items.len()], numbers, after: FxHashMap::default() };
+        if liveness.numbers.len().saturating_mul(blocks.len()) <= MAX_SIZE {
+            liveness.solve(items, blocks);
+        }
+        liveness
+    }
+
+    /// Whether a register is read after a block.
+    pub(super) fn is_read_after(&self, block: &Block, register: Reg) -> bool {
+        let read = block.items.last().and_then(|last| self.after.get(last));
+        let number = self.numbers.get(&register);
+        read.zip(number).is_none_or(|(read, number)| read.contains(*number))
+    }
+
+    /// Goes backwards through the blocks until no more is found to be read.
+    fn solve(&mut self, items: &[Item], blocks: &[Block]) {
+        let empty = FixedBitSet::with_capacity(self.numbers.len());
+        let mut before = vec![empty.clone(); blocks.len()];
+        loop {
+            let mut changed = false;
+            for (number, block) in blocks.iter().enumerate().rev() {
+                let mut live = empty.clone();
+                for next in block.next.iter().filter_map(|next| before.get(*next)) {
+                    live.union_with(next);
+                }
+                if let Some(last) = block.items.last() {
+                    self.after.insert(*last, live.clone());
+                }
+                for &item in block.items.iter().rev() {
+                    if let Some(Item::Instruction(instruction)) = items.get(item) {
+                        let dead = self.step(instruction, &mut live);
+                        if let Some(slot) = self.dead.get_mut(item) {
+                            *slot = dead;
+                        }
+                    }
+                }
+                if let Some(before) = before.get_mut(number).filter(|before| **before != live) {
+                    *before = live;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// Goes back over one instruction, and returns whether it is dead.
+    fn step(&self, instruction: &Instruction, live: &mut FixedBitSet) -> bool {
+        let mut is_read = false;
+        let each = |written: bool, act: &mut dyn FnMut(usize)| {
+            visit(instruction, &mut |register, writes| {
+                if let Some(number) = self.numbers.get(&register).filter(|_| writes == written) {
+                    act(*number);
+                }
+            });
+        };
+        each(true, &mut |number| is_read |= live.contains(number));
+        if !is_read && only_computes(instruction) {
+            return true;
+        }
+        if instruction.guard.is_none() {
+            each(true, &mut |number| live.set(number, false));
+        }
+        each(false, &mut |number| live.insert(number));
+        false
+    }
+}
+
+/// Whether an instruction does nothing but write registers.
+fn only_computes(instruction: &Instruction) -> bool {
+    let Action::Compute(operation) = instruction.form.row.action else { return false };
+    let writes = instruction.form.is_destination(0);
+    let ordered = matches!(operation, Operation::Load)
+        && instruction.modifiers.one_of(&["volatile", "relaxed", "acquire"]).is_some();
+    let memory = instruction.form.accesses_memory() && operation != Operation::Load;
+    let effects = Effects { ordered: false, ..operation.effects() };
+    effects == Effects::default() && writes && !memory && !ordered && !calls(instruction)
+}

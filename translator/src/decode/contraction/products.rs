@@ -1,0 +1,295 @@
+//! Products and sums of a basic block, and how products are used there.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::blocks::Block;
+use super::choice::Sum;
+use super::liveness::Liveness;
+use super::operands::visit;
+use super::{Kind, is_difference, product, sum};
+use crate::decode::program::{Base, Instruction, Item, Operand, Reg};
+use crate::isa::operation::{Action, Operation};
+use crate::isa::types::ScalarType;
+
+/// A product that may be fused.
+#[derive(Debug)]
+pub(super) struct Product {
+    /// Its instruction.
+    pub(super) item: usize,
+    kind: Kind,
+    factors: [Factor; 2],
+    /// The sums with this product, each once for each operand.
+    pub(super) sums: Vec<usize>,
+    /// Whether something else reads the product, so that it is rounded for all.
+    pub(super) rounded: bool,
+}
+
+/// What a product is made of: the register and how often the block has written it before, or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Factor {
+    Register(Reg, u32),
+    Constant(u64),
+    Other,
+}
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    /// A product or its negation.
+    Product { product: usize, negated: bool },
+    /// A product or something else, depending on a guard.
+    Perhaps(usize),
+}
+
+/// The products and sums of a function.
+#[derive(Default)]
+pub(super) struct Products {
+    pub(super) products: Vec<Product>,
+    pub(super) sums: Vec<Sum>,
+    /// Registers that hold products of a constant, or their negations, wherever they are read.
+    everywhere: FxHashMap<Reg, Content>,
+}
+
+/// The registers of a block, as far as its instructions have been looked at.
+#[derive(Default)]
+struct Registers {
+    contents: FxHashMap<Reg, Content>,
+    writes: FxHashMap<Reg, u32>,
+}
+
+impl Products {
+    /// Begins with the products of a constant, or of a parameter, in registers that nothing else writes. NVIDIA's compiler moves such a
+    /// product to the sum, in whatever block that is.
+    pub(super) fn of_constants(items: &[Item], liveness: &Liveness) -> Self {
+        let mut found = Self::default();
+        let once = WrittenOnce::new(items);
+        let constants: FxHashSet<Reg> = instructions(items)
+            .filter(|(_, i)| loads_constant(i))
+            .filter_map(|(item, i)| once.result(item, i))
+            .collect();
+        let is_constant = |operand: &Operand| match operand {
+            Operand::Imm(_) => true,
+            Operand::Reg(register) => constants.contains(register),
+            _ => false,
+        };
+        for (item, instruction) in instructions(items).filter(|(item, _)| liveness.dead.get(*item) == Some(&false)) {
+            let Some(register) = once.result(item, instruction) else { continue };
+            let registers = Registers::default();
+            let content = found.copied(instruction, &registers).or_else(|| {
+                let kind = product(instruction).filter(|kind| !is_copy(instruction, *kind))?;
+                let constant = instruction.operands.iter().skip(1).any(is_constant);
+                constant.then(|| found.product(item, kind, instruction, &registers))
+            });
+            found.everywhere.extend(content.map(|content| (register, content)));
+        }
+        found
+    }
+
+    /// What a register holds, if that is a product.
+    fn content(&self, register: Reg, registers: &Registers) -> Option<Content> {
+        registers.contents.get(&register).or_else(|| self.everywhere.get(&register)).copied()
+    }
+
+    /// Adds those of a block.
+    pub(super) fn collect(&mut self, items: &[Item], liveness: &Liveness, block: &Block) {
+        let mut registers = Registers::default();
+        for &item in &block.items {
+            if let Some(Item::Instruction(instruction)) = items.get(item)
+                && liveness.dead.get(item) == Some(&false)
+            {
+                self.instruction(item, instruction, &mut registers);
+            }
+        }
+        for (register, content) in registers.contents {
+            let (Content::Product { product, .. } | Content::Perhaps(product)) = content;
+            if let Some(product) = self.products.get_mut(product)
+                && !product.rounded
+            {
+                product.rounded = liveness.is_read_after(block, register);
+            }
+        }
+    }
+
+    fn instruction(&mut self, item: usize, instruction: &Instruction, registers: &mut Registers) {
+        let everywhere = instruction.operands.first().is_some_and(|operand| match operand {
+            Operand::Reg(register) => self.everywhere.contains_key(register),
+            _ => false,
+        });
+        if everywhere {
+            if product(instruction).is_some() {
+                self.uses(item, instruction, registers);
+            }
+            return;
+        }
+        let content = match self.copied(instruction, registers) {
+            Some(content) => Some(content),
+            None => {
+                self.uses(item, instruction, registers);
+                let kind = product(instruction).filter(|kind| !is_copy(instruction, *kind));
+                kind.map(|kind| self.product(item, kind, instruction, registers))
+            }
+        };
+        let guarded = instruction.guard.is_some();
+        visit(instruction, &mut |register, writes| {
+            if !writes {
+                return;
+            }
+            *registers.writes.entry(register).or_default() += 1;
+            let before = registers.contents.remove(&register);
+            let after = match (guarded, before) {
+                (false, _) => content,
+                (true, Some(Content::Product { product, .. } | Content::Perhaps(product))) => {
+                    Some(Content::Perhaps(product))
+                }
+                (true, None) => None,
+            };
+            if let Some(after) = after {
+                registers.contents.insert(register, after);
+            }
+        });
+    }
+
+    /// What an instruction copies or negates, if that is a product.
+    fn copied(&self, instruction: &Instruction, registers: &Registers) -> Option<Content> {
+        let [Operand::Reg(_), operands @ ..] = instruction.operands.as_slice() else { return None };
+        let (source, other) = match operands {
+            [Operand::Reg(source)] => (source, None),
+            [Operand::Reg(source), Operand::Imm(other)] | [Operand::Imm(other), Operand::Reg(source)] => {
+                (source, Some(*other))
+            }
+            _ => return None,
+        };
+        let Some(Content::Product { product, negated }) = self.content(*source, registers) else { return None };
+        let kind = self.products.get(product)?.kind;
+        let negates = negation(instruction, kind, other)?;
+        Some(Content::Product { product, negated: negated != negates })
+    }
+
+    /// Notes what an instruction reads.
+    fn uses(&mut self, item: usize, instruction: &Instruction, registers: &Registers) {
+        let sides = sum(instruction).map_or([None; 2], |kind| self.sides(instruction, kind, registers));
+        let sides = if self.are_doubled(instruction, sides) { [None; 2] } else { sides };
+        let mut fusable: Vec<usize> = sides.iter().flatten().map(|(product, _)| *product).collect();
+        if !fusable.is_empty() {
+            for product in &fusable {
+                if let Some(product) = self.products.get_mut(*product) {
+                    product.sums.push(self.sums.len());
+                }
+            }
+            self.sums.push(Sum { item, sides, fused: None });
+        }
+        visit(instruction, &mut |register, writes| {
+            let Some(content) = self.content(register, registers).filter(|_| !writes) else { return };
+            let (Content::Product { product, .. } | Content::Perhaps(product)) = content;
+            if let Some(position) = fusable.iter().position(|fusable| *fusable == product) {
+                fusable.swap_remove(position);
+            } else if let Some(product) = self.products.get_mut(product) {
+                product.rounded = true;
+            }
+        });
+    }
+
+    /// The products of a sum's kind among its operands, and whether the operands are their negations.
+    fn sides(&self, instruction: &Instruction, kind: Kind, registers: &Registers) -> [Option<(usize, bool)>; 2] {
+        [1, 2].map(|index| {
+            let Some(Operand::Reg(register)) = instruction.operands.get(index) else { return None };
+            let Some(Content::Product { product, negated }) = self.content(*register, registers) else { return None };
+            (self.products.get(product)?.kind == kind).then_some((product, negated))
+        })
+    }
+
+    /// Whether a sum is that of two products of the same factors, which becomes twice their value.
+    fn are_doubled(&self, instruction: &Instruction, sides: [Option<(usize, bool)>; 2]) -> bool {
+        let [Some((a, a_negated)), Some((b, b_negated))] = sides else { return false };
+        let factors = |product: usize| self.products.get(product).map(|product| product.factors);
+        let (Some([a1, a2]), Some(b_factors)) = (factors(a), factors(b)) else { return false };
+        let same = b_factors == [a1, a2] || b_factors == [a2, a1];
+        a != b && same && a_negated == b_negated && !is_difference(instruction)
+    }
+
+    fn product(&mut self, item: usize, kind: Kind, instruction: &Instruction, registers: &Registers) -> Content {
+        let factors = [1, 2].map(|index| match instruction.operands.get(index) {
+            Some(Operand::Reg(register)) => {
+                Factor::Register(*register, registers.writes.get(register).copied().unwrap_or(0))
+            }
+            Some(Operand::Imm(bits)) => Factor::Constant(*bits),
+            _ => Factor::Other,
+        });
+        self.products.push(Product { item, kind, factors, sums: Vec::new(), rounded: false });
+        Content::Product { product: self.products.len() - 1, negated: false }
+    }
+}
+
+/// The instructions of a function with their positions.
+fn instructions(items: &[Item]) -> impl Iterator<Item = (usize, &Instruction)> {
+    items.iter().enumerate().filter_map(|(position, item)| match item {
+        Item::Instruction(instruction) => Some((position, instruction)),
+        Item::Label(_) => None,
+    })
+}
+
+/// Registers that only one instruction writes, and that whatever its guard is.
+struct WrittenOnce(FxHashMap<Reg, Option<usize>>);
+
+impl WrittenOnce {
+    fn new(items: &[Item]) -> Self {
+        let mut written = FxHashMap::default();
+        for (item, instruction) in instructions(items) {
+            visit(instruction, &mut |register, writes| {
+                if writes {
+                    let once = instruction.guard.is_none().then_some(item);
+                    written.entry(register).and_modify(|writer| *writer = None).or_insert(once);
+                }
+            });
+        }
+        Self(written)
+    }
+
+    /// The register that an instruction writes, if it writes but one and nothing else writes that.
+    fn result(&self, item: usize, instruction: &Instruction) -> Option<Reg> {
+        let Some(Operand::Reg(register)) = instruction.operands.first() else { return None };
+        let is_result = instruction.form.is_destination(0) && self.0.get(register) == Some(&Some(item));
+        is_result.then_some(*register)
+    }
+}
+
+/// Whether an instruction gives the same to all threads without computing it: a constant or a parameter.
+fn loads_constant(instruction: &Instruction) -> bool {
+    match instruction.form.row.action {
+        Action::Compute(Operation::Mov) => matches!(instruction.operands.get(1), Some(Operand::Imm(_))),
+        Action::Compute(Operation::Load) => {
+            matches!(instruction.operands.get(1), Some(Operand::Address(Base::Param(_), _)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a product is one factor or its negation, since the other one is 1 or -1.
+fn is_copy(instruction: &Instruction, kind: Kind) -> bool {
+    let mut constants = instruction.operands.iter().filter_map(|operand| match operand {
+        Operand::Imm(bits) => Some(*bits),
+        _ => None,
+    });
+    constants.any(|constant| negation(instruction, kind, Some(constant)).is_some())
+}
+
+/// Whether an instruction negates a product of a kind that it gets besides a constant, if it does no more than copy or negate it.
+fn negation(instruction: &Instruction, kind: Kind, constant: Option<u64>) -> Option<bool> {
+    let Action::Compute(operation) = instruction.form.row.action else { return None };
+    let ty = instruction.modifiers.ty(0);
+    let like = ty == kind.ty && (kind.flushes || !instruction.modifiers.has("ftz"));
+    if instruction.guard.is_some() {
+        return None;
+    }
+    match (operation, constant) {
+        (Operation::Mov, None) if ty.bits() == kind.ty.bits() => Some(false),
+        (Operation::FloatNeg, None) if like && ty != ScalarType::Bf16x2 => Some(true),
+        (Operation::Xor, Some(0x8000_0000)) if kind.ty == ScalarType::F32 => Some(true),
+        (Operation::FloatMul, Some(factor)) if like && !instruction.modifiers.has("sat") => match (ty, factor) {
+            (ScalarType::F32, 0x3f80_0000) | (ScalarType::F64, 0x3ff0_0000_0000_0000) => Some(false),
+            (ScalarType::F32, 0xbf80_0000) | (ScalarType::F64, 0xbff0_0000_0000_0000) => Some(true),
+            _ => None,
+        },
+        _ => None,
+    }
+}

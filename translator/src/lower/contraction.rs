@@ -1,0 +1,76 @@
+//! Products and sums that NVIDIA's compiler fuses (see [`crate::decode::contraction`]).
+
+use super::{Lowering, Result, carrier, dispatch, float, half};
+use crate::decode::Contraction;
+use crate::decode::program::Instruction;
+use crate::ir::{Type, Unary, Value, Var};
+use crate::isa::operation::Operation;
+use crate::isa::types::ScalarType;
+
+/// Lowers an instruction that takes part in a fused multiply-add.
+pub(super) fn contracted(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operation: Operation,
+    contraction: Contraction,
+) -> Result {
+    match contraction {
+        Contraction::Product(number) => {
+            keep_factors(l, i, number)?;
+            // What else reads the product gets it rounded. Else it is removed.
+            dispatch::function(operation)(l, i)
+        }
+        Contraction::Sum { product, second, negated } => sum(l, i, operation, product, second, negated),
+    }
+}
+
+/// Keeps the factors of a product: their registers may have changed when the sum is computed.
+fn keep_factors(l: &mut Lowering<'_, '_>, i: &Instruction, number: u32) -> Result {
+    let ty = i.modifiers.ty(0);
+    let values = [l.int(i, 1, ty)?, l.int(i, 2, ty)?];
+    for (factor, value) in factors(l, ty, number).into_iter().zip(values) {
+        l.b.set(factor, value);
+    }
+    Ok(())
+}
+
+/// The variables that keep the factors of a product.
+fn factors(l: &mut Lowering<'_, '_>, ty: ScalarType, number: u32) -> [Var; 2] {
+    let function = &mut *l.b.function;
+    *l.frame.factors.entry(number).or_insert_with(|| [(); 2].map(|()| function.var(carrier(ty))))
+}
+
+/// A sum with a product, rounded once.
+fn sum(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operation: Operation,
+    product: u32,
+    second: bool,
+    negated: bool,
+) -> Result {
+    let ty = i.modifiers.ty(0);
+    let [a, b] = factors(l, ty, product).map(|factor| l.b.get(factor));
+    let c = l.int(i, if second { 1 } else { 2 }, ty)?;
+    // a·b - c, or c - a·b
+    let difference = matches!(operation, Operation::FloatSub | Operation::HalfSub);
+    let a = if negated != (difference && second) { negative(l, ty, a) } else { a };
+    let c = if difference && !second { negative(l, ty, c) } else { c };
+    match operation {
+        Operation::HalfAdd | Operation::HalfSub => half::fused(l, i, [a, b, c]),
+        _ => float::fused(l, i, [a, b, c]),
+    }
+}
+
+/// The bits of a float or of a pair of halves with the other sign.
+fn negative(l: &mut Lowering<'_, '_>, ty: ScalarType, bits: Value) -> Value {
+    match ty {
+        ScalarType::F32 => {
+            let float = l.b.bitcast(bits, Type::F32);
+            let negative = l.b.unary(Unary::FNeg, float);
+            l.b.bits(negative)
+        }
+        ScalarType::F16x2 | ScalarType::Bf16x2 => l.b.xor_const(bits, 0x8000_8000),
+        _ => l.b.xor_const(bits, float::format(ty).sign()),
+    }
+}
