@@ -17,7 +17,7 @@ use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;
 
 /// Counts changes of the self-test, or of what the translator makes of its instructions, that can change what it finds.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 
 /// What the self-test found out about a device.
 #[derive(Serialize, Deserialize)]

@@ -181,6 +181,13 @@ pub const DOT: &[Instruction] = &[
          LESS: fma.rn.f32 %r, %a, %b, %c; DONE:",
         judge::fused_if_less,
     ),
+    // Nobody needs the sum before the condition.
+    Instruction::single(
+        "fma.rn.f32 %r, %a, %b, %c; setp.lt.f32 %p, %a, %c; @%p bra DONE; mov.u32 %n, 4; \
+         ROUND: add.rn.f32 %a, %a, %c; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra ROUND; \
+         xor.b32 %c, %a, %r; xor.b32 %r, %a, %c; DONE:",
+        judge::fma_f32,
+    ),
     // The product doesn't change from round to round.
     Instruction::single(
         "mov.u32 %n, 4; ROUND: fma.rn.f32 %c, %a, %b, %c; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra ROUND; \
