@@ -23,6 +23,7 @@ from generator import (
     extended,
     floats,
     functions,
+    graphs,
     half,
     integer,
     large_memory,
@@ -70,7 +71,7 @@ def generate(root):
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, meetings, masks, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, meetings, graphs, masks, blocks, barriers,
         mbarriers, multimem, newer, stochastic, clusters, tensors, textures, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))

@@ -16,11 +16,7 @@
 //! * On which branches may threads of a warp diverge? Sources are those of the first question, except results of warp operations
 //!   that are the same in all threads of the warp.
 
-use petgraph::Direction;
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
-
-use super::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
+use super::{Barrier, BasicBlock, BlockId, Cfg, End, Joins, Kind, Stop};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Warp, WarpOp};
 
@@ -60,54 +56,6 @@ pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) 
         _ => false,
     };
     cfg.blocks.iter().map(parts).collect()
-}
-
-/// The control-flow graph with post-dominators.
-struct Reach {
-    post_dominators: Dominators<NodeIndex>,
-    exit: NodeIndex,
-}
-
-impl Reach {
-    fn new(cfg: &Cfg) -> Self {
-        let mut graph = DiGraph::<(), ()>::with_capacity(cfg.blocks.len() + 1, cfg.blocks.len() * 2);
-        for _ in 0..=cfg.blocks.len() {
-            graph.add_node(());
-        }
-        let exit = NodeIndex::new(cfg.blocks.len());
-        for (number, block) in cfg.blocks.iter().enumerate() {
-            let mut successors = block.end.successors().peekable();
-            if successors.peek().is_none() {
-                graph.add_edge(exit, NodeIndex::new(number), ());
-            }
-            for next in successors {
-                graph.add_edge(NodeIndex::new(next.position()), NodeIndex::new(number), ());
-            }
-        }
-        debug_assert!(graph.neighbors_directed(exit, Direction::Incoming).next().is_none());
-        Self { post_dominators: simple_fast(&graph, exit), exit }
-    }
-
-    /// Marks everything between a branch and its post-dominator; a branch that can't reach an exit has none.
-    fn spread(&self, cfg: &Cfg, branch: usize, inside: &[bool], analysis: &mut Analysis<'_>) {
-        let join = self.post_dominators.immediate_dominator(NodeIndex::new(branch));
-        let join = join.filter(|join| *join != self.exit).map(NodeIndex::index);
-        let mut seen = vec![false; cfg.blocks.len()];
-        let mut todo: Vec<BlockId> =
-            cfg.blocks.get(branch).into_iter().flat_map(|block| block.end.successors()).collect();
-        while let Some(block) = todo.pop() {
-            let block = block.position();
-            if Some(block) == join || seen.get(block) != Some(&false) || inside.get(block) != Some(&true) {
-                continue;
-            }
-            seen[block] = true; // `get` has shown that it exists
-            if let Some(flag) = analysis.blocks.get_mut(block) {
-                analysis.changed |= !*flag;
-                *flag = true;
-            }
-            todo.extend(cfg.blocks.get(block).into_iter().flat_map(|block| block.end.successors()));
-        }
-    }
 }
 
 /// The sources of dependence.
@@ -158,7 +106,7 @@ impl<'s> Analysis<'s> {
 
     /// Looks at the blocks inside until nothing changes.
     fn run(&mut self, cfg: &Cfg, inside: &[bool]) {
-        let reach = Reach::new(cfg);
+        let joins = Joins::new(cfg);
         let mut spread = vec![false; cfg.blocks.len()];
         let blocks = || cfg.blocks.iter().zip(inside).enumerate().filter(|(_, (_, inside))| **inside);
         while self.changed {
@@ -177,9 +125,18 @@ impl<'s> Analysis<'s> {
                 let End::Branch { condition, .. } = block.end else { continue };
                 if self.value(condition) && spread.get(number) == Some(&false) {
                     spread[number] = true; // `get` has shown that it exists
-                    reach.spread(cfg, number, inside, self);
+                    let inside = |block: BlockId| inside.get(block.position()) == Some(&true);
+                    self.spread(&joins.between(cfg, BlockId::new(number), inside));
                 }
             }
+        }
+    }
+
+    /// Marks everything between a branch and its join.
+    fn spread(&mut self, between: &[bool]) {
+        for (flag, _) in self.blocks.iter_mut().zip(between).filter(|(_, between)| **between) {
+            self.changed |= !*flag;
+            *flag = true;
         }
     }
 

@@ -4,12 +4,15 @@
 //! [`crate::structurize`].
 
 pub mod dependence;
+mod joins;
+pub mod loops;
 mod stop;
 pub mod switch;
 mod text;
 mod tree;
 mod verify;
 
+pub use joins::Joins;
 pub use stop::{Barrier, Kind, Red, Reduction, Stop};
 pub use text::Graph;
 pub use tree::{barriers_unconditional, structure};
@@ -17,8 +20,8 @@ pub use verify::verify;
 
 use std::fmt;
 
-use crate::index::{IndexVec, indices};
-use crate::ir::{Block, Value};
+use crate::index::{Index, IndexVec, indices};
+use crate::ir::{Block, Stmt, Value};
 
 /// A block of a [`Cfg`], by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +45,34 @@ impl fmt::Display for BlockId {
 pub struct Cfg {
     /// The blocks.
     pub blocks: IndexVec<BlockId, BasicBlock>,
+}
+
+impl Cfg {
+    /// The blocks that may follow a block.
+    pub fn successors(&self, block: BlockId) -> impl Iterator<Item = BlockId> + use<> {
+        self.blocks.at(block).map_or(End::Exit, |block| block.end).successors()
+    }
+
+    /// Whether each thread that executes a block reports a fault there, so that the launch fails.
+    pub fn faults(&self, block: BlockId) -> bool {
+        let body = self.blocks.at(block).map_or(&[][..], |block| &block.body);
+        body.iter().any(|stmt| matches!(stmt, Stmt::Report(..)))
+    }
+
+    /// Empties the blocks that can't be reached.
+    pub fn clear_unreachable(&mut self) {
+        let mut reached = vec![false; self.blocks.len()];
+        let mut todo = vec![BlockId::ENTRY];
+        while let Some(block) = todo.pop() {
+            if let Some(reached) = reached.get_mut(block.position()).filter(|reached| !**reached) {
+                *reached = true;
+                todo.extend(self.successors(block));
+            }
+        }
+        for (block, _) in self.blocks.iter_mut().zip(reached).filter(|(_, reached)| !*reached) {
+            *block = BasicBlock::default();
+        }
+    }
 }
 
 /// Straight-line statements and where control goes after them.
@@ -87,7 +118,7 @@ impl End {
     }
 
     /// The blocks that may follow.
-    pub fn successors(self) -> impl Iterator<Item = BlockId> {
+    pub fn successors(self) -> impl Iterator<Item = BlockId> + use<> {
         let (first, second) = match self {
             End::Exit => (None, None),
             End::Goto(next) => (Some(next), None),

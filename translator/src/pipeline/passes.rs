@@ -61,6 +61,11 @@ pub static PASSES: &[Pass] = &[
         );
         Ok(())
     }),
+    // When no edges are added any more.
+    unit("reconverge_in_loops", Uniform, Uniform, |unit, _| {
+        sync::reconverge_in_loops(&mut unit.function, &mut unit.graph);
+        Ok(())
+    }),
     unit("structurize", Uniform, Tree, structurize),
     // Variables forwarded, neighbouring conditions joined, address spaces resolved, addresses narrowed,
     // divisions by powers of two replaced, dead code removed.

@@ -8,10 +8,9 @@
 //! compare-and-swap with a value that the loop has read do not wait: the compare-and-swap fails only if another thread has made progress.
 //! Nor do loops with atomics that are left by a counter.
 
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cfg::loops::{components, marked, ways_back};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop, dependence};
 use crate::index::Index;
 use crate::ir::{Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var};
@@ -28,10 +27,7 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
     let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default())];
     while let Some((part, cut)) = todo.pop() {
         for component in components(cfg, &part, &cut) {
-            let mut inside = vec![false; cfg.blocks.len()];
-            for block in &component {
-                inside[block.position()] = true; // blocks of the graph
-            }
+            let inside = marked(cfg, &component);
             if !component.iter().any(|block| cfg.blocks.at(*block).is_some_and(|block| reads_others(&block.body))) {
                 continue;
             }
@@ -54,48 +50,6 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
         stop_between(cfg, from, to, global);
     }
     among_blocks
-}
-
-/// The strongly connected components of a part of the graph, without the edges in `cut`.
-fn components(cfg: &Cfg, part: &[BlockId], cut: &FxHashSet<(BlockId, BlockId)>) -> Vec<Vec<BlockId>> {
-    let mut graph = DiGraph::<BlockId, ()>::with_capacity(part.len(), 2 * part.len());
-    let nodes: FxHashMap<BlockId, NodeIndex> = part.iter().map(|block| (*block, graph.add_node(*block))).collect();
-    let mut own = FxHashSet::default();
-    for (block, node) in &nodes {
-        for next in cfg.blocks.at(*block).into_iter().flat_map(|block| block.end.successors()) {
-            if let Some(to) = nodes.get(&next)
-                && !cut.contains(&(*block, next))
-            {
-                graph.add_edge(*node, *to, ());
-                if next == *block {
-                    own.insert(*block);
-                }
-            }
-        }
-    }
-    let mut components: Vec<Vec<BlockId>> = tarjan_scc(&graph)
-        .into_iter()
-        .map(|component| component.into_iter().filter_map(|node| graph.node_weight(node).copied()).collect())
-        .filter(|component: &Vec<BlockId>| component.len() > 1 || component.iter().any(|block| own.contains(block)))
-        .collect();
-    components.sort_unstable();
-    components
-}
-
-/// The back edges of a loop: those inside it that lead to an entry.
-fn ways_back(cfg: &Cfg, component: &[BlockId], inside: &[bool]) -> Vec<(BlockId, BlockId)> {
-    let is_inside = |block: BlockId| inside.get(block.position()) == Some(&true);
-    let mut entries = FxHashSet::default();
-    for (number, block) in cfg.blocks.iter().enumerate() {
-        if inside.get(number) != Some(&true) {
-            entries.extend(block.end.successors().filter(|next| is_inside(*next)));
-        }
-    }
-    let edges = component.iter().flat_map(|from| {
-        let successors = cfg.blocks.at(*from).into_iter().flat_map(|block| block.end.successors());
-        successors.map(|to| (*from, to))
-    });
-    edges.filter(|(_, to)| entries.contains(to)).collect()
 }
 
 /// What a loop computes.

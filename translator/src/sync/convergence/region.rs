@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use super::masks::{Definitions, Source};
 use super::{kind, site};
-use crate::cfg::{BlockId, Cfg, End, Kind, Stop, dependence};
+use crate::cfg::{BlockId, Cfg, End, Joins, Kind, Stop, dependence};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Function, Type, WarpOp};
 
@@ -39,6 +39,7 @@ impl Region {
 /// The smallest region with all such operations of a graph, after `split`; `None` if there are no such operations.
 pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     let graph = Graph::new(cfg);
+    let joins = Joins::without_faults(cfg);
     let definitions = Definitions::new(cfg, &graph.before);
     let sites: Vec<Site<'_>> =
         cfg.blocks.indices().filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
@@ -53,9 +54,9 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                 (&block.end, divergent_branches.get(branch.position()))
             {
                 let decided_by = definitions.decided_by(*condition);
-                let join = graph.join(branch);
+                let join = joins.of(branch);
                 for (side, other) in [(*then, *otherwise), (*otherwise, *then)] {
-                    let here = graph.reach(cfg, side, |block| Some(block) == join);
+                    let here = graph.reach(cfg, side, |block| Some(block) == join || cfg.faults(block));
                     let says_who_is_here = |source: &Source<'_>| {
                         let taken = here.contains(&source.block) || source.vote.as_ref() == Some(&decided_by);
                         taken && !(source.warp.members.is_some() && converging.contains(&source.block))
@@ -66,8 +67,8 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                     if waiting.is_empty() {
                         continue;
                     }
-                    let near = graph.reach(cfg, other, |block| Some(block) == join);
-                    let there = graph.reach(cfg, other, |block| is_barrier(cfg, block));
+                    let near = graph.reach(cfg, other, |block| Some(block) == join || cfg.faults(block));
+                    let there = graph.reach(cfg, other, |block| is_barrier(cfg, block) || cfg.faults(block));
                     for own in waiting {
                         for partner in sites.iter().filter(|site| site.kind == own.kind && there.contains(&site.block))
                         {
