@@ -28,21 +28,35 @@ pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     analysis.blocks
 }
 
-/// For each block of a loop, whether it branches on what other threads do meanwhile. `learns` tells which loads and atomics
-/// depend on other threads.
-pub fn branches_on_others(
-    function: &Function,
-    cfg: &Cfg,
-    inside: &[bool],
-    learns: &dyn Fn(&Stmt) -> bool,
-) -> Vec<bool> {
+/// What in a loop depends on what other threads do meanwhile.
+pub struct OnOthers {
+    values: Vec<bool>,
+    blocks: Vec<bool>,
+    controlled: VarSet,
+}
+
+impl OnOthers {
+    /// Whether a value does.
+    pub fn decides(&self, value: Value) -> bool {
+        self.values.get(value.0 as usize).copied().unwrap_or(true)
+    }
+
+    /// Whether it does, if a thread that stays in the loop executes a block in each turn.
+    pub fn executes(&self, block: BlockId) -> bool {
+        self.blocks.get(block.position()).copied().unwrap_or(true)
+    }
+
+    /// Whether it does, if a variable is assigned something.
+    pub fn is_controlled(&self, var: Var) -> bool {
+        self.controlled.contains(var)
+    }
+}
+
+/// What in a loop depends on what other threads do meanwhile. `learns` tells which loads and atomics depend on other threads.
+pub fn on_others(function: &Function, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> OnOthers {
     let mut analysis = Analysis::new(function, cfg, Sources::Others(learns));
     analysis.run(cfg, inside);
-    let depends = |block: &BasicBlock| match block.end {
-        End::Branch { condition, .. } => analysis.value(condition),
-        _ => false,
-    };
-    cfg.blocks.iter().zip(inside).map(|(block, inside)| *inside && depends(block)).collect()
+    OnOthers { values: analysis.values, blocks: analysis.blocks, controlled: analysis.controlled }
 }
 
 /// For each block, whether threads of a warp may diverge at its branch. `alike` tells which values are known to be the same in all
@@ -88,6 +102,8 @@ struct Analysis<'s> {
     /// Those at the start of each block.
     entries: IndexVec<BlockId, VarSet>,
     blocks: Vec<bool>,
+    /// The variables that are assigned something where that depends.
+    controlled: VarSet,
     changed: bool,
 }
 
@@ -100,6 +116,7 @@ impl<'s> Analysis<'s> {
             vars: VarSet::new(function.vars.len()),
             entries: vec![VarSet::new(function.vars.len()); cfg.blocks.len()].into(),
             blocks: vec![false; cfg.blocks.len()],
+            controlled: VarSet::new(function.vars.len()),
             changed: true,
         }
     }
@@ -109,6 +126,11 @@ impl<'s> Analysis<'s> {
         let joins = Joins::new(cfg);
         let mut spread = vec![false; cfg.blocks.len()];
         let blocks = || cfg.blocks.iter().zip(inside).enumerate().filter(|(_, (_, inside))| **inside);
+        let of_loop = matches!(self.sources, Sources::Others(_));
+        // A branch out of a loop decides whether the loop goes on, but not what threads do that stay.
+        let leaves = |block: &BasicBlock| {
+            of_loop && block.end.successors().any(|next| inside.get(next.position()) != Some(&true))
+        };
         while self.changed {
             self.changed = false;
             for (number, (block, _)) in blocks() {
@@ -123,7 +145,7 @@ impl<'s> Analysis<'s> {
             }
             for (number, (block, _)) in blocks() {
                 let End::Branch { condition, .. } = block.end else { continue };
-                if self.value(condition) && spread.get(number) == Some(&false) {
+                if self.value(condition) && !leaves(block) && spread.get(number) == Some(&false) {
                     spread[number] = true; // `get` has shown that it exists
                     let inside = |block: BlockId| inside.get(block.position()) == Some(&true);
                     self.spread(&joins.between(cfg, BlockId::new(number), inside));
@@ -153,6 +175,9 @@ impl<'s> Analysis<'s> {
 
     /// Assigns to a variable something that depends or not.
     fn assign(&mut self, var: Var, depends: bool, control: Control) {
+        if control.depends {
+            self.controlled.insert(var);
+        }
         if depends || control.depends {
             self.vars.insert(var);
         } else if !control.nested {
@@ -202,6 +227,18 @@ impl<'s> Analysis<'s> {
                     let differs = self.differs(warp);
                     for (result, _) in warp.results.iter().zip(differs).filter(|(_, differs)| *differs) {
                         Self::mark(&mut self.values, result.0, &mut self.changed);
+                    }
+                }
+                // Named members come together in any case, and each of them computes its operands as this thread does.
+                Stmt::Warp(Warp { results, op, members: Some(members) })
+                    if matches!(self.sources, Sources::Others(_)) =>
+                {
+                    let operands = op.operands();
+                    let depends = operands.is_empty() || operands.into_iter().any(|value| self.value(value));
+                    if depends || control.depends || self.value(*members) {
+                        for result in results {
+                            Self::mark(&mut self.values, result.0, &mut self.changed);
+                        }
                     }
                 }
                 // Warps differ from each other.

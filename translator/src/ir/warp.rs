@@ -111,6 +111,16 @@ impl WarpOp {
             WarpOp::ActiveMask | WarpOp::Elect | WarpOp::Gathered | WarpOp::Sync => self,
         }
     }
+
+    /// The operation's operands.
+    pub fn operands(self) -> Vec<Value> {
+        let mut operands = Vec::new();
+        self.map(|value| {
+            operands.push(value);
+            value
+        });
+        operands
+    }
 }
 
 /// An operation of a subgroup. All invocations of the subgroup execute it together.

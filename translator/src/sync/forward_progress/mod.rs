@@ -1,0 +1,321 @@
+//! Finds loops in which a thread waits for another, and puts a stop into each of their iterations.
+//!
+//! PTX guarantees forward progress for every thread, so such a loop ends. A device that runs threads in lockstep, or one subgroup until it
+//! ends, guarantees none: the thread that holds a lock may wait for those that spin on it. So each iteration of the loop gets a stop, where
+//! other threads run on.
+//!
+//! A loop waits if its exit depends on a value that it reads by atomics or by volatile, relaxed or acquire loads. Loops around a
+//! compare-and-swap with a value that the loop has read do not wait: the compare-and-swap fails only if another thread has made progress.
+//! Nor do loops with atomics that are left by a counter, whether it is their own or in memory: see [`counters`].
+
+mod counters;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cfg::loops::{components, marked, ways_back};
+use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop, dependence};
+use crate::index::Index;
+use crate::ir::{
+    Access, Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var, Warp, WarpOp, for_each_stmt,
+};
+use counters::{Change, Search};
+
+/// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other blocks,
+/// that is, for what it reads in global memory. Waiting for a lock doesn't count, since the lock's holder will run on.
+pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
+    if !cfg.blocks.iter().any(|block| reads_others(&block.body)) {
+        return false;
+    }
+    let mut among_blocks = false;
+    let all = vec![true; cfg.blocks.len()];
+    let kernel = Kernel { function, values: operations(cfg), assigned: assignments(cfg, &all) };
+    let mut found: FxHashMap<(BlockId, BlockId), bool> = FxHashMap::default();
+    // Parts of the graph: their blocks, and the ignored edges, which are back edges of enclosing loops.
+    let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default())];
+    while let Some((part, cut)) = todo.pop() {
+        for component in components(cfg, &part, &cut) {
+            let inside = marked(cfg, &component);
+            if !component.iter().any(|block| cfg.blocks.at(*block).is_some_and(|block| reads_others(&block.body))) {
+                continue;
+            }
+            let back = ways_back(cfg, &component, &inside);
+            let loops = Loop::new(&kernel, cfg, &inside);
+            if loops.is_left_by(cfg, &inside, &|stmt| loops.learns(stmt)) {
+                let global = loops.is_left_by(cfg, &inside, &|stmt| loops.learns_of_global(stmt));
+                for edge in &back {
+                    *found.entry(*edge).or_default() |= global;
+                }
+                among_blocks |= loops.is_left_by(cfg, &inside, &|stmt| loops.learns_of_blocks(stmt));
+            }
+            for (edge, inside) in ways_round(cfg, &component, &back) {
+                let inner = Loop::new(&kernel, cfg, &inside);
+                if inner.is_left_by_others_alone(cfg, &inside) {
+                    let global = inner.is_left_by(cfg, &inside, &|stmt| inner.learns_of_global(stmt));
+                    *found.entry(edge).or_default() |= global;
+                    among_blocks |= inner.is_left_by(cfg, &inside, &|stmt| inner.learns_of_blocks(stmt));
+                }
+            }
+            let cut = cut.iter().copied().chain(back).collect();
+            todo.push((component, cut));
+        }
+    }
+    let mut found: Vec<((BlockId, BlockId), bool)> = found.into_iter().collect();
+    found.sort_unstable();
+    for ((from, to), global) in found {
+        stop_between(cfg, from, to, global);
+    }
+    among_blocks
+}
+
+/// Of a loop with several back edges, what goes round by each of them without the others: a loop that waits may begin where the loop around
+/// it does. Those are shown that read what others write, the smallest first, and of very many the smallest.
+fn ways_round(cfg: &Cfg, component: &[BlockId], back: &[(BlockId, BlockId)]) -> Vec<((BlockId, BlockId), Vec<bool>)> {
+    const MOST: usize = 100;
+    if back.len() < 2 {
+        return Vec::new();
+    }
+    let mut before: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
+    for from in component {
+        for to in cfg.blocks.at(*from).into_iter().flat_map(|block| block.end.successors()) {
+            before.entry(to).or_default().push(*from);
+        }
+    }
+    let known: FxHashSet<BlockId> = component.iter().copied().collect();
+    let mut all = Vec::new();
+    for &(last, first) in back {
+        let mut round = FxHashSet::from_iter([first, last]);
+        let mut todo = vec![last];
+        while let Some(block) = todo.pop().filter(|block| *block != first) {
+            let new = before.get(&block).into_iter().flatten().filter(|from| known.contains(from));
+            todo.extend(new.copied().filter(|from| round.insert(*from)));
+        }
+        let reads = |block: &BlockId| cfg.blocks.at(*block).is_some_and(|block| reads_others(&block.body));
+        if round.len() < component.len() && round.iter().any(reads) {
+            all.push(((last, first), round));
+        }
+    }
+    all.sort_by_key(|(edge, round)| (round.len(), *edge));
+    let flags = |round: &FxHashSet<BlockId>| cfg.blocks.indices().map(|block| round.contains(&block)).collect();
+    all.iter().take(MOST).map(|(edge, round)| (*edge, flags(round))).collect()
+}
+
+/// What each variable is assigned in some blocks.
+fn assignments(cfg: &Cfg, inside: &[bool]) -> FxHashMap<Var, Vec<Value>> {
+    let mut assigned: FxHashMap<Var, Vec<Value>> = FxHashMap::default();
+    for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
+        for_each_stmt(&block.body, |stmt| {
+            if let Stmt::Set(var, value) = stmt {
+                assigned.entry(*var).or_default().push(*value);
+            }
+        });
+    }
+    assigned
+}
+
+/// The operations that give values.
+fn operations(cfg: &Cfg) -> FxHashMap<Value, &Op> {
+    let mut operations = FxHashMap::default();
+    for block in &cfg.blocks {
+        for_each_stmt(&block.body, |stmt| {
+            if let Stmt::Let(value, op) = stmt {
+                operations.insert(*value, op);
+            }
+        });
+    }
+    operations
+}
+
+/// What a kernel computes.
+struct Kernel<'c> {
+    function: &'c Function,
+    values: FxHashMap<Value, &'c Op>,
+    /// What variables are assigned.
+    assigned: FxHashMap<Var, Vec<Value>>,
+}
+
+/// Why a loop is left at one of its branches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// Other threads have done something.
+    Others,
+    /// The thread has got so far.
+    Own,
+    /// In the first turn, or never.
+    Fixed,
+}
+
+/// What a loop computes.
+struct Loop<'c> {
+    kernel: &'c Kernel<'c>,
+    /// What variables are assigned.
+    assigned: FxHashMap<Var, Vec<Value>>,
+    /// How and from where the loop loads.
+    loaded: FxHashMap<Value, (Access, Value)>,
+    atomics: FxHashMap<Value, &'c Atomic>,
+    /// What shuffles give, and what lanes offer to them.
+    shuffled: FxHashMap<Value, Value>,
+    /// What the loop changes in memory, where other threads may look.
+    changes: Vec<Change>,
+}
+
+impl<'c> Loop<'c> {
+    fn new(kernel: &'c Kernel<'c>, cfg: &'c Cfg, inside: &[bool]) -> Self {
+        let mut this = Self {
+            kernel,
+            assigned: assignments(cfg, inside),
+            loaded: FxHashMap::default(),
+            atomics: FxHashMap::default(),
+            shuffled: FxHashMap::default(),
+            changes: Vec::new(),
+        };
+        for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
+            for_each_stmt(&block.body, |stmt| this.collect(stmt));
+        }
+        this
+    }
+
+    fn collect(&mut self, stmt: &'c Stmt) {
+        match stmt {
+            Stmt::Load { results, access, address } => {
+                self.loaded.extend(results.iter().map(|result| (*result, (*access, *address))));
+            }
+            Stmt::Atomic(atomic) => {
+                self.atomics.extend(atomic.result.map(|result| (result, atomic)));
+                self.changes.push(Change::by(atomic));
+            }
+            Stmt::Store { access, address, .. } if access.order != MemoryOrder::Weak => {
+                self.changes.push(Change::stored(access.space, *address));
+            }
+            Stmt::Warp(Warp { results, op: WarpOp::Shuffle { value, .. }, .. }) => {
+                self.shuffled.extend(results.first().map(|result| (*result, *value)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an exit of the loop depends on what statements learn from other threads, which the thread doesn't bring about by itself.
+    fn is_left_by(&self, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> bool {
+        self.exits(cfg, inside, learns).contains(&Exit::Others)
+    }
+
+    /// Whether all exits of the loop do, but for those that are taken at once or never.
+    fn is_left_by_others_alone(&self, cfg: &Cfg, inside: &[bool]) -> bool {
+        let exits = self.exits(cfg, inside, &|stmt| self.learns(stmt));
+        exits.contains(&Exit::Others) && !exits.contains(&Exit::Own)
+    }
+
+    fn exits(&self, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> Vec<Exit> {
+        let others = dependence::on_others(self.kernel.function, cfg, inside, learns);
+        let search = Search::new(self, &others);
+        let stays = |block: BlockId| inside.get(block.position()) == Some(&true);
+        let exit = |(number, block): (BlockId, &BasicBlock)| {
+            let End::Branch { condition, then, otherwise } = block.end else { return None };
+            let (stays_then, stays_otherwise) = (stays(then), stays(otherwise));
+            if !stays(number) || (stays_then && stays_otherwise) {
+                return None;
+            }
+            let counted = || stays_then != stays_otherwise && search.ends_by_counter(condition, !stays_then);
+            Some(if others.executes(number) || (others.decides(condition) && !counted()) {
+                Exit::Others
+            } else if search.is_constant(condition) {
+                Exit::Fixed
+            } else {
+                Exit::Own
+            })
+        };
+        cfg.blocks.enumerated().filter_map(exit).collect()
+    }
+
+    /// Whether a statement learns what other threads have done.
+    fn learns(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
+            Stmt::Atomic(atomic) => !self.retries(atomic),
+            _ => false,
+        }
+    }
+
+    /// Whether a statement learns from threads that may belong to other blocks, and takes no lock.
+    fn learns_of_blocks(&self, stmt: &Stmt) -> bool {
+        let space = match stmt {
+            Stmt::Load { access, .. } => access.space,
+            Stmt::Atomic(atomic) if !self.takes(atomic) => atomic.access.space,
+            _ => return false,
+        };
+        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
+    }
+
+    /// Whether a statement learns of other threads through global memory.
+    fn learns_of_global(&self, stmt: &Stmt) -> bool {
+        let space = match stmt {
+            Stmt::Load { access, .. } => access.space,
+            Stmt::Atomic(atomic) => atomic.access.space,
+            _ => return false,
+        };
+        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
+    }
+
+    /// Whether an atomic may take a lock: it replaces the value that it finds by another.
+    fn takes(&self, atomic: &Atomic) -> bool {
+        match (atomic.op, atomic.compare) {
+            (AtomicOp::Exchange, _) => true,
+            (AtomicOp::CompareExchange, Some(compare)) => {
+                let constant = |value| match self.kernel.values.get(&value) {
+                    Some(Op::Const(bits)) => Some(bits),
+                    _ => None,
+                };
+                compare != atomic.operand && constant(compare).is_none_or(|bits| constant(atomic.operand) != Some(bits))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether an atomic is a compare-and-swap with a value that changes in the loop.
+    fn retries(&self, atomic: &Atomic) -> bool {
+        atomic.op == AtomicOp::CompareExchange && atomic.compare.is_some_and(|compare| self.changes(compare))
+    }
+
+    fn changes(&self, value: Value) -> bool {
+        let mut todo = vec![value];
+        let mut seen = FxHashSet::default();
+        while let Some(value) = todo.pop() {
+            if self.loaded.contains_key(&value) || self.atomics.contains_key(&value) {
+                return true;
+            }
+            let Some(op) = self.kernel.values.get(&value).filter(|_| seen.insert(value)) else { continue };
+            match **op {
+                Op::Get(var) if self.assigned.contains_key(&var) => return true,
+                Op::Unary(_, a) => todo.push(a),
+                Op::Binary(_, a, b) | Op::Compare(_, a, b) => todo.extend([a, b]),
+                Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => todo.extend([a, b, c]),
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// Whether statements read memory that other threads may write at the same time.
+fn reads_others(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
+        Stmt::Atomic(atomic) => atomic.result.is_some(),
+        Stmt::If { then, otherwise, .. } => reads_others(then) || reads_others(otherwise),
+        Stmt::Loop(body) => reads_others(body),
+        _ => false,
+    })
+}
+
+/// Puts a stop on an edge.
+fn stop_between(cfg: &mut Cfg, from: BlockId, to: BlockId, global: bool) {
+    let middle = BlockId::new(cfg.blocks.len());
+    let Some(block) = cfg.blocks.at_mut(from) else { return };
+    let turned = |next| if next == to { middle } else { next };
+    block.end = block.end.redirected(turned);
+    let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
+    cfg.blocks.push(BasicBlock {
+        body: mark.into_iter().collect(),
+        stop: Some(Stop::Yield { global }),
+        end: End::Goto(to),
+    });
+}
