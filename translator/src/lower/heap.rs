@@ -18,6 +18,21 @@ fn base(b: &mut Builder<'_>, region: MemoryRegion) -> Value {
 
 /// `malloc`: zero if there is no room.
 pub(super) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -> Value {
+    allocate_at(b, region, size, None)
+}
+
+/// Memory at a multiple of `align`, which is a power of two: zero if it is none, or if there is no room.
+pub(super) fn allocate_aligned(b: &mut Builder<'_>, region: MemoryRegion, size: Value, align: Value) -> Value {
+    let low = b.sub_const(align, 1);
+    let common = b.and(align, low);
+    let single = b.is_zero(common);
+    let some = b.is_nonzero(align);
+    let power = b.and(single, some);
+    b.choose(power, |b| allocate_at(b, region, size, Some(low)), |b| b.i64(0))
+}
+
+/// Memory at an address that has none of the bits in `low`: zero if there is no room.
+fn allocate_at(b: &mut Builder<'_>, region: MemoryRegion, size: Value, low: Option<Value>) -> Value {
     let base = base(b, region);
     let found = b.var(Type::I64);
     let nothing = b.i64(0);
@@ -30,7 +45,7 @@ pub(super) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -
         let wanted = b.and(missing, fits);
         b.if_(wanted, |b| {
             let size = b.truncate(size);
-            take(b, arena, base, size, found);
+            take(b, arena, base, size, low, found);
         });
     }
     b.get(found)
@@ -47,8 +62,18 @@ fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
     (b.shr_by(ones, rest), rest)
 }
 
-/// Searches an arena for a run of granules for `size` bytes, and sets `found` to the address of the first.
-fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var) {
+/// The number and the address of a granule, by a word of the bitmap and the bit in that.
+fn place(b: &mut Builder<'_>, arena: &Arena, base: Value, word: Value, bit: Value) -> (Value, Value) {
+    let granule = b.shl(word, 5);
+    let granule = b.add(granule, bit);
+    let granule = b.zero_extend(granule);
+    let bytes = b.shl(granule, arena.shift);
+    let memory = b.add(base, bytes);
+    (granule, b.add_const(memory, arena.granules))
+}
+
+/// Searches an arena for a run of granules for `size` bytes at an address without the bits in `low`, and sets `found` to it.
+fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Value>, found: Var) {
     let (word, bit) = (b.var(Type::I32), b.var(Type::I32));
     let zero = b.i32(0);
     b.set(word, zero);
@@ -69,8 +94,17 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
         let mask = b.shl_by(ones, position);
         let clash = b.and(used, mask);
         let free = b.is_zero(clash);
+        let (granule, memory) = place(b, arena, base, index, position);
+        let suits = match low {
+            Some(low) => {
+                let odd = b.and(memory, low);
+                let even = b.is_zero(odd);
+                b.and(free, even)
+            }
+            None => free,
+        };
         b.if_else(
-            free,
+            suits,
             |b| {
                 let taken = b.or(used, mask);
                 let seen = b.function.value(Type::I32);
@@ -86,17 +120,11 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
                 // If another thread was faster, try the same position again.
                 let won = b.eq(seen, used);
                 b.if_(won, |b| {
-                    let granule = b.shl(index, 5);
-                    let granule = b.add(granule, position);
-                    let granule = b.zero_extend(granule);
                     let entry = b.shl(granule, 2);
                     let entry = b.add(base, entry);
                     let entry = b.add_const(entry, arena.sizes);
                     let size = b.add_const(size, 1);
                     b.store(WORD, entry, vec![size]);
-                    let bytes = b.shl(granule, arena.shift);
-                    let memory = b.add(base, bytes);
-                    let memory = b.add_const(memory, arena.granules);
                     b.set(found, memory);
                     b.break_();
                 });

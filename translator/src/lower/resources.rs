@@ -71,8 +71,8 @@ pub fn services(
     Services {
         status: reports.then(|| Status { offset: add(Status::SIZE, 4) }),
         output: declares(&["vprintf"]).then(|| MemoryRegion { offset: add(sizes.output, 16), size: sizes.output }),
-        heap: (allocates || declares(&["malloc", "free"]))
-            .then(|| MemoryRegion { offset: add(sizes.heap, 16), size: sizes.heap }),
+        heap: (allocates || declares(&["malloc", "__cuda_syscall_aligned_malloc", "free"]))
+            .then(|| MemoryRegion { offset: add(sizes.heap, 256), size: sizes.heap }),
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),

@@ -21,6 +21,8 @@ pub enum Service {
     Assert,
     /// `malloc(size)`.
     Allocate,
+    /// `__cuda_syscall_aligned_malloc(size, alignment)`.
+    AllocateAligned,
     /// `free(pointer)`.
     Free,
     /// `cudaCGGetIntrinsicHandle(scope)`.
@@ -36,10 +38,11 @@ pub enum Service {
 }
 
 /// Bytes of the formal parameters and of the results of each.
-const SIGNATURES: [(&str, Service, &[u32], &[u32]); 13] = [
+const SIGNATURES: [(&str, Service, &[u32], &[u32]); 14] = [
     ("vprintf", Service::Print, &[8, 8], &[4]),
     ("__assertfail", Service::Assert, &[8, 8, 4, 8, 8], &[]),
     ("malloc", Service::Allocate, &[8], &[8]),
+    ("__cuda_syscall_aligned_malloc", Service::AllocateAligned, &[8, 8], &[8]),
     ("free", Service::Free, &[8], &[]),
     ("cudaCGGetIntrinsicHandle", Service::GroupHandle, &[4], &[8]),
     ("cudaCGSynchronize", Service::GridBarrier, &[8, 4], &[4]),
@@ -109,6 +112,10 @@ impl Service {
             (Service::Allocate, &[size]) => {
                 let region = l.layout.services.heap.ok_or_else(without)?;
                 Ok(Some(heap::allocate(&mut l.b, region, size)))
+            }
+            (Service::AllocateAligned, &[size, align]) => {
+                let region = l.layout.services.heap.ok_or_else(without)?;
+                Ok(Some(heap::allocate_aligned(&mut l.b, region, size, align)))
             }
             (Service::Free, &[pointer]) => {
                 let region = l.layout.services.heap.ok_or_else(without)?;
