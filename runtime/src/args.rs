@@ -1,6 +1,6 @@
 //! Kernel arguments: checks them against the parameters and packs them into the parameter block.
 
-use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::{Entry, Variables};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -103,9 +103,15 @@ impl Arg<'_> {
     }
 }
 
-/// Packs arguments into a parameter block, zero where no parameter lies. The entry must have passed
-/// [`crate::check::interface`].
-pub(crate) fn pack(device: &Device, entry: &Entry, args: &[Arg<'_>], block: &mut [u8]) -> Result<(), Error> {
+/// Packs arguments into a parameter block, zero where no parameter lies. The entry must have passed [`crate::check::interface`], as the
+/// variables of its module. Where pointers have 32 bits, addresses are cut to these.
+pub(crate) fn pack(
+    device: &Device,
+    variables: &Variables,
+    entry: &Entry,
+    args: &[Arg<'_>],
+    block: &mut [u8],
+) -> Result<(), Error> {
     if args.len() != entry.params.len() {
         return Err(Error::ArgumentCount {
             kernel: entry.name.clone(),
@@ -117,11 +123,19 @@ pub(crate) fn pack(device: &Device, entry: &Entry, args: &[Arg<'_>], block: &mut
         if let Some(owner) = arg.device() {
             device.check_same(owner)?;
         }
-        if arg.address().is_some() && param.size != 8 {
-            let (kernel, param, size) = (entry.name.clone(), param.name.clone(), param.size);
-            return Err(Error::ArgumentPointer { kernel, index, param, size });
+        let short = param.size == 4 && variables.near;
+        if let Some(address) = arg.address() {
+            if short && address != 0 && !device.near().is_some_and(|near| near.contains(address)) {
+                return Err(Error::TooFar(format!("argument {index} of `{}`", entry.name)));
+            }
+            if !short && param.size != 8 {
+                let (kernel, param, size) = (entry.name.clone(), param.name.clone(), param.size);
+                return Err(Error::ArgumentPointer { kernel, index, param, size });
+            }
         }
+        let low = short && arg.address().is_some();
         arg.with_bytes(|bytes| {
+            let bytes = bytes.get(..4).filter(|_| low).unwrap_or(bytes);
             let range = param.offset as usize..param.offset as usize + param.size as usize;
             match block.get_mut(range) {
                 Some(place) if place.len() == bytes.len() => {

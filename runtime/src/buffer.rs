@@ -21,7 +21,7 @@ pub struct Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.device.backend().free(self.address);
+        self.device.release(self.address);
     }
 }
 
@@ -37,11 +37,12 @@ impl Device {
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
     pub fn alloc(&self, bytes: u64) -> Result<Buffer, Error> {
-        Ok(Buffer { address: self.backend().allocate(bytes)?, device: self.clone(), len: bytes })
+        Ok(Buffer { address: self.allocate(bytes)?, device: self.clone(), len: bytes })
     }
 
     /// Allocates a buffer that the host reaches at the same address.
     pub(crate) fn alloc_managed(&self, bytes: u64) -> Result<Buffer, Error> {
+        self.check_far("managed memory")?;
         Ok(Buffer { address: self.backend().allocate_managed(bytes)?.address, device: self.clone(), len: bytes })
     }
 

@@ -140,6 +140,9 @@ fn check_scratch(entry: &Entry) -> Result<(), Error> {
 }
 
 fn check_variables(variables: &Variables) -> Result<(), Error> {
+    if variables.near && variables.size == 0 {
+        return Err(wrong("pointers of 32 bits are found from the variables, and there are none".to_owned()));
+    }
     let fits = |offset: u64, size: u64| offset.checked_add(size).is_some_and(|end| end <= variables.size);
     for variable in &variables.list {
         if !fits(variable.offset, variable.size) {
@@ -301,6 +304,7 @@ mod tests {
                 list: vec![Variable { name: "v".into(), space: "global".into(), ty: "u64".into(), offset: 8, size: 8 }],
                 image: vec![ImageRun { offset: 12, bytes: vec![1; 4] }],
                 relocations: vec![Relocation { offset: 8, size: 8, target: 16, shift: 0 }],
+                near: false,
             },
             status: Some(Status { offset: 4 }),
             output: Some(MemoryRegion { offset: 32, size: 32 }),
@@ -326,7 +330,7 @@ mod tests {
     fn files_of_other_formats_are_named() {
         let text = serde_json::to_string(&good()).unwrap();
         assert_eq!(serde_json::from_str::<Interface>(&text).unwrap(), good());
-        for (format, age) in [(1, "an older"), (3, "a newer")] {
+        for (format, age) in [(Interface::FORMAT - 1, "an older"), (Interface::FORMAT + 1, "a newer")] {
             let text = format!("{{\"format\": {format}, \"spirv\": false}}");
             let error = serde_json::from_str::<Interface>(&text).unwrap_err().to_string();
             assert!(error.contains(&format!("format {format} is that of {age} version")), "{error}");
@@ -336,7 +340,7 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
-        let cases: [(&str, Change); 24] = [
+        let cases: [(&str, Change); 25] = [
             ("a newer version", |i| i.format = 7),
             ("an older version", |i| i.format = 1),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
@@ -368,6 +372,7 @@ mod tests {
                 i.entries[0].scratch = Some(Scratch { address: 8, local_bytes: 20, shared: true });
             }),
             ("a region is", |i| i.heap = Some(MemoryRegion { offset: 0, size: 0 })),
+            ("pointers of 32 bits", |i| i.variables = Variables { near: true, ..Variables::default() }),
         ];
         for (expected, change) in cases {
             let mut changed = good();

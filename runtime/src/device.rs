@@ -12,6 +12,7 @@ use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
 use crate::host_functions::HostFunctions;
 use crate::info::DeviceInfo;
+use crate::near::{self, Near, NearUser};
 use crate::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
 use crate::pinned_range::PinnedRanges;
 use crate::pool::{MemoryPool, Pooled};
@@ -44,6 +45,8 @@ struct Shared {
     /// Memory from pools.
     pooled: Pooled,
     default_pool: MemoryPool,
+    /// Where all buffers come from while a module with 32-bit pointers is loaded.
+    near: Mutex<Option<Arc<Near>>>,
 }
 
 impl fmt::Debug for Device {
@@ -70,6 +73,7 @@ impl Device {
             pinned: PinnedRanges::default(),
             pooled: Pooled::default(),
             default_pool,
+            near: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -98,8 +102,7 @@ impl Device {
         if len == 0 {
             return Ok(false);
         }
-        let MemoryRange { address: start, size } =
-            self.backend().find(address).ok_or(Error::NotAllocated { address })?;
+        let MemoryRange { address: start, size } = self.find(address).ok_or(Error::NotAllocated { address })?;
         let offset = address - start;
         if len > size - offset { Err(Error::OutOfRange { offset, len, size }) } else { Ok(true) }
     }
@@ -138,7 +141,63 @@ impl Device {
             self.shared.pinned.remove(address);
             self.shared.pooled.forget(address);
         }
-        self.backend().free(address);
+        self.release(address);
+    }
+
+    /// The region for modules with 32-bit pointers, if there is one yet.
+    pub(crate) fn near(&self) -> Option<Arc<Near>> {
+        lock(&self.shared.near).clone()
+    }
+
+    /// The same, if there is such a module.
+    pub(crate) fn needed_near(&self) -> Option<Arc<Near>> {
+        self.near().filter(|near| near.is_needed())
+    }
+
+    /// Has all buffers come from one region while this lives.
+    pub(crate) fn stay_near(&self) -> Result<NearUser, Error> {
+        let near = &mut *lock(&self.shared.near);
+        if let Some(near) = near {
+            return Ok(NearUser::new(near.clone()));
+        }
+        let size = near::MOST.min(self.backend().memory_info().total / 4);
+        let address = self.backend().allocate(size)?;
+        let made = near.insert(Arc::new(Near::new(MemoryRange { address, size })));
+        Ok(NearUser::new(made.clone()))
+    }
+
+    /// Makes memory of `size` bytes for a buffer.
+    pub(crate) fn allocate(&self, size: u64) -> Result<u64, Error> {
+        match self.needed_near() {
+            Some(near) => near.allocate(size),
+            None => self.backend().allocate(size),
+        }
+    }
+
+    /// Gives back what [`Device::allocate`] has made, once everything launched before has finished.
+    pub(crate) fn release(&self, address: u64) {
+        match self.near().filter(|near| near.contains(address)) {
+            // The next buffer there must not be reached by what was launched for this one.
+            Some(near) => {
+                if self.backend().synchronize().is_ok() {
+                    near.free(address);
+                }
+            }
+            None => self.backend().free(address),
+        }
+    }
+
+    /// Errors if there are modules that memory of a kind is out of reach for.
+    pub(crate) fn check_far(&self, what: &str) -> Result<(), Error> {
+        if self.needed_near().is_some() { Err(Error::TooFar(what.to_owned())) } else { Ok(()) }
+    }
+
+    /// The allocation in which an address lies.
+    pub(crate) fn find(&self, address: u64) -> Option<MemoryRange> {
+        match self.near().filter(|near| near.contains(address)) {
+            Some(near) => near.find(address),
+            None => self.backend().find(address),
+        }
     }
 
     /// A number that no stream has had.

@@ -306,6 +306,11 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// Memory lies where pointers of 32 bits don't reach.
+    #[error(
+        "{0} is out of reach for modules with 32-bit addresses: they reach buffers made while one of them is loaded"
+    )]
+    TooFar(String),
     /// The device has no memory with one address for host and device.
     #[error("{device} has no memory with the same address for host and device: {reason}")]
     NoManagedMemory {

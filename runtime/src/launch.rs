@@ -45,7 +45,7 @@ impl Kernel {
     /// The reference device checks all of this.
     ///
     /// # Errors
-    /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
+    /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`], [`Error::TooFar`],
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this;
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`]; [`Error::Aborted`], [`Error::Fault`],
     /// [`Error::Timeout`] if it waits; [`Error::NoKernel`], [`Error::Asked`], [`Error::Overwritten`] if a kernel asks for what can't be
@@ -131,7 +131,8 @@ impl Kernel {
 
     fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
         let (prepared, mut launch) = self.prepare_empty(config)?;
-        args::pack(&self.shared.device, self.entry(), args, launch.params_mut())?;
+        let variables = &self.shared.variables.layout;
+        args::pack(&self.shared.device, variables, self.entry(), args, launch.params_mut())?;
         launch.pointers = args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.address()?))).collect();
         Ok((prepared, launch))
     }

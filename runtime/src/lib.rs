@@ -88,6 +88,7 @@ mod load_options;
 mod loaded;
 mod memory;
 mod module;
+mod near;
 mod open;
 mod options;
 mod order;

@@ -51,7 +51,7 @@ impl<'d> DeviceMemory<'d> {
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
     pub fn allocate(&self, bytes: u64) -> Result<u64, Error> {
-        self.device.backend().allocate(bytes)
+        self.device.allocate(bytes)
     }
 
     /// Frees an allocation by the device's address of its first byte, once the device has finished everything launched before.
@@ -127,9 +127,15 @@ impl<'d> DeviceMemory<'d> {
         self.device.default_stream().set_32(address, value, count)
     }
 
+    /// Whether a module is loaded whose 32-bit pointers don't reach an address: see
+    /// [`Module::has_short_pointers`](crate::Module::has_short_pointers).
+    pub fn is_out_of_reach(&self, address: u64) -> bool {
+        self.device.needed_near().is_some_and(|near| !near.contains(address))
+    }
+
     /// The allocation in which an address lies, if one does.
     pub fn find(&self, address: u64) -> Option<MemoryRange> {
-        self.device.backend().find(address)
+        self.device.find(address)
     }
 
     /// How much memory there is, and how much of that is free.

@@ -162,6 +162,12 @@ impl Module {
         self.shared.variables.layout.list.iter().map(|variable| variable.name.as_str()).collect()
     }
 
+    /// Whether its kernels' pointers have 32 bits: the low halves of addresses. They reach only buffers that were allocated while such a
+    /// module was loaded.
+    pub fn has_short_pointers(&self) -> bool {
+        self.shared.variables.layout.near
+    }
+
     /// Writes bytes at an offset of a variable, after everything launched before.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ impl Stream {
     /// others that wait for this.
     ///
     /// # Errors
-    /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::TooFar`], [`Error::BufferTooLarge`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn allocate(&self, bytes: u64) -> Result<u64, Error> {
         self.allocate_from(&self.device().default_pool(), bytes)
     }
@@ -18,12 +18,13 @@ impl Stream {
     /// As [`Stream::allocate`], from a pool.
     ///
     /// # Errors
-    /// [`Error::ForeignBuffer`] if the pool belongs to another device, and those of [`Stream::allocate`].
+    /// [`Error::ForeignBuffer`] if the pool belongs to another device, [`Error::TooFar`], and those of [`Stream::allocate`].
     pub fn allocate_from(&self, pool: &MemoryPool, bytes: u64) -> Result<u64, Error> {
         let device = self.device();
         if !device.has_pool(pool) {
             return Err(Error::ForeignBuffer(device.info().name.clone()));
         }
+        device.check_far("memory from a pool")?;
         let has_passed = |position| device.has_passed(position);
         let address = match pool.take_kept(self.state().key(), bytes, has_passed)? {
             Some(address) => address,

@@ -11,6 +11,7 @@ use ptx2spv_translator::interface::{Counters, Entry, Launches, MemoryRegion, Sta
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::near::NearUser;
 use crate::range::MemoryRange;
 use crate::report::{Reporters, StatusRecord};
 use crate::texture::Bindings;
@@ -30,6 +31,8 @@ pub(crate) struct LoadedVariables {
     leftovers: AtomicBool,
     /// What the references among the variables are bound to.
     pub bindings: Bindings,
+    /// Has buffers come from where the module's pointers reach.
+    _near: Option<NearUser>,
 }
 
 impl fmt::Debug for LoadedVariables {
@@ -53,8 +56,10 @@ impl LoadedVariables {
                 launches,
                 leftovers: AtomicBool::new(false),
                 bindings: Bindings::default(),
+                _near: None,
             });
         }
+        let near = if layout.near { Some(device.stay_near()?) } else { None };
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = if is_managed { device.alloc_managed(layout.size)? } else { device.alloc(layout.size)? };
         if !buffer.address().is_multiple_of(u64::from(layout.align.max(1))) {
@@ -99,6 +104,7 @@ impl LoadedVariables {
             launches,
             leftovers: AtomicBool::new(false),
             bindings: Bindings::default(),
+            _near: near,
         })
     }
 
@@ -240,6 +246,7 @@ mod tests {
                 Relocation { offset: 20, size: 1, target: 0x11, shift: 8 },
                 Relocation { offset: 21, size: 1, target: 0x11, shift: 64 },
             ],
+            near: false,
         };
         let pages = pages(&layout, 0x0123_4567_89ab_cd00);
         assert_eq!(pages.keys().copied().collect::<Vec<_>>(), [0, PAGE, 3 * PAGE]);

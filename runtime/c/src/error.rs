@@ -90,6 +90,7 @@ impl From<Error> for Failure {
             | Error::ArgumentSize { .. }
             | Error::ArgumentKind { .. }
             | Error::ArgumentPointer { .. }
+            | Error::TooFar(_)
             | Error::ForeignBuffer(_)
             | Error::Block { .. }
             | Error::Grid { .. }

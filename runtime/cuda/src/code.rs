@@ -204,6 +204,7 @@ impl From<Error> for Code {
             | Error::ArgumentSize { .. }
             | Error::ArgumentKind { .. }
             | Error::ArgumentPointer { .. }
+            | Error::TooFar(_)
             | Error::Block { .. }
             | Error::Grid { .. }
             | Error::SharedMemory { .. }

@@ -6,10 +6,11 @@ use ptx2spv_runtime::{Device, Error, LoadOptions, Module};
 use ptx2spv_translator::Source;
 use ptx2spv_translator::interface::ServiceSizes;
 
-use crate::code::{Code, NOT_FOUND};
+use crate::code::{Code, NOT_FOUND, NOT_SUPPORTED};
 use crate::context::{self, Context};
 use crate::handle::{Handle, Names, Object, Table};
 use crate::jit;
+use crate::memory;
 use crate::trace::{self, Dumped};
 
 /// Has kernels check their accesses, unless it is 0.
@@ -54,7 +55,14 @@ impl Loaded {
         let load = LoadOptions { sizes, managed_variables: has_managed, check_accesses, ..LoadOptions::default() };
         let dumped = trace::dump("ptx", source.text().as_bytes());
         match device.load_with(source, load) {
-            Ok(module) => Ok(Self { context, module, dumped, names: Names::default() }),
+            Ok(module) => {
+                let current = context.clone().or_else(|| context::current().ok());
+                if module.has_short_pointers() && current.is_some_and(|current| memory::has_out_of_reach(&current)) {
+                    trace::say("module not loaded: its addresses have 32 bits, and memory was allocated before");
+                    return Err(NOT_SUPPORTED);
+                }
+                Ok(Self { context, module, dumped, names: Names::default() })
+            }
             Err(error) => {
                 options.fail(&error.to_string())?;
                 Err(refuse("module not loaded", error, dumped.as_ref()))

@@ -51,6 +51,15 @@ pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
     (address - start < allocation.size).then(|| (start, allocation.clone()))
 }
 
+/// Whether a context has memory that modules with 32-bit pointers don't reach.
+pub(crate) fn has_out_of_reach(context: &Context) -> bool {
+    let is_far = |allocation: &Allocation| {
+        let on_device = allocation.on_device.filter(|_| is_freed_by_address(allocation.place));
+        allocation.context.is(context) && on_device.is_some_and(|at| context.device.memory().is_out_of_reach(at))
+    };
+    read(&ALLOCATIONS).values().any(is_far)
+}
+
 /// Where the device finds a range: that of an allocation, or of a module's variables. `None` if the range is the host's alone. Errors
 /// if the range begins in an allocation and ends after it.
 pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
@@ -265,7 +274,11 @@ pub(crate) fn host_device_address(address: Out<u64>, pointer: Memory, flags: c_u
     context::current()?;
     match find(pointer.address()) {
         Some((start, allocation)) if flags == 0 && allocation.place != Place::Device => {
-            address.set(allocation.on_device.ok_or(NOT_SUPPORTED)? + (pointer.address() - start))
+            let on_device = allocation.on_device.ok_or(NOT_SUPPORTED)?;
+            if allocation.context.device.memory().is_out_of_reach(on_device) {
+                return Err(NOT_SUPPORTED);
+            }
+            address.set(on_device + (pointer.address() - start))
         }
         _ => Err(INVALID_VALUE),
     }

@@ -17,6 +17,7 @@ mod launches;
 mod loops;
 mod memory;
 mod modules;
+mod near;
 mod pinned;
 mod pools;
 mod reference;
@@ -263,6 +264,7 @@ fn basics_interface() -> Interface {
                 Relocation { offset: 0, size: 8, target: 200_008, shift: 0 },
                 Relocation { offset: 200_012, size: 1, target: 200_008, shift: 8 },
             ],
+            near: false,
         },
         status: None,
         output: None,

@@ -320,6 +320,7 @@ fn failure(error: Error) -> Failure {
         | Error::ArgumentCount { .. }
         | Error::ArgumentSize { .. }
         | Error::ArgumentPointer { .. }
+        | Error::TooFar(_)
         | Error::Block { .. }
         | Error::Grid { .. }
         | Error::OutOfRange { .. }

@@ -65,6 +65,7 @@ typedef struct ptx2spv_module {
     uint32_t run_count;
     const ptx2spv_relocation *relocations;
     uint32_t relocation_count;
+    uint32_t near;               /* 1: pointers have 32 bits, and reach less than 1 GiB before or behind the variables */
     uint64_t status_offset;      /* of the status record in the variables; PTX2SPV_NONE: there is none */
     uint64_t launches_offset;    /* of the region for launches in the variables; PTX2SPV_NONE: there is none */
     uint64_t launches_records;   /* offset of the first record in the region */
@@ -168,6 +169,7 @@ impl Header {
         for (array, count) in [runs, relocations] {
             self.line(format_args!("    {array}, {count},"));
         }
+        self.line(format_args!("    {},", u32::from(variables.near)));
         self.line(format_args!(
             "    {status},\n    {launches}, {launched}, {launched_count},\n    {relied}, {relied_count},\n}};\n\n#endif"
         ));

@@ -107,7 +107,7 @@ pub struct Interface {
 impl Interface {
     /// The value of [`Interface::format`] that this version writes, and the only one that it reads. It changes whenever a host that
     /// knows the earlier form would misread a description, or would not do what the module expects of it.
-    pub const FORMAT: u32 = 2;
+    pub const FORMAT: u32 = 3;
 
     /// What to tell about a description of another format.
     pub fn other_format(format: u32) -> String {
@@ -469,6 +469,11 @@ fn is_zero(bytes: &u32) -> bool {
     *bytes == 0
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// What a kernel demands of its block size.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockSize {
@@ -494,6 +499,10 @@ pub struct Variables {
     pub image: Vec<ImageRun>,
     /// Places that receive a device address.
     pub relocations: Vec<Relocation>,
+    /// Whether kernels have pointers of 32 bits, the low halves of device addresses: then all memory that they reach lies less than 1 GiB
+    /// before or behind the start of the variables.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub near: bool,
 }
 
 /// One module variable.

@@ -180,8 +180,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             "1" => modifiers.ty(1),
             "2" => modifiers.ty(2),
             "w0" => modifiers.ty(0).widened().unwrap_or(modifiers.ty(0)),
-            "ptr" if self.address_bits() == 32 => ScalarType::B32,
-            "ptr" => ScalarType::B64,
+            "ptr" if self.address_bits() == 32 => ScalarType::U32,
+            "ptr" => ScalarType::U64,
             name => ScalarType::from_name(name).unwrap_or(ScalarType::B32),
         }
     }

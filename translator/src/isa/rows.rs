@@ -268,7 +268,7 @@ rows! {
     "mov.v8.(b16|u16|s16)", "W w" => Compute(MovVector);
     "mov.v2.(b64|u64|s64|f64)", "W w" => Compute(MovVector);
     "cvta{.to}.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry).(u32|u64)", "d &a" => Compute(Cvta);
-    "isspacep.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry)", "d:pred a:u64" => Compute(Isspacep);
+    "isspacep.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry)", "d:pred a:ptr" => Compute(Isspacep);
     "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D S:1" => Compute(ConvertIntToInt);
     // `.sat` stands only where the type can't hold all operands.
     "cvt.sat.u8.(u16|u32|u64|s8|s16|s32|s64)", "D S:1" => Compute(ConvertIntToInt);

@@ -65,6 +65,7 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ty)?;
     let tag = tag(i.modifiers.one_of(SPACES));
     let result = match (tag, i.modifiers.has("to")) {
+        (tag, to_space) if ty.bits() == 32 && l.program.address_bits == 32 => addresses32::convert(l, tag, to_space, a),
         _ if ty.bits() == 32 => return Err(addresses32::refused("generic memory", i.span)),
         // Global, const and parameter addresses are device addresses in either form.
         (None, true) => a,
@@ -86,7 +87,10 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `isspacep`
 pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let a = l.int(i, 1, ScalarType::B64)?;
+    let mut a = l.int(i, 1, ScalarType::B64)?;
+    if l.program.address_bits == 32 {
+        a = addresses32::widen_generic(l, a);
+    }
     let found = l.b.shr(a, GENERIC_TAG_SHIFT);
     let result = match (tag(i.modifiers.one_of(SPACES)), i.modifiers.one_of(SPACES)) {
         (Some(GENERIC_SHARED), Some("shared" | "shared::cta")) => {

@@ -131,7 +131,8 @@ impl Layout {
 /// Lays out the module's variables in device memory, constants first; the offsets go by [`VarId`].
 pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>) {
     let mut places = Places::default();
-    let mut variables = interface::Variables { align: 16, ..interface::Variables::default() };
+    let near = program.address_bits == 32;
+    let mut variables = interface::Variables { align: 16, near, ..interface::Variables::default() };
     let ids = (0..).map(VarId).zip(&program.variables);
     for space in [StateSpace::Const, StateSpace::Global] {
         for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
@@ -184,6 +185,10 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);
         places.fence_word = Some(offset);
         variables.size = offset.saturating_add(4);
+    }
+    if near {
+        // Addresses are found from the variables', so there must be some.
+        variables.size = variables.size.max(16);
     }
     let mut table = |bytes: Vec<u8>| {
         let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);

@@ -20,6 +20,7 @@ use crate::interface::{
 };
 use crate::ir;
 use crate::legalize::Allocations;
+use crate::lower::addresses32;
 use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
@@ -122,10 +123,7 @@ fn lower<'p>(
     options: &Options<'p>,
 ) -> Result<Lowered<'p>, Vec<Diagnostic>> {
     let Module { program, variables, variables_size, provided, services, policy, .. } = *module;
-    if program.address_bits == 32 {
-        let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
-        return Err(locate(ptx, Diagnostic::unsupported(message, program.address_bits_span)));
-    }
+    addresses32::check_architecture(program).map_err(|diagnostic| locate(ptx, diagnostic))?;
     let layout = layout::lay_out(program, id, variables, services, policy, options.cluster, options.cooperative)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
     let Built { function, graph, prints, launches } = build::build(program, id, &layout)?;

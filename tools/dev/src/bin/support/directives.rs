@@ -33,8 +33,9 @@ const KERNEL: &str = ".visible .entry k() { ret; }";
 pub const ALL: &[Directive] = &[
     directive("address_size", KERNEL).uses(&[Use {
         words: "modules with 32-bit addresses",
-        sample: ".version 8.1\n.target sm_90\n.address_size 32\n.entry k() { ret; }",
-    }]),
+        sample: ".version 7.0\n.target sm_75\n.address_size 32\n.entry k() { ret; }",
+    }])
+    .remark("With 32 bits for targets before sm_80, as hardware had it: all buffers come from one region."),
     directive("alias", ".func f() { ret; } .alias g, f; .entry k() { call g; ret; }"),
     directive(
         "branchtargets",
