@@ -1,9 +1,10 @@
 //! Products and sums that NVIDIA's compiler fuses (see [`crate::decode::contraction`]).
 
+use super::float::Signs;
 use super::{Lowering, Result, carrier, dispatch, float, half};
 use crate::decode::Contraction;
 use crate::decode::program::Instruction;
-use crate::ir::{Type, Unary, Value, Var};
+use crate::ir::Var;
 use crate::isa::operation::Operation;
 use crate::isa::types::ScalarType;
 
@@ -54,23 +55,13 @@ fn sum(
     let c = l.int(i, if second { 1 } else { 2 }, ty)?;
     // a·b - c, or c - a·b
     let difference = matches!(operation, Operation::FloatSub | Operation::HalfSub);
-    let a = if negated != (difference && second) { negative(l, ty, a) } else { a };
-    let c = if difference && !second { negative(l, ty, c) } else { c };
+    let signs = Signs { product: negated != (difference && second), addend: difference && !second };
     match operation {
-        Operation::HalfAdd | Operation::HalfSub => half::fused(l, i, [a, b, c]),
-        _ => float::fused(l, i, [a, b, c]),
-    }
-}
-
-/// The bits of a float or of a pair of halves with the other sign.
-fn negative(l: &mut Lowering<'_, '_>, ty: ScalarType, bits: Value) -> Value {
-    match ty {
-        ScalarType::F32 => {
-            let float = l.b.bitcast(bits, Type::F32);
-            let negative = l.b.unary(Unary::FNeg, float);
-            l.b.bits(negative)
+        Operation::HalfAdd | Operation::HalfSub => {
+            let a = if signs.product { half::negative(l, ty, a) } else { a };
+            let c = if signs.addend { half::negative(l, ty, c) } else { c };
+            half::fused(l, i, [a, b, c])
         }
-        ScalarType::F16x2 | ScalarType::Bf16x2 => l.b.xor_const(bits, 0x8000_8000),
-        _ => l.b.xor_const(bits, float::format(ty).sign()),
+        _ => float::fused(l, i, [a, b, c], signs),
     }
 }

@@ -151,8 +151,7 @@ pub(super) fn nan_of(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]
 /// The result of an operation, rounded and possibly flushed as the modifiers say, with NVIDIA's NaN.
 fn computed(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
     use Arithmetic::{Add, Div, Fma, Mul, Narrow, Sqrt, Sub};
-    let result =
-        if i.modifiers.has("ftz") { l.b.flushed(rounding(i), operation) } else { l.b.rounded(rounding(i), operation) };
+    let result = rounded(l, i, operation);
     match operation {
         Add(a, b) | Sub(a, b) | Mul(a, b) => or_nan(l, result, &[b, a]),
         // Hardware has no instruction for division.
@@ -160,6 +159,11 @@ fn computed(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) ->
         Fma(a, b, c) => or_nan(l, result, &[b, c, a]),
         Sqrt(a) | Narrow(a) => or_nan(l, result, &[a]),
     }
+}
+
+/// The result of an operation, rounded and possibly flushed as the modifiers say.
+fn rounded(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
+    if i.modifiers.has("ftz") { l.b.flushed(rounding(i), operation) } else { l.b.rounded(rounding(i), operation) }
 }
 
 /// The rounding that the modifiers ask for.
@@ -192,18 +196,7 @@ fn arithmetic<const N: usize>(
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
 ) -> Result {
-    let operands = operands(l, i)?;
-    arithmetic_of(l, i, operands, operation)
-}
-
-/// As [`arithmetic`] with operands by their bits.
-fn arithmetic_of<const N: usize>(
-    l: &mut Lowering<'_, '_>,
-    i: &Instruction,
-    operands: [Value; N],
-    operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
-) -> Result {
-    each_lane_of(l, i, operands, |l, format, operands| {
+    each_lane(l, i, |l, format, operands| {
         let operands = operands.map(|bits| float_of(l, format, bits));
         let operation = operation(l, operands);
         let result = computed(l, i, operation);
@@ -237,9 +230,37 @@ pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-/// What a sum without a rounding modifier becomes that is fused with a product: `fma` of three operands by their bits.
-pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value; 3]) -> Result {
-    arithmetic_of(l, i, operands, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
+/// What a fused multiply-add negates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signs {
+    /// The product.
+    pub(super) product: bool,
+    /// The addend.
+    pub(super) addend: bool,
+}
+
+/// What a sum without a rounding modifier becomes that is fused with a product, by the bits of factors and addend. NaNs stay as they
+/// are: hardware gives an operand's NaN without its negation.
+pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value; 3], signs: Signs) -> Result {
+    each_lane_of(l, i, operands, |l, format, operands| {
+        let [a, b, c] = operands.map(|bits| float_of(l, format, bits));
+        let factor = if signs.product { negative(l, a) } else { a };
+        let addend = if signs.addend { negative(l, c) } else { c };
+        let result = rounded(l, i, Arithmetic::Fma(factor, b, addend));
+        let result = or_nan(l, result, &[b, c, a]);
+        let bits = l.b.bits(result);
+        if i.modifiers.has("sat") { saturate(l, format, bits) } else { bits }
+    })
+}
+
+/// A float with the other sign.
+fn negative(l: &mut Lowering<'_, '_>, float: Value) -> Value {
+    if l.b.type_of(float) == Type::F32 {
+        return l.b.unary(Unary::FNeg, float);
+    }
+    let bits = l.b.bits(float);
+    let negative = l.b.xor_const(bits, DOUBLE.sign());
+    l.b.bitcast(negative, Type::F64)
 }
 
 /// An operation on f32 whose first operands come from a type of 16 bits.

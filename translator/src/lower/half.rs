@@ -6,6 +6,7 @@ use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Halves, Rounding, Value};
+use crate::isa::types::ScalarType;
 use crate::soft::{self, Format, HALF};
 
 /// `add`
@@ -40,6 +41,12 @@ fn arithmetic<const N: usize>(
 /// What a sum without a rounding modifier becomes that is fused with a product: `fma` of three operands by their bits.
 pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value; 3]) -> Result {
     arithmetic_of(l, i, operands, |[a, b, c]| Arithmetic::Fma(a, b, c))
+}
+
+/// The bits of a number or of a pair with the other sign.
+pub(super) fn negative(l: &mut Lowering<'_, '_>, ty: ScalarType, bits: Value) -> Value {
+    let sign = format(ty).sign();
+    l.b.xor_const(bits, if is_pair(ty) { sign << 16 | sign } else { sign })
 }
 
 /// As [`arithmetic`] with operands by their bits.

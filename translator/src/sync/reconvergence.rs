@@ -105,7 +105,7 @@ impl Paths {
     /// Whether a path from a branch to a join in a loop may start an iteration; a quick answer that errs towards it.
     fn may_part(&self, here: &Loop) -> bool {
         let natural = here.is_natural();
-        here.back.iter().any(|(from, to)| !self.is_last(here, *from) && !(natural && self.is_last(here, *to)))
+        !here.back.iter().all(|(from, to)| self.is_last(here, *from) || natural && self.is_last(here, *to))
     }
 
     /// The branches with a join in a loop.

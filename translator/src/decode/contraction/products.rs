@@ -63,10 +63,14 @@ impl Products {
     pub(super) fn of_constants(items: &[Item], liveness: &Liveness) -> Self {
         let mut found = Self::default();
         let once = WrittenOnce::new(items);
-        let constants: FxHashSet<Reg> = instructions(items)
-            .filter(|(_, i)| loads_constant(i))
-            .filter_map(|(item, i)| once.result(item, i))
-            .collect();
+        let mut constants = FxHashSet::default();
+        for (item, instruction) in instructions(items).filter(|(_, instruction)| loads_constant(instruction)) {
+            visit(instruction, &mut |register, writes| {
+                if writes && once.is_written_by(register, item) {
+                    constants.insert(register);
+                }
+            });
+        }
         let is_constant = |operand: &Operand| match operand {
             Operand::Imm(_) => true,
             Operand::Reg(register) => constants.contains(register),
@@ -248,20 +252,23 @@ impl WrittenOnce {
     /// The register that an instruction writes, if it writes but one and nothing else writes that.
     fn result(&self, item: usize, instruction: &Instruction) -> Option<Reg> {
         let Some(Operand::Reg(register)) = instruction.operands.first() else { return None };
-        let is_result = instruction.form.is_destination(0) && self.0.get(register) == Some(&Some(item));
+        let is_result = instruction.form.is_destination(0) && self.is_written_by(*register, item);
         is_result.then_some(*register)
+    }
+
+    /// Whether an instruction, and nothing else, writes a register.
+    fn is_written_by(&self, register: Reg, item: usize) -> bool {
+        self.0.get(&register) == Some(&Some(item))
     }
 }
 
 /// Whether an instruction gives the same to all threads without computing it: a constant or a parameter.
 fn loads_constant(instruction: &Instruction) -> bool {
-    match instruction.form.row.action {
-        Action::Compute(Operation::Mov) => matches!(instruction.operands.get(1), Some(Operand::Imm(_))),
-        Action::Compute(Operation::Load) => {
-            matches!(instruction.operands.get(1), Some(Operand::Address(Base::Param(_), _)))
-        }
-        _ => false,
-    }
+    let Action::Compute(operation) = instruction.form.row.action else { return false };
+    matches!(
+        (operation, instruction.operands.get(1)),
+        (Operation::Mov, Some(Operand::Imm(_))) | (Operation::Load, Some(Operand::Address(Base::Param(_), _)))
+    )
 }
 
 /// Whether a product is one factor or its negation, since the other one is 1 or -1.
@@ -284,7 +291,6 @@ fn negation(instruction: &Instruction, kind: Kind, constant: Option<u64>) -> Opt
     match (operation, constant) {
         (Operation::Mov, None) if ty.bits() == kind.ty.bits() => Some(false),
         (Operation::FloatNeg, None) if like && ty != ScalarType::Bf16x2 => Some(true),
-        (Operation::Xor, Some(0x8000_0000)) if kind.ty == ScalarType::F32 => Some(true),
         (Operation::FloatMul, Some(factor)) if like && !instruction.modifiers.has("sat") => match (ty, factor) {
             (ScalarType::F32, 0x3f80_0000) | (ScalarType::F64, 0x3ff0_0000_0000_0000) => Some(false),
             (ScalarType::F32, 0xbf80_0000) | (ScalarType::F64, 0xbff0_0000_0000_0000) => Some(true),
