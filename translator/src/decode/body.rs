@@ -242,7 +242,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                 ast::Statement::Pragma(_) => {}
             }
         }
-        contraction::mark(&mut items);
+        // The assembler doesn't optimise modules for a debugger.
+        if !self.module.program.target.iter().any(|option| option == "debug") {
+            contraction::mark(&mut items);
+        }
         self.function.body = Some(items);
     }
 

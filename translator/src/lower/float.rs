@@ -247,7 +247,14 @@ pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value;
         let factor = if signs.product { negative(l, a) } else { a };
         let addend = if signs.addend { negative(l, c) } else { c };
         let result = rounded(l, i, Arithmetic::Fma(factor, b, addend));
-        let result = or_nan(l, result, &[b, c, a]);
+        let nan = nan_of(l, result, &[b, c, a]);
+        let result = if format == DOUBLE && (signs.product || signs.addend) {
+            // Not by `or_nan`, which the device's own NaN may replace: that of a negated operand.
+            let is_nan = l.b.fne(result, result);
+            l.b.select(is_nan, nan, result)
+        } else {
+            l.b.or_nan(result, nan)
+        };
         let bits = l.b.bits(result);
         if i.modifiers.has("sat") { saturate(l, format, bits) } else { bits }
     })
