@@ -177,8 +177,8 @@ const REPORTING: &[&str] = &["alloca", "brkpt", "brx", "call", "elect", "match",
 /// Instructions that read what describes a texture or surface, and its texels; some write or report.
 const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];
 
-/// Kernels with loops that wait for other threads, and without barriers. What they synchronize by has the line that comes before the loops.
-const WAITING: &[&str] = &["kernels/locked_task.ptx", "ptx/progress.ptx"];
+/// Lines before loops that wait for other threads, in kernels without barriers. What these synchronize by has such a line.
+const WAITING: &[(&str, u32)] = &[("kernels/locked_task.ptx", 81), ("ptx/progress.ptx", 44)];
 
 /// What special registers that tell a time have in their names.
 const CLOCKS: &[&str] = &["%clock", "%globaltimer"];
@@ -208,7 +208,6 @@ fn effects_of_all_files_have_lines_of_their_kind() {
             // Where CUDA reserves shared memory, operations of a warp order memory too.
             let orders = text.contains("%reserved_smem_offset");
             let has_locks = !target.has(Feature::ShaderSharedInt64Atomics);
-            let loops_synchronize = WAITING.contains(&name.as_str());
             for (op, position) in effects(&translation.spirv, &name) {
                 let Some((line, column)) = position else {
                     // Where a recursive function returns to is nothing that an instruction decides, nor is it one that frees
@@ -254,7 +253,7 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                     || op == Op::ControlBarrier && instruction.contains(".volatile")
                     // What a grid waits at is a call, which begins with its arguments.
                     || op == Op::ControlBarrier && opcode == "st" && instruction.contains(".param")
-                    || loops_synchronize
+                    || WAITING.contains(&(name.as_str(), line))
                     || orders && matches!(op, Op::MemoryBarrier | Op::ControlBarrier)
                     || has_scratch && matches!(op, Op::Load | Op::Store);
                 let expected = own.contains(&opcode)
