@@ -19,6 +19,5 @@ mod scope;
 mod variables;
 mod video;
 
-pub(crate) use contraction::Contraction;
 pub use driver::decode;
 pub(crate) use driver::refresh;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::contraction::Contraction;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{IndexVec, indices};
@@ -243,6 +242,22 @@ pub enum Item {
     Label(Label),
     /// An instruction.
     Instruction(Instruction),
+}
+
+/// What an instruction is to a fused multiply-add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contraction {
+    /// The product of this number, whose factors are needed later.
+    Product(u32),
+    /// A sum that is computed as a fused multiply-add.
+    Sum {
+        /// The number of the product.
+        product: u32,
+        /// Whether the product is the sum's second operand. Else it is the first.
+        second: bool,
+        /// Whether the operand is the product's negation.
+        negated: bool,
+    },
 }
 
 /// An instruction bound to its row.

@@ -2,8 +2,7 @@
 
 use super::float::Signs;
 use super::{Lowering, Result, carrier, dispatch, float, half};
-use crate::decode::Contraction;
-use crate::decode::program::Instruction;
+use crate::decode::program::{Contraction, Instruction};
 use crate::ir::Var;
 use crate::isa::operation::Operation;
 use crate::isa::types::ScalarType;

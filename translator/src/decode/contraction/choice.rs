@@ -1,30 +1,6 @@
 //! Which sums are fused, and with which of their operands.
 
-use super::products::{Product, Products};
-
-/// A sum that has a product among its operands.
-#[derive(Debug)]
-pub(super) struct Sum {
-    /// Its instruction.
-    pub(super) item: usize,
-    /// Its operands that are products: their numbers, and whether the operand is the negation.
-    pub(super) sides: [Option<(usize, bool)>; 2],
-    /// The product that it is fused with, whether that is the second operand, and whether the operand is the negation.
-    pub(super) fused: Option<(usize, bool, bool)>,
-}
-
-impl Sum {
-    fn fuse(&mut self, side: usize) {
-        if let Some(Some((product, negated))) = self.sides.get(side) {
-            self.fused = Some((*product, side == 1, *negated));
-        }
-    }
-
-    /// Whether both operands are the same product.
-    fn is_double(&self) -> bool {
-        matches!(self.sides, [Some((a, _)), Some((b, _))] if a == b)
-    }
-}
+use super::products::{Product, Products, Sum};
 
 /// Fuses sums: first with products that have no other use, then with those whose uses all can be fused.
 pub(super) fn choose(found: &mut Products) {

@@ -47,35 +47,48 @@ impl Liveness {
         read.zip(number).is_none_or(|(read, number)| read.contains(*number))
     }
 
-    /// Goes backwards through the blocks until no more is found to be read.
+    /// Goes backwards through the blocks, and again through those before a block whose start has got more to read.
     fn solve(&mut self, items: &[Item], blocks: &[Block]) {
         let empty = FixedBitSet::with_capacity(self.numbers.len());
-        let mut before = vec![empty.clone(); blocks.len()];
-        loop {
-            let mut changed = false;
-            for (number, block) in blocks.iter().enumerate().rev() {
-                let mut live = empty.clone();
-                for next in block.next.iter().filter_map(|next| before.get(*next)) {
-                    live.union_with(next);
-                }
-                if let Some(last) = block.items.last() {
-                    self.after.insert(*last, live.clone());
-                }
-                for &item in block.items.iter().rev() {
-                    if let Some(Item::Instruction(instruction)) = items.get(item) {
-                        let dead = self.step(instruction, &mut live);
-                        if let Some(slot) = self.dead.get_mut(item) {
-                            *slot = dead;
-                        }
-                    }
-                }
-                if let Some(before) = before.get_mut(number).filter(|before| **before != live) {
-                    *before = live;
-                    changed = true;
+        let mut at_start = vec![empty.clone(); blocks.len()];
+        let mut before = vec![Vec::new(); blocks.len()];
+        for (number, block) in blocks.iter().enumerate() {
+            for next in &block.next {
+                if let Some(before) = before.get_mut(*next) {
+                    before.push(number);
                 }
             }
-            if !changed {
-                break;
+        }
+        let mut todo: Vec<usize> = (0..blocks.len()).collect();
+        let mut waits = vec![true; blocks.len()];
+        while let Some(number) = todo.pop() {
+            let Some(block) = blocks.get(number) else { continue };
+            if let Some(waits) = waits.get_mut(number) {
+                *waits = false;
+            }
+            let mut live = empty.clone();
+            for next in block.next.iter().filter_map(|next| at_start.get(*next)) {
+                live.union_with(next);
+            }
+            if let Some(last) = block.items.last() {
+                self.after.insert(*last, live.clone());
+            }
+            for &item in block.items.iter().rev() {
+                if let Some(Item::Instruction(instruction)) = items.get(item) {
+                    let dead = self.step(instruction, &mut live);
+                    if let Some(slot) = self.dead.get_mut(item) {
+                        *slot = dead;
+                    }
+                }
+            }
+            if let Some(at_start) = at_start.get_mut(number).filter(|at_start| **at_start != live) {
+                *at_start = live;
+                for &before in before.get(number).into_iter().flatten() {
+                    if let Some(waits) = waits.get_mut(before).filter(|waits| !**waits) {
+                        *waits = true;
+                        todo.push(before);
+                    }
+                }
             }
         }
     }

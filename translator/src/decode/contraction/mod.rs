@@ -5,71 +5,16 @@
 //! by the uses that each product has; products of a constant with those of any block.
 
 mod blocks;
+mod candidates;
 mod choice;
 mod liveness;
 mod operands;
 mod products;
 
-use crate::isa::operation::{Action, Operation};
-use crate::isa::types::ScalarType;
-
-use super::program::{Instruction, Item, Operand};
-use choice::Sum;
+use super::program::{Contraction, Instruction, Item};
+use candidates::{Kind, product, sum};
 use liveness::Liveness;
-use products::Products;
-
-/// What an instruction is to a fused multiply-add.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contraction {
-    /// The product of this number, whose factors are needed later.
-    Product(u32),
-    /// A sum that is computed as a fused multiply-add.
-    Sum {
-        /// The number of the product.
-        product: u32,
-        /// Whether the product is the sum's second operand. Else it is the first.
-        second: bool,
-        /// Whether the operand is the product's negation.
-        negated: bool,
-    },
-}
-
-/// What must be the same of a product and a sum: the type, and whether subnormal numbers are flushed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Kind {
-    ty: ScalarType,
-    flushes: bool,
-}
-
-/// The kind of an operation without a rounding modifier, of a type that is fused.
-fn kind(instruction: &Instruction) -> Option<Kind> {
-    use ScalarType::{Bf16, Bf16x2, F16, F16x2, F32, F64};
-    let modifiers = &instruction.modifiers;
-    let ty = modifiers.ty(0);
-    let rounds = modifiers.one_of(&["rn", "rz", "rm", "rp"]).is_some();
-    let fused = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64) && !rounds;
-    fused.then(|| Kind { ty, flushes: modifiers.has("ftz") })
-}
-
-/// The kind of a product that may be fused.
-fn product(instruction: &Instruction) -> Option<Kind> {
-    let Action::Compute(Operation::FloatMul | Operation::HalfMul) = instruction.form.row.action else { return None };
-    let constant = instruction.operands.iter().skip(1).all(|operand| matches!(operand, Operand::Imm(_)));
-    let apart = instruction.guard.is_some() || instruction.modifiers.has("sat") || constant;
-    kind(instruction).filter(|_| !apart)
-}
-
-/// The kind of a sum or difference that may be fused.
-fn sum(instruction: &Instruction) -> Option<Kind> {
-    use Operation::{FloatAdd, FloatSub, HalfAdd, HalfSub};
-    let Action::Compute(FloatAdd | FloatSub | HalfAdd | HalfSub) = instruction.form.row.action else { return None };
-    kind(instruction)
-}
-
-/// Whether a sum is a difference.
-fn is_difference(instruction: &Instruction) -> bool {
-    matches!(instruction.form.row.action, Action::Compute(Operation::FloatSub | Operation::HalfSub))
-}
+use products::{Products, Sum};
 
 /// Marks what is fused in a function's body.
 pub(super) fn mark(items: &mut [Item]) {

@@ -3,10 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Block;
-use super::choice::Sum;
+use super::candidates::{Kind, is_difference, product, sum};
 use super::liveness::Liveness;
 use super::operands::visit;
-use super::{Kind, is_difference, product, sum};
 use crate::decode::program::{Base, Instruction, Item, Operand, Reg};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
@@ -22,6 +21,31 @@ pub(super) struct Product {
     pub(super) sums: Vec<usize>,
     /// Whether something else reads the product, so that it is rounded for all.
     pub(super) rounded: bool,
+}
+
+/// A sum that has a product among its operands.
+#[derive(Debug)]
+pub(super) struct Sum {
+    /// Its instruction.
+    pub(super) item: usize,
+    /// Its operands that are products: their numbers, and whether the operand is the negation.
+    pub(super) sides: [Option<(usize, bool)>; 2],
+    /// The product that it is fused with, whether that is the second operand, and whether the operand is the negation.
+    pub(super) fused: Option<(usize, bool, bool)>,
+}
+
+impl Sum {
+    /// Fuses the sum with one of its operands: the first, 0, or the second, 1.
+    pub(super) fn fuse(&mut self, side: usize) {
+        if let Some(Some((product, negated))) = self.sides.get(side) {
+            self.fused = Some((*product, side == 1, *negated));
+        }
+    }
+
+    /// Whether both operands are the same product.
+    pub(super) fn is_double(&self) -> bool {
+        matches!(self.sides, [Some((a, _)), Some((b, _))] if a == b)
+    }
 }
 
 /// What a product is made of: the register and how often the block has written it before, or a constant.

@@ -1,0 +1,42 @@
+//! The products and sums that may be fused, each by itself.
+
+use crate::decode::program::{Instruction, Operand};
+use crate::isa::operation::{Action, Operation};
+use crate::isa::types::ScalarType;
+
+/// What must be the same of a product and a sum: the type, and whether subnormal numbers are flushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub(super) ty: ScalarType,
+    pub(super) flushes: bool,
+}
+
+/// The kind of an operation without a rounding modifier, of a type that is fused.
+fn kind(instruction: &Instruction) -> Option<Kind> {
+    use ScalarType::{Bf16, Bf16x2, F16, F16x2, F32, F64};
+    let modifiers = &instruction.modifiers;
+    let ty = modifiers.ty(0);
+    let rounds = modifiers.one_of(&["rn", "rz", "rm", "rp"]).is_some();
+    let fused = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64) && !rounds;
+    fused.then(|| Kind { ty, flushes: modifiers.has("ftz") })
+}
+
+/// The kind of a product that may be fused.
+pub(super) fn product(instruction: &Instruction) -> Option<Kind> {
+    let Action::Compute(Operation::FloatMul | Operation::HalfMul) = instruction.form.row.action else { return None };
+    let constant = instruction.operands.iter().skip(1).all(|operand| matches!(operand, Operand::Imm(_)));
+    let apart = instruction.guard.is_some() || instruction.modifiers.has("sat") || constant;
+    kind(instruction).filter(|_| !apart)
+}
+
+/// The kind of a sum or difference that may be fused.
+pub(super) fn sum(instruction: &Instruction) -> Option<Kind> {
+    use Operation::{FloatAdd, FloatSub, HalfAdd, HalfSub};
+    let Action::Compute(FloatAdd | FloatSub | HalfAdd | HalfSub) = instruction.form.row.action else { return None };
+    kind(instruction)
+}
+
+/// Whether a sum is a difference.
+pub(super) fn is_difference(instruction: &Instruction) -> bool {
+    matches!(instruction.form.row.action, Action::Compute(Operation::FloatSub | Operation::HalfSub))
+}
