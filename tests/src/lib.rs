@@ -4,6 +4,7 @@
 pub mod binary;
 pub mod device;
 pub mod files;
+pub mod hash;
 pub mod hostile;
 pub mod program;
 pub mod random;

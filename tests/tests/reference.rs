@@ -14,6 +14,7 @@ use libtest_mimic::{Failed, Trial};
 use ptx2spv::cases::{DeviceBackend, Verdict, find};
 use ptx2spv_runtime::ReferenceOptions;
 use ptx2spv_tests::files;
+use ptx2spv_tests::hash::hash;
 use ptx2spv_tests::suite::{self, Launch};
 use ptx2spv_translator::{Feature, Target};
 
@@ -65,7 +66,7 @@ fn trials() -> Result<Vec<Trial>> {
 
 /// The devices that a case runs on.
 fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
-    let drawn = suite::hash(name.bytes());
+    let drawn = hash(name.bytes());
     let sizes = match all || name.starts_with("kernels/") {
         true => SIZES.len(),
         false => SIZES_OF_A_CASE,

@@ -10,13 +10,15 @@ mod interpret;
 mod launch;
 mod ptx;
 mod recorded;
+mod start;
 
 pub use draw::{Drawn, draw};
 pub use generate::{Size, generate};
-pub use interpret::{Invalid, Outcome, UNTOUCHED, interpret};
+pub use interpret::{Invalid, Outcome, interpret};
 pub use launch::prepare;
 pub use ptx::ptx;
 pub use recorded::Recorded;
+pub use start::UNTOUCHED;
 
 /// Registers of a thread.
 pub const REGISTERS: usize = 6;

@@ -2,11 +2,9 @@
 
 use std::fmt::{self, Write};
 
+use super::start::{SEEDS, UNTOUCHED};
 use super::{Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Maze, OUTPUTS, Op};
-use super::{Program, REGISTERS, Shuffle, Stmt, UNIFORMS, UNTOUCHED, Value};
-
-/// A thread's registers begin as its number in the grid plus one, times these.
-pub(super) const SEEDS: [u32; REGISTERS] = [1, 0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2f, 0x1656_67b1];
+use super::{Program, REGISTERS, Shuffle, Stmt, UNIFORMS, Value};
 
 /// The most threads of a block.
 const THREADS: usize = 256;

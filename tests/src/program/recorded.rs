@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::draw::Drawn;
 use super::{GATHERED, Launch, Outcome, Size, UNTOUCHED, draw, prepare, ptx};
-use crate::suite::hash;
+use crate::hash::hash;
 
 /// The program of a seed with its launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use ruzstd::decoding::StreamingDecoder;
 
-use crate::Error;
+use crate::error::Error;
 
 /// The largest payload that is decompressed: 512 MiB. Those of large libraries have some tens.
 const MAX_SIZE: u64 = 1 << 29;

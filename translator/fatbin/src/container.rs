@@ -3,9 +3,12 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::entry::{Blob, Payload};
-use crate::{Architecture, CONTAINER_MAGIC, Compression, Entry, Error, Kind};
+use crate::compression::Compression;
+use crate::entry::{Architecture, Blob, Entry, Kind, Payload};
+use crate::error::Error;
 
+/// First word of a container.
+pub const CONTAINER_MAGIC: u32 = 0xba55_ed50;
 /// First word of containers of before CUDA 4.
 const OLD_MAGIC: u32 = 0x1ee5_5a01;
 /// Bytes of a container's header.

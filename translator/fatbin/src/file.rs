@@ -4,7 +4,8 @@ use object::read::archive::ArchiveFile;
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::{FileKind, Object, ObjectSection};
 
-use crate::{CONTAINER_MAGIC, Container, Error, container};
+use crate::container::{self, CONTAINER_MAGIC, Container};
+use crate::error::Error;
 
 /// `e_machine` of cubins.
 const EM_CUDA: u16 = 190;

@@ -13,12 +13,9 @@ mod file;
 
 pub use choose::{Choice, Module, Program};
 pub use compression::Compression;
-pub use container::Container;
+pub use container::{CONTAINER_MAGIC, Container};
 pub use entry::{Architecture, Entry, Kind};
 pub use error::Error;
-
-/// First word of a container.
-pub const CONTAINER_MAGIC: u32 = 0xba55_ed50;
 
 /// First word of what points to a container in the memory of a program (`.nvFatBinSegment`).
 pub const WRAPPER_MAGIC: u32 = 0x4662_43b1;

@@ -166,6 +166,13 @@ mod tests {
     }
 
     #[test]
+    fn every_fact_is_about_something() {
+        for fact in members(&Facts::TRUSTED) {
+            assert!(!Contents::default().concerns(&fact), "{fact}");
+        }
+    }
+
+    #[test]
     fn a_target_keeps_its_own_promises() {
         for name in Target::PRESETS {
             let target = Target::preset(name).unwrap();

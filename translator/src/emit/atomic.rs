@@ -5,9 +5,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, Word};
 
-use super::Result;
 use super::body::Body;
 use super::module::Global;
+use super::result::Result;
 use super::select::{Access, Atomic, Modify, Space};
 use super::storage::TypedMemory;
 use super::usage::SharedLayout;

@@ -7,11 +7,11 @@ use rspirv::dr::{self, Instruction, Operand};
 use rspirv::spirv::{FunctionControl, Op, StorageClass, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Result;
 use super::instruction::instruction;
 use super::lines::Position;
 use super::module::{Global, Module};
 use super::offsets::Offsets;
+use super::result::Result;
 use super::usage::SharedLayout;
 use crate::diagnostic::Span;
 use crate::ir::{Function, HELPER_PARAMETERS, Type, Value, Var};

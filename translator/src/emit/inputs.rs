@@ -3,9 +3,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
 
-use super::Result;
 use super::body::{Body, PushConstants};
 use super::module::{Global, Module};
+use super::result::Result;
 use super::select::Input;
 use crate::interface::spec_id;
 use crate::ir::Type;

@@ -7,10 +7,10 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
 
-use super::Result;
 use super::body::Body;
 use super::module::Global;
 use super::order::Direction;
+use super::result::Result;
 use super::select::{Access, Space};
 use super::shape::Shape;
 use super::storage::{TypedMemory, WordArray};

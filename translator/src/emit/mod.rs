@@ -18,6 +18,7 @@ mod atomic;
 mod body;
 mod declared;
 mod disassembly;
+mod entry;
 mod inputs;
 mod instruction;
 mod lines;
@@ -26,6 +27,7 @@ mod module;
 mod offsets;
 mod ops;
 mod order;
+mod result;
 mod select;
 mod shape;
 mod statements;
@@ -38,26 +40,13 @@ mod wide;
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
-
-use crate::ir::Legal;
 use crate::policy::Emission;
 use crate::target::{self, Feature, Version};
 
 pub(crate) use disassembly::disassemble;
-
+pub use entry::{EmitEntry, EntryFacts};
 use module::Module;
 pub(crate) use storage::SHARED_GRANULE;
-
-/// A kernel to emit.
-#[derive(Clone, Copy, Debug)]
-pub struct EmitEntry<'a> {
-    /// Name of the entry point.
-    pub name: &'a str,
-    /// Its body.
-    pub function: &'a Legal,
-    /// `.reqntid`, the default of the block size's specialization constants where all entries agree on it.
-    pub required_block: Option<[u32; 3]>,
-}
 
 /// An emitted module.
 #[derive(Clone, Debug)]
@@ -80,15 +69,6 @@ impl Emitted {
     pub fn disassemble(&self) -> Result<String, String> {
         disassemble(&self.spirv)
     }
-}
-
-/// What emission finds out about one entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryFacts {
-    /// Device features that it needs.
-    pub features: BTreeSet<Feature>,
-    /// Size of its push constant block in bytes: up to the end of the last word that it reads.
-    pub push_constant_size: u32,
 }
 
 /// Newest SPIR-V version that is emitted: from 1.6 on, subgroup sizes may vary unless told otherwise.
@@ -168,6 +148,3 @@ fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
     });
     fitting.max().map_or(SHARED_GRANULE, |most| most.max(SHARED_GRANULE))
 }
-
-/// Shorthand of the stages in here, whose errors get their place in the source at the top.
-type Result<T, E = ErrorKind> = std::result::Result<T, E>;

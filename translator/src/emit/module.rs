@@ -12,10 +12,10 @@ use rspirv::spirv::{
 };
 use rustc_hash::FxHashMap;
 
-use super::Result;
 use super::declared::{Launch, SharedMemory};
 use super::instruction::instruction;
 use super::lines::Lines;
+use super::result::Result;
 use crate::diagnostic::{ErrorKind, Source};
 use crate::ir::HELPER_PARAMETERS;
 use crate::policy::Emission;

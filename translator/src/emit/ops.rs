@@ -3,9 +3,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, FPFastMathMode, GlslStd450Op, Op, PackedVectorFormat, Word};
 
-use super::Result;
 use super::body::Body;
 use super::module::Global;
+use super::result::Result;
 use super::select::{Form, Operands, Operation};
 use crate::ir::{Type, Value};
 use crate::soft::SINGLE;

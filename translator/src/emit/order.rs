@@ -16,9 +16,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, SelectionControl, Word};
 
-use super::Result;
 use super::body::Body;
 use super::module::Global;
+use super::result::Result;
 use super::select::{Access, Space};
 use crate::ir::{MemoryOrder, Ordered, Scope};
 use crate::target::Feature;

@@ -6,10 +6,11 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, LoopControl, Op, SelectionControl, Word};
 
 use super::body::{Body, Common};
+use super::entry::{EmitEntry, EntryFacts};
 use super::instruction::instruction;
 use super::module::{Global, Module};
+use super::result::Result;
 use super::select::{Selected, select};
-use super::{EmitEntry, EntryFacts, Result};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
 use crate::target::{Feature, marks};

@@ -7,9 +7,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, Op, StorageClass, Word};
 
-use super::Result;
 use super::body::Body;
 use super::module::{Global, Module};
+use super::result::Result;
 use super::usage::{SharedLayout, has_shared_parts, orders_memory};
 use crate::ir::MemoryOrder;
 use crate::target::Feature;

@@ -3,9 +3,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, Op, Word};
 
-use super::Result;
 use super::body::Body;
 use super::module::Global;
+use super::result::Result;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{MemoryOrder, Scope, Type, Value};
 

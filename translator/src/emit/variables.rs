@@ -7,10 +7,10 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Op, Word};
 
-use super::Result;
 use super::body::{Body, Row};
 use super::instruction::instruction;
 use super::module::Global;
+use super::result::Result;
 use crate::ir::{Function, Type, Var, VarSet, for_each_assigned, for_each_read};
 use crate::target::Quirks;
 

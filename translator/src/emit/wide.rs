@@ -5,9 +5,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
 
-use super::Result;
 use super::body::Body;
 use super::module::Global;
+use super::result::Result;
 use crate::ir::Type;
 
 impl Body<'_, '_, '_> {

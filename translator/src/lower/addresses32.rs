@@ -7,7 +7,7 @@
 //! address of 64 bits has. Other modules have constants and parameters less than 4 GiB behind the start of that memory; their global memory
 //! has no such start.
 
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Program};
 use crate::diagnostic::{Diagnostic, Span};

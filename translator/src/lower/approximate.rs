@@ -5,7 +5,7 @@
 //! flush are scaled before and the result after.
 
 use super::float::{each_lane, finished, float_of, floats, nan_of, or_nan};
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Root, Type, Unary, Value};
 use crate::soft::{self, DOUBLE, SINGLE};

@@ -1,8 +1,9 @@
 //! `st.async` and `red.async` (PTX sections 9.7.9.13 and 9.7.12.7): stores that an mbarrier counts. They complete immediately, as all
 //! asynchronous operations do here.
 
+use super::atomics;
+use super::lowering::{Lowering, Result, carrier};
 use super::mbarrier::{self, shared_address};
-use super::{Lowering, Result, atomics, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, MemoryOrder, Scope, Space, Type};

@@ -1,7 +1,9 @@
 //! `atom` and `red` (PTX sections 9.7.12.5 and 9.7.12.6).
 
+use super::lowering::{Lowering, Result, carrier};
+use super::memory_order::order;
 use super::packed::{join, part};
-use super::{Lowering, Result, atomics128, memory};
+use super::{atomics128, memory};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, MemoryOrder, Scope, Value};
@@ -29,7 +31,7 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
         return atomics128::atomic(l, i, (place.space, place.address));
     }
     let bytes = u8::try_from(ty.bytes()).unwrap_or(4);
-    let order = memory::order(i, MemoryOrder::Relaxed(Scope::Device));
+    let order = order(i, MemoryOrder::Relaxed(Scope::Device));
     let access = Access { space: place.space, bytes, order, read_only: false };
     if let Operand::Vector(elements) = l.operand(i, first + 1) {
         return vector(l, i, destination, elements, op, access, place.address);
@@ -40,7 +42,7 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
         compare = Some(operand);
         operand = l.int(i, first + 2, ty)?;
     }
-    let result = destination.map(|_| l.b.function.value(super::carrier(ty)));
+    let result = destination.map(|_| l.b.function.value(carrier(ty)));
     l.b.atomic(Atomic { result, op, access, address: place.address, operand, compare });
     match (result, destination) {
         (Some(result), Some(index)) => l.set(i, index, ty, result),
@@ -69,7 +71,7 @@ fn vector(
             pair => join(l, pair, 16),
         };
         let address = l.b.add_const(address, 4 * place);
-        let result = destination.map(|_| l.b.function.value(super::carrier(ty)));
+        let result = destination.map(|_| l.b.function.value(carrier(ty)));
         l.b.atomic(Atomic { result, op, access: Access { bytes: 4, ..access }, address, operand, compare: None });
         match result {
             Some(word) if in_pairs => old.extend([0, 16].map(|position| part(l, word, position, 16, false))),

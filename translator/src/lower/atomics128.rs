@@ -4,7 +4,7 @@
 //! All 128-bit accesses that must be single-copy atomic take the lock. Concurrent weak accesses and accesses of another size are a race in
 //! PTX.
 
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Type, Value, Var};

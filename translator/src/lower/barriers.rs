@@ -1,6 +1,6 @@
 //! `bar` and `barrier` (PTX section 9.7.12.1): what they wait for. [`crate::cfg`] decides for the kernel as a whole how they wait.
 
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;

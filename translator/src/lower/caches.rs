@@ -1,7 +1,7 @@
 //! `createpolicy`, `applypriority` and `discard` (PTX sections 9.7.9.15 to 9.7.9.18): advice to NVIDIA's caches, which has no
 //! effect here.
 
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::isa::types::ScalarType;

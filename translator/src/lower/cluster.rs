@@ -5,7 +5,7 @@
 //! the first block's. So an address in a block's own shared memory is also an address in the cluster's, as PTX requires, and accesses need
 //! not know which block's memory they reach.
 
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Builder, Builtin, Compare, Stmt, Type, Value};
 use crate::isa::types::ScalarType;

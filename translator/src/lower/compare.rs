@@ -1,8 +1,8 @@
 //! Comparison and selection (PTX section 9.7.6).
 
 use super::float::{float_of, flush_if, format, is_pair, operand};
+use super::lowering::{Lowering, Result, carrier, float_type};
 use super::packed::{join, part};
-use super::{Lowering, Result, carrier, float_type};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};

@@ -1,7 +1,8 @@
 //! Products and sums that NVIDIA's compiler fuses (see [`crate::decode::contraction`]).
 
 use super::float::Signs;
-use super::{Lowering, Result, carrier, dispatch, float, half};
+use super::lowering::{Lowering, Result, carrier};
+use super::{dispatch, float, half};
 use crate::decode::program::{Contraction, Instruction};
 use crate::ir::Var;
 use crate::isa::operation::Operation;

@@ -1,7 +1,8 @@
 //! `cvt` between integers (PTX section 9.7.9.21), and `cvta`, `isspacep`.
 
 use super::integer::clamp_signed;
-use super::{Lowering, Result, addresses32, cluster};
+use super::lowering::{Lowering, Result};
+use super::{addresses32, cluster};
 use crate::ast::StateSpace;
 use crate::decode::program::Instruction;
 use crate::interface::{ParamLocation, push_constant};

@@ -3,7 +3,7 @@
 
 use super::convert::range;
 use super::float::{float_of, flush_if, format, operand, or_nan, rounding, saturate};
-use super::{Lowering, Result, carrier, float_type};
+use super::lowering::{Lowering, Result, carrier, float_type};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::types::ScalarType;

@@ -2,8 +2,8 @@
 
 use super::convert_float::bits_in;
 use super::float::{float_of, format};
+use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
-use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};

@@ -1,7 +1,8 @@
 //! Asynchronous copies (PTX section 9.7.9.24). They complete immediately, which PTX allows, so groups of copies have nothing to wait for.
 
+use super::lowering::{Lowering, Result};
 use super::mbarrier::{self, shared_address};
-use super::{Lowering, Result, atomics, cluster};
+use super::{atomics, cluster};
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value};

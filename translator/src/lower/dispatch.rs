@@ -1,9 +1,10 @@
 //! The lowering function of each operation.
 
+use super::lowering::{Lowering, Result};
 use super::{
-    Lowering, Result, approximate, async_stores, atomics, caches, cluster, compare, convert, convert_float,
-    convert_packed, copies, events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory,
-    movement, packed, simd, stack, tensor, texture, video, warp,
+    approximate, async_stores, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies,
+    events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack,
+    tensor, texture, video, warp,
 };
 use crate::decode::program::Instruction;
 use crate::isa::operation::Operation;

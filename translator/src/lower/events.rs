@@ -1,7 +1,7 @@
 //! `pmevent` (PTX section 9.7.19): counters that the host reads. A warp counts once, however many of its threads take part.
 
 use super::device_words::fetch_add;
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{Counters, push_constant};

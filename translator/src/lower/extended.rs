@@ -5,7 +5,7 @@
 //! one, so after a subtraction the flag is set if nothing was borrowed. Only code that mixes sums and differences can observe that.
 
 use super::integer::product;
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::Value;
 

@@ -1,7 +1,7 @@
 //! Bit fields, and the search for a numbered bit (PTX section 9.7.1): `bfe`, `bfi`, `bmsk`, `szext`, `fns`.
 
 use super::integer::{magnitude, minimum, shift_left, shift_right, shift_right_signed};
-use super::{Lowering, Result, carrier};
+use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::Instruction;
 use crate::ir::{Compare, Value};
 use crate::isa::types::ScalarType;

@@ -3,8 +3,8 @@
 //! Flushing and saturation work on bits; only sums, products, quotients and roots use the device's operations, and
 //! legalization replaces those that the target doesn't do exactly.
 
+use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
-use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::types::ScalarType;

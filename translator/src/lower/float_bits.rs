@@ -2,7 +2,7 @@
 //! of denormals or NaNs doesn't matter.
 
 use super::float::{each_lane, flush_if, format, or_nan};
-use super::{Lowering, Result, carrier};
+use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::ir::{Binary, Type, Unary, Value};
 use crate::isa::types::ScalarType;

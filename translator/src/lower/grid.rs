@@ -2,7 +2,8 @@
 //! handle identifies a group; the grid's handle is the address of the launch's workspace. The values written, also on failure, are those of
 //! an H200.
 
-use super::{Lowering, special};
+use super::lowering::Lowering;
+use super::special;
 use crate::decode::program::Special;
 use crate::interface::push_constant;
 use crate::ir::{Access, Builder, Builtin, Compare, MemoryOrder, Space, Type, Value};

@@ -2,8 +2,8 @@
 //! `.oob`. Everything else is done in f32, where both formats are exact.
 
 use super::float::{each_lane_of, finished, floats, format, is_pair, operands};
+use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
-use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Halves, Rounding, Value};
 use crate::isa::types::ScalarType;

@@ -1,6 +1,6 @@
 //! Integer arithmetic (PTX section 9.7.1).
 
-use super::{Lowering, Result, carrier};
+use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Compare, Type, Unary, Value};
 use crate::isa::types::ScalarType;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls;
-use super::launches;
+use super::launches::call::{any_waits, has_any};
 use super::resources::Services;
-use super::texture::{footprint, srgb};
+use super::texture::{logarithms, srgb};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -200,7 +200,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         places.srgb_table = Some(table(srgb::table()));
     }
     if program.functions.iter().any(has_gradients) {
-        places.logarithm_table = Some(table(footprint::table()));
+        places.logarithm_table = Some(table(logarithms::table()));
     }
     (variables, Arc::new(places))
 }
@@ -263,7 +263,7 @@ pub fn lay_out(
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
         cluster: cluster_size(function, cluster)?,
         cooperative,
-        waits_for_launches: launches::any_waits(&calls::reachable(program, kernel)),
+        waits_for_launches: any_waits(&calls::reachable(program, kernel)),
         shared_align: 16,
         local_bytes: 0,
         last_error: None,
@@ -329,7 +329,7 @@ pub fn lay_out(
             Diagnostic::new(ErrorKind::Limit { what, needed, available: available.into() }, variable.span)
         })?;
     }
-    if launches::has_any(&calls::reachable(program, kernel)) {
+    if has_any(&calls::reachable(program, kernel)) {
         let place = layout.local_bytes.next_multiple_of(4);
         layout.last_error = Some(place);
         layout.local_bytes = place + 4;

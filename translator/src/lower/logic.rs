@@ -1,7 +1,7 @@
 //! Logic, shifts and byte permutation (PTX sections 9.7.7 and 9.7.8.7).
 
 use super::integer::{shift_left, shift_right, shift_right_signed};
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Binary, Compare, Value};
@@ -43,7 +43,7 @@ pub fn cnot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let a = l.int(i, 1, ty)?;
     let zero = l.b.is_zero(a);
-    let result = l.b.bool_to(super::carrier(ty), zero);
+    let result = l.b.bool_to(carrier(ty), zero);
     l.set(i, 0, ty, result)
 }
 

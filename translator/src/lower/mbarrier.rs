@@ -6,8 +6,9 @@
 //! by a second addition. Until then no thread may arrive for the next phase, because no thread has seen that this phase is complete. The
 //! state that `arrive` returns is the content before the arrival.
 
+use super::cluster;
+use super::lowering::{Lowering, Result};
 use super::memory::variable_address;
-use super::{Lowering, Result, cluster};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;

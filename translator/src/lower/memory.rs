@@ -1,7 +1,9 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
 use super::frame::ParamSlot;
-use super::{LINK, Lowering, Result, addresses32, atomics128, cluster, texture};
+use super::lowering::{LINK, Lowering, Result};
+use super::memory_order::order;
+use super::{addresses32, atomics128, cluster, texture};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
@@ -163,26 +165,6 @@ fn check_size(i: &Instruction, ty: ScalarType, elements: usize, space: Space) ->
     match evicts {
         Some(word) if !wide => Err(Diagnostic::invalid(format!("`.{word}` on less than 256 bits"), i.span)),
         _ => Ok(()),
-    }
-}
-
-/// The memory order that the modifiers ask for.
-pub fn order(i: &Instruction, default: MemoryOrder) -> MemoryOrder {
-    let scope = match i.modifiers.one_of(&["cta", "cluster", "gpu", "sys"]) {
-        Some("cta") => Scope::Cta,
-        Some("sys") => Scope::System,
-        _ => Scope::Device,
-    };
-    match i.modifiers.one_of(&["volatile", "mmio", "cv", "wt", "relaxed", "acquire", "release", "acq_rel"]) {
-        Some("volatile" | "mmio" | "cv" | "wt") => MemoryOrder::Relaxed(Scope::System),
-        Some("relaxed") => MemoryOrder::Relaxed(scope),
-        Some("acquire") => MemoryOrder::Acquire(scope),
-        Some("release") => MemoryOrder::Release(scope),
-        Some("acq_rel") => MemoryOrder::AcquireRelease(scope),
-        _ => match default {
-            MemoryOrder::Relaxed(_) => MemoryOrder::Relaxed(scope),
-            default => default,
-        },
     }
 }
 

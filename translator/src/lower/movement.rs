@@ -1,6 +1,6 @@
 //! `mov` with packing and unpacking (PTX sections 9.7.9.1 and 9.7.9.2).
 
-use super::{Lowering, Result, carrier};
+use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Type, Value};

@@ -2,7 +2,7 @@
 //! and 9.7.9). Video instructions are in [`super::video`].
 
 use super::integer::{clamp_signed, less, maximum, minimum, relu};
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Compare, Value};
 use crate::isa::types::ScalarType;

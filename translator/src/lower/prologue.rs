@@ -5,7 +5,8 @@
 
 use super::frame::ParamSlot;
 use super::layout::uses_stack;
-use super::{Lowering, Result, memory};
+use super::lowering::{Lowering, Result};
+use super::memory;
 use crate::ast::FunctionKind;
 use crate::decode::program::{Base, Function, ParamId};
 use crate::ir::{Access, MemoryOrder, Space, Value, Var};

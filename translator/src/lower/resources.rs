@@ -3,8 +3,10 @@
 
 use std::ops::BitOr;
 
-use super::launches::{Call, Region};
-use super::{memory, reports};
+use super::launches::call::Call;
+use super::launches::region::Region;
+use super::memory_order::order;
+use super::reports;
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables};
 use crate::ir::MemoryOrder;
@@ -100,7 +102,6 @@ fn accesses_as_one(instruction: &Instruction, bytes: u32) -> bool {
         // The tensor map has the element type. Only 32-bit types have `.inc` and `.dec`.
         return bytes <= 8 && !modifiers.has("inc") && !modifiers.has("dec");
     }
-    let as_one =
-        effects.atomic || effects.ordered && memory::order(instruction, MemoryOrder::Weak) != MemoryOrder::Weak;
+    let as_one = effects.atomic || effects.ordered && order(instruction, MemoryOrder::Weak) != MemoryOrder::Weak;
     as_one && modifiers.types.iter().any(|ty| ty.bytes() >= bytes && (ty.bytes() > 8 || !modifiers.has("shared")))
 }

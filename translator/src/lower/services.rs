@@ -4,8 +4,9 @@
 //! many bytes there are. `heap` has the allocator.
 
 use super::device_words::{WORD, fetch_add};
-use super::launches::Call;
-use super::{Lowering, Result, grid, heap, special};
+use super::launches::call::Call;
+use super::lowering::{Lowering, Result};
+use super::{grid, heap, special};
 use crate::decode::program::{Function, Special};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{MemoryRegion, output, push_constant};

@@ -2,9 +2,9 @@
 //! selectors, saturation, and a merge into another word or the sum with it.
 
 use super::integer::{maximum, minimum};
+use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
 use super::video::range;
-use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand, Selected};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Type, Value};

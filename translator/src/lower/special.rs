@@ -1,8 +1,9 @@
 //! Special registers (PTX chapter 10). Each has a defined meaning on devices that lack it.
 
+use super::cluster;
 use super::device_words::fetch_add;
 use super::layout::{RESERVED_SHARED, RESERVED_SHARED_USED};
-use super::{Lowering, cluster};
+use super::lowering::Lowering;
 use crate::decode::program::{LaneMask, ReservedShared, Special};
 use crate::interface::push_constant;
 use crate::ir::{Binary, Builder, Builtin, Type, Value};

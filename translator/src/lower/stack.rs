@@ -5,7 +5,7 @@
 //! returns ([`super::prologue`]).
 
 use super::layout::STACK_BYTES;
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value, Var};

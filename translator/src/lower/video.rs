@@ -7,8 +7,8 @@
 //! bits.
 
 use super::integer::{clamp_signed, less, magnitude, maximum, minimum};
+use super::lowering::{Lowering, Result};
 use super::packed::part;
-use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand, Parts, Selected};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Type, Value};

@@ -1,7 +1,7 @@
 //! Operations between the threads of a warp (PTX section 9.7.12). Each becomes a statement here, and `crate::warp` maps
 //! these statements to the device.
 
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Reduction, Shuffle, Stmt, Type, Value, Vote, Warp, WarpOp};

@@ -16,7 +16,7 @@ use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{
-    BlockSize, Cooperative, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant,
+    Assumptions, BlockSize, Cooperative, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant,
 };
 use crate::ir;
 use crate::legalize::Allocations;
@@ -25,10 +25,10 @@ use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
+use crate::options::Options;
 use crate::policy::{Emission, Policy, Workgroups};
-use crate::target::workgroup;
+use crate::target::{Feature, workgroup};
 pub use crate::warp::Blocks;
-use crate::{Assumptions, Options};
 
 /// The step before all [`PASSES`].
 pub const LOWER: &str = "lower";
@@ -277,7 +277,7 @@ pub(crate) fn describe(
     }
 }
 
-fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> Entry {
+fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<Feature>) -> Entry {
     let layout = &kernel.layout;
     let inlined = layout.params_location == ParamLocation::PushConstant;
     let is_pointer = |offset: u32| inlined && kernel.pointers.contains(&(push_constant::PARAMS + offset));

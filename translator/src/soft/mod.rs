@@ -4,6 +4,7 @@
 //! conversions between formats, and sums with their rounding errors.
 
 mod bits;
+mod conversions;
 mod formats;
 mod integers;
 mod parts;
@@ -12,9 +13,8 @@ mod rounding;
 mod sum;
 
 pub use bits::{extremum, flush, flush_tiny, is_nan, magnitude, negated, quiet, relu, saturate};
-pub use formats::{
-    BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, SINGLE, TENSOR, narrow, narrow_stochastic, widen,
-};
+pub use conversions::{narrow, narrow_stochastic, widen};
+pub use formats::{BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
 pub use integers::from_integer;
 pub use parts::{Parts, leading, leading_zeros, round, round_normal, stick, unless_nan, width};
 pub use product::{product, product_sign, with_extremes};

@@ -4,12 +4,11 @@
 
 use std::mem;
 
-use super::{
-    Condition, Error, Graph, MAX_DEPTH, Node, Tree,
-    flow::{Edge, Item, Kind, Target},
-    loops::{Forest, TOP},
-    region::Layouts,
-};
+use super::flow::{Edge, Item, Kind, Target};
+use super::graph::{Error, Graph};
+use super::loops::{Forest, TOP};
+use super::region::Layouts;
+use super::tree::{Condition, MAX_DEPTH, Node, Tree};
 
 /// What remains to be done.
 enum Task {

@@ -2,7 +2,8 @@
 //!
 //! Block numbers index the arrays here, which have one element for each block: the caller has checked them.
 
-use super::{Error, Graph, MAX_DEPTH};
+use super::graph::{Error, Graph};
+use super::tree::MAX_DEPTH;
 
 /// The region outside of all loops.
 pub(super) const TOP: usize = 0;

@@ -5,11 +5,9 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::{
-    Graph, Terminator,
-    flow::{self, Item, Kind, Target},
-    loops::{Destination, Forest, TOP},
-};
+use super::flow::{self, Item, Kind, Target};
+use super::graph::{Graph, Terminator};
+use super::loops::{Destination, Forest, TOP};
 
 /// All regions, laid out.
 pub(super) struct Layouts {

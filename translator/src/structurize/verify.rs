@@ -4,7 +4,8 @@
 //! So for each block and each outcome of its condition the way to the next block can be followed exactly, and must end where the
 //! graph's edge ends. That, with the rules of [`Node`], is all that there is to know: if it holds for each edge, it holds for each run.
 
-use super::{Condition, Graph, Node, Terminator, Tree};
+use super::graph::{Graph, Terminator};
+use super::tree::{Condition, Node, Tree};
 
 /// Checks a tree against its graph:
 ///

@@ -4,7 +4,7 @@
 //! subgroups of up to 32 invocations the mask is the same in all invocations.
 
 use super::collective::{has_warp, is_collective, may_break};
-use super::{Lane, Old, Pack, Slot};
+use super::pack::{Lane, Old, Pack, Slot};
 use crate::ir::{Binary, Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
 
 /// The threads for which statements are executed.

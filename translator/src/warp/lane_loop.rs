@@ -6,89 +6,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Lane;
+use super::arrays::Array;
 use super::choose::WARP;
 use super::flow::Flow;
+use super::pack::{Lane, Old, Pack, Slot};
 use super::parallel_region::{Own, count_uses};
-use super::{Old, Pack, Slot};
 use crate::diagnostic::Span;
-use crate::ir::{
-    Access, Block, Builder, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, bits_type, for_each_read,
-};
-
-/// Words that one iteration clears, since some drivers have a budget of loop iterations. The length of each array is a
-/// multiple of this.
-const CLEARED: u32 = 8;
-
-/// An array in local memory with an element for each lane.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Array {
-    offset: u32,
-    /// Bytes of an element.
-    bytes: u8,
-}
-
-impl Array {
-    fn access(self) -> Access {
-        Access { space: Space::Local, bytes: self.bytes, order: MemoryOrder::Weak, read_only: false }
-    }
-}
-
-/// All arrays of a function.
-pub(super) struct Arrays {
-    /// Where the arrays begin in local memory.
-    start: u32,
-    /// Where the next array may begin.
-    end: u32,
-    /// The arrays of the old function's variables that may differ between threads.
-    vars: FxHashMap<Var, Array>,
-    /// How often each variable is read in the old function.
-    reads: FxHashMap<Var, u32>,
-}
-
-impl Arrays {
-    /// No arrays yet. They will lie after `start` bytes of local memory.
-    pub(super) fn new(body: &Block, start: u32) -> Self {
-        let mut reads = FxHashMap::default();
-        for_each_read(body, &mut |var| *reads.entry(var).or_default() += 1);
-        Self { start, end: start, vars: FxHashMap::default(), reads }
-    }
-
-    fn add(&mut self, ty: Type) -> Array {
-        let bytes = if bits_type(ty) == Type::I64 { 8 } else { 4 };
-        let offset = self.end.next_multiple_of(bytes.into());
-        self.end = offset.saturating_add(WARP * u32::from(bytes));
-        Array { offset, bytes }
-    }
-
-    /// Clears all arrays before everything else, since variables start as zero.
-    pub(super) fn clear(self, function: &mut Function) {
-        function.local_bytes = self.end;
-        if self.end == self.start {
-            return;
-        }
-        let mut body = std::mem::take(&mut function.body);
-        let mut b = Builder::new(function);
-        let address = b.var(Type::I32);
-        let start = b.i32(self.start);
-        let zero = b.i32(0);
-        b.set(address, start);
-        b.loop_(|b| {
-            let here = b.get(address);
-            for word in 0..CLEARED {
-                let place = b.add_const(here, 4 * u64::from(word));
-                b.store(Array { offset: 0, bytes: 4 }.access(), place, vec![zero]);
-            }
-            let next = b.add_const(here, 4 * u64::from(CLEARED));
-            b.set(address, next);
-            let end = b.i32(self.end);
-            let more = b.ult(next, end);
-            b.push(Stmt::If { condition: more, then: Vec::new(), otherwise: vec![Stmt::Break] });
-        });
-        b.block.append(&mut body);
-        b.finish();
-    }
-}
+use crate::ir::{Op, Stmt, Type, Value, Var, for_each_read};
 
 /// How a region uses variables that may differ between threads.
 #[derive(Default)]

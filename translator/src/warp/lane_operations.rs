@@ -1,8 +1,8 @@
 //! Operations of a warp that lies in one invocation, as loops over its lanes.
 
-use super::Pack;
 use super::flow::Flow;
 use super::operations::neutral;
+use super::pack::Pack;
 use crate::ir::{Stmt, Value, Warp, WarpOp};
 use crate::target::Fault;
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::choose::WARP;
 use super::flow::Flow;
-use super::{Pack, Slot};
+use super::pack::{Pack, Slot};
 use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, WarpOp};
 use crate::target::Fault;
 

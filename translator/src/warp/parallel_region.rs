@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::flow::{Flow, is_total};
-use super::{Lane, Old, Pack, Slot};
+use super::pack::{Lane, Old, Pack, Slot};
 use crate::diagnostic::Span;
 use crate::ir::{Block, Op, Space, Stmt, Value, Var};
 use crate::opt::{for_each_operand, for_each_result, map_operands};

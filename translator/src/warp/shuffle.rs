@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Pack;
 use super::choose::WARP;
+use super::pack::Pack;
 use crate::ir::{Compare, Shuffle, Stmt, SubgroupOp, Type, Value};
 
 /// Subgroup operations that a shuffle has done already, by operand and source.

@@ -98,14 +98,6 @@ pub struct Target {
 }
 
 impl Target {
-    /// Names that [`Target::preset`] takes.
-    pub const PRESETS: &'static [&'static str] = &presets::NAMES;
-
-    /// The presets with what they describe.
-    pub fn presets() -> &'static [Preset] {
-        &presets::ALL
-    }
-
     /// With the facts that float controls promise, which modules declare: for a device that nobody has measured.
     pub fn with_promises(mut self) -> Target {
         let controls = &self.float_controls;
@@ -162,11 +154,6 @@ impl Target {
             _ => facts.atomic_add_f64_exact,
         };
         right && self.has(feature)
-    }
-
-    /// A device by name, from its published properties; see [`Target::PRESETS`].
-    pub fn preset(name: &str) -> Option<Target> {
-        presets::ALL.iter().find(|preset| preset.name == name)?.target()
     }
 
     /// The reference device: an exact one that has everything, in sizes such as NVIDIA's, and all subgroup sizes to ask for.

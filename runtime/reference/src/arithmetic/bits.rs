@@ -1,7 +1,7 @@
 //! Shifts, bit fields and the position of bits. Amounts beyond the width give an arbitrary result; [`super::domain`] marks that result as
 //! undefined.
 
-use super::{mask, signed};
+use super::width::{mask, signed};
 
 #[inline]
 pub fn shift_left(bits: u8, a: u64, amount: u64) -> u64 {

@@ -4,7 +4,7 @@
 //! SPIR-V Instructions".
 
 use super::convert::widen;
-use super::{mask, signed};
+use super::width::{mask, signed};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
 
 /// Of [`super::unary`].

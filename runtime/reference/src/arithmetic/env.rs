@@ -7,8 +7,42 @@
 use std::marker::PhantomData;
 
 use super::format::{Arithmetic, Direction, Format};
+use super::width::mask;
 use crate::code::{FloatControl, FloatControls, Rounding};
 use crate::config::Choice;
+
+/// Runs an expression with an [`Env`] for floats of `bits` width; `listed` says which float controls it must respect.
+macro_rules! with_env {
+    ($listed:ident, $bits:expr, $floats:expr, $choice:expr, $env:ident => $result:expr) => {
+        match $bits {
+            32 => {
+                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F32, C>::new(
+                    $crate::arithmetic::env::Listed::$listed,
+                    $floats,
+                    $choice,
+                );
+                $result
+            }
+            64 => {
+                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F64, C>::new(
+                    $crate::arithmetic::env::Listed::$listed,
+                    $floats,
+                    $choice,
+                );
+                $result
+            }
+            _ => {
+                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F16, C>::new(
+                    $crate::arithmetic::env::Listed::$listed,
+                    $floats,
+                    $choice,
+                );
+                $result
+            }
+        }
+    };
+}
+pub(super) use with_env;
 
 /// Which float controls an operation must respect: Vulkan lists instructions for each of them. Other instructions need not respect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +187,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
     pub fn nan<const N: usize>(&mut self, operands: [u64; N]) -> u64 {
         if C::OPEN {
             if !self.control.signed_zero_inf_nan && self.once_in(4) {
-                return self.choice.bits() & super::mask(F::BITS);
+                return self.choice.bits() & mask(F::BITS);
             }
             if self.once_in(2) {
                 let payload = self.choice.bits() & (F::SIGN | (F::MIN_NORMAL - 1));

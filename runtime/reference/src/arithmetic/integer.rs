@@ -1,7 +1,7 @@
 //! Integer arithmetic that takes more than a single machine instruction. Division by zero and the like give an arbitrary result;
 //! [`super::domain`] marks that result as undefined.
 
-use super::{mask, signed};
+use super::width::{mask, signed};
 
 #[inline]
 pub fn negate(bits: u8, a: u64) -> u64 {

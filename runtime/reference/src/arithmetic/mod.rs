@@ -21,56 +21,13 @@ mod odd;
 #[cfg(test)]
 mod tests;
 pub mod undefined;
+mod width;
 
+use self::env::with_env;
 use self::format::Arithmetic;
+use self::width::{mask, signed};
 use crate::code::{Binary, Convert, FloatControls, Ternary, Unary, Wide};
 use crate::config::Choice;
-
-/// The bits that a value of a width may have set.
-#[inline(always)]
-fn mask(bits: u8) -> u64 {
-    u64::MAX.wrapping_shr(64_u32.wrapping_sub(bits.into()))
-}
-
-/// The value of a signed integer of a width.
-#[inline(always)]
-fn signed(a: u64, bits: u8) -> i64 {
-    let unused = 64_u32.wrapping_sub(bits.into());
-    (a.wrapping_shl(unused) as i64).wrapping_shr(unused)
-}
-
-/// Runs an expression with an [`Env`] for floats of `bits` width; `listed` says which float controls it must respect.
-macro_rules! with_env {
-    ($listed:ident, $bits:expr, $floats:expr, $choice:expr, $env:ident => $result:expr) => {
-        match $bits {
-            32 => {
-                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F32, C>::new(
-                    $crate::arithmetic::env::Listed::$listed,
-                    $floats,
-                    $choice,
-                );
-                $result
-            }
-            64 => {
-                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F64, C>::new(
-                    $crate::arithmetic::env::Listed::$listed,
-                    $floats,
-                    $choice,
-                );
-                $result
-            }
-            _ => {
-                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F16, C>::new(
-                    $crate::arithmetic::env::Listed::$listed,
-                    $floats,
-                    $choice,
-                );
-                $result
-            }
-        }
-    };
-}
-use with_env;
 
 /// The result of an operation of one operand.
 #[inline]

@@ -1,8 +1,8 @@
 //! Normalised integers (`PackSnorm4x8` and its kin) and `OpQuantizeToF16`.
 
-use super::env::{Env, Listed};
+use super::env::{Env, Listed, with_env};
 use super::format::{Direction, F16, F32, Format};
-use super::{mask, signed, with_env};
+use super::width::{mask, signed};
 use crate::code::{FloatControls, Unary};
 use crate::config::Choice;
 

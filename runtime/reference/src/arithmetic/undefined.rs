@@ -4,7 +4,8 @@
 //! bits but values: any undefined bit makes all of the result undefined. So do operands for which the result is undefined by the
 //! specification ([`super::domain`]).
 
-use super::{bits as bit, domain, mask, signed};
+use super::width::{mask, signed};
+use super::{bits as bit, domain};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
 
 /// All bits of a width if any is undefined.

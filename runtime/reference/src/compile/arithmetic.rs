@@ -2,9 +2,11 @@
 
 use rspirv::spirv::{Decoration, FPRoundingMode, Op};
 
+use super::compiler::Compiler;
 use super::layout::Scalar;
 use super::operations::{binary, compares, family, shift, unary, wide};
-use super::{Cells, Compiler, Result};
+use super::refusal::Result;
+use super::value::Cells;
 use crate::code::{Binary, Convert, Inst, Rounding, Slot, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
 

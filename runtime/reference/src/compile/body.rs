@@ -3,26 +3,16 @@
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::compiler::Compiler;
 use super::emit::Label;
+use super::facts::Callee;
 use super::flow::Flow;
 use super::group::waits_for_others;
 use super::layout::Scalar;
-use super::{Cells, Compiler, Result, Value, refuse};
+use super::refusal::{Result, refuse};
+use super::value::{Cells, Value};
 use crate::code::{Block, Inst, Loop, Slot, Switch};
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
-
-/// What callers need to know of a function.
-#[derive(Clone, Debug)]
-pub(super) struct Callee {
-    /// Where it begins.
-    label: Label,
-    /// The registers of its parameters, one parameter after another.
-    parameters: Cells,
-    /// The registers that its result is left in.
-    result: Cells,
-    /// Whether it waits for other invocations anywhere, also in functions that it calls.
-    waits: bool,
-}
 
 /// A phi.
 struct Phi {

@@ -2,8 +2,11 @@
 
 use rspirv::spirv::Op;
 
-use super::layout::Kind;
-use super::{Compiler, Result, Value};
+use super::compiler::Compiler;
+use super::facts::Deferred;
+use super::layout::{Kind, Scalar};
+use super::refusal::Result;
+use super::value::Value;
 use crate::code::{Inst, Slot};
 use crate::module::{Instruction, rule};
 
@@ -167,7 +170,7 @@ impl Compiler<'_> {
         if self.layouts.vector(inst.ty)? != (scalar, 1) {
             return Err(inst.refuse(rule::UNIVERSAL, "extracts a component of another type"));
         }
-        self.expect(inst, 1, super::Scalar::is_int)?;
+        self.expect(inst, 1, Scalar::is_int)?;
         let cells = self.cells(id)?;
         let index = self.scalar(inst.operand(1)?)?;
         let d = self.pick(&cells, scalar.bits(), index, count)?;
@@ -192,7 +195,7 @@ impl Compiler<'_> {
         if self.vector_of(vector)? != (scalar, count) || self.vector_of(component)? != (scalar, 1) {
             return Err(inst.refuse(rule::UNIVERSAL, "inserts a component of another type"));
         }
-        self.expect(inst, 2, super::Scalar::is_int)?;
+        self.expect(inst, 2, Scalar::is_int)?;
         let cells = self.cells(vector)?;
         let value = self.scalar(component)?;
         let index = self.scalar(inst.operand(2)?)?;
@@ -223,7 +226,7 @@ impl Compiler<'_> {
     pub(super) fn global_undefined(&mut self, inst: &Instruction<'_>) -> Result<Value> {
         let count = self.layouts.cells(inst.ty)?;
         let first = self.emit.fresh(count)?;
-        self.deferred.push(super::Deferred::Undefined { word: inst.word, ty: inst.ty, first });
+        self.deferred.push(Deferred::Undefined { word: inst.word, ty: inst.ty, first });
         Ok(Value::Cells((first..first + count).collect()))
     }
 }

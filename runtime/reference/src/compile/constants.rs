@@ -2,8 +2,10 @@
 
 use rspirv::spirv::{Decoration, Op};
 
+use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::{Cells, Compiler, Result, Value};
+use super::refusal::Result;
+use super::value::{Cells, Value};
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {

@@ -2,8 +2,10 @@
 
 use rspirv::spirv::{Op, PackedVectorFormat};
 
+use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::{Cells, Compiler, Result};
+use super::refusal::Result;
+use super::value::Cells;
 use crate::code::{Binary, Convert, Inst, Slot, Ternary};
 use crate::module::{Instruction, rule};
 

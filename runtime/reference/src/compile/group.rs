@@ -2,8 +2,9 @@
 
 use rspirv::spirv::{GroupOperation, Op};
 
+use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::{Compiler, Result};
+use super::refusal::Result;
 use crate::code::{Group, GroupArithmetic, GroupOp, Inst, Scan, Scope, Slot};
 use crate::module::{Instruction, rule};
 

@@ -6,7 +6,7 @@
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
 
-use super::{Result, refuse};
+use super::refusal::{Result, refuse};
 use crate::module::{Instruction, Module, Type, rule};
 
 /// Most registers of one value.

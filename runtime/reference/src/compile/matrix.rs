@@ -2,8 +2,10 @@
 
 use rspirv::spirv::Op;
 
+use super::compiler::Compiler;
 use super::layout::Kind;
-use super::{Cells, Compiler, Result};
+use super::refusal::Result;
+use super::value::Cells;
 use crate::code::{Binary, Inst, Slot, Unary};
 use crate::module::{Instruction, rule};
 

@@ -2,23 +2,13 @@
 
 use rspirv::spirv::{Decoration, MemoryAccess as Operands, Op, StorageClass};
 
+use super::compiler::Compiler;
+use super::facts::PointerFacts;
 use super::layout::{Kind, MatrixLayout, Member, Scalar};
-use super::{Compiler, Component, Result, Value, refuse};
+use super::refusal::{Result, refuse};
+use super::value::{Component, Value};
 use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Scope, Slot};
 use crate::module::{Instruction, rule};
-
-/// Facts about a pointer besides its address.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PointerFacts {
-    /// The descriptor that it points into.
-    pub(super) binding: Option<u32>,
-    pub(super) coherent: bool,
-    pub(super) volatile: bool,
-    /// Whether the module promises not to write there.
-    pub(super) read_only: bool,
-    /// How matrices lie there, or the columns of one.
-    pub(super) matrix: Option<MatrixLayout>,
-}
 
 /// A pointer to memory.
 #[derive(Clone, Copy, Debug)]

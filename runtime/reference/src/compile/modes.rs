@@ -2,7 +2,8 @@
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, FPFastMathMode};
 
-use super::{Compiler, Result, refuse};
+use super::compiler::Compiler;
+use super::refusal::{Result, refuse};
 use crate::code::{FloatControl, Rounding};
 use crate::module::{EntryPoint, Mode, Type, rule};
 

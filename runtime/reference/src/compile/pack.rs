@@ -2,8 +2,9 @@
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 
+use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::{Compiler, Result};
+use super::refusal::Result;
 use crate::code::{Convert, Inst, Unary};
 use crate::module::{Instruction, rule};
 

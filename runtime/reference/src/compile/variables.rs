@@ -4,39 +4,17 @@ use std::rc::Rc;
 
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass};
 
+use super::compiler::Compiler;
 use super::emit::Label;
+use super::facts::{Deferred, PointerFacts};
 use super::layout::Kind;
-use super::memory::PointerFacts;
-use super::{Compiler, Component, Result, Value, refuse};
+use super::refusal::{Result, refuse};
+use super::value::{Component, Value};
 use crate::code::{Binding, Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
 use crate::module::{Instruction, Type, rule};
 
 /// Most bytes of an invocation's own memory, so that a workgroup's fits into the host's.
 const PRIVATE_LIMIT: u64 = 1 << 20;
-
-/// Work before the entry point begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Deferred {
-    /// The registers of an `OpUndef` outside of functions are filled.
-    Undefined { word: u32, ty: u32, first: Slot },
-    /// The address of a descriptor is fetched.
-    Address { word: u32, binding: u32, d: Slot },
-    /// A `Private` variable gets its initial value.
-    Initial { word: u32, pointer: Slot, ty: u32, value: u32 },
-}
-
-/// Workgroup memory so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shared {
-    /// Whether there are variables without an explicit layout.
-    plain: bool,
-    /// Blocks with an explicit layout, and whether all of them are `Aliased`.
-    blocks: u32,
-    all_aliased: bool,
-    /// Variables with a null initialiser, and all.
-    zeroed: u32,
-    count: u32,
-}
 
 impl Compiler<'_> {
     /// What an id outside of functions stands for that has no value so far.

@@ -9,6 +9,8 @@ mod convergence;
 mod findings;
 mod group;
 mod lane;
+mod launch;
+mod log;
 mod plain;
 mod private;
 mod schedule;
@@ -20,121 +22,8 @@ mod trace;
 mod workgroup;
 mod world;
 
-use std::fmt;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
-
-use crate::code::{Code, Pc};
-use crate::config::Trace;
-use crate::dispatch::Bound;
-use crate::finding::{Finding, Site, SpirvInstruction};
-use crate::memory::Fault;
-use builtin::Shape;
-use convergence::Convergence;
-use lane::Lane;
-
 pub(crate) use findings::Findings;
+pub(crate) use launch::{Launch, Program};
+pub(crate) use log::Log;
 pub(crate) use plain::run as run_plain;
 pub(crate) use strict::Knowledge;
-pub(crate) use trace::Log;
-
-/// An entry point that is ready to run.
-pub(crate) struct Program {
-    /// What it runs.
-    pub code: Code,
-    /// Its name.
-    pub entry: String,
-    /// The size of subgroups.
-    pub subgroup_size: u32,
-    /// Disassembles the instruction that begins at a word.
-    pub disassemble: Box<dyn Fn(u32) -> String + Send + Sync>,
-    convergence: Convergence,
-}
-
-impl Program {
-    /// Prepares code to run.
-    pub fn new(
-        code: Code,
-        entry: impl Into<String>,
-        subgroup_size: u32,
-        disassemble: impl Fn(u32) -> String + Send + Sync + 'static,
-    ) -> Self {
-        let convergence = Convergence::new(&code);
-        Self { code, entry: entry.into(), subgroup_size, disassemble: Box::new(disassemble), convergence }
-    }
-
-    /// Bytes of the host that the invocations of a workgroup take.
-    fn workgroup_bytes(&self, shadowed: bool) -> u64 {
-        let invocations = self.code.workgroup_size.iter().map(|&extent| u64::from(extent)).product::<u64>();
-        invocations.saturating_mul(Lane::bytes(&self.code, shadowed))
-    }
-
-    /// Whether the host can be expected to have room for the invocations of a workgroup.
-    pub fn fits(&self, shadowed: bool) -> bool {
-        self.workgroup_bytes(shadowed) <= schedule::ROOM
-    }
-
-    /// The word where the SPIR-V instruction begins that an instruction comes from.
-    fn word(&self, pc: Pc) -> u32 {
-        self.code.places.get(pc as usize).map_or(0, |place| place.word)
-    }
-
-    fn site(&self, pc: Pc, workgroup: Option<[u32; 3]>, local: Option<[u32; 3]>) -> Site {
-        let word = self.word(pc);
-        let instruction = Some(SpirvInstruction { text: (self.disassemble)(word), word });
-        Site { entry: self.entry.clone(), instruction, line: self.line(pc), origin: None, workgroup, local }
-    }
-
-    /// The source line of an instruction, if the module says so.
-    fn line(&self, pc: Pc) -> Option<(String, u32)> {
-        let place = self.code.places.get(pc as usize).filter(|place| place.line != 0)?;
-        Some((self.code.files.get(place.file as usize)?.clone(), place.line))
-    }
-}
-
-impl fmt::Debug for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("entry", &self.entry).field("code", &self.code).finish_non_exhaustive()
-    }
-}
-
-/// A dispatch.
-#[derive(Debug)]
-pub(crate) struct Launch<'a> {
-    /// What is dispatched.
-    pub program: &'a Program,
-    /// Workgroups.
-    pub groups: [u32; 3],
-    /// Push constants.
-    pub push_constants: &'a [u8],
-    /// What is bound to each of [`Code::bindings`].
-    pub bound: Vec<Option<Bound>>,
-    /// Whether undefined bits are tracked.
-    pub shadowed: bool,
-    /// Host threads.
-    pub threads: usize,
-    /// Instructions taken.
-    pub steps: AtomicU64,
-    /// Instructions that it may take.
-    pub step_budget: Option<u64>,
-    /// An invocation to follow.
-    pub trace: Option<Trace>,
-    /// Where the trace goes.
-    pub log: &'a Mutex<Log>,
-}
-
-impl Launch<'_> {
-    fn bound(&self, binding: u32) -> Option<Bound> {
-        self.bound.get(binding as usize).copied().flatten()
-    }
-
-    fn traces(&self, shape: &Shape, lane: u32) -> bool {
-        self.trace.is_some_and(|trace| trace.workgroup == shape.workgroup && trace.local == shape.local(lane))
-    }
-
-    fn fatal(&self, fault: Fault, pc: Pc, shape: &Shape, lane: u32) -> Box<Finding> {
-        let Fault { kind, message } = fault;
-        let site = self.program.site(pc, Some(shape.workgroup), Some(shape.local(lane)));
-        Finding { kind, message, site, other: None, repeated: 0 }.into()
-    }
-}

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
 
-use super::Launch;
+use super::launch::Launch;
 use super::private;
 use super::schedule::Shared;
 use super::world::{Access, Value, Who, World};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::Launch;
 use super::lane::{Lane, Snapshot};
+use super::launch::{Launch, ROOM};
 use super::workgroup::{Pass, Workgroup};
 use super::world::World;
 use crate::config::Choice;
@@ -18,9 +18,6 @@ const QUANTUM: u64 = 50_000_000;
 /// The number of waiting workgroups from which on a thread begins another only if all threads are stuck, since other
 /// threads may be about to end the wait.
 const PATIENT: usize = 16;
-
-/// Bytes that the invocations of workgroups which have begun may take.
-pub(super) const ROOM: u64 = 4 << 30;
 
 /// What the threads of a dispatch share.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use super::builtin::Shape;
 use super::lane::{Lane, Shadow, Snapshot, State};
+use super::launch::Launch;
+use super::private;
 use super::world::{Access, Value, Who, World};
-use super::{Launch, private};
 use crate::arithmetic::{self, undefined};
 use crate::code::{Binary, Class, Code, Inst, Pc, Scope, Slot, Variable};
 use crate::config::Choice;

@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::arrivals::{Arrivals, WARP};
 use super::findings::Findings;
+use super::launch::{Launch, Program};
+use super::private;
 use super::schedule::Shared;
 use super::step::mask;
 use super::world::{Access, Value, Who, World};
-use super::{Launch, Program, private};
 use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
 use crate::config::{Choice, Mode, Plain, Seeded};
 use crate::finding::{Finding, FindingKind, Site};

@@ -1,29 +1,14 @@
 //! Follows one invocation: a line for each SPIR-V instruction that it runs, with its source line and its results.
 
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
-use super::Launch;
 use super::lane::{Lane, Snapshot, State};
+use super::launch::Launch;
+use super::log::Log;
 use super::step::{self, Context, Stop};
 use super::world::World;
 use crate::code::{AtomicOp, Code, Inst, Pc, Slot};
-
-/// The log of an invocation.
-#[derive(Debug, Default)]
-pub(crate) struct Log {
-    lines: Vec<String>,
-    /// The instruction that the last line got to, and how long the line was before an address in it that the next
-    /// instruction may only add to.
-    last: Option<(Pc, Option<usize>)>,
-}
-
-impl Log {
-    /// The lines until now, which are then forgotten.
-    pub fn take(log: &Mutex<Self>) -> Vec<String> {
-        std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner)).lines
-    }
-}
 
 /// Runs an invocation as [`step::run`] does, and writes down each step.
 pub(super) fn follow<W: World>(

@@ -3,9 +3,10 @@
 use super::builtin::Shape;
 use super::group::{self, Places, places};
 use super::lane::{Lane, Snapshot, State};
+use super::launch::Launch;
 use super::step::{self, Context, Stop};
+use super::trace;
 use super::world::{Who, World};
-use super::{Launch, trace};
 use crate::code::{Inst, Pc};
 use crate::config::Choice;
 use crate::finding::{Finding, FindingKind};

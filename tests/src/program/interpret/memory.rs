@@ -1,6 +1,6 @@
 //! Memory that finds races.
 
-use super::Invalid;
+use super::invalid::Invalid;
 use crate::program::collective::gather;
 use crate::program::{GATHERED, Gather};
 

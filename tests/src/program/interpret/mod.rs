@@ -1,31 +1,17 @@
 //! Executes programs by CUDA's rules: a barrier waits for the threads that have not ended, wherever they wait, and an
 //! operation of a warp for those of its mask.
 
+mod invalid;
 mod memory;
 mod thread;
 
 use crate::program::collective::Member;
+use crate::program::start::UNTOUCHED;
 use crate::program::{Collective, Decision, GATHERED, Launch};
 use crate::program::{Program, Stmt};
+pub use invalid::Invalid;
 use memory::{Memory, Word};
 use thread::{Thread, Wait};
-
-/// The content of the buffers before the launch.
-pub const UNTOUCHED: u32 = 0xa5a5_a5a5;
-
-/// Statements that a thread may execute, so that programs end soon.
-const STEPS: u32 = 4000;
-
-/// Why anything may come out of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Invalid {
-    /// Two threads used a word of shared memory between the same barriers, and one of them wrote it.
-    Race,
-    /// Threads wait for each other for ever.
-    Deadlock,
-    /// It takes too long.
-    Long,
-}
 
 /// The buffers after a launch; before, all their words are [`UNTOUCHED`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,16 @@
 //! Threads of a program, each up to where it waits.
 
+use super::invalid::Invalid;
 use super::memory::Memory;
-use super::{Invalid, STEPS, UNTOUCHED};
 use crate::program::collective::{Member, collective, lanes};
+use crate::program::start::{SEEDS, UNTOUCHED};
 use crate::program::{
     Collective, Comparison, Condition, Decision, GATHERED, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS,
 };
 use crate::program::{Op, Program, REGISTERS, Stmt, UNIFORMS, Value};
+
+/// Statements that a thread may execute, so that programs end soon.
+const STEPS: u32 = 4000;
 
 /// What a thread waits for.
 #[derive(Clone, Copy)]
@@ -74,7 +78,7 @@ impl<'p> Thread<'p> {
         let threads = launch.threads();
         let global = block * threads + number;
         let mut registers = [0; REGISTERS];
-        for (register, seed) in registers.iter_mut().zip(crate::program::ptx::SEEDS) {
+        for (register, seed) in registers.iter_mut().zip(SEEDS) {
             *register = global.wrapping_add(1).wrapping_mul(seed);
         }
         let rest = threads - (number & !31);
@@ -305,7 +309,7 @@ impl<'p> Thread<'p> {
 
     pub(super) fn call(&mut self, target: usize, level: usize, depth: u32, [a, b]: [u32; 2], to: usize) {
         let mut registers = [a, b, 0, 0, 0, 0];
-        for (register, seed) in registers.iter_mut().zip(crate::program::ptx::SEEDS).skip(2) {
+        for (register, seed) in registers.iter_mut().zip(SEEDS).skip(2) {
             *register = a.wrapping_mul(seed).wrapping_add(b);
         }
         let mut masks = [0; LEVELS];

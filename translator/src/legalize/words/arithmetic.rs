@@ -1,6 +1,6 @@
 //! Sums, differences, bits and comparisons of two words.
 
-use super::Words;
+use super::halves::Words;
 use crate::ir::{Binary, Builder, Compare, Type, Value};
 
 /// Sum modulo 2^64.

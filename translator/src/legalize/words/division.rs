@@ -6,8 +6,9 @@
 //! (Knuth, "The Art of Computer Programming", volume 2, section 4.3.1, algorithm D).
 
 use super::arithmetic::{add, compare, sub};
+use super::halves::Words;
+use super::products;
 use super::shifts::{by_constant, shift};
-use super::{Words, products};
 use crate::ir::{Binary, Builder, Compare, Type, Value};
 
 /// Quotient and remainder.

@@ -1,6 +1,6 @@
 //! Loads and stores of 64-bit elements as twice as many words, and addresses of two words.
 
-use super::{Halves, Words};
+use super::halves::{Halves, Words};
 use crate::ir::{Access, Block, Builder, MemoryOrder, Space, Stmt, Type, Value};
 use crate::opt::Rewritten;
 

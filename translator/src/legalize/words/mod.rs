@@ -10,12 +10,14 @@
 mod arithmetic;
 mod conversion;
 mod division;
+mod halves;
 mod memory;
 mod products;
 mod shifts;
 
-use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, Var};
-use crate::opt::{Rewritten, map_op_operands, propagate_copies, remove_dead, rewrite};
+use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
+use crate::opt::{Rewritten, propagate_copies, remove_dead, rewrite};
+use halves::{Halves, Words};
 
 /// Splits 64-bit integers.
 pub fn split_words(function: &mut Function) {
@@ -32,7 +34,7 @@ pub fn split_words(function: &mut Function) {
         return;
     }
     conversion::expand_conversions(function);
-    let mut halves = Halves { values: vec![None; function.values.len()], vars: vec![None; function.vars.len()] };
+    let mut halves = Halves::new(function.values.len(), function.vars.len());
     rewrite(function, |b, stmt| halves.replace(b, stmt));
     // The builder has folded additions of zeros and the like, but not common subexpressions.
     propagate_copies(function);
@@ -56,49 +58,6 @@ pub fn split_divisions(function: &mut Function) {
         let words = if op == Binary::DivUnsigned { division.quotient } else { division.remainder };
         Rewritten::By(b.join(words.low, words.high))
     });
-}
-
-/// The halves of an `I64`, both `I32`.
-#[derive(Clone, Copy, Debug)]
-struct Words {
-    low: Value,
-    high: Value,
-    /// Whether the upper half is known to repeat the lower one's sign.
-    signed: bool,
-}
-
-impl Words {
-    fn new(low: Value, high: Value) -> Words {
-        Words { low, high, signed: false }
-    }
-
-    /// A constant.
-    fn constant(b: &mut Builder<'_>, bits: u64) -> Words {
-        let (low, high) = (b.i32(bits as u32), b.i32((bits >> 32) as u32));
-        let signed = bits as i64 == i64::from(bits as i32);
-        Words { low, high, signed }
-    }
-
-    /// An `I32` and zeros above.
-    fn zero_extended(b: &mut Builder<'_>, low: Value) -> Words {
-        Words::new(low, b.i32(0))
-    }
-
-    /// The bits, if both halves are constants.
-    fn known(self, b: &Builder<'_>) -> Option<u64> {
-        Some(b.known(self.high)? << 32 | b.known(self.low)?)
-    }
-
-    /// Either of two numbers.
-    fn select(b: &mut Builder<'_>, condition: Value, then: Words, otherwise: Words) -> Words {
-        Words::new(b.select(condition, then.low, otherwise.low), b.select(condition, then.high, otherwise.high))
-    }
-}
-
-/// The halves that replace 64-bit values and variables.
-struct Halves {
-    values: Vec<Option<Words>>,
-    vars: Vec<Option<[Var; 2]>>,
 }
 
 impl Halves {
@@ -138,25 +97,6 @@ impl Halves {
                 Rewritten::Replaced
             }
             _ => Rewritten::Kept,
-        }
-    }
-
-    /// The halves of a value. A value without halves stands for itself, an error that the verifier then finds.
-    fn of(&self, value: Value) -> Words {
-        self.values.get(value.0 as usize).copied().flatten().unwrap_or(Words::new(value, value))
-    }
-
-    fn learn(&mut self, value: Value, words: Words) {
-        if let Some(entry) = self.values.get_mut(value.0 as usize) {
-            *entry = Some(words);
-        }
-    }
-
-    /// The variables of a variable's halves.
-    fn var(&mut self, b: &mut Builder<'_>, var: Var) -> [Var; 2] {
-        match self.vars.get_mut(var.0 as usize) {
-            Some(entry) => *entry.get_or_insert_with(|| [b.var(Type::I32), b.var(Type::I32)]),
-            None => [var, var],
         }
     }
 
@@ -208,16 +148,6 @@ impl Halves {
             }
             _ => return None,
         })
-    }
-
-    /// A call with pairs in place of `I64`; other operations as they are.
-    fn call(&self, b: &mut Builder<'_>, op: Op) -> Op {
-        map_op_operands(op, |operand| if b.type_of(operand) == Type::I64 { self.pair(b, operand) } else { operand })
-    }
-
-    fn pair(&self, b: &mut Builder<'_>, value: Value) -> Value {
-        let words = self.of(value);
-        b.pair(Type::Pair, words.low, words.high)
     }
 
     /// The replacement of an operation that takes an `I64` and gives another type.

@@ -1,7 +1,7 @@
 //! Products of two words by two words.
 
-use super::Words;
 use super::arithmetic::{add, bitwise, sub};
+use super::halves::Words;
 use super::shifts::by_constant;
 use crate::ir::{Binary, Builder, Type, Value};
 

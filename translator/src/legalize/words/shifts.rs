@@ -1,6 +1,6 @@
 //! Shifts of two words.
 
-use super::Words;
+use super::halves::Words;
 use crate::ir::{Binary, Builder, Compare, Value};
 
 /// A shift by less than 64.

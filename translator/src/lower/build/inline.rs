@@ -9,9 +9,10 @@ use crate::cfg::{BlockId, End};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{Stmt, Type, Value, Var};
+use crate::lower::calls;
 use crate::lower::frame::{Frame, ParamSlot};
+use crate::lower::lowering::{LINK, Lowering, carrier};
 use crate::lower::services::Service;
-use crate::lower::{LINK, Lowering, calls, carrier};
 use crate::target::Fault;
 
 /// The largest product of basic blocks and variables of a kernel with recursive functions, which is the size of the liveness tables in

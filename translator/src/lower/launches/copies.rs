@@ -1,6 +1,7 @@
 //! Copying and setting memory in the order of streams.
 
-use super::{GENERIC, Site, error, launch, load_long, store_words};
+use super::launch;
+use super::site::{GENERIC, Site, error, load_long, store_words};
 use crate::interface::launches::{Kind, record};
 use crate::ir::{Builder, Compare, Value};
 

@@ -1,7 +1,8 @@
 //! Launches: parameter buffers, which are parts of records, and the fields that make a record a launch; streams and
 //! events.
 
-use super::{OWN, Region, Site, error, is_global, store_long, store_words};
+use super::region::Region;
+use super::site::{OWN, Site, error, is_global, store_long, store_words};
 use crate::interface::launches::{self, FUNCTION_BYTES, Function, Kind, record};
 use crate::ir::{Builder, Compare, Value};
 use crate::lower::device_words::{WORD, fetch_add};

@@ -1,8 +1,10 @@
 //! Heap memory, the thread's last error, and queries about kernels and the device. Undocumented behaviour, such as which fields stay
 //! unwritten, follows an H200.
 
+use super::call::Which;
 use super::launch::{function as place_of, word};
-use super::{ERROR, GENERIC, OWN, Site, clear_error, error, store_long};
+use super::site::{ERROR, GENERIC, OWN, Site, clear_error, error, store_long};
+use super::texts;
 use crate::interface::MemoryRegion;
 use crate::interface::launches::{ATTRIBUTES, Function};
 use crate::ir::{Builder, Compare, Value};
@@ -187,4 +189,20 @@ pub fn occupancy(
     let given = b.is_nonzero(place);
     b.if_(given, |b| b.store(GENERIC, place, vec![count]));
     site.first_error(b, &[(given, error::INVALID_VALUE), (some, error::INVALID_VALUE)])
+}
+
+/// Address of an error's string.
+pub fn error_string(b: &mut Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
+    let known = b.compare_const(Compare::LessUnsigned, error, texts::count().into());
+    // Numbers beyond the table use an entry without an error.
+    let none = b.i32(texts::UNUSED);
+    let number = b.select(known, error, none);
+    let number = b.zero_extend(number);
+    let offset = b.shl(number, 3);
+    let table = site.address(b, site.region.texts_offset());
+    let entry = b.add(table, offset);
+    let entry = b.add_const(entry, 4 * which as u64);
+    let offset = b.load_one(OWN, entry);
+    let offset = b.zero_extend(offset);
+    b.add(table, offset)
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Region, texts};
+use super::region::Region;
+use super::texts;
 use crate::decode::program::{FuncId, Program};
 use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
 use crate::interface::{ImageRun, Variables};
@@ -22,7 +23,10 @@ pub fn add_table(
     policy: &Policy,
     variables: &mut Variables,
 ) {
-    texts::add(region, variables);
+    if region.texts {
+        let offset = region.offset + region.texts_offset();
+        variables.image.push(ImageRun { offset, bytes: texts::bytes() });
+    }
     for (number, (id, kernel)) in (1_u32..).zip(program.kernels()) {
         if !program.address_taken.contains(&id) {
             continue;

@@ -1,21 +1,10 @@
 //! Names and texts of errors, as `cudaGetErrorName` and `cudaGetErrorString` give them: strings among the module's initial bytes, and a
 //! table of their offsets.
 
-use super::{OWN, Region, Site};
-use crate::interface::{ImageRun, Variables};
-use crate::ir::{Builder, Compare, Value};
-
 /// A line for each error: its number, its name, and after a bar the text.
 const ERRORS: &str = include_str!("errors.txt");
 /// The text for unknown error numbers.
 const UNKNOWN: &str = "unrecognized error code";
-
-/// Which of an error's strings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    Name,
-    Text,
-}
 
 /// The errors by their numbers: name and text.
 fn errors() -> impl Iterator<Item = (u32, [&'static str; 2])> {
@@ -27,12 +16,12 @@ fn errors() -> impl Iterator<Item = (u32, [&'static str; 2])> {
 }
 
 /// Number of entries in the table.
-fn count() -> u32 {
+pub fn count() -> u32 {
     errors().map(|(number, _)| number + 1).max().unwrap_or(0)
 }
 
 /// The table, and after it the strings. Their offsets count from the table's start.
-fn bytes() -> Vec<u8> {
+pub fn bytes() -> Vec<u8> {
     let count = count() as usize;
     let mut strings = UNKNOWN.as_bytes().to_vec();
     strings.push(0);
@@ -55,32 +44,8 @@ pub fn size() -> u64 {
     bytes().len() as u64
 }
 
-/// Adds the table to the module's initial bytes, if the region has room for it.
-pub fn add(region: Region, variables: &mut Variables) {
-    if region.texts {
-        let offset = region.offset + region.texts_offset();
-        variables.image.push(ImageRun { offset, bytes: bytes() });
-    }
-}
-
-/// Address of an error's string.
-pub fn find(b: &mut Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
-    let known = b.compare_const(Compare::LessUnsigned, error, count().into());
-    // Numbers beyond the table use an entry without an error.
-    let none = b.i32(UNUSED);
-    let number = b.select(known, error, none);
-    let number = b.zero_extend(number);
-    let offset = b.shl(number, 3);
-    let table = site.address(b, site.region.texts_offset());
-    let entry = b.add(table, offset);
-    let entry = b.add_const(entry, 4 * which as u64);
-    let offset = b.load_one(OWN, entry);
-    let offset = b.zero_extend(offset);
-    b.add(table, offset)
-}
-
 /// A number in the table that is no error's.
-const UNUSED: u32 = 10;
+pub const UNUSED: u32 = 10;
 
 #[cfg(test)]
 mod tests {

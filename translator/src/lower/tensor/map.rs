@@ -21,8 +21,9 @@
 //! The driver's own fields follow: the bytes of a box, and the alignment of shared memory that a box needs.
 
 use super::super::copies::global_address;
+use super::super::lowering::{Lowering, Result};
 use super::super::mbarrier::shared_address;
-use super::super::{Lowering, Result, memory};
+use super::super::memory;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Value};

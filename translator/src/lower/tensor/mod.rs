@@ -10,9 +10,10 @@ mod rows;
 use map::{Map, words};
 use rows::{Row, Start, for_each_row};
 
+use super::cluster;
 use super::copies::{device_address, for_each, partial_word};
+use super::lowering::{Lowering, Result};
 use super::mbarrier::{self, shared_address};
-use super::{Lowering, Result, cluster};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{

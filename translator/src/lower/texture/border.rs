@@ -6,7 +6,7 @@ use super::texel::decode_srgb;
 use super::{clamp_fraction, is_among};
 use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value, Var};
-use crate::lower::Lowering;
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, HALF, Overflow};
 
 /// The border's colour as a texel for filters.

@@ -9,8 +9,8 @@ use super::{Geometry, Point, clamp, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::ir::{Rounding, Type, Value, Var};
 use crate::isa::types::ScalarType;
+use crate::lower::lowering::{Lowering, Result};
 use crate::lower::packed::join;
-use crate::lower::{Lowering, Result};
 use crate::soft::{self, HALF, Overflow};
 
 /// `tex` with coordinates of `.s32`

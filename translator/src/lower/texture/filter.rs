@@ -10,7 +10,7 @@ use super::texel::at_least_minus_one;
 use super::{Geometry, Point};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Compare, Stmt, Type, Unary, Value, Var};
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 
 /// The state of summing the texels around a point.
 pub(super) struct Filter<'s> {

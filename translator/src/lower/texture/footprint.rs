@@ -7,7 +7,7 @@ use super::clamp_float;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::push_constant;
 use crate::ir::{Access, Builder, MemoryOrder, Space, Type, Unary, Value};
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 
 /// The bits of a float beyond ten of its significand.
 const CUT: u64 = 0x3fff;
@@ -15,32 +15,6 @@ const EXPONENT: u64 = 0x7f80_0000;
 /// Limits to which the sizes of steps are clamped.
 const LEAST: f32 = 1.0 / (1u64 << 60) as f32;
 const MOST: f32 = (1u64 << 60) as f32;
-
-/// The base-2 logarithm of a significand in 256ths, indexed by its eight bits after the point, as an H200 gives them.
-#[rustfmt::skip]
-const LOGARITHMS: [u8; 256] = [
-    0, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22,
-    23, 24, 26, 27, 28, 30, 31, 32, 34, 35, 36, 38, 39, 40, 42, 43,
-    44, 45, 47, 48, 49, 50, 52, 53, 54, 55, 57, 58, 59, 60, 62, 63,
-    64, 65, 66, 68, 69, 70, 71, 72, 74, 75, 76, 77, 78, 79, 81, 82,
-    83, 84, 85, 86, 88, 89, 90, 91, 92, 93, 94, 95, 97, 98, 99, 100,
-    101, 102, 103, 104, 105, 106, 107, 109, 110, 111, 112, 113, 114, 115, 116, 117,
-    118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133,
-    135, 136, 137, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149,
-    150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 162, 163, 164,
-    165, 166, 167, 168, 169, 170, 171, 172, 173, 173, 174, 175, 176, 177, 178, 179,
-    180, 181, 181, 182, 183, 184, 185, 186, 187, 188, 188, 189, 190, 191, 192, 193,
-    194, 195, 195, 196, 197, 198, 199, 200, 200, 201, 202, 203, 204, 205, 205, 206,
-    207, 208, 209, 210, 210, 211, 212, 213, 214, 214, 215, 216, 217, 218, 218, 219,
-    220, 221, 222, 222, 223, 224, 225, 226, 226, 227, 228, 229, 229, 230, 231, 232,
-    233, 233, 234, 235, 236, 236, 237, 238, 239, 239, 240, 241, 242, 242, 243, 244,
-    245, 245, 246, 247, 248, 248, 249, 250, 251, 251, 252, 253, 253, 254, 255, 255,
-];
-
-/// The table of logarithms, which is among the variables of modules with gradients.
-pub fn table() -> Vec<u8> {
-    LOGARITHMS.to_vec()
-}
 
 /// The effective value of a coordinate or step: 0 for NaN; other sizes are clamped.
 pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {

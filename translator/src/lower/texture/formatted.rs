@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{Texel, field};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Unary, Value, Var};
 use crate::isa::types::ScalarType;
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF, Overflow};
 
 /// `sust.p`

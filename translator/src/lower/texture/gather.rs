@@ -10,8 +10,8 @@ use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Stmt, Type, Value, Var};
+use crate::lower::lowering::{Lowering, Result};
 use crate::lower::texture::is_among;
-use crate::lower::{Lowering, Result};
 
 /// Bits of an offset.
 const OFFSET_BITS: u32 = 6;

@@ -4,7 +4,7 @@ use super::record::{Levels, Record};
 use super::{clamp_float, footprint};
 use crate::interface::texture::field;
 use crate::ir::{Type, Unary, Value};
-use crate::lower::Lowering;
+use crate::lower::lowering::Lowering;
 
 /// A level below every other, in 256ths, for a fetch without a level.
 const BELOW: u32 = (-32i32 * 256) as u32;

@@ -11,6 +11,7 @@ pub mod footprint;
 pub mod formatted;
 pub mod gather;
 mod level;
+pub mod logarithms;
 pub mod query;
 mod record;
 pub mod sample;
@@ -19,7 +20,7 @@ pub mod srgb;
 pub mod surface;
 mod texel;
 
-use super::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture;

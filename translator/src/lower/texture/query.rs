@@ -8,7 +8,7 @@ use crate::interface::texture::Kind::{Array3d, Cube, Layered1d, Layered2d, Layer
 use crate::interface::texture::{AddressMode, Kind, field, flag};
 use crate::ir::Value;
 use crate::isa::types::ScalarType;
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 
 /// `txq`
 pub fn texture(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

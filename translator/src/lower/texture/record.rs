@@ -5,7 +5,7 @@ use crate::decode::program::Operand;
 use crate::interface::texture::{ADDRESS, LEVEL_BYTES, SAMPLER, SURFACE, TEXTURE, field, level_field};
 use crate::ir::{Access, MemoryOrder, Space, Type, Value};
 use crate::isa::types::ScalarType;
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 
 /// The bit of a handle that tells the type of its reference.
 pub fn handle_tag(ty: ScalarType) -> Option<u64> {

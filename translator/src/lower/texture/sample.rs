@@ -12,7 +12,7 @@ use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 
 /// Bits of an offset.
 const OFFSET_BITS: u32 = 4;

@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{Texel, field, flag};
 use crate::ir::{Compare, Type, Value};
 use crate::isa::types::ScalarType;
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 
 /// The position of a point, which holds for every level.
 pub(super) enum Where {

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::interface::texture::field;
 use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Stmt, Value};
 use crate::isa::types::ScalarType;
-use crate::lower::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, Result, carrier};
 use crate::target::Fault;
 
 /// The signed integer formats among the numbers of `CUarray_format`, as a bit set.

@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::interface::push_constant;
 use crate::interface::texture::Texel;
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value, Var};
-use crate::lower::{Lowering, Result};
+use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF};
 
 /// Textures and surfaces may be written while a kernel runs, by this kernel or others.

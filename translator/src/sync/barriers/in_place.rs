@@ -1,7 +1,8 @@
 //! Barriers that all threads of a block reach together stay where they are. Reductions are sums of votes.
 
+use super::operations::{WARP, add, constant};
+use super::state_machine;
 use super::triple_buffer::{Sharing, TripleBuffer};
-use super::{WARP, add, constant, state_machine};
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Red, Stop};
 use crate::ir::{Builder, Function, last_mark};
 

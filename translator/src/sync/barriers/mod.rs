@@ -21,24 +21,20 @@
 
 mod in_place;
 mod named;
+mod operations;
 mod state_machine;
 mod suspension;
 mod triple_buffer;
 
 use crate::cfg::{Barrier, Cfg, Kind, Red, Reduction, Stop, dependence};
-use crate::ir::{
-    Access, Atomic, AtomicOp, Block, Builder, Builtin, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value,
-};
+use crate::ir::{Builder, Builtin, Function, Stmt, Type, Value};
+use operations::WARP;
+pub(super) use operations::constant;
 use state_machine::Wait;
 pub use state_machine::new_entry;
 
-/// Threads of a warp.
-const WARP: u32 = 32;
 /// The most threads of a block.
 const MAX_BLOCK: u32 = 1024;
-/// Access to words of shared memory that other threads may read or write at any time.
-const WORD: Access =
-    Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Relaxed(Scope::Cta), read_only: false };
 
 /// What [`resolve_barriers`] has made of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -153,27 +149,4 @@ impl Red {
         };
         b.set(result, value);
     }
-}
-
-/// The bits of a value that its block defines as a constant.
-pub fn constant(body: &Block, value: Value) -> Option<u64> {
-    body.iter().find_map(|stmt| match stmt {
-        Stmt::Let(defined, Op::Const(bits)) if *defined == value => Some(*bits),
-        _ => None,
-    })
-}
-
-/// Threads of the block.
-fn block_threads(b: &mut Builder<'_>) -> Value {
-    let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
-    let area = b.mul(x, y);
-    b.mul(area, z)
-}
-
-fn store(b: &mut Builder<'_>, address: Value, value: Value) {
-    b.store(WORD, address, vec![value]);
-}
-
-fn add(b: &mut Builder<'_>, address: Value, operand: Value) {
-    b.atomic(Atomic { result: None, op: AtomicOp::Add, access: WORD, address, operand, compare: None });
 }

@@ -4,7 +4,7 @@
 //! ways. Then each thread goes on in its state unless it still waits. The loop ends when all threads have ended.
 
 use super::named::NamedBarriers;
-use super::store;
+use super::operations::store;
 use super::suspension::{Block as Suspended, live_at};
 use super::triple_buffer::{Sharing, TripleBuffer};
 use crate::cfg::switch::switch;

@@ -5,7 +5,7 @@
 //! [state machine](super::state_machine), local memory and shared memory go to the launch's [workspace]: for each workgroup its status, its
 //! shared memory, and then word by word those of all its threads.
 
-use super::block_threads;
+use super::operations::block_threads;
 use crate::cfg::{BlockId, Cfg};
 use crate::index::Index;
 use crate::interface::{push_constant, workspace};

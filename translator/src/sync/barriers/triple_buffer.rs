@@ -2,7 +2,7 @@
 //!
 //! There are three words in rotation: one is read while another is written and the third is cleared.
 
-use super::WORD;
+use super::operations::WORD;
 use crate::ir::{Binary, Builder, Compare, Function, OwnShared, Type, Value, Var};
 use crate::target::Cluster;
 

@@ -15,6 +15,7 @@
 
 mod masks;
 mod region;
+mod site;
 mod split;
 
 use super::barriers::{constant, new_entry};
@@ -27,6 +28,7 @@ use crate::ir::{
 };
 use crate::target::Fault;
 use region::Region;
+use site::{has_site, kind, push, site};
 
 /// Turns the region of a kernel where members may be elsewhere into a loop, if there is such a region.
 pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
@@ -48,32 +50,6 @@ pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
             function.vars.truncate(vars);
         }
     }
-}
-
-/// The warp operation that a statement is, with its mask of members.
-fn site(stmt: &Stmt) -> Option<(&Warp, Value)> {
-    match stmt {
-        Stmt::Warp(warp) => warp.members.map(|members| (warp, members)),
-        _ => None,
-    }
-}
-
-/// Whether one of the statements, guarded ones included, waits for members.
-fn has_site(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::If { then, otherwise, .. } => has_site(then) || has_site(otherwise),
-        stmt => site(stmt).is_some(),
-    })
-}
-
-/// The kind of an operation: the instruction and its qualifiers. Operations of one kind synchronize with each other.
-fn kind(function: &Function, warp: &Warp) -> (WarpOp, Vec<Type>) {
-    let mut types = Vec::new();
-    let op = warp.op.map(|value| {
-        types.push(function.type_of(value));
-        Value(0)
-    });
-    (op, types)
 }
 
 /// An operand that all operations of a kind have.
@@ -135,10 +111,6 @@ struct Loop {
 fn set(b: &mut Builder<'_>, var: Var, value: u32) {
     let value = b.i32(value);
     b.set(var, value);
-}
-
-fn push(cfg: &mut Cfg, body: Block, stop: Option<Stop>, end: End) -> BlockId {
-    cfg.blocks.push(BasicBlock { body, stop, end })
 }
 
 fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {

@@ -15,7 +15,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashSet;
 
 use super::masks::{Definitions, Source};
-use super::{kind, site};
+use super::site::{kind, site};
 use crate::cfg::{BlockId, Cfg, End, Joins, Kind, Stop, dependence};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Function, Type, WarpOp};

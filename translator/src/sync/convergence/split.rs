@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{has_site, push, site};
+use super::site::{has_site, push, site};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
 use crate::index::Index;
 use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type, last_mark};

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use rustc_hash::FxHashMap;
 
-use super::Loop;
+use super::facts::{Change, Loop};
 use crate::cfg::dependence::OnOthers;
 use crate::ir::{Atomic, AtomicOp, Binary, Builtin, Compare, MemoryOrder, Op, Space, Type, Unary, Value, Var};
 
@@ -22,28 +22,6 @@ const STEPS: u32 = 10_000;
 enum Direction {
     Up,
     Down,
-}
-
-/// Something in a loop that may change a counter.
-pub(super) struct Change {
-    space: Space,
-    address: Value,
-    /// The addition that it is, if it is one.
-    adds: Option<Value>,
-    op: Option<AtomicOp>,
-}
-
-impl Change {
-    /// The change that an atomic makes.
-    pub(super) fn by(atomic: &Atomic) -> Self {
-        let adds = (atomic.op == AtomicOp::Add).then_some(atomic.operand);
-        Self { space: atomic.access.space, address: atomic.address, adds, op: Some(atomic.op) }
-    }
-
-    /// The change that a store makes.
-    pub(super) fn stored(space: Space, address: Value) -> Self {
-        Self { space, address, adds: None, op: None }
-    }
 }
 
 /// A way back from a branch to the counter.

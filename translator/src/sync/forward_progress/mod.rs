@@ -9,16 +9,16 @@
 //! Nor do loops with atomics that are left by a counter, whether it is their own or in memory: see [`counters`].
 
 mod counters;
+mod facts;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cfg::loops::{components, marked, ways_back};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop, dependence};
 use crate::index::Index;
-use crate::ir::{
-    Access, Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var, Warp, WarpOp, for_each_stmt,
-};
-use counters::{Change, Search};
+use crate::ir::{Block, Function, MemoryOrder, Space, Stmt};
+use counters::Search;
+use facts::{Kernel, Loop, assignments, operations};
 
 /// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other blocks,
 /// that is, for what it reads in global memory. Waiting for a lock doesn't count, since the lock's holder will run on.
@@ -99,40 +99,6 @@ fn ways_round(cfg: &Cfg, component: &[BlockId], back: &[(BlockId, BlockId)]) -> 
     all.iter().take(MOST).map(|(edge, round)| (*edge, flags(round))).collect()
 }
 
-/// What each variable is assigned in some blocks.
-fn assignments(cfg: &Cfg, inside: &[bool]) -> FxHashMap<Var, Vec<Value>> {
-    let mut assigned: FxHashMap<Var, Vec<Value>> = FxHashMap::default();
-    for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
-        for_each_stmt(&block.body, |stmt| {
-            if let Stmt::Set(var, value) = stmt {
-                assigned.entry(*var).or_default().push(*value);
-            }
-        });
-    }
-    assigned
-}
-
-/// The operations that give values.
-fn operations(cfg: &Cfg) -> FxHashMap<Value, &Op> {
-    let mut operations = FxHashMap::default();
-    for block in &cfg.blocks {
-        for_each_stmt(&block.body, |stmt| {
-            if let Stmt::Let(value, op) = stmt {
-                operations.insert(*value, op);
-            }
-        });
-    }
-    operations
-}
-
-/// What a kernel computes.
-struct Kernel<'c> {
-    function: &'c Function,
-    values: FxHashMap<Value, &'c Op>,
-    /// What variables are assigned.
-    assigned: FxHashMap<Var, Vec<Value>>,
-}
-
 /// Why a loop is left at one of its branches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Exit {
@@ -144,55 +110,7 @@ enum Exit {
     Fixed,
 }
 
-/// What a loop computes.
-struct Loop<'c> {
-    kernel: &'c Kernel<'c>,
-    /// What variables are assigned.
-    assigned: FxHashMap<Var, Vec<Value>>,
-    /// How and from where the loop loads.
-    loaded: FxHashMap<Value, (Access, Value)>,
-    atomics: FxHashMap<Value, &'c Atomic>,
-    /// What shuffles give, and what lanes offer to them.
-    shuffled: FxHashMap<Value, Value>,
-    /// What the loop changes in memory, where other threads may look.
-    changes: Vec<Change>,
-}
-
-impl<'c> Loop<'c> {
-    fn new(kernel: &'c Kernel<'c>, cfg: &'c Cfg, inside: &[bool]) -> Self {
-        let mut this = Self {
-            kernel,
-            assigned: assignments(cfg, inside),
-            loaded: FxHashMap::default(),
-            atomics: FxHashMap::default(),
-            shuffled: FxHashMap::default(),
-            changes: Vec::new(),
-        };
-        for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
-            for_each_stmt(&block.body, |stmt| this.collect(stmt));
-        }
-        this
-    }
-
-    fn collect(&mut self, stmt: &'c Stmt) {
-        match stmt {
-            Stmt::Load { results, access, address } => {
-                self.loaded.extend(results.iter().map(|result| (*result, (*access, *address))));
-            }
-            Stmt::Atomic(atomic) => {
-                self.atomics.extend(atomic.result.map(|result| (result, atomic)));
-                self.changes.push(Change::by(atomic));
-            }
-            Stmt::Store { access, address, .. } if access.order != MemoryOrder::Weak => {
-                self.changes.push(Change::stored(access.space, *address));
-            }
-            Stmt::Warp(Warp { results, op: WarpOp::Shuffle { value, .. }, .. }) => {
-                self.shuffled.extend(results.first().map(|result| (*result, *value)));
-            }
-            _ => {}
-        }
-    }
-
+impl Loop<'_> {
     /// Whether an exit of the loop depends on what statements learn from other threads, which the thread doesn't bring about by itself.
     fn is_left_by(&self, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> bool {
         self.exits(cfg, inside, learns).contains(&Exit::Others)
@@ -224,74 +142,6 @@ impl<'c> Loop<'c> {
             })
         };
         cfg.blocks.enumerated().filter_map(exit).collect()
-    }
-
-    /// Whether a statement learns what other threads have done.
-    fn learns(&self, stmt: &Stmt) -> bool {
-        match stmt {
-            Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
-            Stmt::Atomic(atomic) => !self.retries(atomic),
-            _ => false,
-        }
-    }
-
-    /// Whether a statement learns from threads that may belong to other blocks, and takes no lock.
-    fn learns_of_blocks(&self, stmt: &Stmt) -> bool {
-        let space = match stmt {
-            Stmt::Load { access, .. } => access.space,
-            Stmt::Atomic(atomic) if !self.takes(atomic) => atomic.access.space,
-            _ => return false,
-        };
-        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
-    }
-
-    /// Whether a statement learns of other threads through global memory.
-    fn learns_of_global(&self, stmt: &Stmt) -> bool {
-        let space = match stmt {
-            Stmt::Load { access, .. } => access.space,
-            Stmt::Atomic(atomic) => atomic.access.space,
-            _ => return false,
-        };
-        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
-    }
-
-    /// Whether an atomic may take a lock: it replaces the value that it finds by another.
-    fn takes(&self, atomic: &Atomic) -> bool {
-        match (atomic.op, atomic.compare) {
-            (AtomicOp::Exchange, _) => true,
-            (AtomicOp::CompareExchange, Some(compare)) => {
-                let constant = |value| match self.kernel.values.get(&value) {
-                    Some(Op::Const(bits)) => Some(bits),
-                    _ => None,
-                };
-                compare != atomic.operand && constant(compare).is_none_or(|bits| constant(atomic.operand) != Some(bits))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether an atomic is a compare-and-swap with a value that changes in the loop.
-    fn retries(&self, atomic: &Atomic) -> bool {
-        atomic.op == AtomicOp::CompareExchange && atomic.compare.is_some_and(|compare| self.changes(compare))
-    }
-
-    fn changes(&self, value: Value) -> bool {
-        let mut todo = vec![value];
-        let mut seen = FxHashSet::default();
-        while let Some(value) = todo.pop() {
-            if self.loaded.contains_key(&value) || self.atomics.contains_key(&value) {
-                return true;
-            }
-            let Some(op) = self.kernel.values.get(&value).filter(|_| seen.insert(value)) else { continue };
-            match **op {
-                Op::Get(var) if self.assigned.contains_key(&var) => return true,
-                Op::Unary(_, a) => todo.push(a),
-                Op::Binary(_, a, b) | Op::Compare(_, a, b) => todo.extend([a, b]),
-                Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => todo.extend([a, b, c]),
-                _ => {}
-            }
-        }
-        false
     }
 }
 

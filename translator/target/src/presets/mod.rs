@@ -4,7 +4,7 @@
 //! certain driver says of itself. What a report doesn't tell counts as absent, and arithmetic that nobody measured counts
 //! as wrong (`"facts": {}`) but for what float controls promise, so that modules for a preset also run on its relatives that have more.
 
-use super::Target;
+use crate::Target;
 
 /// A target that has a name.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,21 @@ impl Preset {
     }
 }
 
+impl Target {
+    /// Names that [`Target::preset`] takes.
+    pub const PRESETS: &'static [&'static str] = &NAMES;
+
+    /// The presets with what they describe.
+    pub fn presets() -> &'static [Preset] {
+        &ALL
+    }
+
+    /// A device by name, from its published properties; see [`Target::PRESETS`].
+    pub fn preset(name: &str) -> Option<Target> {
+        ALL.iter().find(|preset| preset.name == name)?.target()
+    }
+}
+
 macro_rules! preset {
     ($name:literal, $device:literal) => {
         Preset { name: $name, device: $device, json: include_str!(concat!($name, ".json")) }
@@ -35,7 +50,7 @@ macro_rules! preset {
 
 /// All presets. Where nothing else is said, the numbers are those of the device's report at vulkan.gpuinfo.org as
 /// KhronosGroup/Vulkan-Profiles has it (`profiles/LunarG/…/vp_gpuinfo_*.json`).
-pub(super) const ALL: [Preset; 16] = [
+const ALL: [Preset; 16] = [
     // RADV asks for subgroups of 32 or 64.
     preset!("amd-rdna", "AMD Radeon RX 5700 XT (NAVI10), RADV, Mesa 26.1"),
     // No half precision, and subgroups of 64 only.
@@ -79,7 +94,7 @@ pub(super) const ALL: [Preset; 16] = [
 ];
 
 /// The names of [`ALL`].
-pub(super) const NAMES: [&str; ALL.len()] = {
+const NAMES: [&str; ALL.len()] = {
     let mut names = [""; ALL.len()];
     let mut index = 0;
     while index < ALL.len() {

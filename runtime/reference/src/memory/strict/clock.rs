@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::Agent;
+use super::model::Agent;
 use crate::code::Scope;
 
 /// A moment of a dispatch.

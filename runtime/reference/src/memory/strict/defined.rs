@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::model::{Agent, UndefinedStore};
 use super::pages::Pages;
-use super::{Agent, UndefinedStore};
 use crate::code::Pc;
 
 /// The undefined bits of one memory.

@@ -2,7 +2,7 @@
 
 use super::clock::Time;
 use super::message::classes;
-use super::{Action, Agent};
+use super::model::{Action, Agent};
 use crate::code::{Atomic, MemoryAccess, Pc, Scope, Semantics};
 
 /// An access.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::Agent;
 use super::clock::{Clock, Key, Time};
+use super::model::Agent;
 use crate::code::{Scope, Semantics};
 
 /// The storage classes that semantics speak of: device and workgroup memory, as indices.

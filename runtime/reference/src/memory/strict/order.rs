@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::clock::{Clock, Key, Time};
 use super::event::{Event, How};
 use super::message::{Announced, CLASSES, Exchange, History, Message, Release, announce, classes, common};
-use super::{Agent, Location, Missing, Shape, Space};
+use super::model::{Agent, Location, Missing, Shape, Space};
 use crate::code::{Barrier, Pc, Scope, Semantics};
 
 /// What an invocation knows of the events in one storage class.

@@ -8,9 +8,9 @@
 use rustc_hash::FxHashMap;
 
 use super::event::Event;
+use super::model::{Location, Missing, Party, Race};
 use super::order::Order;
 use super::pages::Pages;
-use super::{Location, Missing, Party, Race};
 use crate::code::Pc;
 
 const WORD: u64 = 4;

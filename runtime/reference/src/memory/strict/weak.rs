@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::event::Event;
 use super::message::Message;
+use super::model::{Bytes, Location};
 use super::order::Order;
-use super::{Bytes, Location};
 use crate::config::{Choice, Seeded};
 
 /// Bytes that have their writes in common, so that no scalar is torn.

@@ -1,6 +1,7 @@
 //! What one thread of the workgroup decides between two barriers: which named barriers are complete, and whether the loop goes on.
 
-use super::super::{WORD, store, suspension};
+use super::super::operations::{WORD, store};
+use super::super::suspension;
 use super::layout::{END, GLOBAL, GO_ON, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, block, field, head};
 use super::{NamedBarriers, Polling};
 use crate::cfg::Barrier;

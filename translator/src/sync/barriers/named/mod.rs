@@ -18,8 +18,8 @@
 mod decide;
 mod layout;
 
+use super::operations::{WARP, WORD, add, block_threads, constant, store};
 use super::suspension::{self, Block as Suspended};
-use super::{WARP, WORD, add, block_threads, constant, store};
 use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
 use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
 use crate::target::{Cluster, Fault};

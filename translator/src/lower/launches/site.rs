@@ -1,0 +1,109 @@
+//! What the code of each function of the device runtime needs: access to the region, and the thread's last error.
+
+use super::region::Region;
+use crate::diagnostic::Diagnostic;
+use crate::interface::push_constant;
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
+use crate::lower::lowering::Lowering;
+
+/// Access to words that kernels write for the host, or the host for kernels.
+pub(super) const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+/// Access to memory of the program in any space.
+pub(super) const GENERIC: Access = Access { space: Space::Generic, ..OWN };
+/// The thread's last error.
+pub(super) const ERROR: Access = Access { space: Space::Local, ..OWN };
+
+/// Errors as `cudaError` has them.
+pub(super) mod error {
+    pub const NONE: u32 = 0;
+    pub const INVALID_VALUE: u32 = 1;
+    pub const OUT_OF_MEMORY: u32 = 2;
+    pub const INVALID_CONFIGURATION: u32 = 9;
+    pub const INVALID_PITCH: u32 = 12;
+    pub const INVALID_COPY_DIRECTION: u32 = 21;
+    pub const TOO_MANY_LAUNCHES: u32 = 69;
+    pub const INVALID_FUNCTION: u32 = 98;
+    pub const INVALID_DEVICE: u32 = 101;
+    pub const UNSUPPORTED_LIMIT: u32 = 215;
+}
+
+/// The context for lowering a function of the device runtime.
+pub(super) struct Site {
+    pub(super) region: Region,
+    /// Offset in local memory of the thread's last error.
+    pub(super) last_error: u32,
+}
+
+impl Site {
+    pub(super) fn of(l: &Lowering<'_, '_>) -> Result<Self, Diagnostic> {
+        let found = l.layout.services.launches.zip(l.layout.last_error);
+        let (region, last_error) =
+            found.ok_or_else(|| Diagnostic::internal("a launch without the region for launches", None))?;
+        Ok(Self { region, last_error })
+    }
+
+    /// Address of a byte of the region.
+    pub(super) fn address(&self, b: &mut Builder<'_>, offset: u64) -> Value {
+        let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+        b.add_const(base, self.region.offset + offset)
+    }
+
+    /// Records an error as the thread's last error, unless it is success, and gives it.
+    pub(super) fn give(&self, b: &mut Builder<'_>, error: Value) -> Value {
+        let wrong = b.is_nonzero(error);
+        b.if_(wrong, |b| {
+            let place = b.i32(self.last_error);
+            b.store(ERROR, place, vec![error]);
+        });
+        error
+    }
+
+    /// The first error whose condition does not hold.
+    pub(super) fn first_error(&self, b: &mut Builder<'_>, checks: &[(Value, u32)]) -> Value {
+        let mut error = b.i32(error::NONE);
+        for (fine, code) in checks.iter().rev() {
+            let code = b.i32(*code);
+            error = b.select(*fine, error, code);
+        }
+        error
+    }
+}
+
+/// Clears the thread's last error at the start.
+pub fn clear_error(b: &mut Builder<'_>, last_error: u32) {
+    let place = b.i32(last_error);
+    let none = b.i32(error::NONE);
+    b.store(ERROR, place, vec![none]);
+}
+
+pub(super) fn store_words(b: &mut Builder<'_>, base: Value, words: &[(u64, Value)]) {
+    for (offset, value) in words {
+        let address = b.add_const(base, *offset);
+        b.store(OWN, address, vec![*value]);
+    }
+}
+
+/// Whether an address is in global memory.
+pub(super) fn is_global(b: &mut Builder<'_>, address: Value) -> Value {
+    let top = b.shr(address, 62);
+    let shared = b.compare_const(Compare::Equal, top, 1);
+    let local = b.compare_const(Compare::Equal, top, 2);
+    let other = b.or(shared, local);
+    b.not(other)
+}
+
+/// Stores a value of 64 bits where the program says.
+pub(super) fn store_long(b: &mut Builder<'_>, address: Value, value: Value) {
+    let (low, high) = b.halves(value);
+    b.store(GENERIC, address, vec![low]);
+    let address = b.add_const(address, 4);
+    b.store(GENERIC, address, vec![high]);
+}
+
+/// Loads a value of 64 bits from where the program says.
+pub(super) fn load_long(b: &mut Builder<'_>, address: Value) -> Value {
+    let low = b.load_one(GENERIC, address);
+    let address = b.add_const(address, 4);
+    let high = b.load_one(GENERIC, address);
+    b.join(low, high)
+}

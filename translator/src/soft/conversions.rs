@@ -1,0 +1,170 @@
+//! Conversions between formats on bits.
+
+use super::formats::{BFLOAT, DOUBLE, Format, SINGLE};
+use super::rounding::{Overflow, overflowed, round_kept};
+use crate::ir::{Builder, Rounding, Type, Value};
+
+/// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN.
+///
+/// Relies on `F32` arithmetic only for normal numbers.
+pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
+    if from == BFLOAT {
+        let bits = b.shl(bits, SINGLE.bits - BFLOAT.bits);
+        return b.bitcast(bits, Type::F32);
+    }
+    let magnitude = b.and_const(bits, from.sign() - 1);
+    let sign = b.and_const(bits, from.sign());
+    let sign = b.shl(sign, SINGLE.bits - from.bits);
+    let place = SINGLE.precision - 1;
+    let wide = b.shl(magnitude, SINGLE.precision - from.precision);
+    let rebias = u64::from(SINGLE.bias - from.bias) << place;
+
+    // A subnormal has the exponent of the least normal number, without the implied bit. So set that bit and subtract it again.
+    let implied = b.add_const(wide, rebias + SINGLE.hidden());
+    let implied = b.bitcast(implied, Type::F32);
+    let least_normal = b.constant(Type::F32, rebias + SINGLE.hidden());
+    let subnormal = b.fsub(implied, least_normal);
+    let subnormal = b.bits(subnormal);
+
+    let limit = b.i32(from.hidden() as u32);
+    let is_subnormal = b.ult(magnitude, limit);
+    // Infinities and NaNs get the top exponent.
+    let infinity = b.i32(from.infinity() as u32);
+    let is_finite = b.ult(magnitude, infinity);
+    let [once, top] = [b.i32(rebias as u32), b.i32(SINGLE.infinity() as u32)];
+    let normal = b.add(wide, once);
+    let special = b.or(wide, top);
+    let normal = b.select(is_finite, normal, special);
+    let magnitude = b.select(is_subnormal, subnormal, normal);
+    let bits = b.or(magnitude, sign);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The bits, in `I32`, of the number of a narrower format that an `F32` or `F64` is rounded to. NaN becomes NVIDIA's.
+pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
+    let from = Format::of(b.type_of(float));
+    let bits = b.bits(float);
+    let magnitude = b.and_const(bits, from.sign() - 1);
+    let sign = b.and_const(bits, from.sign());
+    let negative = b.is_nonzero(sign);
+
+    let (kept, lost) = cut(b, from, to, magnitude);
+    let rounded = round_kept(b, rounding, negative, kept, lost);
+    let largest = b.constant_like(bits, to.largest());
+    let is_beyond = b.ult(largest, rounded);
+    let beyond = overflowed(b, to, rounding, overflow, negative, bits);
+    let result = b.select(is_beyond, beyond, rounded);
+
+    let infinity = b.constant_like(bits, from.infinity());
+    let result = if overflow == Overflow::Rounded && !matches!(rounding, Rounding::NearestEven) {
+        let is_infinite = b.eq(magnitude, infinity);
+        let narrow_infinity = b.constant_like(bits, to.infinity());
+        b.select(is_infinite, narrow_infinity, result)
+    } else {
+        result
+    };
+    let result = signed(b, from, to, bits, result);
+    if from == DOUBLE { b.truncate(result) } else { result }
+}
+
+/// The bits of the number of a narrower format that an `F32` becomes by stochastic rounding: it rounds up if the sum of the fraction cut
+/// off and `random` carries, where `random` is an integer below `1 << width` that stands for a fraction of the last place. NaN becomes
+/// NVIDIA's.
+pub fn narrow_stochastic(
+    b: &mut Builder<'_>,
+    to: Format,
+    overflow: Overflow,
+    random: Value,
+    width: u32,
+    float: Value,
+) -> Value {
+    let bits = b.bits(float);
+    let magnitude = b.and_const(bits, SINGLE.sign() - 1);
+    let dropped = SINGLE.precision - to.precision;
+    let sum = |b: &mut Builder<'_>, number| {
+        let sum = b.add(number, random);
+        b.shr(sum, width)
+    };
+    let rounded = if SINGLE.bias == to.bias {
+        let number = b.shr(magnitude, dropped - width);
+        sum(b, number)
+    } else {
+        let Placed { significand, exponent, missing } = place(b, SINGLE, to, magnitude);
+        let shift = b.add_const(missing, (dropped - width).into());
+        let limit = b.i32(SINGLE.bits - 1);
+        let is_near = b.ult(shift, limit);
+        let shift = b.select(is_near, shift, limit);
+        let number = b.shr_by(significand, shift);
+        let kept = sum(b, number);
+        b.add(exponent, kept)
+    };
+    let most = if overflow == Overflow::Largest { to.largest() } else { to.infinity() };
+    let most = b.i32(most as u32);
+    let is_beyond = b.ult(most, rounded);
+    let result = b.select(is_beyond, most, rounded);
+    signed(b, SINGLE, to, bits, result)
+}
+
+/// The number of a narrower format with a known magnitude: with the sign of `bits`, or NaN if `bits` is NaN.
+fn signed(b: &mut Builder<'_>, from: Format, to: Format, bits: Value, magnitude: Value) -> Value {
+    let sign = b.and_const(bits, from.sign());
+    let sign = b.shr(sign, from.bits - to.bits);
+    let result = b.or(magnitude, sign);
+    let wide = b.and_const(bits, from.sign() - 1);
+    let infinity = b.constant_like(bits, from.infinity());
+    let is_nan = b.ult(infinity, wide);
+    let nan = b.constant_like(bits, to.nan);
+    b.select(is_nan, nan, result)
+}
+
+/// A finite magnitude in a narrower format, truncated towards zero, with the part lost in the form that [`round_kept`] takes. Magnitudes
+/// beyond the format's exponents give bits above its infinity.
+fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, Value) {
+    let dropped = from.precision - to.precision;
+    if from.bias == to.bias {
+        return (b.shr(magnitude, dropped), b.shl(magnitude, from.bits - dropped));
+    }
+    let Placed { significand, exponent, missing } = place(b, from, to, magnitude);
+    // A shift by one less than the width leaves nothing, and loses less than one half.
+    let limit = b.i32(from.bits - 1 - dropped);
+    let is_near = b.ult(missing, limit);
+    let missing = b.select(is_near, missing, limit);
+    let shift = b.add_const(missing, dropped.into());
+    let kept = b.shr_by(significand, shift);
+    let width = b.i32(from.bits);
+    let back = b.sub(width, shift);
+    let lost = b.shl_by(significand, back);
+    (b.add(exponent, kept), lost)
+}
+
+/// A finite magnitude on the way to a format of narrower exponents.
+struct Placed {
+    /// With the bit that normal numbers imply.
+    significand: Value,
+    /// The exponent in its place, which the significand's leading one, after truncation to the format's precision, will
+    /// increment.
+    exponent: Value,
+    /// How many more places of a subnormal number's significand are cut off, in `I32`.
+    missing: Value,
+}
+
+fn place(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> Placed {
+    let fraction = b.and_const(magnitude, from.hidden() - 1);
+    let normal = b.or_const(fraction, from.hidden());
+    let exponent = b.shr(magnitude, from.precision - 1);
+    let exponent = if from == DOUBLE { b.truncate(exponent) } else { exponent };
+    // Off by one for subnormals, whose exponent is far too low for that to matter.
+    let is_normal = b.is_nonzero(exponent);
+    let significand = b.select(is_normal, normal, fraction);
+
+    // One below the biased exponent, which the leading one will increment.
+    let exponent = b.sub_const(exponent, u64::from(from.bias - to.bias + 1));
+    let zero = b.i32(0);
+    let is_subnormal = b.slt(exponent, zero);
+    let missing = b.neg(exponent);
+    let missing = b.select(is_subnormal, missing, zero);
+    let exponent = b.select(is_subnormal, zero, exponent);
+    let exponent = if from == DOUBLE { b.zero_extend(exponent) } else { exponent };
+    let exponent = b.shl(exponent, to.precision - 1);
+    Placed { significand, exponent, missing }
+}

@@ -1,0 +1,33 @@
+//! Operations that the ways of resolving barriers share.
+
+use crate::ir::{Access, Atomic, AtomicOp, Block, Builder, Builtin, MemoryOrder, Op, Scope, Space, Stmt, Value};
+
+/// Threads of a warp.
+pub(super) const WARP: u32 = 32;
+
+/// Access to words of shared memory that other threads may read or write at any time.
+pub(super) const WORD: Access =
+    Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Relaxed(Scope::Cta), read_only: false };
+
+/// The bits of a value that its block defines as a constant.
+pub(in crate::sync) fn constant(body: &Block, value: Value) -> Option<u64> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Let(defined, Op::Const(bits)) if *defined == value => Some(*bits),
+        _ => None,
+    })
+}
+
+/// Threads of the block.
+pub(super) fn block_threads(b: &mut Builder<'_>) -> Value {
+    let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
+    let area = b.mul(x, y);
+    b.mul(area, z)
+}
+
+pub(super) fn store(b: &mut Builder<'_>, address: Value, value: Value) {
+    b.store(WORD, address, vec![value]);
+}
+
+pub(super) fn add(b: &mut Builder<'_>, address: Value, operand: Value) {
+    b.atomic(Atomic { result: None, op: AtomicOp::Add, access: WORD, address, operand, compare: None });
+}
