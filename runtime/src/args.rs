@@ -9,6 +9,31 @@ use crate::slice::DeviceSlice;
 use crate::texture::{Sampler, Surface, Texture};
 
 /// One kernel argument. Values must have the parameter's size in bytes; signed and unsigned are the same here.
+///
+/// ```
+/// use ptx2spv_runtime::{Arg, Config, Device, LaunchConfig, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = "
+///     .version 7.0
+///     .target sm_50
+///     .address_size 64
+///     .visible .entry store(.param .u64 out, .param .u32 value)
+///     {
+///         .reg .b32 %r;
+///         .reg .b64 %rd;
+///         ld.param.u64 %rd, [out];
+///         ld.param.u32 %r, [value];
+///         st.global.u32 [%rd], %r;
+///         ret;
+///     }";
+/// let kernel = device.load(&Source::new("store.ptx", ptx))?.kernel("store")?;
+/// let numbers = device.upload(&[0_u32; 4])?;
+/// // SAFETY: the kernel writes one number, for which the buffer has room.
+/// unsafe { kernel.launch(&LaunchConfig::linear(1, 1), &[Arg::Interior(&numbers, 8), Arg::U32(5)]) }?;
+/// assert_eq!(numbers.download::<u32>()?, [0, 0, 5, 0]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the scalar variants are their types")]
 pub enum Arg<'a> {

@@ -13,6 +13,17 @@ use crate::shape::Shape;
 ///
 /// Dropping it frees it once the device has finished everything launched before, also kernels that reach it through
 /// addresses stored elsewhere.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let buffer = device.upload(&[1_u32, 2, 3])?;
+/// buffer.write(4, &7_u32.to_le_bytes())?;
+/// assert_eq!(buffer.download::<u32>()?, [1, 7, 3]);
+/// assert!(buffer.write(10, &[0; 4]).is_err());
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 pub struct Buffer {
     device: Device,
     address: u64,

@@ -8,6 +8,12 @@ use crate::shape::{Extent, Pitches, Shape};
 use crate::stream::Stream;
 
 /// Where one side of a copy begins.
+///
+/// ```
+/// use ptx2spv_runtime::{CopySide, Place};
+///
+/// assert_eq!(CopySide::device(4096).place, Place::Device(4096));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At an address of the device's.
@@ -17,6 +23,21 @@ pub enum Place {
 }
 
 /// One side of a copy: where it begins, and how far apart rows and slices are.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, CopySide, Device, Extent};
+///
+/// let device = Device::reference(Config::default());
+/// let (stream, picture) = (device.stream(), device.upload(&[1_u8, 2, 3, 4, 5, 6, 7, 8, 9])?);
+/// let corner = device.upload(&[0_u8; 4])?;
+/// // Two bytes of each of the first two rows.
+/// let (from, to) = (CopySide::device(picture.address()).row_pitch(3), CopySide::device(corner.address()).row_pitch(2));
+/// // SAFETY: both sides are buffers of the device.
+/// unsafe { stream.copy_rows(from, to, Extent::rows(2, 2)) }?;
+/// stream.synchronize()?;
+/// assert_eq!(corner.download::<u8>()?, [1, 2, 4, 5]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopySide {
     /// Where the first byte is.

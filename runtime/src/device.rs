@@ -21,6 +21,15 @@ use crate::sync::lock;
 
 /// An open device. Clones share it; it is closed with the last of its clones, buffers, modules and kernels, after it
 /// has finished its work.
+///
+/// ```
+/// use ptx2spv_runtime::{Device, DeviceSelector};
+///
+/// // The best device that is here, or the one that the environment variable `PTX2SPV_DEVICE` names.
+/// let device = Device::open(&DeviceSelector::Default)?;
+/// println!("{}, {}", device.info().name, device.info().driver_info);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Device {
     shared: Arc<Shared>,

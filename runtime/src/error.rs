@@ -10,6 +10,19 @@ use crate::suggest::{closest, question};
 use crate::texture::{FormatError, TextureError};
 
 /// Why something could not be done.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Error, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
+/// let module = device.load(&Source::new("nothing.ptx", ptx))?;
+/// match module.kernel("nothin") {
+///     Err(Error::NoKernel { available, .. }) => assert_eq!(available, ["nothing"]),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -44,6 +44,21 @@ pub struct Graph {
 }
 
 /// A graph that can be launched. It stays as it is when the graph that it was made of changes.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Graph, SetNode};
+///
+/// let device = Device::reference(Config::default());
+/// let (buffer, stream) = (device.alloc(16)?, device.stream());
+/// let mut graph = Graph::new(&device);
+/// graph.add_set(&[], SetNode::bytes(buffer.address(), 6, 16))?;
+/// let launchable = graph.instantiate()?;
+/// // SAFETY: the memory is the device's, and there are no kernels.
+/// unsafe { launchable.launch(&stream) }?;
+/// stream.synchronize()?;
+/// assert_eq!(buffer.download::<u8>()?, [6; 16]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LaunchableGraph {
     graph: Graph,
@@ -52,10 +67,29 @@ pub struct LaunchableGraph {
 }
 
 /// A node of a graph, and of what was instantiated of that.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Graph};
+///
+/// let mut graph = Graph::new(&Device::reference(Config::default()));
+/// let first = graph.add_empty(&[])?;
+/// let second = graph.add_empty(&[first])?;
+/// assert_ne!(first, second);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(usize);
 
 /// What a node does.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Graph, NodeKind};
+///
+/// let mut graph = Graph::new(&Device::reference(Config::default()));
+/// let node = graph.add_host_function(&[], || println!("done"))?;
+/// assert_eq!(graph.kind(node)?, NodeKind::HostFunction);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// Nothing: others come after it.
@@ -75,6 +109,14 @@ pub enum NodeKind {
 }
 
 /// What a node sets: rows of elements of 1, 2 or 4 bytes.
+///
+/// ```
+/// use ptx2spv_runtime::SetNode;
+///
+/// // Eight rows of 64 bytes, 100 bytes apart.
+/// let rows = SetNode { pitch: 100, height: 8, ..SetNode::bytes(4096, 0xff, 64) };
+/// assert_eq!((rows.element, rows.width), (1, 64));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetNode {
     /// Address of the first element.

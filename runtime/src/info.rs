@@ -8,6 +8,13 @@ use ptx2spv_translator::target::Version;
 use crate::error::Error;
 
 /// The type of a device, in the order in which [`crate::DeviceSelector::Best`] prefers them.
+///
+/// ```
+/// use ptx2spv_runtime::DeviceKind;
+///
+/// assert!(DeviceKind::Discrete < DeviceKind::Cpu);
+/// assert_eq!(DeviceKind::Integrated.to_string(), "integrated");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceKind {
     /// A graphics card with memory of its own.
@@ -38,6 +45,14 @@ impl fmt::Display for DeviceKind {
 }
 
 /// A device as the driver describes it.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, DeviceKind, Feature};
+///
+/// let info = Device::reference(Config::default()).info().clone();
+/// assert_eq!(info.kind, DeviceKind::Reference);
+/// assert!(info.target.has(Feature::ShaderFloat64));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DeviceInfo {
@@ -81,6 +96,15 @@ pub(crate) struct OwnFeatures {
 }
 
 /// A bug of a driver that is worked around.
+///
+/// ```
+/// let (devices, _) = ptx2spv_runtime::devices(&Default::default());
+/// for device in &devices {
+///     for bug in &device.bugs {
+///         println!("{}: {} ({})", device.name, bug.description, bug.drivers);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownBug {

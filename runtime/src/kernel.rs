@@ -10,6 +10,31 @@ use crate::kernel_versions::KernelVersions;
 use crate::loaded::Loaded;
 
 /// A kernel, ready to be launched. Clones share it.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, LaunchConfig, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = "
+///     .version 7.0
+///     .target sm_50
+///     .address_size 64
+///     .visible .entry store(.param .u64 out, .param .u32 value)
+///     {
+///         .reg .b32 %r;
+///         .reg .b64 %rd;
+///         ld.param.u64 %rd, [out];
+///         ld.param.u32 %r, [value];
+///         st.global.u32 [%rd], %r;
+///         ret;
+///     }";
+/// let kernel = device.load(&Source::new("store.ptx", ptx))?.kernel("store")?;
+/// let out = device.upload(&[0_u32])?;
+/// // SAFETY: the kernel writes one number, for which the buffer has room.
+/// unsafe { kernel.launch(&LaunchConfig::linear(1, 1), &[(&out).into(), 7_u32.into()]) }?;
+/// assert_eq!(out.download::<u32>()?, [7]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) shared: Arc<KernelVersions>,

@@ -1,6 +1,15 @@
 //! What a launch says of itself.
 
 /// How many threads to launch, and with how much shared memory.
+///
+/// ```
+/// use ptx2spv_runtime::LaunchConfig;
+///
+/// // A thread for each of a thousand numbers, in blocks of 256.
+/// assert_eq!(LaunchConfig::linear(1000, 256).grid, [4, 1, 1]);
+/// // A thread for each pixel of a picture.
+/// assert_eq!(LaunchConfig::covering([640, 480, 1], [16, 16, 1]).grid, [40, 30, 1]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
     /// Blocks (CTAs) in x, y and z: up to 2^31 - 1, 65,535 and 65,535 on every device.

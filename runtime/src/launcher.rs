@@ -50,6 +50,20 @@ pub struct Launcher<'a> {
 }
 
 /// What there is to know of a kernel before it is launched.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = "
+///     .version 7.0
+///     .target sm_50
+///     .address_size 64
+///     .visible .entry small() .reqntid 64 { .shared .b8 room[256]; ret; }";
+/// let attributes = device.load(&Source::new("small.ptx", ptx))?.kernel("small")?.attributes();
+/// assert_eq!((attributes.required_block, attributes.param_bytes), (Some([64, 1, 1]), 0));
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelAttributes {

@@ -4,6 +4,17 @@ use ptx2spv_translator::Math;
 use ptx2spv_translator::interface::ServiceSizes;
 
 /// How to load a PTX module.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, LoadOptions, Math, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
+/// // Floats as the device computes them, and each access tested.
+/// let options = LoadOptions { math: Math::FAST, check_accesses: true, ..LoadOptions::default() };
+/// device.load_with(&Source::new("nothing.ptx", ptx), options)?;
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadOptions {
     /// How exact its float arithmetic must be.

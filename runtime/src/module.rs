@@ -17,6 +17,24 @@ use crate::loaded::Loaded;
 use crate::variables::LoadedVariables;
 
 /// A loaded module. Clones share it and its variables.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = "
+///     .version 7.0
+///     .target sm_50
+///     .address_size 64
+///     .global .u32 scale = 3;
+///     .visible .entry nothing() { ret; }";
+/// let module = device.load(&Source::new("module.ptx", ptx))?;
+/// assert_eq!((module.kernel_names(), module.variable_names()), (&["nothing".to_owned()][..], vec!["scale"]));
+/// let mut scale = [0; 4];
+/// module.read_variable("scale", 0, &mut scale)?;
+/// assert_eq!(u32::from_le_bytes(scale), 3);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Module {
     shared: Arc<Loaded>,

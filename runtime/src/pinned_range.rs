@@ -4,6 +4,15 @@ use crate::allocations::Allocations;
 use crate::range::MemoryRange;
 
 /// How memory came to be reached by host and device.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, PinnedKind};
+///
+/// let device = Device::reference(Config::default());
+/// let managed = device.memory().allocate_managed(64)?;
+/// assert_eq!((managed.kind, managed.host), (PinnedKind::Managed, managed.address));
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinnedKind {
     /// [`DeviceMemory::allocate_pinned`](crate::DeviceMemory::allocate_pinned) made it.
@@ -15,6 +24,19 @@ pub enum PinnedKind {
 }
 
 /// Memory that host and device reach, each by an address of its own.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, PinnedKind};
+///
+/// let device = Device::reference(Config::default());
+/// let memory = device.memory();
+/// let range = memory.allocate_pinned(64)?;
+/// assert_eq!((range.size, range.kind), (64, PinnedKind::Pinned));
+/// assert_eq!(memory.find_mapped(range.address + 10), Some(range));
+/// // SAFETY: nothing uses the memory.
+/// unsafe { memory.free(range.address) }?;
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinnedRange {
     /// The host's address of the first byte.

@@ -54,6 +54,16 @@ struct Kept {
 }
 
 /// How much memory a pool has, in bytes.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let stream = device.stream();
+/// stream.allocate(4096)?;
+/// assert_eq!(device.default_pool().usage().used, 4096);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolUsage {
     /// What streams have allocated and not freed.

@@ -1,6 +1,16 @@
 //! Ranges and rows of device memory, and how much of that there is.
 
 /// A range of device memory.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, MemoryRange};
+///
+/// let device = Device::reference(Config::default());
+/// let buffer = device.alloc(256)?;
+/// let found = device.memory().find(buffer.address() + 100);
+/// assert_eq!(found, Some(MemoryRange { address: buffer.address(), size: 256 }));
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryRange {
     /// Device address of the first byte.
@@ -10,6 +20,13 @@ pub struct MemoryRange {
 }
 
 /// How much memory a device has.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device};
+///
+/// let info = Device::reference(Config::default()).memory().info();
+/// assert!(info.free <= info.total);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
     /// Bytes that are free, as far as the driver tells; else those that this program has not allocated.

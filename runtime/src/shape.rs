@@ -4,6 +4,13 @@ use crate::error::Error;
 use crate::range::{MemoryRange, Rows};
 
 /// How many bytes a copy takes: rows of bytes, in slices.
+///
+/// ```
+/// use ptx2spv_runtime::Extent;
+///
+/// assert_eq!(Extent::bytes(64), Extent { width: 64, height: 1, depth: 1 });
+/// assert_eq!(Extent::rows(64, 8), Extent { width: 64, height: 8, depth: 1 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Bytes of a row.

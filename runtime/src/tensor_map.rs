@@ -7,6 +7,12 @@
 use std::fmt;
 
 /// The type of a tensor's elements.
+///
+/// ```
+/// use ptx2spv_runtime::TensorType;
+///
+/// assert_ne!(TensorType::F32, TensorType::F32Ftz);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum TensorType {
@@ -81,6 +87,12 @@ impl TensorType {
 }
 
 /// How rows of a box change places in shared memory.
+///
+/// ```
+/// use ptx2spv_runtime::TensorSwizzle;
+///
+/// assert_eq!(TensorSwizzle::default(), TensorSwizzle::None);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TensorSwizzle {
     /// Not at all.
@@ -95,6 +107,24 @@ pub enum TensorSwizzle {
 }
 
 /// What a map says of a tensor, whichever way it is read.
+///
+/// ```
+/// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
+///
+/// // A matrix of 64 rows of 32 floats, of which boxes of 8 by 8 are moved.
+/// let tensor = Tensor {
+///     ty: TensorType::F32,
+///     address: 4096,
+///     sizes: &[32, 64],
+///     strides: &[128],
+///     steps: &[1, 1],
+///     swizzle: TensorSwizzle::None,
+///     promotion: 0,
+///     nan_outside: false,
+/// };
+/// TensorMap::tiled(&tensor, &[8, 8])?;
+/// # Ok::<(), ptx2spv_runtime::TensorMapError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Tensor<'a> {
     /// The elements' type.
@@ -116,6 +146,24 @@ pub struct Tensor<'a> {
 }
 
 /// Why there can't be such a map.
+///
+/// ```
+/// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
+///
+/// // A matrix of 64 rows of 32 floats, of which boxes of 8 by 8 are moved.
+/// let tensor = Tensor {
+///     ty: TensorType::F32,
+///     address: 4096,
+///     sizes: &[32, 64],
+///     strides: &[128],
+///     steps: &[1, 1],
+///     swizzle: TensorSwizzle::None,
+///     promotion: 0,
+///     nan_outside: false,
+/// };
+/// let refused = TensorMap::tiled(&tensor, &[8]);
+/// assert!(refused.unwrap_err().to_string().contains("dimensions"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TensorMapError(String);
@@ -125,6 +173,25 @@ fn refuse<T>(message: impl Into<String>) -> Result<T, TensorMapError> {
 }
 
 /// The 128 bytes of a map, `CUtensorMap`.
+///
+/// ```
+/// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
+///
+/// // A matrix of 64 rows of 32 floats, of which boxes of 8 by 8 are moved.
+/// let tensor = Tensor {
+///     ty: TensorType::F32,
+///     address: 4096,
+///     sizes: &[32, 64],
+///     strides: &[128],
+///     steps: &[1, 1],
+///     swizzle: TensorSwizzle::None,
+///     promotion: 0,
+///     nan_outside: false,
+/// };
+/// let map = TensorMap::tiled(&tensor, &[8, 8])?;
+/// assert_eq!(size_of_val(&map), 128);
+/// # Ok::<(), ptx2spv_runtime::TensorMapError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct TensorMap([u8; 128]);

@@ -30,12 +30,26 @@ const KINDS: [(&str, &str); 3] = [("code-", "translations"), ("pipelines-", "pip
 const UNFINISHED: &str = ".part";
 
 /// The folder in which translations, data of the driver's pipeline caches and results of self-tests are kept.
+///
+/// ```
+/// use ptx2spv_runtime::Cache;
+///
+/// let cache = Cache::new(std::env::temp_dir().join("an-empty-folder-for-ptx2spv"));
+/// assert!(cache.usage().iter().all(|usage| usage.files == 0));
+/// println!("{:?}", Cache::of_user().map(|cache| cache.folder().to_owned()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
     folder: PathBuf,
 }
 
 /// How much of one kind a cache has.
+///
+/// ```
+/// for usage in ptx2spv_runtime::Cache::of_user().iter().flat_map(|cache| cache.usage()) {
+///     println!("{}: {} files, {} bytes", usage.kind, usage.files, usage.bytes);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheUsage {
     /// Of what.

@@ -18,6 +18,14 @@ use crate::texture::limits;
 use crate::texture::shape::ArrayShape;
 
 /// What an array is to be.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat};
+///
+/// let shape = ArrayShape::TwoDLayered { width: 64, height: 32, layers: 3 };
+/// let descriptor = ArrayDescriptor::new(ChannelFormat::F16, shape).surface();
+/// assert!(descriptor.surface);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayDescriptor {
     /// The elements.
@@ -161,6 +169,19 @@ pub struct MipmappedArray {
 }
 
 /// A part of an array, for copies: elements in rows, in slices or layers.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let shape = ArrayShape::TwoD { width: 4, height: 4 };
+/// let array = device.array(&ArrayDescriptor::new(ChannelFormat::U8, shape))?;
+/// array.write(&[0_u8; 16])?;
+/// let stream = device.default_stream();
+/// array.region([1, 1, 0], [2, 2, 1])?.write(&stream, &[1_u8, 2, 3, 4])?;
+/// assert_eq!(array.region([2, 1, 0], [1, 2, 1])?.read::<u8>(&stream)?, [2, 4]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ArrayRegion {
     array: Array,

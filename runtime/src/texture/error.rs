@@ -5,6 +5,14 @@ use crate::texture::reference_kind::ReferenceKind;
 use crate::texture::shape::ArrayShape;
 
 /// The rule that an array, a texture or a surface would break.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, Error, TextureError};
+///
+/// let device = Device::reference(Config::default());
+/// let refused = device.array(&ArrayDescriptor::new(ChannelFormat::F32, ArrayShape::OneD { width: 0 }));
+/// assert!(matches!(refused, Err(Error::Texture(TextureError::ArraySize { given: 0, .. }))));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextureError {

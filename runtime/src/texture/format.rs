@@ -3,6 +3,12 @@
 use ptx2spv_translator::interface::texture::Texel;
 
 /// A format that elements can't have.
+///
+/// ```
+/// use ptx2spv_runtime::{ChannelFormat, FormatError, TexelFormat};
+///
+/// assert_eq!(TexelFormat::new(ChannelFormat::U8, 3), Err(FormatError::Channels(3)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -20,6 +26,14 @@ pub enum FormatError {
 }
 
 /// What reading an element gives.
+///
+/// ```
+/// use ptx2spv_runtime::{ReadMode, TextureDescriptor};
+///
+/// // Bytes are read as numbers from 0 to 1.
+/// let descriptor = TextureDescriptor { read_mode: ReadMode::NormalizedFloat, ..TextureDescriptor::default() };
+/// assert_ne!(descriptor, TextureDescriptor::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReadMode {
     /// The element as it is; floats of 16 bits become floats of 32 bits.
@@ -30,6 +44,14 @@ pub enum ReadMode {
 }
 
 /// The format of one channel of an element, as `CUarray_format`.
+///
+/// ```
+/// use ptx2spv_runtime::{ChannelFormat, TexelFormat};
+///
+/// // Four channels of a byte.
+/// assert_eq!(TexelFormat::new(ChannelFormat::U8, 4)?.bytes(), 4);
+/// # Ok::<(), ptx2spv_runtime::FormatError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelFormat {
     /// Unsigned integers of 8 bits.

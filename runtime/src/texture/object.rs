@@ -45,6 +45,16 @@ struct TextureShared {
 /// device has finished everything launched before.
 ///
 /// As a kernel's argument it is its handle.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let descriptor = ArrayDescriptor::new(ChannelFormat::F32, ArrayShape::OneD { width: 4 }).surface();
+/// let surface = device.surface(&device.array(&descriptor)?)?;
+/// assert_ne!(surface.handle(), 0);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Surface {
     shared: Arc<SurfaceShared>,
@@ -57,6 +67,15 @@ struct SurfaceShared {
 
 /// A sampler object, for modules in independent mode (`texmode_independent`): how a texture is read, without one. Clones share the
 /// object.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Filter, TextureDescriptor};
+///
+/// let device = Device::reference(Config::default());
+/// let smooth = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
+/// assert_ne!(device.sampler(&smooth)?.handle(), 0);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Sampler {
     shared: Arc<SamplerShared>,

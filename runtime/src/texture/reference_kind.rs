@@ -3,6 +3,10 @@
 use ptx2spv_translator::interface::Variable;
 
 /// What a reference stands for.
+///
+/// ```
+/// assert_eq!(ptx2spv_runtime::ReferenceKind::Surface.name(), "surfref");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// A texture: `.texref`, or `.tex` of PTX 1.

@@ -11,6 +11,18 @@ use crate::texture::limits;
 use crate::texture::shape::ArrayShape;
 
 /// The memory of a texture. Arrays are kept alive by what is made of them; other memory must outlive the launches that read it.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, Resource};
+///
+/// let device = Device::reference(Config::default());
+/// let array = device.array(&ArrayDescriptor::new(ChannelFormat::F32, ArrayShape::OneD { width: 4 }))?;
+/// assert!(matches!(Resource::from(&array), Resource::Array(_)));
+/// let numbers = device.upload(&[1.0_f32; 100])?;
+/// let linear = Resource::Linear { address: numbers.address(), format: ChannelFormat::F32.into(), bytes: 400 };
+/// device.texture(&linear, &Default::default())?;
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Resource {
     /// An array, or one level of a mip-mapped one.
@@ -54,6 +66,19 @@ impl From<&MipmappedArray> for Resource {
 }
 
 /// A part of an array, or the array with other elements of as many bytes.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, ResourceView, TextureDescriptor};
+///
+/// let device = Device::reference(Config::default());
+/// let shape = ArrayShape::TwoD { width: 8, height: 8 };
+/// let array = device.mipmapped_array(&ArrayDescriptor::new(ChannelFormat::F32, shape), 4)?;
+/// // Without the first level.
+/// let view = ResourceView { format: None, levels: (1, 3), layers: (0, 0) };
+/// let descriptor = TextureDescriptor { normalized_coordinates: true, ..TextureDescriptor::default() };
+/// device.texture_view(&(&array).into(), &descriptor, &view)?;
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ResourceView {
     /// The elements; `None` for those of the array.

@@ -3,6 +3,13 @@
 use crate::texture::limits;
 
 /// What an array's elements are indexed by. All sizes count elements.
+///
+/// ```
+/// use ptx2spv_runtime::ArrayShape;
+///
+/// assert_eq!(ArrayShape::OneD { width: 9 }.size(), [9, 1, 1]);
+/// assert_eq!(ArrayShape::Cube { width: 4 }.size(), [4, 4, 6]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the fields are the shape's sizes")]
 pub enum ArrayShape {

@@ -11,8 +11,18 @@ struct Plan {
     /// Calls that succeed before.
     before: u32,
     result: vk::Result,
-    /// Whether only what hands work to the device or waits for that fails, and from then on always.
-    lasting: bool,
+    calls: Calls,
+}
+
+/// Which calls fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    /// One of any kind.
+    Any,
+    /// What hands work to the device or waits for that, and from then on always.
+    Work,
+    /// One that makes a pipeline.
+    Pipelines,
 }
 
 thread_local! {
@@ -36,28 +46,28 @@ pub(super) fn wrap(device: ash::Device) -> ash::Device {
 }
 
 /// What a call returns instead of reaching the driver.
-fn planned(is_work: bool) -> Option<vk::Result> {
+fn planned(kind: Calls) -> Option<vk::Result> {
     let plan = PLAN.get()?;
-    if plan.lasting && !is_work {
+    if plan.calls != Calls::Any && plan.calls != kind {
         return None;
     }
     if plan.before > 0 {
         PLAN.set(Some(Plan { before: plan.before - 1, ..plan }));
         return None;
     }
-    if !plan.lasting {
+    if plan.calls != Calls::Work {
         PLAN.set(None);
     }
     Some(plan.result)
 }
 
 macro_rules! failing {
-    ($($table:ident.$name:ident($($arg:ident: $ty:ty),*) $is_work:literal;)*) => {
+    ($($table:ident.$name:ident($($arg:ident: $ty:ty),*) $kind:ident;)*) => {
         fn replace(first: &mut ash::DeviceFnV1_0, newer: &mut ash::DeviceFnV1_2) {
             $(failing!(@$table first newer).$name = {
                 unsafe extern "system" fn $name($($arg: $ty),*) -> vk::Result {
                     let Some(original) = ORIGINAL.with_borrow(Clone::clone) else { return vk::Result::ERROR_UNKNOWN };
-                    match planned($is_work) {
+                    match planned(Calls::$kind) {
                         Some(result) => result,
                         // SAFETY: passes on what the caller vouches for.
                         None => unsafe { (failing!(@original $table original).$name)($($arg),*) },
@@ -74,23 +84,23 @@ macro_rules! failing {
 }
 
 failing! {
-    first.create_buffer(d: vk::Device, i: *const vk::BufferCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Buffer) false;
-    first.allocate_memory(d: vk::Device, i: *const vk::MemoryAllocateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::DeviceMemory) false;
-    first.bind_buffer_memory(d: vk::Device, b: vk::Buffer, m: vk::DeviceMemory, o: vk::DeviceSize) false;
-    first.create_command_pool(d: vk::Device, i: *const vk::CommandPoolCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::CommandPool) false;
-    first.allocate_command_buffers(d: vk::Device, i: *const vk::CommandBufferAllocateInfo<'_>, o: *mut vk::CommandBuffer) false;
-    first.reset_command_pool(d: vk::Device, p: vk::CommandPool, f: vk::CommandPoolResetFlags) false;
-    first.begin_command_buffer(b: vk::CommandBuffer, i: *const vk::CommandBufferBeginInfo<'_>) false;
-    first.end_command_buffer(b: vk::CommandBuffer) false;
-    first.create_semaphore(d: vk::Device, i: *const vk::SemaphoreCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Semaphore) false;
-    first.create_pipeline_cache(d: vk::Device, i: *const vk::PipelineCacheCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::PipelineCache) false;
-    first.create_pipeline_layout(d: vk::Device, i: *const vk::PipelineLayoutCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::PipelineLayout) false;
-    first.create_shader_module(d: vk::Device, i: *const vk::ShaderModuleCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::ShaderModule) false;
-    first.create_query_pool(d: vk::Device, i: *const vk::QueryPoolCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::QueryPool) false;
-    first.queue_submit(q: vk::Queue, n: u32, i: *const vk::SubmitInfo<'_>, f: vk::Fence) true;
-    newer.wait_semaphores(d: vk::Device, i: *const vk::SemaphoreWaitInfo<'_>, t: u64) true;
-    newer.get_semaphore_counter_value(d: vk::Device, s: vk::Semaphore, o: *mut u64) true;
-    first.create_compute_pipelines(d: vk::Device, h: vk::PipelineCache, n: u32, i: *const vk::ComputePipelineCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Pipeline) false;
+    first.create_buffer(d: vk::Device, i: *const vk::BufferCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Buffer) Any;
+    first.allocate_memory(d: vk::Device, i: *const vk::MemoryAllocateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::DeviceMemory) Any;
+    first.bind_buffer_memory(d: vk::Device, b: vk::Buffer, m: vk::DeviceMemory, o: vk::DeviceSize) Any;
+    first.create_command_pool(d: vk::Device, i: *const vk::CommandPoolCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::CommandPool) Any;
+    first.allocate_command_buffers(d: vk::Device, i: *const vk::CommandBufferAllocateInfo<'_>, o: *mut vk::CommandBuffer) Any;
+    first.reset_command_pool(d: vk::Device, p: vk::CommandPool, f: vk::CommandPoolResetFlags) Any;
+    first.begin_command_buffer(b: vk::CommandBuffer, i: *const vk::CommandBufferBeginInfo<'_>) Any;
+    first.end_command_buffer(b: vk::CommandBuffer) Any;
+    first.create_semaphore(d: vk::Device, i: *const vk::SemaphoreCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Semaphore) Any;
+    first.create_pipeline_cache(d: vk::Device, i: *const vk::PipelineCacheCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::PipelineCache) Any;
+    first.create_pipeline_layout(d: vk::Device, i: *const vk::PipelineLayoutCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::PipelineLayout) Any;
+    first.create_shader_module(d: vk::Device, i: *const vk::ShaderModuleCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::ShaderModule) Any;
+    first.create_query_pool(d: vk::Device, i: *const vk::QueryPoolCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::QueryPool) Any;
+    first.queue_submit(q: vk::Queue, n: u32, i: *const vk::SubmitInfo<'_>, f: vk::Fence) Work;
+    newer.wait_semaphores(d: vk::Device, i: *const vk::SemaphoreWaitInfo<'_>, t: u64) Work;
+    newer.get_semaphore_counter_value(d: vk::Device, s: vk::Semaphore, o: *mut u64) Work;
+    first.create_compute_pipelines(d: vk::Device, h: vk::PipelineCache, n: u32, i: *const vk::ComputePipelineCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Pipeline) Pipelines;
 }
 
 #[cfg(test)]
@@ -185,6 +195,7 @@ mod tests {
             let calls = memory_runs_out_anywhere(&instance, &physical);
             assert!(calls > 30, "{calls} calls that can fail");
             the_device_is_lost_anywhere(&instance, &physical);
+            pipelines_are_refused(&instance, &physical);
             assert_eq!(instance.validation_messages(), [""; 0]);
         }
         WRAPS.set(false);
@@ -195,7 +206,7 @@ mod tests {
         let kinds = [vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, vk::Result::ERROR_OUT_OF_HOST_MEMORY];
         for before in 0.. {
             let result = kinds[before as usize % 2];
-            PLAN.set(Some(Plan { before, result, lasting: false }));
+            PLAN.set(Some(Plan { before, result, calls: Calls::Any }));
             let opened = open(instance, physical);
             let Ok(device) = opened else {
                 assert!(
@@ -224,7 +235,7 @@ mod tests {
     fn the_device_is_lost_anywhere(instance: &Instance, physical: &PhysicalDevice) {
         for before in 0.. {
             let device = open(instance, physical).unwrap();
-            PLAN.set(Some(Plan { before, result: vk::Result::ERROR_DEVICE_LOST, lasting: true }));
+            PLAN.set(Some(Plan { before, result: vk::Result::ERROR_DEVICE_LOST, calls: Calls::Work }));
             let worked = work(&device);
             let lost = |result: Result<(), Error>| matches!(result, Err(Error::DeviceLost { .. }));
             if worked.is_ok() {
@@ -236,6 +247,21 @@ mod tests {
             assert!(lost(work(&device)) && lost(device.synchronize()), "call {before}");
             PLAN.set(None);
             drop(device);
+        }
+    }
+    /// Has the driver refuse a kernel's pipeline, in a way of its own and in one that it may not.
+    fn pipelines_are_refused(instance: &Instance, physical: &PhysicalDevice) {
+        let device = open(instance, physical).unwrap();
+        for result in [vk::Result::ERROR_UNKNOWN, vk::Result::ERROR_INVALID_SHADER_NV] {
+            PLAN.set(Some(Plan { before: 0, result, calls: Calls::Pipelines }));
+            let refused = work(&device);
+            assert!(PLAN.get().is_none());
+            assert!(
+                matches!(&refused, Err(Error::Vulkan { call: "vkCreateComputePipelines", .. })),
+                "{result}: {refused:?}"
+            );
+            // The same kernel, and all else, works afterwards.
+            work(&device).unwrap();
         }
     }
 }

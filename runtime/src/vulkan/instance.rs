@@ -27,6 +27,16 @@ pub const QUEUES_VARIABLE: &str = "PTX2SPV_QUEUES";
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// How to create an [`Instance`].
+///
+/// ```
+/// use ptx2spv_runtime::{Instance, InstanceOptions};
+///
+/// // Under the validation layers, with one queue.
+/// let options = InstanceOptions { validation: Some(true), queues: Some(1), ..InstanceOptions::default() };
+/// if let Ok(instance) = Instance::new(&options) {
+///     assert!(instance.validation_messages().is_empty());
+/// }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct InstanceOptions {
     /// Whether to run under the validation layers; `None` asks the environment variable `PTX2SPV_VALIDATION`.
@@ -46,6 +56,20 @@ pub struct InstanceOptions {
 }
 
 /// A Vulkan instance. Clones share it.
+///
+/// ```
+/// use ptx2spv_runtime::{DeviceSelector, Instance, InstanceOptions};
+///
+/// // There is none without Vulkan's loader and a driver.
+/// if let Ok(instance) = Instance::new(&InstanceOptions::default()) {
+///     for device in instance.devices()? {
+///         println!("{}", device.name);
+///     }
+///     let device = instance.open(&DeviceSelector::Best)?;
+///     assert!(device.instance().is_some());
+/// }
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Instance {
     shared: Arc<Shared>,
@@ -71,6 +95,12 @@ struct Messenger {
 }
 
 /// Messages of the validation layers. It can outlive the instance, whose end is when leaks are reported.
+///
+/// ```
+/// use ptx2spv_runtime::ValidationLog;
+///
+/// assert!(ValidationLog::default().messages().is_empty());
+/// ```
 #[derive(Debug, Default)]
 pub struct ValidationLog {
     messages: Mutex<Vec<String>>,
