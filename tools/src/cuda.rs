@@ -5,6 +5,7 @@
 
 mod api;
 mod error;
+mod pinned;
 pub mod textures;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -13,6 +14,7 @@ use std::ptr;
 
 use api::{Api, LaunchAttribute, LaunchConfig};
 pub use error::CudaError;
+pub use pinned::Pinned;
 
 /// A context on the first device.
 pub struct Context {
@@ -156,10 +158,17 @@ impl Memory<'_> {
     pub fn read(&self, len: usize) -> Result<Vec<u8>, CudaError> {
         self.check_len(len)?;
         let mut bytes = vec![0; len];
+        self.read_to(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fills a slice with its first bytes. Waits for launches before it.
+    pub fn read_to(&self, bytes: &mut [u8]) -> Result<(), CudaError> {
+        self.check_len(bytes.len())?;
         let api = &self.context.api;
         // SAFETY: source and destination have so many bytes.
-        api.check("cuMemcpyDtoH", unsafe { (api.cuMemcpyDtoH_v2)(bytes.as_mut_ptr().cast(), self.address, len) })?;
-        Ok(bytes)
+        let code = unsafe { (api.cuMemcpyDtoH_v2)(bytes.as_mut_ptr().cast(), self.address, bytes.len()) };
+        api.check("cuMemcpyDtoH", code)
     }
 
     fn check_len(&self, len: usize) -> Result<(), CudaError> {

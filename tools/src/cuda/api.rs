@@ -192,6 +192,8 @@ api! {
     fn cuFuncGetParamInfo(*mut c_void, usize, *mut usize, *mut usize);
     fn cuMemAlloc_v2(*mut u64, usize);
     fn cuMemFree_v2(u64);
+    fn cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+    fn cuMemFreeHost(*mut c_void);
     fn cuMemcpyHtoD_v2(u64, *const c_void, usize);
     fn cuMemcpyDtoH_v2(*mut c_void, u64, usize);
     fn cuArray3DCreate_v2(*mut *mut c_void, *const Array3D);

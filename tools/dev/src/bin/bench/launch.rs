@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::devices::Devices;
 use crate::report::{Report, median};
 
-/// Measure the cost of asynchronous launches.
+/// Measure the cost of launches, asynchronous ones and such as are waited for.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Launches in a row.
@@ -44,11 +44,14 @@ struct Row {
     call_seconds: f64,
     /// Until all have run, by their number.
     total_seconds: f64,
+    /// Of a launch that is waited for at once.
+    wait_seconds: f64,
 }
 
 pub fn measure(arguments: &Arguments) -> Result<Report> {
     let devices = Devices::open(&arguments.device)?;
-    let mut report = Report::new(&["interface", "µs per call", "µs per launch until all have run"]);
+    let mut report =
+        Report::new(&["interface", "µs per call", "µs per launch until all have run", "µs per launch and wait"]);
     report.notes = devices.names()?;
     report.notes.push(format!("Median of {} rounds of {} launches.", arguments.rounds, arguments.count));
     let rows = [
@@ -58,7 +61,10 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     for row in rows.into_iter().flatten() {
         let row = row?;
         let micro = |seconds: f64| format!("{:.2}", 1e6 * seconds);
-        report.push(vec![row.interface.to_owned(), micro(row.call_seconds), micro(row.total_seconds)], &row)?;
+        report.push(
+            vec![row.interface.to_owned(), micro(row.call_seconds), micro(row.total_seconds), micro(row.wait_seconds)],
+            &row,
+        )?;
     }
     Ok(report)
 }
@@ -85,7 +91,7 @@ fn rounds(
     launch: impl Fn() -> Result<()>,
     synchronize: impl Fn() -> Result<()>,
 ) -> Result<Row> {
-    let (mut calls, mut totals) = (Vec::new(), Vec::new());
+    let (mut calls, mut totals, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=arguments.rounds {
         let start = Instant::now();
         for _ in 0..arguments.count {
@@ -97,7 +103,15 @@ fn rounds(
             calls.push(called);
             totals.push(start.elapsed());
         }
+        let start = Instant::now();
+        for _ in 0..arguments.count {
+            launch()?;
+            synchronize()?;
+        }
+        if round > 0 {
+            waits.push(start.elapsed());
+        }
     }
     let each = |times| median(times).unwrap_or(Duration::ZERO).as_secs_f64() / f64::from(arguments.count.max(1));
-    Ok(Row { interface, call_seconds: each(calls), total_seconds: each(totals) })
+    Ok(Row { interface, call_seconds: each(calls), total_seconds: each(totals), wait_seconds: each(waits) })
 }

@@ -1,14 +1,17 @@
-//! Measures the translator's speed, kernels and launches on Vulkan against CUDA on the same chip, and the reference
-//! device's speed.
+//! Measures the translator's speed, kernels, launches and copies on Vulkan against CUDA on the same chip, what checks cost, how
+//! long second starts take, and the reference device's speed.
 //!
 //! The binary carries its kernels with it and measures what is there: CUDA, Vulkan, or both.
 
+mod checked;
+mod copies;
 mod devices;
 mod kernels;
 mod launch;
 mod reference;
 mod replicate;
 mod report;
+mod start;
 mod translate;
 mod twins;
 mod workloads;
@@ -35,6 +38,9 @@ enum Command {
     Translate(translate::Arguments),
     Kernels(kernels::Arguments),
     Launch(launch::Arguments),
+    Copies(copies::Arguments),
+    Checked(checked::Arguments),
+    Start(start::Arguments),
     Reference(reference::Arguments),
 }
 
@@ -45,6 +51,9 @@ fn main() -> ExitCode {
             Command::Translate(arguments) => translate::measure(arguments)?,
             Command::Kernels(arguments) => kernels::measure(arguments)?,
             Command::Launch(arguments) => launch::measure(arguments)?,
+            Command::Copies(arguments) => copies::measure(arguments)?,
+            Command::Checked(arguments) => checked::measure(arguments)?,
+            Command::Start(arguments) => start::measure(arguments)?,
             Command::Reference(arguments) => reference::measure(arguments)?,
         };
         report.print(out)?;

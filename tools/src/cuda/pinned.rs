@@ -1,0 +1,48 @@
+//! Page-locked host memory.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use super::{Context, CudaError};
+
+/// Host memory that the device copies from and to by itself.
+pub struct Pinned<'c> {
+    context: &'c Context,
+    pointer: *mut u8,
+    len: usize,
+}
+
+impl Context {
+    /// Page-locked memory of so many zeros.
+    pub fn alloc_pinned(&self, bytes: usize) -> Result<Pinned<'_>, CudaError> {
+        let len = bytes.max(1);
+        let mut pointer: *mut c_void = ptr::null_mut();
+        // SAFETY: the pointer is to a live variable.
+        self.api.check("cuMemHostAlloc", unsafe { (self.api.cuMemHostAlloc)(&mut pointer, len, 0) })?;
+        let pointer = pointer.cast::<u8>();
+        // SAFETY: so many bytes have been allocated there.
+        unsafe { pointer.write_bytes(0, len) };
+        Ok(Pinned { context: self, pointer, len })
+    }
+}
+
+impl Pinned<'_> {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the memory has so many initialised bytes, and copies to it are waited for.
+        unsafe { std::slice::from_raw_parts(self.pointer, self.len) }
+    }
+
+    /// Its bytes, to change.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above; nobody else has it.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer, self.len) }
+    }
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is from `cuMemHostAlloc` and is freed once. An error can only be an earlier kernel's.
+        unsafe { (self.context.api.cuMemFreeHost)(self.pointer.cast()) };
+    }
+}
