@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use ptx2spv::input;
+use ptx2spv_tests::fuzz::text::{NASTY, tokens};
 use ptx2spv_tests::hostile::{self, Answer};
 use ptx2spv_tests::random::Random;
 use ptx2spv_tests::{binary, files};
@@ -87,133 +88,6 @@ fn cut_anywhere() {
         }
     }
 }
-
-/// Pieces of a text: words (with the dots, dollars and percent signs that PTX joins to them), single other characters,
-/// and runs of white space.
-fn tokens(text: &str) -> Vec<&str> {
-    let kind = |c: char| match c {
-        c if c.is_whitespace() => 0,
-        c if c.is_alphanumeric() || "_$%.".contains(c) => 1,
-        _ => 2,
-    };
-    let mut tokens = Vec::new();
-    let mut start = 0;
-    let mut last = None;
-    for (at, c) in text.char_indices() {
-        if last.is_some_and(|last| last != kind(c) || last == 2) {
-            tokens.push(&text[start..at]);
-            start = at;
-        }
-        last = Some(kind(c));
-    }
-    tokens.push(&text[start..]);
-    tokens
-}
-
-/// Tokens that are likely to do harm where another was meant.
-const NASTY: &[&str] = &[
-    "{",
-    "}",
-    "(",
-    ")",
-    "[",
-    "]",
-    "<",
-    ">",
-    ",",
-    ";",
-    ":",
-    "@",
-    "!",
-    "|",
-    "_",
-    "-",
-    "+",
-    "=",
-    "/*",
-    "*/",
-    "//",
-    "\"",
-    ".",
-    "..",
-    "%",
-    "0",
-    "1",
-    "-1",
-    "64",
-    "4294967295",
-    "4294967296",
-    "9223372036854775807",
-    "18446744073709551615",
-    "0x",
-    "0f7fc00000",
-    "0f",
-    "0d7ff8000000000000",
-    "1e999",
-    "%tid.x",
-    "%tid",
-    "%p1",
-    "%r1",
-    "%rd1",
-    "%f1",
-    "%fd1",
-    "WARP_SZ",
-    ".entry",
-    ".func",
-    ".visible",
-    ".extern",
-    ".weak",
-    ".param",
-    ".reg",
-    ".shared",
-    ".local",
-    ".global",
-    ".const",
-    ".tex",
-    ".pred",
-    ".b8",
-    ".b16",
-    ".b32",
-    ".b64",
-    ".b128",
-    ".f16",
-    ".f32",
-    ".f64",
-    ".u64",
-    ".s8",
-    ".v2",
-    ".v4",
-    ".align",
-    ".ptr",
-    ".version",
-    ".target",
-    ".reqntid",
-    ".maxntid",
-    ".loc",
-    ".file",
-    ".section",
-    ".pragma",
-    ".branchtargets",
-    ".callprototype",
-    ".alias",
-    "ret",
-    "exit",
-    "bra",
-    "call",
-    "bar.sync",
-    "ld.param.u64",
-    "ld.v4.f32",
-    "st.b8",
-    "mov.b64",
-    "cvt.rn.f32.f64",
-    "setp.lt.s32",
-    "atom.global.add.u32",
-    "brx.idx",
-    "mma",
-    "tex.2d.v4.f32.s32",
-    "\u{fe0f}",
-    "\0",
-];
 
 #[test]
 fn one_token_more_or_less_or_another() {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::Trial;
 use ptx2spv::cases::find;
-use ptx2spv_tests::{files, suite};
+use ptx2spv_tests::{files, spirv, suite};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Source, Target, Translation};
 
@@ -194,12 +194,7 @@ fn only_lacks(errors: &Diagnostics) -> bool {
 }
 
 fn validate(spirv: &[u32], target: &Target, seen: &mut HashSet<(&'static str, Vec<u32>)>) -> Result<()> {
-    let environment = match (target.vulkan, target.spirv) {
-        (Version(1, 0..=1), Version(1, 4..)) => "vulkan1.1spv1.4",
-        (Version(1, 0..=1), _) => "vulkan1.1",
-        (Version(1, 2), _) => "vulkan1.2",
-        _ => "vulkan1.3",
-    };
+    let environment = spirv::environment(target);
     if !seen.insert((environment, spirv.to_vec())) {
         return Ok(());
     }

@@ -1,0 +1,8 @@
+//! A binary with PTX in it, or none.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ptx2spv_tests::fuzz;
+
+fuzz_target!(|data: &[u8]| fuzz::binary(data));
