@@ -29,13 +29,13 @@ extern "C" __global__ void sha256(const u8* messages, const u32* starts, u32* di
     u32 h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     for (u32 start = 0; start < padded_length; start += 64) {
         u32 w[64];
-#pragma nounroll
+#pragma unroll 1
         for (u32 i = 0; i < 16; i++) {
             u32 word = 0;
             for (u32 b = 0; b < 4; b++) word = word << 8 | padded_byte(message, length, padded_length, start + i * 4 + b);
             w[i] = word;
         }
-#pragma nounroll
+#pragma unroll 1
         for (u32 i = 16; i < 64; i++) {
             u32 s0 = rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ (w[i - 15] >> 3);
             u32 s1 = rotate_right(w[i - 2], 17) ^ rotate_right(w[i - 2], 19) ^ (w[i - 2] >> 10);
@@ -43,7 +43,7 @@ extern "C" __global__ void sha256(const u8* messages, const u32* starts, u32* di
         }
         u32 s[8];
         for (u32 i = 0; i < 8; i++) s[i] = h[i];
-#pragma nounroll
+#pragma unroll 1
         for (u32 i = 0; i < 64; i++) {
             u32 sum1 = rotate_right(s[4], 6) ^ rotate_right(s[4], 11) ^ rotate_right(s[4], 25);
             u32 choice = (s[4] & s[5]) ^ (~s[4] & s[6]);

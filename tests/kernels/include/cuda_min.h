@@ -2,7 +2,8 @@
 // needed to build them. Contains: the CUDA keywords, built-in index variables, vector types, barriers and fences,
 // atomics, operations of warps, and the few math functions. Does not contain: textures (see textures.h), half precision, printf.
 //
-// With HOST_CHECK defined it takes these from host/host_check.h instead, which runs the same sources on the CPU.
+// With HOST_CHECK defined it takes these from host/host_check.h instead, which runs the same sources on the CPU; NVIDIA's
+// compiler brings most of it along (cuda_nvcc.h).
 #pragma once
 
 typedef signed char i8;
@@ -13,6 +14,10 @@ typedef int i32;
 typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
+
+#ifdef __NVCC__
+#include "cuda_nvcc.h"
+#else
 
 struct alignas(8) int2 { i32 x, y; };
 struct alignas(8) float2 { float x, y; };
@@ -118,5 +123,7 @@ static __device__ u64 umul64hi(u64 a, u64 b) { return __nvvm_mulhi_ull(a, b); }
 static __device__ u32 popcount(u32 a) { return (u32)__builtin_popcount(a); }
 static __device__ u32 leading_zeros(u32 a) { return a ? (u32)__builtin_clz(a) : 32; }
 static __device__ u32 reverse_bits(u32 a) { return __builtin_bitreverse32(a); }
+
+#endif
 
 #endif

@@ -36,7 +36,7 @@ attention(const float4* __restrict q, const float4* __restrict k, const float4* 
                 scores[j] = score * 0.125f;
                 largest = fmaxf(largest, scores[j]);
             }
-            float scale = expf(before - largest);
+            float scale = exp_by_steps(before - largest);
             total *= scale;
 #pragma unroll
             for (u32 i = 0; i < PARTS; i++) {
@@ -44,7 +44,7 @@ attention(const float4* __restrict q, const float4* __restrict k, const float4* 
             }
 #pragma unroll
             for (u32 j = 0; j < GROUP; j++) {
-                float weight = expf(scores[j] - largest);
+                float weight = exp_by_steps(scores[j] - largest);
                 total += weight;
 #pragma unroll
                 for (u32 i = 0; i < PARTS; i++) {

@@ -11,7 +11,7 @@ extern "C" __global__ void bilateral(const float* __restrict in, float* __restri
             i32 at_x = x + dx < 0 ? 0 : x + dx >= side ? side - 1 : x + dx;
             i32 at_y = y + dy < 0 ? 0 : y + dy >= side ? side - 1 : y + dy;
             float value = in[at_y * side + at_x], difference = value - centre;
-            float weight = expf(fmaf(difference * difference, of_value, (float)(dx * dx + dy * dy) * of_place));
+            float weight = exp_by_steps(fmaf(difference * difference, of_value, (float)(dx * dx + dy * dy) * of_place));
             sum = fmaf(weight, value, sum);
             weights += weight;
         }

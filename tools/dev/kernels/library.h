@@ -4,10 +4,23 @@
 
 #define __restrict __restrict__
 
+#ifdef __NVCC__
+#include "library_nvcc.h"
+#else
+
 typedef _Float16 half;
 typedef half half2 __attribute__((ext_vector_type(2)));
 
 struct alignas(16) uint4 { u32 x, y, z, w; };
+
+static __device__ float fma_down(float a, float b, float c) { return __nvvm_fma_rm_f(a, b, c); }
+static __device__ float saturate(float a) { return __nvvm_saturate_f(a); }
+static __device__ float exp2_approx_ftz(float a) { return __nvvm_ex2_approx_ftz_f(a); }
+static __device__ float sin_approx(float a) { return __nvvm_sin_approx_f(a); }
+static __device__ float cos_approx(float a) { return __nvvm_cos_approx_f(a); }
+static __device__ float floorf(float a) { return __builtin_floorf(a); }
+
+#endif
 
 constexpr u32 ALL = 0xffffffff;
 
@@ -15,16 +28,12 @@ static __device__ float bits_float(u32 bits) { return __builtin_bit_cast(float, 
 static __device__ u32 float_bits(float value) { return __builtin_bit_cast(u32, value); }
 
 // e^x by the same steps as CUDA's library: the magic addend leaves the whole part of x / ln 2 in the lowest bits.
-static __device__ float expf(float x) {
-    float whole = __nvvm_fma_rm_f(__nvvm_saturate_f(fmaf(x, 0.00572498f, 0.5f)), 252.0f, 12582913.0f);
+static __device__ float exp_by_steps(float x) {
+    float whole = fma_down(saturate(fmaf(x, 0.00572498f, 0.5f)), 252.0f, 12582913.0f);
     float shifted = whole - 12583039.0f;
     float rest = fmaf(x, 1.925963e-8f, fmaf(x, 1.442695f, -shifted));
-    return __nvvm_ex2_approx_ftz_f(rest) * bits_float(float_bits(whole) << 23);
+    return exp2_approx_ftz(rest) * bits_float(float_bits(whole) << 23);
 }
-
-static __device__ float floorf(float a) { return __builtin_floorf(a); }
-static __device__ float sin_approx(float a) { return __nvvm_sin_approx_f(a); }
-static __device__ float cos_approx(float a) { return __nvvm_cos_approx_f(a); }
 
 // The sum of c and the four products of signed bytes.
 static __device__ i32 dp4a(u32 a, u32 b, i32 c) {

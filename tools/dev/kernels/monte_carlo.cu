@@ -19,9 +19,9 @@ extern "C" __global__ void monte_carlo(float* __restrict sums, u32 paths, float 
             float radius = sqrtf(-1.3862944f * log2_approx(uniform(state)));
             float angle = 6.2831853f * uniform(state);
             logarithm += fmaf(volatility, radius * cos_approx(angle), drift);
-            total += expf(logarithm);
+            total += exp_by_steps(logarithm);
             logarithm += fmaf(volatility, radius * sin_approx(angle), drift);
-            total += expf(logarithm);
+            total += exp_by_steps(logarithm);
         }
         sum += fmaxf(total * (1.0f / 64) - 1.0f, 0.0f);
     }

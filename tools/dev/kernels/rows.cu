@@ -36,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) softmax(const float4* __rest
     float sum = 0.0f;
 #pragma unroll
     for (u32 i = 0; i < PARTS; i++) {
-        x[i] = {expf(x[i].x - largest), expf(x[i].y - largest), expf(x[i].z - largest), expf(x[i].w - largest)};
+        x[i] = {exp_by_steps(x[i].x - largest), exp_by_steps(x[i].y - largest), exp_by_steps(x[i].z - largest),
+                exp_by_steps(x[i].w - largest)};
         sum += x[i].x + x[i].y + x[i].z + x[i].w;
     }
     float scale = 1.0f / block_sum(sum, shared);

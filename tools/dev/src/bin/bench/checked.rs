@@ -12,8 +12,8 @@ use ptx2spv_translator::{Math, Source};
 use serde::Serialize;
 
 use crate::devices::Devices;
-use crate::kernels::prepare;
 use crate::report::{Report, median, milliseconds};
+use crate::sides::prepare;
 use crate::workloads;
 
 /// Measure what `--check` costs kernels on a Vulkan device.

@@ -1,23 +1,24 @@
 //! `bench kernels`: device time of the same PTX through CUDA's driver and through us, on the same chip.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use ptx2spv::cases::device::Made;
-use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
-use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda};
+use ptx2spv::cases::prepare::Prepared;
 use ptx2spv::cli;
-use ptx2spv::cuda::{Context, Launch};
-use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, LoadOptions};
-use ptx2spv_translator::{Math, Source};
+use ptx2spv_runtime::DeviceSelector;
+use ptx2spv_translator::Math;
 use serde::Serialize;
 
+use crate::chart::{Chart, Series};
 use crate::devices::Devices;
+use crate::limits::{Achieved, Limits};
 use crate::report::{Report, median, milliseconds};
-use crate::twins;
-use crate::workloads::{self, Workload};
+use crate::results::results;
+use crate::sides::{Code, Side, cuda_times, prepare, spirv_bytes, vulkan_times};
+use crate::workloads::{self, Workload, work};
 
 /// Time kernels on the device, through CUDA and through Vulkan, and compare their results.
 #[derive(Debug, Args)]
@@ -40,27 +41,12 @@ pub struct Arguments {
     /// Float arithmetic to measure; may be given several times.
     #[arg(long, default_values = ["exact", "fast"], value_name = "HOW")]
     math: Vec<Math>,
-}
-
-/// Launches before the clock counts: caches, clocks and lazy loading settle.
-const WARM_UP: u32 = 5;
-
-/// What is launched on Vulkan.
-#[derive(Clone, Copy)]
-enum Code {
-    /// The kernel's translation.
-    Translation(Math),
-    /// The kernel's GLSL twin.
-    Glsl,
-}
-
-impl std::fmt::Display for Code {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Code::Translation(math) => math.fmt(f),
-            Code::Glsl => f.write_str("GLSL"),
-        }
-    }
+    /// Take each kernel from the PTX file in this folder that has it, instead of clang's: what another compiler makes.
+    #[arg(long, value_name = "DIR")]
+    ptx_dir: Option<PathBuf>,
+    /// Draw the ratios as a chart.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -74,6 +60,7 @@ impl Arguments {
 struct Row {
     kernel: &'static str,
     size: String,
+    ptx_bytes: usize,
     cuda_seconds: Option<f64>,
     /// Compiling and loading the module by CUDA's driver.
     cuda_load_seconds: Option<f64>,
@@ -91,26 +78,11 @@ struct VulkanRow {
     translate_seconds: Option<f64>,
     /// Making the pipeline and launching it for the first time.
     pipeline_seconds: Option<f64>,
+    /// Of the module, with this kernel alone.
+    spirv_bytes: Option<usize>,
+    /// Beside what the chip can do.
+    achieved: Option<Achieved>,
     results: String,
-}
-
-/// What one interface gave.
-#[derive(Default)]
-struct Side {
-    /// After the first launch.
-    outputs: Option<Outputs>,
-    times: Vec<Duration>,
-    /// What came before the first launch, by the host's clock: loading or translating, and making a pipeline.
-    load: Option<Duration>,
-    pipeline: Option<Duration>,
-    error: Option<String>,
-}
-
-impl Side {
-    /// Keeps the first error.
-    fn fail(&mut self, result: Result<()>) {
-        self.error = self.error.take().or(result.err().map(|error| format!("{error:#}")));
-    }
 }
 
 pub fn measure(arguments: &Arguments) -> Result<Report> {
@@ -119,8 +91,12 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     let codes = arguments.codes();
     report.head.extend(codes.iter().map(|code| format!("{code} / CUDA")));
     report.head.extend(codes.iter().map(|code| format!("{code} results")));
-    report.head.extend(["CUDA load ms", "translate ms", "pipeline ms"].map(str::to_owned));
+    let more = ["achieved", "CUDA load ms", "translate ms", "pipeline ms", "PTX KB", "SPIR-V KB"];
+    report.head.extend(more.map(str::to_owned));
     report.notes = devices.names()?;
+    let texts = arguments.ptx_dir.as_deref().map(texts).transpose()?;
+    let limits = Limits::measure(&devices, arguments.quick, arguments.repeats)?;
+    report.notes.push(limits.note());
     report
         .notes
         .push(format!("Median device time of {} launches after warm-up.", arguments.rounds * arguments.repeats));
@@ -128,7 +104,13 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     for workload in workloads::all(arguments.quick) {
         if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
             cli::note(format_args!("{} …", workload.name));
-            let (row, failed) = measure_workload(arguments, &codes, &devices, &workload)?;
+            let mut case = prepare(&workload)?;
+            if let Some(texts) = &texts {
+                let start = format!(".entry {}(", workload.entry);
+                let text = texts.iter().find(|text| text.contains(&start));
+                case.ptx = text.with_context(|| format!("no file has the kernel {}", workload.entry))?.as_str().into();
+            }
+            let (row, failed) = measure_workload(arguments, &codes, &devices, &limits, &workload, &case)?;
             if failed {
                 // A fault leaves a CUDA context or a Vulkan device useless for what follows.
                 devices = Devices::open(&arguments.device)?;
@@ -137,9 +119,38 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
             rows.push(row);
         }
     }
+    if let Some(file) = &arguments.svg {
+        let text = chart(&codes, &rows).to_svg();
+        fs::write(file, text).with_context(|| file.display().to_string())?;
+    }
     report.notes.extend(codes.iter().enumerate().filter_map(|(index, code)| summary(&rows, index, code)));
     report.notes.extend(codes.iter().enumerate().filter_map(|(index, code)| against_twins(&rows, index, code)));
     Ok(report)
+}
+
+/// The PTX files of a folder.
+fn texts(folder: &Path) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "ptx") {
+            texts.push(fs::read_to_string(&path).with_context(|| path.display().to_string())?);
+        }
+    }
+    Ok(texts)
+}
+
+/// The ratios of all kernels; CUDA is 1.
+fn chart(codes: &[Code], rows: &[Row]) -> Chart {
+    let series = codes.iter().enumerate().map(|(index, code)| Series {
+        name: code.to_string(),
+        values: rows.iter().map(|row| row.vulkan.get(index).and_then(|vulkan| vulkan.ratio)).collect(),
+    });
+    Chart {
+        title: "Time by CUDA's time".to_owned(),
+        labels: rows.iter().map(|row| row.kernel.to_owned()).collect(),
+        series: series.collect(),
+    }
 }
 
 fn cells(row: &Row) -> Vec<String> {
@@ -149,9 +160,14 @@ fn cells(row: &Row) -> Vec<String> {
     cells.extend(row.vulkan.iter().map(|vulkan| ratio(vulkan.ratio)));
     cells.extend(row.vulkan.iter().map(|vulkan| vulkan.results.clone()));
     let first = row.vulkan.first();
+    let achieved = first.and_then(|vulkan| vulkan.achieved);
+    cells.push(achieved.map_or_else(|| "–".to_owned(), |achieved| achieved.to_string()));
     cells.push(time(row.cuda_load_seconds));
     cells.push(time(first.and_then(|vulkan| vulkan.translate_seconds)));
     cells.push(time(first.and_then(|vulkan| vulkan.pipeline_seconds)));
+    let kilobytes = |bytes: usize| format!("{:.1}", bytes as f64 / 1e3);
+    cells.push(kilobytes(row.ptx_bytes));
+    cells.push(first.and_then(|vulkan| vulkan.spirv_bytes).map_or_else(|| "–".to_owned(), kilobytes));
     cells
 }
 
@@ -190,19 +206,20 @@ fn measure_workload(
     arguments: &Arguments,
     codes: &[Code],
     devices: &Devices,
+    limits: &Limits,
     workload: &Workload,
+    case: &Prepared,
 ) -> Result<(Row, bool)> {
-    let case = prepare(workload)?;
     let mut cuda = Side::default();
     let mut sides: Vec<Side> = codes.iter().map(|_| Side::default()).collect();
     for _ in 0..arguments.rounds {
         if let Some(context) = &devices.cuda {
-            let result = cuda_times(context, &case, arguments.repeats, &mut cuda);
+            let result = cuda_times(context, case, arguments.repeats, &mut cuda);
             cuda.fail(result);
         }
         if let Some(device) = &devices.vulkan {
             for (&code, side) in codes.iter().zip(&mut sides) {
-                let result = vulkan_times(device, &case, code, arguments.repeats, side);
+                let result = vulkan_times(device, case, code, arguments.repeats, side);
                 side.fail(result);
             }
         }
@@ -212,170 +229,25 @@ fn measure_workload(
     let cuda_seconds = seconds(median(cuda.times.clone()));
     let vulkan = codes.iter().zip(sides).map(|(code, side)| {
         let own = seconds(median(side.times.clone()));
+        let works = || work::operations(case).into_iter().chain([work::bytes(case)]);
         VulkanRow {
             code: code.to_string(),
             seconds: own,
             ratio: own.zip(cuda_seconds).map(|(vulkan, cuda)| vulkan / cuda),
             translate_seconds: seconds(side.load),
             pipeline_seconds: seconds(side.pipeline),
-            results: results(&case, &cuda, &side),
+            spirv_bytes: devices.vulkan.as_ref().and_then(|device| spirv_bytes(device, case, *code).ok()),
+            achieved: own.and_then(|seconds| limits.achieved(works(), seconds)),
+            results: results(case, &cuda, &side),
         }
     });
     let row = Row {
         kernel: workload.name,
         size: workload.size.clone(),
+        ptx_bytes: case.ptx.len(),
         cuda_seconds,
         cuda_load_seconds: seconds(cuda.load),
         vulkan: vulkan.collect(),
     };
     Ok((row, failed))
-}
-
-pub fn prepare(workload: &Workload) -> Result<Prepared> {
-    let (args, textures) = argument_text::parse_all(&workload.args)?;
-    Ok(Prepared {
-        name: workload.name.to_owned(),
-        ptx_name: format!("{}.ptx", workload.entry),
-        ptx: workload.ptx.into(),
-        entry: workload.entry.to_owned(),
-        grid: workload.grid,
-        block: workload.block,
-        cluster: None,
-        cooperative: false,
-        dynamic_shared_bytes: workload.shared,
-        globals: BTreeMap::new(),
-        textures,
-        args,
-        read_globals: BTreeMap::new(),
-        expectation: Expectation::Results(Vec::new()),
-    })
-}
-
-fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
-    let start = Instant::now();
-    let module = context.load(&case.ptx)?;
-    side.load.get_or_insert(start.elapsed());
-    let made = cuda::Made::new(context, case)?;
-    made.bind(&module, case)?;
-    let kernel = module.function(&case.entry)?.bind(Launch::from(case), made.bytes.clone())?;
-    kernel.launch()?;
-    context.synchronize()?;
-    if side.outputs.is_none() {
-        side.outputs = Some(made.read()?);
-    }
-    for index in 0..WARM_UP + repeats {
-        let milliseconds = context.time(|| kernel.launch())?;
-        if index >= WARM_UP {
-            side.times.push(Duration::from_secs_f64(f64::from(milliseconds) / 1e3));
-        }
-    }
-    Ok(())
-}
-
-/// Leaves the side as it is if the kernel has no such code.
-fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, side: &mut Side) -> Result<()> {
-    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
-    let start = Instant::now();
-    let (module, entry) = match code {
-        Code::Translation(math) => (device.load_with(&source, LoadOptions::uncached(math))?, case.entry.as_str()),
-        Code::Glsl => match twins::of(&case.entry) {
-            Some(spirv) => (twins::load(device, &source, spirv)?, twins::ENTRY),
-            None => return Ok(()),
-        },
-    };
-    let kernel = module.kernel(entry)?;
-    side.load.get_or_insert(start.elapsed());
-    let made = Made::new(device, case)?;
-    made.bind(&module, case)?;
-    let args = made.arguments(case);
-    let config = LaunchConfig::from(case);
-    device.synchronize()?;
-    let start = Instant::now();
-    // SAFETY: the workloads and the launch cases that a developer names give their kernels what these were written for.
-    unsafe { kernel.launch(&config, &args) }?;
-    side.pipeline.get_or_insert(start.elapsed());
-    device.synchronize()?;
-    if side.outputs.is_none() {
-        side.outputs = Some(made.read()?);
-    }
-    // SAFETY: as above.
-    let time = |repeats| unsafe { kernel.time(&config, &args, repeats) };
-    time(WARM_UP)?;
-    side.times.extend(time(repeats).context("timing")?);
-    Ok(())
-}
-
-/// Compares what both gave for every buffer, or says what is missing.
-fn results(case: &Prepared, cuda: &Side, vulkan: &Side) -> String {
-    let errors = [("CUDA", cuda), ("Vulkan", vulkan)];
-    let errors =
-        errors.iter().filter_map(|(name, side)| Some(format!("{name}: {}", side.error.as_ref()?.lines().next()?)));
-    let errors: Vec<String> = errors.collect();
-    if !errors.is_empty() {
-        return errors.join("; ").replace('|', "/");
-    }
-    let (Some(cuda), Some(vulkan)) = (&cuda.outputs, &vulkan.outputs) else { return "not compared".to_owned() };
-    let mut total = Distance::default();
-    for (index, arg) in case.args.iter().enumerate() {
-        if let Argument::Buffer(array) = arg {
-            let subject = Subject::Arg(index);
-            total.add(array.ty, cuda.bytes(&subject), vulkan.bytes(&subject));
-        }
-    }
-    total.to_string()
-}
-
-/// How far two results are apart.
-#[derive(Default)]
-struct Distance {
-    differing: usize,
-    /// Of floats that are numbers in both.
-    max_ulp: u64,
-    /// Whether an integer, an infinity or a NaN differs.
-    other: bool,
-}
-
-impl Distance {
-    fn add(&mut self, ty: Scalar, expected: &[u8], got: &[u8]) {
-        for (expected, got) in ty.elements(expected).zip(ty.elements(got)) {
-            if expected != got && !(ty.is_nan(expected) && ty.is_nan(got)) {
-                self.differing += 1;
-                if ty.is_float() && ty.is_finite(expected) && ty.is_finite(got) {
-                    self.max_ulp = self.max_ulp.max(ty.ordinal(expected).abs_diff(ty.ordinal(got)));
-                } else {
-                    self.other = true;
-                }
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for Distance {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Distance { differing: 0, .. } => write!(f, "equal"),
-            Distance { differing, other: true, .. } => write!(f, "**{differing} differ**"),
-            Distance { differing, max_ulp, .. } => write!(f, "{differing} differ, by at most {max_ulp} ulp"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances() {
-        let floats = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-        let text = |ty, expected: &[u8], got: &[u8]| {
-            let mut distance = Distance::default();
-            distance.add(ty, expected, got);
-            distance.to_string()
-        };
-        let one = floats(&[1.0, f32::NAN]);
-        assert_eq!(text(Scalar::F32, &one, &floats(&[1.0, -f32::NAN])), "equal");
-        assert_eq!(text(Scalar::F32, &one, &floats(&[1.0 + f32::EPSILON, f32::NAN])), "1 differ, by at most 1 ulp");
-        assert_eq!(text(Scalar::F32, &one, &floats(&[f32::INFINITY, f32::NAN])), "**1 differ**");
-        assert_eq!(text(Scalar::U8, &[1, 2], &[2, 1]), "**2 differ**");
-    }
 }

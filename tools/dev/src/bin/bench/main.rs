@@ -3,14 +3,19 @@
 //!
 //! The binary carries its kernels with it and measures what is there: CUDA, Vulkan, or both.
 
+mod chart;
 mod checked;
 mod copies;
 mod devices;
 mod kernels;
 mod launch;
+mod limits;
+mod opencl;
 mod reference;
 mod replicate;
 mod report;
+mod results;
+mod sides;
 mod start;
 mod translate;
 mod twins;
@@ -42,6 +47,7 @@ enum Command {
     Checked(checked::Arguments),
     Start(start::Arguments),
     Reference(reference::Arguments),
+    Opencl(opencl::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +61,7 @@ fn main() -> ExitCode {
             Command::Checked(arguments) => checked::measure(arguments)?,
             Command::Start(arguments) => start::measure(arguments)?,
             Command::Reference(arguments) => reference::measure(arguments)?,
+            Command::Opencl(arguments) => opencl::measure(arguments)?,
         };
         report.print(out)?;
         if let Some(file) = &command_line.json {

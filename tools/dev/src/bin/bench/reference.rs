@@ -13,8 +13,8 @@ use ptx2spv_runtime::{Device, LaunchConfig, ReferenceDevice, ReferenceOptions};
 use ptx2spv_translator::Source;
 use serde::Serialize;
 
-use crate::kernels::prepare;
 use crate::report::{Report, median};
+use crate::sides::prepare;
 use crate::workloads::{self, Workload};
 
 /// Measure the reference device's interpreter on one core, without checks and with all of them.

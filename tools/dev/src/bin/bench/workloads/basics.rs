@@ -99,7 +99,7 @@ fn stencil2d(side: u32) -> Workload {
     }
 }
 
-fn reduce(n: u32) -> Workload {
+pub fn reduce(n: u32) -> Workload {
     Workload {
         name: "reduction",
         size: format!("{n} s32"),
@@ -154,7 +154,7 @@ fn bitonic_sort(arrays: u32) -> Workload {
 }
 
 /// Tiles of 8 x 8.
-fn matmul(side: u32) -> Workload {
+pub fn matmul(side: u32) -> Workload {
     let n = side * side;
     let matrix = |seed| format!("f32[{n}]:random({seed})");
     let sizes = vec![format!("u32:{side}"); 3];
@@ -209,7 +209,7 @@ fn spmv(rows: u32) -> Workload {
     }
 }
 
-fn nbody(bodies: u32) -> Workload {
+pub fn nbody(bodies: u32) -> Workload {
     let (grid, block) = linear(bodies, 32);
     Workload {
         name: "n-body",
@@ -228,7 +228,7 @@ fn nbody(bodies: u32) -> Workload {
     }
 }
 
-fn mandelbrot(side: u32) -> Workload {
+pub fn mandelbrot(side: u32) -> Workload {
     let step = 3.0 / f64::from(side);
     Workload {
         name: "Mandelbrot",
@@ -250,7 +250,7 @@ fn mandelbrot(side: u32) -> Workload {
     }
 }
 
-fn black_scholes(n: u32) -> Workload {
+pub fn black_scholes(n: u32) -> Workload {
     let (grid, block) = linear(n / 4, 128);
     Workload {
         name: "Black-Scholes",

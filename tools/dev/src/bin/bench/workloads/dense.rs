@@ -1,10 +1,11 @@
 //! Dense matrices and neural networks.
 
-use super::{Kernel, Workload, kernel, linear};
+use super::{Kernel, Workload, kernel, linear, planar};
 
 pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     vec![
+        naive_product(size(2048, 64)),
         attention(size(64, 1), size(4096, 128)),
         softmax(size(8192, 4)),
         layer_norm(size(8192, 4)),
@@ -16,6 +17,16 @@ pub fn all(quick: bool) -> Vec<Workload> {
         half_saxpy(size(1 << 26, 1 << 9)),
         kmeans(size(1 << 22, 1 << 9)),
     ]
+}
+
+fn naive_product(side: u32) -> Workload {
+    let n = side * side;
+    kernel!("naive_product").workload(
+        "matrix product, naive",
+        format!("{side} cubed, f32"),
+        planar(side, side),
+        [format!("f32[{n}]:random(1)"), format!("f32[{n}]:random(2)"), format!("f32[{n}]"), format!("u32:{side}")],
+    )
 }
 
 fn attention(heads: u32, rows: u32) -> Workload {
@@ -34,7 +45,7 @@ fn attention(heads: u32, rows: u32) -> Workload {
     )
 }
 
-fn softmax(rows: u32) -> Workload {
+pub fn softmax(rows: u32) -> Workload {
     let n = rows * 4096;
     kernel!("rows", "softmax").workload(
         "softmax",
@@ -124,7 +135,7 @@ fn half_saxpy(pairs: u32) -> Workload {
     )
 }
 
-fn kmeans(points: u32) -> Workload {
+pub fn kmeans(points: u32) -> Workload {
     kernel!("kmeans").workload(
         "k-means",
         format!("{points} points, 16 dimensions, 64 centres"),

@@ -5,6 +5,7 @@ use super::{Kernel, Workload, kernel, linear, planar};
 pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     vec![
+        stencil2d_f64(size(8192, 48)),
         stencil3d_f32(size(512, 34)),
         stencil3d_f64(size(384, 34)),
         lattice_boltzmann(size(2048, 32)),
@@ -16,7 +17,17 @@ pub fn all(quick: bool) -> Vec<Workload> {
     ]
 }
 
-fn stencil3d_f32(side: u32) -> Workload {
+fn stencil2d_f64(side: u32) -> Workload {
+    let n = side * side;
+    kernel!("stencil2d_f64").workload(
+        "nine-point stencil, f64",
+        format!("{side} x {side}"),
+        planar(side, side),
+        [format!("f64[{n}]:random(1)"), format!("f64[{n}]"), format!("s32:{side}")],
+    )
+}
+
+pub fn stencil3d_f32(side: u32) -> Workload {
     let n = side * side * side;
     kernel!("stencil3d", "stencil3d_f32").workload(
         "seven-point stencil",
@@ -71,7 +82,7 @@ fn bilateral(side: u32) -> Workload {
     )
 }
 
-fn median(side: u32) -> Workload {
+pub fn median(side: u32) -> Workload {
     let n = side * side;
     kernel!("median").workload(
         "median filter",

@@ -3,8 +3,10 @@
 mod basics;
 mod dense;
 mod grids;
+pub mod limits;
 mod scalar;
 mod sparse;
+pub mod work;
 
 /// A kernel with its launch and its inputs.
 #[derive(Clone)]
@@ -30,6 +32,22 @@ pub struct Workload {
 /// All workloads. Quick ones are small enough for a CPU and say nothing about speed.
 pub fn all(quick: bool) -> Vec<Workload> {
     [basics::all(quick), dense::all(quick), grids::all(quick), sparse::all(quick), scalar::all(quick)].concat()
+}
+
+/// Workloads of the size for a few cores.
+pub fn for_cpus() -> Vec<Workload> {
+    vec![
+        basics::nbody(1 << 12),
+        basics::matmul(256),
+        basics::mandelbrot(256),
+        basics::black_scholes(1 << 18),
+        basics::reduce(1 << 22),
+        dense::softmax(256),
+        dense::kmeans(1 << 15),
+        grids::stencil3d_f32(128),
+        grids::median(1024),
+        scalar::md5(1 << 15),
+    ]
 }
 
 /// The PTX of all workloads, each module once.

@@ -6,6 +6,7 @@ pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     vec![
         aes(size(1 << 25, 1 << 9)),
+        md5(size(1 << 22, 1 << 8)),
         string_search(size(1 << 25, 1 << 9)),
         alignment(size(1 << 20, 1 << 7)),
         monte_carlo(size(1 << 18, 1 << 8), size(64, 2)),
@@ -23,6 +24,15 @@ fn aes(blocks: u32) -> Workload {
             format!("u32[{}]", 4 * blocks),
             "{u32:1;u32:2;u32:3;u32:4}".into(),
         ],
+    )
+}
+
+pub fn md5(messages: u32) -> Workload {
+    kernel!("md5").workload(
+        "MD5",
+        format!("{messages} messages of 128 bytes"),
+        linear(messages, 256),
+        [format!("u32[{}]:random(1)", 32 * messages), format!("u32[{}]", 4 * messages), format!("u32:{messages}")],
     )
 }
 

@@ -1,0 +1,221 @@
+//! `bench opencl`: a CPU device of Vulkan through us against an OpenCL implementation on the same cores, which runs twins of
+//! the kernels.
+
+mod api;
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use ptx2spv::cases::Outputs;
+use ptx2spv::cases::device::Made;
+use ptx2spv::cases::prepare::{Argument, Prepared};
+use ptx2spv::cli;
+use ptx2spv_runtime::{Device, DeviceSelector, Instance, InstanceOptions, LaunchConfig};
+use ptx2spv_translator::Math;
+use serde::Serialize;
+
+use crate::report::{Report, milliseconds};
+use crate::results::distance;
+use crate::sides::{Code, load, prepare};
+use crate::workloads::{self, Workload};
+
+/// Measure a CPU device against OpenCL on the same cores, by the processor time of all threads.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Only kernels whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Measurements, by turns; the shortest counts, since other programs may use the cores too.
+    #[arg(long, default_value_t = 7, value_name = "N")]
+    rounds: u32,
+    /// Vulkan device.
+    #[arg(long, default_value = "default", value_name = "DEVICE")]
+    device: DeviceSelector,
+    /// Float arithmetic to measure; may be given several times.
+    #[arg(long, default_values = ["exact", "fast"], value_name = "HOW")]
+    math: Vec<Math>,
+}
+
+impl Arguments {
+    /// The translations in the order of the arguments, and the twin in GLSL, which tells what the driver can do.
+    fn codes(&self) -> Vec<Code> {
+        self.math.iter().map(|&math| Code::Translation(math)).chain([Code::Glsl]).collect()
+    }
+}
+
+/// Twins by the names of the kernels.
+macro_rules! twins {
+    ($($entry:literal),* $(,)?) => {
+        &[$(($entry, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/opencl/", $entry, ".cl")))),*]
+    };
+}
+
+const TWINS: &[(&str, &str)] = twins![
+    "nbody",
+    "matmul_tiled",
+    "mandelbrot",
+    "black_scholes",
+    "reduce_atomic",
+    "softmax",
+    "kmeans",
+    "stencil3d_f32",
+    "median",
+    "md5",
+];
+
+#[derive(Serialize)]
+struct Row {
+    kernel: &'static str,
+    size: String,
+    opencl_seconds: f64,
+    /// One for each of [`Arguments::codes`].
+    vulkan: Vec<Option<VulkanRow>>,
+}
+
+#[derive(Serialize)]
+struct VulkanRow {
+    code: String,
+    seconds: f64,
+    /// Vulkan's time by OpenCL's.
+    ratio: f64,
+    results: String,
+}
+
+pub fn measure(arguments: &Arguments) -> Result<Report> {
+    let opencl = api::Device::open()?;
+    let vulkan = Instance::new(&InstanceOptions::default())?.open(&arguments.device)?;
+    let mut report = Report::new(&["kernel", "size", "OpenCL ms"]);
+    let codes = arguments.codes();
+    report.head.extend(codes.iter().map(|code| format!("{code} / OpenCL")));
+    report.head.extend(codes.iter().map(|code| format!("{code} results")));
+    let info = vulkan.info();
+    report.notes.push(format!("OpenCL: {}", opencl.name()?));
+    report.notes.push(format!("Vulkan: {}, {} {}", info.name, info.driver_name, info.driver_info));
+    report.notes.push(format!("Processor time of all threads; the shortest of {} launches.", arguments.rounds));
+    for workload in workloads::for_cpus() {
+        if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
+            cli::note(format_args!("{} …", workload.name));
+            let row = measure_workload(&codes, arguments.rounds, &opencl, &vulkan, &workload)?;
+            report.push(cells(&row), &row)?;
+        }
+    }
+    Ok(report)
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let time = milliseconds(Some(Duration::from_secs_f64(row.opencl_seconds)));
+    let mut cells = vec![row.kernel.to_owned(), row.size.clone(), time];
+    let cell = |show: &dyn Fn(&VulkanRow) -> String| {
+        let cells = row.vulkan.iter().map(|row| row.as_ref().map_or_else(|| "–".to_owned(), show));
+        cells.collect::<Vec<_>>()
+    };
+    cells.extend(cell(&|row| format!("{:.2}", row.ratio)));
+    cells.extend(cell(&|row| row.results.clone()));
+    cells
+}
+
+fn measure_workload(
+    codes: &[Code],
+    rounds: u32,
+    opencl: &api::Device,
+    vulkan: &Device,
+    workload: &Workload,
+) -> Result<Row> {
+    let case = prepare(workload)?;
+    let mut twin = Best::default();
+    let mut ours: Vec<Best> = codes.iter().map(|_| Best::default()).collect();
+    run_opencl(opencl, &case, rounds, &mut twin)?;
+    for (&code, best) in codes.iter().zip(&mut ours) {
+        run_vulkan(vulkan, &case, code, rounds, best)?;
+    }
+    // Once more, so that a slow while hits both.
+    run_opencl(opencl, &case, rounds, &mut twin)?;
+    let (opencl_seconds, expected) = twin.result().context("no rounds")?;
+    let vulkan = codes.iter().zip(ours).map(|(code, best)| {
+        let (seconds, outputs) = best.result()?;
+        let results = distance(&case, &expected, &outputs);
+        Some(VulkanRow { code: code.to_string(), seconds, ratio: seconds / opencl_seconds, results })
+    });
+    Ok(Row { kernel: workload.name, size: workload.size.clone(), opencl_seconds, vulkan: vulkan.collect() })
+}
+
+/// The shortest time, and what the first launch gave.
+#[derive(Default)]
+struct Best {
+    time: Option<Duration>,
+    outputs: Option<Outputs>,
+}
+
+impl Best {
+    fn add(&mut self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let start = processor_time()?;
+        work()?;
+        let time = processor_time()?.saturating_sub(start);
+        self.time = Some(self.time.map_or(time, |best| best.min(time)));
+        Ok(())
+    }
+
+    /// `None` if nothing ran.
+    fn result(self) -> Option<(f64, Outputs)> {
+        Some((self.time?.as_secs_f64(), self.outputs?))
+    }
+}
+
+fn run_opencl(device: &api::Device, case: &Prepared, rounds: u32, best: &mut Best) -> Result<()> {
+    let twin = TWINS.iter().find(|(entry, _)| *entry == case.entry);
+    let &(entry, source) = twin.with_context(|| format!("{} has no twin", case.entry))?;
+    let kernel = device.kernel(source, entry)?;
+    let mut buffers = Vec::new();
+    for (argument, index) in case.args.iter().zip(0..) {
+        let buffer = match argument {
+            Argument::Buffer(array) => Some(device.buffer(&array.bytes)?),
+            Argument::Value(bytes) => {
+                kernel.set_value(index, bytes)?;
+                None
+            }
+            _ => anyhow::bail!("{} has an argument that twins can't have", case.entry),
+        };
+        if let Some(buffer) = &buffer {
+            kernel.set_buffer(index, buffer)?;
+        }
+        buffers.push(buffer);
+    }
+    // SAFETY: the twin is written for these arguments.
+    let launch = || unsafe { kernel.launch(case.grid, case.block) }.and_then(|()| device.finish());
+    launch()?;
+    if best.outputs.is_none() {
+        let bytes = buffers.iter().map(|buffer| buffer.as_ref().map(api::Buffer::read).transpose());
+        best.outputs = Some(Outputs { buffers: bytes.collect::<Result<_>>()?, ..Outputs::default() });
+    }
+    (0..rounds).try_for_each(|_| best.add(launch))
+}
+
+/// Does nothing if the kernel has no such code.
+fn run_vulkan(device: &Device, case: &Prepared, code: Code, rounds: u32, best: &mut Best) -> Result<()> {
+    let Some((_, kernel)) = load(device, case, code)? else { return Ok(()) };
+    let made = Made::new(device, case)?;
+    let (args, config) = (made.arguments(case), LaunchConfig::from(case));
+    let launch = || {
+        // SAFETY: the workloads give their kernels what these were written for.
+        unsafe { kernel.launch(&config, &args) }?;
+        Ok(device.synchronize()?)
+    };
+    launch()?;
+    if best.outputs.is_none() {
+        best.outputs = Some(made.read()?);
+    }
+    (0..rounds).try_for_each(|_| best.add(launch))
+}
+
+/// Time that processors have spent on the threads that this process has now.
+fn processor_time() -> Result<Duration> {
+    let mut nanoseconds = 0;
+    for thread in fs::read_dir("/proc/self/task")? {
+        // A thread may end between both.
+        let Ok(text) = fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+        nanoseconds += text.split_whitespace().next().context("schedstat is empty")?.parse::<u64>()?;
+    }
+    Ok(Duration::from_nanos(nanoseconds))
+}

@@ -1,0 +1,148 @@
+//! The interfaces that are measured in turns: the same launch through CUDA's driver and through us.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use ptx2spv::cases::device::Made;
+use ptx2spv::cases::prepare::{Expectation, Prepared};
+use ptx2spv::cases::{Outputs, argument_text, cuda};
+use ptx2spv::cuda::{Context, Launch};
+use ptx2spv_runtime::{Device, Kernel, LaunchConfig, LoadOptions, Module};
+use ptx2spv_translator::{Math, Options, Program, Source};
+
+use crate::twins;
+use crate::workloads::Workload;
+
+/// Launches before the clock counts: caches, clocks and lazy loading settle.
+const WARM_UP: u32 = 5;
+
+/// What is launched on Vulkan.
+#[derive(Clone, Copy)]
+pub enum Code {
+    /// The kernel's translation.
+    Translation(Math),
+    /// The kernel's GLSL twin.
+    Glsl,
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Code::Translation(math) => math.fmt(f),
+            Code::Glsl => f.write_str("GLSL"),
+        }
+    }
+}
+
+/// What one interface gave.
+#[derive(Default)]
+pub struct Side {
+    /// After the first launch.
+    pub outputs: Option<Outputs>,
+    pub times: Vec<Duration>,
+    /// What came before the first launch, by the host's clock: loading or translating, and making a pipeline.
+    pub load: Option<Duration>,
+    pub pipeline: Option<Duration>,
+    pub error: Option<String>,
+}
+
+impl Side {
+    /// Keeps the first error.
+    pub fn fail(&mut self, result: Result<()>) {
+        self.error = self.error.take().or(result.err().map(|error| format!("{error:#}")));
+    }
+}
+
+/// The launch with its inputs made.
+pub fn prepare(workload: &Workload) -> Result<Prepared> {
+    let (args, textures) = argument_text::parse_all(&workload.args)?;
+    Ok(Prepared {
+        name: workload.name.to_owned(),
+        ptx_name: format!("{}.ptx", workload.entry),
+        ptx: workload.ptx.into(),
+        entry: workload.entry.to_owned(),
+        grid: workload.grid,
+        block: workload.block,
+        cluster: None,
+        cooperative: false,
+        dynamic_shared_bytes: workload.shared,
+        globals: BTreeMap::new(),
+        textures,
+        args,
+        read_globals: BTreeMap::new(),
+        expectation: Expectation::Results(Vec::new()),
+    })
+}
+
+/// Adds times of launches.
+pub fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
+    let start = Instant::now();
+    let module = context.load(&case.ptx)?;
+    side.load.get_or_insert(start.elapsed());
+    let made = cuda::Made::new(context, case)?;
+    made.bind(&module, case)?;
+    let kernel = module.function(&case.entry)?.bind(Launch::from(case), made.bytes.clone())?;
+    kernel.launch()?;
+    context.synchronize()?;
+    if side.outputs.is_none() {
+        side.outputs = Some(made.read()?);
+    }
+    for index in 0..WARM_UP + repeats {
+        let milliseconds = context.time(|| kernel.launch())?;
+        if index >= WARM_UP {
+            side.times.push(Duration::from_secs_f64(f64::from(milliseconds) / 1e3));
+        }
+    }
+    Ok(())
+}
+
+/// Adds times of launches. Leaves the side as it is if the kernel has no such code.
+pub fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, side: &mut Side) -> Result<()> {
+    let start = Instant::now();
+    let Some((module, kernel)) = load(device, case, code)? else { return Ok(()) };
+    side.load.get_or_insert(start.elapsed());
+    let made = Made::new(device, case)?;
+    made.bind(&module, case)?;
+    let args = made.arguments(case);
+    let config = LaunchConfig::from(case);
+    device.synchronize()?;
+    let start = Instant::now();
+    // SAFETY: the workloads and the launch cases that a developer names give their kernels what these were written for.
+    unsafe { kernel.launch(&config, &args) }?;
+    side.pipeline.get_or_insert(start.elapsed());
+    device.synchronize()?;
+    if side.outputs.is_none() {
+        side.outputs = Some(made.read()?);
+    }
+    // SAFETY: as above.
+    let time = |repeats| unsafe { kernel.time(&config, &args, repeats) };
+    time(WARM_UP)?;
+    side.times.extend(time(repeats).context("timing")?);
+    Ok(())
+}
+
+/// The kernel, translated anew; `None` if it has no such code.
+pub fn load(device: &Device, case: &Prepared, code: Code) -> Result<Option<(Module, Kernel)>> {
+    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+    let (module, entry) = match code {
+        Code::Translation(math) => (device.load_with(&source, LoadOptions::uncached(math))?, case.entry.as_str()),
+        Code::Glsl => match twins::of(&case.entry) {
+            Some(spirv) => (twins::load(device, &source, spirv)?, twins::ENTRY),
+            None => return Ok(None),
+        },
+    };
+    let kernel = module.kernel(entry)?;
+    Ok(Some((module, kernel)))
+}
+
+/// Bytes of SPIR-V of what is launched.
+pub fn spirv_bytes(device: &Device, case: &Prepared, code: Code) -> Result<usize> {
+    let Code::Translation(math) = code else {
+        return twins::of(&case.entry).map(<[u8]>::len).context("there is no twin");
+    };
+    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+    let entries = [case.entry.clone()];
+    let options = Options { entries: Some(&entries), math, ..Options::new(device.target()) };
+    Ok(4 * Program::new(&source)?.translate(&options)?.spirv.len())
+}
