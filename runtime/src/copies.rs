@@ -15,7 +15,7 @@ use crate::stream::Stream;
 /// assert_eq!(CopySide::device(4096).place, Place::Device(4096));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CopyAddress {
     /// At an address of the device's.
     Device(u64),
     /// At an address of the host's, which may be pinned memory.
@@ -41,7 +41,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopySide {
     /// Where the first byte is.
-    pub place: Place,
+    pub place: CopyAddress,
     /// Bytes between the beginnings of two rows; without meaning if there is one row.
     pub row_pitch: u64,
     /// Bytes between the beginnings of two slices; without meaning if there is one slice.
@@ -51,12 +51,12 @@ pub struct CopySide {
 impl CopySide {
     /// One row at an address of the device's.
     pub fn device(address: u64) -> Self {
-        Self { place: Place::Device(address), row_pitch: 0, slice_pitch: 0 }
+        Self { place: CopyAddress::Device(address), row_pitch: 0, slice_pitch: 0 }
     }
 
     /// One row of the host's. A copy from there doesn't write.
     pub fn host(pointer: *const u8) -> Self {
-        Self { place: Place::Host(pointer.expose_provenance() as u64), row_pitch: 0, slice_pitch: 0 }
+        Self { place: CopyAddress::Host(pointer.expose_provenance() as u64), row_pitch: 0, slice_pitch: 0 }
     }
 
     /// The same with rows so many bytes apart.
@@ -78,8 +78,8 @@ impl CopySide {
     /// Where the device finds so many bytes, if it does.
     fn on_device(&self, device: &Device, span: u64) -> Result<Option<u64>, Error> {
         let address = match self.place {
-            Place::Device(address) => address,
-            Place::Host(host) => match device.memory().find_pinned(host) {
+            CopyAddress::Device(address) => address,
+            CopyAddress::Host(host) => match device.memory().find_pinned(host) {
                 Some(range) => range.address + (host - range.host),
                 None => return Ok(None),
             },
@@ -126,10 +126,10 @@ impl Stream {
         match (source, target, from.place, to.place) {
             (Some(source), Some(target), ..) => self.copy_shape(source, target, &shape),
             // SAFETY: by the contract.
-            (None, Some(target), Place::Host(host), _) => unsafe { self.upload_rows(host, target, shape) },
+            (None, Some(target), CopyAddress::Host(host), _) => unsafe { self.upload_rows(host, target, shape) },
             // SAFETY: by the contract.
-            (Some(source), None, _, Place::Host(host)) => unsafe { self.download_rows(source, host, shape) },
-            (_, _, Place::Host(from), Place::Host(to)) => {
+            (Some(source), None, _, CopyAddress::Host(host)) => unsafe { self.download_rows(source, host, shape) },
+            (_, _, CopyAddress::Host(from), CopyAddress::Host(to)) => {
                 if shape.overlaps(from, to) {
                     return Err(Error::Overlap);
                 }
@@ -144,7 +144,7 @@ impl Stream {
                 Ok(())
             }
             // Addresses of the device's are found there, or were refused.
-            (_, _, Place::Device(address), _) | (_, _, _, Place::Device(address)) => {
+            (_, _, CopyAddress::Device(address), _) | (_, _, _, CopyAddress::Device(address)) => {
                 Err(Error::NotAllocated { address })
             }
         }

@@ -104,32 +104,6 @@ impl IllegalAccess {
     }
 
     /// The error that tells of the access.
-    #[cfg(feature = "reference")]
-    pub fn error(
-        &self,
-        kernels: Vec<String>,
-        place: Option<SourceLocation>,
-        nearest: &dyn Fn(u64) -> Option<Nearest>,
-    ) -> Error {
-        use ptx2spv_reference::{Finding, FindingKind, Site};
-        let (kind, message) = self.explain(nearest);
-        let kind = match kind {
-            Kind::Misaligned => FindingKind::Misaligned,
-            Kind::OutOfBounds => FindingKind::OutOfBounds,
-            Kind::UseAfterFree => FindingKind::UseAfterFree,
-        };
-        let (line, origin) = match place {
-            Some(SourceLocation { line, module, source, .. }) => (module.map(|module| (module, line)), source),
-            None => (None, None),
-        };
-        let entry = kernels.join(" or ");
-        let (workgroup, local) = (Some(self.block), Some(self.thread));
-        let site = Site { entry, instruction: None, line, origin, workgroup, local };
-        Error::Fault { findings: vec![Finding { kind, message, site, other: None, repeated: 0 }] }
-    }
-
-    /// The error that tells of the access.
-    #[cfg(not(feature = "reference"))]
     pub fn error(
         &self,
         kernels: Vec<String>,
@@ -137,13 +111,33 @@ impl IllegalAccess {
         nearest: &dyn Fn(u64) -> Option<Nearest>,
     ) -> Error {
         let (kind, message) = self.explain(nearest);
-        let kind = match kind {
-            Kind::Misaligned => "misaligned access",
-            Kind::OutOfBounds => "out-of-bounds access",
-            Kind::UseAfterFree => "use of freed memory",
-        };
-        let reason = format!("{kind}: {message}, by thread {:?} of block {:?}", self.thread, self.block);
-        Error::Aborted { kernels, reason, place: place.map(Box::new) }
+        #[cfg(feature = "reference")]
+        {
+            use ptx2spv_reference::{Finding, FindingKind, Site};
+            let kind = match kind {
+                Kind::Misaligned => FindingKind::Misaligned,
+                Kind::OutOfBounds => FindingKind::OutOfBounds,
+                Kind::UseAfterFree => FindingKind::UseAfterFree,
+            };
+            let (line, origin) = match place {
+                Some(SourceLocation { line, module, source, .. }) => (module.map(|module| (module, line)), source),
+                None => (None, None),
+            };
+            let entry = kernels.join(" or ");
+            let (workgroup, local) = (Some(self.block), Some(self.thread));
+            let site = Site { entry, instruction: None, line, origin, workgroup, local };
+            Error::Fault { findings: vec![Finding { kind, message, site, other: None, repeated: 0 }] }
+        }
+        #[cfg(not(feature = "reference"))]
+        {
+            let kind = match kind {
+                Kind::Misaligned => "misaligned access",
+                Kind::OutOfBounds => "out-of-bounds access",
+                Kind::UseAfterFree => "use of freed memory",
+            };
+            let reason = format!("{kind}: {message}, by thread {:?} of block {:?}", self.thread, self.block);
+            Error::Aborted { kernels, reason, place: place.map(Box::new) }
+        }
     }
 }
 

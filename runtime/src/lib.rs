@@ -126,7 +126,7 @@ pub use args::Arg;
 pub use binary::read_programs;
 pub use buffer::Buffer;
 pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
-pub use copies::{CopySide, Place};
+pub use copies::{CopyAddress, CopySide};
 pub use device::Device;
 pub use error::Error;
 pub use event::Event;

@@ -148,7 +148,7 @@ impl Formatter<'_> {
                     (_, Some(text)) => text,
                     (_, None) => format!("(string at {address:#x})").into_bytes(),
                 };
-                let length = spec.precision.unwrap_or(usize::MAX).min(text.len());
+                let length = spec.precision.map_or(text.len(), |most| most.min(text.len()));
                 self.pad(Spec { zero: false, ..spec }, &[], &text[..length]);
             }
             b'p' => {

@@ -62,7 +62,7 @@ pub(crate) struct Shape {
 
 /// Consecutive bytes of a copy, by their distances from where source and destination begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Region {
+pub(crate) struct CopyRegion {
     pub from: u64,
     pub to: u64,
     pub size: u64,
@@ -146,10 +146,10 @@ impl Shape {
     }
 
     /// The rows, by rising distances.
-    pub fn regions(self) -> impl Iterator<Item = Region> {
+    pub fn regions(self) -> impl Iterator<Item = CopyRegion> {
         let Self { extent: Extent { width, height, depth }, from, to } = self;
         (0..depth).flat_map(move |slice| {
-            (0..height).map(move |row| Region {
+            (0..height).map(move |row| CopyRegion {
                 from: slice * from.slice + row * from.row,
                 to: slice * to.slice + row * to.row,
                 size: width,

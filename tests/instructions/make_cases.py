@@ -17,6 +17,7 @@ from generator import (
     compare,
     constants,
     control,
+    convergence,
     convert,
     convert_half,
     edges,
@@ -33,7 +34,6 @@ from generator import (
     logic,
     masks,
     mbarriers,
-    meetings,
     memory,
     memory_wide,
     movement,
@@ -71,7 +71,7 @@ def generate(root):
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, meetings, graphs, masks, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, blocks, barriers,
         mbarriers, multimem, newer, stochastic, clusters, tensors, textures, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))

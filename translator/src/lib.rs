@@ -50,7 +50,7 @@ pub use interface::{Assumptions, Contents, Interface};
 pub use options::Options;
 pub use ptx2spv_interface as interface;
 pub use ptx2spv_target as target;
-pub use source::{Place, Source, SourceModule, Span};
+pub use source::{Source, SourceModule, SourcePosition, Span};
 pub use target::{Feature, Math, MathError, Target, Topic};
 
 /// A hash of the translator's code: what versions with equal ones translate is the same.

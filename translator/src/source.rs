@@ -28,7 +28,7 @@ pub struct SourceModule {
 
 /// A place as people find it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// The name of the module.
     pub file: Arc<str>,
     /// The line in the module, from 1.
@@ -37,7 +37,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -97,9 +97,9 @@ impl Source {
     }
 
     /// Where a byte offset lies; those past the end count as the end.
-    pub fn place(&self, offset: u32) -> Place {
+    pub fn place(&self, offset: u32) -> SourcePosition {
         let Some(module) = self.module_at(offset) else {
-            return Place { file: self.name.clone(), line: 1, column: 1 };
+            return SourcePosition { file: self.name.clone(), line: 1, column: 1 };
         };
         let start = module.span.start as usize;
         let end = floor_char_boundary(&self.text, offset as usize).max(start);
@@ -107,12 +107,12 @@ impl Source {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
         let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-        Place { file: module.name.clone(), line, column }
+        SourcePosition { file: module.name.clone(), line, column }
     }
 
     /// Line and column of a byte offset in its module: see [`Source::place`].
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
-        let Place { line, column, .. } = self.place(offset);
+        let SourcePosition { line, column, .. } = self.place(offset);
         (line, column)
     }
 

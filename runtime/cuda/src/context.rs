@@ -235,11 +235,7 @@ pub(crate) fn synchronize() -> Result<(), Code> {
 
 pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result<(), Code> {
     let context = current()?;
-    let most = match limit as usize {
-        PRINT | HEAP => MAX_REGION,
-        _ => usize::MAX,
-    };
-    let value = value.min(most);
+    let value = if matches!(limit as usize, PRINT | HEAP) { value.min(MAX_REGION) } else { value };
     let mut limits = lock(&context.limits);
     *limits.get_mut(limit as usize).ok_or(UNSUPPORTED_LIMIT)? = value;
     Ok(())

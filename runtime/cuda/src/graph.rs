@@ -28,17 +28,17 @@ pub(crate) struct Node {
 }
 
 /// A graph's commands in an order that fits, with their nodes: what is launched.
-pub(crate) struct Order {
+pub(crate) struct LaunchOrder {
     pub list: Vec<(NodeHandle, Mutex<SharedCommand>)>,
 }
 
 pub(crate) type GraphHandle = Handle<Graph>;
 pub(crate) type NodeHandle = Handle<Node>;
-pub(crate) type ExecHandle = Handle<Order>;
+pub(crate) type ExecHandle = Handle<LaunchOrder>;
 
 static GRAPHS: Table<Graph> = Table::new();
 static NODES: Table<Node> = Table::new();
-static EXECS: Table<Order> = Table::new();
+static EXECS: Table<LaunchOrder> = Table::new();
 
 impl Object for Graph {
     const TAG: u8 = 9;
@@ -58,7 +58,7 @@ impl Object for Node {
     }
 }
 
-impl Object for Order {
+impl Object for LaunchOrder {
     const TAG: u8 = 11;
     const BAD: Code = INVALID_VALUE;
 
@@ -93,7 +93,7 @@ impl Graph {
     }
 
     /// The commands as they are now, each after those that it comes after.
-    pub fn order(&self) -> Result<Order, Code> {
+    pub fn order(&self) -> Result<LaunchOrder, Code> {
         let mut waiting: Vec<_> = lock(&self.nodes).clone();
         let (mut list, mut listed) = (Vec::new(), HashSet::new());
         while !waiting.is_empty() {
@@ -114,7 +114,7 @@ impl Graph {
             }
             waiting = rest;
         }
-        Ok(Order { list })
+        Ok(LaunchOrder { list })
     }
 
     /// Whether nodes are among others and what these come after.
@@ -139,7 +139,7 @@ impl Graph {
     }
 }
 
-impl Order {
+impl LaunchOrder {
     /// Puts another command of the same kind in a node's place.
     pub fn set(&self, node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
         let (_, place) = self.list.iter().find(|(known, _)| *known == node).ok_or(INVALID_VALUE)?;
@@ -147,7 +147,7 @@ impl Order {
     }
 }
 
-impl Command for Order {
+impl Command for LaunchOrder {
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
         self.list.iter().try_for_each(|(_, command)| lock(command).run(context, stream))
     }

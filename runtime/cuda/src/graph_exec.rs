@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::code::{Code, GRAPH_EXEC_UPDATE_FAILURE};
 use crate::context;
-use crate::graph::{ExecHandle, GraphHandle, NodeHandle, Order};
+use crate::graph::{ExecHandle, GraphHandle, LaunchOrder, NodeHandle};
 use crate::handle::Handle;
 use crate::raw::Out;
 use crate::state;
@@ -70,7 +70,7 @@ const TOPOLOGY_CHANGED: c_uint = 2;
 pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Out<UpdateResult>) -> Result<(), Code> {
     state::device()?;
     let (exec, new) = (exec.get()?, graph.get()?.order()?);
-    let kinds = |order: &Order| order.list.iter().map(|(_, command)| lock(command).kind()).collect::<Vec<_>>();
+    let kinds = |order: &LaunchOrder| order.list.iter().map(|(_, command)| lock(command).kind()).collect::<Vec<_>>();
     let fits = kinds(&exec) == kinds(&new);
     let result = if fits { 0 } else { TOPOLOGY_CHANGED };
     info.set_if_any(UpdateResult { result, node: Handle::NULL, from: Handle::NULL });

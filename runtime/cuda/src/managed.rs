@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE};
 use crate::context;
-use crate::memory::{self, Place};
+use crate::memory::{self, MemoryKind};
 use crate::raw::Memory;
 use crate::stream::{self, StreamHandle};
 
@@ -18,7 +18,7 @@ const HOST: c_int = -1;
 fn check(address: u64, bytes: usize) -> Result<(), Code> {
     let (start, allocation) = memory::find(address).ok_or(INVALID_VALUE)?;
     let fits = bytes as u64 <= allocation.size - (address - start);
-    if fits && allocation.place == Place::Managed { Ok(()) } else { Err(INVALID_VALUE) }
+    if fits && allocation.place == MemoryKind::Managed { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
 fn check_device(device: c_int) -> Result<(), Code> {

@@ -20,7 +20,7 @@ use crate::sync::{read, write};
 pub(crate) struct Allocation {
     pub size: u64,
     pub context: Arc<Context>,
-    pub place: Place,
+    pub place: MemoryKind,
     /// The device's address of the first byte; `None` for memory of the host's that the device can't reach.
     pub on_device: Option<u64>,
     /// What the runtime allocated, which may begin earlier.
@@ -31,7 +31,7 @@ pub(crate) struct Allocation {
 
 /// Where memory lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryKind {
     Device,
     /// In the host, with the flags that it was asked for with.
     Pinned(c_uint),
@@ -70,7 +70,7 @@ pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<O
     }
 }
 
-fn record(context: &Arc<Context>, range: MemoryRange, place: Place, on_device: Option<u64>, block: Option<u64>) {
+fn record(context: &Arc<Context>, range: MemoryRange, place: MemoryKind, on_device: Option<u64>, block: Option<u64>) {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let id = NUMBER.fetch_add(1, Ordering::Relaxed);
     let allocation = Allocation { size: range.size, context: context.clone(), place, on_device, block, id };
@@ -78,7 +78,7 @@ fn record(context: &Arc<Context>, range: MemoryRange, place: Place, on_device: O
 }
 
 /// Forgets an allocation by its first address, if that lies in such a place.
-fn forget(address: u64, which: impl Fn(Place) -> bool) -> Result<Allocation, Code> {
+fn forget(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<Allocation, Code> {
     let mut allocations = write(&ALLOCATIONS);
     match allocations.get(&address) {
         Some(allocation) if which(allocation.place) => allocations.remove(&address).ok_or(INVALID_VALUE),
@@ -87,7 +87,7 @@ fn forget(address: u64, which: impl Fn(Place) -> bool) -> Result<Allocation, Cod
 }
 
 /// Forgets an allocation, and frees it once everything before has finished.
-fn release(address: u64, which: impl Fn(Place) -> bool) -> Result<(), Code> {
+fn release(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<(), Code> {
     let allocation = forget(address, which)?;
     if let Some(block) = allocation.block {
         // SAFETY: the record's own allocation, which was forgotten before; that no launch is to come which reaches it is the caller's
@@ -97,8 +97,8 @@ fn release(address: u64, which: impl Fn(Place) -> bool) -> Result<(), Code> {
     Ok(())
 }
 
-fn is_freed_by_address(place: Place) -> bool {
-    matches!(place, Place::Device | Place::Managed)
+fn is_freed_by_address(place: MemoryKind) -> bool {
+    matches!(place, MemoryKind::Device | MemoryKind::Managed)
 }
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
@@ -131,7 +131,7 @@ pub(crate) fn allocate_by(
     let alignment = if size >= LARGE { LARGE_ALIGN } else { 1 };
     let block = allocate(size.saturating_add(alignment - 1))?;
     let address = block.next_multiple_of(alignment);
-    record(context, MemoryRange { address, size }, Place::Device, Some(address), Some(block));
+    record(context, MemoryRange { address, size }, MemoryKind::Device, Some(address), Some(block));
     Ok(address)
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -
     }
     let range = context.device.memory().allocate_managed(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
-    record(&context, own, Place::Managed, Some(range.address), Some(range.address));
+    record(&context, own, MemoryKind::Managed, Some(range.address), Some(range.address));
     address.set(range.host)
 }
 
@@ -222,7 +222,7 @@ pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_ui
     }
     let range = context.device.memory().allocate_pinned(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
-    record(&context, own, Place::Pinned(flags), Some(range.address), Some(range.address));
+    record(&context, own, MemoryKind::Pinned(flags), Some(range.address), Some(range.address));
     pointer.set(range.pointer().cast())
 }
 
@@ -233,7 +233,7 @@ pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
     }
     // Nothing may still copy from or to the memory.
     context.after(context.device.synchronize())?;
-    release(pointer.address(), |place| matches!(place, Place::Pinned(_)))
+    release(pointer.address(), |place| matches!(place, MemoryKind::Pinned(_)))
 }
 
 /// Flags of registered memory: for all contexts, mapped, a device's own, read only.
@@ -256,7 +256,7 @@ pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Res
         Err(Error::NotRegistered { .. }) => None,
         Err(error) => return Err(error.into()),
     };
-    record(&context, own, Place::Registered(flags), on_device, on_device);
+    record(&context, own, MemoryKind::Registered(flags), on_device, on_device);
     Ok(())
 }
 
@@ -266,14 +266,15 @@ pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
         return Err(INVALID_VALUE);
     }
     context.after(context.device.synchronize())?;
-    release(pointer.address(), |place| matches!(place, Place::Registered(_))).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
+    release(pointer.address(), |place| matches!(place, MemoryKind::Registered(_)))
+        .map_err(|_| HOST_MEMORY_NOT_REGISTERED)
 }
 
 pub(crate) fn host_device_address(address: Out<u64>, pointer: Memory, flags: c_uint) -> Result<(), Code> {
     let address = address.needed()?;
     context::current()?;
     match find(pointer.address()) {
-        Some((start, allocation)) if flags == 0 && allocation.place != Place::Device => {
+        Some((start, allocation)) if flags == 0 && allocation.place != MemoryKind::Device => {
             let on_device = allocation.on_device.ok_or(NOT_SUPPORTED)?;
             if allocation.context.device.memory().is_out_of_reach(on_device) {
                 return Err(NOT_SUPPORTED);
@@ -288,7 +289,7 @@ pub(crate) fn host_flags(flags: Out<c_uint>, pointer: Memory) -> Result<(), Code
     let flags = flags.needed()?;
     context::current()?;
     match find(pointer.address()).map(|(_, allocation)| allocation.place) {
-        Some(Place::Pinned(given) | Place::Registered(given)) => flags.set(given),
+        Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => flags.set(given),
         _ => Err(INVALID_VALUE),
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::code::{Code, INVALID_VALUE};
 use crate::context::{self, Context, ContextHandle};
-use crate::memory::{self, Place};
+use crate::memory::{self, MemoryKind};
 use crate::raw::{In, Memory};
 
 /// What can be said of an address.
@@ -12,7 +12,7 @@ pub(crate) struct Known {
     pub start: u64,
     pub size: u64,
     pub id: u64,
-    pub place: Place,
+    pub place: MemoryKind,
     /// The device's address, and the host's.
     pub on_device: Option<u64>,
     pub on_host: Option<u64>,
@@ -24,7 +24,7 @@ pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
     if let Some((start, allocation)) = memory::find(address) {
         let memory::Allocation { size, id, place, .. } = allocation;
         let on_device = allocation.on_device.map(|on_device| on_device + (address - start));
-        let on_host = (place != Place::Device).then_some(address);
+        let on_host = (place != MemoryKind::Device).then_some(address);
         return Some(Known { start, size, id, place, on_device, on_host, context: allocation.context.handle() });
     }
     // Variables of a module.
@@ -33,7 +33,7 @@ pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
         start: range.address,
         size: range.size,
         id: range.address,
-        place: Place::Device,
+        place: MemoryKind::Device,
         on_device: Some(address),
         on_host: None,
         context: context.handle(),
@@ -51,7 +51,7 @@ fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), C
         // The context.
         1 => place.as_out().set(context),
         2 => {
-            let is_host = matches!(known.place, Place::Pinned(_) | Place::Registered(_));
+            let is_host = matches!(known.place, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
             place.as_out().set(if is_host { HOST } else { DEVICE })
         }
         // The device's and the host's pointers.
@@ -59,7 +59,7 @@ fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), C
         4 => place.as_out().set(known.on_host?),
         // Whether copies are synchronous, whether the memory is managed.
         6 => place.as_out::<c_uint>().set(0),
-        8 => place.as_out().set(c_uint::from(known.place == Place::Managed)),
+        8 => place.as_out().set(c_uint::from(known.place == MemoryKind::Managed)),
         7 => place.as_out().set(id),
         // The device.
         9 => place.as_out::<c_int>().set(0),

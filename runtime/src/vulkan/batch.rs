@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::memory::{Block, Memory, Place};
-use super::order::Order;
+use super::memory::{Block, BlockLocation, Memory};
+use super::order::CommandOrder;
 use super::raw::RawDevice;
 use super::watched::Watched;
 use crate::error::Error;
@@ -105,7 +105,7 @@ pub(crate) struct Recorder<'a> {
     /// Kernels whose status is to be looked at.
     pub watched: &'a mut Watched,
     pub(super) stream: StreamKey,
-    pub(super) order: &'a mut Order,
+    pub(super) order: &'a mut CommandOrder,
     pub(super) batch: &'a mut Batch,
     pub(super) memory: &'a Arc<Memory>,
 }
@@ -145,7 +145,7 @@ impl Recorder<'_> {
     fn place(&mut self, bytes: &[u8]) -> Result<(&Block, u64), Error> {
         let block = match &mut self.batch.params {
             Some(block) => block,
-            none => none.insert(self.memory.allocate(PARAM_ROOM, Place::Upload)?),
+            none => none.insert(self.memory.allocate(PARAM_ROOM, BlockLocation::Upload)?),
         };
         // There is always room: a batch without room for the largest block is submitted (see `Batch::is_full`).
         let offset = self.batch.params_used;

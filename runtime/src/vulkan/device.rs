@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::instance::Instance;
 use super::live::Live;
-use super::memory::{Block, Memory, Place};
+use super::memory::{Block, BlockLocation, Memory};
 use super::physical::PhysicalDevice;
 use super::pipeline_cache::PipelineCache;
 use super::queues::Queues;
@@ -89,7 +89,7 @@ impl Device {
         if let Some(block) = scratch.as_ref().filter(|block| block.padded >= bytes) {
             return Ok(block.clone());
         }
-        let block = Arc::new(self.memory.allocate(bytes, Place::Device)?);
+        let block = Arc::new(self.memory.allocate(bytes, BlockLocation::Device)?);
         // Everything recorded with it has retired it too.
         *scratch = Some(block.clone());
         Ok(block)

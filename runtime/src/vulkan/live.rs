@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::allocations::ENTRIES;
 
-use super::memory::{Block, Memory, Place};
+use super::memory::{Block, BlockLocation, Memory};
 use crate::allocations::Allocations;
 use crate::error::Error;
 use crate::illegal_access::Nearest;
@@ -52,7 +52,7 @@ impl Live {
         for MemoryRange { address, size } in std::iter::once(first).chain(ranges) {
             bytes.extend([address, size].into_iter().flat_map(u64::to_le_bytes));
         }
-        let block = Arc::new(memory.allocate(bytes.len() as u64, Place::Upload)?);
+        let block = Arc::new(memory.allocate(bytes.len() as u64, BlockLocation::Upload)?);
         block.write_mapped(0, &bytes)?;
         // Everything recorded with the one before has retired it too.
         state.table = Some((changes, block.clone()));

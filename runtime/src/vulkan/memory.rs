@@ -18,7 +18,7 @@ use crate::sync::lock;
 
 /// Where a block lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum BlockLocation {
     /// Where the device reaches it fastest; mapped only on devices that share the host's memory.
     Device,
     /// Mapped, for the host to write once.
@@ -106,13 +106,13 @@ impl Memory {
         (0..).zip(properties.memory_types_as_slice()).find(suits).map(|(kind, _)| kind)
     }
 
-    /// Whether the host reads and writes blocks of [`Place::Device`] through their mapping.
+    /// Whether the host reads and writes blocks of [`BlockLocation::Device`] through their mapping.
     pub fn is_unified(&self) -> bool {
         self.unified
     }
 
     /// Makes a block of at least `size` bytes, also if that is zero.
-    pub fn allocate(self: &Arc<Self>, size: u64, place: Place) -> Result<Block, Error> {
+    pub fn allocate(self: &Arc<Self>, size: u64, place: BlockLocation) -> Result<Block, Error> {
         self.raw.check_process()?;
         // A multiple of 16, so that fills and word accesses to the last bytes stay inside.
         let padded = size.max(1).checked_next_multiple_of(16).filter(|&padded| padded <= self.max_buffer_size);
@@ -126,9 +126,9 @@ impl Memory {
         let mut requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
         requirements.alignment = requirements.alignment.max(ALIGNMENT);
         let location = match place {
-            Place::Upload => MemoryLocation::CpuToGpu,
-            Place::Device if !self.unified => MemoryLocation::GpuOnly,
-            Place::Device | Place::Host => MemoryLocation::GpuToCpu,
+            BlockLocation::Upload => MemoryLocation::CpuToGpu,
+            BlockLocation::Device if !self.unified => MemoryLocation::GpuOnly,
+            BlockLocation::Device | BlockLocation::Host => MemoryLocation::GpuToCpu,
         };
         let allocation = lock(&self.allocator)
             .allocate(&AllocationCreateDesc {

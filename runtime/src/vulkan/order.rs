@@ -4,14 +4,14 @@ use crate::order::StreamKey;
 
 /// The order of commands on a queue.
 #[derive(Default)]
-pub(crate) struct Order {
+pub(crate) struct CommandOrder {
     /// Streams with commands since the last barrier.
     running: Vec<StreamKey>,
     /// Streams whose next command comes after everything recorded before they were told so.
     waiting: Vec<StreamKey>,
 }
 
-impl Order {
+impl CommandOrder {
     /// Adds a command of a stream, and says whether a barrier must come before.
     pub fn add(&mut self, stream: StreamKey) -> bool {
         let mut others = self.running.iter().chain(&self.waiting);
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn barriers_where_the_order_asks_for_them() {
         let (a, b, free) = (made(1, true), made(2, true), made(3, false));
-        let mut order = Order::default();
+        let mut order = CommandOrder::default();
         let mut add = |stream| order.add(stream);
         assert_eq!([a, b, free].map(&mut add), [false; 3]);
         // The barrier before the second command of `a` is one for `b` too.
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn waiting_is_for_what_was_before() {
         let (a, b) = (made(1, true), made(2, true));
-        let mut order = Order::default();
+        let mut order = CommandOrder::default();
         order.wait(a);
         assert!(!order.add(a));
         order.wait(b);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ash::vk;
 
 use super::batch::Batch;
-use super::order::Order;
+use super::order::CommandOrder;
 use super::progress::{Progress, Waits};
 use super::raw::RawDevice;
 use crate::error::Error;
@@ -24,7 +24,7 @@ pub(super) struct Queue {
     pub submitted: u64,
     /// Serial of the last batch that was seen to have finished.
     pub finished: u64,
-    pub order: Order,
+    pub order: CommandOrder,
 }
 
 impl Queue {
@@ -36,7 +36,7 @@ impl Queue {
             idle: Vec::new(),
             submitted: 0,
             finished: 0,
-            order: Order::default(),
+            order: CommandOrder::default(),
         }
     }
 

@@ -34,6 +34,9 @@ const FIRST: usize = 0;
 /// From so many queues on, the last is for urgent streams alone.
 const MANY: usize = 3;
 
+/// A timeout by which waits in Vulkan never end, in nanoseconds.
+const NO_LIMIT: u64 = u64::MAX;
+
 /// The queues of a device.
 pub(crate) struct Queues {
     state: Mutex<State>,
@@ -88,7 +91,7 @@ impl Queues {
             watched: Watched::default(),
             failed: None,
         };
-        Ok(Self { state: Mutex::new(state), progress, limit: AtomicU64::new(u64::MAX), memory, raw })
+        Ok(Self { state: Mutex::new(state), progress, limit: AtomicU64::new(NO_LIMIT), memory, raw })
     }
 
     /// The queue of a stream. The first stream that a program makes shares the default stream's, as many programs have no other.
@@ -199,7 +202,7 @@ impl Queues {
 
     /// Has every wait fail with [`Error::Timeout`] after a time.
     pub fn set_wait_limit(&self, limit: Duration) {
-        self.limit.store(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        self.limit.store(u64::try_from(limit.as_nanos()).unwrap_or(NO_LIMIT), Relaxed);
     }
 
     /// Waits until everything recorded so far has finished.
@@ -273,7 +276,7 @@ impl Queues {
         let start = Instant::now();
         point.tickets().try_for_each(|Ticket { queue, serial }| {
             let spent = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            let rest = if limit == u64::MAX { limit } else { limit.saturating_sub(spent) };
+            let rest = if limit == NO_LIMIT { limit } else { limit.saturating_sub(spent) };
             self.progress[queue].wait(serial, rest)
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::memory::{Block, Memory, Place};
+use super::memory::{Block, BlockLocation, Memory};
 use super::queues::Queues;
 use super::regions::copy_regions;
 use crate::error::Error;
@@ -34,7 +34,7 @@ impl Half {
         queues.wait(self.last.into())?;
         match &mut self.block {
             Some(block) => Ok(block),
-            none => Ok(none.insert(memory.allocate(BLOCK as u64, Place::Host)?)),
+            none => Ok(none.insert(memory.allocate(BLOCK as u64, BlockLocation::Host)?)),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::device::Device;
-use super::memory::{Block, Place};
+use super::memory::{Block, BlockLocation};
 use super::regions::copy_regions;
 use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
@@ -19,7 +19,7 @@ use crate::sync::lock;
 impl Device {
     /// Makes memory, and returns its address.
     pub fn allocate(&self, size: u64) -> Result<u64, Error> {
-        let block = Arc::new(self.memory.allocate(size, Place::Device)?);
+        let block = Arc::new(self.memory.allocate(size, BlockLocation::Device)?);
         let address = block.address;
         self.blocks.insert(MemoryRange { address, size }, block);
         Ok(address)
@@ -27,7 +27,7 @@ impl Device {
 
     /// Makes memory that the host reaches too.
     pub fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
-        let block = self.memory.allocate(size, Place::Host)?;
+        let block = self.memory.allocate(size, BlockLocation::Host)?;
         let host = block.mapped()?.expose_provenance() as u64;
         let address = block.address;
         self.blocks.insert(MemoryRange { address, size }, Arc::new(block));
@@ -110,7 +110,7 @@ impl Device {
         let staged = if bytes.len() as u64 <= MAX_PARAM_BLOCK.into() {
             None
         } else {
-            let staged = Arc::new(self.memory.allocate(bytes.len() as u64, Place::Upload)?);
+            let staged = Arc::new(self.memory.allocate(bytes.len() as u64, BlockLocation::Upload)?);
             staged.write_mapped(0, bytes)?;
             Some(staged)
         };
@@ -153,7 +153,7 @@ impl Device {
         if shape.is_linear() {
             return lock(&self.staging).read(&self.queues, stream, block.buffer, offset, bytes);
         }
-        let staged = Arc::new(self.memory.allocate(bytes.len() as u64, Place::Host)?);
+        let staged = Arc::new(self.memory.allocate(bytes.len() as u64, BlockLocation::Host)?);
         let copied = self.queues.record(stream, |recorder| {
             copy_regions(recorder, (block.buffer, offset), (staged.buffer, 0), shape);
             Ok(())

@@ -5,7 +5,8 @@ use ptx2spv_translator::Source;
 
 use crate::{Context, Launch};
 
-const KERNELS: &str = r#".version 7.0
+/// `.loc` says where its load comes from.
+const READ: &str = r#".version 7.0
 .target sm_70
 .address_size 64
 .file 1 "access.cu"
@@ -21,26 +22,9 @@ const KERNELS: &str = r#".version 7.0
     ld.global.u32 %r1, [%rd1];
     st.global.u32 [%rd2], %r1;
     ret;
-}
-.visible .entry wide(.param .u64 at, .param .u64 out)
-{
-    .reg .b64 %rd<5>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u64 %rd2, [out];
-    ld.global.v2.u64 {%rd3, %rd4}, [%rd1+16];
-    st.global.u64 [%rd2], %rd4;
-    ret;
-}
-.visible .entry generic(.param .u64 at, .param .u64 out)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u64 %rd2, [out];
-    ld.u8 %r1, [%rd1];
-    st.u32 [%rd2], %r1;
-    ret;
-}
+}"#;
+
+const OTHERS: &str = "
 .visible .entry write(.param .u64 at, .param .u32 n)
 {
     .reg .pred %p;
@@ -54,16 +38,6 @@ const KERNELS: &str = r#".version 7.0
     mul.wide.u32 %rd2, %r2, 4;
     add.u64 %rd1, %rd1, %rd2;
     st.global.u32 [%rd1], %r1;
-    ret;
-}
-.visible .entry atomic(.param .u64 at, .param .u64 out)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u64 %rd2, [out];
-    atom.global.add.u32 %r1, [%rd1], 5;
-    st.global.u32 [%rd2], %r1;
     ret;
 }
 .visible .entry sum(.param .u64 at, .param .u32 n, .param .u64 out)
@@ -99,52 +73,61 @@ next:
     st.global.u32 [%rd1], %r2;
     ret;
 }
-.visible .entry shared(.param .u32 at, .param .u64 out)
-{
-    .shared .align 4 .b8 block[64];
+";
+
+/// Kernels that access memory at an address or an offset `at`, and leave what they find in `out`.
+fn kernels() -> String {
+    let mut text = READ.to_owned();
+    let through = [
+        ("wide", "ld.global.v2.u64 {%rd3, %rd4}, [%rd1+16];", "%rd4"),
+        ("generic", "ld.u8 %rd3, [%rd1];", "%rd3"),
+        ("atomic", "atom.global.add.u32 %r1, [%rd1], 5;\n    cvt.u64.u32 %rd3, %r1;", "%rd3"),
+    ];
+    for (name, access, found) in through {
+        text += &format!(
+            "
+.visible .entry {name}(.param .u64 at, .param .u64 out)
+{{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [out];
+    {access}
+    st.global.u64 [%rd2], {found};
+    ret;
+}}"
+        );
+    }
+    let within = [
+        ("shared", "shared", ".shared .align 4 .b8 memory[64];", "memory"),
+        ("sized", "shared", "", "dynamic"),
+        ("local", "local", ".local .align 4 .b8 memory[16];", "memory"),
+    ];
+    for (name, space, declaration, base) in within {
+        text += &format!(
+            "
+.visible .entry {name}(.param .u32 at, .param .u64 out)
+{{
+    {declaration}
     .reg .b32 %r<4>;
     .reg .b64 %rd<2>;
     ld.param.u32 %r1, [at];
     ld.param.u64 %rd1, [out];
-    mov.u32 %r2, block;
+    mov.u32 %r2, {base};
     add.u32 %r1, %r1, %r2;
-    st.shared.u32 [%r1], 9;
-    ld.shared.u32 %r3, [%r1];
+    st.{space}.u32 [%r1], 9;
+    ld.{space}.u32 %r3, [%r1];
     st.global.u32 [%rd1], %r3;
     ret;
+}}"
+        );
+    }
+    text + OTHERS
 }
-.visible .entry sized(.param .u32 at, .param .u64 out)
-{
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<2>;
-    ld.param.u32 %r1, [at];
-    ld.param.u64 %rd1, [out];
-    mov.u32 %r2, dynamic;
-    add.u32 %r1, %r1, %r2;
-    st.shared.u32 [%r1], 9;
-    ld.shared.u32 %r3, [%r1];
-    st.global.u32 [%rd1], %r3;
-    ret;
-}
-.visible .entry local(.param .u32 at, .param .u64 out)
-{
-    .local .align 4 .b8 own[16];
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<2>;
-    ld.param.u32 %r1, [at];
-    ld.param.u64 %rd1, [out];
-    mov.u32 %r2, own;
-    add.u32 %r1, %r1, %r2;
-    st.local.u32 [%r1], 9;
-    ld.local.u32 %r3, [%r1];
-    st.global.u32 [%rd1], %r3;
-    ret;
-}
-"#;
 
 fn load(context: &Context) -> Module {
     let options = LoadOptions { check_accesses: true, ..LoadOptions::default() };
-    context.device.load_with(&Source::new("access.ptx", KERNELS), options).unwrap()
+    context.device.load_with(&Source::new("access.ptx", kernels()), options).unwrap()
 }
 
 /// Launches a kernel, and says what kind of finding with what words came of it.

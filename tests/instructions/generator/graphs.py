@@ -1,10 +1,10 @@
-"""Control flow in which lanes part and meet again for a vote: loops with one header, loops with several entries, indexed branches.
+"""Control flow in which lanes diverge and reconverge for a vote: loops with one header, loops with several entries, indexed branches.
 
 A kernel is a list of blocks. Each lane's state decides its way; a counter of steps keeps it from going on for ever: once it is used up, a
 lane takes the last of a block's targets, which leads on. The vote's mask names exactly the lanes that stay in the loop.
 """
 
-from .meetings import run
+from .convergence import run
 from .ptx import Family, header
 from .warps import FULL, Warps
 
@@ -76,7 +76,7 @@ def lane_of(blocks):
 
 
 def families(tables):
-    purpose = "Loops in which lanes part and meet again for a vote of those that stay."
+    purpose = "Loops in which lanes diverge and reconverge for a vote of those that stay."
     family = Family("warp_loops", purpose, tables, header=header("7.0").replace("sm_90", "sm_70"))
     for name, blocks in LOOPS.items():
         kernel(family, name, blocks)

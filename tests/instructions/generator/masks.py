@@ -1,12 +1,12 @@
 """Loops that lanes leave one by one, with a mask of those that stay: `vote.sync.ballot m, q, m; @q bra` at the end.
 
 In their bodies is control flow that lanes take differently, as in programs: conditions, loops, indexed branches, calls.
-Expected values come from the model of a warp in `meetings`.
+Expected values come from the model of a warp in `convergence`.
 """
 
 import random
 
-from .meetings import run
+from .convergence import run
 from .ptx import Family, header
 from .warps import FULL, PARAMS, PLACE, REGISTERS, SHAPES, Warps, bits, launch, load, shape_name, store
 

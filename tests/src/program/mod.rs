@@ -324,7 +324,7 @@ pub enum Stmt {
         /// Second operand.
         b: Value,
     },
-    /// Two ways that meet again.
+    /// Two ways that join again.
     If {
         /// Which way.
         condition: Condition,

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use ptx2spv::cli::{self, Status};
 use ptx2spv::input;
-use ptx2spv_translator::{Diagnostics, Options, Place, Program, Target};
+use ptx2spv_translator::{Diagnostics, Options, Program, SourcePosition, Target};
 
 /// Check PTX as ptxas does, and write the text itself where ptxas writes machine code.
 ///
@@ -90,7 +90,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 /// Shows errors as ptxas does.
 fn refuse(errors: &Diagnostics) -> Status {
     for error in &errors.list {
-        let Place { file, line, .. } = errors.source.place(error.place().start);
+        let SourcePosition { file, line, .. } = errors.source.place(error.place().start);
         cli::warn(format_args!("ptxas {file}, line {line}; error   : {}", error.kind));
     }
     cli::warn("ptxas fatal   : Ptx assembly aborted due to errors");

@@ -270,6 +270,7 @@ impl Types {
             }
             Op::TypeArray => {
                 let element = self.widths.get(&word(2)).map_or(4, |bits| bits / 8);
+                // A length that is no constant of the module's counts as more than any device has room for.
                 let length = self.constants.get(&word(3)).copied().unwrap_or(u32::MAX);
                 self.arrays.insert(word(1), element.saturating_mul(length));
             }

@@ -500,7 +500,7 @@ pub struct Variables {
     /// Places that receive a device address.
     pub relocations: Vec<Relocation>,
     /// Whether kernels have pointers of 32 bits, the low halves of device addresses: then all memory that they reach lies less than 1 GiB
-    /// before or behind the start of the variables.
+    /// before or after the start of the variables.
     #[serde(default, skip_serializing_if = "is_false")]
     pub near: bool,
 }

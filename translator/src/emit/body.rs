@@ -4,7 +4,7 @@
 //! ([`Function::lane_numbers`]), variables and local memory are of the Private storage class, which all functions reach.
 
 use rspirv::dr::{self, Instruction, Operand};
-use rspirv::spirv::{FunctionControl, Op, StorageClass, Word};
+use rspirv::spirv::{BuiltIn, FunctionControl, Op, StorageClass, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::instruction::instruction;
@@ -50,8 +50,8 @@ pub(super) struct Body<'m, 't, 'f> {
     current: Vec<Instruction>,
     /// The merge blocks of loops that something leaves.
     pub(super) exits: FxHashSet<Word>,
-    /// Inputs by built-in and component (0 the whole, then from 1).
-    pub(super) inputs: FxHashMap<(u32, u32), Word>,
+    /// Inputs by built-in and component; `None` is the whole.
+    pub(super) inputs: FxHashMap<(BuiltIn, Option<u8>), Word>,
     /// Push constants by the number of the word.
     pub(super) push_words: FxHashMap<u32, Word>,
     /// 64-bit push constants by the number of the first word.

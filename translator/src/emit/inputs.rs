@@ -125,7 +125,7 @@ impl Body<'_, '_, '_> {
 
     /// One component of a three-dimensional input, taken at the function's start.
     fn input_component(&mut self, builtin: BuiltIn, dimension: u8) -> Result<Word> {
-        let key = (builtin as u32, u32::from(dimension) + 1);
+        let key = (builtin, Some(dimension));
         if let Some(&value) = self.inputs.get(&key) {
             return Ok(value);
         }
@@ -140,7 +140,7 @@ impl Body<'_, '_, '_> {
 
     /// An input as a whole, loaded once at the function's start.
     pub(super) fn input(&mut self, builtin: BuiltIn, ty: Word) -> Result<Word> {
-        let key = (builtin as u32, 0);
+        let key = (builtin, None);
         if let Some(&value) = self.inputs.get(&key) {
             return Ok(value);
         }

@@ -7,17 +7,24 @@
 use super::{expand_generic, loop_budget};
 use crate::ir::{Access, Builder, Builtin, Function, MemoryOrder, Space, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
-use crate::policy::{Memory, Policy};
+use crate::policy::Memory;
 use crate::target::Scratch;
 
 /// Alignment of local memory in scratch memory: the size of the widest access.
 const LOCAL_ALIGN: u32 = 16;
 
-/// Moves memory that has no room on the target, for launches with `dynamic_shared_bytes` of dynamic shared memory. `address` is the offset
+/// Moves memory that has no room on the target, for launches with `dynamic_shared_bytes` of dynamic shared memory.
+/// `report_cut_loops` says whether a later pass needs local memory for its reports. `address` is the offset
 /// of the scratch memory's address in the push constants.
-pub fn use_scratch(function: &mut Function, policy: &Policy, dynamic_shared_bytes: u32, address: u32) {
-    let local = has_no_room_for_local(function, policy);
-    let shared = has_no_room_for_shared(function, &policy.memory, dynamic_shared_bytes);
+pub fn use_scratch(
+    function: &mut Function,
+    memory: &Memory,
+    report_cut_loops: bool,
+    dynamic_shared_bytes: u32,
+    address: u32,
+) {
+    let local = has_no_room_for_local(function, memory, report_cut_loops);
+    let shared = has_no_room_for_shared(function, memory, dynamic_shared_bytes);
     if !local && !shared {
         return;
     }
@@ -51,11 +58,11 @@ pub fn use_scratch(function: &mut Function, policy: &Policy, dynamic_shared_byte
 }
 
 /// Whether the driver doesn't accept this much local memory.
-fn has_no_room_for_local(function: &Function, policy: &Policy) -> bool {
-    // Later passes may need some local memory too.
-    let own = if policy.report_cut_loops { loop_budget::MARK_BYTES } else { 0 };
+fn has_no_room_for_local(function: &Function, memory: &Memory, report_cut_loops: bool) -> bool {
+    // Reports of cut loops need some local memory too.
+    let own = if report_cut_loops { loop_budget::MARK_BYTES } else { 0 };
     let needed = function.local_bytes.saturating_add(own);
-    function.local_bytes > 0 && policy.memory.local_bytes.is_some_and(|available| needed > available)
+    function.local_bytes > 0 && memory.local_bytes.is_some_and(|available| needed > available)
 }
 
 /// Whether a workgroup has less shared memory than a launch needs.

@@ -4,7 +4,7 @@
 //! A 32-bit address of device memory is the low half of its device address. Modules with 32-bit pointers have all their memory within 1 GiB
 //! of their variables ([`Variables::near`](crate::interface::Variables::near)), so that the distance to these gives the whole address. What
 //! lies further away stands for shared and local memory in generic addresses: the distance's top two bits are the tag that a generic
-//! address of 64 bits has. Other modules have constants and parameters less than 4 GiB behind the start of that memory; their global memory
+//! address of 64 bits has. Other modules have constants and parameters less than 4 GiB after the start of that memory; their global memory
 //! has no such start.
 
 use super::lowering::{Lowering, Result};

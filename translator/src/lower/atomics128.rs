@@ -11,10 +11,10 @@ use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Type, Value, Var};
 use crate::legalize::hold_lock;
 
 /// A space and an address there.
-type Place = (Space, Value);
+type SpaceAddress = (Space, Value);
 
 /// `atom.exch.b128` and `atom.cas.b128`, which give the old content.
-pub fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, place: Place) -> Result {
+pub fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, place: SpaceAddress) -> Result {
     let operand = l.source128(l.operand(i, 2))?;
     let (new, expected) = match i.operands.get(3) {
         Some(new) => (l.source128(new)?, Some(operand)),
@@ -32,13 +32,13 @@ pub fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, place: Place) -> Result
 }
 
 /// `ld` with a memory order.
-pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction, place: Place, destination: &Operand) -> Result {
+pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction, place: SpaceAddress, destination: &Operand) -> Result {
     let found = exchange(l, i, place, |_, _| None)?;
     assign(l, destination, found)
 }
 
 /// `st` with a memory order.
-pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction, place: Place, source: &Operand) -> Result {
+pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction, place: SpaceAddress, source: &Operand) -> Result {
     let new = l.source128(source)?;
     exchange(l, i, place, |_, _| Some(new)).map(|_| ())
 }
@@ -52,7 +52,7 @@ fn assign(l: &mut Lowering<'_, '_>, destination: &Operand, halves: [Var; 2]) -> 
 fn exchange(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
-    place: Place,
+    place: SpaceAddress,
     change: impl FnOnce(&mut Builder<'_>, [Value; 2]) -> Option<[Value; 2]>,
 ) -> Result<[Var; 2]> {
     let table = l.layout.services.locks.ok_or_else(|| Diagnostic::internal("128 bits without locks", i.span))?;

@@ -4,7 +4,7 @@
 use std::ops::BitOr;
 
 use super::launches::call::Call;
-use super::launches::region::Region;
+use super::launches::region::LaunchRegion;
 use super::memory_order::order;
 use super::reports;
 use crate::decode::program::{Function, Instruction, Operand, Program};
@@ -30,7 +30,7 @@ pub struct Services {
     /// The word that counts how often kernels read a clock, if the device has no clock.
     pub clock: Option<u64>,
     /// Where they request launches from the host.
-    pub launches: Option<Region>,
+    pub launches: Option<LaunchRegion>,
     /// Whether there is a table of live allocations, by which kernels check their accesses.
     pub allocations: bool,
 }
@@ -78,7 +78,8 @@ pub fn services(
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),
-        launches: Region::of(program, sizes).map(|region| Region { offset: add(region.size(), 64), ..region }),
+        launches: LaunchRegion::of(program, sizes)
+            .map(|region| LaunchRegion { offset: add(region.size(), 64), ..region }),
         allocations: checked,
     }
 }

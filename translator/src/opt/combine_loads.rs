@@ -19,13 +19,13 @@ pub fn combine_loads(function: &mut Function) {
 }
 
 /// An address: a value plus a constant.
-type Place = (Option<Value>, u32);
+type BaseOffset = (Option<Value>, u32);
 
 struct Combiner<'f> {
     function: &'f mut Function,
     alignment: Alignment,
     /// Of the values seen so far, those that are a sum with a constant, or one.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<BaseOffset>>,
 }
 
 /// A load of one element.
@@ -35,7 +35,7 @@ struct Load {
     index: usize,
     result: Value,
     access: Access,
-    place: Place,
+    place: BaseOffset,
 }
 
 /// A list under way. It lies on the heap: the recursion must fit a small stack.
@@ -117,7 +117,7 @@ impl Combiner<'_> {
         }
     }
 
-    fn place(&self, value: Value) -> Place {
+    fn place(&self, value: Value) -> BaseOffset {
         self.places.get(value.0 as usize).copied().flatten().unwrap_or((Some(value), 0))
     }
 

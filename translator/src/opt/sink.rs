@@ -27,14 +27,14 @@ struct Sink {
 
 /// Where a list needs something first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum FirstUse {
     /// At a statement, by its position.
     At(usize),
     /// In one arm of a condition alone: the first one, or the other.
     Arm(usize, bool),
 }
 
-impl Place {
+impl FirstUse {
     fn position(self) -> usize {
         match self {
             Self::At(position) | Self::Arm(position, _) => position,
@@ -50,7 +50,7 @@ impl Place {
 /// What the statements of a list need that have been looked at.
 #[derive(Default)]
 struct Needs {
-    values: FxHashMap<Value, Place>,
+    values: FxHashMap<Value, FirstUse>,
     /// Where variables are read or assigned first.
     vars: FxHashMap<Var, usize>,
     /// The first statement that may leave the list.
@@ -60,12 +60,12 @@ struct Needs {
 }
 
 impl Needs {
-    fn value(&mut self, value: Value, place: Place) {
+    fn value(&mut self, value: Value, place: FirstUse) {
         self.values.entry(value).and_modify(|before| *before = before.before_both(place)).or_insert(place);
     }
 
     /// Adds what a statement needs, with what is nested in it.
-    fn statement(&mut self, stmt: &mut Stmt, place: Place) {
+    fn statement(&mut self, stmt: &mut Stmt, place: FirstUse) {
         map_operands(stmt, |value| {
             self.value(value, place);
             value
@@ -76,7 +76,7 @@ impl Needs {
             }
             Stmt::If { then, otherwise, .. } => {
                 for (list, arm) in [(then, true), (otherwise, false)] {
-                    list.iter_mut().for_each(|stmt| self.nested(stmt, Place::Arm(place.position(), arm)));
+                    list.iter_mut().for_each(|stmt| self.nested(stmt, FirstUse::Arm(place.position(), arm)));
                     let overwritten = overwritten(list).into_iter().map(|var| (var, place.position(), arm));
                     self.overwritten.extend(overwritten);
                 }
@@ -87,7 +87,7 @@ impl Needs {
         }
     }
 
-    fn nested(&mut self, stmt: &mut Stmt, place: Place) {
+    fn nested(&mut self, stmt: &mut Stmt, place: FirstUse) {
         match stmt {
             Stmt::If { condition, then, otherwise } => {
                 self.value(*condition, place);
@@ -160,13 +160,13 @@ impl Sink {
         for (position, mut stmt) in stmts.into_iter().enumerate().rev() {
             let place = self.place(&stmt, &needs, length).filter(|place| {
                 let between = branches[place.position()] - branches[position];
-                between > 0 || matches!(place, Place::Arm(..))
+                between > 0 || matches!(place, FirstUse::Arm(..))
             });
-            needs.statement(&mut stmt, place.unwrap_or(Place::At(position)));
+            needs.statement(&mut stmt, place.unwrap_or(FirstUse::At(position)));
             match place {
                 None => stays.push((position, stmt)),
-                Some(Place::At(place)) => moved.entry(place).or_default().push(stmt),
-                Some(Place::Arm(place, arm)) => arms.entry((place, arm)).or_default().push(stmt),
+                Some(FirstUse::At(place)) => moved.entry(place).or_default().push(stmt),
+                Some(FirstUse::Arm(place, arm)) => arms.entry((place, arm)).or_default().push(stmt),
             }
         }
         let mut take = |position| moved.remove(&position).into_iter().flat_map(|stmts| stmts.into_iter().rev());
@@ -189,7 +189,7 @@ impl Sink {
     }
 
     /// The last place where a statement can stand, if it may be moved.
-    fn place(&self, stmt: &Stmt, needs: &Needs, length: usize) -> Option<Place> {
+    fn place(&self, stmt: &Stmt, needs: &Needs, length: usize) -> Option<FirstUse> {
         match stmt {
             Stmt::Let(value, _) if self.fused[value.0 as usize] => needs.values.get(value).copied(),
             Stmt::Set(var, value) if self.fused[value.0 as usize] && self.exited != Some(*var) => {
@@ -198,9 +198,9 @@ impl Sink {
                 let overwritten = |arm| touched != leaves && needs.overwritten.contains(&(*var, touched, arm));
                 // The other arm alone needs what one arm overwrites.
                 Some(match (overwritten(true), overwritten(false)) {
-                    (true, false) => Place::Arm(touched, false),
-                    (false, true) => Place::Arm(touched, true),
-                    _ => Place::At(touched),
+                    (true, false) => FirstUse::Arm(touched, false),
+                    (false, true) => FirstUse::Arm(touched, true),
+                    _ => FirstUse::At(touched),
                 })
             }
             _ => None,

@@ -103,7 +103,8 @@ pub static PASSES: &[Pass] = &[
     }),
     unit("use_scratch", Mapped, Mapped, |unit, settings| {
         let Settings { policy, dynamic_shared_bytes, scratch, .. } = *settings;
-        legalize::use_scratch(&mut unit.function, policy, dynamic_shared_bytes, scratch);
+        let Policy { memory, report_cut_loops, .. } = policy;
+        legalize::use_scratch(&mut unit.function, memory, *report_cut_loops, dynamic_shared_bytes, scratch);
         Ok(())
     }),
     every("expand_generic", Mapped, legalize::expand_generic),

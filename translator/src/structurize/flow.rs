@@ -183,6 +183,8 @@ struct Spans {
 
 /// In [`Spans`]: past all siblings.
 const BEYOND: usize = usize::MAX;
+/// A depth below all items.
+const DEEPEST: usize = usize::MAX;
 
 impl Spans {
     fn new(items: &[Item], dominators: &Dominators) -> Self {
@@ -204,14 +206,15 @@ impl Spans {
             }
         }
         // An edge from the subtree of an item leads past all of its followers if it leads to something that is not in its subtree. The
-        // highest dominator of a target, counted from 1 and with 0 for the end of the list, tells for all of a subtree at once.
-        let mut highest = vec![usize::MAX; len];
+        // highest dominator of a target, counted from 1 and with 0 for the end of the list, tells for all of a subtree at once. Edges that
+        // break out count as leading deeper than any.
+        let mut highest = vec![DEEPEST; len];
         for from in (0..len).rev() {
             for edge in &items[from].edges {
                 let height = match edge.target {
                     Target::Item(to) => dominators.depths[dominators.parent(to)] + 1,
                     Target::End => 0,
-                    Target::Break => usize::MAX,
+                    Target::Break => DEEPEST,
                 };
                 if height <= dominators.depths[from] {
                     this.from_self[from] = BEYOND;

@@ -40,6 +40,7 @@ impl Terminator {
 impl Graph {
     /// The number of blocks, once it is known that there are any and that all targets are among them.
     pub(super) fn checked_len(&self) -> Result<u32, Error> {
+        // The first number that no block can have.
         let len = u32::try_from(self.blocks.len()).map_err(|_| Error::Malformed(u32::MAX))?;
         let bad = self.blocks.iter().flat_map(|terminator| terminator.successors()).find(|&target| target >= len);
         match bad {

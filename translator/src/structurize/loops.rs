@@ -7,14 +7,12 @@ use super::tree::MAX_DEPTH;
 
 /// The region outside of all loops.
 pub(super) const TOP: usize = 0;
-/// In [`Forest::region_of`]: the block can't be reached.
-pub(super) const UNREACHABLE: usize = usize::MAX;
 
 /// The regions of a graph: [`TOP`] and one for each loop, parents before children.
 pub(super) struct Forest {
     pub regions: Vec<LoopRegion>,
-    /// The innermost region of each block, or [`UNREACHABLE`].
-    pub region_of: Vec<usize>,
+    /// The innermost region of each block that can be reached.
+    pub region_of: Vec<Option<usize>>,
     /// Whether a block is an entry of its innermost region, and that is a loop.
     is_entry: Vec<bool>,
 }
@@ -55,11 +53,11 @@ impl Forest {
         let predecessors = Predecessors::new(graph, &reachable);
         let mut forest = Self {
             regions: vec![LoopRegion { parent: TOP, depth: 0, entries: vec![0], blocks: reachable, loops: Vec::new() }],
-            region_of: vec![UNREACHABLE; len],
+            region_of: vec![None; len],
             is_entry: vec![false; len],
         };
         for &block in &forest.regions[TOP].blocks {
-            forest.region_of[block as usize] = TOP;
+            forest.region_of[block as usize] = Some(TOP);
         }
         let mut components = Components::new(len);
         let mut region = TOP;
@@ -95,17 +93,19 @@ impl Forest {
         }
         for (index, inner) in self.regions.iter().enumerate().skip(first) {
             for &block in &inner.blocks {
-                self.region_of[block as usize] = index;
+                self.region_of[block as usize] = Some(index);
             }
         }
         for (index, inner) in self.regions.iter_mut().enumerate().skip(first) {
-            let from_outside = |block: u32| predecessors.of(block).iter().any(|&p| self.region_of[p as usize] != index);
+            let from_outside =
+                |block: u32| predecessors.of(block).iter().any(|&p| self.region_of[p as usize] != Some(index));
             inner.entries = inner.blocks.iter().copied().filter(|&block| block == 0 || from_outside(block)).collect();
             for &entry in &inner.entries {
                 self.is_entry[entry as usize] = true;
             }
         }
-        self.regions[region].blocks = blocks.into_iter().filter(|&b| self.region_of[b as usize] == region).collect();
+        self.regions[region].blocks =
+            blocks.into_iter().filter(|&b| self.region_of[b as usize] == Some(region)).collect();
     }
 
     /// The successors of a block inside its innermost region, without those that start it over.
@@ -119,13 +119,11 @@ impl Forest {
     ///
     /// An edge into a loop ends at an entry of it, and no entry of a loop is inside an inner one, so there are no other cases.
     pub fn place(&self, region: usize, target: u32) -> Destination {
-        let home = self.region_of[target as usize];
-        if home == region {
-            if self.is_entry[target as usize] { Destination::Again } else { Destination::Block(target) }
-        } else if home != TOP && self.regions[home].parent == region {
-            Destination::Loop(home)
-        } else {
-            Destination::Outside
+        match self.region_of[target as usize] {
+            Some(home) if home == region && self.is_entry[target as usize] => Destination::Again,
+            Some(home) if home == region => Destination::Block(target),
+            Some(home) if home != TOP && self.regions[home].parent == region => Destination::Loop(home),
+            _ => Destination::Outside,
         }
     }
 }
@@ -182,35 +180,42 @@ impl Predecessors {
 
 /// Tarjan's strongly connected components, with a stack of its own. Kept between uses for its arrays.
 struct Components {
-    /// When a block was met, from 1 on; 0 if it was not, and `DONE` once its component is known.
-    order: Vec<u32>,
+    states: Vec<State>,
     /// The earliest block still open that can be reached from here.
     low: Vec<u32>,
 }
 
-/// In [`Components::order`].
-const DONE: u32 = u32::MAX;
+/// What is known of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It has not been met.
+    New,
+    /// It was met as the block of this number, and its component is not known yet.
+    Open(u32),
+    /// Its component is known.
+    Done,
+}
 
 impl Components {
     fn new(len: usize) -> Self {
-        Self { order: vec![0; len], low: vec![0; len] }
+        Self { states: vec![State::New; len], low: vec![0; len] }
     }
 
     /// The components of the blocks given, each ascending. `successors` must stay among those blocks.
     fn find<I: Iterator<Item = u32>>(&mut self, blocks: &[u32], successors: impl Fn(u32) -> I) -> Vec<Vec<u32>> {
         for &block in blocks {
-            self.order[block as usize] = 0;
+            self.states[block as usize] = State::New;
         }
         let mut found = Vec::new();
         let mut met = 0;
         let mut open = Vec::new();
         let mut path: Vec<(u32, I)> = Vec::new();
         for &root in blocks {
-            let mut enter = (self.order[root as usize] == 0).then_some(root);
+            let mut enter = (self.states[root as usize] == State::New).then_some(root);
             loop {
                 if let Some(block) = enter.take() {
                     met += 1;
-                    self.order[block as usize] = met;
+                    self.states[block as usize] = State::Open(met);
                     self.low[block as usize] = met;
                     open.push(block);
                     path.push((block, successors(block)));
@@ -218,10 +223,10 @@ impl Components {
                 let Some((block, rest)) = path.last_mut() else { break };
                 let block = *block as usize;
                 if let Some(next) = rest.next() {
-                    match self.order[next as usize] {
-                        0 => enter = Some(next),
-                        DONE => {}
-                        order => self.low[block] = self.low[block].min(order),
+                    match self.states[next as usize] {
+                        State::New => enter = Some(next),
+                        State::Open(number) => self.low[block] = self.low[block].min(number),
+                        State::Done => {}
                     }
                     continue;
                 }
@@ -230,12 +235,12 @@ impl Components {
                     let parent = *parent as usize;
                     self.low[parent] = self.low[parent].min(self.low[block]);
                 }
-                if self.low[block] == self.order[block] {
+                if self.states[block] == State::Open(self.low[block]) {
                     // Blocks are met in the order in which they were opened, so the component is the end of `open`.
                     let start = open.iter().rposition(|&member| member as usize == block).unwrap_or(0);
                     let mut members = open.split_off(start);
                     for &member in &members {
-                        self.order[member as usize] = DONE;
+                        self.states[member as usize] = State::Done;
                     }
                     members.sort_unstable();
                     found.push(members);

@@ -86,7 +86,8 @@ fn exits(graph: &Graph, forest: &Forest) -> Vec<Vec<u32>> {
     for region in &forest.regions {
         for &block in &region.blocks {
             for to in graph.blocks[block as usize].successors() {
-                let mut left = forest.region_of[block as usize];
+                // Blocks of regions are reached.
+                let mut left = forest.region_of[block as usize].unwrap_or(TOP);
                 while left != TOP && matches!(forest.place(left, to), Destination::Outside) {
                     exits[left].push(to);
                     left = forest.regions[left].parent;

@@ -1,9 +1,9 @@
-//! Loops in whose iterations the threads of a warp meet again.
+//! Loops in whose iterations the threads of a warp reconverge.
 //!
-//! Threads that part at a branch run together again from its join on, the block where all paths from the branch join. A tree of loops
+//! Threads that diverge at a branch reconverge at its join, the block where all paths from the branch join. A tree of loops
 //! promises that only if no path to the join starts a new iteration of a loop around the join, since threads would come there in different
 //! iterations. In [`crate::structurize`] an iteration starts at the entries of a loop. So an inner loop that shares its header with the
-//! outer one parts the threads, and so does a loop with several entries:
+//! outer one keeps the threads apart, and so does a loop with several entries:
 //!
 //! ```text
 //! header: branch c, header, last      threads with c run on, and come to `last` when others have left it
@@ -14,7 +14,7 @@
 //! Such a loop gets a new entry, to which only those edges lead that no thread takes on its way to a join in the loop. The
 //! others are then the back edges of a loop inside. Such edges always exist: those out of blocks whose join lies outside of the loop.
 //!
-//! Loops without warp operations, and those in which threads meet anyway, stay as they are.
+//! Loops without warp operations, and those in which threads reconverge anyway, stay as they are.
 
 use rustc_hash::FxHashSet;
 
@@ -26,7 +26,7 @@ use crate::index::{Index, number};
 use crate::ir::{Block, Builder, Function, Stmt, Type, last_mark};
 use crate::warp::has_warp;
 
-/// Gives new entries to the loops in which threads of a warp would not meet for a warp operation. The graph has no stops any more.
+/// Gives new entries to the loops in which threads of a warp would not reconverge for a warp operation. The graph has no stops any more.
 pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg) {
     if !cfg.blocks.iter().any(|block| has_warp(&block.body)) {
         return;
@@ -47,10 +47,10 @@ pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg) {
                 continue;
             }
             let mut here = Loop::new(cfg, component);
-            if paths.may_part(&here) {
-                let partings = paths.partings(cfg, &here);
-                if partings.iter().any(|parting| parting.separates(&here)) {
-                    here = enter_elsewhere(function, cfg, here, &paths, &partings);
+            if paths.may_diverge(&here) {
+                let divergences = paths.divergences(cfg, &here);
+                if divergences.iter().any(|divergence| divergence.separates(&here)) {
+                    here = enter_elsewhere(function, cfg, here, &paths, &divergences);
                 }
             }
             let cut = cut.iter().copied().chain(here.back).collect();
@@ -86,7 +86,7 @@ impl Loop {
 /// The paths of a graph, before blocks were added.
 struct Paths {
     joins: Joins,
-    /// Where threads of a warp may part.
+    /// Where threads of a warp may diverge.
     branches: Vec<BlockId>,
 }
 
@@ -103,34 +103,34 @@ impl Paths {
     }
 
     /// Whether a path from a branch to a join in a loop may start an iteration; a quick answer that errs towards it.
-    fn may_part(&self, here: &Loop) -> bool {
+    fn may_diverge(&self, here: &Loop) -> bool {
         let natural = here.is_natural();
         !here.back.iter().all(|(from, to)| self.is_last(here, *from) || natural && self.is_last(here, *to))
     }
 
     /// The branches with a join in a loop.
-    fn partings(&self, cfg: &Cfg, here: &Loop) -> Vec<Parting> {
-        let parting = |branch: &BlockId| {
+    fn divergences(&self, cfg: &Cfg, here: &Loop) -> Vec<Divergence> {
+        let divergence = |branch: &BlockId| {
             let join = self.joins.of(*branch).filter(|join| here.has(*join))?;
-            Some(Parting {
+            Some(Divergence {
                 branch: *branch,
                 join,
                 between: self.joins.between(cfg, *branch, |block| !cfg.faults(block)),
             })
         };
-        self.branches.iter().filter_map(parting).collect()
+        self.branches.iter().filter_map(divergence).collect()
     }
 }
 
-/// A branch at which threads of a warp may part, before a join.
-struct Parting {
+/// A branch at which threads of a warp may diverge, and the join where they reconverge.
+struct Divergence {
     branch: BlockId,
     join: BlockId,
     /// The blocks on paths from one to the other.
     between: Vec<bool>,
 }
 
-impl Parting {
+impl Divergence {
     /// Whether some threads may take an edge while others are elsewhere on their way to the join.
     fn crosses(&self, (from, _): Edge) -> bool {
         from == self.branch || self.between.get(from.position()) == Some(&true)
@@ -145,8 +145,14 @@ impl Parting {
 }
 
 /// Gives a loop a new entry, to which its safe back edges lead.
-fn enter_elsewhere(function: &mut Function, cfg: &mut Cfg, here: Loop, paths: &Paths, partings: &[Parting]) -> Loop {
-    let safe = |edge: &Edge| !partings.iter().any(|parting| parting.crosses(*edge));
+fn enter_elsewhere(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    here: Loop,
+    paths: &Paths,
+    divergences: &[Divergence],
+) -> Loop {
+    let safe = |edge: &Edge| !divergences.iter().any(|divergence| divergence.crosses(*edge));
     let mut back: Vec<Edge> = here.back.iter().copied().filter(safe).collect();
     if back.is_empty() {
         let last = here.blocks.iter().filter(|block| paths.is_last(&here, **block));

@@ -7,7 +7,7 @@ use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED};
 use crate::context;
 use crate::cudart::types::{Extent, Pitched};
 use crate::cudart::version::{self, Version};
-use crate::memory::{self, Place};
+use crate::memory::{self, MemoryKind};
 use crate::pointer;
 use crate::pool::{self, PoolHandle};
 use crate::raw::{Memory, Out};
@@ -80,9 +80,9 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
     place.set(match pointer::find(&context, pointer.address()) {
         Some(known) => PointerAttributes {
             kind: match known.place {
-                Place::Device => DEVICE,
-                Place::Pinned(_) | Place::Registered(_) => HOST,
-                Place::Managed => MANAGED,
+                MemoryKind::Device => DEVICE,
+                MemoryKind::Pinned(_) | MemoryKind::Registered(_) => HOST,
+                MemoryKind::Managed => MANAGED,
             },
             device: 0,
             on_device: memory(known.on_device),

@@ -84,10 +84,17 @@ pub struct Origin {
     pub word: u32,
     /// Its block, an index of [`Code::blocks`].
     pub block: u32,
-    /// The source line that `OpLine` gives, 0 if none.
-    pub line: u32,
-    /// An index of [`Code::files`]; meaningless if there is no line.
+    /// The source line that `OpLine` gives.
+    pub line: Option<SourceLine>,
+}
+
+/// A line of a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// An index of [`Code::files`].
     pub file: u32,
+    /// The line, from 1 on.
+    pub line: u32,
 }
 
 /// One step of an invocation. `d` is where the result goes.

@@ -11,7 +11,7 @@ use super::group::waits_for_others;
 use super::layout::Scalar;
 use super::refusal::{Result, refuse};
 use super::value::{Cells, Value};
-use crate::code::{Block, Inst, Loop, Slot, Switch};
+use crate::code::{Block, Inst, Loop, Slot, SourceLine, Switch};
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
 
 /// A phi.
@@ -115,7 +115,7 @@ impl<'m> Compiler<'m> {
             self.emit.bind(body.labels[block]);
             self.emit.place.block = body.numbers[block];
             self.code.blocks[body.numbers[block] as usize].start = self.emit.position(body.labels[block]);
-            self.emit.place.line = 0;
+            self.emit.place.line = None;
             let source = &function.blocks[block];
             for at in source.instructions.clone() {
                 self.instruction(&self.module.instruction(at))?;
@@ -204,10 +204,11 @@ impl<'m> Compiler<'m> {
                     files.push(name.into());
                     files.len() - 1
                 });
-                self.emit.place.file = file as u32;
-                self.emit.place.line = inst.operand(1)?;
+                let line = inst.operand(1)?;
+                // Lines count from 1.
+                self.emit.place.line = (line != 0).then_some(SourceLine { file: file as u32, line });
             }
-            Op::NoLine => self.emit.place.line = 0,
+            Op::NoLine => self.emit.place.line = None,
             _ => {}
         }
         Ok(())

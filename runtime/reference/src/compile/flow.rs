@@ -134,9 +134,9 @@ fn postorder(next: &[Vec<usize>]) -> Vec<usize> {
 struct Dominators {
     /// Nodes that are reached, in reverse postorder.
     order: Vec<usize>,
-    /// Places of nodes in `order`; `usize::MAX` for those that are not reached.
-    position: Vec<usize>,
-    /// Immediate dominators; the first node is its own.
+    /// Places of nodes in `order`; `None` for those that are not reached.
+    position: Vec<Option<usize>>,
+    /// Immediate dominators; the first node is its own. Those of nodes that are not reached mean nothing.
     parent: Vec<usize>,
 }
 
@@ -144,19 +144,20 @@ impl Dominators {
     fn new(next: &[Vec<usize>]) -> Self {
         let mut order = postorder(next);
         order.reverse();
-        let mut position = vec![usize::MAX; next.len()];
-        order.iter().enumerate().for_each(|(at, &node)| position[node] = at);
+        let mut position = vec![None; next.len()];
+        order.iter().enumerate().for_each(|(at, &node)| position[node] = Some(at));
         let mut before = vec![Vec::new(); next.len()];
         for &node in &order {
             next[node].iter().for_each(|&to| before[to].push(node));
         }
-        let mut parent = vec![usize::MAX; next.len()];
-        parent[0] = 0;
+        let mut parent = vec![0; next.len()];
+        let mut found = vec![false; next.len()];
+        found[0] = true;
         let mut changed = true;
         while changed {
             changed = false;
             for &node in &order[1..] {
-                let known = before[node].iter().copied().filter(|&node| parent[node] != usize::MAX);
+                let known = before[node].iter().copied().filter(|&node| found[node]);
                 let common = known.reduce(|mut a, mut b| {
                     while a != b {
                         while position[a] > position[b] {
@@ -170,9 +171,9 @@ impl Dominators {
                 });
                 // In reverse postorder at least one predecessor has come before.
                 if let Some(common) = common
-                    && parent[node] != common
+                    && (!found[node] || parent[node] != common)
                 {
-                    parent[node] = common;
+                    (found[node], parent[node]) = (true, common);
                     changed = true;
                 }
             }

@@ -243,7 +243,7 @@ impl Compiler<'_> {
         self.emit.bind(start);
         // A block of its own, which precedes the entry point's first block.
         self.emit.place.block = self.code.blocks.len() as u32;
-        self.emit.place.line = 0;
+        self.emit.place.line = None;
         // Stores of initial values may defer more work.
         let mut next = 0;
         while let Some(&deferred) = self.deferred.get(next) {

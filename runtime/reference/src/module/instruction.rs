@@ -100,8 +100,8 @@ pub(crate) struct Instructions {
     words: Vec<u32>,
     records: Vec<Record>,
     version: Version,
-    /// The instruction that defines each id, as an index plus 1; 0 for none.
-    definitions: Vec<u32>,
+    /// The number of the instruction that defines each id.
+    definitions: Vec<Option<u32>>,
 }
 
 impl Instructions {
@@ -162,13 +162,13 @@ impl Instructions {
         if has_id {
             let index = id as usize;
             if self.definitions.len() <= index {
-                self.definitions.resize(index + 1, 0);
+                self.definitions.resize(index + 1, None);
             }
-            if self.definitions[index] != 0 {
+            if self.definitions[index].is_some() {
                 let message = format!("%{id} is defined already");
                 return Err(self.get(self.records.len() - 1).refuse(rule::UNIVERSAL, message));
             }
-            self.definitions[index] = self.records.len() as u32;
+            self.definitions[index] = Some(self.records.len() as u32 - 1);
         }
         Ok(())
     }
@@ -196,8 +196,8 @@ impl Instructions {
 
     /// The number of the instruction that defines an id.
     pub fn definition_index(&self, id: u32) -> Option<usize> {
-        let index = *self.definitions.get(id as usize)?;
-        (index as usize).checked_sub(1)
+        let index = (*self.definitions.get(id as usize)?)?;
+        Some(index as usize)
     }
 
     /// The instruction that begins at a word.

@@ -8,7 +8,7 @@ use super::builtin::Shape;
 use super::convergence::Convergence;
 use super::lane::Lane;
 use super::log::Log;
-use crate::code::{Code, Pc};
+use crate::code::{Code, Pc, SourceLine};
 use crate::config::Trace;
 use crate::dispatch::Bound;
 use crate::finding::{Finding, Site, SpirvInstruction};
@@ -66,8 +66,8 @@ impl Program {
 
     /// The source line of an instruction, if the module says so.
     pub(super) fn line(&self, pc: Pc) -> Option<(String, u32)> {
-        let place = self.code.places.get(pc as usize).filter(|place| place.line != 0)?;
-        Some((self.code.files.get(place.file as usize)?.clone(), place.line))
+        let SourceLine { file, line } = self.code.places.get(pc as usize)?.line?;
+        Some((self.code.files.get(file as usize)?.clone(), line))
     }
 }
 

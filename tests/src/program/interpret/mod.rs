@@ -46,14 +46,14 @@ fn run_block(program: &Program, launch: &Launch, block: u32, outcome: &mut Outco
         for thread in threads.iter_mut().filter(|thread| !thread.ended && thread.waits.is_none()) {
             thread.run(&mut memory)?;
         }
-        let mut met = false;
+        let mut released = false;
         for warp in threads.chunks_mut(32) {
-            met |= meet(warp);
+            released |= release_members(warp);
         }
         for pair in threads.chunks_mut(64) {
-            met |= pass(pair);
+            released |= pass(pair);
         }
-        if met {
+        if released {
             continue;
         }
         barrier(&mut threads)?;
@@ -65,12 +65,12 @@ fn run_block(program: &Program, launch: &Launch, block: u32, outcome: &mut Outco
 }
 
 /// Lets those threads of a warp go on that wait for nobody else; whether there are any.
-fn meet(warp: &mut [Thread<'_>]) -> bool {
-    let mut met = false;
+fn release_members(warp: &mut [Thread<'_>]) -> bool {
+    let mut released = false;
     for lane in 0..warp.len() {
         let Some(Wait::Members(first, mask, _)) = warp[lane].waits else { continue };
         let named = |lane: usize| mask >> lane & 1 == 1;
-        let here = |thread: &Thread<'_>| matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if meets(stmt, first) && other == mask);
+        let here = |thread: &Thread<'_>| matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if synchronize(stmt, first) && other == mask);
         if !warp.iter().enumerate().all(|(lane, thread)| !named(lane) || thread.ended || here(thread)) {
             continue;
         }
@@ -84,9 +84,9 @@ fn meet(warp: &mut [Thread<'_>]) -> bool {
         for (member, stmt) in members.iter().zip(stmts) {
             warp[member.lane as usize].go_on(stmt, mask, &members, *member);
         }
-        met = true;
+        released = true;
     }
-    met
+    released
 }
 
 /// Lets the threads of two warps go on if they wait for each other; whether they do.
@@ -141,8 +141,8 @@ fn barrier(threads: &mut [Thread<'_>]) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// Whether lanes meet at two operations: the instruction and its qualifiers are the same.
-fn meets(a: &Stmt, b: &Stmt) -> bool {
+/// Whether two operations synchronize with each other: the instruction and its qualifiers are the same.
+fn synchronize(a: &Stmt, b: &Stmt) -> bool {
     match (a, b) {
         (Stmt::Collective { what: a, .. }, Stmt::Collective { what: b, .. }) => match (a, b) {
             (Collective::Reduce(a, _), Collective::Reduce(b, _)) => a == b,

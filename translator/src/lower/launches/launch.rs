@@ -1,7 +1,7 @@
 //! Launches: parameter buffers, which are parts of records, and the fields that make a record a launch; streams and
 //! events.
 
-use super::region::Region;
+use super::region::LaunchRegion;
 use super::site::{OWN, Site, error, is_global, store_long, store_words};
 use crate::interface::launches::{self, FUNCTION_BYTES, Function, Kind, record};
 use crate::ir::{Builder, Compare, Value};
@@ -31,7 +31,7 @@ pub(super) fn function(b: &mut Builder<'_>, site: &Site, kernel: Value) -> (Valu
     let zero = b.i64(0);
     let number = b.select(known, number, zero);
     let offset = b.mul_const(number, FUNCTION_BYTES);
-    let table = site.address(b, Region::TABLE);
+    let table = site.address(b, LaunchRegion::TABLE);
     let place = b.add(table, offset);
     let kernel = word(b, place, Function::Number);
     let given = b.is_nonzero(kernel);

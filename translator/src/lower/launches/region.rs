@@ -8,7 +8,7 @@ use crate::interface::{ServiceSizes, launches};
 
 /// Where the region is, and its capacities: see [`launches::Launches`].
 #[derive(Clone, Copy, Debug)]
-pub struct Region {
+pub struct LaunchRegion {
     /// Offset in the variables' allocation.
     pub offset: u64,
     /// Number of functions in the table.
@@ -26,7 +26,7 @@ pub struct Region {
     pub output: u64,
 }
 
-impl Region {
+impl LaunchRegion {
     /// The region for a module's kernels, not yet placed; `None` if the module calls no function of the device runtime.
     pub fn of(program: &Program, sizes: ServiceSizes) -> Option<Self> {
         let declared = program.functions.iter().filter(|function| function.body.is_none());

@@ -1,6 +1,6 @@
 //! What the code of each function of the device runtime needs: access to the region, and the thread's last error.
 
-use super::region::Region;
+use super::region::LaunchRegion;
 use crate::diagnostic::Diagnostic;
 use crate::interface::push_constant;
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
@@ -29,7 +29,7 @@ pub(super) mod error {
 
 /// The context for lowering a function of the device runtime.
 pub(super) struct Site {
-    pub(super) region: Region,
+    pub(super) region: LaunchRegion,
     /// Offset in local memory of the thread's last error.
     pub(super) last_error: u32,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::region::Region;
+use super::region::LaunchRegion;
 use super::texts;
 use crate::decode::program::{FuncId, Program};
 use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
@@ -17,7 +17,7 @@ const MAX_THREADS: u32 = 1024;
 /// Adds the table to the initial bytes of the module's variables.
 pub fn add_table(
     program: &Program,
-    region: Region,
+    region: LaunchRegion,
     places: &Arc<Places>,
     services: Services,
     policy: &Policy,
@@ -52,7 +52,7 @@ pub fn add_table(
             words[word as usize] = value;
         }
         let FuncId(place) = id;
-        let offset = region.offset + Region::TABLE + FUNCTION_BYTES * u64::from(place);
+        let offset = region.offset + LaunchRegion::TABLE + FUNCTION_BYTES * u64::from(place);
         variables.image.push(ImageRun { offset, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() });
     }
 }

@@ -22,7 +22,7 @@ pub(super) type Direction = [Value; 3];
 
 /// A place on a face, as floats from -1 to 1.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct FacePoint {
     pub(super) face: Value,
     pub(super) coordinates: [Value; 2],
 }
@@ -92,7 +92,7 @@ fn on_face(b: &mut Builder<'_>, face: Value, direction: Direction) -> Direction 
 }
 
 /// A scaled direction's place.
-fn place(b: &mut Builder<'_>, direction: Direction) -> Place {
+fn place(b: &mut Builder<'_>, direction: Direction) -> FacePoint {
     let face = face(b, direction);
     let [s, t, _] = on_face(b, face, direction);
     let [least, most] = [-1.0, 1.0].map(|number| b.f32(number));
@@ -100,11 +100,11 @@ fn place(b: &mut Builder<'_>, direction: Direction) -> Place {
         let value = coordinate(b, value);
         clamp_float(b, value, [least, most])
     });
-    Place { face, coordinates }
+    FacePoint { face, coordinates }
 }
 
 /// Where a direction meets the cube.
-pub(super) fn located(b: &mut Builder<'_>, direction: Direction) -> Place {
+pub(super) fn located(b: &mut Builder<'_>, direction: Direction) -> FacePoint {
     let direction = projected(b, direction);
     place(b, direction)
 }
@@ -125,7 +125,7 @@ pub(super) fn footprint(b: &mut Builder<'_>, from: Direction, gradients: [Direct
 
 /// The step, in texels, from a place to the place where a direction meets the cube, and whether that is on another
 /// face.
-fn step_to(b: &mut Builder<'_>, here: Place, direction: Direction, extent: Value) -> (Direction, Value) {
+fn step_to(b: &mut Builder<'_>, here: FacePoint, direction: Direction, extent: Value) -> (Direction, Value) {
     let direction = projected(b, direction);
     let other = face(b, direction);
     let [s, t, along] = on_face(b, here.face, direction);

@@ -1,7 +1,7 @@
 //! `sust.p`: stores of a surface's elements, which are converted to its format. Integers are clamped to the format's range, floats round
 //! towards zero, and floats stored as fractions round approximately to nearest. Channels without a source become zero.
 
-use super::surface::{Place, within_rows};
+use super::surface::{SurfaceAccess, within_rows};
 use super::texel::Format;
 use super::{clamp_fraction, is_among};
 use crate::decode::program::{Instruction, Operand};
@@ -33,7 +33,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let format = Format::of(l, texel, channels);
     let one = l.b.i32(1);
     let size = format.bytes(l, one);
-    let place = Place::of(l, i, 0, size, |l, first| {
+    let place = SurfaceAccess::of(l, i, 0, size, |l, first| {
         let first = within_rows(l, first);
         format.bytes(l, first)
     })?;

@@ -5,7 +5,7 @@
 
 use super::blend::Arithmetic;
 use super::coordinate::{self, Dimension, Position};
-use super::cube::{self, Place};
+use super::cube::{self, FacePoint};
 use super::record::{Image, Level, Levels, Record};
 use super::texel::Format;
 use super::{Geometry, Point, is_among, is_linear, least, list};
@@ -21,7 +21,7 @@ pub(super) enum Where {
     /// Float coordinates, and offsets in texels if there are any.
     Flat { coordinates: Vec<Value>, offsets: Vec<Value> },
     /// On a cube's face. Filters may go on beyond its edges.
-    Cube { place: Place, is_seamless: Value },
+    Cube { place: FacePoint, is_seamless: Value },
 }
 
 /// A texture, sampler and point.

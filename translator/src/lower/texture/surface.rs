@@ -17,7 +17,7 @@ use crate::target::Fault;
 const SIGNED_FORMATS: u64 = 1 << 8 | 1 << 9 | 1 << 10;
 
 /// The target of an access to a surface.
-pub(super) struct Place {
+pub(super) struct SurfaceAccess {
     pub(super) record: Record,
     pub(super) geometry: Geometry,
     /// The surface's only level.
@@ -29,7 +29,7 @@ pub(super) struct Place {
     pub(super) is_there: Value,
 }
 
-impl Place {
+impl SurfaceAccess {
     /// The place of an access to `size` bytes, a power of two; `bytes_of` gives the byte offset of the first
     /// coordinate.
     pub(super) fn of(
@@ -38,7 +38,7 @@ impl Place {
         operand: usize,
         size: Value,
         bytes_of: impl FnOnce(&mut Lowering<'_, '_>, Value) -> Value,
-    ) -> Result<Place> {
+    ) -> Result<SurfaceAccess> {
         let geometry = Geometry::of(i);
         let operands = list(i, operand)?;
         let Some((handle, rest)) = operands.split_first() else {
@@ -88,7 +88,7 @@ impl Place {
         }
         l.b.if_(fails, |b| b.report(Fault::SurfaceAccess));
         let is_there = l.b.and(is_there, is_aligned);
-        Ok(Place { record, geometry, level: image.level, bytes, point, is_there })
+        Ok(SurfaceAccess { record, geometry, level: image.level, bytes, point, is_there })
     }
 
     /// Appends code that runs if the place exists, and gets its address.
@@ -133,7 +133,7 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let (access, size) = access(i, ty, destinations.len())?;
     let size = l.b.i32(size);
-    let place = Place::of(l, i, 1, size, |_, bytes| bytes)?;
+    let place = SurfaceAccess::of(l, i, 1, size, |_, bytes| bytes)?;
     let vars: Vec<_> = destinations.iter().map(|_| l.b.var(carrier(ty))).collect();
     let zero = l.b.constant(carrier(ty), 0);
     vars.iter().for_each(|var| l.b.set(*var, zero));
@@ -157,7 +157,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (access, size) = access(i, ty, sources.len())?;
     let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
     let size = l.b.i32(size);
-    let place = Place::of(l, i, 0, size, |_, bytes| bytes)?;
+    let place = SurfaceAccess::of(l, i, 0, size, |_, bytes| bytes)?;
     place.then(l, |l, address| {
         l.b.store(access, address, values);
         Ok(())
@@ -171,7 +171,7 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let bytes = ty.bytes();
     let operand = l.int(i, 1, ty)?;
     let size = l.b.i32(bytes);
-    let place = Place::of(l, i, 0, size, |l, first| {
+    let place = SurfaceAccess::of(l, i, 0, size, |l, first| {
         if !by_elements {
             return first;
         }

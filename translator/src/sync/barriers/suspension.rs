@@ -36,7 +36,7 @@ pub struct Block {
 }
 
 /// Where the parts of a block's state lie in the workspace.
-struct Place {
+struct SavedState {
     /// Address of its status.
     status: Value,
     /// Address of its shared memory.
@@ -80,7 +80,7 @@ impl Block {
         self.var_words.saturating_add(self.local_words)
     }
 
-    fn place(&self, b: &mut Builder<'_>) -> Place {
+    fn place(&self, b: &mut Builder<'_>) -> SavedState {
         let mut threads = block_threads(b);
         let mut index = b.builtin(Builtin::ThreadIndex);
         let mut extents = [1; 3];
@@ -134,17 +134,17 @@ impl Block {
         let offset = b.zero_extend(index);
         let offset = b.shl(offset, 2);
         let own = b.add(words, offset);
-        Place { status, shared, shared_bytes, own, index, threads, step }
+        SavedState { status, shared, shared_bytes, own, index, threads, step }
     }
 
     /// Address of a word of the thread's own.
-    fn word(b: &mut Builder<'_>, place: &Place, number: u32) -> Value {
+    fn word(b: &mut Builder<'_>, place: &SavedState, number: u32) -> Value {
         let offset = b.mul_const(place.step, number.into());
         b.add(place.own, offset)
     }
 
     /// Copies shared memory to the workspace or back.
-    fn shared(b: &mut Builder<'_>, place: &Place, save: bool) {
+    fn shared(b: &mut Builder<'_>, place: &SavedState, save: bool) {
         let next = b.var(Type::I32);
         let first = b.shl(place.index, 2);
         b.set(next, first);
@@ -162,7 +162,7 @@ impl Block {
     }
 
     /// Copies the thread's local memory to the workspace or back.
-    fn local(&self, b: &mut Builder<'_>, place: &Place, save: bool) {
+    fn local(&self, b: &mut Builder<'_>, place: &SavedState, save: bool) {
         if self.local_words == 0 {
             return;
         }

@@ -27,7 +27,7 @@ use crate::ir::{
     Block, Builder, Compare, Function, Op, Stmt, Type, Value, Var, Vote, Warp, WarpOp, bits_type, last_mark,
 };
 use crate::target::Fault;
-use region::Region;
+use region::ConvergenceRegion;
 use site::{has_site, kind, push, site};
 
 /// Turns the region of a kernel where members may be elsewhere into a loop, if there is such a region.
@@ -113,7 +113,7 @@ fn set(b: &mut Builder<'_>, var: Var, value: u32) {
     b.set(var, value);
 }
 
-fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
+fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion) {
     let mut inside: Vec<BlockId> = cfg.blocks.indices().filter(|block| region.has(*block)).collect();
     let exit = region.exit.unwrap_or_else(|| ending(cfg, &inside));
     let points = points(function, cfg, &inside);

@@ -21,7 +21,7 @@ use crate::index::{Index, IndexVec};
 use crate::ir::{Function, Type, WarpOp};
 
 /// A region of the graph with a single entry and a single exit.
-pub struct Region {
+pub struct ConvergenceRegion {
     inside: Vec<bool>,
     /// Its first block.
     pub entry: BlockId,
@@ -29,7 +29,7 @@ pub struct Region {
     pub exit: Option<BlockId>,
 }
 
-impl Region {
+impl ConvergenceRegion {
     /// Whether a block belongs to it.
     pub fn has(&self, block: BlockId) -> bool {
         self.inside.get(block.position()) == Some(&true)
@@ -37,7 +37,7 @@ impl Region {
 }
 
 /// The smallest region with all such operations of a graph, after `split`; `None` if there are no such operations.
-pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
+pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     let graph = Graph::new(cfg);
     let joins = Joins::without_faults(cfg);
     let definitions = Definitions::new(cfg, &graph.before);
@@ -209,7 +209,7 @@ impl Graph {
     }
 
     /// The smallest region that has all these blocks.
-    fn around(&self, cfg: &Cfg, blocks: FxHashSet<BlockId>) -> Option<Region> {
+    fn around(&self, cfg: &Cfg, blocks: FxHashSet<BlockId>) -> Option<ConvergenceRegion> {
         let mut blocks = blocks.into_iter().filter(|block| self.is_reachable(*block));
         let first = blocks.next()?;
         let rest: Vec<BlockId> = blocks.collect();
@@ -240,7 +240,7 @@ impl Graph {
                 None => {
                     let inside = cfg.blocks.indices().map(|block| inside.contains(&block)).collect();
                     let exit = (exit != self.end).then_some(exit);
-                    return Some(Region { inside, entry, exit });
+                    return Some(ConvergenceRegion { inside, entry, exit });
                 }
             }
         }

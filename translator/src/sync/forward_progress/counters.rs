@@ -1,6 +1,6 @@
 //! Recognises loops that take their work from a counter: `while ((i = atomicAdd(&next, 1)) < n)`.
 //!
-//! What such a loop reads depends on other threads, but it does not wait for them: each turn's own addition brings the counter nearer to
+//! What such a loop reads depends on other threads, but it does not wait for them: each iteration's own addition brings the counter nearer to
 //! the limit at which the loop ends. So the direction counts: `while (atomicAdd(&lock, 1) != 0)` and `while (atomicAdd(&lock, 1) > 0)` take a
 //! lock, and wait. So does a loop that takes its addition back, as `while (atomicAdd(&come, 1) < n) atomicSub(&come, 1)`.
 

@@ -106,7 +106,7 @@ enum Exit {
     Others,
     /// The thread has got so far.
     Own,
-    /// In the first turn, or never.
+    /// In the first iteration, or never.
     Fixed,
 }
 
@@ -160,8 +160,8 @@ fn reads_others(block: &Block) -> bool {
 fn stop_between(cfg: &mut Cfg, from: BlockId, to: BlockId, global: bool) {
     let middle = BlockId::new(cfg.blocks.len());
     let Some(block) = cfg.blocks.at_mut(from) else { return };
-    let turned = |next| if next == to { middle } else { next };
-    block.end = block.end.redirected(turned);
+    let redirected = |next| if next == to { middle } else { next };
+    block.end = block.end.redirected(redirected);
     let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
     cfg.blocks.push(BasicBlock {
         body: mark.into_iter().collect(),

@@ -30,7 +30,7 @@ fn translated_kernels_are_accepted() {
                 let code = compile_words(&translation.spirv, entry, &target)
                     .unwrap_or_else(|refusal| panic!("{} for {preset}, {entry}: {refusal}", file.display()));
                 assert_eq!(code.insts.len(), code.places.len());
-                assert!(code.places.iter().any(|place| place.line != 0), "{}: no lines", file.display());
+                assert!(code.places.iter().any(|place| place.line.is_some()), "{}: no lines", file.display());
                 assert!(code.insts.iter().any(|inst| matches!(inst, Inst::Return)));
                 compiled += 1;
             }

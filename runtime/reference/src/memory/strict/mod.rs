@@ -23,7 +23,7 @@ use crate::config::Mode;
 use defined::{Definedness, Origins};
 use event::{Event, How};
 pub use model::{Action, Agent, Bytes, Loaded, Location, Missing, New, Party, Race, Shape, Space, UndefinedStore};
-use order::{Order, class};
+use order::{AccessOrder, class};
 use races::{Accesses, Races};
 use weak::{Weak, Write};
 
@@ -34,7 +34,7 @@ pub struct Strict {
     dispatch: u32,
     memories: Memories,
     origins: Origins,
-    order: Order,
+    order: AccessOrder,
     /// If races are looked for.
     races: Option<Races>,
     /// If older values may be seen.
@@ -73,7 +73,7 @@ impl Memory {
 
     fn look_for_races(
         &mut self,
-        order: &Order,
+        order: &AccessOrder,
         races: &mut Option<Races>,
         location: Location,
         bytes: u8,
@@ -94,7 +94,7 @@ impl Strict {
             dispatch: 0,
             memories: Memories::default(),
             origins: Origins::default(),
-            order: Order::default(),
+            order: AccessOrder::default(),
             races: mode.check.then(Races::default),
             weak: mode.seed.map(Weak::new),
         }

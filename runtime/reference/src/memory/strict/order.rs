@@ -32,7 +32,7 @@ impl Knowledge {
 }
 
 impl Knowledge {
-    /// As [`Order::missing`], for the invocation whose knowledge this is.
+    /// As [`AccessOrder::missing`], for the invocation whose knowledge this is.
     fn missing(&self, earlier: &Event, later: &Event, unordered: Missing) -> Option<Missing> {
         if !self.history.before.knows(earlier.agent, Scope::Invocation, earlier.time) {
             return Some(unordered);
@@ -137,13 +137,13 @@ impl Invocation {
 #[derive(Debug)]
 struct Workgroup {
     invocations: Vec<Invocation>,
-    /// As [`Order::messages`], for its memory.
+    /// As [`AccessOrder::messages`], for its memory.
     messages: FxHashMap<u64, Arc<Message>>,
 }
 
 /// The order of the running dispatch's accesses.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct AccessOrder {
     now: Time,
     /// When the dispatch began. Events before are ordered before all of it.
     begin: Time,
@@ -162,7 +162,7 @@ pub(super) fn class(space: Space) -> usize {
     }
 }
 
-impl Order {
+impl AccessOrder {
     /// A dispatch begins. `false` if time began anew, so that older events must be forgotten.
     pub(super) fn begin_dispatch(&mut self, shape: &Shape) -> bool {
         // An event at time 0 is none.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::event::Event;
 use super::model::{Location, Missing, Party, Race};
-use super::order::Order;
+use super::order::AccessOrder;
 use super::pages::Pages;
 use crate::code::Pc;
 
@@ -54,7 +54,7 @@ impl Accesses {
     /// An access happens. Returns what it races with and the first byte in common, if it does.
     pub(super) fn add(
         &mut self,
-        order: &Order,
+        order: &AccessOrder,
         offset: u64,
         bytes: u8,
         event: &Event,
@@ -89,7 +89,7 @@ impl Cell {
     /// An access happens. `atomics` are those of the same word or byte.
     fn access<'a>(
         &mut self,
-        order: &Order,
+        order: &AccessOrder,
         event: &Event,
         atomics: impl FnOnce() -> &'a mut Atomics,
     ) -> Option<(Event, Missing)> {
@@ -129,7 +129,7 @@ impl Cell {
 }
 
 /// Keeps an access besides the last write, in place of one that matters no more, if there is any.
-fn keep(slots: &mut [Event; 2], order: &Order, event: &Event) {
+fn keep(slots: &mut [Event; 2], order: &AccessOrder, event: &Event) {
     let superseded =
         |old: &Event| !order.is_current(old) || event.how.covers(old.how) && order.happened_before(old, event);
     let arbitrary = usize::from(event.agent.lane) + event.agent.workgroup as usize;

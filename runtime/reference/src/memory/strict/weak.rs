@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::event::Event;
 use super::message::Message;
 use super::model::{Bytes, Location};
-use super::order::Order;
+use super::order::AccessOrder;
 use crate::config::{Choice, Seeded};
 
 /// Bytes that have their writes in common, so that no scalar is torn.
@@ -123,7 +123,7 @@ impl Granule {
     }
 
     /// The fewest of the writes that an atomic read sees.
-    fn coherent(&self, order: &Order, event: &Event, mask: u8) -> usize {
+    fn coherent(&self, order: &AccessOrder, event: &Event, mask: u8) -> usize {
         let written =
             self.writes.iter().rposition(|write| write.mask & mask != 0 && order.happened_before(&write.event, event));
         let read = self.reads.iter().filter(|read| read.mask & mask != 0 && order.happened_before(&read.event, event));
@@ -131,7 +131,7 @@ impl Granule {
     }
 
     /// The fewest of the writes that an ordinary load sees.
-    fn visible(&self, order: &Order, event: &Event, mask: u8) -> usize {
+    fn visible(&self, order: &AccessOrder, event: &Event, mask: u8) -> usize {
         let visible = |write: &Written| write.mask & mask != 0 && order.missing(&write.event, event).is_none();
         self.writes.iter().rposition(visible).map_or(0, |i| i + 1)
     }
@@ -175,7 +175,7 @@ impl Weak {
     /// newest.
     pub(super) fn load(
         &mut self,
-        order: &Order,
+        order: &AccessOrder,
         location: Location,
         bytes: u8,
         newest: Value,
@@ -204,7 +204,7 @@ impl Weak {
     #[allow(clippy::too_many_arguments, reason = "a part of a load has its place besides")]
     fn load_part(
         &mut self,
-        order: &Order,
+        order: &AccessOrder,
         location: Location,
         bytes: u8,
         newest: Value,
@@ -227,7 +227,7 @@ impl Weak {
     /// Chooses what an atomic operation sees, unless it is the newest value.
     pub(super) fn load_atomic(
         &mut self,
-        order: &Order,
+        order: &AccessOrder,
         location: Location,
         bytes: u8,
         newest: Value,

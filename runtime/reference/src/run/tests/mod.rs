@@ -64,7 +64,7 @@ impl Assembler {
         let block = self.code.blocks.len() as u32 - 1;
         let word = self.code.insts.len() as u32;
         self.code.insts.push(inst);
-        self.code.places.push(Origin { word, block, line: 0, file: 0 });
+        self.code.places.push(Origin { word, block, line: None });
     }
 
     fn slot(&mut self) -> Slot {

@@ -1,6 +1,7 @@
 //! Who runs when: fairness, deadlocks, budgets, and the trace of one.
 
 use super::*;
+use crate::code::SourceLine;
 use crate::finding::FindingKind;
 
 /// Every invocation spins until word `flag` of the buffer isn't 0, but for those whose `builtin` is `setter`: they set it.
@@ -207,7 +208,7 @@ fn traces_one_invocation() {
     let first = asm.code.places.len() - 4;
     for place in &mut asm.code.places[first..first + 3] {
         place.word = 100;
-        place.line = 12;
+        place.line = Some(SourceLine { file: 0, line: 12 });
     }
     asm.code.files.push("a.ptx".into());
     let mut run = asm.runs(4).groups(2);

@@ -59,14 +59,18 @@ fn spellings_with<'f>(slots: &[Slot<'f>], optional: Option<(usize, &'f str)>) ->
 
 /// Whether the table has a row for an opcode with modifiers.
 fn has_row(opcode: &str, modifiers: &[&str]) -> bool {
-    let ident = |text| ast::Ident { text, span: Span::default() };
-    let instruction = ast::Instruction {
-        guard: None,
-        opcode: ident(opcode),
-        modifiers: modifiers.iter().copied().map(ident).collect(),
-        operands: Vec::new(),
-        span: Span::default(),
+    // Positions in the instruction as it is written.
+    let mut end = 0;
+    let mut span_of = |text: &str| {
+        let start = end;
+        end += text.len() as u32 + 1;
+        Span { start, end: end - 1 }
     };
+    let span = span_of(opcode);
+    let opcode = ast::Ident { text: opcode, span };
+    let modifiers: Vec<_> = modifiers.iter().map(|text| ast::Ident { text, span: span_of(text) }).collect();
+    let span = modifiers.last().map_or(span, |last| span.to(last.span));
+    let instruction = ast::Instruction { guard: None, opcode, modifiers, operands: Vec::new(), span };
     table::find(&instruction).is_ok()
 }
 

@@ -1,4 +1,4 @@
-"""Operations of a warp that lanes execute at different places of the program, where they meet all the same.
+"""Operations of a warp that lanes execute together at different places of the program.
 
 Expected values come from a model of the manual's words: each lane is a Python generator that yields the operations it
 comes to, and goes on when all lanes of its mask that have not exited wait at the same operation with the same mask.
@@ -10,7 +10,7 @@ from .ptx import Family, header
 from .warps import FULL, PARAMS, PLACE, REGISTERS, SHAPES, Warps, bits, every_form, forms, launch, load, shape_name, store
 
 
-def meet(lanes):
+def converge(lanes):
     """Runs the lanes of a warp, generators by lane, to their ends; gives what each returns.
 
     A lane yields (operation, mask, value) and receives the values of all that took part, by lane.
@@ -36,7 +36,7 @@ def run(warps, lane_of):
     """What every thread returns; `lane_of` makes the generator of a lane, its thread and the warp's threads."""
     results = [None] * warps.count
     for threads in warps.warps():
-        returned = meet({lane: lane_of(lane, thread, threads) for lane, thread in enumerate(threads)})
+        returned = converge({lane: lane_of(lane, thread, threads) for lane, thread in enumerate(threads)})
         for lane, thread in enumerate(threads):
             results[thread] = returned[lane]
     return results
@@ -152,7 +152,7 @@ def ladder(family):
 
 
 def rounds(family, rng):
-    """One operation in a loop within a loop: lanes are in different turns of the outer one when they meet."""
+    """One operation in a loop within a loop: lanes are in different iterations of the outer one when they execute it together."""
     body = PLACE + load("abe") + ["mov.u32 %d, %a;", "mov.u32 %i, 0;", "outer:", "and.b32 %n, %b, 15;", "shr.u32 %b, %b, 4;"]
     body += ["inner:", "setp.eq.u32 %p, %n, 0;", "@%p bra next;", "shfl.sync.bfly.b32 %x, %d, %e, 31, -1;", "mad.lo.u32 %d, %d, 7, %x;"]
     body += ["sub.u32 %n, %n, 1;", "bra inner;", "next:", "xor.b32 %d, %d, %i;", "add.u32 %i, %i, 1;", "setp.lt.u32 %p, %i, 3;", "@%p bra outer;"]
@@ -178,9 +178,9 @@ def rounds(family, rng):
 def teams(family, rng):
     """The lanes of a ballot part again and wait for each other; the others go on alone."""
     body = PLACE + load("ac") + ["mov.u32 %d, %a;", "setp.lt.u32 %go, %c, 2;", "vote.sync.ballot.b32 %m, %go, -1;", "@!%go bra alone;"]
-    body += ["setp.eq.u32 %p, %c, 0;", "@%p bra other;", "redux.sync.add.u32 %d, %a, %m;", "bra meet;"]
+    body += ["setp.eq.u32 %p, %c, 0;", "@%p bra other;", "redux.sync.add.u32 %d, %a, %m;", "bra together;"]
     body += ["other:", "add.u32 %x, %a, 1;", "redux.sync.add.u32 %d, %x, %m;", "add.u32 %d, %d, 9;"]
-    body += ["meet:", "add.u32 %x, %a, 3;", "match.any.sync.b32 %e, %c, %m;", "xor.b32 %d, %d, %e;", "alone:"]
+    body += ["together:", "add.u32 %x, %a, 3;", "match.any.sync.b32 %e, %c, %m;", "xor.b32 %d, %d, %e;", "alone:"]
     family.kernel("teams", PARAMS, REGISTERS, body + store("d"))
     for block, grid in SHAPES:
         warps = Warps(block, grid)
@@ -294,7 +294,7 @@ def beyond(family, rng):
 
 
 def with_barriers(family, rng):
-    """Barriers of the block after and between the meetings, at places of their own too."""
+    """Barriers of the block after and between the operations, at places of their own too."""
     first = ["redux.sync.add.u32 %d, %a, -1;", "st.shared.u32 [%y], %d;", "barrier.sync 0;", "ld.shared.u32 %x, [%b];"]
     second = ["not.b32 %a, %a;", *first, "mul.lo.u32 %x, %x, 3;"]
     body = PLACE + load("ac") + ["setp.eq.u32 %go, %c, 1;", *WORDS, "sub.u32 %n, 4220, %y;", "add.u32 %b, %c, %c;", "sub.u32 %b, %b, %y;", "add.u32 %b, %b, 380;"]
@@ -325,8 +325,9 @@ def spinning(family):
 
 def families(tables):
     directives = ".shared .align 4 .b8 words[4096];\n" + FUNCTION
-    purpose = "Operations of a warp at different places of the program, at which lanes meet."
-    family = Family("warp_meetings", purpose, tables, directives, header=header("8.0"))
+    purpose = "Operations of a warp that lanes execute together at different places of the program."
+    family = Family("warp_convergence", purpose, tables, directives, header=header("8.0"))
+    # A seed stays as it is, so that results compared with hardware stay valid.
     rng = random.Random("warp_meetings")
     arms(family, rng)
     elections(family, rng)
