@@ -10,6 +10,7 @@ mod index;
 mod link;
 mod lower;
 mod options;
+mod side_by_side;
 mod source;
 mod sync;
 mod warp;
@@ -41,6 +42,8 @@ pub mod soft;
 pub mod structurize;
 
 use std::time::Instant;
+
+use rustc_hash::FxHashSet;
 
 use lower::services::Service;
 use policy::Policy;
@@ -99,7 +102,7 @@ impl<'s> Program<'s> {
         let refuse = |errors| Diagnostics::new(source.clone(), errors);
         let (mut modules, mut errors) = (Vec::new(), Vec::new());
         for ast in parse::parse_modules(source)? {
-            match decode::decode(source, &ast) {
+            match decode::decode(source, ast) {
                 Ok(module) => modules.push(module),
                 Err(found) => errors.extend(found),
             }
@@ -176,7 +179,7 @@ impl<'s> Program<'s> {
         if !errors.is_empty() {
             return refuse(errors);
         }
-        let wanted = self.wanted(options);
+        let wanted: FxHashSet<_> = self.wanted(options).into_iter().collect();
         let mut kernels = Vec::new();
         let module = pipeline::Module {
             program: &self.decoded,
@@ -187,11 +190,20 @@ impl<'s> Program<'s> {
             services,
             policy: &policy,
         };
-        for (number, (id, function)) in (0..).zip(self.decoded.kernels()) {
-            if !wanted.contains(&id) {
-                continue;
+        let numbered = (0..).zip(self.decoded.kernels()).filter(|(_, (id, _))| wanted.contains(id));
+        let numbered: Vec<_> = numbered.map(|(number, (id, function))| (number, id, function)).collect();
+        let compiled = match &mut observer {
+            Some(_) => {
+                let compile =
+                    |&(number, id, function)| pipeline::compile(&module, number, id, function, options, &mut observer);
+                numbered.iter().map(compile).collect()
             }
-            match pipeline::compile(&module, number, id, function, options, &mut observer) {
+            None => side_by_side::map(&numbered, options.threads, |&(number, id, function)| {
+                pipeline::compile(&module, number, id, function, options, &mut None)
+            }),
+        };
+        for kernel in compiled {
+            match kernel {
                 Ok(kernel) => kernels.push(kernel),
                 Err(found) => errors.extend(found),
             }

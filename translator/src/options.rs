@@ -1,5 +1,7 @@
 //! What is asked of a translation.
 
+use std::num::NonZeroUsize;
+
 use crate::interface::ServiceSizes;
 use crate::target::{Math, Target};
 
@@ -35,6 +37,8 @@ pub struct Options<'a> {
     /// Mark what the reference device's checks go by and SPIR-V doesn't say, in instructions that mean nothing elsewhere: which
     /// barrier instruction a thread stops at.
     pub checks: bool,
+    /// How many threads translate kernels side by side; `None` for as many as the machine runs at once.
+    pub threads: Option<NonZeroUsize>,
     /// Add code that tests each access to global, shared and local memory, and reports those that hit nothing or are not aligned
     /// instead of performing them. The launch provides a table of what is allocated: see [`crate::interface::allocations`].
     pub check_accesses: bool,
@@ -56,6 +60,7 @@ impl<'a> Options<'a> {
             sizes: ServiceSizes::default(),
             line_info: false,
             checks: false,
+            threads: None,
             check_accesses: false,
         }
     }

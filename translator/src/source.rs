@@ -1,6 +1,6 @@
 //! The text of a program: one PTX module, or several that are linked, and places in it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What begins the line above each module of a linked text.
 const MARK: &str = "//// ptx2spv module ";
@@ -15,6 +15,8 @@ pub struct Source {
     text: Arc<str>,
     modules: Arc<[SourceModule]>,
     linked: bool,
+    /// Where the lines end, once somebody has asked for a place.
+    line_ends: Arc<OnceLock<Vec<u32>>>,
 }
 
 /// A module of a [`Source`].
@@ -53,7 +55,7 @@ impl Source {
         } else {
             [SourceModule { name: name.clone(), span: Span::between(0, text.len()) }].into()
         };
-        Self { name, text, modules, linked }
+        Self { name, text, modules, linked, line_ends: Arc::default() }
     }
 
     /// A program of modules, by name and text, in the order in which a linker gets them. Its text is that of all of them, each
@@ -67,7 +69,7 @@ impl Source {
             }
         }
         let text: Arc<str> = text.into();
-        Self { name: name.into(), modules: modules(&text), text, linked: true }
+        Self { name: name.into(), modules: modules(&text), text, linked: true, line_ends: Arc::default() }
     }
 
     /// The name that diagnostics show.
@@ -103,11 +105,21 @@ impl Source {
         };
         let start = module.span.start as usize;
         let end = floor_char_boundary(&self.text, offset as usize).max(start);
-        let before = self.text.get(start..end).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        let line_ends = self.line_ends();
+        let [first, next] = [start, end].map(|at| line_ends.partition_point(|&line_end| (line_end as usize) < at));
+        let line = next - first + 1;
+        let before = line_ends.get(first..next).and_then(<[u32]>::last);
+        let line_start = before.map_or(start, |&line_end| line_end as usize + 1);
+        let column = self.text.get(line_start..end).unwrap_or_default().chars().count() + 1;
         SourcePosition { file: module.name.clone(), line, column }
+    }
+
+    /// Where the lines end, as far as spans reach.
+    fn line_ends(&self) -> &[u32] {
+        self.line_ends.get_or_init(|| {
+            let line_ends = (0..=u32::MAX).zip(self.text.bytes()).filter(|(_, byte)| *byte == b'\n');
+            line_ends.map(|(at, _)| at).collect()
+        })
     }
 
     /// Line and column of a byte offset in its module: see [`Source::place`].

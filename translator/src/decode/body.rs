@@ -280,12 +280,12 @@ impl<'s> FunctionDecoder<'_, 's> {
                         }
                     }
                 }
-                self.listed(functions, name.span).map(Operand::Targets)
+                self.listed(functions, name.span).map(|targets| Operand::Targets(Box::new(targets)))
             }
             ast::Statement::CallPrototype { returns, params, .. } => {
                 let formals = variables::passed(params)?;
                 let results = variables::passed(returns)?;
-                Ok(Operand::Targets(Targets { functions: None, formals, results }))
+                Ok(Operand::Targets(Box::new(Targets { functions: None, formals, results })))
             }
             _ => Err(Diagnostic::internal("a table that is none", None)),
         }

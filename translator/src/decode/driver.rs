@@ -12,12 +12,12 @@ use crate::index::IndexVec;
 use crate::isa::types::ScalarType;
 
 /// Decodes a module of a source. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
-pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, Vec<Diagnostic>> {
+pub fn decode<'s>(source: &'s Source, ast: ast::Module<'s>) -> Result<Program, Vec<Diagnostic>> {
     let mut decoder = ModuleDecoder {
         program: Program {
             version: ast.version.unwrap_or((1, 0)),
             target: ast.target.iter().map(|word| word.text.to_owned()).collect(),
-            address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(ast)),
+            address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(&ast)),
             address_bits_span: ast.address_size_span,
             ..Program::default()
         },
@@ -35,9 +35,9 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
         let message = format!("`.address_size {}` is neither 32 nor 64", decoder.program.address_bits);
         decoder.errors.push(Diagnostic::invalid(message, None));
     }
-    decoder.declare_all(ast);
-    decoder.initialise(ast);
-    decoder.functions(ast);
+    decoder.declare_all(&ast);
+    decoder.initialise(&ast);
+    decoder.functions(ast.items);
     if decoder.errors.is_empty() { Ok(decoder.program) } else { Err(decoder.errors) }
 }
 
@@ -249,9 +249,10 @@ impl<'s> ModuleDecoder<'s> {
         }
     }
 
-    fn functions(&mut self, ast: &ast::Module<'s>) {
+    /// Decodes all functions. What is decoded needs no syntax tree any more, and all trees together would be large.
+    fn functions(&mut self, items: Vec<ast::Item<'s>>) {
         let mut decoded: Vec<Option<Function>> = self.signatures.iter().map(|_| None).collect();
-        for item in &ast.items {
+        for item in items {
             let ast::Item::Function(function) = item else { continue };
             let Some(id) = self.declared.get(function.name.text).copied() else { continue };
             if function.body.is_some() && self.names.get(function.name.text) != Some(&Symbol::Function(id)) {
@@ -268,7 +269,7 @@ impl<'s> ModuleDecoder<'s> {
             if defined {
                 continue;
             }
-            let new = body::decode(self, function);
+            let new = body::decode(self, &function);
             if let Some(slot) = decoded.get_mut(id.0 as usize) {
                 *slot = Some(new);
             }

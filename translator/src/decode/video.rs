@@ -41,7 +41,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 parts => parts,
             },
         };
-        Ok(Operand::Video(Selected { register, parts, negated }))
+        Ok(Operand::Video(Box::new(Selected { register, parts, negated })))
     }
 }
 

@@ -81,7 +81,7 @@ impl<'f> Body<'_, '_, 'f> {
             }
         }
         self.module.float_controls(id, 16)?;
-        self.module.entry_point(name, function, &self.common.interface);
+        self.module.entry_point(name, &function, &self.common.interface);
         Ok(EntryFacts { features: self.module.entry_features(), push_constant_size })
     }
 
@@ -101,7 +101,7 @@ impl<'f> Body<'_, '_, 'f> {
         self.label = self.module.id();
         self.statements(&self.function.body)?;
         let function = self.finish(result, id, ty, parameters);
-        self.module.helper(function);
+        self.module.helper(&function);
         Ok(id)
     }
 
@@ -137,7 +137,7 @@ impl<'f> Body<'_, '_, 'f> {
         let finished = emitted.map(|()| round.finish(void, id, ty, Vec::new()));
         let (at, common) = (round.at, round.common);
         self.common = common;
-        self.module.helper(finished.inspect_err(|_| self.at = at)?);
+        self.module.helper(&finished.inspect_err(|_| self.at = at)?);
         for _ in 0..WARP_SIZE {
             self.compute(Op::FunctionCall, void, &[id]);
         }

@@ -3,8 +3,7 @@
 //! The builder does not check its arguments: [`verify`](super::verify) does, afterwards. It merges no equal
 //! operations and moves none.
 
-use rustc_hash::FxHashMap;
-
+use super::definitions::Definitions;
 use super::fold::{Folded, fold};
 use super::semantics::mask;
 use super::{
@@ -41,14 +40,15 @@ pub struct Builder<'f> {
     pub function: &'f mut Function,
     /// The list that statements are appended to.
     pub block: Block,
-    /// What defines the values that this builder made; only operations that [`fold`] looks through.
-    definitions: FxHashMap<Value, Op>,
+    /// What defines values; only operations that [`fold`] looks through.
+    definitions: Definitions,
 }
 
 impl<'f> Builder<'f> {
     /// A builder with an empty list.
     pub fn new(function: &'f mut Function) -> Self {
-        Self { function, block: Block::new(), definitions: FxHashMap::default() }
+        let definitions = Definitions::from(function.values.len());
+        Self { function, block: Block::new(), definitions }
     }
 
     /// Appends the list to the function's body.
@@ -70,7 +70,7 @@ impl<'f> Builder<'f> {
     /// The result of an operation: a new value, or an older one that is the same.
     pub fn op(&mut self, ty: Type, op: Op) -> Value {
         let definitions = &self.definitions;
-        match fold(self.function, &op, |value| definitions.get(&value).copied()) {
+        match fold(self.function, &op, |value| definitions.of(value)) {
             Some(Folded::Value(value)) => value,
             Some(Folded::Const(bits)) => self.constant(ty, bits),
             None => self.define(ty, op),
@@ -89,22 +89,22 @@ impl<'f> Builder<'f> {
     /// wherever the builder appends.
     pub fn note(&mut self, value: Value, op: Op) {
         if matches!(op, Op::Const(_) | Op::Unary(..) | Op::Binary(Binary::And, ..)) {
-            self.definitions.insert(value, op);
+            self.definitions.note(value, op);
         }
     }
 
     /// The bits of a value that this builder made as a constant.
     pub fn known(&self, value: Value) -> Option<u64> {
-        match self.definitions.get(&value) {
-            Some(Op::Const(bits)) => Some(*bits),
+        match self.definitions.of(value) {
+            Some(Op::Const(bits)) => Some(bits),
             _ => None,
         }
     }
 
     /// What a value was before it was clamped to [0.0, 1.0], if it is known to have been.
     pub fn unsaturated(&self, value: Value) -> Option<Value> {
-        match self.definitions.get(&value) {
-            Some(Op::Unary(Unary::Saturate, value)) => Some(*value),
+        match self.definitions.of(value) {
+            Some(Op::Unary(Unary::Saturate, value)) => Some(value),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@
 //!   needs them, so that moving a NaN can't change it.
 
 mod builder;
+mod definitions;
 mod fold;
 mod function;
 mod legal;

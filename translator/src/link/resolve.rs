@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{FunctionKind, Linkage, StateSpace};
-use crate::decode::program::{FuncId, Function, Operand, Program, Targets, VarId, Variable};
+use crate::decode::program::{FuncId, Function, Operand, Program, VarId, Variable};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::isa::types::Class;
 
@@ -124,7 +124,7 @@ fn declarations(number: usize, module: &Program) -> impl Iterator<Item = (&str, 
 fn used_functions(module: &Program) -> FxHashSet<FuncId> {
     let called = module.functions.iter().flat_map(Function::operands).flat_map(|operand| match operand {
         Operand::Function(id) => std::slice::from_ref(id),
-        Operand::Targets(Targets { functions: Some(list), .. }) => list,
+        Operand::Targets(targets) => targets.functions.as_deref().unwrap_or_default(),
         _ => &[],
     });
     called.chain(&module.address_taken).copied().collect()

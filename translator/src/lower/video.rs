@@ -130,7 +130,8 @@ pub(super) fn range(bits: u32, signed: bool) -> (i64, i64) {
 /// The part of a source operand that its selector names, extended to 64 bits.
 fn source(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
     let word = match l.operand(i, index) {
-        Operand::Video(Selected { register, parts, .. }) => {
+        Operand::Video(selected) => {
+            let Selected { register, parts, .. } = &**selected;
             let word = l.register(*register);
             match parts {
                 Some(parts) => part(l, word, parts.position(), parts.bits, ty.is_signed()),
@@ -164,9 +165,10 @@ fn scalar(
     kind: Kind,
     operation: impl FnOnce(&mut Lowering<'_, '_>, Value, Value) -> Value,
 ) -> Result {
-    let Operand::Video(Selected { register, parts, .. }) = l.operand(i, 0) else {
+    let Operand::Video(selected) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a video instruction without a destination", i.span));
     };
+    let Selected { register, parts, .. } = &**selected;
     let a = source(l, i, 1, a_type)?;
     let b = source(l, i, 2, b_type)?;
     let mut value = operation(l, a, b);

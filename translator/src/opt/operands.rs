@@ -49,11 +49,17 @@ pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
 
 /// Calls `visit` with every value that the statement uses.
 pub fn for_each_operand(stmt: &Stmt, mut visit: impl FnMut(Value)) {
-    // One list of what statements use serves both; the copy is thrown away.
-    map_operands(&mut stmt.clone(), |value| {
+    let mut visited = |value| {
         visit(value);
         value
-    });
+    };
+    // One list of what statements use serves both; the copy is thrown away. Nested lists are not to be copied.
+    match stmt {
+        Stmt::Let(_, op) => _ = map_op_operands(*op, visited),
+        Stmt::If { condition, .. } => _ = visited(*condition),
+        Stmt::Loop(_) => {}
+        _ => map_operands(&mut stmt.clone(), visited),
+    }
 }
 
 /// Calls `visit` with every value that the statement defines.

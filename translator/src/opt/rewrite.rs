@@ -14,63 +14,89 @@ pub enum Rewritten {
     By(Value),
 }
 
-/// Rebuilds a function, giving every statement but `If` and `Loop` to `replace` together with a builder that appends
-/// where the statement stood. Operands are those of the rebuilt function. Results that `replace` appends must be
-/// those of the statement, or be announced by [`Rewritten::By`].
-pub fn rewrite(function: &mut Function, mut replace: impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten) {
-    let body = std::mem::take(&mut function.body);
-    let mut replacement = vec![None; function.values.len()];
+/// Gives every statement of a function but `If` and `Loop` to `replace`, together with a builder that appends where the statement
+/// stood. Operands are those of the rewritten function. Results that `replace` appends must be those of the statement, or be announced by
+/// [`Rewritten::By`].
+pub fn rewrite(function: &mut Function, replace: impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten) {
+    let mut body = std::mem::take(&mut function.body);
+    let mut rewriting = Rewriting { replacement: Vec::new(), values: function.values.len(), replace };
     let mut builder = Builder::new(function);
-    list(&mut builder, body, &mut replacement, &mut replace);
-    builder.finish();
+    rewriting.list(&mut builder, &mut body);
+    function.body = body;
 }
 
-/// Rewrites a list and those nested there. The recursion must fit a small stack, so it does nothing else.
-fn list(
-    builder: &mut Builder<'_>,
-    stmts: Block,
-    replacement: &mut [Option<Value>],
-    replace: &mut impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten,
-) {
-    for mut stmt in stmts {
-        // Values that `replace` made are above the table and are never replaced.
-        map_operands(&mut stmt, |value| replacement.get(value.0 as usize).copied().flatten().unwrap_or(value));
-        let lists = match &mut stmt {
-            Stmt::If { then, otherwise, .. } => [Some(then), Some(otherwise)],
-            Stmt::Loop(body) => [Some(body), None],
-            _ => {
-                statement(builder, stmt, replacement, replace);
-                continue;
+struct Rewriting<R> {
+    /// The value that each value was replaced by, if it was; empty before the first.
+    replacement: Vec<Option<Value>>,
+    /// How many values the function had.
+    values: usize,
+    replace: R,
+}
+
+impl<R: FnMut(&mut Builder<'_>, &Stmt) -> Rewritten> Rewriting<R> {
+    /// Rewrites a list and those nested there. Statements before the first change stay where they are. The recursion must fit a
+    /// small stack, so this does nothing else.
+    fn list(&mut self, builder: &mut Builder<'_>, stmts: &mut Block) {
+        let outer = std::mem::take(&mut builder.block);
+        let changed = stmts.iter_mut().enumerate().find_map(|(position, stmt)| {
+            let stays = self.visit(builder, stmt);
+            (!stays || !builder.block.is_empty()).then_some((position, stays))
+        });
+        if let Some((position, stays)) = changed {
+            let rest = stmts.split_off(position);
+            stmts.append(&mut builder.block);
+            builder.block = std::mem::take(stmts);
+            let mut visited = Some(stays);
+            for mut stmt in rest {
+                if visited.take().unwrap_or_else(|| self.visit(builder, &mut stmt)) {
+                    builder.push(stmt);
+                }
             }
-        };
-        for block in lists.into_iter().flatten() {
-            let stmts = std::mem::take(block);
-            *block = builder.nested(|b| list(b, stmts, replacement, replace));
+            *stmts = std::mem::take(&mut builder.block);
         }
-        builder.push(stmt);
+        builder.block = outer;
     }
-}
 
-/// Rewrites a statement without lists.
-#[inline(never)]
-fn statement(
-    builder: &mut Builder<'_>,
-    stmt: Stmt,
-    replacement: &mut [Option<Value>],
-    replace: &mut impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten,
-) {
-    match (replace(builder, &stmt), &stmt) {
-        (Rewritten::By(value), Stmt::Let(result, _)) => {
-            if let Some(entry) = replacement.get_mut(result.0 as usize) {
-                *entry = Some(value);
-            }
+    /// Rewrites a statement, and returns whether it stays.
+    fn visit(&mut self, builder: &mut Builder<'_>, stmt: &mut Stmt) -> bool {
+        if !self.replacement.is_empty() {
+            // Values that `replace` made are above the table and are never replaced.
+            let replacement = &self.replacement;
+            map_operands(stmt, |value| replacement.get(value.0 as usize).copied().flatten().unwrap_or(value));
         }
-        (Rewritten::Kept, _) => {
-            if let Stmt::Let(value, op) = stmt {
-                builder.note(value, op);
+        match stmt {
+            Stmt::If { then, otherwise, .. } => {
+                self.list(builder, then);
+                self.list(builder, otherwise);
+                true
             }
-            builder.push(stmt);
+            Stmt::Loop(body) => {
+                self.list(builder, body);
+                true
+            }
+            _ => self.statement(builder, stmt),
         }
-        _ => {}
+    }
+
+    /// Rewrites a statement without lists, and returns whether it stays.
+    #[inline(never)]
+    fn statement(&mut self, builder: &mut Builder<'_>, stmt: &Stmt) -> bool {
+        match ((self.replace)(builder, stmt), stmt) {
+            (Rewritten::By(value), Stmt::Let(result, _)) => {
+                if self.replacement.is_empty() {
+                    self.replacement.resize(self.values, None);
+                }
+                if let Some(entry) = self.replacement.get_mut(result.0 as usize) {
+                    *entry = Some(value);
+                }
+            }
+            (Rewritten::Kept, Stmt::Let(value, op)) => {
+                builder.note(*value, *op);
+                return true;
+            }
+            (Rewritten::Kept, _) => return true,
+            _ => {}
+        }
+        false
     }
 }

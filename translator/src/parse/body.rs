@@ -70,16 +70,16 @@ impl<'s> Parser<'s> {
         if self.driver.at_end() {
             return Err(self.body_not_closed(body));
         }
-        let nodes = self.driver.many(Rule::statements, Rule::statement).map_err(|error| {
+        let (matches, count) = self.driver.many(Rule::statements, Rule::statement).map_err(|error| {
             let at_item = scan::starts_function(self.driver.text(), self.driver.offset())
                 || scan::starts_item(self.driver.text(), error.place().start as usize);
             if at_item { self.body_not_closed(body) } else { error }
         })?;
-        for node in nodes {
+        for node in matches.nodes().take(count) {
             let end = node.span().end as usize;
             body.last = node.span().start as usize;
             self.driver.set_offset(end);
-            self.statement(&node, body)?;
+            self.statement(node, body)?;
             // After an initialiser we are further than the match, and after the body the rest is no statements.
             if body.closed || self.driver.offset() != end {
                 break;
@@ -93,7 +93,7 @@ impl<'s> Parser<'s> {
         self.not_closed(&what, body.header)
     }
 
-    fn statement(&mut self, node: &Node<'s>, body: &mut Body<'s>) -> Result<(), Diagnostic> {
+    fn statement(&mut self, node: Node<'_, 's>, body: &mut Body<'s>) -> Result<(), Diagnostic> {
         match node.rule() {
             Rule::plain | Rule::guarded => body.statements.push(statement::instruction(node, &mut self.tokens)?),
             Rule::body_variable => {
@@ -101,7 +101,7 @@ impl<'s> Parser<'s> {
                     node.children().partition(|child| child.rule() == Rule::linkage);
                 let linkage: Option<Linkage> = super::declaration::linkage(&linkages)?;
                 if let Some(variable) = rest.first() {
-                    let variables = self.variables(variable, linkage)?;
+                    let variables = self.variables(*variable, linkage)?;
                     body.statements.extend(variables.into_iter().map(Statement::Variable));
                 }
             }
@@ -136,7 +136,7 @@ impl<'s> Parser<'s> {
 }
 
 /// The label before a table of targets or a prototype, which names it.
-fn take_label<'s>(statements: &mut Vec<Statement<'s>>, node: &Node<'s>) -> Result<Ident<'s>, Diagnostic> {
+fn take_label<'s>(statements: &mut Vec<Statement<'s>>, node: Node<'_, 's>) -> Result<Ident<'s>, Diagnostic> {
     match statements.pop() {
         Some(Statement::Label(name)) => Ok(name),
         other => {

@@ -20,7 +20,7 @@ pub(super) struct Head<'s> {
 }
 
 /// The linkage of a declaration from its linkage directives.
-pub(super) fn linkage(nodes: &[Node<'_>]) -> Result<Option<Linkage>, Diagnostic> {
+pub(super) fn linkage(nodes: &[Node<'_, '_>]) -> Result<Option<Linkage>, Diagnostic> {
     match nodes {
         [] => Ok(None),
         [node] => Ok(Some(match node.text() {
@@ -67,7 +67,11 @@ fn set<T>(slot: &mut Option<T>, value: T, word: Ident<'_>) -> Result<(), Diagnos
 }
 
 /// Reads the directives before the names of a declaration, in any order. The names start at `names`.
-pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>, names: Span) -> Result<Head<'s>, Diagnostic> {
+pub(super) fn head<'s>(
+    qualifiers: &[Node<'_, 's>],
+    linkage: Option<Linkage>,
+    names: Span,
+) -> Result<Head<'s>, Diagnostic> {
     let (mut in_space, mut bank, mut align, mut vector, mut ty) = (None, None, None, None, None);
     let mut pointer: Option<Pointer> = None;
     let mut managed = false;
@@ -122,7 +126,7 @@ pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>, names:
 }
 
 /// One name with its range or dimensions.
-pub(super) fn declarator<'s>(node: &Node<'s>, head: &Head<'s>) -> Result<Variable<'s>, Diagnostic> {
+pub(super) fn declarator<'s>(node: Node<'_, 's>, head: &Head<'s>) -> Result<Variable<'s>, Diagnostic> {
     let mut variable = Variable {
         linkage: head.linkage,
         space: head.space,
@@ -141,19 +145,19 @@ pub(super) fn declarator<'s>(node: &Node<'s>, head: &Head<'s>) -> Result<Variabl
     for child in node.children() {
         match child.rule() {
             Rule::identifier => variable.name = Some(child.ident()),
-            Rule::range => variable.range = Some(range(&child)?),
-            Rule::dimension => variable.dims.push(dimension(&child)?),
+            Rule::range => variable.range = Some(range(child)?),
+            Rule::dimension => variable.dims.push(dimension(child)?),
             _ => {}
         }
     }
     Ok(variable)
 }
 
-fn range(node: &Node<'_>) -> Result<u32, Diagnostic> {
+fn range(node: Node<'_, '_>) -> Result<u32, Diagnostic> {
     node.children().next().map_or(Ok(0), |number| literal::small(number.ident()))
 }
 
-fn dimension(node: &Node<'_>) -> Result<Option<u64>, Diagnostic> {
+fn dimension(node: Node<'_, '_>) -> Result<Option<u64>, Diagnostic> {
     let tokens: Vec<Token<'_>> = node.children().map(|child| child.token()).collect();
     let Some((close, tokens)) = tokens.split_last() else {
         return Ok(None);
@@ -173,7 +177,7 @@ fn dimension(node: &Node<'_>) -> Result<Option<u64>, Diagnostic> {
 }
 
 /// A list of parameters in parentheses.
-pub(super) fn parameters<'s>(node: &Node<'s>) -> Result<Vec<Variable<'s>>, Diagnostic> {
+pub(super) fn parameters<'s>(node: Node<'_, 's>) -> Result<Vec<Variable<'s>>, Diagnostic> {
     let parameters = node.children().filter(|child| child.rule() == Rule::parameter);
     parameters
         .map(|parameter| {
@@ -181,14 +185,14 @@ pub(super) fn parameters<'s>(node: &Node<'s>) -> Result<Vec<Variable<'s>>, Diagn
                 parameter.children().partition(|child| child.rule() == Rule::qualifier);
             let name = names.first().ok_or_else(|| error::expected("a name", parameter.span()))?;
             let head = head(&qualifiers, None, name.tight().span)?;
-            let variable = declarator(name, &head)?;
+            let variable = declarator(*name, &head)?;
             Ok(Variable { span: parameter.tight().span, ..variable })
         })
         .collect()
 }
 
 /// A directive with its numbers: `.maxntid 16, 16`.
-pub(super) fn directive<'s>(node: &Node<'s>) -> Result<Option<Directive<'s>>, Diagnostic> {
+pub(super) fn directive<'s>(node: Node<'_, 's>) -> Result<Option<Directive<'s>>, Diagnostic> {
     let mut children = node.children();
     let Some(first) = children.next() else {
         return Ok(None);
@@ -210,7 +214,7 @@ pub(super) fn directive<'s>(node: &Node<'s>) -> Result<Option<Directive<'s>>, Di
 
 /// The header of a function, and whether a body follows.
 pub(super) fn function<'s>(
-    node: &Node<'s>,
+    node: Node<'_, 's>,
     linkage: Option<Linkage>,
     start: Span,
 ) -> Result<(Function<'s>, bool), Diagnostic> {
@@ -222,13 +226,13 @@ pub(super) fn function<'s>(
     for child in node.children() {
         match child.rule() {
             Rule::function_kind if child.text() == ".entry" => kind = FunctionKind::Entry,
-            Rule::parameters if name.is_some() => params = parameters(&child)?,
+            Rule::parameters if name.is_some() => params = parameters(child)?,
             Rule::parameters if kind == FunctionKind::Entry => {
                 return Err(error::expected("the name of the kernel", child.span()));
             }
-            Rule::parameters => returns = parameters(&child)?,
+            Rule::parameters => returns = parameters(child)?,
             Rule::identifier => name = Some(child.ident()),
-            Rule::function_directive => directives.extend(directive(&child)?),
+            Rule::function_directive => directives.extend(directive(child)?),
             Rule::brace_open => body = true,
             _ => {}
         }

@@ -9,7 +9,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 
 use super::error;
 use super::initializer::{Builder, Step};
-use super::node::{Node, PtxParser, Rule};
+use super::node::{Matches, PtxParser, Rule};
 use super::scan::{self, Braces, Stop};
 use crate::ast::Init;
 use crate::diagnostic::{Diagnostic, Span};
@@ -96,25 +96,22 @@ impl<'s> Driver<'s> {
     }
 
     /// Matches one piece and moves past it.
-    pub(super) fn one(&mut self, rule: Rule) -> Result<Node<'s>, Diagnostic> {
+    pub(super) fn one(&mut self, rule: Rule) -> Result<Matches<'s>, Diagnostic> {
         self.skip_trivia()?;
-        let node = self.matches(rule, LONGEST)?.0.next().ok_or_else(|| self.expected("something else"))?;
-        self.offset = node.span().end as usize;
-        Ok(node)
+        let matches = self.matches(rule, LONGEST)?.0;
+        let end = matches.nodes().next().ok_or_else(|| self.expected("something else"))?.span().end;
+        self.offset = end as usize;
+        Ok(matches)
     }
 
-    /// Matches pieces that follow each other, at least one; moving past them is left to the caller.
-    pub(super) fn many(
-        &mut self,
-        run: Rule,
-        single: Rule,
-    ) -> Result<impl Iterator<Item = Node<'s>> + use<'s>, Diagnostic> {
-        let (nodes, window) = self.matches(run, RUN)?;
-        let complete = nodes.len().saturating_sub(usize::from(window.cut));
+    /// Matches pieces that follow each other, at least one, and tells how many there are; moving past them is left to the caller.
+    pub(super) fn many(&mut self, run: Rule, single: Rule) -> Result<(Matches<'s>, usize), Diagnostic> {
+        let (matches, window) = self.matches(run, RUN)?;
+        let complete = matches.nodes().count().saturating_sub(usize::from(window.cut));
         if complete > 0 {
-            return Ok(nodes.take(complete));
+            return Ok((matches, complete));
         }
-        Ok(self.matches(single, LONGEST)?.0.take(1))
+        Ok((self.matches(single, LONGEST)?.0, 1))
     }
 
     fn window(&self, size: usize) -> Window<'s> {
@@ -126,20 +123,17 @@ impl<'s> Driver<'s> {
         Window { text, start: self.offset, cut: end < self.text.len() }
     }
 
-    fn matches(
-        &self,
-        rule: Rule,
-        size: usize,
-    ) -> Result<(impl ExactSizeIterator<Item = Node<'s>> + use<'s>, Window<'s>), Diagnostic> {
+    fn matches(&self, rule: Rule, size: usize) -> Result<(Matches<'s>, Window<'s>), Diagnostic> {
         let window = self.window(size);
         let pairs = PtxParser::parse(rule, window.text).map_err(|error| self.mismatch(error, &window))?;
+        // The text is at most u32::MAX bytes long.
+        let matches = Matches::new(pairs, self.text, window.start as u32);
         // A match that needs to see the end of the text must not take the end of the window for it.
-        let end = pairs.clone().next_back().map_or(0, |pair| pair.as_span().end());
-        if size == LONGEST && window.cut && end == window.text.len() {
+        let end = matches.nodes().last().map_or(window.start, |node| node.span().end as usize);
+        if size == LONGEST && window.cut && end == window.end() {
             return Err(self.too_long());
         }
-        // The text is at most u32::MAX bytes long.
-        Ok((Node::all(pairs, window.start as u32), window))
+        Ok((matches, window))
     }
 
     fn mismatch(&self, error: Error<Rule>, window: &Window<'s>) -> Diagnostic {
@@ -173,12 +167,12 @@ impl<'s> Driver<'s> {
         let mut size = RUN;
         loop {
             self.skip_trivia()?;
-            let (nodes, window) = self.matches(Rule::initializer, size)?;
+            let (matches, window) = self.matches(Rule::initializer, size)?;
             let (start, mut end) = (self.offset, self.offset);
-            for node in nodes {
+            for node in matches.nodes() {
                 let span = node.span();
                 end = span.end as usize;
-                match builder.push(&node)? {
+                match builder.push(node)? {
                     Step::Value => {}
                     Step::Separator => self.offset = end,
                     Step::Done(init) => {

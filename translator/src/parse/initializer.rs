@@ -32,7 +32,7 @@ pub(super) struct Builder<'s> {
 
 impl<'s> Builder<'s> {
     /// Takes the next token.
-    pub(super) fn push(&mut self, node: &Node<'s>) -> Result<Step<'s>, Diagnostic> {
+    pub(super) fn push(&mut self, node: Node<'_, 's>) -> Result<Step<'s>, Diagnostic> {
         let token = node.token();
         let span = token.ident.span;
         match token.ident.text {

@@ -135,7 +135,7 @@ impl<'s> Parser<'s> {
 
     fn item(&mut self) -> Result<(), Diagnostic> {
         let item = self.driver.one(Rule::item)?;
-        let Some(node) = item.children().next() else {
+        let Some(node) = item.nodes().next().and_then(|item| item.children().next()) else {
             return Ok(());
         };
         if self.module.target.is_empty() && !matches!(node.rule(), Rule::version | Rule::target) {
@@ -143,18 +143,18 @@ impl<'s> Parser<'s> {
             return Err(error::expected_at(self.driver.text(), "`.target` (it follows `.version`)", start));
         }
         match node.rule() {
-            Rule::section => self.section(&node),
-            Rule::declaration => self.declaration(&node),
+            Rule::section => self.section(node),
+            Rule::declaration => self.declaration(node),
             _ => {
                 // These are read completely: there is nothing to skip after an error.
-                let result = self.directive(&node);
+                let result = self.directive(node);
                 self.errors.extend(result.err());
                 Ok(())
             }
         }
     }
 
-    fn directive(&mut self, node: &Node<'s>) -> Result<(), Diagnostic> {
+    fn directive(&mut self, node: Node<'_, 's>) -> Result<(), Diagnostic> {
         let mut children = node.children().filter(|child| child.rule() != Rule::comma).skip(1);
         match node.rule() {
             Rule::version => self.version(node)?,
@@ -187,7 +187,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn version(&mut self, node: &Node<'s>) -> Result<(), Diagnostic> {
+    fn version(&mut self, node: Node<'_, 's>) -> Result<(), Diagnostic> {
         let Some(number) = node.children().nth(1) else { return Ok(()) };
         if self.module.version.is_some() {
             return Err(Diagnostic::invalid("`.version` may stand only once, at the start", node.span()));
@@ -199,13 +199,14 @@ impl<'s> Parser<'s> {
     }
 
     /// Passes over debugging data up to its closing brace.
-    fn section(&mut self, header: &Node<'s>) -> Result<(), Diagnostic> {
+    fn section(&mut self, header: Node<'_, 's>) -> Result<(), Diagnostic> {
         loop {
             self.driver.skip_trivia()?;
             if self.driver.at_end() {
                 return Err(self.not_closed("this section", header.span()));
             }
-            for node in self.driver.many(Rule::section_entries, Rule::section_piece)? {
+            let (matches, count) = self.driver.many(Rule::section_entries, Rule::section_piece)?;
+            for node in matches.nodes().take(count) {
                 self.driver.set_offset(node.span().end as usize);
                 if node.rule() == Rule::brace_close {
                     return Ok(());
@@ -219,16 +220,16 @@ impl<'s> Parser<'s> {
         self.driver.expected("`}`").with_help(format!("{what} starts in line {line} and is not closed"))
     }
 
-    fn declaration(&mut self, node: &Node<'s>) -> Result<(), Diagnostic> {
+    fn declaration(&mut self, node: Node<'_, 's>) -> Result<(), Diagnostic> {
         let (linkages, rest): (Vec<_>, Vec<_>) = node.children().partition(|child| child.rule() == Rule::linkage);
         let linkage = declaration::linkage(&linkages)?;
         let Some(declared) = rest.first() else { return Ok(()) };
         if declared.rule() == Rule::variable {
-            let variables = self.variables(declared, linkage)?;
+            let variables = self.variables(*declared, linkage)?;
             self.module.items.extend(variables.into_iter().map(Item::Variable));
             return Ok(());
         }
-        let (mut function, has_body) = declaration::function(declared, linkage, node.span())?;
+        let (mut function, has_body) = declaration::function(*declared, linkage, node.span())?;
         if has_body {
             function.body = Some(self.body(function.span, Some(&function)));
         }
@@ -237,7 +238,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The variables of one declaration, with their initialisers.
-    fn variables(&mut self, node: &Node<'s>, linkage: Option<Linkage>) -> Result<Vec<Variable<'s>>, Diagnostic> {
+    fn variables(&mut self, node: Node<'_, 's>, linkage: Option<Linkage>) -> Result<Vec<Variable<'s>>, Diagnostic> {
         let qualifiers: Vec<_> = node.children().filter(|child| child.rule() == Rule::qualifier).collect();
         let names = node.children().find(|child| child.rule() == Rule::declarator);
         let names = names.map_or(node.span(), |name| name.tight().span);
@@ -250,18 +251,19 @@ impl<'s> Parser<'s> {
                 variable.init = Some(init);
             }
             let more = self.driver.one(Rule::more_variables)?;
-            initialised = declarators(&more, &head, &mut variables)?;
+            let Some(more) = more.nodes().next() else { break };
+            initialised = declarators(more, &head, &mut variables)?;
         }
         Ok(variables)
     }
 }
 
 /// Adds the variables of a list; true if it stops at the `=` of an initialiser.
-fn declarators<'s>(node: &Node<'s>, head: &Head<'s>, variables: &mut Vec<Variable<'s>>) -> Result<bool, Diagnostic> {
+fn declarators<'s>(node: Node<'_, 's>, head: &Head<'s>, variables: &mut Vec<Variable<'s>>) -> Result<bool, Diagnostic> {
     let mut initialised = false;
     for child in node.children() {
         match child.rule() {
-            Rule::declarator => variables.push(declaration::declarator(&child, head)?),
+            Rule::declarator => variables.push(declaration::declarator(child, head)?),
             Rule::equals => initialised = true,
             _ => {}
         }

@@ -1,6 +1,6 @@
-//! A view of pest's pairs with spans that count from the start of the source, and the tokens made from them.
+//! What pest matched, as a tree that is quick to walk, and the tokens made from it.
 
-use pest::iterators::{Pair, Pairs};
+use pest::iterators::Pairs;
 
 use crate::ast::Ident;
 use crate::diagnostic::Span;
@@ -15,42 +15,91 @@ mod grammar {
 
 pub(super) use grammar::{PtxParser, Rule};
 
-/// A matched rule.
-#[derive(Clone)]
-pub(super) struct Node<'s> {
-    pair: Pair<'s, Rule>,
-    /// Offset in the source of the text that was given to pest.
-    base: u32,
+/// What one call of pest matched: a tree, flat and in the order of the text, with places that count from the start of the source.
+pub(super) struct Matches<'s> {
+    text: &'s str,
+    entries: Vec<Entry>,
 }
 
-impl<'s> Node<'s> {
-    /// The nodes of a match that starts at `base`.
-    pub(super) fn all(pairs: Pairs<'s, Rule>, base: u32) -> impl ExactSizeIterator<Item = Node<'s>> + use<'s> {
-        pairs.map(move |pair| Node { pair, base })
+struct Entry {
+    rule: Rule,
+    span: Span,
+    /// The position of the next entry that isn't inside this one.
+    next: usize,
+}
+
+impl<'s> Matches<'s> {
+    /// What pest found in the part of a text that starts at `base`.
+    pub(super) fn new(pairs: Pairs<'_, Rule>, text: &'s str, base: u32) -> Self {
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut open = Vec::new();
+        for token in pairs.tokens() {
+            // Sources are at most u32::MAX bytes long.
+            match token {
+                pest::Token::Start { rule, pos } => {
+                    let start = base + pos.pos() as u32;
+                    open.push(entries.len());
+                    entries.push(Entry { rule, span: Span { start, end: start }, next: 0 });
+                }
+                pest::Token::End { pos, .. } => {
+                    let next = entries.len();
+                    // Each end has its start before it.
+                    if let Some(entry) = open.pop().and_then(|position| entries.get_mut(position)) {
+                        entry.span.end = base + pos.pos() as u32;
+                        entry.next = next;
+                    }
+                }
+            }
+        }
+        Self { text, entries }
     }
 
-    pub(super) fn rule(&self) -> Rule {
-        self.pair.as_rule()
+    /// The outermost nodes.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = Node<'_, 's>> {
+        self.between(0, self.entries.len())
     }
 
-    pub(super) fn text(&self) -> &'s str {
-        self.pair.as_str()
+    fn between(&self, first: usize, end: usize) -> impl Iterator<Item = Node<'_, 's>> + use<'_, 's> {
+        let mut position = first;
+        std::iter::from_fn(move || {
+            let entry = self.entries.get(position).filter(|_| position < end)?;
+            let node = Node { matches: self, entry, position };
+            position = entry.next;
+            Some(node)
+        })
+    }
+}
+
+/// A matched rule.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'m, 's> {
+    matches: &'m Matches<'s>,
+    entry: &'m Entry,
+    position: usize,
+}
+
+impl<'m, 's> Node<'m, 's> {
+    pub(super) fn rule(self) -> Rule {
+        self.entry.rule
     }
 
-    pub(super) fn span(&self) -> Span {
-        let span = self.pair.as_span();
-        // Sources are at most u32::MAX bytes long, so both fit.
-        Span { start: self.base + span.start() as u32, end: self.base + span.end() as u32 }
+    pub(super) fn text(self) -> &'s str {
+        let Span { start, end } = self.entry.span;
+        self.matches.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    pub(super) fn ident(&self) -> Ident<'s> {
+    pub(super) fn span(self) -> Span {
+        self.entry.span
+    }
+
+    pub(super) fn ident(self) -> Ident<'s> {
         Ident { text: self.text(), span: self.span() }
     }
 
     /// The node up to its last token: where a node ends with something optional, pest counts the white space and the
     /// comments after it in.
-    pub(super) fn tight(&self) -> Ident<'s> {
-        let mut last = self.clone();
+    pub(super) fn tight(self) -> Ident<'s> {
+        let mut last = self;
         // The grammar is not recursive, so this takes a few steps only.
         while let Some(child) = last.children().last() {
             last = child;
@@ -60,7 +109,7 @@ impl<'s> Node<'s> {
     }
 
     /// The name of a directive without its dot, or a string without its quotes.
-    pub(super) fn inner_ident(&self) -> Ident<'s> {
+    pub(super) fn inner_ident(self) -> Ident<'s> {
         let whole = self.ident();
         match self.rule() {
             Rule::string => part(whole, 1, whole.text.len().saturating_sub(1)),
@@ -68,12 +117,11 @@ impl<'s> Node<'s> {
         }
     }
 
-    pub(super) fn children(&self) -> impl Iterator<Item = Node<'s>> + use<'s> {
-        let base = self.base;
-        self.pair.clone().into_inner().map(move |pair| Node { pair, base })
+    pub(super) fn children(self) -> impl Iterator<Item = Node<'m, 's>> + use<'m, 's> {
+        self.matches.between(self.position + 1, self.entry.next)
     }
 
-    pub(super) fn token(&self) -> Token<'s> {
+    pub(super) fn token(self) -> Token<'s> {
         Token { rule: self.rule(), ident: self.ident() }
     }
 }

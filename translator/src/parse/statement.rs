@@ -9,7 +9,7 @@ use crate::ast::{Guard, Ident, Instruction, Statement};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// `label:` or an instruction.
-pub(super) fn instruction<'s>(node: &Node<'s>, tokens: &mut Vec<Token<'s>>) -> Result<Statement<'s>, Diagnostic> {
+pub(super) fn instruction<'s>(node: Node<'_, 's>, tokens: &mut Vec<Token<'s>>) -> Result<Statement<'s>, Diagnostic> {
     let mut guard = None;
     let mut modifiers = Vec::new();
     let mut opcode = Ident { text: "", span: node.span() };
@@ -18,7 +18,7 @@ pub(super) fn instruction<'s>(node: &Node<'s>, tokens: &mut Vec<Token<'s>>) -> R
     tokens.clear();
     for child in node.children() {
         match child.rule() {
-            Rule::guard => guard = self::guard(&child),
+            Rule::guard => guard = self::guard(child),
             Rule::mnemonic => opcode = split(child.ident(), 0, &mut modifiers),
             Rule::modifiers => {
                 split(child.ident(), 1, &mut modifiers);
@@ -52,7 +52,7 @@ fn split<'s>(whole: Ident<'s>, from: usize, modifiers: &mut Vec<Ident<'s>>) -> I
     first.unwrap_or(whole)
 }
 
-fn guard<'s>(node: &Node<'s>) -> Option<Guard<'s>> {
+fn guard<'s>(node: Node<'_, 's>) -> Option<Guard<'s>> {
     let negated = node.children().any(|child| child.rule() == Rule::negation);
     let register = node.children().find(|child| child.rule() == Rule::identifier)?.ident();
     Some(Guard { register, negated })
@@ -66,15 +66,15 @@ fn label<'s>(name: Ident<'s>, modifiers: &[Ident<'s>], colon: Span) -> Result<St
 }
 
 /// `.loc file line column`, and `inlined_at file line column`
-pub(super) fn location<'s>(node: &Node<'s>) -> Result<Statement<'s>, Diagnostic> {
+pub(super) fn location<'s>(node: Node<'_, 's>) -> Result<Statement<'s>, Diagnostic> {
     let [file, line, column] = place(node)?;
     let call = node.children().find(|child| child.rule() == Rule::location_inlined);
-    let inlined_at = call.map(|call| place(&call)).transpose()?;
+    let inlined_at = call.map(|call| place(call)).transpose()?;
     Ok(Statement::Loc { file, line, column, inlined_at })
 }
 
 /// File, line and column.
-fn place(node: &Node<'_>) -> Result<[u32; 3], Diagnostic> {
+fn place(node: Node<'_, '_>) -> Result<[u32; 3], Diagnostic> {
     let mut numbers = [0; 3];
     let children = node.children().filter(|child| child.rule() == Rule::number);
     for (slot, child) in numbers.iter_mut().zip(children) {
@@ -84,12 +84,12 @@ fn place(node: &Node<'_>) -> Result<[u32; 3], Diagnostic> {
 }
 
 /// The strings of a `.pragma`.
-pub(super) fn pragmas<'s>(node: &Node<'s>) -> impl Iterator<Item = Ident<'s>> + use<'s> {
+pub(super) fn pragmas<'s>(node: Node<'_, 's>) -> impl Iterator<Item = Ident<'s>> {
     node.children().filter(|child| child.rule() == Rule::string).map(|child| child.inner_ident())
 }
 
 /// `.branchtargets` or `.calltargets` after its label.
-pub(super) fn targets<'s>(node: &Node<'s>, name: Ident<'s>) -> Statement<'s> {
+pub(super) fn targets<'s>(node: Node<'_, 's>, name: Ident<'s>) -> Statement<'s> {
     let targets = node.children().filter(|child| child.rule() == Rule::target_name);
     let targets = targets.map(|child| child.tight()).collect();
     if node.children().any(|child| child.rule() == Rule::dot_branchtargets) {
@@ -100,16 +100,16 @@ pub(super) fn targets<'s>(node: &Node<'s>, name: Ident<'s>) -> Statement<'s> {
 }
 
 /// `.callprototype` after its label.
-pub(super) fn prototype<'s>(node: &Node<'s>, name: Ident<'s>) -> Result<Statement<'s>, Diagnostic> {
+pub(super) fn prototype<'s>(node: Node<'_, 's>, name: Ident<'s>) -> Result<Statement<'s>, Diagnostic> {
     let (mut returns, mut params, mut noreturn) = (Vec::new(), Vec::new(), false);
     let mut named = false;
     for child in node.children() {
         match child.rule() {
-            Rule::parameters if named => params = declaration::parameters(&child)?,
-            Rule::parameters => returns = declaration::parameters(&child)?,
+            Rule::parameters if named => params = declaration::parameters(child)?,
+            Rule::parameters => returns = declaration::parameters(child)?,
             Rule::sink => named = true,
             Rule::function_directive => {
-                noreturn |= declaration::directive(&child)?.is_some_and(|directive| directive.name.text == "noreturn");
+                noreturn |= declaration::directive(child)?.is_some_and(|directive| directive.name.text == "noreturn");
             }
             _ => {}
         }

@@ -71,7 +71,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let arguments = arguments.iter().zip(taken).map(|(operand, passed)| self.call_argument(operand, passed.scalar));
         let arguments = arguments.collect::<Result<_>>()?;
         let mut operands = vec![Operand::List(results), callee, Operand::List(arguments)];
-        operands.extend(targets.map(Operand::Targets));
+        operands.extend(targets.map(|targets| Operand::Targets(Box::new(targets))));
         Ok(operands)
     }
 
@@ -92,7 +92,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         match self.resolve(table)? {
             Symbol::Table(number) => {
                 if let Some(Operand::Targets(targets)) = self.find_table(number) {
-                    return Ok(targets.clone());
+                    return Ok(Targets::clone(targets));
                 }
             }
             Symbol::Variable(variable) => {

@@ -18,7 +18,7 @@ pub enum Operand {
     /// A special register.
     Special(Special),
     /// A register of a video instruction: parts of it, or its negation.
-    Video(Selected),
+    Video(Box<Selected>),
     /// `_`
     Sink,
     /// `{a, b}`
@@ -40,7 +40,7 @@ pub enum Operand {
     /// The address of a function as a value.
     FunctionAddress(FuncId),
     /// What a call through a register may call.
-    Targets(Targets),
+    Targets(Box<Targets>),
     /// The labels that an indexed branch goes to.
     Labels(Vec<Label>),
 }

@@ -1,5 +1,9 @@
 //! Special registers (PTX chapter 10).
 
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
+
 use crate::isa::types::{Class, ScalarType};
 
 /// Which lanes `%lanemask_…` has, compared with the thread's own.
@@ -189,6 +193,7 @@ impl Special {
             %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec
             %reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap %reserved_smem_offset_0
             %reserved_smem_offset_1";
-        NAMES.split_ascii_whitespace().any(|known| known == name) || Self::is_counter(name)
+        static KNOWN: LazyLock<FxHashSet<&str>> = LazyLock::new(|| NAMES.split_ascii_whitespace().collect());
+        KNOWN.contains(name) || Self::is_counter(name)
     }
 }

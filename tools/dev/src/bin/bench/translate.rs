@@ -1,6 +1,7 @@
 //! `bench translate`: how fast large modules are translated, and in how much memory.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,8 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
         let start = Instant::now();
         let program = Program::new(&source)?;
         let parse = start.elapsed();
-        let translation = program.translate(&Options { keep_going: true, ..Options::new(&target) })?;
+        let translation =
+            program.translate(&Options { keep_going: true, threads: NonZeroUsize::new(1), ..Options::new(&target) })?;
         let total = start.elapsed();
         let row = Row {
             bytes: source.text().len(),
