@@ -194,6 +194,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             sizes: arguments.services.get(),
             line_info: arguments.line_info,
             checks: false,
+            threads: None,
             check_accesses: false,
         };
         let dump = arguments.dump_passes.as_ref().map(|folder| {

@@ -94,7 +94,29 @@ pub fn outline(
     facts: &Facts,
     expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    let candidates = Candidates::of(function, facts);
+    let may_be_long = |body: &Function, value, op: &Op| is_candidate(body, facts.fma_f32_fused, value, op);
+    outline_those(function, facts, may_be_long, expand)
+}
+
+/// The same for arithmetic on f16, which is replaced before other passes look at what it is made of.
+///
+/// # Errors
+/// Those of `expand`.
+pub fn outline_halves(
+    function: &mut Function,
+    facts: &Facts,
+    expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    outline_those(function, facts, |_, _, op| matches!(op, Op::Half(..)), expand)
+}
+
+fn outline_those(
+    function: &mut Function,
+    facts: &Facts,
+    may_be_long: impl Fn(&Function, Value, &Op) -> bool,
+    expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    let candidates = Candidates::of(function, facts, may_be_long);
     if candidates.often.values().all(|count| *count < 2) {
         return Ok(());
     }
@@ -177,13 +199,13 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of(function: &Function, facts: &Facts) -> Candidates {
+    fn of(function: &Function, facts: &Facts, may_be_long: impl Fn(&Function, Value, &Op) -> bool) -> Candidates {
         let mut candidates = Candidates::default();
         for body in function.helpers.iter().map(|helper| &helper.function).chain([function]) {
             let constants = body.constants();
             let short = floors_of_clamped(body, facts, &constants);
             for_each_stmt(&body.body, |stmt| match stmt {
-                Stmt::Let(value, op) if is_candidate(body, facts.fma_f32_fused, *value, op) && !short.contains(op) => {
+                Stmt::Let(value, op) if may_be_long(body, *value, op) && !short.contains(op) => {
                     let (shape, _) = Shape::of(body, *value, *op, &constants);
                     *candidates.often.entry(shape.general()).or_default() += 1;
                     *candidates.counts.entry(shape).or_default() += 1;

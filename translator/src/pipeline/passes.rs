@@ -119,6 +119,15 @@ pub static PASSES: &[Pass] = &[
             legalize::expand_dots(function);
         }
     }),
+    unit("outline_halves", Mapped, Mapped, |unit, settings| {
+        if settings.policy.floats.halves {
+            return Ok(());
+        }
+        let facts = &settings.policy.floats.trusted;
+        legalize::outline_halves(&mut unit.function, facts, |function| {
+            finish_alone("outline_halves", function, settings)
+        })
+    }),
     policy("expand_halves", Mapped, |function, policy| {
         if !policy.floats.halves {
             legalize::expand_halves(function);
