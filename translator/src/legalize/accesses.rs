@@ -15,7 +15,7 @@ use super::generic::{access_into, access_of};
 use crate::interface::{allocations, push_constant};
 use crate::ir::{
     Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, MemoryOrder,
-    Op, Space, Stmt, Type, Value, Var,
+    Op, Space, Stmt, Type, Value, Var, for_each_stmt,
 };
 use crate::opt::{Rewritten, for_each_result, rewrite};
 use crate::target::{CheckedAccess, CheckedSpace, Fault};
@@ -48,17 +48,18 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
         has_shared,
         has_local,
         definitions: FxHashMap::default(),
+        sets: FxHashMap::default(),
         hits: FxHashMap::default(),
         pool: Vec::new(),
     };
-    rewrite(function, |b, stmt| {
-        if let Stmt::Let(value, op) = stmt {
-            checks.definitions.insert(*value, *op);
-        }
-        match access_of(stmt) {
-            Some((access, address)) => checks.check(b, stmt, access, address),
-            None => Rewritten::Kept,
-        }
+    for_each_stmt(&function.body, |stmt| match stmt {
+        Stmt::Let(value, op) => drop(checks.definitions.insert(*value, *op)),
+        Stmt::Set(var, value) => checks.sets.entry(*var).or_default().push(*value),
+        _ => {}
+    });
+    rewrite(function, |b, stmt| match access_of(stmt) {
+        Some((access, address)) => checks.check(b, stmt, access, address),
+        None => Rewritten::Kept,
     });
 }
 
@@ -86,6 +87,8 @@ struct Checks {
     has_local: bool,
     /// What defines the function's values.
     definitions: FxHashMap<Value, Op>,
+    /// What variables are set to.
+    sets: FxHashMap<Var, Vec<Value>>,
     hits: FxHashMap<Root, Hit>,
     /// At most [`MAX_HITS`].
     pool: Vec<Hit>,
@@ -156,20 +159,38 @@ impl Checks {
         }
     }
 
-    /// Whether an address is computed from that of something that the host provides for the translator's own code.
+    /// Whether an address is computed from that of something that the host provides for the translator's own code, perhaps through a
+    /// variable that is null where there is no room. What a kernel gets of that is selected before, and so checked.
     fn is_provided(&self, address: Value) -> bool {
-        let mut todo = vec![address];
-        while let Some(value) = todo.pop() {
-            let Some(&Op::Binary(Binary::Add, a, c)) = self.definitions.get(&value) else { continue };
-            if self.definitions.get(&a) == Some(&Op::Builtin(Builtin::PushConstant(push_constant::VARIABLES_ADDRESS)))
-                && let Some(Op::Const(offset)) = self.definitions.get(&c)
-                && *offset >= self.allocations.provided
-            {
-                return true;
+        let is_provided = |value: &Value| self.terms(*value).any(|term| self.is_in_provided(term));
+        let is_null = |value: &Value| self.definitions.get(value) == Some(&Op::Const(0));
+        self.terms(address).any(|term| match self.definitions.get(&term) {
+            Some(Op::Get(var)) => {
+                let sets = self.sets.get(var).map_or(&[][..], Vec::as_slice);
+                sets.iter().any(is_provided) && sets.iter().all(|value| is_null(value) || is_provided(value))
             }
-            todo.extend([a, c]);
-        }
-        false
+            _ => self.is_in_provided(term),
+        })
+    }
+
+    /// A value, and all values that it is the sum of.
+    fn terms(&self, value: Value) -> impl Iterator<Item = Value> {
+        let mut todo = vec![value];
+        std::iter::from_fn(move || {
+            let value = todo.pop()?;
+            if let Some(&Op::Binary(Binary::Add, a, c)) = self.definitions.get(&value) {
+                todo.extend([a, c]);
+            }
+            Some(value)
+        })
+    }
+
+    /// Whether a value is the address of the module's variables with an offset from which on the host provides.
+    fn is_in_provided(&self, value: Value) -> bool {
+        let Some(Op::Binary(Binary::Add, a, c)) = self.definitions.get(&value) else { return false };
+        let variables = Op::Builtin(Builtin::PushConstant(push_constant::VARIABLES_ADDRESS));
+        self.definitions.get(a) == Some(&variables)
+            && matches!(self.definitions.get(c), Some(Op::Const(offset)) if *offset >= self.allocations.provided)
     }
 
     /// The push constant and the known offset that an address is the sum of. An address that is more is no sum: all ones.
