@@ -10,9 +10,9 @@ use crate::stream::Stream;
 /// Where one side of a copy begins.
 ///
 /// ```
-/// use ptx2spv_runtime::{CopySide, Place};
+/// use ptx2spv_runtime::{CopyAddress, CopySide};
 ///
-/// assert_eq!(CopySide::device(4096).place, Place::Device(4096));
+/// assert_eq!(CopySide::device(4096).place, CopyAddress::Device(4096));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyAddress {
