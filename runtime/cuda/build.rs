@@ -1,4 +1,5 @@
-//! Makes the library's exported functions of the lines in `api.in` and `cudart.in`, and of the former the table for looking them up.
+//! Generates the library's exported functions from the lines of `api.in` and `cudart.in`, and from `api.in` the table
+//! for looking them up.
 
 use std::env;
 use std::fmt::Write;
@@ -7,18 +8,19 @@ use std::path::Path;
 /// A line of a table.
 struct Function<'a> {
     name: &'a str,
-    /// The version that brought a function of the driver; what a function of the runtime API needs before its body.
+    /// For the driver API, the CUDA version that added the function; for the runtime API, what the function needs
+    /// before its body.
     second: &'a str,
-    /// The ending of the name's twin for per-thread default streams.
+    /// Suffix of the variant for per-thread default streams.
     twin: Option<&'a str>,
     body: Option<Body<'a>>,
 }
 
-/// What implements a function.
+/// The implementation of a function.
 struct Body<'a> {
     path: &'a str,
     arguments: Vec<(&'a str, &'a str)>,
-    /// What is returned, where that is no code.
+    /// The result type, if it is not a result code.
     result: Option<&'a str>,
 }
 
@@ -32,7 +34,7 @@ enum Api {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
-        // Programs look for this name, and may call the library until their very end.
+        // The soname is the one that programs look for. `nodelete`: programs may call the library until they exit.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }

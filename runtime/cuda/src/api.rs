@@ -1,4 +1,4 @@
-//! The exported functions, made of `api.in` by the build script.
+//! The exported functions, generated from `api.in` by the build script.
 #![allow(non_snake_case, missing_docs, reason = "the names are CUDA's, and CUDA's manual documents them")]
 #![allow(improper_ctypes_definitions, reason = "pointers in transparent wrappers")]
 
@@ -28,7 +28,7 @@ use ptx2spv_runtime::TensorMap;
 
 include!(concat!(env!("OUT_DIR"), "/api.rs"));
 
-/// What needs the table of all functions.
+/// The modules that need the table of all functions.
 mod lookup {
     use std::ffi::{c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! Arrays, and mip-mapped ones.
+//! Arrays and mip-mapped arrays.
 
 use std::ffi::c_uint;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ pub(crate) struct Array {
     context: Arc<Context>,
     pub array: runtime::Array,
     pub description: Description3D,
-    /// Whether the array ends with a mip-mapped one.
+    /// Whether the array is a level of a mip-mapped array and is freed with it.
     is_level: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Mipmapped {
     context: Arc<Context>,
     pub array: runtime::MipmappedArray,
     pub description: Description3D,
-    /// Those levels that were asked for.
+    /// The levels that have been requested so far.
     levels: Mutex<Vec<(c_uint, ArrayHandle)>>,
 }
 
@@ -80,7 +80,7 @@ const CUBE: c_uint = 4;
 const GATHER: c_uint = 8;
 const DEPTH: c_uint = 0x10;
 const COLOR: c_uint = 0x20;
-/// Memory that is there in parts or later, and memory for video.
+/// Sparse arrays, deferred mapping, and video memory.
 const UNSUPPORTED: c_uint = 0x40 | 0x80 | 0x100;
 
 impl From<Description> for Description3D {
@@ -99,7 +99,7 @@ impl Description3D {
         if flags & !(LAYERED | SURFACE | CUBE | GATHER | DEPTH | COLOR) != 0 {
             return Err(INVALID_VALUE);
         }
-        let size = |size: usize| u32::try_from(size).map_err(|_| INVALID_VALUE.because("a size of an array"));
+        let size = |size: usize| u32::try_from(size).map_err(|_| INVALID_VALUE.because("an array size above 32 bits"));
         let (width, height, depth) = (size(self.width)?, size(self.height)?, size(self.depth)?);
         let shape = match (flags & LAYERED != 0, flags & CUBE != 0, height, depth) {
             (false, false, 0, 0) => ArrayShape::OneD { width },
@@ -120,10 +120,10 @@ impl Description3D {
         Ok(ArrayDescriptor { surface: flags & SURFACE != 0, gather: flags & GATHER != 0, ..descriptor })
     }
 
-    /// The description of a level.
+    /// The description of one level.
     fn of_level(&self, array: &runtime::Array) -> Self {
         let [width, height, depth] = array.size().map(|size| size as usize);
-        // What an array doesn't have stays zero.
+        // Dimensions that the array lacks stay zero.
         let of = |own: usize, size: usize| if own == 0 { 0 } else { size };
         Self { width, height: of(self.height, height), depth: of(self.depth, depth), ..*self }
     }
@@ -160,7 +160,7 @@ pub(crate) fn description_3d(description: Out<Description3D>, array: ArrayHandle
 pub(crate) fn destroy(array: ArrayHandle) -> Result<(), Code> {
     context::current()?;
     if array.get()?.is_level {
-        return Err(INVALID_HANDLE.because("a level ends with its mip-mapped array"));
+        return Err(INVALID_HANDLE.because("a level is destroyed with its mip-mapped array"));
     }
     array.remove().map(|_| ())
 }
@@ -202,7 +202,7 @@ pub(crate) fn destroy_mipmapped(array: MipmappedHandle) -> Result<(), Code> {
     Ok(())
 }
 
-/// Ends the arrays of a context.
+/// Destroys the arrays of a context.
 pub(crate) fn end_context(context: &Context) {
     ARRAYS.remove_all(|array| array.context.is(context));
     MIPMAPPED.remove_all(|array| array.context.is(context));

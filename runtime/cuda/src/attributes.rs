@@ -1,4 +1,4 @@
-//! What devices answer to `cuDeviceGetAttribute`.
+//! Answers to `cuDeviceGetAttribute`.
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,7 +8,7 @@ use crate::code::{Code, INVALID_VALUE};
 use crate::raw::Out;
 use crate::state;
 
-/// Numbers of attributes.
+/// Numbers of the attributes.
 const MULTIPROCESSORS: c_uint = 16;
 const THREADS_PER_MULTIPROCESSOR: c_uint = 39;
 const SHARED_PER_MULTIPROCESSOR: c_uint = 81;
@@ -18,7 +18,7 @@ pub(crate) fn compute_capability() -> (c_int, c_int) {
     Device::cuda_capability()
 }
 
-/// An attribute's value that isn't negative; zero if there is none.
+/// The value of an attribute, or zero if it is missing or negative.
 fn number(device: &Device, attribute: c_uint) -> u32 {
     value(device, attribute).and_then(|value| u32::try_from(value).ok()).unwrap_or(0)
 }
@@ -27,22 +27,22 @@ pub(crate) fn multiprocessors(device: &Device) -> u32 {
     number(device, MULTIPROCESSORS)
 }
 
-/// Threads that a multiprocessor holds.
+/// Maximum number of threads resident on a multiprocessor.
 pub(crate) fn threads_per_multiprocessor(device: &Device) -> u32 {
     number(device, THREADS_PER_MULTIPROCESSOR)
 }
 
-/// Shared memory of a multiprocessor.
+/// Bytes of shared memory of a multiprocessor.
 pub(crate) fn shared_per_multiprocessor(device: &Device) -> u32 {
     number(device, SHARED_PER_MULTIPROCESSOR)
 }
 
-/// Blocks that a multiprocessor holds.
+/// Maximum number of blocks resident on a multiprocessor.
 pub(crate) fn blocks_per_multiprocessor(device: &Device) -> u32 {
     number(device, BLOCKS_PER_MULTIPROCESSOR)
 }
 
-/// Whether a device has the host's memory for its own.
+/// Whether the device shares its memory with the host.
 pub(crate) fn is_unified(device: &Device) -> bool {
     matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
 }
@@ -53,7 +53,7 @@ pub(crate) fn get(value: Out<c_int>, attribute: c_uint, device: c_int) -> Result
     value.set(self::value(&device, attribute).ok_or(INVALID_VALUE)?)
 }
 
-/// An attribute's value.
+/// The value of an attribute.
 pub(crate) fn value(device: &Device, attribute: c_uint) -> Option<c_int> {
     device.cuda_attribute(attribute)
 }

@@ -1,4 +1,4 @@
-//! What all exported functions do: run their body, let nothing unwind into the caller, and leave a line in the trace.
+//! The frame around every exported function: it runs the body, catches panics, and writes a line of the trace.
 
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -12,9 +12,9 @@ use crate::trace;
 /// A call of an exported function.
 pub(crate) struct Call<'a> {
     pub name: &'static str,
-    /// Names and values.
+    /// Names and values of the arguments, for the trace.
     pub arguments: &'a [(&'static str, &'a dyn Debug)],
-    /// Whether the NULL stream is the thread's own.
+    /// Whether NULL means the thread's own default stream.
     pub per_thread: bool,
 }
 
@@ -22,18 +22,18 @@ thread_local! {
     static PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the NULL stream is the thread's own in the call that the thread is in.
+/// Whether NULL means the thread's own default stream in the current call.
 pub(crate) fn is_per_thread() -> bool {
     PER_THREAD.get()
 }
 
 impl Call<'_> {
-    /// Runs the body, and gives what the function returns.
+    /// Runs the body and returns the function's result code.
     pub fn run(&self, body: impl FnOnce() -> Result<(), Code>) -> u32 {
         self.run_with_names(Code::name, body).0
     }
 
-    /// As [`Call::run`], with names of codes for the trace.
+    /// Like [`Call::run`], with a function that names result codes in the trace.
     pub fn run_with_names(
         &self,
         name: fn(Code) -> Option<&'static CStr>,
@@ -41,7 +41,7 @@ impl Call<'_> {
     ) -> Code {
         let start = Instant::now();
         let outer = PER_THREAD.replace(self.per_thread);
-        // Tables and objects are changed in one step, or not at all.
+        // Unwind safety: tables and objects are changed in one step, or not at all.
         let result =
             catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(UNKNOWN.because("a panic in the library")));
         PER_THREAD.set(outer);
@@ -55,7 +55,7 @@ impl Call<'_> {
     }
 }
 
-/// What a function answers that isn't implemented.
+/// The answer of a function that isn't implemented.
 pub(crate) fn missing(name: &'static str) -> u32 {
     Call { name, arguments: &[], per_thread: false }.run(|| Err(NOT_SUPPORTED.because("not implemented")))
 }

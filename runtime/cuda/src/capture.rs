@@ -1,4 +1,4 @@
-//! Captures: what is asked for in a stream goes into a graph instead.
+//! Stream capture: work submitted to the stream is added to a graph instead of being run.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,19 +10,19 @@ use crate::sync::lock;
 /// The capture that a stream takes part in.
 pub(crate) struct Capture {
     pub point: Point,
-    /// Whether the capture began in the stream; others have joined by events.
+    /// Whether the capture began in this stream. Other streams join through events.
     pub is_origin: bool,
-    /// What was last shown to the caller, who has it until the stream goes on.
+    /// The nodes last returned to the caller, who may read them until the stream's next call.
     pub shown: Vec<NodeHandle>,
 }
 
-/// Where a stream that is being captured is.
+/// The position of a captured stream in the graph.
 #[derive(Clone)]
 pub(crate) struct Point {
     pub graph: Arc<Graph>,
     pub handle: GraphHandle,
     pub id: u64,
-    /// What comes next comes after these.
+    /// Nodes that the next node depends on.
     pub after: Vec<NodeHandle>,
 }
 
@@ -39,7 +39,7 @@ impl Capture {
     }
 }
 
-/// Has a stream come after a point of another one that is being captured, and be captured too.
+/// Makes a stream wait for a point in another captured stream, which captures the stream too.
 pub(crate) fn join(capture: &Mutex<Option<Capture>>, point: &Point) -> Result<(), Code> {
     match &mut *lock(capture) {
         Some(capture) if capture.point.id == point.id => {

@@ -1,4 +1,4 @@
-//! Result codes, and what the runtime's errors are among them.
+//! Result codes, and their equivalents among the runtime's errors.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -6,16 +6,16 @@ use std::ffi::CStr;
 use ptx2spv_fatbin::Error as Wrong;
 use ptx2spv_runtime::{Error, FindingKind, FormatError, TextureError};
 
-/// A `CUresult` that tells of an error.
+/// A `CUresult` for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Code(pub u32);
 
 macro_rules! codes {
     ($($name:ident $number:literal $text:literal,)*) => {
-        $(#[allow(dead_code, reason = "the table has codes that nothing here answers")]
+        $(#[allow(dead_code, reason = "some codes of the table are never returned here")]
         pub(crate) const $name: Code = Code($number);)*
 
-        /// All codes by rising number, with name and text.
+        /// All codes in ascending order, with name and text.
         static CODES: &[(u32, &str, &str)] = &[$(($number, concat!("CUDA_ERROR_", stringify!($name), "\0"), concat!($text, "\0"))),*];
     };
 }
@@ -123,12 +123,12 @@ codes! {
 }
 
 impl Code {
-    /// The name.
+    /// The name of the code.
     pub fn name(self) -> Option<&'static CStr> {
         if self == SUCCESS { Some(c"CUDA_SUCCESS") } else { self.row().and_then(|row| c_string(row.1)) }
     }
 
-    /// What the code says in English.
+    /// The description of the code.
     pub fn text(self) -> Option<&'static CStr> {
         self.row().and_then(|row| c_string(row.2))
     }
@@ -137,14 +137,14 @@ impl Code {
         CODES.binary_search_by_key(&self.0, |row| row.0).ok().and_then(|index| CODES.get(index))
     }
 
-    /// Whether a context in which this happened can do nothing any more.
+    /// Whether the error makes its context unusable.
     pub fn is_sticky(self) -> bool {
         matches!(self, ILLEGAL_ADDRESS | LAUNCH_TIMEOUT | ASSERT | LAUNCH_FAILED | MISALIGNED_ADDRESS)
     }
 
-    /// The code, with a reason for the trace.
+    /// Attaches a reason, which the trace shows.
     pub fn because(self, reason: impl ToString) -> Self {
-        // Gone at the end of a thread, when nobody traces either.
+        // `try_with` fails while the thread is being destroyed; no call is traced then.
         let _ = REASON.try_with(|last| *last.borrow_mut() = Some(reason.to_string()));
         self
     }
@@ -158,7 +158,7 @@ thread_local! {
     static REASON: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Why the thread's last failed call failed, once.
+/// Takes the reason why the thread's last failed call failed.
 pub(crate) fn take_reason() -> Option<String> {
     REASON.try_with(|last| last.borrow_mut().take()).ok().flatten()
 }
@@ -186,9 +186,9 @@ impl From<Error> for Code {
             Error::NoTime => INVALID_HANDLE,
             Error::NoTimestamps(_) | Error::NoManagedMemory { .. } | Error::NotRegistered { .. } => NOT_SUPPORTED,
             Error::Forked => NOT_INITIALIZED,
-            // As CUDA's message for a failed assertion has it.
+            // CUDA's message for a failed assertion.
             Error::Aborted { reason, .. } if reason.contains("Assertion `") => ASSERT,
-            // As where a kernel of CUDA's copies.
+            // CUDA reports a failed copy like an illegal access in a kernel.
             Error::Asked { reason, .. } => match **reason {
                 Error::NotAllocated { .. } | Error::OutOfRange { .. } => ILLEGAL_ADDRESS,
                 _ => LAUNCH_FAILED,

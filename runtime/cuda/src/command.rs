@@ -1,4 +1,4 @@
-//! What streams do, as values: for graphs, which keep commands and run them later.
+//! Stream commands as values. Graphs keep them and run them later.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use crate::code::{Code, INVALID_VALUE};
 use crate::context::Context;
 use crate::raw::Memory;
 
-/// Something to do in a stream.
+/// A command that a stream can run.
 pub(crate) trait Command: Send + Sync {
-    /// Has a stream do this.
+    /// Submits the command to a stream.
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code>;
 
     fn kind(&self) -> NodeKind;
@@ -32,7 +32,7 @@ pub(crate) enum NodeKind {
     Record = 7,
 }
 
-/// Puts another command of the same kind in the place of one.
+/// Replaces a command by another one of the same kind.
 pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Result<(), Code> {
     if place.kind() != command.kind() {
         return Err(INVALID_VALUE);
@@ -41,7 +41,7 @@ pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Resu
     Ok(())
 }
 
-/// Only orders others.
+/// A node without work, which only orders other nodes.
 pub(crate) struct Empty;
 
 impl Command for Empty {
@@ -54,7 +54,7 @@ impl Command for Empty {
     }
 }
 
-/// A call of the program's.
+/// A call of a function of the host program.
 #[derive(Clone, Copy)]
 pub(crate) struct HostCall {
     pub function: unsafe extern "C" fn(*mut c_void),
@@ -64,10 +64,10 @@ pub(crate) struct HostCall {
 impl Command for HostCall {
     fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
         let Self { function, data } = *self;
-        // The whole is taken along, not the pointer in there.
+        // Captures the whole struct, which is `Send`, instead of the raw pointer inside it.
         let call = move || {
             let data = data;
-            // SAFETY: the caller's function takes the caller's data, on a thread of the driver's.
+            // SAFETY: the caller passed this function and its data for this call, on a thread of the driver.
             unsafe { function(data.pointer()) }
         };
         Ok(stream.call(call)?)

@@ -1,4 +1,4 @@
-//! Contexts, and a stack of them for each thread.
+//! Contexts, and each thread's stack of them.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint};
@@ -14,14 +14,14 @@ use crate::raw::Out;
 use crate::state;
 use crate::sync::lock;
 
-/// A context. All share the one device and its queue.
+/// A context. All contexts share the one device and its queue.
 pub(crate) struct Context {
     pub device: Device,
     pub id: u64,
     handle: OnceLock<ContextHandle>,
     flags: AtomicU32,
     pub is_primary: bool,
-    /// What went wrong for good, as a code; 0 while nothing has.
+    /// The code of the error that made the context unusable, or 0.
     broken: AtomicU32,
     destroyed: AtomicBool,
     limits: Mutex<[usize; LIMITS]>,
@@ -40,27 +40,27 @@ impl Object for Context {
     }
 }
 
-/// Numbers of limits: stack, printf buffer, heap, depth, pending launches, granularity, persisting L2.
+/// The number of limits: stack, printf buffer, heap, depth, pending launches, granularity, persisting L2.
 const LIMITS: usize = 7;
 
-/// The limits that modules loaded later go by.
+/// Limits that apply to modules loaded later.
 const PRINT: usize = 1;
 const HEAP: usize = 2;
 const LAUNCHES: usize = 4;
 
-/// The most bytes that they can be.
+/// Maximum number of bytes for these limits.
 const MAX_REGION: usize = 1 << 30;
 
-/// What a context's limits are at first.
+/// Initial limits of a context.
 const FIRST_LIMITS: [usize; LIMITS] = [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0];
 
 thread_local! {
-    /// The last is the current one.
+    /// The last entry is the current context.
     static STACK: RefCell<Vec<ContextHandle>> = const { RefCell::new(Vec::new()) };
 }
 
 pub(crate) fn with_stack<T>(act: impl FnOnce(&mut Vec<ContextHandle>) -> T) -> Result<T, Code> {
-    // Without one at the very end of a thread.
+    // `try_with` fails while the thread is being destroyed.
     STACK.try_with(|stack| act(&mut stack.borrow_mut())).map_err(|_| INVALID_CONTEXT)
 }
 
@@ -68,7 +68,7 @@ fn top() -> Result<Option<ContextHandle>, Code> {
     with_stack(|stack| stack.last().copied())
 }
 
-/// The thread's current context, if that works.
+/// The thread's current context, unless an earlier error made it unusable.
 pub(crate) fn current() -> Result<Arc<Context>, Code> {
     let context = current_even_if_broken()?;
     context.check()?;
@@ -82,7 +82,7 @@ fn current_even_if_broken() -> Result<Arc<Context>, Code> {
 }
 
 impl Context {
-    /// Makes a context.
+    /// Creates a context.
     pub fn make(device: Device, flags: c_uint, is_primary: bool) -> Result<ContextHandle, Code> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let context = Arc::new(Self {
@@ -99,7 +99,7 @@ impl Context {
         Ok(*context.handle.get_or_init(|| handle))
     }
 
-    /// How much memory kernels of modules that are loaded now have for what they print, allocate and launch.
+    /// Sizes of the memory that newly loaded modules get for kernels' output, allocations and launches.
     pub fn service_sizes(&self) -> ServiceSizes {
         let limits = lock(&self.limits);
         let bytes = |limit: usize| limits.get(limit).map_or(0, |&bytes| bytes as u64);
@@ -111,7 +111,7 @@ impl Context {
         self.handle.get().copied().unwrap_or(Handle::NULL)
     }
 
-    /// Errors if something went wrong for good, or the context is no more.
+    /// Fails if the context was destroyed, or if an earlier error made it unusable.
     pub fn check(&self) -> Result<(), Code> {
         if self.destroyed.load(Ordering::SeqCst) {
             return Err(CONTEXT_IS_DESTROYED);
@@ -122,13 +122,14 @@ impl Context {
         }
     }
 
-    /// Keeps in mind what ends a context, and writes what kernels have printed: for results of what waits for the device.
+    /// Writes what kernels have printed, and records errors that make the context unusable. For calls that wait for the
+    /// device.
     pub fn after<T>(&self, result: Result<T, ptx2spv_runtime::Error>) -> Result<T, Code> {
         state::write_output(&self.device);
         result.map_err(|error| self.failed(error))
     }
 
-    /// Keeps in mind what ends a context.
+    /// Records an error if it makes the context unusable.
     pub fn failed(&self, error: ptx2spv_runtime::Error) -> Code {
         let text = error.to_string();
         let stopped = error.is_of_stopped_kernels();
@@ -139,15 +140,15 @@ impl Context {
         code
     }
 
-    /// Has nothing be asked for in the context any more.
+    /// Refuses further work in the context, and waits for the work that is running.
     pub fn destroy(&self) {
         self.destroyed.store(true, Ordering::SeqCst);
-        // What went wrong before has been told, or is told by nobody any more.
+        // Programs learn of errors by waiting themselves. An error found only here has no caller to report to.
         let _ = self.device.synchronize();
         state::write_output(&self.device);
     }
 
-    /// Whether both are the same.
+    /// Whether both are the same context.
     pub fn is(&self, other: &Self) -> bool {
         self.id == other.id
     }
@@ -196,16 +197,16 @@ pub(crate) fn id(context: ContextHandle, id: Out<u64>) -> Result<(), Code> {
     id.set(given_or_current(context)?.id)
 }
 
-/// The context of a handle; for NULL the current one.
+/// The context of a handle, or the current one for NULL.
 fn given_or_current(context: ContextHandle) -> Result<Arc<Context>, Code> {
     state::device()?;
     if context.is_null() { current_even_if_broken() } else { context.get() }
 }
 
-/// The flags that contexts take.
+/// All valid flags of contexts.
 pub(crate) const FLAGS: c_uint = 0x7f;
 
-/// The version of the API that NVIDIA's driver names for contexts of `cuCtxCreate_v2`.
+/// The API version that NVIDIA's driver reports for contexts made by `cuCtxCreate_v2`.
 const API_VERSION: c_uint = 3020;
 
 pub(crate) fn api_version(context: ContextHandle, version: Out<c_uint>) -> Result<(), Code> {
@@ -256,7 +257,7 @@ pub(crate) fn cache_config(config: Out<c_uint>) -> Result<(), Code> {
 
 pub(crate) fn set_cache_config(config: c_uint) -> Result<(), Code> {
     current()?;
-    // A hint, which no Vulkan device takes.
+    // The cache configuration is a hint. Vulkan has no equivalent.
     if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 

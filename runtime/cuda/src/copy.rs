@@ -1,4 +1,4 @@
-//! Copies between the host and the device. With one address space for both, what an address is decides.
+//! Copies between the host and the device. Both share one address space, so the address decides which memory is meant.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::memory;
 use crate::raw::{In, Memory};
 use crate::stream::{self, StreamHandle, Used};
 
-/// What is said of an address that memory is copied from or to.
+/// The source or destination of a copy, with what the caller said of the address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// The device's, or memory of the host that the library knows.
+    /// An address of the device, or of host memory known to the library.
     Known(u64),
-    /// Any: what isn't the device's is the host's.
+    /// Any address. It is the host's unless it belongs to the device.
     Any(Memory),
 }
 
-/// Where it is then.
+/// The memory that an address turned out to lie in.
 enum Spot {
     Device(u64),
     Host(Memory),
@@ -44,7 +44,7 @@ impl Side {
     }
 }
 
-/// Copies in stream order, or has a graph do so if the stream is being captured.
+/// Copies in stream order, or adds a graph node if the stream is being captured.
 fn copy_async(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     if used.is_capturing() {
         return used.submit(Arc::new(Copy3D::linear(to, from, bytes)));
@@ -59,7 +59,7 @@ fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     let len = bytes as u64;
     let Used { context, stream, .. } = used;
     match (to.find(context, len)?, from.find(context, len)?) {
-        // Taken at the call, so that the caller may change the memory then.
+        // The data is read during the call: the caller may change the memory afterwards.
         (Spot::Device(to), Spot::Host(from)) => Ok(stream.write(to, from.bytes(len)?)?),
         (Spot::Host(to), Spot::Device(from)) => context.after(stream.read(from, to.bytes_mut(len)?)),
         (Spot::Device(to), Spot::Device(from)) if to == from => Ok(()),
@@ -68,14 +68,14 @@ fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
             context.after(stream.synchronize())?;
             to.check(len)?;
             from.check(len)?;
-            // SAFETY: both have so many bytes by the caller's contract; they may overlap.
+            // SAFETY: both have `bytes` bytes by the caller's contract; they may overlap.
             unsafe { std::ptr::copy(from.pointer().cast::<u8>(), to.pointer().cast::<u8>(), bytes) };
             Ok(())
         }
     }
 }
 
-/// As [`copy`], and ends when the copy has.
+/// Like [`copy`], but returns when the copy is complete.
 fn copy_and_wait(to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     let used = stream::default()?;
     copy(&used, to, from, bytes)?;
@@ -85,7 +85,7 @@ fn copy_and_wait(to: Side, from: Side, bytes: usize) -> Result<(), Code> {
 pub(crate) fn to_device(to: u64, from: Memory, bytes: usize) -> Result<(), Code> {
     let used = stream::default()?;
     copy(&used, Side::Known(to), Side::Any(from), bytes)?;
-    // Pinned memory is read later.
+    // Pinned memory is read asynchronously, other memory during the call.
     match memory::find(from.address()) {
         Some(_) => used.context.after(used.stream.synchronize()),
         None => Ok(()),
@@ -120,7 +120,7 @@ pub(crate) fn any_async(to: Memory, from: Memory, bytes: usize, stream: StreamHa
     copy_async(&stream::used(stream)?, Side::Any(to), Side::Any(from), bytes)
 }
 
-/// One side of `CUDA_MEMCPY2D`.
+/// One side of a `CUDA_MEMCPY2D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Part2D {
@@ -143,7 +143,7 @@ pub(crate) struct Copy2D {
     height: usize,
 }
 
-/// One side of `CUDA_MEMCPY3D`.
+/// One side of a `CUDA_MEMCPY3D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Part3D {
@@ -171,7 +171,7 @@ pub(crate) struct Copy3D {
     pub depth: usize,
 }
 
-// Kinds of memory: the host's, the device's, an array, and what the address says.
+// Kinds of memory: host, device, array, and unified (the address decides).
 pub(crate) const HOST: u32 = 1;
 pub(crate) const DEVICE: u32 = 2;
 pub(crate) const ARRAY: u32 = 3;
@@ -191,7 +191,7 @@ impl From<Copy2D> for Copy3D {
 }
 
 impl Copy3D {
-    /// A copy of so many bytes.
+    /// A copy of `bytes` contiguous bytes.
     fn linear(to: Side, from: Side, bytes: usize) -> Self {
         Self { from: Part3D::linear(from), to: Part3D::linear(to), width: bytes, height: 1, depth: 1 }
     }
@@ -205,7 +205,7 @@ impl Command for Copy3D {
             return Ok(());
         }
         let (from, to) = (self.from.side(context, extent)?, self.to.side(context, extent)?);
-        // SAFETY: that the host's memory is there, and not used meanwhile, is CUDA's contract with the caller.
+        // SAFETY: CUDA's contract with the caller: the host's memory exists and is not used during the copy.
         context.after(unsafe { stream.copy_rows(from, to, extent) })
     }
 
@@ -223,14 +223,14 @@ impl Part3D {
         Self { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, _reserved: 0, pitch: 0, height: 0 }
     }
 
-    /// The side of a copy of so many bytes, rows and slices.
+    /// This side as the runtime describes it, for a copy of the given extent.
     fn side(&self, context: &Context, extent: Extent) -> Result<CopySide, Code> {
         let number = |value: usize| value as u64;
         if self.kind == ARRAY {
             return self.part(extent);
         }
         let product = |a: u64, b: u64| a.checked_mul(b).ok_or(INVALID_VALUE);
-        // Zero stands for rows and slices without gaps.
+        // A pitch or height of zero means rows or slices without gaps.
         let row = if self.pitch == 0 { number(self.x) + extent.width } else { number(self.pitch) };
         let rows = if self.height == 0 { number(self.y) + extent.height } else { number(self.height) };
         let slice = product(row, rows)?;
@@ -250,19 +250,19 @@ impl Part3D {
         Ok(side.row_pitch(row).slice_pitch(slice))
     }
 
-    /// The side if it is a part of an array.
+    /// This side as a part of an array.
     fn part(&self, extent: Extent) -> Result<CopySide, Code> {
         let array = &self.array.get()?.array;
         let texel = array.descriptor().format.bytes();
         let Extent { width, height, depth } = extent;
         let [x, y, z] = [self.x, self.y, self.z].map(|value| value as u64);
         if self.level != 0 || !x.is_multiple_of(texel) || !width.is_multiple_of(texel) {
-            return Err(INVALID_VALUE.because("a copy of parts of elements"));
+            return Err(INVALID_VALUE.because("a copy of partial array elements"));
         }
         Ok(array.region([x / texel, y, z], [width / texel, height, depth])?.side())
     }
 
-    /// Bytes of an array's row.
+    /// A range of bytes in a row of an array.
     fn row(array: ArrayHandle, offset: usize) -> Self {
         Self { x: offset, kind: ARRAY, array, ..Self::linear(Side::Known(0)) }
     }

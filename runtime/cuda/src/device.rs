@@ -1,4 +1,4 @@
-//! Devices: there is one, that which `PTX2SPV_DEVICE` names, or the best of the machine.
+//! Devices. There is one: the device that `PTX2SPV_DEVICE` names, or the machine's best.
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -24,7 +24,7 @@ pub(crate) fn name(name: Out<c_char>, len: c_int, device: c_int) -> Result<(), C
     write_text(&device.info().name, name, len)
 }
 
-/// Writes as much of a text as there is room for, and its end.
+/// Writes a C string, truncated to the caller's buffer.
 fn write_text(text: &str, place: Out<c_char>, len: c_int) -> Result<(), Code> {
     let place = place.needed()?;
     let room = usize::try_from(len).ok().and_then(|len| len.checked_sub(1)).ok_or(INVALID_VALUE)?;
@@ -35,7 +35,7 @@ fn write_text(text: &str, place: Out<c_char>, len: c_int) -> Result<(), Code> {
     place.at(bytes.len()).set(0)
 }
 
-/// CUDA's version 1 of device properties.
+/// CUDA's first version of device properties.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Properties {
@@ -88,7 +88,7 @@ pub(crate) fn compute_capability(major: Out<c_int>, minor: Out<c_int>, device: c
     minor.set(b)
 }
 
-/// The device's place on a bus: no Vulkan device has to tell, so that all are at the first.
+/// The device's bus address. Vulkan doesn't report it, so this is a fixed one.
 const BUS_ID: &str = "0000:01:00.0";
 
 pub(crate) fn bus_id(text: Out<c_char>, len: c_int, device: c_int) -> Result<(), Code> {
@@ -100,7 +100,7 @@ pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result<(), Code> {
     let device = device.needed()?;
     state::device()?;
     let text = text.get()?.to_ascii_lowercase();
-    // Domain and function may be left out.
+    // Domain and function may be omitted.
     if [BUS_ID, "01:00.0", "0000:01:00", "01:00", "1:0"].contains(&text.as_str()) {
         device.set(0)
     } else {
@@ -119,6 +119,6 @@ pub(crate) fn peer_attribute(value: Out<c_int>, attribute: c_uint, device: c_int
     let value = value.needed()?;
     state::device_by_ordinal(device)?;
     state::device_by_ordinal(peer)?;
-    // Of a device with itself there is no such thing.
+    // A device has no peer attributes with itself.
     if device == peer { Err(INVALID_DEVICE) } else { value.set(i32::from(attribute == 0)) }
 }

@@ -1,4 +1,4 @@
-//! Initialisation, versions, errors, and looking up functions.
+//! Initialization, versions, errors, and looking up functions.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null;
@@ -9,11 +9,11 @@ use crate::raw::{In, Out};
 use crate::state;
 use crate::trace;
 
-/// CUDA 12.8: clients refuse older drivers than they were built for, and ask newer ones for functions that nobody has described
-/// yet.
+/// CUDA 12.8. Programs refuse a driver older than their toolkit, and ask a newer one for functions that are not
+/// documented yet.
 const VERSION: i32 = 12_080;
 
-/// Sets the version that is answered.
+/// Overrides the reported version.
 const VERSION_VARIABLE: &str = "PTX2SPV_CUDA_VERSION";
 
 pub(crate) fn init(flags: c_uint) -> Result<(), Code> {
@@ -41,8 +41,8 @@ fn answer(found: Option<&'static std::ffi::CStr>, text: Out<*const c_char>) -> R
     found.map(|_| ()).ok_or(INVALID_VALUE)
 }
 
-/// Tables of functions between NVIDIA's own libraries, which this library doesn't have. Who asks for one is NVIDIA's runtime library, and
-/// what that says then is of no help.
+/// Internal function tables of NVIDIA's libraries, which this library doesn't have. Only NVIDIA's runtime library asks
+/// for one, and its own error message is misleading.
 pub(crate) fn export_table(table: Out<*const c_void>, _id: In<[u8; 16]>) -> Result<(), Code> {
     static SAID: Once = Once::new();
     SAID.call_once(|| {

@@ -15,13 +15,13 @@ use crate::raw::Out;
 use crate::stream::{self, StreamHandle};
 use crate::sync::lock;
 
-/// An event with what CUDA wants to know of it.
+/// An event with its CUDA state.
 pub(crate) struct MadeEvent {
     context: Arc<Context>,
     event: Event,
     has_time: bool,
     recorded: AtomicBool,
-    /// Where a stream was that was being captured when the event was last recorded.
+    /// The captured stream's position when the event was last recorded in one.
     captured: Mutex<Option<Point>>,
 }
 
@@ -37,7 +37,7 @@ impl Object for MadeEvent {
     }
 }
 
-/// Flags of events: to wait without spinning, without a time, for several processes.
+/// Flags of events: blocking wait, no timestamps, interprocess.
 const DISABLE_TIMING: c_uint = 2;
 const INTERPROCESS: c_uint = 4;
 const FLAGS: c_uint = 7;
@@ -50,7 +50,7 @@ pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code>
     }
     let has_time = flags & DISABLE_TIMING == 0;
     let made = match has_time.then(|| context.device.timing_event()) {
-        // On a device that has no times, one asks for them in vain.
+        // On a device without timestamps, the event is made without.
         None | Some(Err(Error::NoTimestamps(_))) => context.device.event(),
         Some(made) => made?,
     };
@@ -80,23 +80,23 @@ pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Cod
 }
 
 impl MadeEvent {
-    /// Has the event stand for everything in a stream so far.
+    /// Records the event in a stream.
     fn record_in(&self, stream: &Stream) -> Result<(), Code> {
         self.event.record(stream)?;
         self.recorded.store(true, Ordering::SeqCst);
         Ok(())
     }
 
-    /// Where a stream was that was being captured.
+    /// The captured stream's position, if the event was recorded in one.
     fn captured(&self) -> Option<Point> {
         lock(&self.captured).clone()
     }
 }
 
-/// Has an event stand for everything in a stream so far.
+/// Records an event in a stream.
 pub(crate) struct Record(pub Arc<MadeEvent>);
 
-/// Has what comes later in a stream come after an event.
+/// Makes a stream wait for an event.
 pub(crate) struct Wait(pub Arc<MadeEvent>);
 
 impl Command for Record {
@@ -122,7 +122,7 @@ impl Command for Wait {
 pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let event = event.get()?;
-    // Flag 1 is for waits in graphs.
+    // Flag 1 is for wait nodes of graphs.
     if flags > 1 {
         return Err(INVALID_VALUE);
     }
@@ -134,7 +134,7 @@ pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> R
 }
 
 pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result<(), Code> {
-    // Flag 1 is for records in graphs.
+    // Flag 1 is for record nodes of graphs.
     if flags > 1 {
         return Err(INVALID_VALUE);
     }
@@ -176,7 +176,7 @@ pub(crate) fn elapsed(milliseconds: Out<f32>, start: EventHandle, end: EventHand
     milliseconds.set(time.as_secs_f32() * 1000.0)
 }
 
-/// Ends the events of a context.
+/// Destroys the events of a context.
 pub(crate) fn end_context(context: &Context) {
     EVENTS.remove_all(|made| made.context.is(context));
 }

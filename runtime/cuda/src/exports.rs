@@ -10,15 +10,15 @@ use crate::raw::{Out, Text};
 pub(crate) struct Function {
     /// The exported name.
     pub name: &'static str,
-    /// The version of CUDA that brought the function, as `cuDriverGetVersion` counts.
+    /// The CUDA version that added the function, encoded as `cuDriverGetVersion` does.
     pub since: u32,
-    /// With the legacy default stream.
+    /// The variant with the legacy default stream.
     pub legacy: *const c_void,
-    /// With default streams per thread, where that makes a difference.
+    /// The variant with per-thread default streams, if it differs.
     pub per_thread: Option<*const c_void>,
 }
 
-// SAFETY: the pointers are addresses of functions, which nobody writes to.
+// SAFETY: the pointers are addresses of functions, which are immutable.
 unsafe impl Sync for Function {}
 
 impl Function {
@@ -31,23 +31,23 @@ impl Function {
     }
 }
 
-/// Asks for functions with default streams per thread.
+/// Flag for variants with per-thread default streams.
 const PER_THREAD: u64 = 2;
 
-/// Default streams per thread came with this version.
+/// The CUDA version that added per-thread default streams.
 const PER_THREAD_SINCE: u32 = 7000;
 
-/// What `cuGetProcAddress_v2` says of a name.
+/// The result of looking up a name for `cuGetProcAddress_v2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Yes(*const c_void),
-    /// No version has the name.
+    /// No version has the function.
     No,
-    /// A later version has the name.
+    /// Only a later version has the function.
     Later,
 }
 
-/// The newest function of a base name that a version of CUDA has.
+/// The newest function with a base name that a CUDA version has.
 pub(crate) fn find(functions: &[Function], name: &str, version: u32, flags: u64) -> Found {
     let per_thread = flags & PER_THREAD != 0;
     let candidates = functions.iter().filter(|function| function.base() == name).map(|function| {
@@ -98,6 +98,6 @@ pub(crate) fn proc_address_with_status(
     };
     function.set(pointer)?;
     status.set_if_any(number);
-    // Only without a status it is the result that tells.
+    // With `status`, a missing function is not an error of the call.
     if pointer.is_null() && status.is_null() { Err(NOT_FOUND) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Functions, which are kernels of modules, and kernels, which are those of libraries: one kind of object here.
+//! Functions (kernels of modules) and kernels (of libraries), which are one kind of object here.
 
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -14,23 +14,23 @@ use crate::loaded::{Loaded, ModuleHandle};
 use crate::raw::Out;
 use crate::state;
 
-/// A kernel that was asked for.
+/// A kernel that the program has a handle of.
 pub(crate) struct Function {
     pub loaded: Arc<Loaded>,
     pub kernel: Kernel,
     name: CString,
-    /// Most bytes of dynamic shared memory that launches may ask for, if that was set.
+    /// The limit for dynamic shared memory that the program has set, in bytes.
     dynamic_shared: AtomicI32,
     carveout: AtomicI32,
     pub old_launch: Mutex<OldLaunch>,
 }
 
-/// What launches are made with that take nothing but a function and a grid.
+/// Launch parameters set by the functions from before CUDA 4.
 #[derive(Clone, Default)]
 pub(crate) struct OldLaunch {
     pub block: Option<[c_uint; 3]>,
     pub shared_bytes: c_uint,
-    /// How many of the bytes of the arguments count.
+    /// Bytes of the arguments in use.
     pub size: usize,
     pub arguments: Vec<u8>,
 }
@@ -47,16 +47,16 @@ impl Object for Function {
     }
 }
 
-/// Shared memory that blocks may have unless more was asked for.
+/// Default limit of a block's shared memory.
 const SHARED_UNASKED: u32 = 48 << 10;
 
-/// Nothing was set.
+/// No limit was set.
 const UNSET: i32 = -1;
 
-/// Registers of a thread: Vulkan drivers don't tell.
+/// Registers of a thread. A fixed value, since Vulkan drivers don't report it.
 const REGISTERS: c_int = 32;
 
-/// A module's kernel, translated if this is the first time.
+/// A kernel of a module, translated on the first request.
 pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHandle, Code> {
     loaded.names.find_or_make(name, || {
         let kernel = loaded.module.kernel(name).map_err(|error| loaded.refuse(error))?;
@@ -68,7 +68,7 @@ pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHand
 }
 
 impl Function {
-    /// Most bytes of dynamic shared memory that a launch may ask for.
+    /// The limit for a launch's dynamic shared memory, in bytes.
     pub fn max_dynamic_shared(&self) -> u32 {
         let own = self.kernel.attributes().static_shared_bytes;
         u32::try_from(self.dynamic_shared.load(Ordering::SeqCst)).unwrap_or(SHARED_UNASKED.saturating_sub(own))
@@ -82,17 +82,17 @@ impl Function {
         Some(match attribute {
             0 => number(known.max_threads),
             1 => number(known.static_shared_bytes),
-            // Constant and local memory: drivers don't tell.
+            // Constant and local memory: drivers don't report them.
             2 | 3 => 0,
             4 => REGISTERS,
-            // What the PTX was compiled for, by which programs know what their compiler chose for it (CUB its tuning), and what the
-            // driver has made of it: code for the device.
+            // The PTX target, by which programs find their compiler's choices (CUB its tuning parameters), and the
+            // version of the driver's machine code, which is the device's.
             5 => number(known.architecture?),
             6 => 10 * major + minor,
             7 => 0,
             8 => number(self.max_dynamic_shared()),
             9 => self.carveout.load(Ordering::SeqCst),
-            // Clusters.
+            // Attributes of clusters.
             10..=15 => 0,
             _ => return None,
         })
@@ -108,7 +108,7 @@ impl Function {
                 self.dynamic_shared.store(value, Ordering::SeqCst);
             }
             9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::SeqCst),
-            // Clusters of unusual sizes are allowed anyway.
+            // Clusters of non-portable sizes are always allowed.
             14 => {}
             _ => return Err(INVALID_VALUE),
         }
@@ -151,7 +151,7 @@ pub(crate) fn set_kernel_attribute(
 pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
     context::current()?;
     function.get()?;
-    // A hint, which no Vulkan device takes.
+    // The cache configuration is a hint. Vulkan has no equivalent.
     if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn module(module: Out<ModuleHandle>, function: FunctionHandle) -> Res
     module.set(Loaded::table().find(|other| std::ptr::eq(other, &*loaded)).ok_or(INVALID_VALUE)?)
 }
 
-/// The name is there as long as the function.
+/// The name lives as long as the function.
 pub(crate) fn name(name: Out<*const c_char>, function: FunctionHandle) -> Result<(), Code> {
     let name = name.needed()?;
     state::device()?;
@@ -203,7 +203,7 @@ pub(crate) fn parameter(
     Ok(())
 }
 
-/// `CU_FUNCTION_LOADING_STATE_LOADED`: a function that one has a handle of is translated.
+/// `CU_FUNCTION_LOADING_STATE_LOADED`: kernels are translated before the program gets a handle.
 pub(crate) fn is_loaded(state: Out<c_uint>, function: FunctionHandle) -> Result<(), Code> {
     let state = state.needed()?;
     context::current()?;
@@ -216,12 +216,12 @@ pub(crate) fn load(function: FunctionHandle) -> Result<(), Code> {
     function.get().map(|_| ())
 }
 
-/// Ends the functions of a module.
+/// Destroys the functions of a module.
 pub(crate) fn end_module(module: &Arc<Loaded>) {
     FUNCTIONS.remove_all(|function| Arc::ptr_eq(&function.loaded, module));
 }
 
-/// Ends the functions of a context's modules.
+/// Destroys the functions of a context's modules.
 pub(crate) fn end_context(context: &Context) {
     FUNCTIONS.remove_all(|function| function.loaded.is_of(context));
 }

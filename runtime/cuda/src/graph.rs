@@ -1,5 +1,5 @@
-//! Graphs: commands with what each comes after, made by hand or recorded from streams. A launch runs them one after another, in an order
-//! that fits.
+//! Graphs: commands with dependencies, made by hand or captured from streams. A launch runs them one after another in
+//! topological order.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_uint;
@@ -20,14 +20,14 @@ pub(crate) struct Graph {
     pub nodes: Mutex<Vec<NodeHandle>>,
 }
 
-/// A command of a graph.
+/// A command in a graph.
 pub(crate) struct Node {
     pub command: Mutex<SharedCommand>,
-    /// What the command comes after.
+    /// The nodes that the command depends on.
     pub after: Mutex<Vec<NodeHandle>>,
 }
 
-/// A graph's commands in an order that fits, with their nodes: what is launched.
+/// A graph's commands in topological order, with their nodes. This is what a launch runs.
 pub(crate) struct LaunchOrder {
     pub list: Vec<(NodeHandle, Mutex<SharedCommand>)>,
 }
@@ -70,7 +70,7 @@ impl Object for LaunchOrder {
 impl Drop for Graph {
     fn drop(&mut self) {
         for node in lock(&self.nodes).drain(..) {
-            // A destroyed node is gone already.
+            // Fails if the program has destroyed the node already.
             let _ = node.remove();
         }
     }
@@ -81,7 +81,7 @@ impl Graph {
         Arc::new(Self { nodes: Mutex::default() })
     }
 
-    /// Adds a command that comes after others.
+    /// Adds a command with its dependencies.
     pub fn add(&self, command: SharedCommand, after: Vec<NodeHandle>) -> Result<NodeHandle, Code> {
         let mut nodes = lock(&self.nodes);
         if after.iter().any(|node| !nodes.contains(node)) {
@@ -92,7 +92,7 @@ impl Graph {
         Ok(node)
     }
 
-    /// The commands as they are now, each after those that it comes after.
+    /// A snapshot of the commands in topological order.
     pub fn order(&self) -> Result<LaunchOrder, Code> {
         let mut waiting: Vec<_> = lock(&self.nodes).clone();
         let (mut list, mut listed) = (Vec::new(), HashSet::new());
@@ -110,14 +110,14 @@ impl Graph {
                 }
             }
             if rest.len() == before {
-                return Err(INVALID_VALUE.because("a circle of nodes"));
+                return Err(INVALID_VALUE.because("the graph has a cycle"));
             }
             waiting = rest;
         }
         Ok(LaunchOrder { list })
     }
 
-    /// Whether nodes are among others and what these come after.
+    /// Whether all of `nodes` are among `from` and the nodes that these depend on, directly or not.
     pub fn reaches(&self, from: &[NodeHandle], nodes: &[NodeHandle]) -> Result<bool, Code> {
         let (mut reached, mut waiting) = (Vec::new(), from.to_vec());
         while let Some(node) = waiting.pop() {
@@ -129,7 +129,7 @@ impl Graph {
         Ok(nodes.iter().all(|node| reached.contains(node)))
     }
 
-    /// From and to of each edge.
+    /// All edges as pairs of predecessor and successor.
     pub fn edges(&self) -> Result<Vec<(NodeHandle, NodeHandle)>, Code> {
         let mut edges = Vec::new();
         for &to in lock(&self.nodes).iter() {
@@ -140,7 +140,7 @@ impl Graph {
 }
 
 impl LaunchOrder {
-    /// Puts another command of the same kind in a node's place.
+    /// Replaces a node's command by another one of the same kind.
     pub fn set(&self, node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
         let (_, place) = self.list.iter().find(|(known, _)| *known == node).ok_or(INVALID_VALUE)?;
         command::replace(&mut lock(place), command)
@@ -183,7 +183,7 @@ pub(crate) fn clone(clone: Out<GraphHandle>, graph: GraphHandle) -> Result<(), C
     clone.set(Handle::new(copied)?)
 }
 
-/// The graph that a node is in.
+/// The graph that contains a node.
 pub(crate) fn of_node(node: NodeHandle) -> Result<Arc<Graph>, Code> {
     GRAPHS.find(|graph| lock(&graph.nodes).contains(&node)).ok_or(INVALID_VALUE)?.get()
 }
@@ -199,7 +199,8 @@ pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
     node.remove().map(|_| ())
 }
 
-/// Writes as many handles as there is room for, and how many there are; without room only that.
+/// Writes up to `count` handles, and sets `count` to their total number. With NULL for the handles, only the number is
+/// written.
 pub(crate) fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>) -> Result<(), Code> {
     let count = count.needed()?;
     if !places.is_null() {
@@ -244,7 +245,7 @@ mod tests {
         let add = |after: &[NodeHandle]| graph.add(Arc::new(Empty), after.to_vec()).unwrap();
         let (a, b) = (add(&[]), add(&[]));
         let c = add(&[a]);
-        // An edge from a later node to an earlier one.
+        // An edge from a later node to an earlier one, which the order has to respect.
         lock(&b.get().unwrap().after).push(c);
         let order = graph.order().unwrap();
         assert!(order.list.iter().map(|(node, _)| *node).eq([a, c, b]));

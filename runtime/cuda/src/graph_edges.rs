@@ -1,4 +1,5 @@
-//! Edges of graphs. CUDA has data for each, which say from where in a node to where in the other: here all are from the end to the beginning.
+//! Edges of graphs. CUDA's edge data can name ports within nodes; only plain edges, from the end of a node to the
+//! beginning of another, are supported.
 
 use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::graph::{self, GraphHandle, NodeHandle, write_list};
@@ -6,7 +7,7 @@ use crate::raw::{In, Out};
 use crate::state;
 use crate::sync::lock;
 
-/// Calls a function with the edges between given nodes of a graph.
+/// Calls a function for each given edge of a graph.
 fn for_each(
     graph: GraphHandle,
     from: In<NodeHandle>,
@@ -41,12 +42,12 @@ pub(crate) fn remove(graph: GraphHandle, from: In<NodeHandle>, to: In<NodeHandle
     })
 }
 
-/// Errors unless edges are plain ones.
+/// Fails unless all edges are plain.
 pub(crate) fn check_data(data: In<u64>, count: usize) -> Result<(), Code> {
     if data.is_null() || data.list(count)?.iter().all(|&data| data == 0) {
         Ok(())
     } else {
-        Err(NOT_SUPPORTED.because("edges that are not from the end of a node to the beginning of another"))
+        Err(NOT_SUPPORTED.because("edges with ports: only plain edges are supported"))
     }
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn dependents(node: NodeHandle, nodes: Out<NodeHandle>, count: Out<us
     write_list(&list, nodes, count)
 }
 
-/// Lists edges by a function that writes as many as there is room for, and with them their data.
+/// Lists edges through `list`, which sets `count`, and writes the data of the listed edges.
 fn with_data(data: Out<u64>, count: Out<usize>, list: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
     let room = count.as_in().get()?;
     list()?;

@@ -1,4 +1,4 @@
-//! Graphs that are launched: commands in an order that fits.
+//! Executable graphs: commands in topological order.
 
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::sync::lock;
 pub(crate) fn instantiate_with_flags(exec: Out<ExecHandle>, graph: GraphHandle, _flags: u64) -> Result<(), Code> {
     let exec = exec.needed()?;
     context::current()?;
-    // Flags are about memory nodes, uploads and launches from the device.
+    // The flags concern memory nodes, uploads and launches from the device.
     exec.set(Handle::new(Arc::new(graph.get()?.order()?))?)
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct UpdateResult {
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
 const TOPOLOGY_CHANGED: c_uint = 2;
 
-/// Takes over the commands of a graph with nodes of the same kinds.
+/// Replaces the commands by those of a graph with the same kinds of nodes.
 pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Out<UpdateResult>) -> Result<(), Code> {
     state::device()?;
     let (exec, new) = (exec.get()?, graph.get()?.order()?);

@@ -1,4 +1,4 @@
-//! Nodes of graphs that are made by hand, one for each kind of command, and commands that take others' places.
+//! Functions that make graph nodes, one for each kind of command, and that replace their commands.
 
 use std::ffi::c_uint;
 use std::sync::Arc;
@@ -160,7 +160,7 @@ pub(crate) fn add_wait(
     add(node, graph, after, count, || Ok(Arc::new(Wait(event.get()?))))
 }
 
-/// Puts another command of the same kind into a node.
+/// Replaces a node's command by another one of the same kind.
 fn set_node(node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
     state::device()?;
     let node = node.get()?;

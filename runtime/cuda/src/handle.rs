@@ -1,5 +1,5 @@
-//! Handles: numbers of slots in tables, with a generation that tells an object from those that had its slot before. A stale, foreign
-//! or made-up handle is found out, whatever its value.
+//! Handles: slot numbers in tables. A generation number distinguishes an object from earlier ones in its slot, so that
+//! stale, foreign and made-up handles are detected.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex, RwLock};
 use crate::code::{Code, INVALID_HANDLE};
 use crate::sync::{lock, read, write};
 
-/// A handle as C sees it: a pointer that is none. From the top: eight bits of [`Object::TAG`], 28 of the slot's generation, 28 of
-/// its number.
+/// A handle. C programs see a pointer, which must not be dereferenced. From the top: eight bits of [`Object::TAG`], 28
+/// of the slot's generation, 28 of its number.
 #[repr(transparent)]
 pub(crate) struct Handle<T> {
     value: usize,
     object: PhantomData<fn() -> T>,
 }
 
-/// What handles stand for.
+/// An object that has handles.
 pub(crate) trait Object: Sized + 'static {
-    /// Tells handles of this kind from those of others. Not zero, and below 128, so that no handle is negative.
+    /// Distinguishes handles of this kind from those of others. Not zero, and below 128, so that no handle is negative.
     const TAG: u8;
-    /// The error for a bad handle.
+    /// The error for an invalid handle.
     const BAD: Code = INVALID_HANDLE;
 
     fn table() -> &'static Table<Self>;
@@ -84,17 +84,17 @@ impl<T> Handle<T> {
 }
 
 impl<T: Object> Handle<T> {
-    /// Gives an object a handle.
+    /// Makes a handle for an object.
     pub fn new(object: Arc<T>) -> Result<Self, Code> {
         T::table().insert(object)
     }
 
-    /// The object.
+    /// The object that the handle stands for.
     pub fn get(self) -> Result<Arc<T>, Code> {
         T::table().get(self).ok_or(T::BAD)
     }
 
-    /// Ends the handle.
+    /// Invalidates the handle, and returns the object.
     pub fn remove(self) -> Result<Arc<T>, Code> {
         T::table().remove(self).ok_or(T::BAD)
     }
@@ -143,19 +143,19 @@ impl<T: Object> Table<T> {
         Some(object)
     }
 
-    /// All objects.
+    /// All live objects.
     pub fn objects(&self) -> Vec<Arc<T>> {
         read(&self.slots).list.iter().filter_map(|slot| slot.object.clone()).collect()
     }
 
-    /// The handle of an object for which this holds.
+    /// The handle of an object that satisfies a predicate.
     pub fn find(&self, which: impl Fn(&T) -> bool) -> Option<Handle<T>> {
         let slots = read(&self.slots);
         let index = slots.list.iter().position(|slot| slot.object.as_ref().is_some_and(|object| which(object)))?;
         Some(Self::handle(slots.list.get(index)?.generation, index))
     }
 
-    /// Ends the handles of all objects for which this holds.
+    /// Invalidates the handles of all objects that satisfy a predicate.
     pub fn remove_all(&self, which: impl Fn(&T) -> bool) {
         let mut removed = Vec::new();
         let mut slots = write(&self.slots);
@@ -166,7 +166,7 @@ impl<T: Object> Table<T> {
                 free.push(index);
             }
         }
-        // What ends with the objects may end other handles.
+        // Unlocked first, because dropping the objects may remove other handles.
         drop(slots);
     }
 
@@ -179,12 +179,12 @@ impl<T: Object> Table<T> {
     }
 }
 
-/// Handles of objects that belong to another one, by their names and for each kind.
+/// The handles of objects that belong to another object, by kind and name.
 #[derive(Default)]
 pub(crate) struct Names(Mutex<HashMap<u8, HashMap<String, usize>>>);
 
 impl Names {
-    /// The handle of a name; makes the object if this is the first time.
+    /// The handle of a name. Makes the object on the first request.
     pub fn find_or_make<T: Object>(
         &self,
         name: &str,
@@ -206,7 +206,7 @@ impl Names {
         kinds.get(&T::TAG).into_iter().flat_map(HashMap::values).map(|&value| Handle::from_value(value)).collect()
     }
 
-    /// Ends all handles of a kind.
+    /// Invalidates all handles of a kind.
     pub fn end<T: Object>(&self) -> Result<(), Code> {
         let names = lock(&self.0).remove(&T::TAG).unwrap_or_default();
         names.into_values().try_for_each(|value| Handle::<T>::from_value(value).remove().map(|_| ()))
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(first.remove().unwrap().0, 1);
         assert_eq!(first.get().unwrap_err(), INVALID_HANDLE);
         let second = Handle::new(Arc::new(Number(2))).unwrap();
-        // The same slot.
+        // The second object has reused the slot of the first.
         assert_eq!(first.value() & MASK, second.value() & MASK);
         assert!(first.get().is_err() && first.remove().is_err());
         assert_eq!(second.get().unwrap().0, 2);

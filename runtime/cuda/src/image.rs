@@ -1,4 +1,5 @@
-//! What modules are loaded from: PTX text, or fat binaries with some. Machine code of NVIDIA's devices is refused.
+//! Images that modules are loaded from: PTX text, or fat binaries with PTX. Machine code of NVIDIA's devices is
+//! refused.
 
 use std::path::Path;
 
@@ -10,16 +11,16 @@ use crate::code::{Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_
 use crate::raw::{In, Memory, Text};
 use crate::trace;
 
-/// First bytes of machine code.
+/// The first bytes of machine code (ELF).
 const ELF: [u8; 4] = *b"\x7fELF";
 
-/// The name that errors show for PTX from memory.
+/// The name in errors for PTX from memory.
 const NAME: &str = "module.ptx";
 
-/// The name that errors show for fat binaries from memory.
+/// The name in errors for fat binaries from memory.
 const BINARY: &str = "module";
 
-/// The most containers that a program is taken to be linked from.
+/// Maximum number of containers that a linked program may have.
 const MOST_CONTAINERS: u64 = 1 << 16;
 
 /// The PTX of an image in memory.
@@ -27,7 +28,7 @@ pub(crate) fn read(image: Memory) -> Result<Source, Code> {
     if image.is_null() {
         return Err(INVALID_VALUE);
     }
-    // Text may be shorter than four bytes, but has an end.
+    // Text may be shorter than four bytes, but ends with a zero.
     let mut first = [0; 4];
     for (place, offset) in first.iter_mut().zip(0..) {
         *place = image.offset(offset).as_in().get()?;
@@ -49,14 +50,14 @@ pub(crate) fn read(image: Memory) -> Result<Source, Code> {
 fn container<'a>(image: Memory) -> Result<&'a [u8], Code> {
     const HEADER: u64 = 16;
     if image.as_in::<u32>().get()? != CONTAINER_MAGIC {
-        return Err(INVALID_IMAGE.because("a pointer to a fat binary leads to something else"));
+        return Err(INVALID_IMAGE.because("a pointer to a fat binary points to something else"));
     }
     let (header, size) = (image.offset(6).as_in::<u16>().get()?, image.offset(8).as_in::<u64>().get()?);
     image.bytes(size.saturating_add(u64::from(header)).max(HEADER))
 }
 
-/// What programs have for each of their containers: a pointer to it, and of a linked program also a list of pointers to those that it
-/// was linked from, which have the PTX.
+/// Reads the wrapper that programs have for each container: a pointer to the container and, in a separately compiled
+/// program, a list of pointers to the containers that were linked, which have the PTX.
 fn wrapper(image: Memory) -> Result<Source, Code> {
     const LINKED: u32 = 2;
     let pointer = |offset| Ok::<_, Code>(Memory::from_address(image.offset(offset).as_in::<u64>().get()?));
@@ -76,7 +77,7 @@ fn wrapper(image: Memory) -> Result<Source, Code> {
     if parts.is_empty() { only(BINARY, container(data)?) } else { Ok(Source::linked(BINARY, parts)) }
 }
 
-/// The programs in a file, each with all the modules that it is linked from.
+/// The programs in a file, each with all of its modules.
 fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
     if !Binary::is_binary(bytes) {
         let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
@@ -91,7 +92,7 @@ fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
     })
 }
 
-/// The newest PTX that a device of the compute capability takes which is answered.
+/// Chooses the newest PTX for the compute capability that this library reports.
 pub(crate) fn choice() -> Choice {
     let (major, minor) = attributes::compute_capability();
     Choice::For(u32::try_from(10 * major + minor).unwrap_or(0))
@@ -104,7 +105,7 @@ fn only(name: &str, bytes: &[u8]) -> Result<Source, Code> {
         (Some(only), 0) => Ok(only),
         (last, others) => {
             let count = others + usize::from(last.is_some());
-            Err(INVALID_IMAGE.because(format!("there are {count} programs in it")))
+            Err(INVALID_IMAGE.because(format!("the file has {count} programs, not one")))
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The options of `cuModuleLoadDataEx` and their like: only those for logs have an effect.
+//! The options of `cuModuleLoadDataEx` and similar functions. Only those for logs have an effect.
 
 use std::ffi::c_uint;
 
 use crate::code::Code;
 use crate::raw::{In, Memory, Out};
 
-/// Where a caller wants to read what went wrong.
+/// The caller's buffers for messages.
 #[derive(Default)]
 pub(crate) struct Options {
     info: Log,
@@ -15,18 +15,18 @@ pub(crate) struct Options {
 #[derive(Default)]
 struct Log {
     text: Option<Memory>,
-    /// The room for the text, and where the option's value stands, to which the text's length is written.
+    /// The size of the buffer, and the place of the option's value, where the length of the text is written.
     size: Option<(usize, Memory)>,
 }
 
-/// `CU_JIT_INFO_LOG_BUFFER` and those after it.
+/// `CU_JIT_INFO_LOG_BUFFER` and the options after it.
 const INFO_LOG: c_uint = 3;
 const INFO_LOG_SIZE: c_uint = 4;
 const ERROR_LOG: c_uint = 5;
 const ERROR_LOG_SIZE: c_uint = 6;
 
 impl Options {
-    /// Reads so many options. Values stand in the pointers themselves.
+    /// Reads `count` options. Values are stored in the pointers themselves.
     pub fn read(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, Code> {
         let mut read = Self::default();
         for index in 0..count as usize {
@@ -34,7 +34,7 @@ impl Options {
             let value = place.as_in().get()?;
             match options.at(index)? {
                 INFO_LOG => read.info.text = Some(Memory::from_address(value as u64)),
-                // Sizes are numbers of 32 bits, whatever stands above.
+                // Sizes are 32-bit numbers; the upper half is undefined.
                 INFO_LOG_SIZE => read.info.size = Some((value & 0xffff_ffff, place.into())),
                 ERROR_LOG => read.error.text = Some(Memory::from_address(value as u64)),
                 ERROR_LOG_SIZE => read.error.size = Some((value & 0xffff_ffff, place.into())),
@@ -44,13 +44,13 @@ impl Options {
         Ok(read)
     }
 
-    /// Empties the logs.
+    /// Clears the logs.
     pub fn begin(&self) -> Result<(), Code> {
         self.info.write("")?;
         self.error.write("")
     }
 
-    /// Says what went wrong.
+    /// Writes an error to the error log.
     pub fn fail(&self, error: &str) -> Result<(), Code> {
         self.error.write(error)
     }

@@ -13,15 +13,15 @@ use crate::raw::{In, Memory};
 use crate::reference;
 use crate::stream::{self, StreamHandle};
 
-/// A kernel's arguments, as bytes for each parameter.
+/// A kernel's arguments: the bytes of each parameter.
 type Arguments = Vec<Vec<u8>>;
 
-/// Tags in the list of what `cuLaunchKernel` calls extra: its end, a buffer of all arguments, the buffer's size.
+/// Tags of `cuLaunchKernel`'s `extra` list: its end, the buffer with all arguments, the buffer's size.
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 
-/// Takes the arguments: one pointer for each, or all in one buffer.
+/// Reads the arguments: one pointer for each, or one buffer for all.
 fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<Arguments, Code> {
     let wanted = kernel.params();
     if !params.is_null() {
@@ -47,19 +47,19 @@ fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<A
     }
 }
 
-/// Takes the arguments out of one buffer.
+/// Splits a buffer into arguments.
 fn arguments_in(kernel: &Kernel, bytes: &[u8]) -> Result<Arguments, Code> {
     let argument = |offset: u32, size: u32| bytes.get(offset as usize..)?.get(..size as usize).map(<[u8]>::to_vec);
     kernel.params().iter().map(|param| argument(param.offset, param.size).ok_or(INVALID_VALUE)).collect()
 }
 
-/// A launch with the arguments' values.
+/// A launch with its arguments.
 struct Launch {
     function: Arc<Function>,
     config: LaunchConfig,
     cluster: Option<[u32; 3]>,
     cooperative: bool,
-    /// Bytes for each parameter.
+    /// The bytes of each parameter.
     arguments: Arguments,
 }
 
@@ -67,7 +67,7 @@ impl Command for Launch {
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
         let Self { function, config, .. } = self;
         if config.dynamic_shared_bytes > function.max_dynamic_shared() {
-            return Err(INVALID_VALUE.because("more dynamic shared memory than was asked for by cuFuncSetAttribute"));
+            return Err(INVALID_VALUE.because("more dynamic shared memory than the limit set by cuFuncSetAttribute"));
         }
         let loaded = &function.loaded;
         let name = function.kernel.name();
@@ -79,10 +79,10 @@ impl Command for Launch {
         let kernel = kernel.map_err(|error| loaded.refuse(error))?;
         reference::update(context, loaded)?;
         let arguments: Vec<_> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
-        // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.
+        // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
         unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
             ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
-            // Kernels that launch others are waited for.
+            // A launch of a kernel that launches others waits for it, and reports its errors.
             error => context.failed(error),
         })
     }
@@ -92,7 +92,7 @@ impl Command for Launch {
     }
 }
 
-/// The launch as a command, with the arguments' values.
+/// The launch as a command, with copies of the arguments.
 fn command(
     function: FunctionHandle,
     config: LaunchConfig,
@@ -106,10 +106,10 @@ fn command(
     Ok(Arc::new(Launch { function, config, cluster, cooperative, arguments }))
 }
 
-/// What a launch may say of itself.
+/// Attributes of a launch that have an effect.
 #[derive(Clone, Copy, Default)]
 struct Attributes {
-    /// Blocks of a cluster.
+    /// The size of a cluster in blocks.
     cluster: Option<[u32; 3]>,
     /// Whether blocks may wait for each other.
     cooperative: bool,
@@ -153,7 +153,7 @@ pub(crate) fn cooperative(
     used.submit(command(function, config, attributes, params, Memory::from_address(0).as_in())?)
 }
 
-/// Launches with the arguments in one buffer.
+/// Launches with all arguments in one buffer.
 pub(crate) fn with_bytes(
     function: &Arc<Function>,
     grid: [c_uint; 3],
@@ -187,18 +187,19 @@ pub(crate) struct Config {
 pub(crate) struct Attribute {
     id: c_uint,
     _padding: c_uint,
-    /// A union, of which clusters take the first three numbers, and the others the first.
+    /// A union. Clusters use the first three numbers, other attributes the first.
     value: [c_uint; 16],
 }
 
-/// Attributes that matter.
+/// Attributes that have an effect.
 const CLUSTER: c_uint = 4;
 const COOPERATIVE: c_uint = 2;
 
-/// Hints: nothing, access policy, synchronisation policy, scheduling of clusters, priority, memory domains, and carve-out.
+/// Hints without effect: ignore, access policy, synchronization policy, cluster scheduling, priority, memory domains,
+/// carve-out.
 const HINTS: [c_uint; 8] = [0, 1, 3, 5, 8, 9, 10, 14];
 
-/// Programmatic dependent launch lets a kernel begin early; that it begins late is allowed.
+/// Programmatic dependent launch permits a kernel to start early, but doesn't require it.
 const PROGRAMMATIC: c_uint = 6;
 
 pub(crate) fn with_config(
@@ -226,7 +227,7 @@ pub(crate) fn with_config(
     used.submit(command(function, launch_config, attributes, params, extra)?)
 }
 
-/// What graphs know of a launch: `CUDA_KERNEL_NODE_PARAMS`, of which later versions have more after.
+/// A kernel node's parameters: `CUDA_KERNEL_NODE_PARAMS`. Later versions append fields.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct NodeParams {

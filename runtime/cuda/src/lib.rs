@@ -1,16 +1,16 @@
-//! CUDA's driver library over Vulkan: programs that hand PTX to `libcuda.so.1` find this one instead of NVIDIA's, and run on any
-//! Vulkan device.
+//! CUDA's driver library over Vulkan. Programs that hand PTX to `libcuda.so.1` find this library instead of NVIDIA's,
+//! and run on any Vulkan device.
 //!
-//! `api.in` lists the functions: names, the versions of CUDA that they came with, arguments, and what implements each; the
-//! exported functions and the table behind `cuGetProcAddress` are made of that. A function that isn't implemented answers
-//! `CUDA_ERROR_NOT_SUPPORTED`. The modules below have the functions by CUDA's own chapters, over the types of
-//! [`ptx2spv_runtime`].
+//! `api.in` lists the functions: names, the CUDA versions that added them, parameters, and implementations. The build
+//! script generates the exported functions and the table behind `cuGetProcAddress` from it. A function that isn't
+//! implemented returns `CUDA_ERROR_NOT_SUPPORTED`. The modules below implement the functions by the chapters of CUDA's
+//! manual, on the types of [`ptx2spv_runtime`].
 //!
 //! `cudart.in` does the same for CUDA's runtime API, whose functions are in [`cudart`].
 //!
-//! * Handles are numbers of a table ([`handle`]): a stale or a foreign one is an error.
-//! * Nothing unwinds into the caller ([`call`]).
-//! * Pointers of callers are what [`raw`] wraps, where all reading and writing through them is.
+//! * Handles are numbers in a table ([`handle`]), so that stale and foreign ones are errors.
+//! * Panics never unwind into the caller ([`call`]).
+//! * [`raw`] wraps the callers' pointers. All access through them is there.
 
 mod api;
 mod array;

@@ -1,4 +1,4 @@
-//! Libraries: modules that belong to no context. Their kernels can be launched as functions can.
+//! Libraries: modules without a context. Their kernels can be launched like functions.
 
 use std::ffi::c_uint;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::loaded::{Loaded, ModuleHandle};
 use crate::raw::{In, Memory, Out, Text};
 use crate::state;
 
-/// A library. All contexts share the device, and with that the module.
+/// A library. All contexts share the device, and so the module.
 pub(crate) struct Library {
     loaded: Arc<Loaded>,
     module: ModuleHandle,

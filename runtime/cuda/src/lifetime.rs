@@ -1,4 +1,4 @@
-//! Lives of contexts: made ones, and the device's primary one.
+//! Creating and destroying contexts, the device's primary one included.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use crate::raw::{In, Memory, Out};
 use crate::sync::lock;
 use crate::{array, event, function, loaded, memory, reference, state, stream, texture};
 
-/// Ends a context and what belongs to it.
+/// Destroys a context and everything that belongs to it.
 fn end(context: &Context) {
     context.destroy();
     function::end_context(context);
@@ -55,7 +55,7 @@ pub(crate) fn create_with_params(
     flags: c_uint,
     device: c_int,
 ) -> Result<(), Code> {
-    // Affinities, their number, and what shares the device with graphics.
+    // Execution affinities, their number, and sharing with graphics.
     if !params.is_null() && params.get()? != [0; 3] {
         return Err(NOT_SUPPORTED);
     }
@@ -87,7 +87,7 @@ struct Primary {
     context: ContextHandle,
     retained: u32,
     flags: c_uint,
-    /// Whether one of those who retain the context is the runtime API.
+    /// Whether the runtime API holds one of the references.
     is_held: bool,
 }
 
@@ -99,7 +99,8 @@ pub(crate) fn retain_primary(context: Out<ContextHandle>, device: c_int) -> Resu
     context.set(lock(&PRIMARY).retain(device)?)
 }
 
-/// The primary context, which the runtime API retains at its first call, and again if the program has released the context too often.
+/// The primary context. The runtime API retains it on its first call, and again if the program has released it too
+/// often.
 pub(crate) fn hold_primary() -> Result<ContextHandle, Code> {
     let device = state::device()?;
     let mut primary = lock(&PRIMARY);

@@ -1,4 +1,5 @@
-//! The linker functions. What is linked is PTX, also out of fat binaries, objects and libraries; the image is the text of all modules.
+//! The linker functions. Inputs are PTX, also from fat binaries, objects and libraries. The linked image is the text of
+//! all modules.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::path::Path;
@@ -14,16 +15,16 @@ use crate::jit;
 use crate::raw::{In, Memory, Out, Text};
 use crate::sync::lock;
 
-/// A link that is going on.
+/// A link in progress.
 pub(crate) struct Link {
-    /// Where the caller wants to read what went wrong, up to the link's end.
+    /// The caller's log buffers, valid until the link is destroyed.
     options: jit::Options,
     state: Mutex<State>,
 }
 
 struct State {
     linker: Linker,
-    /// What was made of the parts, with the zero at its end. Callers have it until the link is destroyed.
+    /// The linked image with a terminating zero. Callers may read it until the link is destroyed.
     image: Option<Box<[u8]>>,
 }
 
@@ -39,12 +40,12 @@ impl Object for Link {
     }
 }
 
-/// Kinds of input. The one after these is intermediate code, which nobody else reads.
+/// Kinds of input. The kind after these is NVIDIA's intermediate code, which can't be read here.
 const MACHINE_CODE: c_uint = 0;
 const PTX: c_uint = 1;
 const LIBRARY: c_uint = 4;
 
-/// The name that errors show for parts that have none.
+/// The name in errors for inputs without one.
 const NAME: &str = "module.ptx";
 
 pub(crate) fn create(
@@ -98,7 +99,7 @@ pub(crate) fn add_file(
 }
 
 impl Link {
-    /// Takes a part, if its text is PTX. The kinds from PTX to libraries are told from each other by their bytes.
+    /// Adds an input if it is PTX. Its bytes decide between PTX, fat binary, object and library, not the given kind.
     fn add(&self, kind: c_uint, name: &str, bytes: &[u8]) -> Result<(), Code> {
         match kind {
             MACHINE_CODE => return Err(NO_BINARY_FOR_GPU.because("machine code (a cubin): only PTX can be linked")),
@@ -108,7 +109,7 @@ impl Link {
         lock(&self.state).linker.add_bytes(name, bytes).map_err(|error| self.fail(error))
     }
 
-    /// Tells the caller what went wrong.
+    /// Writes an error to the caller's log.
     fn fail(&self, error: Error) -> Code {
         match self.options.fail(&error.to_string()) {
             Ok(()) => error.into(),

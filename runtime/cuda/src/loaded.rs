@@ -1,4 +1,4 @@
-//! Modules as their kernels, variables and references need them.
+//! Loaded modules, as used by their kernels, variables and references.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::jit;
 use crate::memory;
 use crate::trace::{self, Dumped};
 
-/// Has kernels check their accesses, unless it is 0.
+/// Makes kernels check their memory accesses, unless it is 0.
 const CHECK_VARIABLE: &str = "PTX2SPV_CUDA_CHECK";
 
-/// A module that is loaded: a context's, or a library's.
+/// A loaded module, of a context or of a library.
 pub(crate) struct Loaded {
-    /// The context that the module ends with; a library's belongs to none.
+    /// The context that the module is destroyed with. Modules of libraries have none.
     context: Option<Arc<Context>>,
     pub module: Module,
     dumped: Option<Dumped>,
-    /// Kernels and references that were asked for.
+    /// Kernels and references that the program has handles of.
     pub names: Names,
 }
 
@@ -39,7 +39,7 @@ impl Object for Loaded {
 }
 
 impl Loaded {
-    /// Loads PTX; with variables that the host reaches too if there are managed ones.
+    /// Loads PTX. If it has managed variables, the host can access the module's variables.
     pub fn new(
         context: Option<Arc<Context>>,
         device: &Device,
@@ -48,7 +48,7 @@ impl Loaded {
         has_managed: bool,
     ) -> Result<Self, Code> {
         options.begin()?;
-        // A library's modules are made in the context that is current.
+        // A library's module uses the limits of the current context.
         let limits = context.clone().or_else(|| context::current().ok());
         let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());
         let check_accesses = std::env::var_os(CHECK_VARIABLE).is_some_and(|value| value != "0");
@@ -58,7 +58,7 @@ impl Loaded {
             Ok(module) => {
                 let current = context.clone().or_else(|| context::current().ok());
                 if module.has_short_pointers() && current.is_some_and(|current| memory::has_out_of_reach(&current)) {
-                    trace::say("module not loaded: its addresses have 32 bits, and memory was allocated before");
+                    trace::say("module not loaded: it has 32-bit addresses, and memory beyond their reach is in use");
                     return Err(NOT_SUPPORTED);
                 }
                 Ok(Self { context, module, dumped, names: Names::default() })
@@ -70,7 +70,7 @@ impl Loaded {
         }
     }
 
-    /// Says why a kernel can't be had.
+    /// Reports why a kernel can't be translated.
     pub fn refuse(&self, error: Error) -> Code {
         refuse("kernel not translated", error, self.dumped.as_ref())
     }
@@ -79,13 +79,13 @@ impl Loaded {
         self.context.as_ref().is_some_and(|own| own.is(context))
     }
 
-    /// Address and size of a variable.
+    /// The address and size of a variable.
     pub fn variable(&self, name: &str) -> Result<(u64, u64), Code> {
         self.module.variable(name).ok_or(NOT_FOUND)
     }
 }
 
-/// Says on the standard error, on one line, why PTX is refused: clients rarely pass on what they are told.
+/// Writes one line to the standard error about refused PTX, because clients rarely show the error they get.
 fn refuse(what: &str, error: Error, dumped: Option<&Dumped>) -> Code {
     if let Error::Translation(diagnostics) = &error {
         let first = diagnostics.list.first().map(|first| {
@@ -103,7 +103,7 @@ fn refuse(what: &str, error: Error, dumped: Option<&Dumped>) -> Code {
     error.into()
 }
 
-/// Ends the modules of a context.
+/// Unloads the modules of a context.
 pub(crate) fn end_context(context: &Context) {
     MODULES.remove_all(|module| module.is_of(context));
 }

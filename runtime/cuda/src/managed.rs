@@ -1,4 +1,4 @@
-//! Hints for managed memory. Host and device have the memory in common, so that there is nothing to move.
+//! Hints for managed memory. Host and device share the memory, so that nothing has to move.
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,13 +8,13 @@ use crate::memory::{self, MemoryKind};
 use crate::raw::Memory;
 use crate::stream::{self, StreamHandle};
 
-/// What `cuMemAdvise` takes: 1 to 6 set and unset three kinds of advice, 7 and 8 are of newer systems.
+/// Values of `cuMemAdvise`: 1 to 6 set and unset three kinds of advice, 7 and 8 exist on newer systems.
 const ADVICE: std::ops::RangeInclusive<c_uint> = 1..=8;
 
 /// `CU_DEVICE_CPU`.
 const HOST: c_int = -1;
 
-/// Errors unless a range is managed memory.
+/// Fails unless the range is managed memory.
 fn check(address: u64, bytes: usize) -> Result<(), Code> {
     let (start, allocation) = memory::find(address).ok_or(INVALID_VALUE)?;
     let fits = bytes as u64 <= allocation.size - (address - start);
@@ -34,7 +34,7 @@ pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, device: c_int) 
     check_device(device)
 }
 
-/// The place is a structure of two numbers, its kind and its own number, in one register.
+/// The location is a structure of two numbers, kind and id, passed in one register.
 pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, _place: u64) -> Result<(), Code> {
     advise(address, bytes, advice, 0)
 }
@@ -59,7 +59,7 @@ pub(crate) fn prefetch_to_place(
     prefetch(address, bytes, 0, stream)
 }
 
-/// Of three ways, by flags, to say which streams use the memory.
+/// Checks the flags, which limit the streams that use the memory: one of three ways.
 pub(crate) fn attach(stream: StreamHandle, address: Memory, _bytes: usize, flags: c_uint) -> Result<(), Code> {
     stream::used(stream)?;
     if !matches!(flags, 1 | 2 | 4) {

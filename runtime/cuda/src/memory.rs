@@ -1,4 +1,4 @@
-//! Memory: allocating and freeing that of the device and of the host, and what is known of addresses.
+//! Allocating and freeing memory of the device and the host, and information about addresses.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
@@ -15,43 +15,43 @@ use crate::context::{self, Context};
 use crate::raw::{Memory, Out};
 use crate::sync::{read, write};
 
-/// Memory that the library handed out, or was told of.
+/// Memory that the library allocated or that the program registered.
 #[derive(Clone)]
 pub(crate) struct Allocation {
     pub size: u64,
     pub context: Arc<Context>,
     pub place: MemoryKind,
-    /// The device's address of the first byte; `None` for memory of the host's that the device can't reach.
+    /// The device address of the first byte, or `None` for host memory that the device can't reach.
     pub on_device: Option<u64>,
-    /// What the runtime allocated, which may begin earlier.
+    /// The runtime's allocation, which may begin earlier.
     block: Option<u64>,
-    /// Tells allocations apart, also if they had the same address.
+    /// Unique, even among allocations that had the same address.
     pub id: u64,
 }
 
-/// Where memory lies.
+/// The kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryKind {
     Device,
-    /// In the host, with the flags that it was asked for with.
+    /// Host memory, with its flags.
     Pinned(c_uint),
-    /// In the host, and allocated by the program.
+    /// Host memory that the program allocated, with its flags.
     Registered(c_uint),
-    /// At one address for host and device.
+    /// Memory with one address for host and device.
     Managed,
 }
 
-/// All allocations by the addresses that programs have.
+/// All allocations by the addresses that programs see.
 static ALLOCATIONS: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
 
-/// The allocation in which an address lies, with its first address.
+/// The allocation that contains an address, and its first address.
 pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
     let allocations = read(&ALLOCATIONS);
     let (&start, allocation) = allocations.range(..=address).next_back()?;
     (address - start < allocation.size).then(|| (start, allocation.clone()))
 }
 
-/// Whether a context has memory that modules with 32-bit pointers don't reach.
+/// Whether a context has memory that modules with 32-bit pointers can't reach.
 pub(crate) fn has_out_of_reach(context: &Context) -> bool {
     let is_far = |allocation: &Allocation| {
         let on_device = allocation.on_device.filter(|_| is_freed_by_address(allocation.place));
@@ -60,8 +60,8 @@ pub(crate) fn has_out_of_reach(context: &Context) -> bool {
     read(&ALLOCATIONS).values().any(is_far)
 }
 
-/// Where the device finds a range: that of an allocation, or of a module's variables. `None` if the range is the host's alone. Errors
-/// if the range begins in an allocation and ends after it.
+/// The device address of a range in an allocation or in a module's variables; `None` if only the host has it. Fails if
+/// the range begins in an allocation and ends after it.
 pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
     match find(address) {
         Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),
@@ -77,7 +77,7 @@ fn record(context: &Arc<Context>, range: MemoryRange, place: MemoryKind, on_devi
     write(&ALLOCATIONS).insert(range.address, allocation);
 }
 
-/// Forgets an allocation by its first address, if that lies in such a place.
+/// Removes the record of an allocation, given its first address, if its kind is accepted.
 fn forget(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<Allocation, Code> {
     let mut allocations = write(&ALLOCATIONS);
     match allocations.get(&address) {
@@ -86,12 +86,12 @@ fn forget(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<Allocation
     }
 }
 
-/// Forgets an allocation, and frees it once everything before has finished.
+/// Removes an allocation, and frees it once all earlier work has finished.
 fn release(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<(), Code> {
     let allocation = forget(address, which)?;
     if let Some(block) = allocation.block {
-        // SAFETY: the record's own allocation, which was forgotten before; that no launch is to come which reaches it is the caller's
-        // duty.
+        // SAFETY: this is the record's own allocation, and the record is gone. That no later launch accesses the memory
+        // is the caller's contract with CUDA.
         unsafe { allocation.context.device.memory().free(block) }?;
     }
     Ok(())
@@ -107,7 +107,7 @@ pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
     address.set(allocate_in(&context, bytes)?)
 }
 
-/// Allocations of so many bytes are aligned.
+/// Allocations of at least `LARGE` bytes are aligned to `LARGE_ALIGN`.
 const LARGE: u64 = 1 << 20;
 const LARGE_ALIGN: u64 = 64 << 10;
 
@@ -116,7 +116,7 @@ pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, C
     allocate_by(context, bytes, |bytes| context.device.memory().allocate(bytes))
 }
 
-/// Has a function allocate device memory.
+/// Allocates device memory through a function.
 pub(crate) fn allocate_by(
     context: &Arc<Context>,
     bytes: usize,
@@ -126,8 +126,8 @@ pub(crate) fn allocate_by(
         return Err(INVALID_VALUE);
     }
     let size = bytes as u64;
-    // NVIDIA's driver gives large allocations pages of their own, and programs rely on aligned addresses: Taichi's runtime fills
-    // its first one to the last byte with parts that begin at pages.
+    // NVIDIA's driver gives large allocations pages of their own, and programs rely on the alignment: Taichi's runtime
+    // fills its first allocation to the last byte with parts that begin at pages.
     let alignment = if size >= LARGE { LARGE_ALIGN } else { 1 };
     let block = allocate(size.saturating_add(alignment - 1))?;
     let address = block.next_multiple_of(alignment);
@@ -135,7 +135,7 @@ pub(crate) fn allocate_by(
     Ok(address)
 }
 
-/// Rows begin at multiples of this.
+/// Alignment of rows.
 const PITCH_ALIGN: usize = 512;
 
 pub(crate) fn allocate_pitch(
@@ -160,7 +160,7 @@ pub(crate) fn free(address: u64) -> Result<(), Code> {
     if address == 0 {
         return Ok(());
     }
-    // CUDA waits here, and so reports what went wrong before.
+    // CUDA waits here, and so reports earlier errors.
     context.after(context.device.synchronize())?;
     release(address, is_freed_by_address)
 }
@@ -175,7 +175,7 @@ pub(crate) fn free_in(stream: &Stream, address: u64) -> Result<(), Code> {
     Ok(())
 }
 
-/// Flags of managed memory: for all streams, for the host at first, for one stream.
+/// Flags of managed memory: attached to all streams, to the host, to one stream.
 const MANAGED_FLAGS: [c_uint; 3] = [1, 2, 4];
 
 pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -> Result<(), Code> {
@@ -207,7 +207,7 @@ pub(crate) fn address_range(base: Out<u64>, size: Out<usize>, address: u64) -> R
     Ok(())
 }
 
-/// Flags of host memory: for all contexts, mapped, write-combined.
+/// All valid flags of host memory: portable, mapped, write-combined.
 const HOST_FLAGS: c_uint = 7;
 
 pub(crate) fn allocate_host_mapped(pointer: Out<*mut c_void>, bytes: usize) -> Result<(), Code> {
@@ -231,12 +231,12 @@ pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
     if pointer.is_null() {
         return Ok(());
     }
-    // Nothing may still copy from or to the memory.
+    // A copy in progress may still use the memory.
     context.after(context.device.synchronize())?;
     release(pointer.address(), |place| matches!(place, MemoryKind::Pinned(_)))
 }
 
-/// Flags of registered memory: for all contexts, mapped, a device's own, read only.
+/// All valid flags of registered memory: portable, mapped, I/O memory, read-only.
 const REGISTER_FLAGS: c_uint = 15;
 
 pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Result<(), Code> {
@@ -249,10 +249,10 @@ pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Res
     if find(end - 1).or_else(|| find(own.address)).is_some() {
         return Err(HOST_MEMORY_ALREADY_REGISTERED);
     }
-    // SAFETY: that the memory is there until it is unregistered is CUDA's contract with the caller.
+    // SAFETY: CUDA's contract with the caller: the memory exists until it is unregistered.
     let on_device = match unsafe { context.device.memory().register(pointer.pointer().cast(), own.size) } {
         Ok(range) => Some(range.address),
-        // Copies work all the same; only kernels can't reach the memory.
+        // Copies still work; only kernels can't access the memory.
         Err(Error::NotRegistered { .. }) => None,
         Err(error) => return Err(error.into()),
     };
@@ -294,7 +294,7 @@ pub(crate) fn host_flags(flags: Out<c_uint>, pointer: Memory) -> Result<(), Code
     }
 }
 
-/// Frees what belongs to a context.
+/// Frees the memory of a context.
 pub(crate) fn end_context(context: &Context) {
     let of_context: Vec<_> = read(&ALLOCATIONS)
         .iter()
@@ -302,7 +302,7 @@ pub(crate) fn end_context(context: &Context) {
         .map(|(&address, _)| address)
         .collect();
     for address in of_context {
-        // Somebody else may have freed the allocation meanwhile.
+        // Another thread may have freed the allocation in the meantime.
         let _ = release(address, |_| true);
     }
 }

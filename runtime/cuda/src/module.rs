@@ -52,7 +52,7 @@ pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
     end(module)
 }
 
-/// Ends a module with what belongs to it.
+/// Unloads a module with everything that belongs to it.
 pub(crate) fn end(module: ModuleHandle) -> Result<(), Code> {
     let removed = module.remove()?;
     function::end_module(&removed);
@@ -89,7 +89,7 @@ pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, module: ModuleHandle,
     Ok(())
 }
 
-/// Kernels are translated when first asked for.
+/// `CU_MODULE_LAZY_LOADING`: kernels are translated on the first request.
 const LAZY: c_uint = 2;
 
 pub(crate) fn loading_mode(mode: Out<c_uint>) -> Result<(), Code> {

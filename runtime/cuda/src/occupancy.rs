@@ -1,5 +1,5 @@
-//! Occupancy. Vulkan drivers don't tell how many workgroups a device holds: the answers are those of a card of compute capability 8.6
-//! whose kernels take 32 registers.
+//! Occupancy. Vulkan drivers don't report how many workgroups a device holds, so the answers are those of a card of
+//! compute capability 8.6 whose kernels use 32 registers.
 
 use std::ffi::{c_int, c_uint};
 
@@ -11,7 +11,7 @@ use crate::context::{self, Context};
 use crate::function::{Function, FunctionHandle};
 use crate::raw::{Memory, Out, SizeFunction};
 
-/// Blocks of a multiprocessor.
+/// Blocks of a kernel that fit on a multiprocessor.
 fn blocks(context: &Context, function: &Function, threads: u32, dynamic: usize) -> u32 {
     let known = function.kernel.attributes();
     if threads == 0 || threads > known.max_threads {
@@ -49,7 +49,7 @@ pub(crate) fn active_blocks_with_flags(
     active_blocks(count, function, threads, dynamic)
 }
 
-/// Processors run the threads of a block one after another, where smaller blocks are better.
+/// On CPUs, the threads of a block run one after another, so that smaller blocks are better.
 const MAX_SIZE_ON_CPU: u32 = 256;
 
 pub(crate) fn block_size(
@@ -71,14 +71,14 @@ pub(crate) fn block_size(
         most = most.min(MAX_SIZE_ON_CPU);
     }
     let dynamic_of = |threads: u32| match size {
-        // SAFETY: the caller's function takes any size of a block.
+        // SAFETY: the caller's function accepts any block size.
         Some(size) => unsafe { size(threads as c_int) },
         None => dynamic,
     };
-    // Whole warps, unless less than one is allowed.
+    // Whole warps, unless the limit is below one warp.
     let sizes = (1..=most / 32).rev().map(|warps| 32 * warps).chain((most < 32).then_some(most));
     let threads = |size: u32| size * blocks(&context, &function, size, dynamic_of(size));
-    // The largest of the best.
+    // The largest size among those with most threads.
     let best = sizes.map(|size| (threads(size), size)).max().ok_or(INVALID_VALUE)?;
     if best.0 == 0 {
         return Err(INVALID_VALUE);
@@ -121,7 +121,7 @@ pub(crate) fn available_shared(
     bytes.set(each.saturating_sub(function.kernel.attributes().static_shared_bytes as usize))
 }
 
-/// Clusters of a device: compute capability 8.6 has none.
+/// Maximum number of active clusters. Compute capability 8.6 has none.
 pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, _config: Memory) -> Result<(), Code> {
     let count = count.needed()?;
     context::current()?;

@@ -1,4 +1,4 @@
-//! Launches as CUDA had them before version 4: what a launch is made with is set for the function first.
+//! Launches as before CUDA 4: parameters are set on the function, then it is launched.
 
 use std::ffi::{c_int, c_uint};
 
@@ -12,10 +12,10 @@ use crate::reference::TextureReferenceHandle;
 use crate::stream::StreamHandle;
 use crate::sync::lock;
 
-/// The most bytes that arguments can be.
+/// Maximum bytes of arguments.
 const MOST: usize = 4096;
 
-/// Changes what the next launches of a function are made with.
+/// Changes the launch parameters of a function.
 fn change(function: FunctionHandle, act: impl FnOnce(&mut OldLaunch) -> Result<(), Code>) -> Result<(), Code> {
     context::current()?;
     act(&mut lock(&function.get()?.old_launch))
@@ -75,13 +75,13 @@ pub(crate) fn set_bytes(function: FunctionHandle, offset: c_int, bytes: Memory, 
     write(function, offset, bytes.bytes(count.into())?)
 }
 
-/// References are as they were bound whether the function is told of them or not.
+/// Only checks its arguments: a module's texture references work in all of its functions anyway.
 pub(crate) fn set_texture(
     function: FunctionHandle,
     unit: c_int,
     reference: TextureReferenceHandle,
 ) -> Result<(), Code> {
-    /// The only unit there is: the reference's own.
+    /// `CU_PARAM_TR_DEFAULT`, the only texture unit.
     const DEFAULT: c_int = -1;
     context::current()?;
     function.get()?;
@@ -107,6 +107,6 @@ pub(crate) fn grid_async(
     let function = function.get()?;
     let OldLaunch { block, shared_bytes, size, mut arguments } = lock(&function.old_launch).clone();
     arguments.resize(size, 0);
-    let block = block.ok_or_else(|| INVALID_VALUE.because("no shape of blocks was set"))?;
+    let block = block.ok_or_else(|| INVALID_VALUE.because("no block shape was set"))?;
     launch::with_bytes(&function, grid, block, shared_bytes, stream, &arguments)
 }

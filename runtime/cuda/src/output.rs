@@ -1,5 +1,5 @@
-//! The C library's standard output, which is the program's too: what kernels print stands between what the program prints before and
-//! after, and goes where the program has it go (`freopen`, `setvbuf`).
+//! The C library's standard output, which the program uses too. Kernels' output appears between what the program prints
+//! before and after, and follows redirections such as `freopen` and `setvbuf`.
 
 use libc::FILE;
 
@@ -8,7 +8,7 @@ fn standard() -> *mut FILE {
     unsafe extern "C" {
         static stdout: *mut FILE;
     }
-    // SAFETY: the C library's variable, which programs set, if ever, before they have other threads.
+    // SAFETY: a variable of the C library. Programs that change it do so before they start other threads.
     unsafe { stdout }
 }
 
@@ -18,7 +18,7 @@ fn standard() -> *mut FILE {
         #[link_name = "__stdoutp"]
         static stdout: *mut FILE;
     }
-    // SAFETY: the C library's variable, which programs set, if ever, before they have other threads.
+    // SAFETY: a variable of the C library. Programs that change it do so before they start other threads.
     unsafe { stdout }
 }
 
@@ -27,16 +27,16 @@ fn standard() -> *mut FILE {
     unsafe extern "C" {
         fn __acrt_iob_func(number: u32) -> *mut FILE;
     }
-    // SAFETY: the C library's streams are there from 0 to 2.
+    // SAFETY: the C library's streams have the numbers 0 to 2.
     unsafe { __acrt_iob_func(1) }
 }
 
-/// Appends to the stream's buffer. When that is written out is the program's affair.
+/// Appends to the stream's buffer. The program decides when it is flushed.
 pub(crate) fn write(bytes: &[u8]) {
     let stream = standard();
     if bytes.is_empty() || stream.is_null() {
         return;
     }
-    // SAFETY: so many bytes are there, and the stream is one. A closed output is no error of the kernel's.
+    // SAFETY: `bytes` has `bytes.len()` bytes, and `stream` is a C stream. Errors of a closed output are ignored.
     unsafe { libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stream) };
 }

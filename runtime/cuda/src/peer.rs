@@ -1,4 +1,4 @@
-//! Access between contexts. All are on the one device, which has no peers; copies from one to another work as within one.
+//! Access between contexts. All are on the one device, which has no peers. Copies between contexts work as within one.
 
 use std::ffi::c_uint;
 

@@ -1,4 +1,4 @@
-//! What is known of pointers.
+//! Attributes of pointers.
 
 use std::ffi::{c_int, c_uint};
 
@@ -7,19 +7,19 @@ use crate::context::{self, Context, ContextHandle};
 use crate::memory::{self, MemoryKind};
 use crate::raw::{In, Memory};
 
-/// What can be said of an address.
+/// What is known of an address.
 pub(crate) struct Known {
     pub start: u64,
     pub size: u64,
     pub id: u64,
     pub place: MemoryKind,
-    /// The device's address, and the host's.
+    /// The address on the device, and on the host.
     pub on_device: Option<u64>,
     pub on_host: Option<u64>,
     pub context: ContextHandle,
 }
 
-/// What is known of an address.
+/// Finds the memory that contains an address.
 pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
     if let Some((start, allocation)) = memory::find(address) {
         let memory::Allocation { size, id, place, .. } = allocation;
@@ -27,7 +27,7 @@ pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
         let on_host = (place != MemoryKind::Device).then_some(address);
         return Some(Known { start, size, id, place, on_device, on_host, context: allocation.context.handle() });
     }
-    // Variables of a module.
+    // Variables of a module have no record of their own.
     let range = context.device.memory().find(address)?;
     Some(Known {
         start: range.address,
@@ -44,29 +44,29 @@ pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
 const HOST: c_uint = 1;
 const DEVICE: c_uint = 2;
 
-/// Writes an attribute; `None` where there is nothing to write.
+/// Writes an attribute. Returns `None` if the memory doesn't have it.
 fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), Code>> {
     let Known { start, size, id, context, .. } = *known;
     Some(match attribute {
-        // The context.
+        // Context.
         1 => place.as_out().set(context),
         2 => {
             let is_host = matches!(known.place, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
             place.as_out().set(if is_host { HOST } else { DEVICE })
         }
-        // The device's and the host's pointers.
+        // Device pointer and host pointer.
         3 => place.as_out().set(known.on_device?),
         4 => place.as_out().set(known.on_host?),
-        // Whether copies are synchronous, whether the memory is managed.
+        // Whether copies are always synchronous, and whether the memory is managed.
         6 => place.as_out::<c_uint>().set(0),
         8 => place.as_out().set(c_uint::from(known.place == MemoryKind::Managed)),
         7 => place.as_out().set(id),
-        // The device.
+        // Device.
         9 => place.as_out::<c_int>().set(0),
         10 | 15 => place.as_out::<c_uint>().set(0),
         11 => place.as_out().set(start),
         12 => place.as_out().set(size),
-        // Whether mapped, handles, access, pool.
+        // Whether it is mapped, allowed handle types, access flags, memory pool.
         13 => place.as_out::<c_uint>().set(1),
         14 => place.as_out::<u64>().set(0),
         16 => place.as_out::<c_uint>().set(3),
@@ -92,7 +92,7 @@ pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memor
         let written = known.as_ref().and_then(|known| write(attribute, place, known));
         match written {
             Some(result) => result?,
-            // An address of which nothing is known is no error here, and gives zeros.
+            // For an unknown address the attributes are zero.
             None => match attribute {
                 1 | 3 | 4 | 7 | 11 | 12 | 14 | 17 => place.as_out::<u64>().set(0)?,
                 9 => place.as_out::<c_int>().set(-2)?,
@@ -106,7 +106,7 @@ pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memor
 
 pub(crate) fn set_attribute(value: Memory, attribute: c_uint, address: u64) -> Result<(), Code> {
     let context = context::current()?;
-    // Whether copies are synchronous is all that can be set; those that must be are.
+    // Only the flag for synchronous copies can be set. It needs no action: copies that must be synchronous always are.
     if attribute != 6 || value.is_null() {
         return Err(INVALID_VALUE);
     }

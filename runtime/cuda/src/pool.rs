@@ -16,7 +16,7 @@ use crate::sync::lock;
 /// A pool.
 pub(crate) struct Pool {
     pool: MemoryPool,
-    /// What may be reused when: hints, which are kept.
+    /// The reuse policies. They are hints: stored, but without effect.
     reuse: Mutex<[bool; REUSE]>,
 }
 
@@ -33,17 +33,17 @@ impl Object for Pool {
     }
 }
 
-/// The first attributes: kinds of reuse.
+/// The first attributes: reuse policies.
 const REUSE: usize = 3;
 
-/// The others: bytes that may be kept, and bytes reserved and used, now and at most.
+/// The other attributes: release threshold, then reserved and used bytes, current and peak.
 const THRESHOLD: c_uint = 4;
 const RESERVED: c_uint = 5;
 const RESERVED_HIGH: c_uint = 6;
 const USED: c_uint = 7;
 const USED_HIGH: c_uint = 8;
 
-/// The device's default pool, and the one that is used.
+/// The device's default pool, and the current one.
 struct Pools {
     default: PoolHandle,
     current: PoolHandle,
@@ -65,7 +65,7 @@ fn default(device: &Device) -> Result<PoolHandle, Code> {
 
 fn current(device: &Device) -> Result<PoolHandle, Code> {
     let current = lock(&OF_DEVICE).current;
-    // The one that was used may be no more.
+    // The program may have destroyed the current pool.
     if current.get().is_ok() { Ok(current) } else { default(device) }
 }
 
@@ -86,14 +86,15 @@ pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), 
     Ok(())
 }
 
-/// The beginning of `CUmemPoolProps`: the kind of allocations, how they can be exported, the kind and number of where they lie.
+/// `properties` is the beginning of `CUmemPoolProps`: allocation type, handle types, and the kind and number of the
+/// location.
 pub(crate) fn create(pool: Out<PoolHandle>, properties: In<[c_int; 4]>) -> Result<(), Code> {
     let pool = pool.needed()?;
     let device = state::device()?;
     match properties.get()? {
-        // Pinned memory of the device, for this process alone.
+        // Pinned device memory, for this process alone.
         [1, 0, 1, 0] => pool.set(make(device.pool())?),
-        [1, _, 1, 0] => Err(NOT_SUPPORTED.because("a pool for several processes")),
+        [1, _, 1, 0] => Err(NOT_SUPPORTED.because("a pool shared between processes")),
         _ => Err(INVALID_VALUE),
     }
 }
@@ -106,7 +107,7 @@ pub(crate) fn destroy(pool: PoolHandle) -> Result<(), Code> {
     pool.remove().map(|_| ())
 }
 
-/// The number of a kind of reuse; attributes are counted from 1.
+/// The index of a reuse policy. Attributes are counted from 1.
 fn reuse(attribute: c_uint) -> Option<usize> {
     (attribute as usize).checked_sub(1).filter(|&index| index < REUSE)
 }
@@ -138,7 +139,7 @@ pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) 
     let value = value.as_in::<u64>().get()?;
     match attribute {
         THRESHOLD => pool.pool.set_release_threshold(value),
-        // The most so far can only be begun anew.
+        // The peaks can only be reset.
         RESERVED_HIGH | USED_HIGH if value == 0 => pool.pool.reset_highs(),
         _ => return Err(INVALID_VALUE),
     }
@@ -174,7 +175,7 @@ pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
     memory::free_in(&used.stream, address)
 }
 
-/// Other devices can't have access, and this one always has.
+/// No other device can have access, and this one always has.
 pub(crate) fn set_access(pool: PoolHandle, _access: Memory, _count: usize) -> Result<(), Code> {
     state::device()?;
     pool.get().map(|_| ())

@@ -1,30 +1,30 @@
-//! Pointers as callers pass them. Each may be NULL, which is an error where a value is asked for; any other is, by CUDA's
-//! contract with the caller, one that can be read or written for the time of the call.
+//! Pointers passed by callers. Each may be NULL, which is an error where a value is needed. Any other pointer is valid
+//! for reading or writing during the call, by CUDA's contract with the caller.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
 
 use crate::code::{Code, INVALID_VALUE};
 
-/// Where a result goes.
+/// A pointer to a result.
 #[repr(transparent)]
 pub(crate) struct Out<T>(*mut T);
 
-/// Where values come from: one, or an array.
+/// A pointer to one value or an array of values to read.
 #[repr(transparent)]
 pub(crate) struct In<T>(*const T);
 
-/// A string.
+/// A pointer to a C string.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Text(*const c_char);
 
-/// Memory of the host that the caller reads and writes himself.
+/// A pointer to host memory that the caller accesses too.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory(*mut c_void);
 
-// SAFETY: what may be done with a caller's memory on other threads is CUDA's contract with the caller; the pointer itself is a number.
+// SAFETY: the pointer itself is a number. Which threads may access the memory is CUDA's contract with the caller.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -35,7 +35,7 @@ pub(crate) type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
 /// What `cuStreamAddCallback` runs.
 pub(crate) type StreamCallback = Option<unsafe extern "C" fn(usize, c_uint, *mut c_void)>;
 
-/// Dynamic shared memory by block size.
+/// Dynamic shared memory as a function of the block size.
 pub(crate) type SizeFunction = Option<unsafe extern "C" fn(c_int) -> usize>;
 
 impl<T> Clone for Out<T> {
@@ -87,7 +87,7 @@ impl<T> Out<T> {
         self.0.is_null()
     }
 
-    /// The same, if there is a place: for functions that must not do anything without.
+    /// Fails on NULL: for functions that must not have an effect before that check.
     pub fn needed(self) -> Result<Self, Code> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(self) }
     }
@@ -97,20 +97,20 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Sets what the caller may leave out.
+    /// Writes an optional result.
     pub fn set_if_any(self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: the pointer is not NULL, so there is a place by the caller's contract.
+            // SAFETY: the pointer is not NULL, and so valid for writing by the caller's contract.
             unsafe { self.0.write_unaligned(value) };
         }
     }
 
-    /// The place after so many others.
+    /// The element at an index.
     pub fn at(self, index: usize) -> Self {
         if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
     }
 
-    /// The same pointer for reading.
+    /// The same pointer, for reading.
     pub fn as_in(self) -> In<T> {
         In(self.0)
     }
@@ -125,16 +125,16 @@ impl<T: Copy> In<T> {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the pointer is not NULL, so there is a value by the caller's contract.
+        // SAFETY: the pointer is not NULL, and so valid for reading by the caller's contract.
         Ok(unsafe { self.0.read_unaligned() })
     }
 
-    /// The value after so many others.
+    /// The value at an index.
     pub fn at(self, index: usize) -> Result<T, Code> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Self(self.0.wrapping_add(index)).get() }
     }
 
-    /// So many values.
+    /// The first `count` values.
     pub fn list(self, count: usize) -> Result<Vec<T>, Code> {
         (0..count).map(|index| self.at(index)).collect()
     }
@@ -145,7 +145,7 @@ impl Text {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the pointer is not NULL, so there is a string with its end by the caller's contract.
+        // SAFETY: the pointer is not NULL, and so a terminated string by the caller's contract.
         Ok(unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
     }
 }
@@ -203,28 +203,29 @@ impl Memory {
         Self(self.0.wrapping_byte_add(bytes as usize))
     }
 
-    /// So many bytes, for the time of the call.
+    /// The first `len` bytes, for the time of the call.
     pub fn bytes<'a>(self, len: u64) -> Result<&'a [u8], Code> {
         let len = self.check(len)?;
         if len == 0 {
             return Ok(&[]);
         }
-        // SAFETY: the pointer is not NULL, so the bytes can be read by the caller's contract; their number fits.
+        // SAFETY: the pointer is not NULL, so the bytes can be read by the caller's contract. `check` has checked the
+        // length.
         Ok(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), len) })
     }
 
-    /// So many bytes to write to, for the time of the call.
+    /// The first `len` bytes for writing, for the time of the call.
     pub fn bytes_mut<'a>(self, len: u64) -> Result<&'a mut [u8], Code> {
         let len = self.check(len)?;
         if len == 0 {
             return Ok(&mut []);
         }
-        // SAFETY: the pointer is not NULL, so the bytes can be written by the caller's contract, and nobody else uses them meanwhile;
-        // their number fits.
+        // SAFETY: the pointer is not NULL, so the bytes can be written by the caller's contract, and no other code uses
+        // them during the call. `check` has checked the length.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast::<u8>(), len) })
     }
 
-    /// The number of bytes, if so many can be there.
+    /// `len` as a `usize`, if the address space has room for `len` bytes here.
     pub fn check(self, len: u64) -> Result<usize, Code> {
         let end = self.address().checked_add(len).filter(|_| len <= isize::MAX as u64);
         if len > 0 && (self.0.is_null() || end.is_none()) {

@@ -1,4 +1,4 @@
-//! Texture and surface references: variables of a module. What is said of a reference counts from the next launch on.
+//! Texture and surface references: variables of a module. Changes to a reference take effect at the next launch.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use crate::texture::{self, TextureDescription};
 /// A texture reference.
 pub(crate) struct TextureReference {
     context: Arc<Context>,
-    /// A module's variable; none for a reference that was made by itself.
+    /// The module's variable. A reference made by `cuTexRefCreate` has none.
     variable: Option<Reference>,
     state: Mutex<State>,
 }
@@ -53,13 +53,13 @@ impl Object for SurfaceReference {
     }
 }
 
-/// What was said of a texture reference.
+/// The settings of a texture reference.
 struct State {
     description: TextureDescription,
-    /// Of linear memory; of an array what its elements are taken for.
+    /// The format of linear memory, or the format that an array's elements are read as.
     format: (c_uint, c_uint),
     bound: Bound,
-    /// Whether the variable is to be bound anew.
+    /// Whether the variable has to be bound again.
     is_changed: bool,
 }
 
@@ -73,7 +73,7 @@ enum Bound {
     Pitched { address: u64, width: u64, height: u64, pitch: u64 },
 }
 
-/// `CU_TRSA_OVERRIDE_FORMAT`, which has to be there.
+/// `CU_TRSA_OVERRIDE_FORMAT`, which is mandatory.
 const OVERRIDE_FORMAT: c_uint = 1;
 
 impl State {
@@ -82,7 +82,7 @@ impl State {
         Self { description: TextureDescription::of(declared), format, bound: Bound::Nothing, is_changed: false }
     }
 
-    /// What the state says that the variable is.
+    /// The resource and view that the settings describe.
     fn resource(&self, context: &Context) -> Result<Option<(Resource, Option<ResourceView>)>, Code> {
         let format = TexelFormat::from_cuda_number(self.format.0, self.format.1)?;
         let view = |own: TexelFormat, levels: u32, layers: Option<u32>| {
@@ -117,7 +117,7 @@ impl TextureReference {
         state.is_changed = true;
     }
 
-    /// Binds the variable to what the state says.
+    /// Binds the variable if its settings have changed.
     fn update(&self, context: &Context) -> Result<(), Code> {
         let mut state = lock(&self.state);
         let Some(variable) = self.variable.as_ref().filter(|_| state.is_changed) else { return Ok(()) };
@@ -132,7 +132,7 @@ impl TextureReference {
     }
 }
 
-/// Binds the references of a module of which something was said since the last launch.
+/// Binds those references of a module whose settings have changed since the last launch.
 pub(crate) fn update(context: &Context, module: &Loaded) -> Result<(), Code> {
     module.names.all::<TextureReference>().into_iter().try_for_each(|reference| reference.get()?.update(context))
 }
@@ -167,13 +167,13 @@ pub(crate) fn surface_of_module(
     })?)
 }
 
-/// Ends a module's references.
+/// Destroys a module's references.
 pub(crate) fn end_module(module: &Loaded) -> Result<(), Code> {
     module.names.end::<TextureReference>()?;
     module.names.end::<SurfaceReference>()
 }
 
-/// Ends the references of a context.
+/// Destroys the references of a context.
 pub(crate) fn end_context(context: &Context) {
     TEXTURES.remove_all(|reference| reference.context.is(context));
     SURFACES.remove_all(|reference| reference.context.is(context));
@@ -189,7 +189,7 @@ pub(crate) fn create(reference: Out<TextureReferenceHandle>) -> Result<(), Code>
 
 pub(crate) fn destroy(reference: TextureReferenceHandle) -> Result<(), Code> {
     if get(reference)?.variable.is_some() {
-        return Err(INVALID_VALUE.because("a module's reference ends with the module"));
+        return Err(INVALID_VALUE.because("a module's reference is destroyed with the module"));
     }
     reference.remove().map(|_| ())
 }
@@ -199,7 +199,7 @@ fn get(reference: TextureReferenceHandle) -> Result<Arc<TextureReference>, Code>
     reference.get()
 }
 
-/// Changes something of a reference.
+/// Changes settings of a reference.
 fn change(reference: TextureReferenceHandle, change: impl FnOnce(&mut TextureDescription)) -> Result<(), Code> {
     get(reference)?.change(|state| change(&mut state.description));
     Ok(())
@@ -241,7 +241,7 @@ fn check_override(flags: c_uint) -> Result<(), Code> {
     if flags == OVERRIDE_FORMAT { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-/// An address as textures take them, and how many bytes after that the given one is.
+/// The aligned address for the texture, and the offset of the given address from it.
 fn align(address: u64) -> (u64, u64) {
     let offset = address % texture_limits::ADDRESS_ALIGNMENT;
     (address - offset, offset)
@@ -260,9 +260,9 @@ pub(crate) fn set_address(
         return Ok(());
     }
     let (address, offset_bytes) = align(address);
-    // Who doesn't ask has to know that it is zero.
+    // A caller who doesn't take the offset relies on zero.
     if offset.is_null() && offset_bytes != 0 {
-        return Err(INVALID_VALUE.because("an address that is not aligned, without a place for the offset"));
+        return Err(INVALID_VALUE.because("an unaligned address, and no pointer for the offset"));
     }
     let bytes = (bytes as u64).checked_add(offset_bytes).ok_or(INVALID_VALUE)?;
     offset.set_if_any(offset_bytes as usize);
@@ -280,7 +280,7 @@ pub(crate) fn set_address_2d(
     let Description { width, height, format, channels } = description.get()?;
     TexelFormat::from_cuda_number(format, channels)?;
     if align(address).1 != 0 {
-        return Err(INVALID_VALUE.because("an address that is not aligned"));
+        return Err(INVALID_VALUE.because("an unaligned address"));
     }
     let [width, height, pitch] = [width, height, pitch].map(|value| value as u64);
     reference.change(|state| {
@@ -344,7 +344,7 @@ pub(crate) fn set_flags(reference: TextureReferenceHandle, flags: c_uint) -> Res
     Ok(())
 }
 
-/// Gives something of what was said of a reference.
+/// Writes one of the settings of a reference.
 fn tell<T>(
     place: Out<T>,
     reference: TextureReferenceHandle,

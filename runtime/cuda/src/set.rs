@@ -1,4 +1,4 @@
-//! Setting memory.
+//! Filling memory.
 
 use std::ffi::c_uint;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::memory;
 use crate::stream::{self, StreamHandle};
 
-/// A number to set memory to.
+/// The value that memory is filled with.
 #[derive(Clone, Copy)]
 pub(crate) enum Number {
     Byte(u8),
@@ -19,7 +19,7 @@ pub(crate) enum Number {
     Word(u32),
 }
 
-/// Rows of numbers.
+/// Rows of values.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub address: u64,
@@ -29,13 +29,13 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// So many numbers.
+    /// A single row of `count` values.
     fn one(address: u64, count: usize) -> Self {
         Self { address, pitch: 0, width: count, height: 1 }
     }
 }
 
-/// Rows to set to a number.
+/// A fill as a command.
 pub(crate) struct Set {
     pub rows: Rows,
     pub value: Number,
@@ -67,7 +67,7 @@ impl Command for Set {
     }
 }
 
-/// Sets in the default stream, even if that is being captured.
+/// Fills memory in the default stream, even if that is being captured.
 fn set(rows: Rows, value: Number) -> Result<(), Code> {
     let used = stream::default()?;
     Set { rows, value }.run(&used.context, &used.stream)

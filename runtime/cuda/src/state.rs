@@ -1,4 +1,4 @@
-//! The library's one device, from `cuInit` to the process's end.
+//! The library's one device, from `cuInit` until the process exits.
 
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,16 +12,16 @@ use crate::trace;
 
 struct Open {
     device: Device,
-    /// The process that opened the device: those forked off it can't use it.
+    /// The process that opened the device. Its forked children can't use the device.
     process: u32,
 }
 
 static OPEN: RwLock<Option<Open>> = RwLock::new(None);
 
-/// Set when the process ends.
+/// Set when the process exits.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Opens the device: the one that `PTX2SPV_DEVICE` names, else the best. Later calls have nothing left to do.
+/// Opens the device that `PTX2SPV_DEVICE` names, or else the best one. Has no effect once a device is open.
 pub(crate) fn open() -> Result<(), Code> {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
@@ -35,18 +35,16 @@ pub(crate) fn open() -> Result<(), Code> {
         Code::from(error)
     })?;
     if let Some(reason) = device.fallback() {
-        trace::say(&format!(
-            "no Vulkan device ({reason}); this is the reference device, an interpreter, which is slow"
-        ));
+        trace::say(&format!("no Vulkan device ({reason}); using the reference device, an interpreter, which is slow"));
     }
     *open = Some(Open { device, process: std::process::id() });
-    // SAFETY: `end` is a function without arguments that doesn't unwind, and stays loaded (`-z nodelete`). Registered after the Vulkan
-    // driver was loaded, so that `end` comes before what the driver does at the end.
+    // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
+    // Vulkan driver was loaded, and so runs before the driver's own exit handlers.
     unsafe { libc::atexit(end) };
     Ok(())
 }
 
-/// The device, if it was opened.
+/// The device, if it is open.
 pub(crate) fn device() -> Result<Device, Code> {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
@@ -57,7 +55,7 @@ pub(crate) fn device() -> Result<Device, Code> {
     Ok(open.device.clone())
 }
 
-/// The device of that number: there is only the first.
+/// The device of an ordinal. Only 0 exists.
 pub(crate) fn device_by_ordinal(ordinal: i32) -> Result<Device, Code> {
     let device = device()?;
     if ordinal == 0 { Ok(device) } else { Err(INVALID_DEVICE) }
@@ -69,7 +67,7 @@ impl Open {
     }
 }
 
-/// Lets the device finish its work, and writes what is still to be written; later calls find nothing. Frees nothing: other threads may
+/// Waits for the device, and writes the remaining output. Later calls fail. Nothing is freed, since other threads may
 /// still be in calls.
 extern "C" fn end() {
     let wait = || {
@@ -78,12 +76,13 @@ extern "C" fn end() {
         write_output(&device);
         Ok::<_, Code>(())
     };
-    // What went wrong has nobody left to hear of it.
+    // A panic is ignored, since the process is exiting.
     let _ = std::panic::catch_unwind(wait);
     ENDED.store(true, Ordering::SeqCst);
 }
 
-/// Writes what kernels have printed to the standard output, as CUDA does where programs wait for the device.
+/// Writes what kernels have printed to the standard output, at the points where CUDA does: when programs wait for the
+/// device.
 pub(crate) fn write_output(device: &Device) {
     output::write(&device.take_output());
 }

@@ -1,4 +1,4 @@
-//! Streams: made ones, and the default ones that NULL and the handles 1 and 2 stand for.
+//! Streams: created ones, and the default streams, which NULL and the handles 1 and 2 stand for.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
@@ -17,7 +17,7 @@ use crate::handle::{Handle, Object, Table};
 use crate::raw::{HostFunction, Memory, Out, StreamCallback};
 use crate::sync::lock;
 
-/// A made stream.
+/// A created stream.
 pub(crate) struct MadeStream {
     context: Arc<Context>,
     stream: Stream,
@@ -39,7 +39,7 @@ impl Object for MadeStream {
     }
 }
 
-/// Threads' own default streams, by the numbers of contexts.
+/// Per-thread default streams, by context and thread.
 static OF_THREADS: LazyLock<Mutex<OfThreads>> = LazyLock::new(Mutex::default);
 
 type OfThreads = HashMap<(u64, ThreadId), Arc<MadeStream>>;
@@ -56,15 +56,15 @@ const PER_THREAD: usize = 2;
 /// `CU_STREAM_NON_BLOCKING`.
 const NON_BLOCKING: c_uint = 1;
 
-/// Priorities are kept. Vulkan's devices tell those above the least from others.
+/// Priorities are stored. Vulkan only distinguishes the lowest from the others.
 const LEAST_PRIORITY: c_int = 0;
 const GREATEST_PRIORITY: c_int = -5;
 
-/// A stream to do something in.
+/// A stream in use by a call.
 pub(crate) struct Used {
     pub context: Arc<Context>,
     pub stream: Stream,
-    /// The stream's own state; the legacy default stream has none.
+    /// The stream's own state. The legacy default stream has none.
     made: Option<Arc<MadeStream>>,
 }
 
@@ -79,7 +79,7 @@ impl MadeStream {
 }
 
 impl Used {
-    /// Does something in the stream, or has a graph do so if the stream is being captured.
+    /// Runs a command in the stream, or adds it to a graph if the stream is being captured.
     pub fn submit(&self, command: SharedCommand) -> Result<(), Code> {
         let mut capture = self.made.as_ref().map(|made| lock(&made.capture));
         if let Some(capture) = capture.as_mut().and_then(|capture| capture.as_mut()) {
@@ -93,17 +93,17 @@ impl Used {
         self.made.as_ref().is_some_and(|made| lock(&made.capture).is_some())
     }
 
-    /// Where the stream is if it is being captured.
+    /// The stream's position in the graph, if it is being captured.
     pub fn point(&self) -> Option<Point> {
         lock(&self.made.as_ref()?.capture).as_ref().map(|capture| capture.point.clone())
     }
 
-    /// The state that a capture is kept in.
+    /// The stream's state. Fails for the legacy default stream, which can't be captured.
     pub fn made(&self) -> Result<&Arc<MadeStream>, Code> {
         self.made.as_ref().ok_or(STREAM_CAPTURE_UNSUPPORTED)
     }
 
-    /// Errors if the stream is being captured: for what can't be.
+    /// Fails if the stream is being captured: for operations that graphs can't hold.
     fn uncaptured(self) -> Result<Self, Code> {
         if self.is_capturing() { Err(STREAM_CAPTURE_UNSUPPORTED) } else { Ok(self) }
     }
@@ -133,7 +133,7 @@ fn own() -> Result<Used, Code> {
     Ok(per_thread(&context).used())
 }
 
-/// The stream of functions that name none.
+/// The stream for functions that don't name one.
 pub(crate) fn default() -> Result<Used, Code> {
     used(Handle::NULL)
 }
@@ -162,7 +162,7 @@ pub(crate) fn priority_range(least: Out<c_int>, greatest: Out<c_int>) -> Result<
     Ok(())
 }
 
-/// The first two are the default streams'.
+/// Ids 1 and 2 belong to the default streams.
 fn next_id() -> u64 {
     static NUMBER: AtomicU64 = AtomicU64::new(3);
     NUMBER.fetch_add(1, Ordering::Relaxed)
@@ -170,7 +170,7 @@ fn next_id() -> u64 {
 
 pub(crate) fn destroy(stream: StreamHandle) -> Result<(), Code> {
     crate::state::device()?;
-    // What was asked for there is done all the same.
+    // Work already submitted to the stream still completes.
     stream.remove().map(|_| ())
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn context(stream: StreamHandle, context: Out<ContextHandle>) -> Resu
     context.set(used(stream)?.context.handle())
 }
 
-/// The green context is not there.
+/// There are no green contexts.
 pub(crate) fn contexts(stream: StreamHandle, context: Out<ContextHandle>, green: Out<usize>) -> Result<(), Code> {
     self::context(stream, context)?;
     green.set_if_any(0);
@@ -238,22 +238,22 @@ pub(crate) fn add_callback(
         return Err(INVALID_VALUE);
     }
     let callback = callback.ok_or(INVALID_VALUE)?;
-    // The whole is taken along, not the pointer in there.
+    // Captures the whole struct, which is `Send`, instead of the raw pointer inside it.
     let call = move || {
         let data = data;
-        // SAFETY: the caller's function takes the caller's data, once, on a thread of the driver's.
+        // SAFETY: the caller passed this function and its data for one call, on a thread of the driver.
         unsafe { callback(handle, 0, data.pointer()) }
     };
     stream.call(call)?;
     Ok(())
 }
 
-/// All streams that were made and are still there.
+/// All created streams that are not destroyed.
 pub(crate) fn all() -> Vec<Arc<MadeStream>> {
     STREAMS.objects()
 }
 
-/// Ends the streams of a context.
+/// Destroys the streams of a context.
 pub(crate) fn end_context(context: &Context) {
     let of_threads: Vec<_> = lock(&OF_THREADS).extract_if(|(id, _), _| *id == context.id).collect();
     drop(of_threads);

@@ -1,4 +1,4 @@
-//! Beginning and ending captures of streams, and what is known of them meanwhile.
+//! Beginning and ending stream captures, and queries about them.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint};
@@ -13,7 +13,7 @@ use crate::raw::{In, Memory, Out};
 use crate::stream::{self, StreamHandle};
 use crate::sync::lock;
 
-/// Modes say which calls of other threads are refused meanwhile; here none has to be.
+/// The highest capture mode. Modes restrict calls of other threads; no call needs that here.
 const MODES: c_uint = 3;
 
 pub(crate) fn begin(stream: StreamHandle) -> Result<(), Code> {
@@ -25,7 +25,7 @@ pub(crate) fn begin_in_mode(stream: StreamHandle, mode: c_uint) -> Result<(), Co
     let handle = Handle::new(graph.clone())?;
     let begun = begin_with(stream, graph, handle, Vec::new(), mode);
     if begun.is_err() {
-        // Nobody else has the handle.
+        // The handle hasn't been returned to the caller.
         let _ = handle.remove();
     }
     begun
@@ -74,7 +74,7 @@ pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result<(), C
             Some(_) => capture.take().ok_or(ILLEGAL_STATE)?.point,
         }
     };
-    // Whatever is in the graph must have come back to the stream.
+    // Every captured stream must have been joined back to this one.
     let mut is_joined = true;
     for other in stream::all() {
         let mut capture = lock(&other.capture);
@@ -134,7 +134,7 @@ pub(crate) fn info_with_edges(
     edges: Out<usize>,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    // Edges have no data.
+    // Edge data is not supported.
     edges.set_if_any(0);
     info_with_graph(stream, status, id, graph, after, count)
 }

@@ -1,4 +1,4 @@
-//! Locks that outlive a panic: what they guard is never left half changed.
+//! Locks that ignore poisoning: the data they guard is never left half changed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -1,4 +1,4 @@
-//! Tensor maps. They are values of the host, so that no context is needed.
+//! Tensor maps. They are plain values of the host and need no context.
 
 use std::ffi::{c_int, c_uint};
 
@@ -7,10 +7,10 @@ use ptx2spv_runtime::{Tensor, TensorMap, TensorMapError, TensorSwizzle, TensorTy
 use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::raw::{In, Out};
 
-/// The most dimensions of a tensor.
+/// Maximum number of dimensions.
 const DIMENSIONS: usize = 5;
 
-/// What both ways of reading a tensor are told, with memory for what a [`Tensor`] borrows.
+/// The common arguments of tiled and im2col maps. Owns the lists that a [`Tensor`] borrows.
 struct Arguments {
     ty: TensorType,
     address: u64,
@@ -79,12 +79,12 @@ impl Arguments {
     }
 }
 
-/// One dimension has no strides, and perhaps nothing to point to.
+/// The strides. A tensor of one dimension has none, and the pointer may be NULL.
 fn strides_of(strides: In<u64>, rank: usize) -> Result<Vec<u64>, Code> {
     if rank == 1 { Ok(Vec::new()) } else { strides.list(rank - 1) }
 }
 
-/// The number of dimensions, if it is one.
+/// The number of dimensions, if it is valid.
 fn dimensions(rank: c_uint, least: usize) -> Result<usize, Code> {
     usize::try_from(rank).ok().filter(|rank| (least..=DIMENSIONS).contains(rank)).ok_or(INVALID_VALUE)
 }

@@ -16,17 +16,17 @@ use crate::memory;
 use crate::raw::{In, Out};
 use crate::sync::{read, write};
 
-/// `CUDA_RESOURCE_DESC`: a kind, and what there is to say of that.
+/// `CUDA_RESOURCE_DESC`: a kind and the fields for it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct ResourceDescription {
     pub kind: c_uint,
     pub _gap: c_uint,
-    /// A handle of an array, or an address.
+    /// The handle of an array, or an address.
     pub place: u64,
     pub format: c_uint,
     pub channels: c_uint,
-    /// Bytes of linear memory, or elements of a row.
+    /// Bytes of linear memory, or elements of a row of pitched memory.
     pub width: usize,
     pub height: usize,
     pub pitch: usize,
@@ -55,8 +55,7 @@ pub(crate) struct TextureDescription {
     pub _reserved: [c_uint; 12],
 }
 
-/// Flags of textures: integers as they are, coordinates from 0 to 1, sRGB, all interpolation between levels, filters beyond the edges
-/// of a cube's faces.
+/// Flags of textures: read as integer, normalized coordinates, sRGB, no trilinear optimization, seamless cube maps.
 const READ_AS_INTEGER: c_uint = 1;
 const NORMALIZED_COORDINATES: c_uint = 2;
 const SRGB: c_uint = 0x10;
@@ -77,7 +76,7 @@ pub(crate) struct ViewDescription {
     pub _reserved: [c_uint; 16],
 }
 
-/// A texture object, and what it was made of.
+/// A texture object with its descriptions.
 struct TextureObject {
     context: Arc<Context>,
     _texture: runtime::Texture,
@@ -86,14 +85,14 @@ struct TextureObject {
     view: Option<ViewDescription>,
 }
 
-/// A surface object, and what it was made of.
+/// A surface object with its description.
 struct SurfaceObject {
     context: Arc<Context>,
     _surface: runtime::Surface,
     resource: ResourceDescription,
 }
 
-/// Objects by their handles, which kernels get and which are the runtime's therefore.
+/// Objects by the runtime's handles, which are what kernels get.
 type Objects<T> = LazyLock<RwLock<HashMap<u64, Arc<T>>>>;
 
 static TEXTURES: Objects<TextureObject> = LazyLock::new(RwLock::default);
@@ -143,7 +142,7 @@ impl TextureDescription {
         })
     }
 
-    /// The description of what the runtime says.
+    /// The description of a runtime descriptor.
     pub fn of(descriptor: &TextureDescriptor) -> Self {
         let flags = [
             (descriptor.read_mode == ReadMode::ElementType, READ_AS_INTEGER),
@@ -189,7 +188,7 @@ impl ResourceDescription {
     }
 }
 
-/// Linear memory, which may be pinned memory of the host's.
+/// Linear memory, which may be the host's pinned memory.
 pub(crate) fn linear(context: &Context, address: u64, format: TexelFormat, bytes: u64) -> Result<Resource, Code> {
     let address = memory::on_device(context, address, bytes)?.ok_or(INVALID_VALUE)?;
     Ok(Resource::Linear { address, format, bytes })
@@ -208,19 +207,19 @@ pub(crate) fn pitched(
 }
 
 impl ViewDescription {
-    /// The view of a resource, whose sizes it has to have.
+    /// The view of a resource. Its size has to match.
     fn view(&self, resource: &Resource) -> Result<ResourceView, Code> {
         let (size, descriptor) = match resource {
             Resource::Array(array) => (array.size(), array.descriptor()),
             Resource::Mipmapped(array) => (array.level(0)?.size(), array.descriptor()),
-            _ => return Err(INVALID_VALUE.because("only arrays have views")),
+            _ => return Err(INVALID_VALUE.because("only arrays can have views")),
         };
         let given = [self.width, self.height, self.depth].map(|size| (size as u64).max(1));
         let [width, height, depth] = size;
-        // Of layers there may be fewer.
+        // A view may have fewer layers.
         let has_layers = descriptor.shape.layers().is_some();
         if given[..2] != [width, height] || (!has_layers && given[2] != depth) {
-            return Err(INVALID_VALUE.because("a view of another size"));
+            return Err(INVALID_VALUE.because("a view whose size differs from the array's"));
         }
         let [first, last] = self.levels;
         let [first_layer, last_layer] = self.layers;
@@ -228,14 +227,14 @@ impl ViewDescription {
     }
 }
 
-/// The format of `CUresourceViewFormat`: none, then of each kind with one, two and four channels.
+/// The format of a `CUresourceViewFormat`: none, then one, two and four channels of each type.
 fn view_format(number: c_uint) -> Result<Option<TexelFormat>, Code> {
     /// `CUarray_format` of U8, S8, U16, S16, U32, S32, F16, F32.
     const KINDS: [c_uint; 8] = [1, 8, 2, 9, 3, 10, 0x10, 0x20];
     let Some(index) = number.checked_sub(1) else { return Ok(None) };
     match KINDS.get(index as usize / 3) {
         Some(&kind) => Ok(Some(TexelFormat::from_cuda_number(kind, 1 << (index % 3))?)),
-        None if number <= 0x22 => Err(NOT_SUPPORTED.because("a view of compressed blocks")),
+        None if number <= 0x22 => Err(NOT_SUPPORTED.because("a view with a block-compressed format")),
         None => Err(INVALID_VALUE),
     }
 }
@@ -268,22 +267,22 @@ pub(crate) fn resource(resource: Out<ResourceDescription>, texture: u64) -> Resu
     resource.needed()?.set(resource_of(texture)?)
 }
 
-/// What a texture object was made of.
+/// The resource of a texture object.
 pub(crate) fn resource_of(texture: u64) -> Result<ResourceDescription, Code> {
     Ok(find(&TEXTURES, texture)?.resource)
 }
 
-/// How a texture object is read.
+/// The texture description of a texture object.
 pub(crate) fn description_of(texture: u64) -> Result<TextureDescription, Code> {
     Ok(find(&TEXTURES, texture)?.texture)
 }
 
-/// The view that a texture object has, if any.
+/// The resource view of a texture object, if any.
 pub(crate) fn view_of(texture: u64) -> Result<Option<ViewDescription>, Code> {
     Ok(find(&TEXTURES, texture)?.view)
 }
 
-/// What a surface object was made of.
+/// The resource of a surface object.
 pub(crate) fn surface_resource_of(surface: u64) -> Result<ResourceDescription, Code> {
     Ok(find(&SURFACES, surface)?.resource)
 }
@@ -314,7 +313,7 @@ pub(crate) fn surface_resource(resource: Out<ResourceDescription>, surface: u64)
     resource.needed()?.set(surface_resource_of(surface)?)
 }
 
-/// Ends the objects of a context.
+/// Destroys the objects of a context.
 pub(crate) fn end_context(context: &Context) {
     write(&TEXTURES).retain(|_, texture| !texture.context.is(context));
     write(&SURFACES).retain(|_, surface| !surface.context.is(context));
@@ -350,7 +349,7 @@ mod tests {
         for (number, expected) in cases {
             assert_eq!(view_format(number), Ok(expected));
         }
-        // CU_RES_VIEW_FORMAT_UNSIGNED_BC1, and none.
+        // CU_RES_VIEW_FORMAT_UNSIGNED_BC1, and an invalid number.
         assert_eq!((view_format(25), view_format(0x23)), (Err(NOT_SUPPORTED), Err(INVALID_VALUE)));
     }
 

@@ -1,5 +1,5 @@
-//! What the library tells of itself: a line for each call if asked to, modules as they come, and one line on the standard error for a
-//! module that can't be loaded, since clients rarely say why.
+//! Diagnostics: a trace with a line for each call, dumps of modules, and a line on the standard error for a module that
+//! can't be loaded, since clients rarely show why.
 
 use std::fmt::{Debug, Write as _};
 use std::fs::File;
@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use crate::sync::lock;
 
-/// Names the file that calls are written to; `-` is the standard error.
+/// Names the file of the trace; `-` is the standard error.
 const TRACE_VARIABLE: &str = "PTX2SPV_CUDA_TRACE";
 
-/// Names the folder that modules are written to.
+/// Names the folder that modules are dumped to.
 const DUMP_VARIABLE: &str = "PTX2SPV_CUDA_DUMP";
 
 enum Sink {
@@ -23,7 +23,7 @@ enum Sink {
     File(Mutex<File>),
 }
 
-/// Whether calls are written down.
+/// Whether calls are traced.
 pub(crate) fn is_on() -> bool {
     !matches!(sink(), Sink::Off)
 }
@@ -33,7 +33,7 @@ fn sink() -> &'static Sink {
     SINK.get_or_init(|| match std::env::var_os(TRACE_VARIABLE).filter(|name| !name.is_empty()) {
         None => Sink::Off,
         Some(name) if name == "-" => Sink::StandardError,
-        // Processes of one program add to one file.
+        // All processes of a program append to one file.
         Some(name) => match File::options().create(true).append(true).open(&name) {
             Ok(file) => Sink::File(Mutex::new(file)),
             Err(error) => {
@@ -44,7 +44,7 @@ fn sink() -> &'static Sink {
     })
 }
 
-/// Writes down a call, with the names and values of its arguments.
+/// Traces a call, with the names and values of its arguments.
 pub(crate) fn call(name: &str, arguments: &[(&str, &dyn Debug)], result: &str, time: Duration, reason: Option<&str>) {
     let mut line = format!("{:?} {name}(", std::thread::current().id());
     for (index, (name, value)) in arguments.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(crate) fn call(name: &str, arguments: &[(&str, &dyn Debug)], result: &str, t
         let _ = write!(line, ": {}", reason.replace('\n', " | "));
     }
     line.push('\n');
-    // There is nothing left to do where that fails.
+    // A failed write of the trace is ignored.
     match sink() {
         Sink::Off => {}
         Sink::StandardError => drop(std::io::stderr().write_all(line.as_bytes())),
@@ -69,13 +69,13 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "ptx2spv: {line}");
 }
 
-/// A module that was written down, for what is found out about it later.
+/// A dumped module, for errors that are found later.
 #[derive(Debug)]
 pub(crate) struct Dumped {
     errors: PathBuf,
 }
 
-/// Writes down a module, if asked to.
+/// Dumps a module if `PTX2SPV_CUDA_DUMP` is set.
 pub(crate) fn dump(ending: &str, bytes: &[u8]) -> Option<Dumped> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let folder = PathBuf::from(std::env::var_os(DUMP_VARIABLE).filter(|name| !name.is_empty())?);
@@ -90,7 +90,7 @@ pub(crate) fn dump(ending: &str, bytes: &[u8]) -> Option<Dumped> {
 }
 
 impl Dumped {
-    /// Adds an error to the file beside the module.
+    /// Appends an error to the file beside the module.
     pub fn add(&self, error: &str) {
         let file = File::options().create(true).append(true).open(&self.errors);
         if let Err(error) = file.and_then(|mut file| writeln!(file, "{error}")) {

@@ -234,7 +234,7 @@ static void contexts(Context primary)
     OK(cuCtxDestroy_v2(made));
     EXPECT(201, cuCtxDestroy_v2(made));
     EXPECT(201, cuCtxSetCurrent(made));
-    /* What belonged to the context has gone with it. */
+    /* Objects of the context were destroyed with it. */
     OK(cuCtxGetCurrent(&other));
     TRUE(other == primary);
     EXPECT(1, cuMemFree_v2(address));
@@ -302,7 +302,7 @@ static void memory(void)
     EXPECT(713, cuMemHostUnregister(own));
     EXPECT(1, cuMemHostGetDevicePointer_v2(&address, own, 0));
     free(own);
-    /* Where the device has managed memory, both see what the other writes. */
+    /* Where the device has managed memory, host and device see each other's writes. */
     int has_managed;
     OK(cuDeviceGetAttribute(&has_managed, 83, 0));
     if (has_managed) {
@@ -364,7 +364,7 @@ static void modules(void)
     OK(cuModuleUnload(wrong));
     EXPECT(400, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     EXPECT(400, cuModuleUnload(wrong));
-    /* What kernels print is there when the device was waited for, in its place between what the program prints. */
+    /* The kernel's output appears once the device was waited for, in order with the program's own output. */
     int n = 7;
     void *arguments[] = {&n};
     OK(cuModuleGetFunction(&function, module, "say"));
@@ -484,7 +484,7 @@ static void graphs(void)
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
 
-    /* What doesn't come back to the stream is not joined. */
+    /* A stream that doesn't join the first one again is an error. */
     OK(cuStreamBeginCapture_v2(stream, 0));
     OK(cuEventRecord(fork, stream));
     OK(cuStreamWaitEvent(other, fork, 0));
@@ -520,7 +520,7 @@ static void *in_thread(void *context)
 
 static Address left;
 
-/* Registered before cuInit, so that this comes after what the library does at the end. */
+/* Registered before cuInit, so that this runs after the library's own exit handler. */
 static void at_exit(void)
 {
     if (cuMemFree_v2(left) != 4)
@@ -559,7 +559,7 @@ int main(void)
     TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     OK(cuMemAlloc_v2(&left, 64));
 
-    /* What a kernel does wrong ends its context. */
+    /* A fault in a kernel makes its context unusable. */
     Context made;
     Module failing;
     Function fail;

@@ -1,9 +1,9 @@
-//! The tables of functions in `docs/cuda.md` are those of `api.in` and `cudart.in`.
+//! The tables of functions in `docs/cuda.md` match `api.in` and `cudart.in`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The tables, and how each begins and ends in the document.
+/// The tables, and the lines that begin and end them in the document.
 const TABLES: [(&str, &str, &str); 2] = [
     (include_str!("../api.in"), "<!-- functions:", "<!-- end of functions -->"),
     (
@@ -13,7 +13,7 @@ const TABLES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Groups by the modules that implement the functions.
+/// Lists the functions by the modules that implement them.
 fn table(text: &str) -> String {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut missing = Vec::new();

@@ -87,7 +87,7 @@ int main(void)
     EXPECT(100 + 2 * 6 * 7, (int)seen[2]);
     EXPECT(1, (int)seen[3]);
 
-    /* A copy to where nothing is ends the context, as an access there by a kernel does. */
+    /* A copy to an unallocated address makes the context unusable, as a kernel's access would. */
     void *astray[] = {&words, &words, &far};
     EXPECT(700, cuLaunchKernel(copy, 1, 1, 1, 1, 1, 1, 0, NULL, astray, NULL));
     EXPECT(700, cuCtxSynchronize());

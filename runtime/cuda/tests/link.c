@@ -128,7 +128,7 @@ int main(int count, char **names)
     loads(image, 7);
     OK(cuLinkDestroy(link));
 
-    /* What is missing is told in the log, and the link is still there. */
+    /* The log names the undefined symbol, and the link can go on. */
     char log[600] = "";
     int options[] = {5, 6};
     void *values[] = {log, (void *)sizeof log};
@@ -148,7 +148,7 @@ int main(int count, char **names)
     OK(cuLinkDestroy(link));
     EXPECT(400, cuLinkComplete(link, &image, &size));
 
-    /* Containers, and what programs have to point to them: alone, and of a linked program with those that it was made of. */
+    /* Containers with the wrappers that programs have for them: a single one, and that of a linked program. */
     char alone[1024];
     snprintf(alone, sizeof alone, "%s", kernel);
     memcpy(strstr(alone, ".extern"), ".weak  ", 7);

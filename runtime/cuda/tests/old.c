@@ -86,7 +86,7 @@ static void launches(void)
     OK(cuParamSetv(function, 0, &out, sizeof out));
     OK(cuParamSetf(function, 8, 0.5));
     OK(cuParamSeti(function, 12, 3));
-    /* The arguments have a size when that is set. */
+    /* A launch fails until the size of the arguments is set. */
     EXPECT(1, cuLaunch(function));
     OK(cuParamSetSize(function, 16));
     EXPECT(1, cuLaunchGrid(function, 2, 0));
@@ -147,7 +147,7 @@ static void edges(void)
     OK(cuGraphGetEdges_v2(graph, from, to, data, &count));
     TRUE(count == 2 && from[0] == nodes[0] && from[1] == nodes[0]);
     TRUE(data[0] == 0 && data[1] == 0 && data[2] == 7);
-    /* Nothing is written beyond the room that there is. */
+    /* Nothing is written past the given count. */
     data[0] = data[1] = 7;
     count = 1;
     OK(cuGraphGetEdges_v2(graph, from, to, data, &count));

@@ -1,4 +1,4 @@
-//! The library as programs see it: a C program that is linked with it, and every exported function with NULL and garbage.
+//! The library as programs see it: C programs linked with it, and every exported function called with NULL and garbage.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn library() -> Result<PathBuf, Box<dyn Error>> {
     if path.exists() { Ok(path) } else { Err(format!("no {}", path.display()).into()) }
 }
 
-/// A folder in which the library has the names that programs look for.
+/// A folder with the library under the names that programs look for.
 #[cfg(target_os = "linux")]
 fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -26,7 +26,7 @@ fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
     Ok(folder)
 }
 
-/// Builds a program, or a library for one, that is linked with the library.
+/// Builds a program, or a library for one, and links it with the library.
 #[cfg(target_os = "linux")]
 fn build(compiler: &str, arguments: &[&str], source: &str, output: &Path) -> Anything {
     let folder = output.parent().ok_or("no folder")?;
@@ -43,7 +43,7 @@ fn build(compiler: &str, arguments: &[&str], source: &str, output: &Path) -> Any
     Ok(())
 }
 
-/// Builds a C program that is linked with the library, and runs it with the name of a file that isn't there yet.
+/// Builds and runs a C program. Its argument names a file that doesn't exist yet.
 #[cfg(target_os = "linux")]
 fn run(source: &str) -> Result<Output, Box<dyn Error>> {
     let folder = folder()?;
@@ -52,7 +52,8 @@ fn run(source: &str) -> Result<Output, Box<dyn Error>> {
     Ok(Command::new(&program).arg(folder.path().join("file")).env("LD_LIBRARY_PATH", folder.path()).output()?)
 }
 
-/// Runs a program of the runtime API, linked with a library of a version's name besides; answers the version that it sees.
+/// Runs a program of the runtime API that also links a library with a versioned name. Returns the version that the
+/// program sees.
 #[cfg(target_os = "linux")]
 fn run_with_version(name: Option<&str>) -> Result<String, Box<dyn Error>> {
     let folder = folder()?;
@@ -93,7 +94,7 @@ fn c_program() -> Anything {
     let run = run("abi.c")?;
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success() && out == "before n = 7\ndone\n", "{:?}\n{out}{errors}", run.status);
-    // A line for tables of functions that there aren't, for each module that was refused, and for the kernel that was stopped.
+    // One line each for the missing function tables, for every refused module, and for the stopped kernel.
     let said: Vec<_> = errors.lines().filter(|line| line.starts_with("ptx2spv: ")).collect();
     let expected = ["-cudart shared", "module.ptx:6:", "fail"];
     assert!(said.len() == 3 && said.iter().zip(expected).all(|(line, part)| line.contains(part)), "{errors}");
@@ -146,7 +147,7 @@ fn tensor_maps() -> Anything {
     Ok(())
 }
 
-/// A line of a table: names with the twin's, types of the arguments, and whether a code is returned.
+/// A line of a table: names including the twin's, types of the parameters, and whether a code is returned.
 struct Function<'a> {
     names: Vec<String>,
     arguments: Vec<&'a str>,
@@ -154,7 +155,7 @@ struct Function<'a> {
 }
 
 fn functions(text: &str) -> Vec<Function<'_>> {
-    // What returns a structure takes a pointer to the place of that first.
+    // A function that returns a structure takes a pointer to the result as its first argument.
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.ends_with("-> ChannelFormat"));
     let function = |line| {
         let fields: Vec<&str> = str::splitn(line, 4, ' ').collect();
@@ -171,7 +172,7 @@ fn functions(text: &str) -> Vec<Function<'_>> {
     lines.map(function).collect()
 }
 
-/// More than any function takes.
+/// More parameters than any function has.
 const ARGUMENTS: usize = 16;
 
 #[rustfmt::skip]
@@ -180,10 +181,10 @@ type Raw = unsafe extern "C" fn(
     usize, usize, usize, usize, usize, usize, usize, usize,
 ) -> u32;
 
-/// Calls a function with sixteen arguments; those that take fewer don't see the others.
+/// Calls a function with sixteen arguments. Functions with fewer parameters ignore the rest.
 fn call(library: &Library, name: &str, [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]: [usize; ARGUMENTS]) -> u32 {
-    // SAFETY: the function has this name, and C's calling convention lets there be more arguments than are looked at. Pointers among
-    // them are NULL or point to memory.
+    // SAFETY: the function has this name, and C's calling convention permits more arguments than the function has
+    // parameters. Pointers among them are NULL or point to memory.
     unsafe {
         let function = library.get::<Raw>(name.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
         function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
@@ -207,7 +208,7 @@ fn every_function_survives_null_and_garbage() -> Anything {
             for Function { names, arguments, has_code } in &functions {
                 for name in names {
                     if context {
-                        // Whatever the calls before have done to the thread's contexts.
+                        // Earlier calls may have changed the thread's contexts.
                         let out = place.as_mut_ptr().expose_provenance();
                         let mut list = zeros;
                         list[0] = out;
@@ -217,7 +218,7 @@ fn every_function_survives_null_and_garbage() -> Anything {
                     }
                     let mut list = [garbage; ARGUMENTS];
                     for (value, ty) in list.iter_mut().zip(arguments) {
-                        // What is read or called can't be garbage.
+                        // Pointers that the library reads or calls can't be garbage.
                         let is_pointer =
                             ["In<", "Text", "Memory", "*const", "HostFunction", "StreamCallback", "SizeFunction"];
                         if is_pointer.iter().any(|start| ty.starts_with(start)) {
@@ -232,7 +233,7 @@ fn every_function_survives_null_and_garbage() -> Anything {
                     }
                     let mut list = zeros;
                     (list[0], list[1]) = (result as usize, place.as_mut_ptr().expose_provenance());
-                    // The runtime API has errors of its own, below 100.
+                    // The runtime API has its own errors below 100.
                     let has_name =
                         call(&library, "cuGetErrorName", list) == 0 || (name.contains("cuda") && result < 100);
                     assert!(has_name, "{name} answers {result}");

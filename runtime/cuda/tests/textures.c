@@ -248,7 +248,7 @@ static void arrays(void) {
     solid = (struct description_3d){attribute(21) + 1, 0, 0, U8, 1, 0};
     EXPECT(INVALID_VALUE, cuArray3DCreate_v2(&array, &solid));
 
-    /* Eight levels are asked for, and there are four. */
+    /* Eight levels are requested, but the size allows only four. */
     solid = (struct description_3d){8, 2, 3, FLOAT, 1, LAYERED};
     OK(cuMipmappedArrayCreate(&levels, &solid, 8));
     OK(cuMipmappedArrayGetLevel(&level, levels, 2));
@@ -464,7 +464,7 @@ static void kernels(void) {
             TRUE(found[4 * i + 3] == i && sums[i] == by_table + numbers[i] + by_image);
         }
     }
-    /* What is wrong with a reference is said when it counts. */
+    /* Invalid settings of a reference are reported by the launch. */
     OK(cuTexRefSetFlags(table, 0x10));
     EXPECT(INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
     OK(cuTexRefSetFlags(table, 1));

@@ -1,7 +1,7 @@
-//! The exported functions, made of `cudart.in` by the build script.
+//! The exported functions, generated from `cudart.in` by the build script.
 #![allow(non_snake_case, missing_docs, reason = "the names are CUDA's, and CUDA's manual documents them")]
 #![allow(improper_ctypes_definitions, reason = "pointers in transparent wrappers")]
-#![allow(clippy::unused_unit, reason = "the table names what is returned where that is no code")]
+#![allow(clippy::unused_unit, reason = "the table names the result type of functions that return no code")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

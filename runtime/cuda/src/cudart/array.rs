@@ -1,4 +1,4 @@
-//! Arrays, with formats as the runtime API describes them.
+//! Arrays, with formats in the runtime API's description.
 
 use std::ffi::{c_int, c_uint};
 
@@ -9,18 +9,19 @@ use crate::cudart::error::INVALID_CHANNEL_DESCRIPTOR;
 use crate::cudart::types::{ChannelFormat, Extent};
 use crate::raw::{In, Out};
 
-/// Kinds of channels: signed, unsigned, float; then normalised ones, of which each has a number of channels.
+/// Kinds of channels: signed, unsigned, float, then the normalized ones, where each number of channels is a kind of its
+/// own.
 const SIGNED: c_uint = 0;
 const UNSIGNED: c_uint = 1;
 const FLOAT: c_uint = 2;
 const FIRST_NORMALIZED: c_uint = 5;
 const LAST_NORMALIZED: c_uint = 16;
 
-/// `CU_AD_FORMAT_UNORM_INT8X1`, whose followers are in the order of the kinds above.
+/// `CU_AD_FORMAT_UNORM_INT8X1`. The formats after it are in the order of the kinds above.
 const NORMALIZED: c_uint = 0xc0;
 
 impl ChannelFormat {
-    /// The number of the driver's format, and that of channels.
+    /// The driver's format and number of channels.
     pub fn driver(self) -> Result<(c_uint, c_uint), Code> {
         let [first, ..] = self.bits;
         let channels = self.bits.iter().take_while(|&&bits| bits == first && bits != 0).count();
@@ -42,7 +43,7 @@ impl ChannelFormat {
         Ok((format, channels as c_uint))
     }
 
-    /// The description of a format of the driver's.
+    /// The description of one of the driver's formats.
     pub fn of(format: c_uint, channels: c_uint) -> Result<Self, Code> {
         let (kind, width) = match format {
             1 => (UNSIGNED, 8),
@@ -53,7 +54,7 @@ impl ChannelFormat {
             10 => (SIGNED, 32),
             0x10 => (FLOAT, 16),
             0x20 => (FLOAT, 32),
-            // Three formats each of 8 and 16 bits, unsigned and signed.
+            // The normalized formats: three each for unsigned and signed channels of 8 and 16 bits.
             format @ NORMALIZED..=0xcb => (
                 FIRST_NORMALIZED + (format - NORMALIZED),
                 if ((format - NORMALIZED) / 3).is_multiple_of(2) { 8 } else { 16 },
@@ -105,7 +106,7 @@ pub(crate) fn allocate_mipmapped(
     array::create_mipmapped(array, In::from(&description(format, extent, flags)?), levels)
 }
 
-/// NULL is nothing to free.
+/// NULL is allowed and has no effect.
 pub(crate) fn free(array: ArrayHandle) -> Result<(), Code> {
     if array.is_null() { Ok(()) } else { array::destroy(array) }
 }

@@ -1,5 +1,5 @@
-//! What all functions of the runtime API do besides what the driver's do: begin with a device and a context, and keep the thread's last
-//! error in mind.
+//! The frame around every function of the runtime API. In addition to the driver API's frame, it makes sure of a device
+//! and a context, and records the thread's last error.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_uint};
@@ -13,7 +13,7 @@ use crate::cudart::error;
 use crate::cudart::types::ChannelFormat;
 use crate::raw::Memory;
 
-/// What a function needs before its body. Only functions that need something set the thread's last error.
+/// What a function needs before its body. Functions that need nothing don't set the thread's last error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
@@ -27,7 +27,7 @@ thread_local! {
     static LAST: Cell<Code> = const { Cell::new(SUCCESS) };
 }
 
-/// Runs a function's body, and gives what the function returns.
+/// Runs a function's body and returns its result code.
 pub(crate) fn run(call: &Call<'_>, needs: Needs, body: impl FnOnce() -> Result<(), Code>) -> u32 {
     let code = call.run_with_names(error::name_of, || {
         match needs {
@@ -37,16 +37,16 @@ pub(crate) fn run(call: &Call<'_>, needs: Needs, body: impl FnOnce() -> Result<(
         }
         body()
     });
-    // That something isn't ready is no error.
+    // "Not ready" is an answer, not an error.
     if needs != Needs::Nothing && code != SUCCESS && code != NOT_READY {
         LAST.set(code);
     }
     code.0
 }
 
-/// What a function returns that returns no code.
+/// The result of a function that returns no code.
 pub(crate) trait Answer {
-    /// In place of the answer if there is a panic.
+    /// The result after a panic.
     const NONE: Self;
 }
 
@@ -74,7 +74,7 @@ impl Answer for ChannelFormat {
     const NONE: Self = ChannelFormat { bits: [0; 4], kind: 0 };
 }
 
-/// As [`run`], for functions that return no code.
+/// Like [`run`], for functions that return no code.
 pub(crate) fn answer<T: Answer>(call: &Call<'_>, body: impl FnOnce() -> T) -> T {
     let mut answer = T::NONE;
     call.run_with_names(error::name_of, || {
@@ -84,13 +84,13 @@ pub(crate) fn answer<T: Answer>(call: &Call<'_>, body: impl FnOnce() -> T) -> T 
     answer
 }
 
-/// What a function answers that isn't implemented.
+/// The answer of a function that isn't implemented.
 pub(crate) fn missing(name: &'static str) -> u32 {
     let call = Call { name, arguments: &[], per_thread: false };
     run(&call, Needs::Device, || Err(NOT_SUPPORTED.because("not implemented")))
 }
 
-/// The thread's last error; without one, what has broken the context for good.
+/// The thread's last error, or else the error that made the context unusable.
 fn last(code: Code) -> Result<(), Code> {
     if code != SUCCESS {
         return Err(code);

@@ -1,4 +1,4 @@
-//! Copies of linear memory, in the directions that callers name, and setting memory.
+//! Copies of linear memory in the directions that callers name, and memory fills.
 
 use std::ffi::{c_int, c_uint};
 
@@ -16,7 +16,7 @@ use crate::stream::StreamHandle;
 /// `cudaMemcpyKind`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Direction {
-    /// What is read and what is written, as the driver says of memory.
+    /// The kinds of memory read and written, as the driver numbers them.
     pub from: u32,
     pub to: u32,
 }
@@ -61,7 +61,7 @@ pub(crate) fn linear_async(
     }
 }
 
-/// All devices are the first.
+/// Every context is on the one device, so that both device numbers are only checked.
 pub(crate) fn peer(to: Memory, to_device: c_int, from: Memory, from_device: c_int, bytes: usize) -> Result<(), Code> {
     memory::check_peer(to_device)?;
     memory::check_peer(from_device)?;
@@ -88,7 +88,7 @@ pub(crate) fn part(memory: Memory, kind: u32, pitch: usize) -> Part3D {
     Part3D { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, _reserved: 0, pitch, height: 0 }
 }
 
-/// A copy of bytes in a row, as a value.
+/// A copy of contiguous bytes, as a value.
 pub(crate) fn row(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<Copy3D, Code> {
     let direction = Direction::new(kind)?;
     let (from, to) = (part(from, direction.from, 0), part(to, direction.to, 0));
@@ -137,7 +137,7 @@ pub(crate) fn rows_async(
     run_async(&rows_of(to, to_pitch, from, from_pitch, [width, height], kind)?, stream)
 }
 
-/// Copies, and ends when the copy has.
+/// Copies, and returns when the copy is complete.
 pub(crate) fn run(copy: &Copy3D) -> Result<(), Code> {
     copy::slices(In::from(copy))
 }
@@ -160,10 +160,10 @@ pub(crate) struct Slices {
     kind: c_uint,
 }
 
-/// One side of a copy of slices.
+/// One side of a three-dimensional copy.
 fn side(array: ArrayHandle, position: Position, pitched: Pitched, kind: u32) -> Result<Part3D, Code> {
     if array.is_null() == pitched.pointer.is_null() {
-        return Err(INVALID_VALUE.because("neither an array nor a pointer, or both"));
+        return Err(INVALID_VALUE.because("exactly one of array and pointer must be given"));
     }
     let Position { x, y, z } = position;
     if array.is_null() {
@@ -174,25 +174,25 @@ fn side(array: ArrayHandle, position: Position, pitched: Pitched, kind: u32) -> 
     Ok(Part3D { x, y, z, array, kind: copy::ARRAY, ..part(Memory::NULL, HOST, 0) })
 }
 
-/// Bytes of an array's element.
+/// Bytes of an element of the array.
 pub(crate) fn element(array: ArrayHandle) -> Result<usize, Code> {
     Ok(array.get()?.array.descriptor().format.bytes() as usize)
 }
 
 impl Slices {
-    /// The copy, in bytes.
+    /// The copy, with sizes in bytes.
     pub fn copy(self) -> Result<Copy3D, Code> {
         let direction = Direction::new(self.kind)?;
         let from = side(self.from_array, self.from_position, self.from, direction.from)?;
         let to = side(self.to_array, self.to_position, self.to, direction.to)?;
-        // Elements of the array, if there is one.
+        // With an array, sizes are in elements of the array.
         let element = match (self.from_array.is_null(), self.to_array.is_null()) {
             (true, true) => 1,
             (false, true) => element(self.from_array)?,
             (true, false) => element(self.to_array)?,
             (false, false) => {
                 let (a, b) = (element(self.from_array)?, element(self.to_array)?);
-                if a == b { a } else { return Err(INVALID_VALUE.because("arrays of different elements")) }
+                if a == b { a } else { return Err(INVALID_VALUE.because("arrays with elements of different sizes")) }
             }
         };
         let Extent { width, height, depth } = self.extent;
@@ -208,7 +208,7 @@ pub(crate) fn slices_async(slices: In<Slices>, stream: StreamHandle) -> Result<(
     run_async(&slices.get()?.copy()?, stream)
 }
 
-/// Bytes are set to the value's last.
+/// Fills memory with the lowest byte of `value`.
 pub(crate) fn set(address: u64, value: c_int, bytes: usize) -> Result<(), Code> {
     set::bytes(address, value as u8, bytes)
 }
@@ -232,7 +232,7 @@ pub(crate) fn set_rows_async(
     set::byte_rows_async(address, pitch, value as u8, width, height, stream)
 }
 
-/// The first addresses of slices, of which the last and the others may have fewer rows than lie between two.
+/// The addresses of the slices of a pitched region.
 fn slices_of(pitched: Pitched, extent: Extent) -> Result<Vec<u64>, Code> {
     let slice = pitched.pitch.checked_mul(pitched.height).ok_or(INVALID_VALUE)?;
     let address = |number: usize| {
@@ -245,7 +245,7 @@ fn slices_of(pitched: Pitched, extent: Extent) -> Result<Vec<u64>, Code> {
     if extent.width > pitched.pitch || extent.height > pitched.height {
         return Err(INVALID_VALUE);
     }
-    // More could not be allocated.
+    // The region has to end within the address space.
     address(extent.depth)?;
     (0..extent.depth).map(address).collect()
 }

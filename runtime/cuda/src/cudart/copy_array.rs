@@ -10,29 +10,30 @@ use crate::cudart::error::INVALID_PITCH_VALUE;
 use crate::raw::Memory;
 use crate::stream::StreamHandle;
 
-/// A place in an array: bytes into a row, and the row.
+/// A position in an array: a byte offset into a row, and the row.
 fn place(array: ArrayHandle, x: usize, y: usize) -> Part3D {
     Part3D { x, y, array, kind: copy::ARRAY, ..part(Memory::NULL, HOST, 0) }
 }
 
-/// Bytes of an array's row.
+/// Bytes of a row of the array.
 fn row_bytes(array: ArrayHandle) -> Result<usize, Code> {
     let width = array.get()?.array.size()[0] as usize;
     width.checked_mul(element(array)?).ok_or(INVALID_VALUE)
 }
 
-/// A part of an array that some of the bytes lie in that stand one after another elsewhere.
+/// A rectangle of an array that holds a part of a range of contiguous bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     x: usize,
     y: usize,
     width: usize,
     height: usize,
-    /// Bytes before.
+    /// Offset of the piece in the contiguous bytes.
     offset: usize,
 }
 
-/// The parts that so many bytes lie in from a place on, with rows of so many bytes.
+/// Splits `bytes` contiguous bytes into rectangles of an array, from position (`x`, `y`) on. `row` is the number of
+/// bytes of a row.
 fn pieces(row: usize, mut x: usize, mut y: usize, bytes: usize) -> Vec<Piece> {
     let mut list = Vec::new();
     let mut offset = 0;
@@ -47,7 +48,7 @@ fn pieces(row: usize, mut x: usize, mut y: usize, bytes: usize) -> Vec<Piece> {
     list
 }
 
-/// The pieces from a place in an array on, with the bytes of a row.
+/// The pieces of a range that begins at a position in an array, and the number of bytes of a row.
 fn pieces_of(array: ArrayHandle, x: usize, y: usize, bytes: usize) -> Result<(Vec<Piece>, usize), Code> {
     let row = row_bytes(array)?;
     if x < row { Ok((pieces(row, x, y, bytes), row)) } else { Err(INVALID_VALUE) }
@@ -119,7 +120,7 @@ pub(crate) fn from_array_async(
     from(memory, array, x, y, bytes, kind)?.iter().try_for_each(|copy| run_async(copy, stream))
 }
 
-/// Rows to a place in an array.
+/// Copies rows to a position in an array.
 fn rows_to(to: Part3D, from: Memory, pitch: usize, [width, height]: [usize; 2], kind: c_uint) -> Result<Copy3D, Code> {
     let direction = Direction::new(kind)?;
     if height > 0 && width > pitch {
@@ -128,7 +129,7 @@ fn rows_to(to: Part3D, from: Memory, pitch: usize, [width, height]: [usize; 2], 
     Ok(Copy3D { from: part(from, direction.from, pitch), to, width, height, depth: 1 })
 }
 
-/// Rows from a place in an array.
+/// Copies rows from a position in an array.
 fn rows_from(
     to: Memory,
     pitch: usize,

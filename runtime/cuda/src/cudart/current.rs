@@ -1,4 +1,5 @@
-//! The context of a thread: the device's primary one, unless the program has made another one current by the driver API.
+//! A thread's current context: the device's primary one, unless the program has made another one current through the
+//! driver API.
 
 use std::ffi::{c_int, c_uint};
 
@@ -9,7 +10,7 @@ use crate::lifetime;
 use crate::raw::{In, Memory, Out};
 use crate::state;
 
-/// Opens the device if this is the process's first call.
+/// Opens the device on the process's first call.
 pub(crate) fn open() -> Result<(), Code> {
     match state::device() {
         Err(NOT_INITIALIZED) => state::open(),
@@ -17,12 +18,12 @@ pub(crate) fn open() -> Result<(), Code> {
     }
 }
 
-/// Has the thread have a current context.
+/// Makes sure that the thread has a current context.
 pub(crate) fn enter() -> Result<(), Code> {
     open()?;
     let mut current = Handle::NULL;
     context::get_current(Out::from(&mut current))?;
-    // After a reset, the one of before is no more.
+    // After a reset, the previous context is gone.
     if current.get().is_ok() { Ok(()) } else { context::set_current(lifetime::hold_primary()?) }
 }
 
@@ -35,9 +36,9 @@ pub(crate) fn set_device(device: c_int) -> Result<(), Code> {
     context::set_current(lifetime::hold_primary()?)
 }
 
-/// For `cudaInitDevice`, which makes nothing current.
+/// Implements `cudaInitDevice`, which makes no context current.
 pub(crate) fn init_device(device: c_int, context_flags: c_uint, flags: c_uint) -> Result<(), Code> {
-    /// That the flags of the context are given.
+    /// The flags of the context are given.
     const HAS_FLAGS: c_uint = 1;
     if flags & !HAS_FLAGS != 0 {
         return Err(INVALID_VALUE);
@@ -49,7 +50,7 @@ pub(crate) fn init_device(device: c_int, context_flags: c_uint, flags: c_uint) -
     lifetime::hold_primary().map(|_| ())
 }
 
-/// Any device will do: there is one.
+/// There is only one device, so every request gets it.
 pub(crate) fn choose_device(device: Out<c_int>, properties: Memory) -> Result<(), Code> {
     if properties.is_null() { Err(INVALID_VALUE) } else { device.set(0) }
 }
@@ -64,7 +65,7 @@ pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
     lifetime::set_primary_flags(0, flags)
 }
 
-/// Ends the primary context; the next call makes another.
+/// Destroys the primary context. The next call creates a new one.
 pub(crate) fn reset() -> Result<(), Code> {
     lifetime::reset_primary(0)
 }

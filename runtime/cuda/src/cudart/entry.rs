@@ -1,4 +1,4 @@
-//! Functions of the driver API for programs of the runtime API.
+//! Looking up driver functions from programs of the runtime API.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -8,7 +8,7 @@ use crate::cudart::version::{self, Version};
 use crate::exports;
 use crate::raw::{Out, Text};
 
-/// Version 11 has no place for a status.
+/// CUDA 11's function has no `status`.
 pub(crate) fn point(name: Text, function: Out<*const c_void>, flags: u64, status: Out<c_uint>) -> Result<(), Code> {
     let version = version::of_program()?;
     let status = if version == Version::V11 { Out::null() } else { status };

@@ -1,4 +1,4 @@
-//! Errors of the runtime API: numbers are the driver's where both have the error, names are not.
+//! Errors of the runtime API. Numbers are the driver's where both APIs have the error, names are not.
 
 use std::ffi::{CStr, c_char};
 
@@ -12,11 +12,11 @@ pub(crate) const INVALID_MEMCPY_DIRECTION: Code = Code(21);
 pub(crate) const MISSING_CONFIGURATION: Code = Code(52);
 pub(crate) const INVALID_DEVICE_FUNCTION: Code = Code(98);
 
-/// An error.
+/// A row of the table of errors.
 struct Row {
     number: u32,
     name: &'static str,
-    /// What the error says in English, unless that is what the driver says.
+    /// The description, if it differs from the driver's.
     text: Option<&'static str>,
 }
 
@@ -24,7 +24,7 @@ macro_rules! rows {
     (@text) => { None };
     (@text $text:literal) => { Some(concat!($text, "\0")) };
     ($($number:literal $name:literal $($text:literal)?,)*) => {
-        /// All errors by rising number.
+        /// All errors in ascending order.
         static ROWS: &[Row] = &[$(Row { number: $number, name: concat!($name, "\0"), text: rows!(@text $($text)?) }),*];
     };
 }
@@ -165,7 +165,7 @@ rows! {
     999 "cudaErrorUnknown",
 }
 
-/// What is said of numbers that are no errors.
+/// The text for unknown numbers.
 const UNRECOGNIZED: &CStr = c"unrecognized error code";
 
 fn row(code: Code) -> Option<&'static Row> {
@@ -176,7 +176,7 @@ fn c_string(text: &'static str) -> Option<&'static CStr> {
     CStr::from_bytes_with_nul(text.as_bytes()).ok()
 }
 
-/// A code's name.
+/// The name of a code.
 pub(crate) fn name_of(code: Code) -> Option<&'static CStr> {
     if code == SUCCESS { Some(c"cudaSuccess") } else { row(code).and_then(|row| c_string(row.name)) }
 }
@@ -199,7 +199,7 @@ mod tests {
         assert!(ROWS.is_sorted_by_key(|row| row.number));
         for row in ROWS {
             assert!(c_string(row.name).is_some());
-            // No driver's code without the same number here.
+            // Every row without a text has a driver's code with that number.
             assert!(row.text.is_some() || Code(row.number).text().is_some(), "{}", row.name);
         }
         assert_eq!(name_of(INVALID_CONFIGURATION), Some(c"cudaErrorInvalidConfiguration"));

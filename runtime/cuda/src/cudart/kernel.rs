@@ -1,4 +1,4 @@
-//! What is known of kernels, and set for them; their occupancy.
+//! Attributes of kernels, and their occupancy.
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -10,7 +10,7 @@ use crate::function::{self, FunctionHandle};
 use crate::occupancy;
 use crate::raw::{In, Memory, Out};
 
-/// `cudaFuncAttributes`, as CUDA 11 has it.
+/// `cudaFuncAttributes` of CUDA 11.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Attributes {
@@ -26,8 +26,8 @@ pub(crate) struct Attributes {
     carveout: c_int,
 }
 
-/// What later versions have after: whether a cluster's size must be given, that size, how clusters are scheduled, whether unusual
-/// sizes are allowed, and sixteen more.
+/// Fields that later versions append: whether a cluster size is required, that size, the scheduling of clusters,
+/// whether unusual sizes are allowed, and sixteen reserved numbers.
 type Clusters = [c_int; 22];
 
 pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result<(), Code> {
@@ -92,7 +92,7 @@ pub(crate) fn parameter_count(host: Memory, count: Out<usize>) -> Result<(), Cod
     count.needed()?.set(registry::kernel(host)?.get()?.kernel.params().len())
 }
 
-/// The kernel of a function of the host's, for the driver API.
+/// The driver API's handle of a kernel, by the address of its host stub.
 pub(crate) fn of_symbol(function: Out<FunctionHandle>, host: Memory) -> Result<(), Code> {
     function.needed()?.set(registry::kernel(host)?)
 }
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn layouts() {
         let clusters = std::mem::offset_of!(Attributes, carveout) + 4;
-        // Version 11 has seven numbers after the sizes, later ones 144 bytes in all.
+        // CUDA 11 has seven numbers after the sizes; later versions have 144 bytes in all.
         assert_eq!((clusters, (clusters + size_of::<Clusters>()).next_multiple_of(8)), (52, 144));
     }
 }

@@ -1,4 +1,4 @@
-//! Launches: `<<<>>>` keeps the configuration for the thread, and the function that the host has in a kernel's place takes it from there.
+//! Launches. `<<<>>>` pushes the configuration on a stack of the thread, and the kernel's host stub pops it.
 
 use std::cell::RefCell;
 use std::ffi::c_uint;
@@ -15,7 +15,7 @@ use crate::launch;
 use crate::raw::{In, Memory, Out};
 use crate::stream::StreamHandle;
 
-/// What stands between `<<<` and `>>>`.
+/// The arguments of `<<<>>>`.
 #[derive(Clone, Copy)]
 struct Configuration {
     grid: Dim3,
@@ -25,11 +25,11 @@ struct Configuration {
 }
 
 thread_local! {
-    /// The last is that of the innermost launch.
+    /// The last entry belongs to the innermost launch.
     static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Answers 0 if the launch is to be made.
+/// Returns 0 if the launch should go ahead.
 pub(crate) fn push_configuration(grid: Dim3, block: Dim3, shared_bytes: usize, stream: StreamHandle) -> c_uint {
     let configuration = Configuration { grid, block, shared_bytes, stream };
     let pushed = CONFIGURATIONS.try_with(|list| list.borrow_mut().push(configuration));
@@ -50,9 +50,9 @@ pub(crate) fn pop_configuration(
     stream.set(popped.stream)
 }
 
-/// Errors if no kernel could be launched with such sizes.
+/// Fails if no kernel could be launched with these sizes.
 pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result<(), Code> {
-    /// The numbers of the attributes for threads of a block, for its sizes, and for those of a grid.
+    /// Attribute numbers: threads of a block, then the dimensions of blocks and of grids.
     const THREADS: c_uint = 1;
     const BLOCK: c_uint = 2;
     const GRID: c_uint = 5;
@@ -65,13 +65,13 @@ pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result<(), Code> {
     if fits(grid, GRID) && fits(block, BLOCK) && threads <= most(THREADS) {
         return Ok(());
     }
-    // From version 13 on the driver's answer is passed on.
+    // Since CUDA 13 the driver's code is passed on unchanged.
     let code = if version::of_program() == Ok(Version::V13) { INVALID_VALUE } else { INVALID_CONFIGURATION };
     Err(code.because(format!("a grid of {grid:?} blocks of {block:?} threads")))
 }
 
 fn shared(bytes: usize) -> Result<c_uint, Code> {
-    c_uint::try_from(bytes).map_err(|_| INVALID_VALUE.because("so much shared memory"))
+    c_uint::try_from(bytes).map_err(|_| INVALID_VALUE.because("shared memory of 4 GiB or more"))
 }
 
 pub(crate) fn kernel(
@@ -86,7 +86,7 @@ pub(crate) fn kernel(
     of_kernel(function, grid, block, arguments, shared_bytes, stream)
 }
 
-/// For `__cudaLaunchKernel`, which takes a kernel's handle.
+/// Implements `__cudaLaunchKernel`, which takes a kernel's handle.
 pub(crate) fn of_kernel(
     function: FunctionHandle,
     grid: Dim3,
@@ -128,7 +128,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// As the driver has it.
+    /// The configuration as the driver API has it.
     pub fn driver(self) -> Result<launch::Config, Code> {
         let Self { grid, block, shared_bytes, stream, attributes, attribute_count } = self;
         let (grid, block, shared_bytes) = (grid.list(), block.list(), shared(shared_bytes)?);

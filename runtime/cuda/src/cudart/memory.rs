@@ -1,4 +1,4 @@
-//! Memory, where the runtime API differs from the driver's.
+//! Memory functions that differ from the driver's.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -15,7 +15,7 @@ use crate::state;
 use crate::stream::StreamHandle;
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
-    // Nothing is no error here.
+    // An allocation of zero bytes is no error here, unlike in the driver API.
     if bytes == 0 { address.set(0) } else { memory::allocate(address, bytes) }
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn allocate_pinned(pointer: Out<*mut c_void>, bytes: usize) -> Result
     allocate_host(pointer, bytes, 0)
 }
 
-/// Elements of any size may be accessed.
+/// Element size for the driver's function: the smallest, since elements may have any size.
 const ELEMENT: c_uint = 4;
 
 pub(crate) fn allocate_pitch(address: Out<u64>, pitch: Out<usize>, width: usize, height: usize) -> Result<(), Code> {
@@ -54,7 +54,7 @@ pub(crate) fn allocate_3d(pitched: Out<Pitched>, extent: Extent) -> Result<(), C
     place.set(Pitched { pointer: Memory::from_address(address), pitch, width: extent.width, height: extent.height })
 }
 
-/// `cudaPointerAttributes`, as CUDA 11 and 12 have it.
+/// `cudaPointerAttributes` of CUDA 11 and 12.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct PointerAttributes {
@@ -64,7 +64,7 @@ pub(crate) struct PointerAttributes {
     on_host: Memory,
 }
 
-/// `cudaMemoryTypeHost`, `…Device`, `…Managed`; zero is memory of which nothing is known.
+/// `cudaMemoryTypeHost`, `…Device`, `…Managed`; zero stands for unknown memory.
 const HOST: c_uint = 1;
 const DEVICE: c_uint = 2;
 const MANAGED: c_uint = 3;
@@ -91,7 +91,7 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
         None => PointerAttributes { kind: 0, device: NO_DEVICE, on_device: Memory::NULL, on_host: pointer },
     })?;
     if version == Version::V13 {
-        // Eight numbers that are reserved.
+        // Eight reserved numbers.
         Memory::from(place).offset(size_of::<PointerAttributes>() as u64).as_out().set([0_u64; 8])?;
     }
     Ok(())
@@ -101,7 +101,7 @@ pub(crate) fn check_peer(device: c_int) -> Result<(), Code> {
     state::device_by_ordinal(device).map(|_| ())
 }
 
-/// A device has no access to itself as to a peer, and there is no other.
+/// There is only one device, and a device is no peer of itself.
 pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result<(), Code> {
     check_peer(device)?;
     Err(if flags == 0 { INVALID_DEVICE } else { INVALID_VALUE })

@@ -1,9 +1,9 @@
 //! CUDA's runtime API, for programs that were built with `-cudart shared`.
 //!
-//! `cudart.in` lists the functions, as `api.in` does for the driver API: what differs from the driver's function is here, the others
-//! are the driver's own. Both APIs are in one library, so that a stream, an event or an address of one is one of the other, as CUDA
-//! has it; the names and versions of `libcudart.so` that programs ask the loader for are those of stubs that `ptx2spv cuda` puts beside
-//! the library.
+//! `cudart.in` lists the functions, as `api.in` does for the driver API. This module implements those that differ from
+//! the driver's; the others call the driver's directly. As in CUDA, streams, events and addresses are shared by both
+//! APIs, so both are in one library. `ptx2spv cuda` puts stubs beside the library that have the names and symbol
+//! versions of `libcudart.so`.
 
 mod api;
 mod array;

@@ -1,4 +1,4 @@
-//! Nodes of graphs, with parameters as the runtime API has them.
+//! Graph nodes, with parameters in the runtime API's form.
 
 use std::ffi::c_uint;
 
@@ -15,10 +15,10 @@ use crate::handle::Handle;
 use crate::launch::NodeParams;
 use crate::raw::{In, Memory, Out};
 
-/// The driver's functions take a context, and have no use for it.
+/// The context argument of the driver's functions, which ignore it.
 const NO_CONTEXT: ContextHandle = Handle::NULL;
 
-/// `cudaKernelNodeParams`, which has a function of the host's where the driver's has a kernel.
+/// `cudaKernelNodeParams`, which has a kernel's host stub where the driver has the kernel.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct KernelParams {

@@ -1,4 +1,4 @@
-//! Streams and events of the plain kind.
+//! Streams and events created without flags.
 
 use crate::code::Code;
 use crate::event::{self, EventHandle};

@@ -1,4 +1,4 @@
-//! `cudaDeviceProp`, whose layout CUDA 12 made longer and CUDA 13 changed.
+//! `cudaDeviceProp`, which CUDA 12 extended and CUDA 13 reordered.
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,45 +8,45 @@ use crate::cudart::version::{self, Version};
 use crate::raw::Memory;
 use crate::state;
 
-/// What stands in a field.
+/// The contents of a field.
 #[derive(Clone, Copy)]
 enum Field {
     Name,
-    /// The device's number of 16 bytes.
+    /// The device's UUID, 16 bytes.
     Uuid,
-    /// So many bytes that say nothing.
+    /// Bytes without meaning here.
     Zeros(usize),
-    /// A size, which is that of all memory.
+    /// The size of the device's memory.
     TotalMemory,
-    /// An attribute, as a number.
+    /// An attribute as a 32-bit number.
     Number(c_uint),
-    /// Attributes from the first to the last, each as a number.
+    /// A range of attributes, each as a 32-bit number.
     Numbers(c_uint, c_uint),
-    /// An attribute, as a size.
+    /// An attribute as a 64-bit size.
     Size(c_uint),
 }
 
 use Field::{Name, Number, Numbers, Size, TotalMemory, Uuid, Zeros};
 
-/// Which versions have a field.
+/// The versions that have a field.
 #[derive(Clone, Copy)]
 enum In {
     All,
-    /// Up to version 12.
+    /// Before version 13.
     Old,
-    /// From version 12 on.
+    /// Since version 12.
     Later,
-    /// From version 13 on.
+    /// Since version 13.
     New,
 }
 
 use In::{All, Later, New, Old};
 
-/// The fields by their order, with the numbers of attributes.
+/// The fields in order, with the numbers of attributes.
 const FIELDS: &[(In, Field)] = &[
     (All, Name),
     (All, Uuid),
-    // The LUID of Windows' and its mask.
+    // The LUID, which only Windows has, and its mask.
     (All, Zeros(12)),
     (All, TotalMemory),
     (All, Size(8)),
@@ -113,7 +113,7 @@ const FIELDS: &[(In, Field)] = &[
     (New, Number(143)),
 ];
 
-/// Bytes of the whole, with what is reserved at the end.
+/// Bytes of the whole structure, including the reserved ones at the end.
 fn size(version: Version) -> usize {
     match version {
         Version::V11 => 728,
@@ -122,7 +122,7 @@ fn size(version: Version) -> usize {
     }
 }
 
-/// What is known of a device.
+/// The device's values that fields are made from.
 struct Known<'a> {
     name: &'a str,
     uuid: [u8; 16],
@@ -130,14 +130,14 @@ struct Known<'a> {
     value: &'a dyn Fn(c_uint) -> c_int,
 }
 
-/// The bytes of a field, from a multiple of so many on.
+/// The bytes of a field, and its alignment.
 fn bytes(field: Field, known: &Known<'_>) -> (Vec<u8>, usize) {
     let value = known.value;
     let numbers = |first: c_uint, last: c_uint| (first..=last).flat_map(|number| value(number).to_ne_bytes()).collect();
     match field {
         Name => {
             let mut name = known.name.as_bytes().to_vec();
-            // With an end.
+            // With a terminating zero.
             name.truncate(255);
             name.resize(256, 0);
             (name, 1)
@@ -151,7 +151,7 @@ fn bytes(field: Field, known: &Known<'_>) -> (Vec<u8>, usize) {
     }
 }
 
-/// The structure.
+/// Lays out the structure.
 fn layout(version: Version, known: &Known<'_>) -> Vec<u8> {
     let mut all = Vec::with_capacity(size(version));
     for &(versions, field) in FIELDS {
@@ -180,7 +180,8 @@ fn write(version: Version, place: Memory, device: c_int) -> Result<(), Code> {
     Ok(())
 }
 
-/// The function's name without a version is that of versions 11 and 13; version 12 has kept it for programs of before.
+/// The function's unversioned name. Versions 11 and 13 use it, and version 12 kept it for programs built for version
+/// 11.
 pub(crate) fn get(place: Memory, device: c_int) -> Result<(), Code> {
     match version::of_program()? {
         Version::V13 => write(Version::V13, place, device),
@@ -188,7 +189,7 @@ pub(crate) fn get(place: Memory, device: c_int) -> Result<(), Code> {
     }
 }
 
-/// The name that programs of version 12 have.
+/// The name that version 12 uses.
 pub(crate) fn get_v2(place: Memory, device: c_int) -> Result<(), Code> {
     write(Version::V12, place, device)
 }
@@ -199,14 +200,15 @@ mod tests {
 
     #[test]
     fn layouts() {
-        // Offsets of attributes in NVIDIA's structures: capability, multiprocessors, warps, mip-mapped textures, layered surfaces,
-        // threads and shared memory of a multiprocessor, cooperative launches, reserved shared memory.
+        // Offsets of attributes in NVIDIA's structures: capability, multiprocessors, warps, mip-mapped textures,
+        // layered surfaces, threads and shared memory of a multiprocessor, cooperative launches, reserved shared
+        // memory.
         let numbers = [75, 16, 10, 77, 68, 39, 81, 95, 111];
         let offsets_11 = [360, 388, 308, 412, 564, 624, 640, 688, 720];
         let offsets_13 = [360, 384, 308, 400, 548, 604, 624, 668, 696];
-        // Pools, events of several processes, clusters, pointers of functions.
+        // Pools, interprocess events, clusters, function pointers.
         let later = [(115, 744), (125, 768), (120, 772), (129, 776)];
-        // The same, then the host's node, the device's number on the bus, and nodes of several machines.
+        // The same, then host NUMA node, bus number, and multicast.
         let new = [(115, 720), (125, 744), (120, 748), (129, 752), (134, 768), (139, 772), (143, 780)];
         let value = |number: c_uint| number as c_int;
         for (version, len, offsets, others) in [

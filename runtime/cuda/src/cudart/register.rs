@@ -1,4 +1,4 @@
-//! The functions that compilers have programs call on their own: before `main`, at the end, and around launches.
+//! Functions that compiler-generated code calls: before `main`, at exit, and around launches.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -13,7 +13,7 @@ pub(crate) fn binary(image: Memory) -> Memory {
     registry::add(image)
 }
 
-/// Everything in a binary has been registered by then.
+/// Has nothing left to do once everything in the binary is registered.
 pub(crate) fn binary_end(_binary: Memory) {}
 
 pub(crate) fn unregister_binary(binary: Memory) {
@@ -64,11 +64,11 @@ pub(crate) fn managed_variable(
     registry::add_managed(binary, pointer, name, size as u64);
 }
 
-/// References to textures and surfaces, to which nothing can be bound.
+/// References to textures and surfaces. They can't be bound, so that registering them has no effect.
 pub(crate) fn reference(_binary: Memory, _host: Memory, _device: Memory, _name: Text, _dimensions: c_int) {}
 
-/// Has the host's pointers lead to managed variables, before the program's first access to one. The program doesn't look at what is
-/// answered here, and would follow a NULL pointer: so it is told why.
+/// Sets the host's pointers to managed variables, before the program's first access to one. Programs ignore the result
+/// and would follow a NULL pointer, so that an error is also written to the standard error.
 pub(crate) fn init_module(binary: Memory) -> c_char {
     let loaded = current::enter().and_then(|()| registry::load(binary));
     match loaded {
@@ -76,7 +76,7 @@ pub(crate) fn init_module(binary: Memory) -> c_char {
         Err(code) => {
             let name = error::name_of(code).map_or_else(|| code.0.to_string().into(), CStr::to_string_lossy);
             let reason = code::take_reason().map_or_else(String::new, |reason| format!(": {reason}"));
-            trace::say(&format!("managed variables are not there: {name}{reason}"));
+            trace::say(&format!("managed variables are not available: {name}{reason}"));
             0
         }
     }

@@ -1,5 +1,5 @@
-//! What programs register before `main`: their fat binaries, with the kernels and variables that stand in them. Modules are loaded when
-//! the first of these is needed, in each context that needs one.
+//! Fat binaries that programs register before `main`, with their kernels and variables. Each context loads a binary's
+//! module when it first needs one of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -17,16 +17,16 @@ use crate::raw::{Memory, Text};
 use crate::state;
 use crate::sync::lock;
 
-/// A fat binary of the program's, or of a library that the program has loaded.
+/// A fat binary of the program, or of a library that the program has loaded.
 pub(crate) struct Binary {
     image: Memory,
-    /// Managed variables, with the host's pointers that lead to them.
+    /// Names of managed variables, with the host pointers to set.
     managed: Mutex<Vec<(String, Memory)>>,
-    /// The module in each context, or why there is none.
+    /// The module in each context, or the error of loading it.
     modules: Mutex<HashMap<u64, Result<ModuleHandle, Code>>>,
 }
 
-/// What stands in a binary under a name.
+/// A named symbol of a binary.
 struct Symbol {
     binary: Arc<Binary>,
     name: String,
@@ -38,10 +38,10 @@ struct Variable {
     size: u64,
 }
 
-/// Everything, by the host's addresses.
+/// All registered objects by host address.
 #[derive(Default)]
 struct Registry {
-    /// By the addresses that programs have for handles.
+    /// By the addresses that programs use as handles.
     binaries: HashMap<u64, Arc<Binary>>,
     functions: HashMap<u64, Arc<Symbol>>,
     variables: HashMap<u64, Arc<Variable>>,
@@ -49,7 +49,7 @@ struct Registry {
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 
-/// Registers a fat binary, and gives a handle: the address of the binary's record, which nothing else has as long as the record is there.
+/// Registers a fat binary. The handle is the address of its record, which is unique while the record lives.
 pub(crate) fn add(image: Memory) -> Memory {
     let binary = Arc::new(Binary { image, managed: Mutex::default(), modules: Mutex::default() });
     let handle = Arc::as_ptr(&binary).expose_provenance() as u64;
@@ -57,7 +57,7 @@ pub(crate) fn add(image: Memory) -> Memory {
     Memory::from_address(handle)
 }
 
-/// Forgets a fat binary and what is in it, and unloads its modules.
+/// Removes a fat binary and its symbols, and unloads its modules.
 pub(crate) fn remove(handle: Memory) {
     let removed = {
         let mut registry = lock(&REGISTRY);
@@ -66,10 +66,10 @@ pub(crate) fn remove(handle: Memory) {
         registry.variables.retain(|_, variable| !Arc::ptr_eq(&variable.symbol.binary, &removed));
         removed
     };
-    // At the end of the process, the device is no more.
+    // When the process exits, the device is already gone.
     if state::device().is_ok() {
         for module in lock(&removed.modules).drain().filter_map(|(_, module)| module.ok()) {
-            // Contexts end with their modules.
+            // Fails if the module was destroyed with its context.
             let _ = module::end(module);
         }
     }
@@ -79,14 +79,14 @@ fn binary(handle: Memory) -> Option<Arc<Binary>> {
     lock(&REGISTRY).binaries.get(&handle.address()).cloned()
 }
 
-/// Registers a kernel by the address of the function that the host calls instead.
+/// Registers a kernel by the address of its host stub.
 pub(crate) fn add_function(handle: Memory, host: Memory, name: Text) {
     if let (Some(binary), Ok(name)) = (binary(handle), name.get()) {
         lock(&REGISTRY).functions.insert(host.address(), Arc::new(Symbol { binary, name }));
     }
 }
 
-/// Registers a variable by the address of the host's of that name.
+/// Registers a variable by the address of its host shadow.
 pub(crate) fn add_variable(handle: Memory, host: Memory, name: Text, size: u64) {
     if let (Some(binary), Ok(name)) = (binary(handle), name.get()) {
         let variable = Variable { symbol: Symbol { binary, name }, size };
@@ -94,7 +94,7 @@ pub(crate) fn add_variable(handle: Memory, host: Memory, name: Text, size: u64) 
     }
 }
 
-/// Registers a managed variable by the host's pointer that is to lead to it.
+/// Registers a managed variable by the host pointer that is to point to it.
 pub(crate) fn add_managed(handle: Memory, pointer: Memory, name: Text, size: u64) {
     if let (Some(binary), Ok(text)) = (binary(handle), name.get()) {
         lock(&binary.managed).push((text, pointer));
@@ -103,13 +103,13 @@ pub(crate) fn add_managed(handle: Memory, pointer: Memory, name: Text, size: u64
 }
 
 impl Binary {
-    /// The module in the current context.
+    /// The binary's module in the current context, which is loaded if necessary.
     fn module(&self) -> Result<Arc<Loaded>, Code> {
         let context = context::current()?;
         let mut modules = lock(&self.modules);
         let live = match modules.get(&context.id) {
             Some(Ok(handle)) => handle.get().ok(),
-            Some(Err(code)) => return Err(code.because("the program's fat binary was refused before")),
+            Some(Err(code)) => return Err(code.because("loading the program's fat binary failed before")),
             None => None,
         };
         if let Some(live) = live {
@@ -117,7 +117,7 @@ impl Binary {
         }
         let loaded = self.load(&context);
         match &loaded {
-            // There may be room later.
+            // Not remembered: memory may become free later.
             Err(OUT_OF_MEMORY) => {}
             Err(code) => {
                 modules.insert(context.id, Err(*code));
@@ -142,12 +142,12 @@ impl Binary {
     }
 }
 
-/// Loads a binary's module in the current context.
+/// Loads a binary's module into the current context.
 pub(crate) fn load(handle: Memory) -> Result<(), Code> {
     binary(handle).ok_or(NOT_FOUND)?.module().map(|_| ())
 }
 
-/// The kernel of a function of the host's; such a kernel itself stands for itself.
+/// The kernel of a host stub. Kernel handles are accepted too.
 pub(crate) fn kernel(host: Memory) -> Result<FunctionHandle, Code> {
     let symbol = lock(&REGISTRY).functions.get(&host.address()).cloned();
     let Some(symbol) = symbol else {
@@ -160,16 +160,16 @@ pub(crate) fn kernel(host: Memory) -> Result<FunctionHandle, Code> {
     })
 }
 
-/// Address and size of the variable of one of the host's.
+/// The address and size of the variable with this host shadow.
 pub(crate) fn variable(host: Memory) -> Result<(u64, u64), Code> {
     let variable = lock(&REGISTRY).variables.get(&host.address()).cloned();
     let variable = variable.ok_or_else(|| INVALID_SYMBOL.because("not registered"))?;
     let Symbol { binary, name } = &variable.symbol;
     let (address, size) = binary.module()?.variable(name).map_err(|_| INVALID_SYMBOL)?;
-    // An array whose size is another module's affair has none in PTX.
+    // An array that is defined in another module has no size in this module's PTX.
     if size == 0 || size == variable.size {
         Ok((address, variable.size))
     } else {
-        Err(NOT_SUPPORTED.because(format!("{name} has {size} bytes, and {} in the host", variable.size)))
+        Err(NOT_SUPPORTED.because(format!("{name} has {size} bytes on the device, and {} on the host", variable.size)))
     }
 }

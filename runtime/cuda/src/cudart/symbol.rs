@@ -1,4 +1,4 @@
-//! Variables of programs, by the host's of the same name.
+//! Device variables of programs, found by their host shadows.
 
 use std::ffi::c_uint;
 
@@ -18,17 +18,17 @@ pub(crate) fn size(size: Out<usize>, symbol: Memory) -> Result<(), Code> {
     size.needed()?.set(registry::variable(symbol)?.1 as usize)
 }
 
-/// Bytes of a variable.
+/// The address of `bytes` bytes of a variable.
 fn part(symbol: Memory, bytes: usize, offset: usize) -> Result<Memory, Code> {
     let (address, size) = registry::variable(symbol)?;
     let end = (offset as u64).checked_add(bytes as u64).ok_or(INVALID_VALUE)?;
     if end > size {
-        return Err(INVALID_VALUE.because("beyond the variable"));
+        return Err(INVALID_VALUE.because("a range past the end of the variable"));
     }
     Ok(Memory::from_address(address + offset as u64))
 }
 
-/// The variable that is written, in a direction that leads to the device.
+/// A variable as the destination of a copy.
 pub(crate) fn written(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory, Code> {
     match Direction::new(kind)?.to {
         DEVICE | UNIFIED => part(symbol, bytes, offset),
@@ -36,7 +36,7 @@ pub(crate) fn written(symbol: Memory, bytes: usize, offset: usize, kind: c_uint)
     }
 }
 
-/// The variable that is read, in a direction that comes from the device.
+/// A variable as the source of a copy.
 pub(crate) fn read(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory, Code> {
     match Direction::new(kind)?.from {
         DEVICE | UNIFIED => part(symbol, bytes, offset),
@@ -74,7 +74,7 @@ pub(crate) fn copy_from_async(
     copy::linear_async(to, read(symbol, bytes, offset, kind)?, bytes, kind, stream)
 }
 
-/// As values, for graphs.
+/// The copies as values, for graphs.
 pub(crate) fn row_to(symbol: Memory, from: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Copy3D, Code> {
     copy::row(written(symbol, bytes, offset, kind)?, from, bytes, kind)
 }

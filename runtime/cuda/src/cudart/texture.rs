@@ -1,4 +1,4 @@
-//! Texture and surface objects, with descriptions as the runtime API has them.
+//! Texture and surface objects, with descriptions in the runtime API's form.
 
 use std::ffi::c_uint;
 
@@ -8,26 +8,26 @@ use crate::cudart::version::{self, Version};
 use crate::raw::{In, Memory, Out};
 use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};
 
-/// `cudaResourceDesc`; version 13 has more after, of which nothing is used.
+/// `cudaResourceDesc`. Version 13 appends fields that are unused here.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Resource {
     kind: c_uint,
     _gap: c_uint,
-    /// A handle of an array, or an address.
+    /// The handle of an array, or an address.
     place: u64,
     format: ChannelFormat,
-    /// Bytes of linear memory, or elements of a row.
+    /// Bytes of linear memory, or elements of a row of pitched memory.
     width: usize,
     height: usize,
     pitch: usize,
 }
 
-/// The only kinds that have a format: linear and pitched memory.
+/// Linear and pitched memory, the only kinds that have a format.
 const LINEAR: c_uint = 2;
 const PITCHED: c_uint = 3;
 
-/// `cudaTextureDesc`, as version 11 has it.
+/// `cudaTextureDesc` of version 11.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Texture {
@@ -44,7 +44,7 @@ pub(crate) struct Texture {
     has_no_trilinear_optimization: c_uint,
 }
 
-/// `cudaResourceViewDesc`; version 13 has more after, of which nothing is used.
+/// `cudaResourceViewDesc`. Version 13 appends fields that are unused here.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct View {
@@ -56,7 +56,7 @@ pub(crate) struct View {
     layers: [c_uint; 2],
 }
 
-/// Flags of the driver's textures, by the numbers that are other than zero here.
+/// The driver's flags of textures, for fields that are numbers of their own here.
 const INTEGER: c_uint = 1;
 const NORMALIZED_COORDINATES: c_uint = 2;
 const SRGB: c_uint = 0x10;
@@ -136,7 +136,7 @@ impl Texture {
     }
 }
 
-/// Where later versions have the flag for seamless cubes.
+/// The flag for seamless cubes, which later versions append.
 fn seamless(texture: Memory) -> Memory {
     texture.offset(size_of::<Texture>() as u64)
 }
@@ -148,7 +148,7 @@ pub(crate) fn create(handle: Out<u64>, resource: In<Resource>, texture: Memory, 
     create_with(handle, resource, description.driver(is_seamless), view)
 }
 
-/// As version 11.8 has programs call, with the flag for seamless cubes.
+/// The variant of CUDA 11.8, with the flag for seamless cubes.
 pub(crate) fn create_v2(handle: Out<u64>, resource: In<Resource>, texture: Memory, view: In<View>) -> Result<(), Code> {
     let resource = resource.get()?.driver()?;
     let description = texture.as_in::<Texture>().get()?;
@@ -187,7 +187,7 @@ pub(crate) fn description(texture: Memory, handle: u64) -> Result<(), Code> {
     }
 }
 
-/// With the flag for seamless cubes.
+/// The variant with the flag for seamless cubes.
 pub(crate) fn description_v2(texture: Memory, handle: u64) -> Result<(), Code> {
     let flags = write(texture, handle)?;
     seamless(texture).as_out().set(c_uint::from(flags & SEAMLESS_CUBE != 0))

@@ -1,11 +1,11 @@
-//! Structures of the runtime API that functions take and return by value.
+//! Structures of the runtime API that are passed by value.
 
 use std::ffi::{c_int, c_uint};
 
 use crate::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
 use crate::raw::Memory;
 
-/// `dim3`: sizes of grids and of blocks.
+/// `dim3`: the size of a grid or a block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dim3 {
@@ -30,7 +30,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// All rows of all slices.
+    /// Rows of all slices together.
     pub fn rows(self) -> Result<usize, Code> {
         self.height.checked_mul(self.depth).ok_or(OUT_OF_MEMORY)
     }
@@ -55,7 +55,7 @@ pub(crate) struct Pitched {
     pub height: usize,
 }
 
-/// `cudaMemLocation`, which is passed in one register.
+/// `cudaMemLocation`, passed in one register.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Location {
@@ -64,12 +64,12 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// The number that the driver's older functions take for the place: a device's, or that of the host.
+    /// The number that the driver's older functions take for the location: a device's, or −1 for the host.
     pub fn device(self) -> Result<c_int, Code> {
         const HOST: c_int = -1;
         match self.kind {
             1 => Ok(self.id),
-            // The host, one of its nodes, and that of the calling thread.
+            // The host, a NUMA node of the host, and the calling thread's node.
             2..=4 => Ok(HOST),
             _ => Err(INVALID_VALUE),
         }
@@ -80,7 +80,7 @@ impl Location {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChannelFormat {
-    /// Bits of each of the channels; zero for those that there are not.
+    /// Bits of each channel, zero for channels that are absent.
     pub bits: [c_int; 4],
     pub kind: c_uint,
 }

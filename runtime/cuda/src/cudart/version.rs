@@ -1,11 +1,11 @@
-//! The version of CUDA that a program was built for, where functions of one name differ.
+//! The CUDA version that a program was built for, for functions that differ between versions.
 
 use std::ffi::{CStr, c_int};
 
 use crate::code::{Code, NOT_SUPPORTED};
 use crate::raw::Out;
 
-/// Main versions, by which `libcudart.so` is named.
+/// Major versions, which are part of the name of `libcudart.so`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     V11,
@@ -13,19 +13,19 @@ pub(crate) enum Version {
     V13,
 }
 
-/// The names of the library in programs.
+/// File names of the library, by version.
 const NAMES: [(Version, &CStr); 3] =
     [(Version::V11, c"libcudart.so.11.0"), (Version::V12, c"libcudart.so.12"), (Version::V13, c"libcudart.so.13")];
 
-/// Whether a library is loaded.
+/// Whether a library is loaded in this process.
 #[cfg(target_os = "linux")]
 fn is_loaded(name: &CStr) -> bool {
-    // SAFETY: the name is a string; nothing is loaded that isn't yet.
+    // SAFETY: the name is a C string; `RTLD_NOLOAD` loads nothing new.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     if handle.is_null() {
         return false;
     }
-    // SAFETY: the handle is that of the call before, whose count is taken back.
+    // SAFETY: the handle is from `dlopen` above. This releases the reference that it took.
     unsafe { libc::dlclose(handle) };
     true
 }
@@ -35,21 +35,20 @@ fn is_loaded(_name: &CStr) -> bool {
     false
 }
 
-/// The version of the program, which is that of the `libcudart.so` that was loaded for it. Without any, a program has this library
-/// by another name, and means version 12.
+/// The version of the program: that of the `libcudart.so` loaded with it. A process without one has this library under
+/// another name, and counts as version 12.
 pub(crate) fn of_program() -> Result<Version, Code> {
     let mut loaded = NAMES.iter().filter(|(_, name)| is_loaded(name)).map(|(version, _)| *version);
     match (loaded.next(), loaded.next()) {
         (None, _) => Ok(Version::V12),
         (Some(only), None) => Ok(only),
-        (Some(_), Some(_)) => {
-            Err(NOT_SUPPORTED.because("the process has libcudart.so of several versions, where the function differs"))
-        }
+        (Some(_), Some(_)) => Err(NOT_SUPPORTED
+            .because("the process has loaded several versions of libcudart.so, where this function differs")),
     }
 }
 
 impl Version {
-    /// As `cudaRuntimeGetVersion` counts.
+    /// The version as `cudaRuntimeGetVersion` encodes it.
     pub fn number(self) -> c_int {
         match self {
             Self::V11 => 11_080,

@@ -1,5 +1,5 @@
-//! Functions of one name whose arguments differ between versions: each takes as many as the longest, and leaves alone those that the
-//! program's version hasn't passed.
+//! Functions whose parameters differ between versions. Each has the longest list of parameters, and ignores those that
+//! the program's version doesn't pass.
 
 use std::ffi::{c_char, c_uint};
 
@@ -15,11 +15,11 @@ use crate::raw::{In, Memory, Out};
 use crate::stream::StreamHandle;
 use crate::stream_capture;
 
-/// A device before version 13, then a place.
+/// Before version 13 the last parameter is a device, since then a location.
 pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result<(), Code> {
     let device = match version::of_program()? {
         Version::V13 => place.device()?,
-        // The register's first half.
+        // The first half of the register.
         Version::V11 | Version::V12 => place.kind,
     };
     managed::advise(address, bytes, advice, device)
@@ -29,7 +29,7 @@ pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, place: Lo
     managed::advise(address, bytes, advice, place.device()?)
 }
 
-/// A device and a stream before version 13, then a place, flags and a stream.
+/// Before version 13: a device and a stream. Since then: a location, flags and a stream.
 pub(crate) fn prefetch(
     address: u64,
     bytes: usize,
@@ -56,7 +56,7 @@ pub(crate) fn prefetch_to_place(
     managed::prefetch_to_place(address, bytes, 0, flags, stream)
 }
 
-/// A node that is wrong and a log in version 11, then flags.
+/// In version 11: an error node and a log. Later: flags.
 pub(crate) fn instantiate(
     exec: Out<ExecHandle>,
     graph: GraphHandle,
@@ -73,7 +73,7 @@ pub(crate) fn instantiate(
     }
 }
 
-/// A node that is wrong and a result in version 11, then a structure with both.
+/// In version 11: an error node and a result. Later: a structure with both.
 pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result: Out<c_uint>) -> Result<(), Code> {
     if version::of_program()? != Version::V11 {
         return graph_exec::update(exec, graph, info.as_out());
@@ -85,7 +85,7 @@ pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result:
     updated
 }
 
-/// From version 13 on with data of the edges, which say nothing that isn't so anyway unless they are other than zero.
+/// Since version 13 there is edge data before `count`. Only edge data of zero, a plain edge, is supported.
 pub(crate) fn add_dependencies(
     graph: GraphHandle,
     from: In<NodeHandle>,
@@ -153,7 +153,7 @@ pub(crate) fn dependents(
     }
 }
 
-/// Three arguments before version 13, then seven.
+/// Before version 13 there are three out-parameters, since then seven.
 pub(crate) fn capture_info(
     stream: StreamHandle,
     status: Out<c_uint>,

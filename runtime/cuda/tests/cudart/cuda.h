@@ -1,5 +1,5 @@
-/* CUDA's runtime API as programs have it that compilers have made: declarations of this project's own, and what nvcc and clang generate
-   for kernels and variables, by macros. */
+/* CUDA's runtime API as compiled programs use it: this project's own declarations, and macros for the code that nvcc and clang
+   generate for kernels and variables. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -178,7 +178,7 @@ enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT }
 #define LAUNCH(grid, block, shared, stream) \
     if (__cudaPushCallConfiguration(grid, block, shared, stream)) {} else
 
-/* What takes a kernel's place in the host's code. */
+/* A kernel's host stub. */
 template <typename... Arguments> static void launch_stub(const void *host, Arguments... arguments)
 {
     dim3 grid, block;
