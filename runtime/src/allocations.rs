@@ -1,4 +1,4 @@
-//! The live allocations of a device by their addresses.
+//! The live allocations of a device, ordered by address.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::range::MemoryRange;
 
-/// Allocations by the addresses of their first bytes, each with its size and what the back end keeps of it.
+/// Allocations by first address, each with its size and the back end's data.
 pub(crate) struct Allocations<T> {
     list: RwLock<BTreeMap<u64, (u64, T)>>,
     changes: AtomicU64,
@@ -26,31 +26,31 @@ impl<T: Clone> Allocations<T> {
         self.changes.fetch_add(1, SeqCst);
     }
 
-    /// Takes out the allocation that begins at an address.
+    /// Removes the allocation that begins at an address.
     pub fn remove(&self, address: u64) -> Option<(MemoryRange, T)> {
         let (size, kept) = self.write().remove(&address)?;
         self.changes.fetch_add(1, SeqCst);
         Some((MemoryRange { address, size }, kept))
     }
 
-    /// How often one was added or taken out.
+    /// The number of changes so far: every insertion and removal counts.
     pub fn changes(&self) -> u64 {
         self.changes.load(SeqCst)
     }
 
-    /// All of them, by address.
+    /// All allocations, by address.
     pub fn ranges(&self) -> Vec<MemoryRange> {
         self.read().iter().map(|(&address, &(size, _))| MemoryRange { address, size }).collect()
     }
 
-    /// The allocation that an address lies in; an empty one has its own address all the same.
+    /// The allocation that contains an address. An empty allocation contains its own address.
     pub fn find(&self, address: u64) -> Option<(MemoryRange, T)> {
         let allocations = self.read();
         let (&start, (size, kept)) = allocations.range(..=address).next_back()?;
         (address - start < (*size).max(1)).then(|| (MemoryRange { address: start, size: *size }, kept.clone()))
     }
 
-    /// Whether an allocation has bytes of a range, which has at least one.
+    /// Whether an allocation shares bytes with a range of at least one byte.
     pub fn overlaps(&self, range: MemoryRange) -> bool {
         let last = range.address.saturating_add(range.size - 1);
         let before = self.read().range(..=last).next_back().map(|(start, (size, _))| start.saturating_add(*size));

@@ -39,7 +39,7 @@ use crate::texture::{Sampler, Surface, Texture};
 pub enum Arg<'a> {
     /// A buffer's address.
     Pointer(&'a Buffer),
-    /// An address inside of a buffer: so many bytes from its first.
+    /// An address inside of a buffer, as an offset in bytes.
     Interior(&'a Buffer, u64),
     /// A texture's handle.
     Texture(&'a Texture),
@@ -84,7 +84,7 @@ impl<'a, T> From<&'a DeviceSlice<T>> for Arg<'a> {
 }
 
 impl Arg<'_> {
-    /// The device that it belongs to, if it belongs to one.
+    /// The device that the argument belongs to, if any.
     fn device(&self) -> Option<&Device> {
         match self {
             Self::Pointer(buffer) | Self::Interior(buffer, _) => Some(buffer.device()),
@@ -95,7 +95,7 @@ impl Arg<'_> {
         }
     }
 
-    /// The address that it is, if it is one.
+    /// The device address that the argument passes, if any.
     pub(crate) fn address(&self) -> Option<u64> {
         match self {
             Self::Pointer(buffer) => Some(buffer.address()),
@@ -128,8 +128,8 @@ impl Arg<'_> {
     }
 }
 
-/// Packs arguments into a parameter block, zero where no parameter lies. The entry must have passed [`crate::check::interface`], as the
-/// variables of its module. Where pointers have 32 bits, addresses are cut to these.
+/// Packs arguments into a parameter block; bytes without a parameter are zero. The entry and the module's variables
+/// must have passed [`crate::check::interface`]. For 32-bit pointers, addresses are truncated.
 pub(crate) fn pack(
     device: &Device,
     variables: &Variables,

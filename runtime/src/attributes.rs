@@ -1,22 +1,23 @@
-//! What devices answer to CUDA's question for attributes, on the host and in kernels: what Vulkan knows, else what a card of compute capability 8.6 has.
+//! CUDA's device attributes, for the host and for kernels: what Vulkan reports, else the values of a card of compute
+//! capability 8.6.
 
 use crate::device::Device;
 use crate::info::DeviceKind;
 use crate::texture::limits as texture_limits;
 
-/// Sets the compute capability, as in `8.6`.
+/// Overrides the compute capability, as in `8.6`.
 const CAPABILITY_VARIABLE: &str = "PTX2SPV_CUDA_CC";
 
-/// Below 7.5 clients' built-in kernels don't load; from 9.0 on they are written for instructions of that generation alone.
+/// Below 7.5, programs' built-in kernels don't load; from 9.0 on they use instructions of that one generation.
 const CAPABILITY: (i32, i32) = (8, 6);
 
-/// Threads that a multiprocessor holds.
+/// Maximum number of threads resident on a multiprocessor.
 const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 
-/// Blocks that a multiprocessor holds.
+/// Maximum number of blocks resident on a multiprocessor.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 16;
 
-/// Shared memory of a block that doesn't ask for more.
+/// Default limit of a block's shared memory.
 const SHARED_PER_BLOCK: u32 = 48 << 10;
 
 fn compute_capability() -> (i32, i32) {
@@ -25,7 +26,7 @@ fn compute_capability() -> (i32, i32) {
     parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?))).unwrap_or(CAPABILITY)
 }
 
-/// Shared memory that a block can ask for.
+/// Maximum shared memory of a block.
 fn shared_per_block(device: &Device) -> u32 {
     device.target().limits.max_compute_shared_memory_size
 }
@@ -35,7 +36,7 @@ fn shared_per_multiprocessor(device: &Device) -> u32 {
     shared_per_block(device).max(64 << 10)
 }
 
-/// Whether a device has the host's memory for its own.
+/// Whether the device shares its memory with the host.
 fn is_unified(device: &Device) -> bool {
     matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
 }
@@ -45,19 +46,19 @@ fn multiprocessors(device: &Device) -> u32 {
         DeviceKind::Cpu | DeviceKind::Reference => {
             std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
         }
-        // Vulkan has no number that all drivers tell.
+        // No Vulkan property that all drivers report.
         _ => 16,
     }
 }
 
 impl Device {
-    /// The value of CUDA's device attribute of a number: what Vulkan knows, else what a card of compute capability 8.6 has.
-    /// `None` for numbers that there aren't.
+    /// The value of a CUDA device attribute: what Vulkan reports, else the value of a card of compute capability 8.6.
+    /// `None` for unknown attributes.
     pub fn cuda_attribute(&self, number: u32) -> Option<i32> {
         value(self, number)
     }
 
-    /// The compute capability that devices have for CUDA's programs: 8.6, or what `PTX2SPV_CUDA_CC` says.
+    /// The compute capability that programs for CUDA see: 8.6, or the one in `PTX2SPV_CUDA_CC`.
     pub fn cuda_capability() -> (i32, i32) {
         compute_capability()
     }
@@ -68,7 +69,7 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
     let long = |value: u64| i32::try_from(value).unwrap_or(i32::MAX);
     let is_cpu = matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Reference);
     Some(match attribute {
-        // Threads of a block: larger ones than the device's workgroups are translated for it.
+        // Threads of a block. Kernels are translated for blocks that are larger than the device's workgroups.
         1..=3 => 1024,
         4 => 64,
         // Blocks of a grid.
@@ -89,7 +90,7 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         // Alignment of textures, surfaces and pitches.
         14 | 30 => long(texture_limits::ADDRESS_ALIGNMENT),
         51 => long(texture_limits::PITCH_ALIGNMENT),
-        // Copies beside kernels, several kernels, copy engines.
+        // Copies concurrent with kernels, concurrent kernels, copy engines.
         15 | 31 | 40 => 1,
         16 => number(multiprocessors(device)),
         // No watchdog, default compute mode, no error correction, no TCC driver.
@@ -120,7 +121,7 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         57 => long(texture_limits::ARRAY_2D[1]),
         58..=60 => long(texture_limits::ARRAY_3D[0]),
         62 | 65 => long(texture_limits::LAYERS),
-        // The place on a bus.
+        // Bus numbers.
         33 => 1,
         34 | 50 => 0,
         38 => 4 << 20,
@@ -128,10 +129,10 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         75 => compute_capability().0,
         76 => compute_capability().1,
         81 => number(shared_per_multiprocessor(device)),
-        // Managed memory, also while kernels run. Pageable memory and the host's pointers are not the device's.
+        // Managed memory, also while kernels run. The device can't access pageable memory or use the host's pointers.
         83 | 89 | 101 => device.has_managed_memory().into(),
         88 | 91 | 100 => 0,
-        // One device on its board, number 0; no atomics with the host.
+        // A single-device board, number 0; no atomics with the host.
         84..=86 => 0,
         87 => {
             if is_cpu {
@@ -141,11 +142,11 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
             }
         }
         90 => 1,
-        // Cooperative launches: of one device; not over several.
+        // Cooperative launches on one device, but not across several.
         95 => 1,
         96 => 0,
         97 => number(shared_per_block(device)),
-        // Operations on memory in streams, host memory that is registered.
+        // Stream memory operations, registered host memory.
         92..=94 | 98 => 0,
         99 => 1,
         102..=105 => 0,

@@ -1,6 +1,7 @@
-//! What the front asks of a back end: device memory by its addresses, shaders, and launches in the order of the calls.
+//! The interface between the front and a back end: device memory by address, shaders, and launches in the order of the
+//! calls.
 //!
-//! What only one back end has is reached through its own type: see [`Backend`]'s supertrait [`Any`].
+//! Features of one back end alone are reached through its own type: see [`Backend`]'s supertrait [`Any`].
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -19,34 +20,35 @@ use crate::variant::Variant;
 
 /// An open device.
 pub(crate) trait Backend: Any + Send + Sync {
-    /// Makes memory of `size` bytes with undefined contents, and returns the address of its first byte, a multiple of 256. There
-    /// is an address also if the size is zero.
+    /// Allocates `size` bytes with undefined contents, and returns the address of the first byte, a multiple of 256. An
+    /// allocation of size zero has an address too.
     fn allocate(&self, size: u64) -> Result<u64, Error>;
 
-    /// As [`Backend::allocate`], for memory that the host reaches too.
+    /// Like [`Backend::allocate`], for memory that the host can access too.
     fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error>;
 
-    /// As [`Backend::allocate_pinned`], with the same address for host and device.
+    /// Like [`Backend::allocate_pinned`], with the same address for host and device.
     fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error>;
 
-    /// Has the device reach memory of the host's, at least one byte, and returns the device's address of the first byte.
+    /// Makes host memory of at least one byte accessible to the device, and returns the device address of the first
+    /// byte.
     ///
     /// # Safety
-    /// The memory is there, readable and writable, until it is freed here and what was recorded before has finished.
+    /// The memory exists, readable and writable, until it is freed here and everything recorded before has finished.
     unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error>;
 
-    /// Frees what was made or registered at an address, once everything launched before has finished.
+    /// Frees the memory allocated or registered at an address, once everything launched before has finished.
     fn free(&self, address: u64);
 
-    /// Fails in a process that was forked off from the device's, if the device doesn't work there.
+    /// Fails in a process forked from the device's process, if the device doesn't work there.
     fn check_process(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// The allocation in which an address lies.
+    /// The allocation that contains an address.
     fn find(&self, address: u64) -> Option<MemoryRange>;
 
-    /// How much memory there is.
+    /// Total and free memory.
     fn memory_info(&self) -> MemoryInfo;
 
     /// Writes bytes, at least one and within an allocation, after everything launched before.
@@ -55,18 +57,19 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Reads bytes, at least one and within an allocation, as everything launched before leaves them.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
 
-    /// Sets bytes of rows, at least one and within an allocation, to those of a little-endian word: each to the one at its
-    /// address modulo 4.
+    /// Fills the bytes of rows, at least one and within an allocation, with a little-endian word: each byte gets the
+    /// word's byte at its address modulo 4.
     fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error>;
 
-    /// Copies bytes, within allocations, between places that don't overlap.
+    /// Copies bytes within allocations. Source and destination must not overlap.
     fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error>;
 
-    /// As [`Backend::write`], but in stream order: the bytes, which lie without gaps, are taken at the call, and nobody waits.
+    /// Like [`Backend::write`], but in stream order and asynchronous: the bytes, which are contiguous, are read during
+    /// the call.
     fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error>;
 
-    /// As [`Backend::read`], but in stream order: `after` is the point that the stream has reached. The bytes are put without
-    /// gaps.
+    /// Like [`Backend::read`], but in stream order: `after` is the point that the stream has reached. The bytes are
+    /// written contiguously.
     fn download(
         &self,
         stream: StreamKey,
@@ -76,7 +79,7 @@ pub(crate) trait Backend: Any + Send + Sync {
         bytes: &mut [u8],
     ) -> Result<(), Error>;
 
-    /// Has the stream's next command come after a point that was reached.
+    /// Makes the stream's next command wait for a point.
     fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error>;
 
     /// Whether the device has passed a point.
@@ -85,44 +88,44 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Waits until the device has passed a point.
     fn wait(&self, point: Point) -> Result<(), Error>;
 
-    /// Has waiting for the device fail with [`Error::Timeout`] after a time.
+    /// Sets a limit after which waiting for the device fails with [`Error::Timeout`].
     fn set_wait_limit(&self, _limit: Duration) {}
 
-    /// The time between two readings of the device's clock; zero if the second was before the first.
+    /// The time between two readings of the device's clock, zero if the second came first.
     fn elapsed(&self, start: u64, end: u64) -> Duration;
 
-    /// Makes something that takes the time in a stream.
+    /// Makes a timer for streams.
     fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error>;
 
-    /// Names a part of an allocation, if the device has findings to tell.
+    /// Names a part of an allocation, for devices that report findings.
     fn name_part(&self, _part: MemoryRange, _name: &str) {}
 
-    /// Says that kernels allocate from a region, if the device looks after what they do with it.
+    /// Declares a region that kernels allocate from, for devices that check accesses.
     fn add_heap(&self, _region: MemoryRange) {}
 
-    /// Takes a module that passed [`crate::check::interface`].
+    /// Makes a shader of a module that has passed [`crate::check::interface`].
     fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error>;
 
     /// Waits until everything launched has finished.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Waits for the kernels launched so far that may have been stopped or have printed something, and fails if one was
-    /// stopped and nobody was told yet.
+    /// Waits for the kernels launched so far that can be stopped or print. Fails if one was stopped and that was not
+    /// reported yet.
     fn check_stopped(&self) -> Result<(), Error>;
 
-    /// What kernels have printed, as far as [`Backend::check_stopped`] has found it, since the last call.
+    /// Returns the kernels' output found by [`Backend::check_stopped`] since the last call.
     fn take_output(&self) -> Vec<u8>;
 
-    /// How often something was submitted.
+    /// The number of submissions so far.
     fn submissions(&self) -> u64;
 }
 
-/// Takes the time in a stream.
+/// A timer in streams.
 pub(crate) trait Timer: Send + Sync {
-    /// Takes the time when everything before in the stream has finished.
+    /// Records the time when all earlier work of the stream has finished.
     fn record(&self, stream: StreamKey) -> Result<Ticket, Error>;
 
-    /// The time that was taken last, in ticks of the device's clock. The recording has finished.
+    /// The time recorded last, in ticks of the device's clock. The recording must have finished.
     fn ticks(&self) -> Result<u64, Error>;
 }
 
@@ -134,7 +137,7 @@ pub(crate) trait Shader: Send + Sync {
 
 /// A kernel for one block size and amount of shared memory.
 pub(crate) trait Pipeline: Send + Sync {
-    /// Launches the kernel in stream order. `None`: it was stopped already.
+    /// Launches the kernel in stream order. Returns `None` if the kernel was stopped during the call.
     fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error>;
 
     /// Launches the kernel `repeats` times, one after another, and returns how long each took.

@@ -1,4 +1,4 @@
-//! PTX out of executables, libraries and fat binaries.
+//! Reads PTX from executables, libraries and fat binaries.
 
 use std::path::Path;
 
@@ -7,8 +7,9 @@ use ptx2spv_translator::Source;
 
 use crate::error::Error;
 
-/// The programs in an executable, a library, an object or a fat binary that errors call `name`. Each can be loaded by itself; what
-/// was compiled for the linker (`nvcc -rdc=true`) is one program. CUDA's library for launches from kernels is none.
+/// The programs in an executable, library, object or fat binary. Errors call the file `name`. Each program can be
+/// loaded by itself. Separately compiled modules (`nvcc -rdc=true`) form one program. CUDA's own library for launches
+/// from kernels is left out.
 ///
 /// # Errors
 /// [`Error::Binary`].

@@ -11,8 +11,8 @@ use crate::shape::Shape;
 
 /// Device memory. Its contents are undefined until written.
 ///
-/// Dropping it frees it once the device has finished everything launched before, also kernels that reach it through
-/// addresses stored elsewhere.
+/// Dropping a buffer frees the memory once the device has finished everything launched before, including kernels that
+/// access it through addresses stored elsewhere.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -51,7 +51,7 @@ impl Device {
         Ok(Buffer { address: self.allocate(bytes)?, device: self.clone(), len: bytes })
     }
 
-    /// Allocates a buffer that the host reaches at the same address.
+    /// Allocates a buffer that the host accesses at the same address.
     pub(crate) fn alloc_managed(&self, bytes: u64) -> Result<Buffer, Error> {
         self.check_far("managed memory")?;
         Ok(Buffer { address: self.backend().allocate_managed(bytes)?.address, device: self.clone(), len: bytes })
@@ -70,22 +70,22 @@ impl Device {
 }
 
 impl Buffer {
-    /// The device address of its first byte, a multiple of 256, as kernels store and follow it.
+    /// The device address of the first byte, a multiple of 256. Kernels can store and follow it.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether its size is zero. It has an address all the same.
+    /// Whether the size is zero. An empty buffer has an address too.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device that it belongs to.
+    /// The device that the buffer belongs to.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -113,14 +113,14 @@ impl Buffer {
             self.device.wait_for_functions(self.device.default_state())?;
             self.device.backend().read(self.address + offset, bytes)?;
         }
-        // After the reading, so that it covers every kernel that may have written these bytes.
+        // After the read, so that it covers every kernel that may have written these bytes.
         self.device.backend().check_stopped()
     }
 
     /// Reads the whole buffer.
     ///
     /// # Errors
-    /// [`Error::PartialElement`] if its size is no multiple of the element's, and those of [`Buffer::read`].
+    /// [`Error::PartialElement`] if the buffer's size is no multiple of the element's, and those of [`Buffer::read`].
     pub fn download<T: Pod>(&self) -> Result<Vec<T>, Error> {
         let partial = Error::PartialElement { bytes: self.len, element: size_of::<T>() };
         let count = match self.len.checked_div(size_of::<T>() as u64) {
@@ -167,7 +167,7 @@ impl Buffer {
         self.device.submit(self.device.default_state(), |backend, stream| backend.copy(stream, from, to, &shape))
     }
 
-    /// Errors unless the buffer belongs to this device.
+    /// Fails unless the buffer belongs to this device.
     pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
         device.check_same(&self.device)
     }

@@ -1,4 +1,5 @@
-//! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
+//! Checks an interface for consistency with itself, its SPIR-V and the device, so that launches can rely on it. Nothing
+//! here calls Vulkan.
 
 use ptx2spv_translator::interface::{
     Counters, Entry, Launches, ParamLocation, Status, Variables, heap, launches, output, push_constant,
@@ -10,7 +11,7 @@ use ptx2spv_translator::{Contents, Feature, Interface, Target};
 use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
 
-/// The most blocks that a cluster can have.
+/// Maximum number of blocks of a cluster.
 const MAX_CLUSTER: u32 = 16;
 
 /// Checks everything that loading and launching rely on.
@@ -92,14 +93,16 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Threads of a warp must lie on subgroups as the kernel was made for them, if it was.
+/// Fails if the kernel was translated for a subgroup size that the device doesn't have.
 fn check_packing(target: &Target, made_for: &str, entry: &Entry) -> Result<(), Error> {
     let Some(Packing { subgroup_size, lanes }) = entry.packing else { return Ok(()) };
     let name = &entry.name;
     let possible = subgroup_size.is_power_of_two() && subgroup_size <= 128 && lanes.is_power_of_two() && lanes <= 1024;
     let whole = subgroup_size == 1 || u64::from(subgroup_size) * u64::from(lanes) >= 32;
     if !possible || !whole {
-        return Err(wrong(format!("`{name}` can't have {lanes} threads in each of {subgroup_size} invocations")));
+        return Err(wrong(format!(
+            "`{name}` has an impossible packing: {lanes} threads on each of {subgroup_size} invocations"
+        )));
     }
     if subgroup_size == 1 {
         return Ok(());
@@ -120,40 +123,40 @@ fn check_packing(target: &Target, made_for: &str, entry: &Entry) -> Result<(), E
     Ok(())
 }
 
-/// The blocks of a workgroup must be several, and their memory aligned.
+/// A cluster has to have several blocks, whose shared memory is aligned.
 fn check_cluster(entry: &Entry) -> Result<(), Error> {
     let Some(cluster) = entry.cluster else { return Ok(()) };
     let whole = cluster.own_shared_bytes.is_multiple_of(16) && cluster.shared_align.is_power_of_two();
     if !(2..=MAX_CLUSTER).contains(&cluster.blocks()) || !whole || cluster.shared_align < 16 {
-        return Err(wrong(format!("`{}` can't have workgroups of such clusters", entry.name)));
+        return Err(wrong(format!("the cluster of `{}` is invalid", entry.name)));
     }
     Ok(())
 }
 
-/// The address of scratch memory must not lie in that of the parameters.
+/// The address of scratch memory must not overlap the parameters.
 fn check_scratch(entry: &Entry) -> Result<(), Error> {
     let Some(scratch) = entry.scratch else { return Ok(()) };
     if scratch.address != entry.params_location.scratch_address() || !scratch.local_bytes.is_multiple_of(16) {
-        return Err(wrong(format!("`{}` can't have such scratch memory", entry.name)));
+        return Err(wrong(format!("the scratch memory of `{}` is invalid", entry.name)));
     }
     Ok(())
 }
 
 fn check_variables(variables: &Variables) -> Result<(), Error> {
     if variables.near && variables.size == 0 {
-        return Err(wrong("pointers of 32 bits are found from the variables, and there are none".to_owned()));
+        return Err(wrong("32-bit pointers are relative to the variables, but there are no variables".to_owned()));
     }
     let fits = |offset: u64, size: u64| offset.checked_add(size).is_some_and(|end| end <= variables.size);
     for variable in &variables.list {
         if !fits(variable.offset, variable.size) {
-            return Err(wrong(format!("variable `{}` lies outside of the variables", variable.name)));
+            return Err(wrong(format!("variable `{}` lies outside of the variables' memory", variable.name)));
         }
     }
     if !variables.image.iter().all(|run| fits(run.offset, run.bytes.len() as u64)) {
         return Err(wrong("initial bytes lie outside of the variables".to_owned()));
     }
     if !variables.relocations.iter().all(|r| (1..=8).contains(&r.size) && fits(r.offset, u64::from(r.size))) {
-        return Err(wrong("a relocation lies outside of the variables, or has not 1 to 8 bytes".to_owned()));
+        return Err(wrong("a relocation lies outside of the variables, or its size is not 1 to 8 bytes".to_owned()));
     }
     Ok(())
 }
@@ -214,10 +217,10 @@ fn check_status(interface: &Interface) -> Result<(), Error> {
         }
     }
     if interface.heap.is_some_and(|heap| heap.size != heap::region_bytes(heap.size)) {
-        return Err(wrong("the heap has a size that there isn't".to_owned()));
+        return Err(wrong("the heap's size is invalid".to_owned()));
     }
     if interface.output.is_none() && interface.entries.iter().any(|entry| entry.prints) {
-        return Err(wrong("kernels print, and there is no region to print to".to_owned()));
+        return Err(wrong("kernels print, but there is no region to print to".to_owned()));
     }
     Ok(())
 }
@@ -361,18 +364,18 @@ mod tests {
             ("no region to print to", |i| i.output = None),
             ("a region is", |i| i.output = Some(MemoryRegion { offset: 8, size: 32 })),
             ("a region is", |i| i.output = Some(MemoryRegion { offset: 0, size: 96 })),
-            ("such clusters", |i| {
+            ("the cluster of", |i| {
                 let cluster = Cluster { size: [1, 0, 2], shared_align: 16, own_shared_bytes: 0 };
                 i.entries[0].cluster = Some(cluster);
             }),
-            ("such scratch memory", |i| {
+            ("the scratch memory of", |i| {
                 i.entries[0].scratch = Some(Scratch { address: 40, local_bytes: 16, shared: false });
             }),
-            ("such scratch memory", |i| {
+            ("the scratch memory of", |i| {
                 i.entries[0].scratch = Some(Scratch { address: 8, local_bytes: 20, shared: true });
             }),
             ("a region is", |i| i.heap = Some(MemoryRegion { offset: 0, size: 0 })),
-            ("pointers of 32 bits", |i| i.variables = Variables { near: true, ..Variables::default() }),
+            ("32-bit pointers", |i| i.variables = Variables { near: true, ..Variables::default() }),
         ];
         for (expected, change) in cases {
             let mut changed = good();

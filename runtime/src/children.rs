@@ -1,4 +1,5 @@
-//! Launches from kernels: when a grid has ended, what its kernel has asked for is done, one after the other, with all that comes of it.
+//! Launches from kernels: after a grid has ended, its kernel's requests are carried out one after another, with all
+//! requests that follow from them.
 //!
 //! See [`ptx2spv_translator::interface::launches`] for the order, which obeys the rules of CUDA's streams and events.
 
@@ -21,19 +22,20 @@ use crate::order::StreamState;
 use crate::shape::{Extent, Pitches, Shape};
 use crate::version::Prepared;
 
-/// How many grids may wait for each other: as many as CUDA before version 12 lets be nested.
+/// Maximum number of grids that may wait for each other: CUDA's limit of nesting before version 12.
 const MAX_WAITING: u32 = 24;
 
-/// Bytes of records that may wait for their turn, unless those of one grid are more: kernels that launch themselves twice never end.
+/// Maximum bytes of pending requests, unless a single grid has more. Without it, kernels that each launch themselves
+/// twice would never end.
 const MAX_PENDING_BYTES: u64 = 1 << 30;
 
-/// What a kernel has asked for.
+/// A request of a kernel.
 struct Request {
-    /// Whether it comes after all others of its grid.
+    /// Whether the request comes after all others of its grid.
     tail: bool,
-    /// By when it was asked for.
+    /// The sequence number of the request in its grid.
     order: u32,
-    /// Which kernel asked for it.
+    /// The kernel that made the request.
     kernel: Arc<str>,
     work: Work,
 }
@@ -44,11 +46,11 @@ enum Work {
     Fill { to: Side, byte: u8, extent: Extent },
 }
 
-/// What a grid has asked for.
+/// All requests of a grid.
 struct Asked {
-    /// The first at the end.
+    /// In reverse order: the first request is the last element.
     requests: Vec<Request>,
-    /// The records as they were.
+    /// The records that the requests were read from.
     records: Vec<u8>,
 }
 
@@ -59,35 +61,35 @@ struct Side {
     pitches: Pitches,
 }
 
-/// A grid that is to be launched.
+/// A grid to launch.
 pub(crate) struct Grid<'a, 'k> {
     pub kernel: &'k Kernel,
     pub prepared: &'a Prepared,
     pub launch: &'a mut Launch<'k>,
 }
 
-/// What all launches that come of one have in common.
+/// What all launches that follow from one launch share.
 struct Tree<'d> {
     device: &'d Device,
     stream: &'d StreamState,
     module: &'d Arc<Loaded>,
     launches: &'d Launches,
-    /// Device address of the region.
+    /// The region's device address.
     region: u64,
-    /// When the first grid was launched.
+    /// The time of the first launch.
     start: Instant,
 }
 
-/// Launches a grid, then what its kernel has asked for, and so on. The last of these may still run.
+/// Launches a grid, then carries out its kernel's requests, and so on. The last command may still be running on return.
 pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error> {
     let (device, module) = (&grid.kernel.shared.device, &grid.kernel.module);
     let launches =
         module.variables.launches().ok_or_else(|| Error::Interface("it has no region for launches".to_owned()))?;
     let region = module.variables.address() + launches.offset;
-    // Held from the first grid to the last, since the region is for one at a time.
+    // Held from the first grid to the last, since the region serves one launch at a time.
     let _alone = device.lock_parts();
     let tree = Tree { device, stream, module, launches, region, start: Instant::now() };
-    // A grid that could not be waited for may have left records, which are no others' to do.
+    // An earlier launch that failed may have left records, which must not be carried out now.
     if module.variables.has_leftovers().swap(true, SeqCst) {
         tree.write_header([0; 3])?;
     }
@@ -98,10 +100,11 @@ pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error>
 }
 
 impl Tree<'_> {
-    /// Does what was asked for, of which the first is at the end, with all that comes of it.
+    /// Carries out requests, given in reverse order, with all requests that follow from them. `depth` grids are
+    /// waiting.
     fn finish(&self, mut todo: Vec<Request>, depth: u32) -> Result<(), Error> {
         while let Some(request) = todo.pop() {
-            // Each grid may be short, and their number without end.
+            // Each grid may be short, but their number may be unlimited.
             if self.start.elapsed() > self.device.wait_limit() {
                 return Err(Error::Timeout);
             }
@@ -110,10 +113,7 @@ impl Tree<'_> {
                     todo.append(&mut self.child(number, &config, &params, depth)?);
                     if !may_wait(self.launches, todo.len()) {
                         let kernel = self.launches.kernels.get(number as usize).map_or("", |known| &known.name);
-                        return Err(aborted(
-                            kernel,
-                            "more launches wait for their turn than there is room for".to_owned(),
-                        ));
+                        return Err(aborted(kernel, "too many launches are pending".to_owned()));
                     }
                 }
                 Work::Copy { to, from, extent } => {
@@ -136,7 +136,7 @@ impl Tree<'_> {
         self.run(Grid { kernel: &kernel, prepared: &prepared, launch: &mut launch }, depth)
     }
 
-    /// Launches a grid, and gives what it has asked for, the first at the end. So many grids wait for it.
+    /// Launches a grid while `depth` others wait, and returns its requests in reverse order.
     fn run(&self, Grid { kernel, prepared, launch }: Grid<'_, '_>, depth: u32) -> Result<Vec<Request>, Error> {
         let entry = kernel.entry();
         let mut tail = Vec::new();
@@ -147,7 +147,7 @@ impl Tree<'_> {
                 let mut between = || if entry.launches { self.help(name, &mut tail, depth) } else { Ok(false) };
                 cooperative::run_alone(self.device, self.stream, &*prepared.pipeline, launch, terms, &mut between)
             }
-            // What was stopped has finished.
+            // A stopped launch has already finished.
             None => {
                 self.device.submit(self.stream, |_, key| Ok(prepared.pipeline.launch(key, launch)?.unwrap_or_default()))
             }
@@ -155,7 +155,7 @@ impl Tree<'_> {
         if !entry.launches {
             return ran.map(|()| tail);
         }
-        // The region is cleared in any case.
+        // The region is cleared even after an error.
         let asked = self.collect(kernel.name());
         let cleared = self.write_header([0; 3]);
         let stopped = self.device.backend().check_stopped();
@@ -165,8 +165,8 @@ impl Tree<'_> {
         Ok(tail)
     }
 
-    /// Does for suspended blocks what their grid has asked for, but for what comes last of all, which is added to `tail`. Says
-    /// whether there was anything to do.
+    /// Carries out the requests of suspended blocks, except for tail launches, which are added to `tail`. Returns
+    /// whether there were any requests.
     fn help(&self, kernel: &str, tail: &mut Vec<Request>, depth: u32) -> Result<bool, Error> {
         let [used, order, completed] = self.header()?;
         if order == completed {
@@ -175,7 +175,7 @@ impl Tree<'_> {
         if depth >= MAX_WAITING {
             return Err(aborted(
                 kernel,
-                format!("more than {MAX_WAITING} grids wait for grids that they have launched"),
+                format!("more than {MAX_WAITING} nested grids wait for grids that they have launched"),
             ));
         }
         let Asked { requests, records } = self.collect(kernel)?;
@@ -183,7 +183,7 @@ impl Tree<'_> {
         tail.extend::<Vec<Request>>(last);
         self.write_header([0; 3])?;
         self.finish(todo, depth + 1)?;
-        // Records that are taken and not asked for yet stay where they are.
+        // Records that blocks have allocated but not completed yet are put back.
         let taken =
             records.chunks_exact(self.launches.record_bytes as usize).any(|record| word(record, record::ORDER) == 0);
         if taken {
@@ -197,7 +197,7 @@ impl Tree<'_> {
         self.device.backend()
     }
 
-    /// The words at the region's beginning: records in use, the last order number, and the last that is done.
+    /// The header of the region: records in use, the last sequence number, and the last one carried out.
     fn header(&self) -> Result<[u32; 3], Error> {
         let mut bytes = [[0; 4]; 3];
         self.backend().read(self.region + USED, bytes.as_flattened_mut())?;
@@ -208,7 +208,7 @@ impl Tree<'_> {
         self.backend().write(self.region + USED, words.map(u32::to_le_bytes).as_flattened())
     }
 
-    /// Waits for a grid of a kernel, and takes what that has asked for.
+    /// Waits for the grid, and reads its kernel's requests.
     fn collect(&self, kernel: &str) -> Result<Asked, Error> {
         let kernel: Arc<str> = kernel.into();
         let [used, _, completed] = self.header()?;
@@ -240,12 +240,12 @@ impl Tree<'_> {
     fn fill(&self, to: Side, byte: u8, extent: Extent) -> Result<(), Error> {
         let word = u32::from_ne_bytes([byte; 4]);
         let Side { address: first, pitches } = to;
-        // Slices that don't overlap can't be more than an allocation has bytes.
+        // Slices don't overlap, and so their number is limited by the allocation's size.
         let Some(whole) = Shape::new(extent, pitches, pitches)? else { return Ok(()) };
         self.device.check_range(first, whole.target_span())?;
         let rows = Extent::rows(extent.width, extent.height);
         for slice in 0..extent.depth {
-            // Inside of what was checked.
+            // Within the range checked above.
             let address = first + slice * pitches.slice;
             let Some(shape) = Shape::new(rows, pitches, pitches)? else { return Ok(()) };
             self.device.submit(self.stream, |backend, key| backend.fill(key, shape.rows(address), word))?;
@@ -254,7 +254,7 @@ impl Tree<'_> {
     }
 }
 
-/// Puts what comes first at the end.
+/// Sorts requests in reverse order.
 fn sort(requests: &mut [Request]) {
     requests.sort_unstable_by_key(|request| std::cmp::Reverse((request.tail, request.order)));
 }
@@ -265,13 +265,13 @@ fn word(record: &[u8], offset: u64) -> u32 {
     bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Whether so many requests may wait for their turn.
+/// Whether this many requests may be pending.
 fn may_wait(launches: &Launches, requests: usize) -> bool {
     let bytes = (requests as u64).saturating_mul(launches.record_bytes.into());
     bytes <= MAX_PENDING_BYTES.max(launches.size)
 }
 
-/// The error of a kernel that asked for what can't be done. Other errors are the device's.
+/// Attributes the error of a request to its kernel. Errors that concern the device are passed on.
 fn impossible(kernel: &str, what: &'static str, error: Error) -> Error {
     match error {
         Error::NotAllocated { .. } | Error::OutOfRange { .. } | Error::Overlap | Error::Pitch { .. } => {
@@ -285,7 +285,7 @@ fn aborted(kernel: &str, reason: String) -> Error {
     Error::Aborted { kernels: vec![kernel.to_owned()], reason, place: None }
 }
 
-/// What a record of a kernel asks for, if it does; else what is wrong with the record.
+/// Decodes a kernel's record: its request if it is complete, or what is wrong with the record.
 fn read(bytes: &[u8], launches: &Launches, by: &Arc<str>) -> Result<Option<Request>, String> {
     let word = |offset: u64| word(bytes, offset);
     let long = |offset: u64| u64::from(word(offset)) | u64::from(word(offset + 4)) << 32;
@@ -303,7 +303,7 @@ fn read(bytes: &[u8], launches: &Launches, by: &Arc<str>) -> Result<Option<Reque
     let work = if kind == Kind::Kernel as u32 {
         let number = word(record::KERNEL);
         if number as usize >= launches.kernels.len() {
-            return Err(format!("one asks for kernel {number} of {}", launches.kernels.len()));
+            return Err(format!("a record asks for kernel {number} of {}", launches.kernels.len()));
         }
         let dynamic_shared_bytes = word(record::DYNAMIC_SHARED);
         let config = LaunchConfig { grid: triple(record::GRID), block: triple(record::BLOCK), dynamic_shared_bytes };
@@ -312,10 +312,10 @@ fn read(bytes: &[u8], launches: &Launches, by: &Arc<str>) -> Result<Option<Reque
     } else if kind == Kind::Copy as u32 {
         Work::Copy { to, from, extent }
     } else if kind == Kind::Fill as u32 {
-        // CUDA takes the low byte.
+        // As in CUDA, the low byte is the value.
         Work::Fill { to, byte: from.address.to_le_bytes()[0], extent }
     } else {
-        return Err(format!("one has the kind {kind}, which doesn't exist"));
+        return Err(format!("a record has the unknown kind {kind}"));
     };
     Ok(Some(Request { tail: long(record::STREAM) == TAIL_STREAM, order, kernel: by.clone(), work }))
 }
@@ -337,7 +337,7 @@ mod tests {
         };
         let small = launches(1 << 16, 1 << 10);
         assert!(may_wait(&small, 1 << 20) && !may_wait(&small, (1 << 20) + 1));
-        // Those of one grid have room in any case.
+        // The requests of a single grid are always accepted.
         let large = launches(1 << 31, 1 << 10);
         assert!(may_wait(&large, 1 << 21) && !may_wait(&large, (1 << 21) + 1));
         assert!(!may_wait(&small, usize::MAX));

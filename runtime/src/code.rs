@@ -1,5 +1,5 @@
-//! A module's code: PTX that is translated kernel by kernel, for blocks of a certain size, or SPIR-V as it is, maybe in several
-//! variants for blocks of different sizes.
+//! A module's code: PTX, translated kernel by kernel for certain block sizes, or ready SPIR-V, perhaps in several
+//! variants for different block sizes.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,22 +31,22 @@ self_cell!(
 
 pub(crate) enum Code {
     Ptx(Ptx),
-    /// At least one. Those after the first one take larger blocks of some kernel than those before them.
+    /// At least one variant. Each later variant takes larger blocks of some kernel than those before it.
     Spirv(Vec<Shipped>),
 }
 
-/// Translated elsewhere.
+/// A translation made ahead of time.
 pub(crate) struct Shipped {
     shader: Arc<dyn Shader>,
     interface: Interface,
 }
 
-/// What a kernel is translated for.
+/// Properties of launches that a kernel is translated for.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
     /// Threads of a block.
     pub threads: u32,
-    /// Blocks of a cluster, if the launch says it.
+    /// Blocks of a cluster, if the launch sets it.
     pub cluster: Option<[u32; 3]>,
     /// Whether the launch is cooperative.
     pub cooperative: bool,
@@ -60,13 +60,13 @@ pub(crate) struct Ptx {
     math: Math,
     sizes: ServiceSizes,
     check_accesses: bool,
-    /// `None` as long as the cache had all that was asked for.
+    /// `None` as long as everything was found in the cache.
     parsed: Mutex<Option<Parsed>>,
     cache: Option<Translations>,
 }
 
 impl Ptx {
-    /// A module, not parsed yet.
+    /// A module that is not parsed yet.
     pub fn new(source: &Source, options: LoadOptions) -> Self {
         Self {
             sizes: options.sizes,
@@ -81,8 +81,8 @@ impl Ptx {
         Self { source: source.clone(), math, sizes, check_accesses: false, parsed: Mutex::default(), cache }
     }
 
-    /// Names of its kernels, and the interface of a translation of none: every translation describes all the module's
-    /// variables in the same way.
+    /// Names of the kernels, and the interface of a translation without kernels. Every translation describes all of the
+    /// module's variables in the same way.
     pub fn describe(&self, device: &Device) -> Result<Description, Error> {
         let nothing = Options { entries: Some(&[]), ..self.options(device) };
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
@@ -98,7 +98,7 @@ impl Ptx {
         Ok(found)
     }
 
-    /// What all its translations have in common.
+    /// Options shared by all of the module's translations.
     fn options<'d>(&self, device: &'d Device) -> Options<'d> {
         let by_itself = device.info().kind == DeviceKind::Reference;
         Options {
@@ -108,9 +108,9 @@ impl Ptx {
         }
     }
 
-    /// Parses the module if nobody has.
+    /// Runs a function on the parsed program, which is parsed on first use.
     fn with_program<R>(&self, run: impl FnOnce(&Program<'_>) -> Result<R, Error>) -> Result<R, Error> {
-        // Held while translating, so that two threads don't do the same work.
+        // Locked while translating, so that two threads don't do the same work.
         let mut parsed = lock(&self.parsed);
         let parsed = match &mut *parsed {
             Some(parsed) => parsed,
@@ -130,14 +130,14 @@ impl Ptx {
         let only = [name.to_owned()];
         let options = Options {
             entries: Some(&only),
-            // Each when it is launched.
+            // Children are translated when they are launched.
             launched: false,
             math: self.math,
             block_threads: Some(sizes.threads),
             cluster: sizes.cluster,
             cooperative: sizes.cooperative,
             dynamic_shared_bytes: sizes.dynamic_shared_bytes,
-            // Findings name lines; drivers have no use for them, nor for marks.
+            // The reference device's findings show lines. Drivers have no use for line information or marks.
             line_info: device.info().kind == DeviceKind::Reference,
             checks: device.info().kind == DeviceKind::Reference,
             ..self.options(device)
@@ -154,7 +154,7 @@ impl Ptx {
         };
         check::interface(device.target(), &spirv, &interface)?;
         if interface.variables != variables.layout {
-            return Err(Error::Interface(format!("`{name}` sees the module's variables elsewhere")));
+            return Err(Error::Interface(format!("`{name}` expects the module's variables at other offsets")));
         }
         if let Some(cache) = self.cache.as_ref().filter(|_| !is_known) {
             cache.keep_translation(&options, &spirv, &interface);
@@ -165,7 +165,7 @@ impl Ptx {
 }
 
 impl Code {
-    /// A kernel that takes as large blocks as the device does without anybody paying for it.
+    /// A kernel with the device's ordinary block sizes, which costs nothing extra.
     pub fn kernel(
         &self,
         device: &Device,
@@ -188,7 +188,7 @@ impl Code {
 }
 
 impl Shipped {
-    /// Takes what passed [`check::interface`].
+    /// Loads a translation that has passed [`check::interface`].
     pub fn new(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
         let shader = device.shader(spirv)?;
         Ok(Self { shader, interface: interface.clone() })
@@ -198,7 +198,7 @@ impl Shipped {
         &self.interface
     }
 
-    /// The kernel of that name, if this variant has it for the same launches as another one.
+    /// The kernel of that name, if this variant accepts the same launches as `like`.
     pub fn entry(&self, name: &str, like: &Entry) -> Option<&Entry> {
         let size = |cluster: Option<Cluster>| cluster.map(|cluster| cluster.size);
         let alike = |entry: &&Entry| {
@@ -207,7 +207,7 @@ impl Shipped {
         self.interface.entry(name).filter(alike)
     }
 
-    /// One of its kernels.
+    /// One of the kernels.
     pub fn version(&self, entry: &Entry) -> Version {
         Version::new(entry.clone(), self.shader.clone())
     }
@@ -236,7 +236,7 @@ mod tests {
         .visible .entry one(.param .u64 out) { ret; }
         .visible .entry two(.param .u64 out) { ret; }";
 
-    /// Loads a kernel as another process would, and says whether the text was parsed for that.
+    /// Loads a kernel as another process would, and returns whether the text had to be parsed.
     fn load(cache: &Cache, text: &str, math: Math, kernel: &str) -> bool {
         let device = Device::reference(Config::default());
         let ptx = Ptx::with_cache(&Source::new("test.ptx", text), math, Some(cache.clone()));
@@ -254,15 +254,15 @@ mod tests {
         let cache = Cache::new(folder.path());
         assert!(load(&cache, PTX, Math::EXACT, "one"));
         assert!(!load(&cache, PTX, Math::EXACT, "one"));
-        // Others are translated, one by one.
+        // Other kernels are translated, one by one.
         assert!(load(&cache, PTX, Math::EXACT, "two"));
         assert!(!load(&cache, PTX, Math::EXACT, "two"));
-        // What a translation depends on makes it another.
+        // Everything that a translation depends on is part of its key.
         let math = Math::EXACT.with(Topic::Division, true);
         assert!(load(&cache, PTX, math, "one") && !load(&cache, PTX, math, "one"));
         let longer = format!("{PTX} // the same");
         assert!(load(&cache, &longer, Math::EXACT, "one"));
-        // What is damaged is translated and kept anew.
+        // Damaged files are replaced by a new translation.
         for file in fs::read_dir(folder.path()).unwrap() {
             let path = file.unwrap().path();
             let bytes = fs::read(&path).unwrap();

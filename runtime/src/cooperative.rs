@@ -1,4 +1,4 @@
-//! Cooperative launches: a grid is dispatched until none of its blocks waits for others any more.
+//! Cooperative launches: a grid is dispatched again and again until none of its blocks waits for others.
 
 use std::time::Instant;
 
@@ -12,10 +12,10 @@ use crate::info::DeviceKind;
 use crate::order::{StreamKey, StreamState};
 use crate::range::{MemoryRange, Rows};
 
-/// How often in succession a grid is dispatched without that any block does more than wait. It may wait for the host.
+/// Maximum number of successive dispatches without progress. Blocks may be waiting for the host.
 const MAX_IDLE: u32 = 10_000;
 
-/// How often threads look again on a device that runs many blocks side by side, before the host has to dispatch the grid anew.
+/// On devices that run many blocks at a time, the number of polls by a waiting thread before its block is suspended.
 const PATIENCE: u32 = 1_000;
 
 /// Memory of one launch.
@@ -37,7 +37,7 @@ impl<'d> Workspace<'d> {
         self.backend.write(self.address + offset, &word.to_le_bytes())
     }
 
-    /// Reads the words that count suspended blocks and those that did something.
+    /// Reads the number of suspended blocks, and of blocks that made progress.
     fn counts(&self) -> Result<[u32; 2], Error> {
         let mut bytes = [[0; 4]; 2];
         self.backend.read(self.address + workspace::SUSPENDED, bytes.as_flattened_mut())?;
@@ -51,7 +51,7 @@ impl Drop for Workspace<'_> {
     }
 }
 
-/// Launches a grid with a workspace of so many bytes, and waits until it has ended, while no other launch comes in between.
+/// Launches a grid with a workspace of `bytes` bytes, and waits for its end. No other launch runs in between.
 pub(crate) fn run(
     device: &Device,
     stream: &StreamState,
@@ -59,20 +59,20 @@ pub(crate) fn run(
     launch: &mut Launch<'_>,
     bytes: u64,
 ) -> Result<(), Error> {
-    // Held from the first dispatch to the last.
+    // Locked from the first dispatch to the last.
     let _alone = device.lock_parts();
     run_alone(device, stream, pipeline, launch, Terms { bytes, patient: true }, &mut || Ok(false))
 }
 
-/// What a launch's workspace is like.
+/// Properties of a launch's workspace.
 pub(crate) struct Terms {
     pub bytes: u64,
-    /// Whether blocks may get on while others run beside them.
+    /// Whether waiting can help, because other blocks run at the same time and may release a block.
     pub patient: bool,
 }
 
-/// The same, for a caller that keeps other launches from coming in between. `between` is called between two dispatches, and says whether blocks may get on because
-/// of what it has done.
+/// Like [`run`], for a caller who prevents other launches. `between` is called between two dispatches, and returns
+/// whether it did something that blocks may have waited for.
 pub(crate) fn run_alone(
     device: &Device,
     stream: &StreamState,
@@ -97,13 +97,13 @@ pub(crate) fn run_alone(
     loop {
         let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
         backend.wait(ticket.into())?;
-        // Blocks that were stopped will never let others go on.
+        // Stopped blocks will never release the others.
         backend.check_stopped()?;
         let [suspended, progress] = space.counts()?;
         if suspended == 0 {
             return Ok(());
         }
-        // Each dispatch may be short, and their number without end.
+        // Each dispatch may be short, but their number may be unlimited.
         if start.elapsed() > device.wait_limit() {
             return Err(Error::Timeout);
         }
@@ -112,7 +112,7 @@ pub(crate) fn run_alone(
         if idle > MAX_IDLE {
             return Err(Error::Aborted {
                 kernels: vec![launch.kernel.to_owned()],
-                reason: format!("blocks waited for each other without end: {suspended} of them are left"),
+                reason: format!("blocks waited for each other without end: {suspended} of them are still waiting"),
                 place: None,
             });
         }

@@ -1,4 +1,4 @@
-//! Copies of rows and slices, from and to the device's memory and the host's.
+//! Copies of rows and slices between device memory and host memory.
 
 use std::slice;
 
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::shape::{Extent, Pitches, Shape};
 use crate::stream::Stream;
 
-/// Where one side of a copy begins.
+/// The first byte of one side of a copy.
 ///
 /// ```
 /// use ptx2spv_runtime::{CopyAddress, CopySide};
@@ -16,13 +16,13 @@ use crate::stream::Stream;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyAddress {
-    /// At an address of the device's.
+    /// A device address.
     Device(u64),
-    /// At an address of the host's, which may be pinned memory.
+    /// A host address, which may lie in pinned memory.
     Host(u64),
 }
 
-/// One side of a copy: where it begins, and how far apart rows and slices are.
+/// One side of a copy: the address, and the distances between rows and between slices.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, CopySide, Device, Extent};
@@ -40,32 +40,32 @@ pub enum CopyAddress {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopySide {
-    /// Where the first byte is.
+    /// The address of the first byte.
     pub place: CopyAddress,
-    /// Bytes between the beginnings of two rows; without meaning if there is one row.
+    /// Bytes from one row to the next; ignored for a single row.
     pub row_pitch: u64,
-    /// Bytes between the beginnings of two slices; without meaning if there is one slice.
+    /// Bytes from one slice to the next; ignored for a single slice.
     pub slice_pitch: u64,
 }
 
 impl CopySide {
-    /// One row at an address of the device's.
+    /// A single row at a device address.
     pub fn device(address: u64) -> Self {
         Self { place: CopyAddress::Device(address), row_pitch: 0, slice_pitch: 0 }
     }
 
-    /// One row of the host's. A copy from there doesn't write.
+    /// A single row at a host address. A copy from there doesn't write to it.
     pub fn host(pointer: *const u8) -> Self {
         Self { place: CopyAddress::Host(pointer.expose_provenance() as u64), row_pitch: 0, slice_pitch: 0 }
     }
 
-    /// The same with rows so many bytes apart.
+    /// Sets the bytes from one row to the next.
     #[must_use]
     pub fn row_pitch(self, row_pitch: u64) -> Self {
         Self { row_pitch, ..self }
     }
 
-    /// The same with slices so many bytes apart.
+    /// Sets the bytes from one slice to the next.
     #[must_use]
     pub fn slice_pitch(self, slice_pitch: u64) -> Self {
         Self { slice_pitch, ..self }
@@ -75,7 +75,7 @@ impl CopySide {
         Pitches { row: self.row_pitch, slice: self.slice_pitch }
     }
 
-    /// Where the device finds so many bytes, if it does.
+    /// The device address of `span` bytes, if the device can access them.
     fn on_device(&self, device: &Device, span: u64) -> Result<Option<u64>, Error> {
         let address = match self.place {
             CopyAddress::Device(address) => address,
@@ -90,9 +90,9 @@ impl CopySide {
 }
 
 impl Stream {
-    /// Copies rows of slices between places that don't overlap, as `cuMemcpy3DAsync` and its kin do. Where both sides are the
-    /// device's or pinned memory, the copy takes place in stream order, and nobody waits. From other memory of the host's the
-    /// bytes are taken at the call; to such memory the call waits for the copy.
+    /// Copies rows of slices between places that don't overlap, like `cuMemcpy3DAsync`. If both sides are device or
+    /// pinned memory, the copy is asynchronous and in stream order. Other host memory is read during the call; a copy
+    /// to such memory returns when the copy is complete.
     ///
     /// ```
     /// use ptx2spv_runtime::{Config, CopySide, Device, Extent};
@@ -112,8 +112,8 @@ impl Stream {
     /// ```
     ///
     /// # Safety
-    /// What is copied from or to the host's memory is there, and nobody else writes it, or reads what is written, until the
-    /// copy has taken place.
+    /// The host memory exists, and no other code writes the source, or accesses the destination, until the copy is
+    /// complete.
     ///
     /// # Errors
     /// [`Error::Pitch`], [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`],
@@ -143,7 +143,7 @@ impl Stream {
                 }
                 Ok(())
             }
-            // Addresses of the device's are found there, or were refused.
+            // Device addresses were found, or have been refused.
             (_, _, CopyAddress::Device(address), _) | (_, _, _, CopyAddress::Device(address)) => {
                 Err(Error::NotAllocated { address })
             }
@@ -158,7 +158,7 @@ impl Stream {
     }
 
     /// # Safety
-    /// The host's bytes are there to be read.
+    /// The host's bytes can be read.
     unsafe fn upload_rows(&self, host: u64, address: u64, shape: Shape) -> Result<(), Error> {
         let mut packed = Vec::new();
         let bytes = if shape.is_linear() {
@@ -176,7 +176,7 @@ impl Stream {
     }
 
     /// # Safety
-    /// The host's bytes are there to be written.
+    /// The host's bytes can be written.
     unsafe fn download_rows(&self, address: u64, host: u64, shape: Shape) -> Result<(), Error> {
         if shape.is_linear() {
             // SAFETY: by the contract.
@@ -186,7 +186,7 @@ impl Stream {
         let gathered = shape.packed_to();
         self.download(address, &gathered, &mut packed)?;
         for (region, row) in shape.regions().zip(gathered.regions()) {
-            // Both are in memory.
+            // Both ranges are in memory, so the sizes fit `usize`.
             let row = &packed[row.to as usize..][..row.size as usize];
             // SAFETY: by the contract.
             unsafe { bytes_at_mut(host + region.to, region.size) }.copy_from_slice(row);
@@ -194,7 +194,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads bytes as everything before in the stream leaves them, and waits for that.
+    /// Reads bytes after all earlier work of the stream, and waits for that.
     pub(crate) fn download(&self, address: u64, shape: &Shape, bytes: &mut [u8]) -> Result<(), Error> {
         let device = self.device();
         device.wait_for_functions(self.state())?;
@@ -214,14 +214,14 @@ fn zeroes(bytes: u64) -> Result<Vec<u8>, Error> {
 }
 
 /// # Safety
-/// So many bytes of the host's memory are there, at least one, and nobody writes them.
+/// `count` bytes of host memory exist, at least one, and no other code writes them.
 unsafe fn bytes_at<'b>(host: u64, count: u64) -> &'b [u8] {
-    // SAFETY: by the contract; what is there has addresses and sizes that fit.
+    // SAFETY: by the contract; existing memory has addresses and sizes that fit `usize`.
     unsafe { slice::from_raw_parts(std::ptr::with_exposed_provenance(host as usize), count as usize) }
 }
 
 /// # Safety
-/// So many bytes of the host's memory are there, at least one, and nobody else uses them.
+/// `count` bytes of host memory exist, at least one, and no other code uses them.
 unsafe fn bytes_at_mut<'b>(host: u64, count: u64) -> &'b mut [u8] {
     // SAFETY: as above.
     unsafe { slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(host as usize), count as usize) }

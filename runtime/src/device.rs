@@ -19,13 +19,13 @@ use crate::pool::{MemoryPool, Pooled};
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
-/// An open device. Clones share it; it is closed with the last of its clones, buffers, modules and kernels, after it
-/// has finished its work.
+/// An open device. Clones share it. It is closed, after it has finished its work, with the last of its clones, buffers,
+/// modules and kernels.
 ///
 /// ```
 /// use ptx2spv_runtime::{Device, DeviceSelector};
 ///
-/// // The best device that is here, or the one that the environment variable `PTX2SPV_DEVICE` names.
+/// The best device, or the one that the environment variable `PTX2SPV_DEVICE` names.
 /// let device = Device::open(&DeviceSelector::Default)?;
 /// println!("{}, {}", device.info().name, device.info().driver_info);
 /// # Ok::<(), ptx2spv_runtime::Error>(())
@@ -41,20 +41,20 @@ struct Shared {
     fallback: Option<Error>,
     max_dispatch_time: Mutex<Option<Duration>>,
     wait_limit: Mutex<Option<Duration>>,
-    /// Held by a launch that is submitted in parts.
+    /// Locked by a launch that is submitted in parts.
     split: Mutex<()>,
     /// The default stream.
     default: Arc<StreamState>,
-    /// How far all streams have got that are in order with the default stream.
+    /// The progress of all streams that synchronize with the default stream.
     blocking: Progress,
     streams: AtomicU64,
     functions: HostFunctions,
-    /// Memory that the host reaches too.
+    /// Memory that the host can access too.
     pinned: PinnedRanges,
-    /// Memory from pools.
+    /// Memory allocated from pools.
     pooled: Pooled,
     default_pool: MemoryPool,
-    /// Where all buffers come from while a module with 32-bit pointers is loaded.
+    /// The region that all buffers come from while a module with 32-bit pointers is loaded.
     near: Mutex<Option<Arc<Near>>>,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// The device that a back end has opened; `fallback` is why it is not the one that was asked for.
+    /// A device that a back end has opened. `fallback` is the reason why it is not the requested one.
     pub(crate) fn new(backend: Arc<dyn Backend>, info: DeviceInfo, fallback: Option<Error>) -> Self {
         let default_pool = MemoryPool::new(&backend);
         let shared = Shared {
@@ -91,7 +91,7 @@ impl Device {
         &*self.shared.backend
     }
 
-    /// Takes a module that passed [`crate::check::interface`].
+    /// Makes a shader of a module that has passed [`crate::check::interface`].
     pub(crate) fn shader(&self, spirv: &[u32]) -> Result<Arc<dyn Shader>, Error> {
         self.shared.backend.clone().shader(spirv).map(Arc::from)
     }
@@ -101,12 +101,12 @@ impl Device {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Errors unless both are the same open device.
+    /// Fails unless both are the same open device.
     pub(crate) fn check_same(&self, other: &Self) -> Result<(), Error> {
         if self.is(other) { Ok(()) } else { Err(Error::ForeignBuffer(self.info().name.clone())) }
     }
 
-    /// Whether there is something to do with a range, which must lie within an allocation if so.
+    /// Checks that a range lies within an allocation. Returns whether it has any bytes.
     pub(crate) fn check_range(&self, address: u64, len: u64) -> Result<bool, Error> {
         if len == 0 {
             return Ok(false);
@@ -128,24 +128,24 @@ impl Device {
         &self.shared.pooled
     }
 
-    /// The pool that streams allocate from if no other is named.
+    /// The pool that streams allocate from by default.
     pub fn default_pool(&self) -> MemoryPool {
         self.shared.default_pool.clone()
     }
 
-    /// Makes a pool with a release threshold of zero.
+    /// Creates a pool with a release threshold of zero.
     pub fn pool(&self) -> MemoryPool {
         MemoryPool::new(&self.shared.backend)
     }
 
-    /// Whether a pool is of this device.
+    /// Whether a pool belongs to this device.
     pub(crate) fn has_pool(&self, pool: &MemoryPool) -> bool {
         pool.is_on(&self.shared.backend)
     }
 
-    /// Frees what was allocated or registered at an address, once everything launched before has finished.
+    /// Frees the memory allocated or registered at an address, once everything launched before has finished.
     pub(crate) fn free(&self, address: u64) {
-        // In another process the tables may be locked by a thread that isn't there.
+        // In a forked process, the tables may be locked by a thread that doesn't exist there.
         if self.backend().check_process().is_ok() {
             self.shared.pinned.remove(address);
             self.shared.pooled.forget(address);
@@ -153,17 +153,17 @@ impl Device {
         self.release(address);
     }
 
-    /// The region for modules with 32-bit pointers, if there is one yet.
+    /// The region for modules with 32-bit pointers, if it was created.
     pub(crate) fn near(&self) -> Option<Arc<Near>> {
         lock(&self.shared.near).clone()
     }
 
-    /// The same, if there is such a module.
+    /// The region, if such a module is loaded.
     pub(crate) fn needed_near(&self) -> Option<Arc<Near>> {
         self.near().filter(|near| near.is_needed())
     }
 
-    /// Has all buffers come from one region while this lives.
+    /// Allocates all buffers from one region while the result lives.
     pub(crate) fn stay_near(&self) -> Result<NearUser, Error> {
         let near = &mut *lock(&self.shared.near);
         if let Some(near) = near {
@@ -175,7 +175,7 @@ impl Device {
         Ok(NearUser::new(made.clone()))
     }
 
-    /// Makes memory of `size` bytes for a buffer.
+    /// Allocates `size` bytes for a buffer.
     pub(crate) fn allocate(&self, size: u64) -> Result<u64, Error> {
         match self.needed_near() {
             Some(near) => near.allocate(size),
@@ -183,10 +183,10 @@ impl Device {
         }
     }
 
-    /// Gives back what [`Device::allocate`] has made, once everything launched before has finished.
+    /// Frees memory from [`Device::allocate`], once everything launched before has finished.
     pub(crate) fn release(&self, address: u64) {
         match self.near().filter(|near| near.contains(address)) {
-            // The next buffer there must not be reached by what was launched for this one.
+            // Earlier launches must not access the next buffer at this place.
             Some(near) => {
                 if self.backend().synchronize().is_ok() {
                     near.free(address);
@@ -196,12 +196,12 @@ impl Device {
         }
     }
 
-    /// Errors if there are modules that memory of a kind is out of reach for.
+    /// Fails if modules are loaded that can't reach this kind of memory.
     pub(crate) fn check_far(&self, what: &str) -> Result<(), Error> {
         if self.needed_near().is_some() { Err(Error::TooFar(what.to_owned())) } else { Ok(()) }
     }
 
-    /// The allocation in which an address lies.
+    /// The allocation that contains an address.
     pub(crate) fn find(&self, address: u64) -> Option<MemoryRange> {
         match self.near().filter(|near| near.contains(address)) {
             Some(near) => near.find(address),
@@ -209,7 +209,7 @@ impl Device {
         }
     }
 
-    /// A number that no stream has had.
+    /// A new stream's number.
     pub(crate) fn next_stream(&self) -> u64 {
         self.shared.streams.fetch_add(1, SeqCst)
     }
@@ -218,7 +218,7 @@ impl Device {
         self.shared.backend.clone().timer()
     }
 
-    /// Asks for a command in a stream, after the stream's host functions.
+    /// Submits a command to a stream, after the stream's host functions.
     pub(crate) fn submit(
         &self,
         stream: &StreamState,
@@ -230,23 +230,23 @@ impl Device {
         Ok(())
     }
 
-    /// Waits for the host functions that a stream's next command comes after.
+    /// Waits for the host functions that precede a stream's next command.
     pub(crate) fn wait_for_functions(&self, stream: &StreamState) -> Result<(), Error> {
         let function = self.last_function(stream);
         if !self.shared.functions.is_done(function) {
-            // In a forked process nobody runs them, and the back end says so.
+            // A forked process has no thread that runs them. The back end reports that.
             self.shared.backend.check_process()?;
             self.shared.functions.wait(function, self.wait_limit())?;
         }
         Ok(())
     }
 
-    /// The host function that a stream's next command comes after.
+    /// The last host function that precedes a stream's next command.
     fn last_function(&self, stream: &StreamState) -> u64 {
         self.before(stream).map_or(0, Progress::function).max(stream.progress.function())
     }
 
-    /// What a stream's next command comes after beside the stream's own.
+    /// The progress of other streams that a stream's next command has to wait for.
     fn before(&self, stream: &StreamState) -> Option<&Progress> {
         match stream.key() {
             StreamKey::Made { blocking: false, .. } => None,
@@ -255,18 +255,18 @@ impl Device {
         }
     }
 
-    /// Where a stream's next command comes after.
+    /// The position that a stream's next command has to wait for.
     pub(crate) fn position(&self, stream: &StreamState) -> Position {
         let own = stream.progress.position();
         self.before(stream).map_or(own, |before| own.max(before.position()))
     }
 
-    /// As [`Device::position`], without host functions.
+    /// Like [`Device::position`], without host functions.
     pub(crate) fn reached(&self, stream: &StreamState) -> Point {
         self.position(stream).point
     }
 
-    /// Has a stream's next command come after a point too.
+    /// Makes a stream's next command wait for a position.
     pub(crate) fn join(&self, stream: &StreamState, position: Position) {
         stream.progress.advance(position);
         if let StreamKey::Made { blocking: true, .. } = stream.key() {
@@ -274,7 +274,7 @@ impl Device {
         }
     }
 
-    /// Has a function run after everything before in a stream.
+    /// Runs a function after all earlier work in a stream.
     pub(crate) fn add_function(&self, stream: &StreamState, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
         let after = self.reached(stream);
         let function = self.shared.functions.add(self.shared.backend.clone(), after, function)?;
@@ -282,33 +282,33 @@ impl Device {
         Ok(())
     }
 
-    /// Whether the device has passed a point.
+    /// Whether the device has passed a position.
     pub(crate) fn has_passed(&self, position: Position) -> Result<bool, Error> {
         Ok(self.shared.functions.is_done(position.function) && self.shared.backend.is_finished(position.point)?)
     }
 
-    /// Waits until the device has passed a point.
+    /// Waits until the device has passed a position.
     pub(crate) fn wait_until(&self, position: Position) -> Result<(), Error> {
         self.shared.backend.wait(position.point)?;
         self.shared.functions.wait(position.function, self.wait_limit())
     }
 
-    /// Keeps other launches from coming between the parts of one that is submitted in parts.
+    /// Prevents other launches between the parts of a launch that is submitted in parts.
     pub(crate) fn lock_parts(&self) -> MutexGuard<'_, ()> {
         lock(&self.shared.split)
     }
 
-    /// What the driver says of the device.
+    /// The driver's description of the device.
     pub fn info(&self) -> &DeviceInfo {
         &self.shared.info
     }
 
-    /// What the translator needs to know of the device. All its features are enabled.
+    /// The description of the device for the translator. All its features are enabled.
     pub fn target(&self) -> &Target {
         &self.shared.info.target
     }
 
-    /// Why the reference device stands in for a Vulkan device; `None` if it doesn't.
+    /// The reason why the reference device replaces a Vulkan device; `None` if it doesn't.
     pub fn fallback(&self) -> Option<&Error> {
         self.shared.fallback.as_ref()
     }
@@ -323,10 +323,11 @@ impl Device {
         self.shared.backend.check_stopped()
     }
 
-    /// Lets no submission of a launch take much longer than this, as far as one block allows, so that a desktop's watchdog
-    /// doesn't take the device for hung; `None`, as at first, submits whole grids. [`Kernel::launch`](crate::Kernel::launch)
-    /// then submits a few blocks at first, measures, and goes on with as many as fill half of the time, also at the kernel's
-    /// later launches. It returns when the last part has ended.
+    /// Limits the time of each submission of a launch, as far as single blocks allow, so that a desktop's watchdog
+    /// doesn't take the device for hung. `None`, the default, submits whole grids.
+    /// [`Kernel::launch`](crate::Kernel::launch) then submits a few blocks at first, measures, and continues with as
+    /// many blocks as fill half of the time. The kernel's later launches reuse the measurement. The call returns when
+    /// the last part has ended.
     ///
     /// Grids whose blocks may wait for each other, as at a barrier of the whole grid, stay whole
     /// ([`Entry::waits`](ptx2spv_translator::interface::Entry::waits)). If several threads use the device, copies may come between two parts.
@@ -334,32 +335,32 @@ impl Device {
         *lock(&self.shared.max_dispatch_time) = time;
     }
 
-    /// What was last set.
+    /// The limit set by [`Device::set_max_dispatch_time`].
     pub fn max_dispatch_time(&self) -> Option<Duration> {
         *lock(&self.shared.max_dispatch_time)
     }
 
-    /// Has every call that waits for the device, or for a host function, fail with [`Error::Timeout`] after a time; `None`, as at
-    /// first, waits without end. What was waited for goes on: a kernel can't be taken from a Vulkan device, and closing the device
-    /// waits for it in any case.
+    /// Sets a limit after which every call that waits for the device, or for a host function, fails with
+    /// [`Error::Timeout`]. `None`, the default, waits without limit. The work itself continues: Vulkan can't cancel a
+    /// kernel, and closing the device waits for it in any case.
     pub fn set_wait_limit(&self, limit: Option<Duration>) {
         *lock(&self.shared.wait_limit) = limit;
         self.shared.backend.set_wait_limit(self.wait_limit());
     }
 
-    /// How long calls wait at most.
+    /// The limit for waiting.
     pub(crate) fn wait_limit(&self) -> Duration {
         lock(&self.shared.wait_limit).unwrap_or(Duration::MAX)
     }
 
-    /// How often work was submitted to the device so far: launches and copies that collected while it was busy count once, a
-    /// launch in several parts as often as it has parts.
+    /// The number of submissions to the device so far. Launches and copies that were collected while the device was
+    /// busy count once; a launch in several parts counts once for each part.
     pub fn submissions(&self) -> u64 {
         self.shared.backend.submissions()
     }
 
-    /// What kernels have printed since the last call, as far as the device was waited for or read from after them. The text
-    /// of one `printf` stands together; which thread's comes first is open.
+    /// Returns the kernels' output since the last call, as far as a wait or a read came after the kernels. The output
+    /// of one `printf` is contiguous; the order of threads is unspecified.
     pub fn take_output(&self) -> Vec<u8> {
         self.shared.backend.take_output()
     }

@@ -1,4 +1,4 @@
-//! A launch as the back ends see it: the push constants, and the dispatches that together are the grid.
+//! A launch as the back ends see it: push constants, and the dispatches that make up the grid.
 
 use std::sync::Arc;
 
@@ -9,28 +9,29 @@ use crate::report::StatusRecord;
 use crate::split::Part;
 use crate::variant::Variant;
 
-/// The most scratch memory for a dispatch in bytes, unless one workgroup takes more.
+/// Maximum bytes of scratch memory for a dispatch, unless a single workgroup needs more.
 const MAX_SCRATCH: u64 = 512 << 20;
 
 /// A launch that has passed all checks.
 pub(crate) struct Launch<'k> {
     /// The kernel's name.
     pub kernel: &'k str,
-    /// Where the kernel may report or print something, if it may.
+    /// The module's status record, if the kernel may report or print.
     pub status: Option<&'k Arc<StatusRecord>>,
     /// The addresses among the arguments, with their positions.
     pub pointers: Vec<(usize, u64)>,
-    /// The workgroups of this submission, which are blocks or clusters of them: the whole grid, if it isn't split.
+    /// The workgroups of this submission (blocks or clusters). The whole grid, unless the launch is split.
     pub part: Part,
-    /// Most of them in one dispatch.
+    /// Maximum number of workgroups of one dispatch.
     max_count: [u32; 3],
     /// Device memory that the kernel uses as shared or local memory.
     scratch: Option<GroupScratch>,
-    /// Where the push constants have the address of the table of live allocations, if the kernel checks its accesses.
+    /// The offset in the push constants of the address of the table of live allocations, if the kernel checks its
+    /// accesses.
     allocations: Option<u32>,
-    /// The push constants but for the parameters.
+    /// The push constants without the parameters.
     push: Vec<u8>,
-    /// Size of the workspace, of a cooperative launch.
+    /// The size of the workspace of a cooperative launch.
     workspace: Option<u64>,
     /// The parameter block.
     params: Vec<u8>,
@@ -41,22 +42,22 @@ pub(crate) struct Launch<'k> {
 /// Scratch memory of a launch.
 #[derive(Clone, Copy)]
 struct GroupScratch {
-    /// Where the push constants have its address.
+    /// The offset of the scratch memory's address in the push constants.
     address: u32,
     /// Bytes for each workgroup of a dispatch.
     bytes: u64,
 }
 
 impl<'k> Launch<'k> {
-    /// The launch of a kernel's variant, whose parameters and other addresses are still to be set.
+    /// A launch of a kernel's variant. The parameters and the other addresses are set later.
     pub fn new(kernel: &'k str, entry: &Entry, variant: Variant, grid: [u32; 3], limits: &Limits) -> Self {
         let extent = workgroups(entry, grid);
         let scratch = entry.scratch.map(|scratch| group_scratch(scratch, variant));
-        // No device has zero here, but a wrong one must not make us loop.
+        // No correct device reports zero. A wrong one must not cause an endless loop.
         let max_count = limits.max_compute_work_group_count.map(|count| count.max(1));
         let mut push = vec![0; entry.push_constant_size.max(push_constant::PARAMS) as usize];
         put(&mut push, push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
-        // Blocks that can be suspended need no others beside them.
+        // Blocks that can be suspended don't need other blocks to run at the same time.
         let waits = entry.waits && entry.workspace().is_none();
         Self {
             kernel,
@@ -83,12 +84,12 @@ impl<'k> Launch<'k> {
         }
     }
 
-    /// The parameter block, to be filled.
+    /// The parameter block, to be filled in.
     pub fn params_mut(&mut self) -> &mut [u8] {
         &mut self.params
     }
 
-    /// Says where in device memory the module's variables lie.
+    /// Sets the device address of the module's variables.
     pub fn set_variables_address(&mut self, address: u64) {
         put(&mut self.push, push_constant::VARIABLES_ADDRESS, &address.to_le_bytes());
     }
@@ -98,32 +99,32 @@ impl<'k> Launch<'k> {
         (self.params_location == ParamLocation::Buffer).then_some(&self.params[..])
     }
 
-    /// Says where in device memory the parameter block lies.
+    /// Sets the device address of the parameter block.
     pub fn set_params_address(&mut self, address: u64) {
         put(&mut self.push, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
     }
 
-    /// Bytes of scratch memory for the largest dispatch, if the kernel uses any. The dispatches run one after the other, with a
-    /// barrier in between.
+    /// Bytes of scratch memory for the largest dispatch, if the kernel uses any. Dispatches run one after another, with
+    /// a barrier in between.
     pub fn scratch_bytes(&self) -> Option<u64> {
         let scratch = self.scratch?;
         let groups = self.part.1.iter().zip(self.max_count).map(|(&extent, most)| u64::from(extent.min(most)));
         Some(groups.fold(scratch.bytes, u64::saturating_mul))
     }
 
-    /// Says where in device memory the scratch memory lies.
+    /// Sets the device address of the scratch memory.
     pub fn set_scratch_address(&mut self, address: u64) {
         if let Some(scratch) = self.scratch {
             put(&mut self.push, scratch.address, &address.to_le_bytes());
         }
     }
 
-    /// Whether the kernel checks its accesses, for which it needs a table of the live allocations.
+    /// Whether the kernel checks its accesses, which requires a table of the live allocations.
     pub fn checks_accesses(&self) -> bool {
         self.allocations.is_some()
     }
 
-    /// Says where in device memory that table lies.
+    /// Sets the device address of the table of live allocations.
     pub fn set_allocations_address(&mut self, address: u64) {
         if let Some(offset) = self.allocations {
             put(&mut self.push, offset, &address.to_le_bytes());
@@ -135,17 +136,17 @@ impl<'k> Launch<'k> {
         self.workspace
     }
 
-    /// Says where in device memory the workspace of a cooperative launch lies.
+    /// Sets the device address of the workspace of a cooperative launch.
     pub fn set_workspace_address(&mut self, address: u64) {
         put(&mut self.push, push_constant::WORKSPACE_ADDRESS, &address.to_le_bytes());
     }
 
-    /// The dispatches that together are the grid, or the present part of it: the push constants and the number of workgroups
-    /// of each.
+    /// The dispatches that make up the grid, or the current part of it: push constants and number of workgroups of
+    /// each.
     pub fn dispatches(&self) -> impl Iterator<Item = (Vec<u8>, [u32; 3])> {
         let (first, extent) = self.part;
         parts(extent, self.max_count).map(move |(base, count)| {
-            // Within the grid, whose sizes are below 2^31.
+            // No overflow: the sizes of the grid are below 2^31.
             let base = [0, 1, 2].map(|i| first[i] + base[i]);
             let mut push = self.push.clone();
             if self.params_location == ParamLocation::PushConstant {
@@ -159,26 +160,26 @@ impl<'k> Launch<'k> {
 }
 
 impl GroupScratch {
-    /// Most workgroups of a dispatch, where each of them takes its part of the scratch memory.
+    /// Maximum number of workgroups of a dispatch, each of which uses its own part of the scratch memory.
     fn max_count(self, extent: [u32; 3], max_count: [u32; 3]) -> [u32; 3] {
         let mut left = (MAX_SCRATCH / self.bytes.max(1)).max(1);
         [0, 1, 2].map(|i| {
             let most = u32::try_from(left).unwrap_or(u32::MAX).min(max_count[i]);
-            // A part of a row is no more than that, a part of a layer whole rows.
+            // A dispatch covers part of a row, or whole rows of part of a layer, or whole layers.
             left = if most < extent[i] { 1 } else { (left / u64::from(extent[i].max(1))).max(1) };
             most
         })
     }
 }
 
-/// The scratch memory of the workgroups of a variant.
+/// The scratch memory for workgroups of a variant.
 fn group_scratch(scratch: Scratch, variant: Variant) -> GroupScratch {
-    // `Shared::version` keeps it within the device's limits.
+    // `Shared::version` keeps the product within the device's limits.
     let invocations = variant.workgroup().into_iter().fold(1, u32::saturating_mul);
     GroupScratch { address: scratch.address, bytes: scratch.bytes(invocations, variant.shared_bytes) }
 }
 
-/// Writes what fits: a kernel's push constants may end before.
+/// Writes the bytes that fit: a kernel may have fewer push constants.
 fn put(data: &mut [u8], offset: u32, bytes: &[u8]) {
     for (place, byte) in data.iter_mut().skip(offset as usize).zip(bytes) {
         *place = *byte;
@@ -197,7 +198,7 @@ fn parts(grid: [u32; 3], max: [u32; 3]) -> impl Iterator<Item = ([u32; 3], [u32;
 /// Workgroups of a grid.
 fn workgroups(entry: &Entry, grid: [u32; 3]) -> [u32; 3] {
     let [x, y, z] = entry.cluster.map_or([1; 3], |cluster| cluster.size);
-    // `check::interface` refuses clusters of no blocks.
+    // `check::interface` refuses clusters without blocks.
     [grid[0] / x.max(1), grid[1] / y.max(1), grid[2] / z.max(1)]
 }
 
@@ -238,7 +239,7 @@ mod tests {
         assert_eq!(count(60, [4, 7, 3], [65_535; 3]), [60, 15, 2]);
         assert_eq!(count(60, [4, 7, 3], [3, 2, 2]), [3, 1, 1]);
         assert_eq!(GroupScratch { address: 8, bytes: u64::MAX }.max_count([9, 9, 9], [65_535; 3]), [1, 1, 1]);
-        // Never more than there is room for.
+        // Never more than fit in the scratch memory.
         for groups in 1..200 {
             let (extent, max) = ([6, 5, 4], [7, 3, 9]);
             let counts = count(groups, extent, max);

@@ -26,22 +26,22 @@ use crate::texture::{FormatError, TextureError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The Vulkan library is not there or can't be used.
+    /// The Vulkan library is missing or can't be used.
     #[error(
         "can't load Vulkan ({reason}): install the Vulkan loader (`libvulkan1` on Debian, `vulkan-loader` on Fedora, \
          `vulkan-icd-loader` on Arch, MoltenVK or the Vulkan SDK on macOS) and a driver for your device"
     )]
     NoLoader {
-        /// What loading it answered.
+        /// The error of loading it.
         reason: String,
     },
-    /// The Vulkan loader is there, but it knows no device.
+    /// The Vulkan loader works, but knows no device.
     #[error(
         "no Vulkan device found ({reason}): install your graphics card's Vulkan driver, or `mesa-vulkan-drivers` to run \
          on the CPU, and check the environment variable VK_DRIVER_FILES if it is set"
     )]
     NoDevice {
-        /// What the loader answered.
+        /// The loader's answer.
         reason: String,
     },
     /// No device fits the selector.
@@ -49,12 +49,12 @@ pub enum Error {
     NoMatchingDevice {
         /// The selector as written.
         selector: String,
-        /// What may have been meant.
+        /// The selector that was probably meant.
         meant: Option<String>,
         /// All devices by index and name.
         available: String,
     },
-    /// A file has no PTX that can be used, or several programs where one is wanted.
+    /// A file has no usable PTX, or several programs where one is expected.
     #[error("{name}: {error}")]
     Binary {
         /// The file.
@@ -62,7 +62,7 @@ pub enum Error {
         /// What is wrong.
         error: ptx2spv_fatbin::Error,
     },
-    /// The value of an environment variable can't be used.
+    /// The value of an environment variable is invalid.
     #[error("the environment variable {name} is `{value}`: {reason}")]
     Environment {
         /// The variable.
@@ -72,7 +72,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The text is no device selector.
+    /// The text is not a device selector.
     #[error(
         "`{0}` is no device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual, reference"
     )]
@@ -80,7 +80,7 @@ pub enum Error {
     /// The text does not describe a reference device.
     #[error("no such reference device: {0}")]
     BadReferenceOptions(String),
-    /// The text does not say what to do without.
+    /// The text is not a list of restrictions.
     #[error("{0}: restrictions are `vulkan=1.N` and `without=NAME+NAME`")]
     BadRestrictions(String),
     /// The reference device was asked for, and this program was built without it.
@@ -89,10 +89,10 @@ pub enum Error {
     /// There is no such target, or its description can't be read.
     #[error("{0}")]
     Target(String),
-    /// Validation was asked for, but can't be had.
+    /// Validation was requested, but is not available.
     #[error("validation needs {0}, which is not installed (`vulkan-validationlayers` on Debian, or the Vulkan SDK)")]
     NoValidation(&'static str),
-    /// The device lacks what every kernel needs.
+    /// The device lacks something that every kernel needs.
     #[error("{device} can't run kernels: it lacks {} (a newer driver may have it)", missing.join(", "))]
     UnusableDevice {
         /// The device's name.
@@ -118,7 +118,7 @@ pub enum Error {
         /// The device's newest.
         available: Version,
     },
-    /// The module takes for granted what the device doesn't do: its results there would be others.
+    /// The module relies on behavior that the device doesn't have, so that its results there would be wrong.
     #[error(
         "the module was made for `{target}` and does not suit {device}: {}; translate it for `vulkan1.1-minimum`, which suits \
          all devices, or for a description of this one (`ptx2spv devices --device X --json`)", reasons.join(", ")
@@ -126,9 +126,9 @@ pub enum Error {
     MadeForOthers {
         /// The device's name.
         device: String,
-        /// What the module was made for.
+        /// The device that the module was made for.
         target: String,
-        /// What the device does otherwise.
+        /// The differences that matter.
         reasons: Vec<String>,
     },
     /// No variant of a bundle fits the device.
@@ -139,7 +139,7 @@ pub enum Error {
         /// Each variant's target, and why it doesn't fit.
         reasons: Vec<(String, String)>,
     },
-    /// A file can't be read, or isn't what its name says.
+    /// A file can't be read, or isn't of the expected kind.
     #[error("{path}: {reason}")]
     File {
         /// The file.
@@ -156,9 +156,9 @@ pub enum Error {
     /// The module has no such kernel.
     #[error("no kernel `{name}`{}; the module has: {}", question(closest(name, available.iter().map(String::as_str))), available.join(", "))]
     NoKernel {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The module's kernels.
         available: Vec<String>,
     },
     /// The module has no such variable.
@@ -188,7 +188,7 @@ pub enum Error {
         /// The argument's size.
         given: usize,
     },
-    /// A float for a parameter of an integer type, or the other way round.
+    /// A float for a parameter of an integer type, or vice versa.
     #[error("kernel `{kernel}`, argument {index}: parameter `{param}` is a .{ty}, the argument {given}")]
     ArgumentKind {
         /// The kernel.
@@ -199,10 +199,10 @@ pub enum Error {
         param: String,
         /// The parameter's PTX type.
         ty: String,
-        /// What the argument is.
+        /// The kind of argument given.
         given: &'static str,
     },
-    /// An address for a parameter that can't hold one.
+    /// An address for a parameter of the wrong size.
     #[error("kernel `{kernel}`, argument {index}: an address has 8 bytes, parameter `{param}` has {size}")]
     ArgumentPointer {
         /// The kernel.
@@ -214,7 +214,7 @@ pub enum Error {
         /// The parameter's size.
         size: u32,
     },
-    /// A buffer, a stream or an event that belongs to another device.
+    /// A buffer, a stream or an event of another device.
     #[error("the buffer, stream or event belongs to another device than {0}")]
     ForeignBuffer(String),
     /// A block size that the kernel or the device does not take.
@@ -222,9 +222,9 @@ pub enum Error {
     Block {
         /// The kernel.
         kernel: String,
-        /// The block size asked for.
+        /// The requested block size.
         block: [u32; 3],
-        /// What it breaks.
+        /// The violated limit.
         reason: String,
     },
     /// A grid size outside CUDA's limits, or one that clusters don't fill.
@@ -232,9 +232,9 @@ pub enum Error {
     Grid {
         /// The kernel.
         kernel: String,
-        /// The grid size asked for.
+        /// The requested grid size.
         grid: [u32; 3],
-        /// What it breaks.
+        /// The violated limit.
         reason: String,
     },
     /// More shared memory than the device has.
@@ -244,23 +244,23 @@ pub enum Error {
         kernel: String,
         /// Static and dynamic bytes.
         needed: u64,
-        /// How many of them are the translator's own.
+        /// The part of them that the translator has added.
         own: u32,
-        /// `maxComputeSharedMemorySize`, or the most that CUDA gives a block.
+        /// `maxComputeSharedMemorySize`, or CUDA's limit for a block.
         available: u32,
     },
-    /// An address at which nothing is allocated, or of which an allocation should begin there and doesn't.
+    /// An address outside of all allocations, or one that is expected to be the start of an allocation but is not.
     #[error("nothing is allocated at address {address:#x}")]
     NotAllocated {
         /// The address.
         address: u64,
     },
-    /// An address that is no multiple of what it must be.
+    /// An address that is not sufficiently aligned.
     #[error("address {address:#x} is no multiple of {alignment}")]
     Misaligned {
         /// The address.
         address: u64,
-        /// Of what it must be a multiple.
+        /// The required alignment.
         alignment: u64,
     },
     /// A range outside of a buffer or variable.
@@ -273,18 +273,18 @@ pub enum Error {
         /// Size of the buffer or variable.
         size: u64,
     },
-    /// A pitch with which rows or slices overlap, end beyond all addresses, or have elements at wrong addresses.
+    /// A pitch for which rows or slices overlap or exceed the address space, or elements are misaligned.
     #[error("a pitch of {pitch} bytes does not fit rows, slices or elements of {least} bytes")]
     Pitch {
-        /// Bytes between the beginnings of two rows or slices.
+        /// Bytes from one row or slice to the next.
         pitch: u64,
-        /// Bytes of one.
+        /// Bytes of a row or slice.
         least: u64,
     },
-    /// A rule of CUDA that an array, a texture or a surface would break.
+    /// An array, a texture or a surface would break a rule of CUDA.
     #[error(transparent)]
     Texture(#[from] TextureError),
-    /// A graph that can't be put together, launched or changed like this.
+    /// A graph can't be built, launched or changed in this way.
     #[error("graph: {0}")]
     Graph(String),
     /// Source and destination of a copy overlap.
@@ -301,7 +301,7 @@ pub enum Error {
     /// A buffer larger than the device allows.
     #[error("a buffer of {requested} bytes is larger than the device's largest, {available} bytes")]
     BufferTooLarge {
-        /// The size asked for.
+        /// The requested size.
         requested: u64,
         /// `maxBufferSize`.
         available: u64,
@@ -309,7 +309,7 @@ pub enum Error {
     /// Device or host memory has run out.
     #[error("out of memory: {0}")]
     OutOfMemory(String),
-    /// Memory of the host's that the device can't be given.
+    /// Host memory that can't be registered with the device.
     #[error("{device} can't be given the host's memory at {host:#x}: {reason}")]
     NotRegistered {
         /// The device's name.
@@ -319,9 +319,9 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// Memory lies where pointers of 32 bits don't reach.
+    /// Memory that 32-bit pointers can't reach.
     #[error(
-        "{0} is out of reach for modules with 32-bit addresses: they reach buffers made while one of them is loaded"
+        "{0} is out of reach for modules with 32-bit addresses: they only reach buffers allocated while such a module is loaded"
     )]
     TooFar(String),
     /// The device has no memory with one address for host and device.
@@ -332,59 +332,59 @@ pub enum Error {
         /// Why not.
         reason: &'static str,
     },
-    /// The device can't take times.
+    /// The device can't measure times.
     #[error("{0} has no timestamps on its compute queue")]
     NoTimestamps(String),
-    /// Two events have no time between them: one doesn't take the time, or was never recorded.
+    /// Two events have no time between them: one is not a timing event, or was never recorded.
     #[error("an event without a time: it must be a timing event, and recorded")]
     NoTime,
-    /// There can be no thread for host functions.
+    /// The thread for host functions can't be started, or has ended.
     #[error("no thread for host functions: {0}")]
     HostThread(String),
-    /// The device stopped answering. Everything on it is lost; open it anew.
+    /// The device stopped responding. Everything on it is lost; it has to be opened again.
     #[error("the device was lost: {}", report.as_deref().unwrap_or(WHY_LOST))]
     DeviceLost {
-        /// What the driver says of the cause, if anything.
+        /// The driver's report of the cause, if any.
         report: Option<String>,
     },
-    /// What was waited for had not finished when the limit of [`Device::set_wait_limit`](crate::Device::set_wait_limit) had passed.
-    /// It goes on, and can be waited for again.
+    /// The limit of [`Device::set_wait_limit`](crate::Device::set_wait_limit) was exceeded. The work continues, and can
+    /// be waited for again.
     #[error("the device or a host function had not finished when the limit for waiting had passed")]
     Timeout,
-    /// The device was opened by the process that this one was forked from. What was opened there doesn't work here, nor is it freed
-    /// here; a device that this process opens does.
+    /// The device was opened by the process that this one was forked from. Its objects don't work here, and are not
+    /// freed here. A device that this process opens works.
     #[error("the device was opened before this process was forked off: open it after the fork")]
     Forked,
-    /// Kernels were stopped before their work was done: what they and those after them wrote is incomplete. Reported once,
-    /// by the first call that waits for them or reads from the device; the device goes on working.
+    /// Kernels were stopped before their work was done: their results, and those of kernels after them, are incomplete.
+    /// Reported once, by the first call that waits for the kernels or reads from the device; the device keeps working.
     #[error("{}{}: {reason}; results are incomplete", kernel_list(kernels), place_of(place.as_deref()))]
     Aborted {
-        /// The kernel, or where it isn't known the kernels of one module that were launched since the last such call: at least
-        /// one of them was stopped.
+        /// The kernel. If it isn't known, all kernels of a module launched since the last such call, at least one of
+        /// which was stopped.
         kernels: Vec<String>,
-        /// Who stopped it and why.
+        /// What stopped the kernel, and why.
         reason: String,
-        /// Where it was, if one place can be told.
+        /// The place in the kernel, if it is known.
         place: Option<Box<SourceLocation>>,
     },
-    /// A kernel asked for a copy, or for bytes to be set, where that can't be done. The rest of what was asked for is not done; the device
-    /// goes on working.
+    /// A kernel requested a copy or a fill that can't be done. The rest of its requests are not carried out; the device
+    /// keeps working.
     #[error("kernel `{kernel}` asked for {what} that can't be done: {reason}")]
     Asked {
         /// The kernel.
         kernel: String,
-        /// What it asked for.
+        /// The kind of request.
         what: &'static str,
-        /// Why that can't be done.
+        /// Why it can't be done.
         reason: Box<Error>,
     },
-    /// The records in which a kernel asked for launches and the like are not as that wrote them: a kernel has written where it must not.
-    /// Nothing of what they ask for is done; the device goes on working.
+    /// The records of a kernel's launches and other requests are invalid: a kernel has overwritten them. None of the
+    /// requests are carried out; the device keeps working.
     #[error("the launch records of kernel `{kernel}` were overwritten: {reason}")]
     Overwritten {
         /// The kernel that asked.
         kernel: String,
-        /// What no record can have.
+        /// Why the records are invalid.
         reason: String,
     },
     /// The reference device, or a kernel that checks its accesses ([`LoadOptions::check_accesses`](crate::LoadOptions::check_accesses)),
@@ -392,7 +392,7 @@ pub enum Error {
     #[cfg(feature = "reference")]
     #[error("{}", fault_list(findings))]
     Fault {
-        /// What stopped each of them, in the order of the launches; there is at least one.
+        /// The findings that stopped kernels, in the order of the launches; at least one.
         findings: Vec<ptx2spv_reference::Finding>,
     },
     /// The reference device can't run the module: it is malformed, or uses what the target lacks.
@@ -400,13 +400,12 @@ pub enum Error {
     Refused {
         /// The device's name.
         device: String,
-        /// The rule that the module breaks: a feature or limit by Vulkan's name, a VUID, a section of the SPIR-V
-        /// specification.
+        /// The violated rule: a feature or limit by Vulkan's name, a VUID, or a section of the SPIR-V specification.
         rule: String,
-        /// What breaks it.
+        /// How it is violated.
         message: String,
     },
-    /// A Vulkan call failed in a way that has no variant of its own.
+    /// A Vulkan call failed with an error that has no variant of its own.
     #[error("{call} failed: {result}")]
     Vulkan {
         /// The Vulkan command.
@@ -414,17 +413,17 @@ pub enum Error {
         /// What it returned, in Vulkan's words.
         result: String,
     },
-    /// The memory allocator failed in a way that has no variant of its own.
+    /// The memory allocator failed with an error that has no variant of its own.
     #[error("allocating device memory failed: {0}")]
     Allocator(String),
 }
 
-/// Why devices are lost.
+/// Possible causes of a lost device.
 const WHY_LOST: &str = "a kernel ran too long, accessed memory that is not there, or the driver failed";
 
 impl Error {
-    /// Whether the error tells of kernels that were stopped, or whose requests could not be executed, after which the device goes on
-    /// working.
+    /// Whether the error concerns kernels that were stopped, or whose requests could not be carried out. The device
+    /// keeps working after such errors.
     pub fn is_of_stopped_kernels(&self) -> bool {
         match self {
             Self::Aborted { .. } | Self::Asked { .. } | Self::Overwritten { .. } => true,
@@ -434,7 +433,7 @@ impl Error {
         }
     }
 
-    /// Says that it comes from the value of an environment variable, for `map_err`.
+    /// For `map_err`: says that the error comes from the value of an environment variable.
     pub(crate) fn of_variable(name: &'static str, value: &OsStr) -> impl FnOnce(Self) -> Self {
         move |error| Self::Environment { name, value: value.to_string_lossy().into_owned(), reason: error.to_string() }
     }
@@ -488,7 +487,7 @@ fn place_of(place: Option<&SourceLocation>) -> String {
     text
 }
 
-/// What of a kernel's shared memory the translator has added.
+/// The part of a kernel's shared memory that the translator has added.
 fn own_bytes(own: u32) -> String {
     if own == 0 { String::new() } else { format!(" with {own} of the translator's own") }
 }

@@ -1,4 +1,4 @@
-//! Events: points of streams, to wait for, and to take the time between.
+//! Events: points in streams, to wait for and to measure the time between.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -11,8 +11,8 @@ use crate::order::Position;
 use crate::stream::Stream;
 use crate::sync::lock;
 
-/// A point of a stream: all that was asked for there before [`Event::record`] was last called. An event that was never recorded
-/// stands for nothing, and has passed.
+/// A point in a stream: everything submitted there before the last call of [`Event::record`]. An event that was never
+/// recorded has passed.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -29,7 +29,7 @@ use crate::sync::lock;
 /// ```
 pub struct Event {
     device: Device,
-    /// What takes the time, if that is asked for.
+    /// The timer of a timing event.
     timer: Option<Box<dyn Timer>>,
     recorded: Mutex<Option<Position>>,
 }
@@ -41,22 +41,23 @@ impl fmt::Debug for Event {
 }
 
 impl Device {
-    /// Makes an event that doesn't take the time.
+    /// Creates an event without timing.
     pub fn event(&self) -> Event {
         Event { device: self.clone(), timer: None, recorded: Mutex::default() }
     }
 
-    /// Makes an event that takes the time.
+    /// Creates an event that records the time.
     ///
     /// # Errors
-    /// [`Error::NoTimestamps`] if the device can't, [`Error::OutOfMemory`].
+    /// [`Error::NoTimestamps`] if the device can't measure times, [`Error::OutOfMemory`].
     pub fn timing_event(&self) -> Result<Event, Error> {
         Ok(Event { timer: Some(self.timer()?), ..self.event() })
     }
 }
 
 impl Stream {
-    /// Has what comes next in the stream wait for what an event stands for now, which may be nothing.
+    /// Makes the stream's next command wait for the event as recorded now. An event that was never recorded has no
+    /// effect.
     ///
     /// # Errors
     /// [`Error::ForeignBuffer`] if the event belongs to another device, [`Error::DeviceLost`].
@@ -76,7 +77,7 @@ impl Event {
         &self.device
     }
 
-    /// Has the event stand for everything asked for in a stream so far.
+    /// Records the event: it stands for everything submitted to the stream so far.
     ///
     /// # Errors
     /// [`Error::ForeignBuffer`] if the stream belongs to another device, [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -90,12 +91,12 @@ impl Event {
         Ok(())
     }
 
-    /// What the event stands for.
+    /// The recorded position.
     pub(crate) fn recorded(&self) -> Option<Position> {
         *lock(&self.recorded)
     }
 
-    /// Whether everything that the event stands for has finished.
+    /// Whether everything before the event has finished.
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
@@ -103,7 +104,7 @@ impl Event {
         self.recorded().map_or(Ok(true), |position| self.device.has_passed(position))
     }
 
-    /// Waits until everything that the event stands for has finished.
+    /// Waits until everything before the event has finished.
     ///
     /// # Errors
     /// Those of [`Device::synchronize`].
@@ -114,7 +115,7 @@ impl Event {
         self.device.backend().check_stopped()
     }
 
-    /// The time from another event to this one, waiting for both; zero if this one was earlier.
+    /// The time from another event to this one, after waiting for both; zero if this one came first.
     ///
     /// # Errors
     /// [`Error::NoTime`] unless both are timing events of one device and have been recorded, and those of

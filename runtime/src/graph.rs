@@ -1,4 +1,4 @@
-//! Graphs: launches, copies and sets with what each comes after, put together once and launched many times.
+//! Graphs: launches, copies and fills with dependencies, built once and launched many times.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,8 +14,7 @@ use crate::launch_config::LaunchConfig;
 use crate::shape::Extent;
 use crate::stream::Stream;
 
-/// Work that is put together node by node, each of which comes after others. [`Graph::instantiate`] makes something of it that
-/// can be launched.
+/// A graph of work, built node by node with dependencies. [`Graph::instantiate`] makes a launchable graph of it.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, CopySide, Device, Extent, Graph, SetNode};
@@ -43,7 +42,7 @@ pub struct Graph {
     nodes: Vec<Node>,
 }
 
-/// A graph that can be launched. It stays as it is when the graph that it was made of changes.
+/// A graph that can be launched. Later changes of the original graph don't affect it.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, Graph, SetNode};
@@ -62,11 +61,11 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 pub struct LaunchableGraph {
     graph: Graph,
-    /// All nodes, each after those that it depends on.
+    /// All nodes in topological order.
     order: Vec<usize>,
 }
 
-/// A node of a graph, and of what was instantiated of that.
+/// A node of a graph, and of the launchable graphs instantiated from it.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, Graph};
@@ -80,7 +79,7 @@ pub struct LaunchableGraph {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(usize);
 
-/// What a node does.
+/// The work of a node.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, Graph, NodeKind};
@@ -92,7 +91,7 @@ pub struct NodeId(usize);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Nothing: others come after it.
+    /// No work: the node only orders others.
     Empty,
     /// Launches a kernel.
     Kernel,
@@ -108,7 +107,7 @@ pub enum NodeKind {
     EventWait,
 }
 
-/// What a node sets: rows of elements of 1, 2 or 4 bytes.
+/// The fill of a node: rows of elements of 1, 2 or 4 bytes.
 ///
 /// ```
 /// use ptx2spv_runtime::SetNode;
@@ -121,15 +120,15 @@ pub enum NodeKind {
 pub struct SetNode {
     /// Address of the first element.
     pub address: u64,
-    /// Bytes between the beginnings of two rows.
+    /// Bytes from one row to the next.
     pub pitch: u64,
-    /// What each element is set to, in the lower bits.
+    /// The value of each element, in the lower bits.
     pub value: u32,
     /// Bytes of an element: 1, 2 or 4.
     pub element: u32,
     /// Elements of a row.
     pub width: u64,
-    /// Rows.
+    /// Number of rows.
     pub height: u64,
 }
 
@@ -150,7 +149,7 @@ enum Work {
     EventWait(Arc<Event>),
 }
 
-/// A launch, with arguments of its own.
+/// A launch with its own copy of the arguments.
 #[derive(Clone)]
 struct KernelWork {
     kernel: Kernel,
@@ -174,7 +173,7 @@ impl OwnedArg {
 }
 
 impl SetNode {
-    /// Sets so many bytes.
+    /// Fills `count` bytes.
     pub fn bytes(address: u64, value: u8, count: u64) -> Self {
         Self { address, pitch: 0, value: value.into(), element: 1, width: count, height: 1 }
     }
@@ -200,7 +199,7 @@ impl fmt::Debug for Work {
 }
 
 impl KernelWork {
-    /// Checks all of a launch, and prepares the kernel.
+    /// Checks a launch, and prepares the kernel.
     fn new(device: &Device, kernel: &Kernel, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Self, Error> {
         kernel.check(device, config, args)?;
         let owned = |arg: &Arg<'_>| match arg.address() {
@@ -258,7 +257,7 @@ impl Graph {
         Self { device: device.clone(), nodes: Vec::new() }
     }
 
-    /// The device that it is for.
+    /// The device that the graph is for.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -271,18 +270,18 @@ impl Graph {
         Ok(added)
     }
 
-    /// Adds a node that does nothing.
+    /// Adds a node without work.
     ///
     /// # Errors
-    /// [`Error::Graph`] if the nodes to come after are not in the graph.
+    /// [`Error::Graph`] if nodes in `after` are not in the graph.
     pub fn add_empty(&mut self, after: &[NodeId]) -> Result<NodeId, Error> {
         self.add(after, Work::Empty)
     }
 
-    /// Adds the launch of a kernel, whose arguments are taken now.
+    /// Adds a kernel launch. The arguments are copied now.
     ///
     /// # Errors
-    /// [`Error::Graph`], and those of [`Kernel::launch`] that say how it can't be launched.
+    /// [`Error::Graph`], and those of [`Kernel::launch`] for an invalid launch.
     pub fn add_kernel(
         &mut self,
         after: &[NodeId],
@@ -293,7 +292,7 @@ impl Graph {
         self.add(after, Work::Kernel(KernelWork::new(&self.device, kernel, config, args)?))
     }
 
-    /// Adds a copy, as [`Stream::copy_rows`] makes it. What lies in memory of the host's is read when the graph is launched.
+    /// Adds a copy like [`Stream::copy_rows`]. Host memory is read when the graph is launched.
     ///
     /// # Errors
     /// [`Error::Graph`].
@@ -307,7 +306,7 @@ impl Graph {
         self.add(after, Work::Copy(from, to, extent))
     }
 
-    /// Adds setting memory.
+    /// Adds a fill of memory.
     ///
     /// # Errors
     /// [`Error::Graph`].
@@ -315,7 +314,7 @@ impl Graph {
         self.add(after, Work::Set(set))
     }
 
-    /// Adds a function, which runs at each launch as one of [`Stream::call`] does.
+    /// Adds a host function, which runs at each launch as with [`Stream::call`].
     ///
     /// # Errors
     /// [`Error::Graph`].
@@ -327,7 +326,7 @@ impl Graph {
         self.add(after, Work::HostFunction(Arc::new(function)))
     }
 
-    /// Adds the recording of an event.
+    /// Adds a record of an event.
     ///
     /// # Errors
     /// [`Error::Graph`], [`Error::ForeignBuffer`] if the event belongs to another device.
@@ -336,7 +335,7 @@ impl Graph {
         self.add(after, Work::EventRecord(event.clone()))
     }
 
-    /// Adds waiting for what an event stands for when the graph is launched.
+    /// Adds a wait for an event, as recorded when the graph is launched.
     ///
     /// # Errors
     /// [`Error::Graph`], [`Error::ForeignBuffer`] if the event belongs to another device.
@@ -345,7 +344,7 @@ impl Graph {
         self.add(after, Work::EventWait(event.clone()))
     }
 
-    /// Has a node come after another.
+    /// Makes a node depend on another.
     ///
     /// # Errors
     /// [`Error::Graph`] if one is not in the graph.
@@ -363,7 +362,7 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// What a node does.
+    /// The kind of work of a node.
     ///
     /// # Errors
     /// [`Error::Graph`] if it is not in the graph.
@@ -371,7 +370,7 @@ impl Graph {
         Ok(self.node(node)?.work.kind())
     }
 
-    /// What a node comes after.
+    /// The dependencies of a node.
     ///
     /// # Errors
     /// [`Error::Graph`] if it is not in the graph.
@@ -387,15 +386,15 @@ impl Graph {
         self.nodes.get_mut(node.0).ok_or_else(|| unknown(node))
     }
 
-    /// Makes something that can be launched.
+    /// Makes a launchable graph.
     ///
     /// # Errors
-    /// [`Error::Graph`] if nodes come after themselves.
+    /// [`Error::Graph`] if the graph has a cycle.
     pub fn instantiate(&self) -> Result<LaunchableGraph, Error> {
         Ok(LaunchableGraph { graph: self.clone(), order: self.order()? })
     }
 
-    /// All nodes, each after those that it depends on; else in the order in which they were added.
+    /// The nodes in topological order, and otherwise in the order of their addition.
     fn order(&self) -> Result<Vec<usize>, Error> {
         let mut open: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
@@ -413,20 +412,20 @@ impl Graph {
                 }
             }
         }
-        if order.len() == open.len() { Ok(order) } else { Err(Error::Graph("nodes come after themselves".to_owned())) }
+        if order.len() == open.len() { Ok(order) } else { Err(Error::Graph("the graph has a cycle".to_owned())) }
     }
 }
 
 impl LaunchableGraph {
-    /// Launches all nodes in stream order. Nodes run one after another, those of the first added first where the graph leaves it
-    /// open; the call waits where [`Stream::copy_rows`] does, and for host functions that others come after.
+    /// Launches all nodes in stream order. They run one after another, independent ones in the order of their addition.
+    /// The call waits where [`Stream::copy_rows`] does, and for host functions that other nodes depend on.
     ///
     /// # Safety
     /// As for [`Kernel::launch`], for each kernel, and [`Stream::copy_rows`], for each copy.
     ///
     /// # Errors
-    /// [`Error::ForeignBuffer`] if the stream belongs to another device, and those of the nodes; the nodes before one that fails
-    /// are launched.
+    /// [`Error::ForeignBuffer`] if the stream belongs to another device, and those of the nodes; the nodes before a
+    /// failed one are launched.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
         self.graph.device.check_same(stream.device())?;
         for &node in &self.order {
@@ -436,10 +435,10 @@ impl LaunchableGraph {
         Ok(())
     }
 
-    /// Changes what a kernel's node launches, for later launches.
+    /// Changes the launch of a kernel node, for later launches of the graph.
     ///
     /// # Errors
-    /// [`Error::Graph`] if the node is no kernel's, and those of [`Graph::add_kernel`].
+    /// [`Error::Graph`] if the node is not a kernel node, and those of [`Graph::add_kernel`].
     pub fn update_kernel(
         &mut self,
         node: NodeId,
@@ -451,33 +450,33 @@ impl LaunchableGraph {
         self.replace(node, Work::Kernel(work))
     }
 
-    /// Changes what a copying node copies, for later launches.
+    /// Changes the copy of a copy node, for later launches of the graph.
     ///
     /// # Errors
-    /// [`Error::Graph`] if the node copies nothing.
+    /// [`Error::Graph`] if the node is not a copy node.
     pub fn update_copy(&mut self, node: NodeId, from: CopySide, to: CopySide, extent: Extent) -> Result<(), Error> {
         self.replace(node, Work::Copy(from, to, extent))
     }
 
-    /// Changes what a setting node sets, for later launches.
+    /// Changes the fill of a set node, for later launches of the graph.
     ///
     /// # Errors
-    /// [`Error::Graph`] if the node sets nothing.
+    /// [`Error::Graph`] if the node is not a set node.
     pub fn update_set(&mut self, node: NodeId, set: SetNode) -> Result<(), Error> {
         self.replace(node, Work::Set(set))
     }
 
-    /// Takes over all nodes of a graph that has nodes of the same kinds with the same dependencies, for later launches.
+    /// Takes all nodes from a graph with the same kinds of nodes and the same dependencies, for later launches.
     ///
     /// # Errors
-    /// [`Error::Graph`] if the graph is another.
+    /// [`Error::Graph`] if the nodes or dependencies differ.
     pub fn update(&mut self, graph: &Graph) -> Result<(), Error> {
         self.graph.device.check_same(&graph.device)?;
         let shape = |graph: &Graph| -> Vec<_> {
             graph.nodes.iter().map(|node| (node.work.kind(), node.after.clone())).collect()
         };
         if shape(&self.graph) != shape(graph) {
-            return Err(Error::Graph("the nodes or their dependencies are others".to_owned()));
+            return Err(Error::Graph("the nodes or their dependencies differ".to_owned()));
         }
         self.graph = graph.clone();
         Ok(())

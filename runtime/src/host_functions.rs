@@ -1,4 +1,4 @@
-//! Functions of the program in stream order, run one after another on a thread of the device's.
+//! Host functions in stream order. They run one after another on a thread of the device.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::order::Point;
 use crate::sync::lock;
 
-/// The host functions of a device, each with a number, counted from 1.
+/// The host functions of a device, numbered from 1.
 #[derive(Default)]
 pub(crate) struct HostFunctions {
     queue: Mutex<Queue>,
@@ -22,7 +22,7 @@ pub(crate) struct HostFunctions {
 
 #[derive(Default)]
 struct Queue {
-    /// `None` as long as there was no function.
+    /// `None` until the first function is added.
     jobs: Option<Sender<Job>>,
     /// The number of the last function.
     last: u64,
@@ -30,21 +30,21 @@ struct Queue {
 
 struct Job {
     backend: Arc<dyn Backend>,
-    /// What the function waits for.
+    /// The point in the device's work that the function waits for.
     after: Point,
     function: Box<dyn FnOnce() + Send>,
 }
 
 #[derive(Default)]
 struct Progress {
-    /// Functions that have returned.
+    /// Number of functions that have returned.
     done: AtomicU64,
     waiters: Mutex<()>,
     changed: Condvar,
 }
 
 impl HostFunctions {
-    /// Has a function run after a point of the device's work, and returns the function's number.
+    /// Runs a function after a point in the device's work, and returns the function's number.
     pub fn add(
         &self,
         backend: Arc<dyn Backend>,
@@ -81,7 +81,7 @@ impl HostFunctions {
     /// Waits until a function has returned.
     ///
     /// # Errors
-    /// [`Error::Timeout`] after a time.
+    /// [`Error::Timeout`] after the limit.
     pub fn wait(&self, number: u64, limit: Duration) -> Result<(), Error> {
         if self.is_done(number) {
             return Ok(());
@@ -95,17 +95,17 @@ impl HostFunctions {
 
 fn run(jobs: &Receiver<Job>, progress: &Progress) {
     for Job { backend, after, function } in jobs {
-        // The limit is for the program's own waits.
+        // The wait limit applies to the program's own calls, not to this thread.
         let reached = loop {
             match backend.wait(after) {
                 Err(Error::Timeout) => {}
                 reached => break reached,
             }
         };
-        // Whoever waits for the function may close the device next.
+        // A thread that waits for the function may close the device next, so this thread must not hold it.
         drop(backend);
         if reached.is_ok() {
-            // The panic's message has been printed, and those after the function wait for its end.
+            // After a panic, whose message has been printed, later functions still run.
             let _ = catch_unwind(AssertUnwindSafe(function));
         }
         let _waiters = lock(&progress.waiters);

@@ -1,4 +1,4 @@
-//! Accesses that a kernel which checks them has not performed: what the host tells of one.
+//! Illegal accesses that kernels with access checks have not performed, and the errors that the host reports for them.
 
 use ptx2spv_translator::interface::{SourceLocation, Status};
 use ptx2spv_translator::ir::{GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT};
@@ -7,7 +7,7 @@ use ptx2spv_translator::target::{CheckedAccess, CheckedSpace};
 use crate::error::Error;
 use crate::range::MemoryRange;
 
-/// An access as [`Fault::IllegalAccess`](ptx2spv_translator::target::Fault::IllegalAccess) describes it.
+/// An access, as [`Fault::IllegalAccess`](ptx2spv_translator::target::Fault::IllegalAccess) describes it.
 pub(crate) struct IllegalAccess {
     address: u64,
     bytes: u64,
@@ -19,14 +19,14 @@ pub(crate) struct IllegalAccess {
     thread: [u32; 3],
 }
 
-/// The allocation that is nearest to an address, or a part of one that has a name.
+/// The allocation nearest to an address, or a named part of an allocation.
 pub(crate) struct Nearest {
     pub name: String,
     pub range: MemoryRange,
     pub is_freed: bool,
 }
 
-/// What is wrong with it.
+/// The kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Misaligned,
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl IllegalAccess {
-    /// The access that the words of a status record describe.
+    /// The access described by the words of a status record.
     pub fn of_record(record: &[u32]) -> Option<Self> {
         let details = record.get(Status::DETAILS as usize..)?;
         let &[low, high, kind, size, bx, by, bz, tx, ty, tz, ..] = details else { return None };
@@ -62,7 +62,7 @@ impl IllegalAccess {
         })
     }
 
-    /// What is wrong with the access, and what there is to say of it.
+    /// The kind of fault, and a description of the access.
     fn explain(&self, nearest: impl FnOnce(u64) -> Option<Nearest>) -> (Kind, String) {
         let Self { address, bytes, .. } = *self;
         let what = match self.what {
@@ -84,7 +84,7 @@ impl IllegalAccess {
         }
         let outside = |place: String| (Kind::OutOfBounds, format!("{what} {place}"));
         match memory {
-            // Those through generic addresses don't say the size.
+            // Accesses through generic addresses don't record the size.
             Some(_) if self.size == 0 => return outside("is outside".to_owned()),
             Some(_) => return outside(format!("is outside of its {} bytes", self.size)),
             None if address == 0 => return outside("is through a null pointer".to_owned()),
@@ -103,7 +103,7 @@ impl IllegalAccess {
         }
     }
 
-    /// The error that tells of the access.
+    /// The error that reports the access.
     pub fn error(
         &self,
         kernels: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a device is called and can do, and the [`Target`] that the translator compiles for.
+//! Name and abilities of a device, and the [`Target`] that the translator compiles for.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub enum DeviceKind {
     Cpu,
     /// Anything else.
     Other,
-    /// The reference device, which is no Vulkan device but an interpreter of our own.
+    /// The reference device, an interpreter that needs no Vulkan driver.
     Reference,
 }
 
@@ -56,42 +56,43 @@ impl fmt::Display for DeviceKind {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// Position in the loader's list; `None` for the reference device, which is in no list of a driver's.
+    /// Position in the loader's list; `None` for the reference device, which is not in the list.
     pub index: Option<usize>,
     /// The device's name.
     pub name: String,
     /// Its type.
     pub kind: DeviceKind,
-    /// The driver's name; empty where the driver does not tell.
+    /// The driver's name; empty if the driver doesn't report it.
     pub driver_name: String,
-    /// The driver's own description of its version; empty where the driver does not tell.
+    /// The driver's own description of its version; empty if the driver doesn't report it.
     pub driver_info: String,
-    /// The driver's version in an encoding of its own.
+    /// The driver's version, in an encoding that depends on the driver.
     pub driver_version: u32,
     /// The Vulkan version of the device.
     pub api_version: Version,
     /// Identifies the device across processes and APIs (`VkPhysicalDeviceIDProperties::deviceUUID`).
     pub uuid: [u8; 16],
-    /// What the translator compiles for. Its Vulkan version is the one in use, which an instance may keep below the device's.
+    /// The target for the translator. Its Vulkan version is the one in use, which an instance may keep below the
+    /// device's.
     pub target: Target,
     /// The largest buffer in bytes.
     pub max_buffer_size: u64,
-    /// What the self-test saw that the device does wrong, one example for each fact of its target that doesn't hold.
+    /// Wrong results that the self-test saw, one example for each fact of the target that doesn't hold.
     pub seen: Vec<String>,
-    /// Bugs of its driver that are worked around, as its target's `quirks` say.
+    /// The driver's bugs that are worked around, as the target's `quirks` say.
     pub bugs: Vec<&'static KnownBug>,
     pub(crate) missing: Vec<&'static str>,
     pub(crate) own: OwnFeatures,
-    /// Whether the data of its driver's pipeline caches can be trusted.
+    /// Whether the data of the driver's pipeline caches can be trusted.
     pub(crate) keeps_pipelines: bool,
 }
 
-/// Features of a device that the runtime itself uses.
+/// Device features that the runtime itself uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OwnFeatures {
     /// Timeline semaphores.
     pub timeline: bool,
-    /// Reports of what went wrong on a lost device.
+    /// Reports of the cause of a device loss.
     pub fault: bool,
 }
 
@@ -108,18 +109,19 @@ pub(crate) struct OwnFeatures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownBug {
-    /// The member of [`Quirks`](ptx2spv_translator::target::Quirks) that stands for it.
+    /// The member of [`Quirks`](ptx2spv_translator::target::Quirks) for the bug.
     pub name: &'static str,
-    /// Whose it is, and in which versions.
+    /// The affected drivers and versions.
     pub drivers: &'static str,
-    /// What is wrong.
+    /// A description of the bug.
     pub description: &'static str,
-    /// Where it is told: an address, or a file of this project.
+    /// The source: a web address, or a file of this project.
     pub evidence: &'static str,
 }
 
 impl DeviceInfo {
-    /// Vulkan names of what every kernel needs and this device lacks: a device where this isn't empty can't be opened.
+    /// Vulkan names of the things that every kernel needs and this device lacks. A device can only be opened if the
+    /// list is empty.
     pub fn missing(&self) -> &[&'static str] {
         &self.missing
     }

@@ -38,7 +38,7 @@ use crate::loaded::Loaded;
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) shared: Arc<KernelVersions>,
-    /// The module that it belongs to, with the kernels that it may launch.
+    /// The module that the kernel belongs to, with the kernels that it may launch.
     pub(crate) module: Arc<Loaded>,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    /// A kernel of a module, for launches of that kind, translated if this is the first time.
+    /// A kernel of a module for the given kind of launches, translated on first use.
     pub(crate) fn of_module(
         module: &Arc<Loaded>,
         name: &str,
@@ -59,24 +59,24 @@ impl Kernel {
         Ok(Self { shared: module.kernel(name, cluster, cooperative)?, module: module.clone() })
     }
 
-    /// Its name in PTX.
+    /// The kernel's name in PTX.
     pub fn name(&self) -> &str {
         &self.entry().name
     }
 
-    /// Its parameters in order.
+    /// The kernel's parameters in order.
     pub fn params(&self) -> &[Param] {
         &self.entry().params
     }
 
-    /// Whether its launches are cooperative: see [`Module::cooperative_kernel`](crate::Module::cooperative_kernel).
+    /// Whether launches are cooperative: see [`Module::cooperative_kernel`](crate::Module::cooperative_kernel).
     pub fn is_cooperative(&self) -> bool {
         self.shared.cooperative
     }
 
-    /// Lets kernels launch this one with so many bytes of shared memory for a block, static and dynamic, as
-    /// `cudaFuncSetAttribute` does with `cudaFuncAttributeMaxDynamicSharedMemorySize`: at first they may have 48 KiB. Launches by the
-    /// host have no such limit.
+    /// Sets the limit of shared memory (static and dynamic bytes of a block) for launches of this kernel by other
+    /// kernels, as `cudaFuncSetAttribute` does with `cudaFuncAttributeMaxDynamicSharedMemorySize`. The default is 48
+    /// KiB. Launches by the host have no such limit.
     ///
     /// # Errors
     /// Those of [`crate::Buffer::write`].
@@ -84,8 +84,8 @@ impl Kernel {
         self.shared.variables.set_shared_limit(self.name(), bytes)
     }
 
-    /// Its whole description, as it is for blocks that the device takes with one invocation for each thread. For larger ones
-    /// it is translated anew when first launched, if it comes from PTX.
+    /// The kernel's interface, for blocks that fit the device with one invocation for each thread. A kernel from PTX is
+    /// translated again for larger blocks when one is first launched.
     pub fn entry(&self) -> &Entry {
         &self.shared.base.entry
     }

@@ -1,4 +1,4 @@
-//! The versions of a kernel: for blocks that the device takes as they are, for larger ones, and for more shared memory.
+//! The versions of a kernel: for ordinary blocks, for larger ones, and for more shared memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -11,27 +11,27 @@ use crate::sync::lock;
 use crate::variables::LoadedVariables;
 use crate::version::Version;
 
-/// A kernel apart from its module.
+/// A kernel without its module.
 pub(crate) struct KernelVersions {
     pub device: Device,
     pub variables: Arc<LoadedVariables>,
-    /// For blocks that the device takes without further ado.
+    /// For blocks that fit the device directly.
     pub base: Arc<Version>,
-    /// For larger ones, made when first launched.
+    /// For larger blocks, made on first launch.
     larger: Mutex<BTreeMap<VersionKey, Arc<Version>>>,
     code: Arc<Code>,
-    /// The size of clusters, where it is the launch that says it.
+    /// The size of clusters, if launches set it.
     cluster: Option<[u32; 3]>,
-    /// Whether its launches are cooperative.
+    /// Whether launches are cooperative.
     pub cooperative: bool,
 }
 
-/// What tells versions of a kernel apart.
+/// The key of a version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum VersionKey {
-    /// Translated here, for blocks of so many threads, with shared memory in device memory or not.
+    /// Translated here: the number of threads of a block, and whether shared memory lies in device memory.
     Threads(u32, bool),
-    /// The number of a variant that was translated elsewhere.
+    /// The index of a variant translated ahead of time.
     Variant(u32),
 }
 
@@ -49,7 +49,8 @@ impl KernelVersions {
         Self { device: device.clone(), variables, base, larger, code, cluster, cooperative }
     }
 
-    /// The version for a block size that the kernel and CUDA allow, and for so much dynamic shared memory.
+    /// The version for a block size, which the kernel and CUDA must allow, and `dynamic` bytes of dynamic shared
+    /// memory.
     pub fn version(&self, block: [u32; 3], dynamic: u32) -> Result<Arc<Version>, Error> {
         let limits = &self.device.target().limits;
         let reason = misfit(&self.base.entry, limits, block);
@@ -87,7 +88,7 @@ impl KernelVersions {
                         return self.larger(VersionKey::Variant(number), || Ok(variant.version(entry)));
                     }
                 }
-                // Launching refuses the shared memory.
+                // The launch itself refuses the amount of shared memory.
                 let Some(reason) = reason else { return Ok(self.base.clone()) };
                 let sizes = variants.iter().filter_map(with_entry).map(|(_, entry)| most_threads(entry, limits));
                 let most = sizes.max().unwrap_or(0);
@@ -99,9 +100,9 @@ impl KernelVersions {
         }
     }
 
-    /// A version for larger blocks or more shared memory, by what tells it from others; made if it isn't there yet.
+    /// A version for larger blocks or more shared memory, by its key; `make` makes a missing one.
     fn larger(&self, key: VersionKey, make: impl FnOnce() -> Result<Version, Error>) -> Result<Arc<Version>, Error> {
-        // Held while translating, so that two threads don't do the same work.
+        // Locked while translating, so that two threads don't do the same work.
         let mut larger = lock(&self.larger);
         if let Some(version) = larger.get(&key) {
             return Ok(version.clone());

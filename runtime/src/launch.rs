@@ -1,4 +1,4 @@
-//! Launching: checks sizes and arguments, and splits the grid into several submissions if asked to.
+//! Launching: checks sizes and arguments, and splits the grid into several submissions if the program wants that.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,40 +21,43 @@ use crate::variant::Variant;
 use crate::version::Prepared;
 
 impl Kernel {
-    /// Launches the kernel after everything launched before, and returns without waiting for it. (The reference device runs
-    /// it at once.) With [`Device::set_max_dispatch_time`] it is submitted part by part, and waited for, unless its blocks may
-    /// wait for each other.
+    /// Launches the kernel after everything launched before, and returns without waiting for it. (The reference device
+    /// runs it immediately.) With [`Device::set_max_dispatch_time`] the grid is submitted in parts, and the call waits
+    /// for them, unless blocks may wait for each other.
     ///
-    /// A block that is larger than the device's workgroups has the kernel translated anew at its first launch, so that each
-    /// invocation runs several threads. Of kernels loaded from SPIR-V that variant is taken which holds the block.
+    /// For blocks larger than the device's workgroups, the kernel is translated again at the first such launch, so that
+    /// each invocation runs several threads. For kernels loaded from SPIR-V, a variant is chosen that can hold the
+    /// block.
     ///
-    /// A kernel that launches others ([`Entry::launches`](ptx2spv_translator::interface::Entry::launches)) is waited for, and so are
-    /// those of them that launch others; the errors of all these launches are those of this call.
+    /// The call waits for a kernel that launches others
+    /// ([`Entry::launches`](ptx2spv_translator::interface::Entry::launches)), and for child kernels that do. It returns
+    /// the errors of all these launches.
     ///
     /// [`Device::set_max_dispatch_time`]: crate::Device::set_max_dispatch_time
     ///
     /// # Safety
-    /// A kernel is foreign code that computes addresses: nothing checks these on a Vulkan device, where a wrong one may end or
-    /// corrupt the process. The caller makes sure that
+    /// A kernel is foreign code that computes addresses. A Vulkan device doesn't check them, and a wrong address may
+    /// crash or corrupt the process. The caller makes sure that
     /// * the arguments have the types that the kernel takes (only their number and sizes are checked), and are values that it
     ///   was written for;
     /// * what the kernel reads and writes with them lies inside of live buffers of this device, until it has ended: a buffer
     ///   must not be dropped while a launch is still to come that reaches it through an address stored elsewhere;
-    /// * its threads don't race with each other, and a kernel that waits for something sees that happen.
+    /// * the threads have no data races, and whatever a kernel waits for happens.
     ///
     /// The reference device checks all of this.
     ///
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`], [`Error::TooFar`],
-    /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this;
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`]; [`Error::Aborted`], [`Error::Fault`],
-    /// [`Error::Timeout`] if it waits; [`Error::NoKernel`], [`Error::Asked`], [`Error::Overwritten`] if a kernel asks for what can't be
-    /// done.
+    /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
+    /// [`Error::TooFar`], [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] for an
+    /// invalid launch; [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`];
+    /// [`Error::Aborted`], [`Error::Fault`], [`Error::Timeout`] if the call waits; [`Error::NoKernel`],
+    /// [`Error::Asked`], [`Error::Overwritten`] for invalid requests of kernels.
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         self.run(self.shared.device.default_state(), config, args)
     }
 
-    /// As [`Kernel::launch`], in stream order.
+    /// Like [`Kernel::launch`], in stream order.
     ///
     /// # Safety
     /// As for [`Kernel::launch`].
@@ -75,13 +78,13 @@ impl Kernel {
         if let Some(bytes) = launch.workspace_bytes() {
             return cooperative::run(device, stream, &*prepared.pipeline, &mut launch, bytes);
         }
-        // Where blocks wait for each other, the first part might not end.
+        // If blocks wait for each other, the first part might never end.
         let Some(most) = device.max_dispatch_time().filter(|_| !self.entry().waits) else {
-            // What was stopped has finished.
+            // A stopped kernel has already finished.
             let run = |_: &dyn Backend, key| Ok(prepared.pipeline.launch(key, &mut launch)?.unwrap_or_default());
             return device.submit(stream, run);
         };
-        // Held from the first part to the last, so that no other launch comes in between.
+        // Locked from the first part to the last, so that no other launch comes in between.
         let _alone = device.lock_parts();
         device.wait_for_functions(stream)?;
         let backend = device.backend();
@@ -95,10 +98,9 @@ impl Kernel {
         })
     }
 
-    /// Launches the kernel `repeats` times, one after another, and returns how long each took, from the end of everything
-    /// before it to its own end: by the device's own clock, or the host's on the reference device, for cooperative launches, and for kernels that
-    /// launch others, whose time is with these.
-    /// Grids are not split here.
+    /// Launches the kernel `repeats` times, one after another, and returns the time of each launch, from the end of all
+    /// earlier work to its own end. The device's clock measures, or the host's: on the reference device, for
+    /// cooperative launches, and for kernels that launch others, whose times are included. Grids are not split here.
     ///
     /// # Safety
     /// As for [`Kernel::launch`].
@@ -123,7 +125,7 @@ impl Kernel {
         prepared.pipeline.time(&mut launch, repeats)
     }
 
-    /// Checks all of a launch on a device, and prepares the kernel.
+    /// Checks a launch, and prepares the kernel.
     pub(crate) fn check(&self, device: &Device, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         self.shared.device.check_same(device)?;
         self.prepare(config, args).map(|_| ())
@@ -137,7 +139,7 @@ impl Kernel {
         Ok((prepared, launch))
     }
 
-    /// As [`Kernel::prepare`], with the parameter block as it is, which may have bytes after the parameters.
+    /// Like [`Kernel::prepare`], with a complete parameter block, which may be longer than the parameters.
     pub(crate) fn prepare_block(
         &self,
         config: &LaunchConfig,
@@ -153,7 +155,7 @@ impl Kernel {
         Ok((prepared, launch))
     }
 
-    /// Prepares a launch whose parameters are still to be set.
+    /// Prepares a launch without parameters, which are set later.
     fn prepare_empty(&self, config: &LaunchConfig) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
         let shared = &*self.shared;
         check_grid(self.entry(), config.grid)?;

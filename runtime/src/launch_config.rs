@@ -1,6 +1,6 @@
-//! What a launch says of itself.
+//! The configuration of a launch.
 
-/// How many threads to launch, and with how much shared memory.
+/// The number of threads to launch, and the amount of dynamic shared memory.
 ///
 /// ```
 /// use ptx2spv_runtime::LaunchConfig;
@@ -26,18 +26,18 @@ impl LaunchConfig {
         Self { grid, block, dynamic_shared_bytes: 0 }
     }
 
-    /// As many blocks as it takes for this many threads in x, y and z.
+    /// The smallest grid that covers this many threads in x, y and z.
     pub fn covering(threads: [u32; 3], block: [u32; 3]) -> Self {
         Self::new([0, 1, 2].map(|i| threads[i].div_ceil(block[i].max(1))), block)
     }
 
-    /// The same with so many bytes of dynamic shared memory.
+    /// Sets the bytes of dynamic shared memory.
     #[must_use]
     pub fn with_shared(self, dynamic_shared_bytes: u32) -> Self {
         Self { dynamic_shared_bytes, ..self }
     }
 
-    /// As many blocks of `block` threads in x as it takes for `threads` threads.
+    /// The smallest grid of blocks of `block` threads that covers `threads` threads in x.
     pub fn linear(threads: u32, block: u32) -> Self {
         Self::new([threads.div_ceil(block.max(1)), 1, 1], [block, 1, 1])
     }

@@ -1,4 +1,4 @@
-//! Launches put together piece by piece, with arguments checked by their kinds too; and what there is to know of a kernel before.
+//! Launches built argument by argument, with their kinds checked, and the attributes of kernels.
 
 use bytemuck::Pod;
 use ptx2spv_translator::interface::Param;
@@ -10,8 +10,8 @@ use crate::launch_config::LaunchConfig;
 use crate::limits::{MAX_BLOCK, MAX_SHARED};
 use crate::stream::Stream;
 
-/// A launch that is being put together. Beside number and sizes of the arguments, their kinds are checked: floats are for
-/// parameters of floats, and integers for parameters of integers.
+/// A builder for a launch. In addition to the number and sizes of the arguments, it checks their kinds: float
+/// parameters need floats, and integer parameters need integers.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, LaunchConfig};
@@ -49,7 +49,7 @@ pub struct Launcher<'a> {
     args: Vec<Arg<'a>>,
 }
 
-/// What there is to know of a kernel before it is launched.
+/// Attributes of a kernel.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, Source};
@@ -67,32 +67,32 @@ pub struct Launcher<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelAttributes {
-    /// Most threads of a block.
+    /// Maximum number of threads of a block.
     pub max_threads: u32,
-    /// The block size that the kernel demands, if it does.
+    /// The block size that the kernel requires, if any.
     pub required_block: Option<[u32; 3]>,
-    /// Bytes of shared memory that it declares.
+    /// Bytes of static shared memory.
     pub static_shared_bytes: u32,
-    /// Most bytes of dynamic shared memory.
+    /// Maximum bytes of dynamic shared memory.
     pub max_dynamic_shared_bytes: u32,
     /// Bytes of parameters.
     pub param_bytes: u32,
-    /// The number of `.target sm_NN`, if the kernel's translation says it.
+    /// The number of `.target sm_NN`, if the translation has recorded it.
     pub architecture: Option<u32>,
 }
 
 impl Kernel {
-    /// Begins a launch in the default stream, without arguments.
+    /// Begins a launch in the default stream.
     pub fn launcher(&self) -> Launcher<'_> {
         Launcher { kernel: self, stream: None, args: Vec::new() }
     }
 
-    /// What there is to know of the kernel.
+    /// The kernel's attributes.
     pub fn attributes(&self) -> KernelAttributes {
         let entry = self.entry();
         let threads = |size: [u32; 3]| size.into_iter().fold(1, u32::saturating_mul);
         let declared = entry.block.required.into_iter().chain(entry.block.max).map(threads);
-        // The translator's own bytes are not the kernel's.
+        // Without the bytes that the translator has added.
         let static_shared_bytes = entry.shared.static_bytes.saturating_sub(entry.shared.own_bytes);
         KernelAttributes {
             max_threads: declared.fold(MAX_BLOCK, u32::min),
@@ -106,7 +106,7 @@ impl Kernel {
 }
 
 impl<'a> Launcher<'a> {
-    /// Chooses a stream.
+    /// Sets the stream.
     #[must_use]
     pub fn stream(self, stream: &'a Stream) -> Self {
         Self { stream: Some(stream), ..self }
@@ -119,7 +119,7 @@ impl<'a> Launcher<'a> {
         self
     }
 
-    /// Adds a struct or an array by value. Its layout must be that of the kernel's source.
+    /// Adds a struct or an array by value. Its layout must match the kernel's source.
     #[must_use]
     pub fn value<T: Pod>(self, value: &'a T) -> Self {
         self.arg(Arg::Bytes(bytemuck::bytes_of(value)))
@@ -145,7 +145,7 @@ impl<'a> Launcher<'a> {
     }
 }
 
-/// Errors if a float is for an integer, or the other way round. Untyped parameters take either.
+/// Fails for a float in an integer parameter, and vice versa. Untyped parameters accept both.
 fn check_kind(kernel: &Kernel, index: usize, arg: &Arg<'_>, param: &Param) -> Result<(), Error> {
     let is_float = match arg {
         Arg::F32(_) | Arg::F64(_) => true,

@@ -1,5 +1,5 @@
-//! Loads PTX kernels and launches them on any Vulkan device, or on a reference device that needs no driver and reports what
-//! Vulkan leaves undefined.
+//! Loads PTX kernels and launches them on any Vulkan device, or on a reference device that needs no driver and reports
+//! undefined behavior.
 //!
 //! The types are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context), [`Stream`], [`Event`],
 //! [`Buffer`] (device memory; [`DeviceSlice`] of typed elements, [`DeviceMemory`] by plain addresses), [`Array`], [`Texture`],
@@ -26,36 +26,38 @@
 //! # }
 //! ```
 //!
-//! The reference device is the cargo feature `reference`, which is on by default; without it, asking for that device fails with
-//! [`Error::NoReference`].
+//! The cargo feature `reference`, enabled by default, adds the reference device. Without it, opening that device fails
+//! with [`Error::NoReference`].
 //!
 //! Contracts:
 //! * **Order.** Launches, fills and device-to-device copies are asynchronous and take effect in the order of the calls,
-//!   each seeing all of the one before, as on CUDA's default stream. A [`Stream`] has an order of its own. Reading and writing buffers from the host waits for what
-//!   it must. While the device is busy, launches collect and are submitted together; [`Device::synchronize`] and every
-//!   access from the host submits what has collected.
+//!   as on CUDA's default stream. A [`Stream`] has its own order. Reading and writing buffers from the host waits for
+//!   earlier work on the device. While the device is busy, launches are collected and submitted together;
+//!   [`Device::synchronize`] and every access from the host submits them.
 //! * **Addresses** are real: kernels may store a buffer's address, compute with it and follow it.
-//! * **Lifetimes.** Whatever is dropped is freed once the device has finished everything launched before.
-//! * **Threads.** All types can be shared between threads. Two threads that launch on one device are ordered by who
-//!   comes first.
-//! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
-//!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
-//! * **Forks.** A device belongs to the process that opened it. In a child that was forked off, whatever uses it fails with
-//!   [`Error::Forked`], and nothing of it is freed; the child may open a device of its own.
-//! * **Aborted kernels.** A kernel can fail by itself, at a `trap` or a failed assertion, and some drivers stop kernels before
-//!   their work is done. The first call that waits for a kernel or reads from the device after it then fails with
-//!   [`Error::Aborted`]. The reference device stops kernels that access
-//!   memory which is not theirs or wait for ever, and says so with [`Error::Fault`] in the same way; what else it finds
-//!   waits in [`ReferenceDevice::take_findings`].
-//! * **Watchdogs.** A desktop may kill what runs for seconds: [`Device::set_max_dispatch_time`] has long grids submitted in
-//!   several parts.
-//! * **Waiting** has no end unless [`Device::set_wait_limit`] sets one.
-//! * **Cache.** Translations are kept in the user's [`Cache`], also for other processes, unless [`LoadOptions`] say otherwise.
-//! * **Output.** What kernels print with `printf` arrives at the same moments, and waits in [`Device::take_output`].
-//! * **Events.** Kernels count events with `pmevent` (`__prof_trigger`): [`Module::counters`] gives the counts,
-//!   [`Module::reset_counters`] starts again.
-//! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
-//!   nothing here checks the addresses that it computes, so that launching is `unsafe`. The reference device does check them.
+//! * **Lifetimes.** Dropped objects are freed once the device has finished everything launched before.
+//! * **Threads.** All types can be shared between threads. Launches from several threads run in the order in which the
+//!   calls reach the device.
+//! * **Errors** are found before anything reaches the device: wrong arguments, sizes, limits and missing features have
+//!   errors of their own. After [`Error::DeviceLost`], everything on that device fails.
+//! * **Forks.** A device belongs to the process that opened it. In a forked child, every use of the device fails with
+//!   [`Error::Forked`], and none of its objects are freed; the child may open a device of its own.
+//! * **Aborted kernels.** A kernel can stop at a `trap` or a failed assertion, and some drivers stop kernels before
+//!   their work is done. The next call that waits for the kernel or reads from the device then fails with
+//!   [`Error::Aborted`]. The reference device stops kernels that access memory outside of their allocations or wait for
+//!   ever, and reports [`Error::Fault`] in the same way; its other findings are collected in
+//!   [`ReferenceDevice::take_findings`].
+//! * **Watchdogs.** A desktop may kill work that runs for seconds: [`Device::set_max_dispatch_time`] splits long grids
+//!   into several submissions.
+//! * **Waiting** has no limit unless [`Device::set_wait_limit`] sets one.
+//! * **Cache.** Translations are stored in the user's [`Cache`], for this and other processes, unless [`LoadOptions`]
+//!   disable it.
+//! * **Output.** Output of `printf` in kernels arrives with the same calls as errors, and is collected in
+//!   [`Device::take_output`].
+//! * **Events.** Kernels count events with `pmevent` (`__prof_trigger`): [`Module::counters`] returns the counts,
+//!   [`Module::reset_counters`] resets them.
+//! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device can access. Its
+//!   addresses are not checked, so that launching is `unsafe`. The reference device does check them.
 
 mod allocations;
 mod args;

@@ -1,4 +1,4 @@
-//! What launches may ask for: CUDA's limits, a kernel's own, and the device's.
+//! Limits of launches: CUDA's, the kernel's own, and the device's.
 
 use ptx2spv_translator::interface::{self, Entry};
 use ptx2spv_translator::target::{self, Limits, Packing};
@@ -8,19 +8,19 @@ use crate::error::Error;
 /// CUDA's grid limits.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
-/// CUDA's limit of a block in z; those in x and y are that of its threads.
+/// CUDA's limit of a block in z. In x and y only the number of threads is limited.
 const MAX_BLOCK_Z: u32 = 64;
 
-/// CUDA's limit for the threads of a block; devices may take more.
+/// CUDA's limit of the threads of a block. Devices may allow more.
 pub(crate) const MAX_BLOCK: u32 = 1024;
 
-/// CUDA's limit for the shared memory of a block in bytes: that of sm_90, on which modules for older targets run too.
+/// CUDA's limit of the shared memory of a block in bytes: that of sm_90, which also runs modules for older targets.
 pub(crate) const MAX_SHARED: u32 = 227 << 10;
 
-/// The largest parameter block, above what any PTX version allows (32,764 bytes).
+/// The largest parameter block, above the limit of every PTX version (32,764 bytes).
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 
-/// Whether the kernel takes such grids.
+/// Fails if the kernel doesn't accept the grid.
 pub(crate) fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result<(), Error> {
     let refuse = |reason| Err(Error::Grid { kernel: entry.name.clone(), grid, reason });
     if grid.contains(&0) {
@@ -37,7 +37,7 @@ pub(crate) fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result<(), Error> {
     }
 }
 
-/// Whether the kernel takes such blocks, apart from the device.
+/// Fails if the kernel doesn't accept the block, whatever the device.
 pub(crate) fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
     let refuse = |reason: String| Err(Error::Block { kernel: entry.name.clone(), block, reason });
     // Can't overflow: a product of three u32 has 96 bits.
@@ -58,14 +58,14 @@ pub(crate) fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
     if block[2] > MAX_BLOCK_Z {
         return refuse(format!("CUDA allows {MAX_BLOCK} x {MAX_BLOCK} x {MAX_BLOCK_Z}"));
     }
-    // Barriers count whole warps.
+    // Barriers count whole warps, so the number of threads is rounded up.
     if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {
         return refuse(format!("its barriers wait for {group} threads, of which {threads} are no multiple"));
     }
     Ok(())
 }
 
-/// The value of `SHARED_BYTES`: never zero, since arrays of no elements don't exist in SPIR-V.
+/// The value of `SHARED_BYTES`. Never zero, since SPIR-V has no empty arrays.
 pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Error> {
     let interface::Shared { static_bytes, own_bytes, .. } = entry.shared;
     let refuse =
@@ -74,7 +74,7 @@ pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Resu
     if lacks_shared(entry, limits, dynamic) {
         return refuse(needed, own_bytes, limits.max_compute_shared_memory_size);
     }
-    // The translator's own bytes of a cluster are not among a block's.
+    // In a cluster, the translator's own bytes are not part of a block's shared memory.
     let own = if entry.cluster.is_some() { 0 } else { own_bytes };
     let block = u64::from(static_bytes.saturating_sub(own)) + u64::from(dynamic);
     match u32::try_from(needed.next_multiple_of(16).max(16)) {
@@ -83,13 +83,13 @@ pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Resu
     }
 }
 
-/// Whether a kernel has no room for a launch's shared memory in the device's workgroups.
+/// Whether a launch's shared memory exceeds the device's workgroups.
 pub(crate) fn lacks_shared(entry: &Entry, limits: &Limits, dynamic: u32) -> bool {
     let needed = target::shared_bytes(entry.shared.static_bytes, dynamic, entry.cluster).next_multiple_of(16);
     entry.scratch.is_none_or(|scratch| !scratch.shared) && needed > limits.max_compute_shared_memory_size.into()
 }
 
-/// Why a device doesn't take a block of this size, if so. CUDA does.
+/// The reason why the device can't run a block of this size, although CUDA allows it.
 pub(crate) fn misfit(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Option<String> {
     let most = limits.max_compute_work_group_invocations;
     let [x, y, z] = limits.max_compute_work_group_size;
@@ -110,13 +110,13 @@ pub(crate) fn misfit(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Option<
     (!within).then(|| format!("the device allows {x} x {y} x {z}"))
 }
 
-/// Most threads of a block of this kernel on a device, of a shape that suits it.
+/// Maximum number of threads of a block of this kernel on a device, if the block's shape fits.
 pub(crate) fn most_threads(entry: &Entry, limits: &Limits) -> u32 {
     let mut most = limits.max_compute_work_group_invocations;
     if entry.packing.is_some() || entry.cluster.is_some() {
         most = most.min(limits.max_compute_work_group_size[0]);
     }
-    // `check::interface` refuses clusters of no blocks.
+    // `check::interface` refuses clusters without blocks.
     most /= entry.cluster.map_or(1, |cluster| cluster.blocks().max(1));
     let threads = |packing: Packing| (most / packing.subgroup_size.max(1)).saturating_mul(packing.span());
     entry.packing.map_or(most, threads).min(MAX_BLOCK)

@@ -1,4 +1,4 @@
-//! Puts programs together of several modules.
+//! Links several modules into one program.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +9,11 @@ use ptx2spv_translator::{Program, Source};
 use crate::binary::read_programs;
 use crate::error::Error;
 
-/// Links modules to one program, by the rules of NVIDIA's linker, as `cuLinkCreate` and its kin do.
+/// Links modules into one program by the rules of NVIDIA's linker, like `cuLinkCreate` and related functions.
 ///
-/// Of `.weak` definitions the first counts, unless there is a `.visible` one, and of `.common` ones the largest. What is declared
-/// `.extern` must be defined by some module, unless CUDA's driver has it. Each module keeps what its version of PTX and its target
-/// mean.
+/// A `.visible` definition takes precedence over `.weak` ones, of which the first is used; of `.common` definitions the
+/// largest is used. Each `.extern` declaration must be defined by some module or by CUDA's driver. Each module keeps
+/// the meaning of its PTX version and target.
 ///
 /// ```
 /// use ptx2spv_runtime::{Linker, Source};
@@ -33,25 +33,26 @@ pub struct Linker {
 }
 
 impl Linker {
-    /// One that chooses so of PTX for several architectures.
+    /// A linker with a choice for files that have PTX for several architectures.
     pub fn new(choice: Choice) -> Self {
         Self { choice, parts: Vec::new() }
     }
 
-    /// Adds a module, or those of a program that was linked before.
+    /// Adds a module, or the modules of a linked program.
     ///
     /// # Errors
-    /// [`Error::Translation`] if a module is wrong in itself.
+    /// [`Error::Translation`] if a module is invalid by itself.
     pub fn add(&mut self, source: &Source) -> Result<(), Error> {
         for module in source.modules() {
-            // Alone, so that what the others have is not missed.
+            // Checked alone, so that symbols of other modules count as declared only.
             Program::new(&Source::new(module.name.clone(), source.slice(module.span)))?;
         }
         self.parts.push(source.clone());
         Ok(())
     }
 
-    /// Adds all modules in the bytes of a file that errors call `name`: PTX, or an executable, a library, an object or a fat binary.
+    /// Adds all modules in a file: PTX, an executable, a library, an object or a fat binary. Errors call the file
+    /// `name`.
     ///
     /// # Errors
     /// [`Error::Binary`] if there is no PTX, and those of [`Linker::add`].
@@ -59,7 +60,7 @@ impl Linker {
         if Binary::is_binary(bytes) {
             return read_programs(name, bytes, self.choice)?.iter().try_for_each(|program| self.add(program));
         }
-        // The driver's callers end text with a zero.
+        // CUDA programs end text with a zero.
         let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
         let no_text = |_| Error::Binary { name: name.to_owned(), error: ptx2spv_fatbin::Error::NotText };
         let text = bytes.get(..end).map_or(Ok(""), std::str::from_utf8).map_err(no_text)?;
@@ -76,17 +77,17 @@ impl Linker {
         self.add_bytes(&name, &bytes)
     }
 
-    /// Links what was added, in that order, to a program of that name.
+    /// Links the added modules, in that order, into a program with the given name.
     ///
     /// # Errors
-    /// [`Error::Translation`]: what no module defines, what several do, and declarations that contradict each other.
+    /// [`Error::Translation`] for undefined symbols, duplicate definitions, and contradicting declarations.
     pub fn link(&self, name: &str) -> Result<Source, Error> {
         let linked = Source::linked(name, self.parts.iter().cloned());
         Program::new(&linked)?;
         Ok(linked)
     }
 
-    /// Whether nothing was added.
+    /// Whether no module was added.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

@@ -1,33 +1,35 @@
-//! How a module is loaded.
+//! Options for loading a module.
 
 use ptx2spv_translator::Math;
 use ptx2spv_translator::interface::ServiceSizes;
 
-/// How to load a PTX module.
+/// Options for loading a PTX module.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, LoadOptions, Math, Source};
 ///
 /// let device = Device::reference(Config::default());
 /// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
-/// // Floats as the device computes them, and each access tested.
+/// Floats as fast as the device computes them, and every access checked.
 /// let options = LoadOptions { math: Math::FAST, check_accesses: true, ..LoadOptions::default() };
 /// device.load_with(&Source::new("nothing.ptx", ptx), options)?;
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// How exact its float arithmetic must be.
+    /// The required accuracy of float arithmetic.
     pub math: Math,
-    /// Whether translations are kept in the user's [`Cache`](crate::Cache), and taken from there.
+    /// Whether translations are stored in the user's [`Cache`](crate::Cache) and reused.
     pub cached: bool,
-    /// How much device memory its kernels have for what they print, allocate and launch.
+    /// Device memory for kernels' output, allocations and launches.
     pub sizes: ServiceSizes,
-    /// Whether the host reaches its variables at the addresses that kernels do, as CUDA's `__managed__` ones must be.
+    /// Whether the host can access variables at the same addresses as kernels, as CUDA's `__managed__` variables
+    /// require.
     pub managed_variables: bool,
-    /// Whether its kernels test each access to global, shared and local memory. One that hits nothing, or that isn't aligned, is not
-    /// performed, and the next call that waits fails with [`Error::Fault`](crate::Error::Fault), which names place, thread and nearest
-    /// allocation. Kernels are slower then. The reference device tests accesses in any case, by itself.
+    /// Whether kernels check each access to global, shared and local memory. An access outside of all allocations, or a
+    /// misaligned one, is not performed, and the next call that waits fails with [`Error::Fault`](crate::Error::Fault),
+    /// which names place, thread and nearest allocation. Kernels are slower then. The reference device always checks
+    /// accesses itself.
     pub check_accesses: bool,
 }
 
@@ -44,7 +46,7 @@ impl Default for LoadOptions {
 }
 
 impl LoadOptions {
-    /// Translates in any case, and keeps nothing.
+    /// Always translates, and doesn't use the cache.
     pub fn uncached(math: Math) -> Self {
         Self { math, cached: false, ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! What a module's clones and its kernels share.
+//! The state that clones and kernels of a module share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use crate::kernel_versions::KernelVersions;
 use crate::sync::lock;
 use crate::variables::LoadedVariables;
 
-/// What a module's clones and its kernels share.
+/// The state that clones and kernels of a module share.
 pub(crate) struct Loaded {
     pub device: Device,
     pub names: Vec<String>,
@@ -19,11 +19,11 @@ pub(crate) struct Loaded {
     pub kernels: Mutex<Kernels>,
 }
 
-/// Kernels, apart from their module, by their names, the clusters that they were translated for, and whether for cooperative launches.
+/// Kernels without their module, by name, cluster size, and whether launches are cooperative.
 pub(crate) type Kernels = HashMap<(String, Option<[u32; 3]>, bool), Arc<KernelVersions>>;
 
 impl Loaded {
-    /// A kernel for launches of that kind, translated if this is the first time.
+    /// A kernel for the given kind of launches, translated on first use.
     pub fn kernel(
         &self,
         name: &str,
@@ -34,7 +34,7 @@ impl Loaded {
         if !names.iter().any(|known| known == name) {
             return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
         }
-        // Held while translating, so that two threads don't do the same work.
+        // Locked while translating, so that two threads don't do the same work.
         let mut kernels = lock(kernels);
         let key = (name.to_owned(), cluster, cooperative);
         if let Some(shared) = kernels.get(&key) {

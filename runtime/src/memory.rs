@@ -1,14 +1,14 @@
-//! The raw layer: device memory by plain 64-bit addresses, as CUDA's driver API has it.
+//! Device memory by plain 64-bit addresses, as in CUDA's driver API.
 
 use crate::device::Device;
 use crate::error::Error;
 use crate::range::{MemoryInfo, MemoryRange};
 
-/// A device's memory by addresses, which may point into the middle of an allocation: for programs that keep account of their memory
-/// themselves. Others have [`Buffer`](crate::Buffer), whose memory can be reached here too.
+/// A device's memory by address, for programs that track allocations themselves. Addresses may point into the middle of
+/// an allocation, including one of a [`Buffer`](crate::Buffer), which other programs should use.
 ///
-/// What is asked for must lie within one live allocation. Everything happens in the order of the calls, as with buffers: reading and
-/// writing waits for what it must, setting and copying is asynchronous.
+/// Each access must lie within one live allocation. Everything happens in the order of the calls, as with buffers:
+/// reading and writing waits for earlier work, filling and copying is asynchronous.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, MemoryRange};
@@ -45,8 +45,8 @@ impl<'d> DeviceMemory<'d> {
         self.device
     }
 
-    /// Allocates `bytes` bytes with undefined contents, and returns the address of the first, a multiple of 256. There is an
-    /// address also if there are no bytes.
+    /// Allocates `bytes` bytes with undefined contents, and returns the address of the first byte, a multiple of 256.
+    /// An allocation of size zero has an address too.
     ///
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
@@ -54,10 +54,11 @@ impl<'d> DeviceMemory<'d> {
         self.device.allocate(bytes)
     }
 
-    /// Frees an allocation by the device's address of its first byte, once the device has finished everything launched before.
+    /// Frees an allocation, given the device address of its first byte, once the device has finished everything
+    /// launched before.
     ///
     /// # Safety
-    /// It was allocated or registered through this type, and no launch is still to come that reaches it.
+    /// The memory was allocated or registered through this type, and no later launch accesses it.
     ///
     /// # Errors
     /// [`Error::NotAllocated`] if no allocation begins at the address.
@@ -83,7 +84,7 @@ impl<'d> DeviceMemory<'d> {
         self.device.backend().write(address, bytes)
     }
 
-    /// Reads bytes, as everything launched before leaves them.
+    /// Reads bytes, after everything launched before.
     ///
     /// # Errors
     /// [`Error::NotAllocated`], and those of [`Buffer::read`](crate::Buffer::read).
@@ -103,7 +104,7 @@ impl<'d> DeviceMemory<'d> {
         self.device.default_stream().copy(from, to, bytes)
     }
 
-    /// Sets `count` bytes, asynchronously.
+    /// Fills `count` bytes, asynchronously.
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -111,7 +112,7 @@ impl<'d> DeviceMemory<'d> {
         self.device.default_stream().set_8(address, value, count)
     }
 
-    /// Sets `count` numbers of 16 bits, asynchronously.
+    /// Fills `count` 16-bit numbers, asynchronously.
     ///
     /// # Errors
     /// [`Error::Misaligned`] unless the address is a multiple of 2, and those of [`DeviceMemory::set_8`].
@@ -119,7 +120,7 @@ impl<'d> DeviceMemory<'d> {
         self.device.default_stream().set_16(address, value, count)
     }
 
-    /// Sets `count` numbers of 32 bits, asynchronously.
+    /// Fills `count` 32-bit numbers, asynchronously.
     ///
     /// # Errors
     /// [`Error::Misaligned`] unless the address is a multiple of 4, and those of [`DeviceMemory::set_8`].
@@ -127,18 +128,18 @@ impl<'d> DeviceMemory<'d> {
         self.device.default_stream().set_32(address, value, count)
     }
 
-    /// Whether a module is loaded whose 32-bit pointers don't reach an address: see
+    /// Whether a loaded module has 32-bit pointers that can't reach an address: see
     /// [`Module::has_short_pointers`](crate::Module::has_short_pointers).
     pub fn is_out_of_reach(&self, address: u64) -> bool {
         self.device.needed_near().is_some_and(|near| !near.contains(address))
     }
 
-    /// The allocation in which an address lies, if one does.
+    /// The allocation that contains an address.
     pub fn find(&self, address: u64) -> Option<MemoryRange> {
         self.device.find(address)
     }
 
-    /// How much memory there is, and how much of that is free.
+    /// The amount of total and free memory.
     pub fn info(&self) -> MemoryInfo {
         self.device.backend().memory_info()
     }

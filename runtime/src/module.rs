@@ -1,4 +1,4 @@
-//! Modules: kernels by name, translated when first asked for, and the variables that they share.
+//! Modules: kernels by name, translated on first use, and the variables that they share.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -47,17 +47,17 @@ impl fmt::Debug for Module {
 }
 
 impl Device {
-    /// Parses a PTX module. Each kernel is translated for this device when first asked for, so that one that the device
-    /// can't run is not in the way of the others. What was loaded before with the same options, also by another process, is
-    /// taken from the user's [`Cache`](crate::Cache) instead.
+    /// Parses a PTX module. Each kernel is translated for this device on first use, so that a kernel that the device
+    /// can't run doesn't affect the others. Translations made before with the same options, also by other processes,
+    /// come from the user's [`Cache`](crate::Cache).
     ///
     /// # Errors
-    /// [`Error::Translation`] if the text is wrong, [`Error::OutOfMemory`] if its variables have no room.
+    /// [`Error::Translation`] if the text is invalid, [`Error::OutOfMemory`] if its variables don't fit.
     pub fn load(&self, source: &Source) -> Result<Module, Error> {
         self.load_with(source, LoadOptions::default())
     }
 
-    /// As [`Device::load`], with options.
+    /// Like [`Device::load`], with options.
     ///
     /// # Errors
     /// Those of [`Device::load`].
@@ -65,10 +65,10 @@ impl Device {
         Module::from_source(self, source, options)
     }
 
-    /// Loads a module that was translated before, for this device or for one with less.
+    /// Loads a module that was translated for this device, or for a less capable one.
     ///
     /// # Safety
-    /// As for [`Device::load_spirv`]: the translation is as the translator made it.
+    /// As for [`Device::load_spirv`]: the translation is unchanged.
     ///
     /// # Errors
     /// Those of [`Device::load_spirv`].
@@ -80,16 +80,16 @@ impl Device {
     /// Loads a SPIR-V module with its interface.
     ///
     /// # Safety
-    /// The SPIR-V is valid for Vulkan and as the interface describes it, as what [`Program::translate`] makes is. Drivers don't
-    /// check it: an invalid module may end or corrupt the process. (The reference device refuses it.)
+    /// The SPIR-V is valid for Vulkan and matches the interface, like the output of [`Program::translate`]. Drivers
+    /// don't check it: an invalid module may crash or corrupt the process. (The reference device refuses it.)
     ///
     /// [`Program::translate`]: ptx2spv_translator::Program::translate
     ///
     /// # Errors
-    /// [`Error::MissingFeatures`] and [`Error::SpirvVersion`] if the device can't run it, [`Error::MadeForOthers`] if it
-    /// relies on what the device's arithmetic doesn't do or its driver does wrong, [`Error::Interface`] if the
-    /// interface contradicts itself, the SPIR-V or the device, [`Error::Refused`] by the reference device, which does check
-    /// the SPIR-V, [`Error::OutOfMemory`].
+    /// [`Error::MissingFeatures`] and [`Error::SpirvVersion`] if the device can't run it, [`Error::MadeForOthers`] if
+    /// it relies on arithmetic that the device doesn't have or on something that the driver does wrong,
+    /// [`Error::Interface`] if the interface contradicts itself, the SPIR-V or the device, [`Error::Refused`] by the
+    /// reference device, which checks the SPIR-V, [`Error::OutOfMemory`].
     pub unsafe fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
         Module::from_spirv(self, spirv, interface)
     }
@@ -107,8 +107,8 @@ impl Module {
         Self::from_variants(device, vec![Shipped::new(device, spirv, interface)?], interface)
     }
 
-    /// The first of the variants has this interface, those after it take larger blocks. All of them passed
-    /// [`check::interface`], and have their variables and reports in the same places.
+    /// The interface is that of the first variant; later ones take larger blocks. All have passed [`check::interface`],
+    /// and have their variables and status records at the same offsets.
     pub(crate) fn from_variants(device: &Device, list: Vec<Shipped>, interface: &Interface) -> Result<Self, Error> {
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
         Self::new(device, names, interface, Code::Spirv(list), false)
@@ -126,7 +126,7 @@ impl Module {
         Ok(Self { shared: Arc::new(Loaded { device: device.clone(), names, variables, code, kernels }) })
     }
 
-    /// The kernel of that name, translated for the device if this is the first time.
+    /// The kernel of a name, translated for the device on first use.
     ///
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
@@ -134,22 +134,22 @@ impl Module {
         Kernel::of_module(&self.shared, name, None, false)
     }
 
-    /// The kernel of that name for launches in clusters of so many blocks in x, y and z, as `cuLaunchKernelEx` makes them
-    /// with `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`. A kernel that names the size itself (`.reqnctapercluster`) needs no
-    /// other than [`Module::kernel`].
+    /// The kernel of a name for launches in clusters of `size` blocks in x, y and z, like `cuLaunchKernelEx` with
+    /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`. For a kernel that sets its own size (`.reqnctapercluster`),
+    /// [`Module::kernel`] is enough.
     ///
     /// # Errors
-    /// Those of [`Module::kernel`], also if the kernel names another size; [`Error::Interface`] if the module was loaded
-    /// translated, and not for this size.
+    /// Those of [`Module::kernel`], also if the kernel sets another size; [`Error::Interface`] if the module was loaded
+    /// as a translation that is not for this size.
     pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel, Error> {
         Kernel::of_module(&self.shared, name, Some(size), false)
     }
 
-    /// The kernel of that name for cooperative launches, as `cuLaunchCooperativeKernel` makes them: its blocks may wait for each
-    /// other, as `grid.sync()` of CUDA's cooperative groups does. On every device, a grid may have any number of blocks.
+    /// The kernel of a name for cooperative launches, like `cuLaunchCooperativeKernel`: its blocks may wait for each
+    /// other, as in `grid.sync()` of CUDA's cooperative groups. A grid may have any number of blocks on every device.
     ///
-    /// Where all blocks that are left wait for others, the grid's dispatch ends, and goes on in another. So a launch returns when
-    /// the kernel has ended. `cluster` is as in [`Module::cluster_kernel`].
+    /// When all remaining blocks wait for others, the dispatch of the grid ends and another one continues it. A launch
+    /// therefore returns when the kernel has ended. `cluster` is as in [`Module::cluster_kernel`].
     ///
     /// # Errors
     /// Those of [`Module::cluster_kernel`].
@@ -165,7 +165,7 @@ impl Module {
         &self.shared.variables
     }
 
-    /// Names of its kernels in the order of the source.
+    /// Names of the kernels in the order of the source.
     pub fn kernel_names(&self) -> &[String] {
         &self.shared.names
     }
@@ -175,13 +175,13 @@ impl Module {
         self.shared.variables.find(name).map(|(variable, address)| (address, variable.size))
     }
 
-    /// Names of its variables by rising address.
+    /// Names of the variables in the order of their addresses.
     pub fn variable_names(&self) -> Vec<&str> {
         self.shared.variables.layout.list.iter().map(|variable| variable.name.as_str()).collect()
     }
 
-    /// Whether its kernels' pointers have 32 bits: the low halves of addresses. They reach only buffers that were allocated while such a
-    /// module was loaded.
+    /// Whether the module has 32-bit pointers: the lower halves of addresses. Its kernels can only reach buffers that
+    /// were allocated while such a module was loaded.
     pub fn has_short_pointers(&self) -> bool {
         self.shared.variables.layout.near
     }
@@ -194,7 +194,7 @@ impl Module {
         self.shared.variables.write(name, offset, bytes)
     }
 
-    /// Reads bytes from an offset of a variable, as everything launched before leaves them.
+    /// Reads bytes from an offset of a variable, after everything launched before.
     ///
     /// # Errors
     /// As [`Module::write_variable`].
@@ -202,9 +202,9 @@ impl Module {
         self.shared.variables.read(name, offset, bytes)
     }
 
-    /// How often warps have executed `pmevent`, for each of the 16 events: all launches since the module was loaded or
-    /// [`Module::reset_counters`] was called, up to the last one before this. CUDA leaves the first eight to programs, as
-    /// `__prof_trigger` does. Zeros if no kernel of the module has `pmevent`.
+    /// How often warps have executed `pmevent`, for each of the 16 events, in all launches since the module was loaded
+    /// or [`Module::reset_counters`] was called. CUDA reserves the first eight for programs (`__prof_trigger`). All
+    /// zeros if no kernel of the module has `pmevent`.
     ///
     /// # Errors
     /// Those of [`crate::Buffer::read`].

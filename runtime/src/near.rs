@@ -1,5 +1,5 @@
-//! Memory for modules whose pointers have 32 bits: one region, from which all buffers come while such a module is loaded. So the low half of
-//! an address says which one it is.
+//! Memory for modules with 32-bit pointers: a single region, from which all buffers are allocated while such a module
+//! is loaded. The lower half of an address then determines the whole address.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -10,17 +10,17 @@ use crate::error::Error;
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
-/// The most bytes of a region: kernels reach less than 1 GiB on either side of their module's variables.
+/// Maximum bytes of the region: kernels reach less than 1 GiB on either side of their module's variables.
 pub(crate) const MOST: u64 = 256 << 20;
 
-/// What every buffer's address is a multiple of.
+/// Alignment of buffers.
 const ALIGNMENT: u64 = 256;
 
-/// The region, and what has been allocated from it.
+/// The region and its allocations.
 pub(crate) struct Near {
     region: MemoryRange,
     parts: Mutex<Parts>,
-    /// How many modules need it.
+    /// Number of modules that need the region.
     users: AtomicUsize,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Near {
 pub(crate) struct NearUser(Arc<Near>);
 
 impl NearUser {
-    /// One more.
+    /// Registers another user.
     pub fn new(near: Arc<Near>) -> Self {
         near.users.fetch_add(1, SeqCst);
         Self(near)
@@ -42,18 +42,19 @@ impl Drop for NearUser {
 }
 
 struct Parts {
-    /// Sizes of what is free, by address. No two of these touch.
+    /// Sizes of free ranges by address. They never touch each other.
     free: BTreeMap<u64, u64>,
-    /// Sizes of what is allocated, as they were asked for.
+    /// Sizes of allocations, as requested.
     used: BTreeMap<u64, u64>,
 }
 
-/// The bytes that an allocation takes, so that each has an address of its own.
+/// Bytes that an allocation occupies, at least one so that its address is unique.
 fn taken(size: u64) -> Option<u64> {
     size.max(1).checked_next_multiple_of(ALIGNMENT)
 }
 
-/// The larger part of a region on one side of a multiple of 2 GiB, without a null pointer: compilers compared pointers as signed numbers.
+/// The larger part of a region on one side of a multiple of 2 GiB, because compilers compared pointers as signed
+/// numbers. The null pointer is left out.
 fn without_wrap(region: MemoryRange) -> MemoryRange {
     let MemoryRange { mut address, mut size } = region;
     let before = address.next_multiple_of(1 << 31) - address;
@@ -67,7 +68,8 @@ fn without_wrap(region: MemoryRange) -> MemoryRange {
 }
 
 impl Near {
-    /// A region of which the larger part on one side of a multiple of 2 GiB is free. Its address is a multiple of 256.
+    /// Makes the larger part of a region on one side of a multiple of 2 GiB available. The address is a multiple of
+    /// 256.
     pub fn new(region: MemoryRange) -> Self {
         let region = without_wrap(region);
         let free = BTreeMap::from([(region.address, region.size)]);
@@ -84,7 +86,7 @@ impl Near {
         address.checked_sub(self.region.address).is_some_and(|offset| offset < self.region.size)
     }
 
-    /// Takes `size` bytes.
+    /// Allocates `size` bytes.
     pub fn allocate(&self, size: u64) -> Result<u64, Error> {
         let parts = &mut *lock(&self.parts);
         let found = taken(size).and_then(|bytes| {
@@ -94,7 +96,7 @@ impl Near {
         let Some((address, room, bytes)) = found else {
             let all = self.region.size;
             return Err(Error::OutOfMemory(format!(
-                "no room for {size} bytes among the {all} that 32-bit addresses reach"
+                "no room for {size} bytes in the {all} bytes that 32-bit addresses reach"
             )));
         };
         parts.free.remove(&address);
@@ -105,7 +107,7 @@ impl Near {
         Ok(address)
     }
 
-    /// Gives back what was allocated at an address.
+    /// Frees the allocation at an address.
     pub fn free(&self, address: u64) {
         let parts = &mut *lock(&self.parts);
         let Some(mut bytes) = parts.used.remove(&address).and_then(taken) else { return };
@@ -122,7 +124,7 @@ impl Near {
         parts.free.insert(start, bytes);
     }
 
-    /// The allocation in which an address lies.
+    /// The allocation that contains an address.
     pub fn find(&self, address: u64) -> Option<MemoryRange> {
         let parts = lock(&self.parts);
         let (&start, &size) = parts.used.range(..=address).next_back()?;

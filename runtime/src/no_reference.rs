@@ -1,4 +1,4 @@
-//! What there is of the reference device in programs that are built without it.
+//! Stand-ins for the reference device in programs that are built without it.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::options::ReferenceOptions;
 
-/// There is none to be opened.
+/// Always fails.
 pub(crate) fn open(_options: Option<&ReferenceOptions>) -> Result<(Arc<dyn Backend>, DeviceInfo), Error> {
     Err(Error::NoReference)
 }
 
-/// There is nothing to be said of it.
+/// Always fails.
 pub(crate) fn describe(_options: Option<&ReferenceOptions>) -> Result<DeviceInfo, Error> {
     Err(Error::NoReference)
 }

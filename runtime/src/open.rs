@@ -1,4 +1,4 @@
-//! Opening and listing devices: chooses a back end, and has a Vulkan device of which nothing is known yet do its self-test.
+//! Opening and listing devices: chooses a back end, and runs the self-test of Vulkan devices on their first use.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::vulkan::{self, Instance, InstanceOptions, PhysicalDevice};
 impl Device {
     /// Opens a device: one of a new Vulkan instance with default options, or the reference device.
     ///
-    /// Where any device will do ([`DeviceSelector::Best`]) and there is no Vulkan device that can run kernels, the reference
-    /// device stands in; [`Device::fallback`] says why.
+    /// If the selector accepts any device ([`DeviceSelector::Best`]) and no Vulkan device can run kernels, the
+    /// reference device is opened instead; [`Device::fallback`] says why.
     ///
     /// # Errors
-    /// Those of [`Instance::new`] and [`Instance::open`], [`Error::BadReferenceOptions`] and [`Error::Target`] if there can be no such
-    /// reference device, [`Error::NoReference`] in a program that is built without it.
+    /// Those of [`Instance::new`] and [`Instance::open`], [`Error::BadReferenceOptions`] and [`Error::Target`] for
+    /// invalid options of the reference device, [`Error::NoReference`] in a program built without it.
     pub fn open(selector: &DeviceSelector) -> Result<Self, Error> {
         Self::open_with(selector, &InstanceOptions::default())
     }
 
-    /// As [`Device::open`], with options for the Vulkan instance.
+    /// Like [`Device::open`], with options for the Vulkan instance.
     ///
     /// # Errors
     /// Those of [`Device::open`].
@@ -53,7 +53,7 @@ impl Device {
 
 #[cfg(feature = "reference")]
 impl Device {
-    /// A reference device of its own, with nothing in its memory.
+    /// Opens a reference device with empty memory of its own.
     ///
     /// ```
     /// use ptx2spv_runtime::{Device, LaunchConfig, ReferenceOptions};
@@ -84,18 +84,19 @@ impl Device {
         Self::new(backend, info, None)
     }
 
-    /// What the reference device alone has to tell; `None` for Vulkan devices.
+    /// The features that only the reference device has; `None` for Vulkan devices.
     pub fn as_reference(&self) -> Option<&reference::ReferenceDevice> {
         (self.backend() as &dyn Any).downcast_ref()
     }
 }
 
 impl Instance {
-    /// Lists the devices in the loader's order, those that can't run kernels (see [`DeviceInfo::missing`]) included. A device
-    /// of which nothing is known yet does its self-test, which takes a second; one that fails at it is trusted with nothing.
+    /// Lists the devices in the loader's order, including those that can't run kernels (see [`DeviceInfo::missing`]).
+    /// On a device's first use, this runs its self-test, which takes a second. If the self-test itself fails, no fact
+    /// is trusted.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in another process.
+    /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in a forked process.
     pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
         let tested = |physical: PhysicalDevice| {
             open_tested(self, &physical).map_or(physical.info, |device| device.info().clone())
@@ -103,7 +104,7 @@ impl Instance {
         Ok(self.physical_devices()?.into_iter().map(tested).collect())
     }
 
-    /// Opens a Vulkan device. The reference device needs no instance: [`Device::open`] opens either.
+    /// Opens a Vulkan device. [`Device::open`] opens any device, including the reference device, and needs no instance.
     ///
     /// # Errors
     /// Those of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
@@ -115,7 +116,7 @@ impl Instance {
     }
 }
 
-/// Opens a device of an instance. A device of which nothing is known yet does its self-test.
+/// Opens a device of an instance, after its self-test if this is its first use.
 fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device, Error> {
     let backend: Arc<dyn Backend> = Arc::new(vulkan::Device::create(instance, physical)?);
     let mut info = physical.info.clone();
@@ -132,8 +133,8 @@ fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device,
     Ok(Device::new(backend, info, None))
 }
 
-/// The devices of this machine: Vulkan's in the loader's order, those that can't run kernels included, and at the end the
-/// reference device. The second part says why there are none of Vulkan's.
+/// The devices of this machine: Vulkan's in the loader's order, including those that can't run kernels, then the
+/// reference device. The second value is the reason if there are no Vulkan devices.
 ///
 /// ```
 /// use ptx2spv_runtime::{DeviceKind, InstanceOptions, devices};
@@ -150,8 +151,8 @@ pub fn devices(options: &InstanceOptions) -> (Vec<DeviceInfo>, Option<Error>) {
     (list, reason)
 }
 
-/// What [`Device::open_with`] would open, without opening it. The second part says why the reference device stands in for
-/// a Vulkan device, if it does.
+/// Returns the device that [`Device::open_with`] would open, without opening it. The second value is the reason if the
+/// reference device replaces a Vulkan device.
 ///
 /// # Errors
 /// Those of [`Device::open_with`].
@@ -180,7 +181,7 @@ pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Resu
     }
 }
 
-/// Whether an error says that there is no Vulkan device to run kernels on.
+/// Whether an error means that there is no Vulkan device for kernels.
 fn is_absence(error: &Error) -> bool {
     matches!(error, Error::NoLoader { .. } | Error::NoDevice { .. } | Error::UnusableDevice { .. })
 }

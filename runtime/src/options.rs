@@ -1,4 +1,4 @@
-//! How the reference device is described in text: in a selector, an environment variable, on the command line.
+//! The text form of options for the reference device: in a selector, an environment variable, or on the command line.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,21 +10,21 @@ use ptx2spv_translator::target::FloatControls;
 
 use crate::error::Error;
 
-/// Which device the reference device is, and how it runs.
+/// Options for the reference device: the device that it imitates, and how it runs.
 ///
-/// As text, these in any order, separated by commas; what is left out is as [`ReferenceOptions::default`] has it:
+/// The text form is a list of these, separated by commas. Missing ones are as in [`ReferenceOptions::default`]:
 ///
 /// | | |
 /// | --- | --- |
 /// | `check` | report undefined values, uninitialised memory, data races and the like |
-/// | `seed=N` | decide what Vulkan leaves open by this seed, badly on purpose |
+/// | `seed=N` | choose randomly, by this seed, where Vulkan allows several behaviors, preferring inconvenient ones |
 /// | `subgroup=N` | a subgroup size: a power of two up to 128 |
-/// | `invocations=N` | workgroups of at most so many invocations, in all and in each dimension |
-/// | `target=NAME` | be the device of a preset or of a file that `ptx2spv devices --json` wrote |
+/// | `invocations=N` | workgroups of at most N invocations, in all and in each dimension |
+/// | `target=NAME` | imitate the device of a preset, or of a file written by `ptx2spv devices --json` |
 /// | `without=A+B` | lack these features and float controls (Vulkan's names) |
-/// | `quirks=A+B` | have modules work around these bugs, which it doesn't have (members of [`Quirks`](ptx2spv_translator::target::Quirks) that are truth values) |
-/// | `threads=N` | host threads that run blocks, where there is neither `check` nor a seed |
-/// | `steps=N` | stop a launch after so many instructions of a dispatch |
+/// | `quirks=A+B` | make modules work around these driver bugs, which this device doesn't have (Boolean members of [`Quirks`](ptx2spv_translator::target::Quirks)) |
+/// | `threads=N` | host threads that run blocks, without `check` and `seed` |
+/// | `steps=N` | stop a launch after N instructions of a dispatch |
 ///
 /// ```
 /// use ptx2spv_runtime::ReferenceOptions;
@@ -37,34 +37,34 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceOptions {
-    /// Report what is undefined.
+    /// Report undefined behavior.
     pub check: bool,
-    /// Decide what Vulkan leaves open by this seed; `None`: as an exact, orderly device would.
+    /// The seed for random choices where Vulkan allows several behaviors; `None` for an exact device with a fixed
+    /// order.
     pub seed: Option<u64>,
-    /// The subgroup size; `None` for that of the target.
+    /// The subgroup size; `None` for the target's.
     pub subgroup: Option<u32>,
-    /// Most invocations of a workgroup, in all and in each dimension, if the target doesn't hold fewer anyway; `None` for what
-    /// it holds.
+    /// Maximum invocations of a workgroup, in total and in each dimension, in addition to the target's own limits.
     pub invocations: Option<NonZeroU32>,
     /// A preset (see [`Target::PRESETS`](ptx2spv_translator::Target::PRESETS)) or a file; `None` for the preset `reference`.
     pub target: Option<String>,
-    /// Features that the target has and this device hasn't.
+    /// Features to remove from the target.
     pub without: BTreeSet<Feature>,
-    /// Float controls that the target has and this device hasn't, by [`FloatControls::names`].
+    /// Float controls to remove from the target, by [`FloatControls::names`].
     pub without_controls: BTreeSet<&'static str>,
-    /// Bugs of drivers that modules work around, though this device has none: names of members of
+    /// Driver bugs that modules work around, although this device has none: names of members of
     /// [`Quirks`](ptx2spv_translator::target::Quirks).
     pub quirks: BTreeSet<String>,
-    /// Host threads; `None` for as many as there are processors.
+    /// Host threads; `None` for one for each processor.
     pub threads: Option<NonZeroUsize>,
-    /// Instructions of a dispatch; `None` for no limit.
+    /// Maximum instructions of a dispatch; `None` for no limit.
     pub steps: Option<u64>,
 }
 
-/// What there is to set.
+/// The possible options.
 const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, quirks=QUIRK+QUIRK, threads=N, steps=N";
 
-/// The error of options that name no reference device.
+/// The error of invalid options.
 pub(crate) fn wrong(what: impl fmt::Display) -> Error {
     Error::BadReferenceOptions(format!("{what}; there are: {KEYS}"))
 }
@@ -97,7 +97,7 @@ impl FromStr for ReferenceOptions {
 }
 
 fn number<N: FromStr>(key: &str, text: &str) -> Result<N, Error> {
-    text.parse().map_err(|_| wrong(format_args!("`{text}` is no number that `{key}` takes")))
+    text.parse().map_err(|_| wrong(format_args!("`{text}` is not a valid number for `{key}`")))
 }
 
 impl fmt::Display for ReferenceOptions {
@@ -123,7 +123,7 @@ impl fmt::Display for ReferenceOptions {
 }
 
 impl ReferenceOptions {
-    /// Takes a feature or a float control away.
+    /// Removes a feature or a float control.
     fn lack(&mut self, name: &str) -> Result<(), Error> {
         if let Some(feature) = Feature::ALL.iter().find(|feature| feature.name().eq_ignore_ascii_case(name)) {
             self.without.insert(*feature);
@@ -132,7 +132,7 @@ impl ReferenceOptions {
         } else {
             let names: Vec<&str> =
                 Feature::ALL.iter().map(|feature| feature.name()).chain(FloatControls::names()).collect();
-            return Err(wrong(format_args!("`{name}` is none of the features {}", names.join(", "))));
+            return Err(wrong(format_args!("`{name}` is not one of the features {}", names.join(", "))));
         }
         Ok(())
     }
@@ -170,12 +170,12 @@ mod tests {
             ("", "there are: check, seed=N"),
             ("sed=1", "`sed=1`"),
             ("check=1", "`check=1`"),
-            ("seed", "no number that `seed` takes"),
-            ("seed=-1", "`-1` is no number"),
-            ("subgroup=4294967296", "no number that `subgroup` takes"),
-            ("invocations=0", "`0` is no number that `invocations` takes"),
-            ("threads=0", "`0` is no number that `threads` takes"),
-            ("without=shaderInt63", "`shaderInt63` is none of the features bufferDeviceAddress, "),
+            ("seed", "not a valid number for `seed`"),
+            ("seed=-1", "`-1` is not a valid number"),
+            ("subgroup=4294967296", "not a valid number for `subgroup`"),
+            ("invocations=0", "`0` is not a valid number for `invocations`"),
+            ("threads=0", "`0` is not a valid number for `threads`"),
+            ("without=shaderInt63", "`shaderInt63` is not one of the features bufferDeviceAddress, "),
             ("target=", "`target=`"),
         ];
         for (text, part) in cases {

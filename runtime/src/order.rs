@@ -1,4 +1,4 @@
-//! Streams as the back ends see them: which commands are in order, and how far the device has got.
+//! Streams as the back ends see them: the order of commands, and the progress of the device.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
@@ -6,18 +6,18 @@ use std::sync::atomic::Ordering::SeqCst;
 /// The stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamKey {
-    /// CUDA's legacy default stream, which is in order with every stream that blocks.
+    /// CUDA's legacy default stream, which is ordered with every blocking stream.
     Default,
-    /// A stream that the program made.
+    /// A stream created by the program.
     Made {
-        /// What tells such streams apart.
+        /// The stream's number.
         number: u64,
-        /// Whether the stream is in order with the default stream.
+        /// Whether the stream is ordered with the default stream.
         blocking: bool,
-        /// Whether the device should prefer the stream's commands to others'.
+        /// Whether the device should prefer this stream's commands.
         urgent: bool,
     },
-    /// In order with all commands.
+    /// Ordered with all commands.
     Everything,
 }
 
@@ -32,10 +32,10 @@ impl StreamKey {
     }
 }
 
-/// The most queues of a device that streams are spread over.
+/// Maximum number of queues that streams are spread over.
 pub(crate) const MAX_QUEUES: usize = 8;
 
-/// A submission to a queue: their numbers rise on each queue, and number zero has finished from the beginning.
+/// A submission to a queue. The serial numbers of each queue rise from 1; number zero counts as finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket {
     /// Below [`MAX_QUEUES`].
@@ -43,28 +43,28 @@ pub(crate) struct Ticket {
     pub serial: u64,
 }
 
-/// A point in a device's work: the last submission to each queue that comes before.
+/// A point in a device's work: for each queue, the last submission before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Point([u64; MAX_QUEUES]);
 
-/// How far a stream has got.
+/// The progress of a stream.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// The last commands that were asked for, by queue.
+    /// The last submitted commands, by queue.
     serials: [AtomicU64; MAX_QUEUES],
     /// The last host function.
     function: AtomicU64,
 }
 
-/// A point in a device's work and among its host functions.
+/// A point in a device's work and in its host functions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
     pub point: Point,
-    /// The number of a host function.
+    /// The number of the last host function before it.
     pub function: u64,
 }
 
-/// A stream, apart from its device.
+/// A stream without its device.
 pub(crate) struct StreamState {
     key: StreamKey,
     pub progress: Progress,
@@ -114,17 +114,17 @@ impl Point {
         self.0[queue]
     }
 
-    /// The submissions that are to finish.
+    /// The submissions that have to finish before the point.
     pub fn tickets(self) -> impl Iterator<Item = Ticket> {
         self.0.into_iter().enumerate().filter(|(_, serial)| *serial > 0).map(|(queue, serial)| Ticket { queue, serial })
     }
 
-    /// Has a submission come before too.
+    /// Adds a submission before the point.
     pub fn add(&mut self, Ticket { queue, serial }: Ticket) {
         self.0[queue] = self.0[queue].max(serial);
     }
 
-    /// The earliest point after both.
+    /// The earliest point that is not before either of the two.
     pub fn max(mut self, other: Self) -> Self {
         other.tickets().for_each(|ticket| self.add(ticket));
         self

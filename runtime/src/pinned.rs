@@ -1,4 +1,4 @@
-//! Memory that both host and device reach: pinned, registered and managed.
+//! Memory that host and device both access: pinned, registered and managed.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -10,10 +10,10 @@ use crate::memory::DeviceMemory;
 use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::MemoryRange;
 
-/// Memory of the host's that the device reaches too, as `cuMemHostAlloc` makes it. Its contents are undefined until written.
+/// Host memory that the device can access too, as from `cuMemHostAlloc`. Its contents are undefined until written.
 ///
-/// Copies between it and the device's memory, in either direction, don't wait for each other's ends: see [`Stream::copy`]. Kernels
-/// reach it by its device address. Dropping it frees it once the device has finished everything launched before.
+/// Copies between pinned and device memory are asynchronous in both directions: see [`Stream::copy`]. Kernels access it
+/// by its device address. Dropping it frees it once the device has finished everything launched before.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -51,7 +51,7 @@ impl Drop for PinnedBuffer {
 }
 
 impl Device {
-    /// Allocates `bytes` bytes of the host's memory that the device reaches too.
+    /// Allocates `bytes` bytes of host memory that the device can access too.
     ///
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
@@ -59,7 +59,7 @@ impl Device {
         Ok(PinnedBuffer { range: self.memory().allocate_pinned(bytes)?, device: self.clone() })
     }
 
-    /// Whether there is memory with one address for host and device, to be had by [`DeviceMemory::allocate_managed`].
+    /// Whether [`DeviceMemory::allocate_managed`] can allocate memory with one address for host and device.
     pub fn has_managed_memory(&self) -> bool {
         match self.backend().allocate_managed(1) {
             Ok(range) => {
@@ -72,7 +72,7 @@ impl Device {
 }
 
 impl PinnedBuffer {
-    /// The device's address of the first byte, a multiple of 256.
+    /// The device address of the first byte, a multiple of 256.
     pub fn address(&self) -> u64 {
         self.range.address
     }
@@ -82,43 +82,44 @@ impl PinnedBuffer {
         self.range.pointer()
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub fn len(&self) -> u64 {
         self.range.size
     }
 
-    /// Whether its size is zero.
+    /// Whether the size is zero.
     pub fn is_empty(&self) -> bool {
         self.range.size == 0
     }
 
-    /// The device that it belongs to.
+    /// The device that the memory belongs to.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Its bytes as the host sees them.
+    /// The bytes, for reading on the host.
     ///
     /// # Safety
-    /// Nothing that was launched and hasn't finished writes them.
+    /// No unfinished work on the device writes them.
     pub unsafe fn bytes(&self) -> &[u8] {
-        // SAFETY: as many bytes are mapped as long as the buffer lives, so they fit a usize; nobody writes them by the contract.
+        // SAFETY: `size` bytes are mapped while the buffer lives, so that their number fits a usize; by the contract
+        // they are not written meanwhile.
         unsafe { slice::from_raw_parts(self.as_ptr(), self.range.size as usize) }
     }
 
-    /// Its bytes as the host sees them, to be written.
+    /// The bytes, for writing on the host.
     ///
     /// # Safety
-    /// Nothing that was launched and hasn't finished reads or writes them.
+    /// No unfinished work on the device reads or writes them.
     pub unsafe fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above; nobody else reads or writes them by the contract.
+        // SAFETY: as above; by the contract they are not used elsewhere meanwhile.
         unsafe { slice::from_raw_parts_mut(self.as_ptr(), self.range.size as usize) }
     }
 }
 
 impl DeviceMemory<'_> {
-    /// Allocates memory of the host's that the device reaches too, as `cuMemHostAlloc` does. [`DeviceMemory::free`] frees it by
-    /// the device's address.
+    /// Allocates host memory that the device can access too, like `cuMemHostAlloc`. [`DeviceMemory::free`] frees it by
+    /// the device address.
     ///
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
@@ -126,8 +127,8 @@ impl DeviceMemory<'_> {
         self.keep(self.device().backend().allocate_pinned(bytes)?)
     }
 
-    /// Allocates memory with one address for host and device, as `cuMemAllocManaged` does. The host may use it when the device
-    /// has finished what uses it.
+    /// Allocates memory with one address for host and device, like `cuMemAllocManaged`. The host may access it once the
+    /// device has finished all work that uses it.
     ///
     /// # Errors
     /// [`Error::NoManagedMemory`] if the device has none, [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
@@ -135,14 +136,15 @@ impl DeviceMemory<'_> {
         self.keep(self.device().backend().allocate_managed(bytes)?)
     }
 
-    /// Has the device reach memory that the host has, as `cuMemHostRegister` does. [`DeviceMemory::free`] takes the memory from
-    /// the device by the device's address; the host's memory stays.
+    /// Makes existing host memory accessible to the device, like `cuMemHostRegister`. [`DeviceMemory::free`] undoes
+    /// this, given the device address; the memory itself remains.
     ///
     /// # Safety
-    /// The memory is there, readable and writable, until it is freed here and everything launched before has finished.
+    /// The memory exists, readable and writable, until it is freed here and everything launched before has finished.
     ///
     /// # Errors
-    /// [`Error::NotRegistered`] if the device can't, or a part of the memory is registered; [`Error::OutOfMemory`].
+    /// [`Error::NotRegistered`] if the device doesn't support it, or a part of the memory is already registered;
+    /// [`Error::OutOfMemory`].
     pub unsafe fn register(&self, host: *mut u8, bytes: u64) -> Result<PinnedRange, Error> {
         let host_address = host.expose_provenance() as u64;
         let refuse = |reason: &str| {
@@ -164,13 +166,13 @@ impl DeviceMemory<'_> {
         Ok(range)
     }
 
-    /// The memory around an address of the host's that the device reaches too, if that is such memory.
+    /// The pinned, registered or managed memory that contains a host address.
     pub fn find_pinned(&self, host: u64) -> Option<PinnedRange> {
         self.device().backend().check_process().ok()?;
         Some(self.device().pinned_ranges().by_host.find(host)?.1)
     }
 
-    /// The memory around an address of the device's that the host reaches too, if that is such memory.
+    /// The pinned, registered or managed memory that contains a device address.
     pub fn find_mapped(&self, address: u64) -> Option<PinnedRange> {
         self.device().backend().check_process().ok()?;
         Some(self.device().pinned_ranges().by_device.find(address)?.1)

@@ -1,9 +1,9 @@
-//! Where memory lies that both host and device reach.
+//! Ranges of memory that host and device both access.
 
 use crate::allocations::Allocations;
 use crate::range::MemoryRange;
 
-/// How memory came to be reached by host and device.
+/// The origin of memory that host and device both access.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, PinnedKind};
@@ -15,15 +15,15 @@ use crate::range::MemoryRange;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinnedKind {
-    /// [`DeviceMemory::allocate_pinned`](crate::DeviceMemory::allocate_pinned) made it.
+    /// Allocated by [`DeviceMemory::allocate_pinned`](crate::DeviceMemory::allocate_pinned).
     Pinned,
-    /// [`DeviceMemory::register`](crate::DeviceMemory::register) gave it to the device.
+    /// Registered by [`DeviceMemory::register`](crate::DeviceMemory::register).
     Registered,
-    /// [`DeviceMemory::allocate_managed`](crate::DeviceMemory::allocate_managed) made it.
+    /// Allocated by [`DeviceMemory::allocate_managed`](crate::DeviceMemory::allocate_managed).
     Managed,
 }
 
-/// Memory that host and device reach, each by an address of its own.
+/// Memory that host and device both access, each by its own address.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, PinnedKind};
@@ -39,13 +39,13 @@ pub enum PinnedKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinnedRange {
-    /// The host's address of the first byte.
+    /// The host address of the first byte.
     pub host: u64,
-    /// The device's address of the first byte.
+    /// The device address of the first byte.
     pub address: u64,
     /// Number of bytes.
     pub size: u64,
-    /// How the memory came to be.
+    /// The origin of the memory.
     pub kind: PinnedKind,
 }
 
@@ -56,7 +56,7 @@ impl PinnedRange {
     }
 }
 
-/// The ranges of a device by the addresses of either side.
+/// The ranges of a device, by host address and by device address.
 #[derive(Default)]
 pub(crate) struct PinnedRanges {
     pub by_host: Allocations<PinnedRange>,
@@ -69,7 +69,7 @@ impl PinnedRanges {
         self.by_device.insert(MemoryRange { address: range.address, size: range.size }, range);
     }
 
-    /// Forgets the range that begins at an address of the device's.
+    /// Removes the range that begins at a device address.
     pub fn remove(&self, address: u64) {
         if let Some((_, range)) = self.by_device.remove(address) {
             self.by_host.remove(range.host);

@@ -1,4 +1,4 @@
-//! Pools of memory, which keep what was freed for the next allocation.
+//! Memory pools, which keep freed memory for later allocations.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,8 +10,8 @@ use crate::order::{Position, StreamKey};
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
-/// Where streams allocate memory from. Clones share the pool. Memory that is freed goes back to the device, unless the pool has
-/// less than its release threshold: then it is kept for the next allocation of that size.
+/// A pool that streams allocate memory from. Clones share the pool. Freed memory is kept for the next allocation of the
+/// same size, as long as the pool has less than its release threshold; otherwise it is returned to the device.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -21,7 +21,7 @@ use crate::sync::lock;
 /// pool.set_release_threshold(1 << 20);
 /// let address = stream.allocate(4096)?;
 /// stream.set_8(address, 1, 4096)?;
-/// // SAFETY: nothing comes later that uses the memory.
+/// SAFETY: no later command uses the memory.
 /// unsafe { stream.free(address) }?;
 /// assert_eq!(stream.allocate(4096)?, address);
 /// assert_eq!((pool.usage().used, pool.usage().reserved), (4096, 4096));
@@ -33,7 +33,7 @@ pub struct MemoryPool {
 }
 
 struct Shared {
-    /// Pools don't keep the device open.
+    /// Weak, since pools don't keep the device open.
     backend: Weak<dyn Backend>,
     state: Mutex<State>,
 }
@@ -45,15 +45,15 @@ struct State {
     kept: Vec<Kept>,
 }
 
-/// Memory that was freed, and that the pool has kept.
+/// Freed memory that the pool keeps.
 struct Kept {
     range: MemoryRange,
-    /// Where it was freed.
+    /// The stream in which it was freed, and the position there.
     stream: StreamKey,
     position: Position,
 }
 
-/// How much memory a pool has, in bytes.
+/// The memory of a pool, in bytes.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -66,17 +66,17 @@ struct Kept {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolUsage {
-    /// What streams have allocated and not freed.
+    /// Bytes that streams have allocated and not freed.
     pub used: u64,
-    /// The most there was of that.
+    /// The maximum of `used` so far.
     pub used_high: u64,
-    /// What streams have allocated, and what the pool has kept.
+    /// Bytes in use and bytes kept.
     pub reserved: u64,
-    /// The most there was of that.
+    /// The maximum of `reserved` so far.
     pub reserved_high: u64,
 }
 
-/// What was allocated from pools, by address: from which, and how much.
+/// Allocations from pools by address, each with its pool and size.
 #[derive(Default)]
 pub(crate) struct Pooled(Mutex<HashMap<u64, (MemoryPool, u64)>>);
 
@@ -105,7 +105,7 @@ impl Pooled {
         lock(&self.0).remove(&address)
     }
 
-    /// Forgets an allocation that goes back to the device by itself.
+    /// Removes an allocation whose memory returns to the device anyway.
     pub fn forget(&self, address: u64) {
         if let Some((pool, size)) = self.remove(address) {
             let usage = &mut lock(&pool.shared.state).usage;
@@ -120,38 +120,38 @@ impl MemoryPool {
         Self { shared: Arc::new(Shared { backend: Arc::downgrade(backend), state: Mutex::default() }) }
     }
 
-    /// Whether the pool's memory is that of a back end.
+    /// Whether the pool belongs to a back end.
     pub(crate) fn is_on(&self, backend: &Arc<dyn Backend>) -> bool {
         self.shared.backend.upgrade().is_some_and(|own| Arc::ptr_eq(&own, backend))
     }
 
-    /// How many bytes the pool may have without giving back what is freed.
+    /// The number of bytes that the pool may hold before freed memory is returned to the device.
     pub fn release_threshold(&self) -> u64 {
         lock(&self.shared.state).release_threshold
     }
 
-    /// Sets how many bytes the pool may have without giving back what is freed.
+    /// Sets the number of bytes that the pool may hold before freed memory is returned to the device.
     pub fn set_release_threshold(&self, bytes: u64) {
         lock(&self.shared.state).release_threshold = bytes;
     }
 
-    /// How much memory the pool has.
+    /// The pool's memory.
     pub fn usage(&self) -> PoolUsage {
         lock(&self.shared.state).usage
     }
 
-    /// Has the high marks of the usage begin again at what there is now.
+    /// Resets the maxima of the usage to the current values.
     pub fn reset_highs(&self) {
         let usage = &mut lock(&self.shared.state).usage;
         (usage.used_high, usage.reserved_high) = (usage.used, usage.reserved);
     }
 
-    /// Gives back what is kept, the oldest first, until the pool has no more than so many bytes, or keeps nothing.
+    /// Returns kept memory, the oldest first, until the pool has at most `bytes` bytes or keeps nothing.
     pub fn trim_to(&self, bytes: u64) {
         self.shared.trim_to(bytes);
     }
 
-    /// Takes memory of a size that was freed earlier in the stream, or that the device has passed.
+    /// Takes kept memory of a size, which was freed in the same stream or at a point that the device has passed.
     pub(crate) fn take_kept(
         &self,
         stream: StreamKey,
@@ -170,7 +170,7 @@ impl MemoryPool {
         Ok(None)
     }
 
-    /// Counts memory that the device has made for the pool.
+    /// Counts memory that was allocated for the pool.
     pub(crate) fn add(&self, bytes: u64) {
         lock(&self.shared.state).usage.add(bytes, bytes);
     }

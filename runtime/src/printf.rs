@@ -1,12 +1,12 @@
-//! What kernels print: reads their records and formats them as C's `printf` does, which is what CUDA's host side does.
+//! Output of kernels: reads the records of `printf` and formats them like C's `printf`, as CUDA's host side does.
 //!
-//! Formats and strings are read from the module's variables, where string literals lie; a string elsewhere can't be read
-//! any more and is shown by its address.
+//! Formats and strings are read from the module's variables, where string literals are. Other strings can't be read any
+//! more, and only their address is shown.
 
 use ptx2spv_translator::interface::output;
 
-/// Appends the text of all records of an output region, given from its beginning. `string` finds the bytes of the string
-/// at an address, without its zero.
+/// Appends the text of all records of an output region, given from its beginning. `string` returns the bytes of the
+/// string at an address, without the terminating zero.
 pub(crate) fn render(region: &[u8], string: &mut dyn FnMut(u64) -> Option<Vec<u8>>, out: &mut Vec<u8>) {
     let mut rest = region.get(output::RECORDS as usize..).unwrap_or_default();
     let header = output::HEADER as usize;
@@ -27,7 +27,7 @@ pub(crate) fn render(region: &[u8], string: &mut dyn FnMut(u64) -> Option<Vec<u8
     }
 }
 
-/// How much of a region, of which the first words are given, there is to read.
+/// The number of bytes to read of a region, given its first words.
 pub(crate) fn used(first: &[u8], size: u64) -> u64 {
     let used = word(first, output::USED as usize).unwrap_or(0);
     if used == 0 { 0 } else { output::RECORDS.saturating_add(used.into()).min(size) }
@@ -42,16 +42,16 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 struct Formatter<'a> {
-    /// What is still to be read of the format.
+    /// The rest of the format.
     format: &'a [u8],
-    /// The record, and where in it the next argument is.
+    /// The record, and the offset of the next argument.
     values: &'a [u8],
     at: usize,
     string: &'a mut dyn FnMut(u64) -> Option<Vec<u8>>,
     out: &'a mut Vec<u8>,
 }
 
-/// What stands between `%` and the letter that ends a conversion.
+/// The parts of a conversion between `%` and the final letter.
 #[derive(Clone, Copy, Default)]
 struct Spec {
     left: bool,
@@ -65,7 +65,7 @@ struct Spec {
     bits: u32,
 }
 
-/// Widths and precisions beyond this are cut, so that a kernel can't fill the host's memory.
+/// Widths and precisions are limited to this, so that a kernel can't exhaust the host's memory.
 const MOST: u64 = 1 << 16;
 
 impl Formatter<'_> {
@@ -164,7 +164,7 @@ impl Formatter<'_> {
                 self.float(spec, letter, value);
             }
             _ => {
-                // No conversion of C's: as it stands.
+                // Not a C conversion: written literally.
                 let length = written.len() - self.format.len();
                 self.out.push(b'%');
                 self.out.extend(&written[..length]);
@@ -172,7 +172,7 @@ impl Formatter<'_> {
         }
     }
 
-    /// A number of the format, or an argument for `*`; zero if there is none.
+    /// A number in the format, or an argument for `*`; zero if there is none.
     fn number(&mut self) -> i64 {
         if let Some((b'*', rest)) = self.format.split_first() {
             self.format = rest;
@@ -186,7 +186,7 @@ impl Formatter<'_> {
         number
     }
 
-    /// The next argument; zero after the last one.
+    /// The next argument; zero if there are no more.
     fn value(&mut self, bytes: usize) -> u64 {
         self.at = self.at.next_multiple_of(bytes);
         let value = if bytes == 8 { long(self.values, self.at) } else { word(self.values, self.at).map(u64::from) };
@@ -198,17 +198,17 @@ impl Formatter<'_> {
         self.value(if spec.bits == 64 { 8 } else { 4 })
     }
 
-    /// An integer's digits with what stands before them.
+    /// Writes an integer's digits, with sign or prefix.
     fn digits(&mut self, spec: Spec, negative: bool, prefix: &str, digits: &str) {
         let prefix = if negative { "-" } else { prefix };
         let digits = if digits == "0" && spec.precision == Some(0) { "" } else { digits };
         let zeros = spec.precision.unwrap_or(1).saturating_sub(digits.len());
         let digits = "0".repeat(zeros) + digits;
-        // A precision turns zeros as padding off.
+        // A precision disables padding with zeros.
         self.pad(Spec { zero: spec.zero && spec.precision.is_none(), ..spec }, prefix.as_bytes(), digits.as_bytes());
     }
 
-    /// Writes a prefix and a text in the field's width.
+    /// Writes a prefix and a text, padded to the field's width.
     fn pad(&mut self, spec: Spec, prefix: &[u8], text: &[u8]) {
         let missing = spec.width.saturating_sub(prefix.len() + text.len());
         let (blanks, zeros, after) = match spec {
@@ -358,7 +358,7 @@ mod tests {
     }
     use Value::{Float, Int, Long, Text};
 
-    /// Formats as a kernel's record would be; strings lie at addresses that count up from 1.
+    /// Formats like a kernel's record. Strings have the addresses 1, 2, and so on.
     fn printf(format: &str, values: &[Value]) -> String {
         let mut strings = vec![format.as_bytes().to_vec()];
         let mut arguments = Vec::new();
@@ -388,7 +388,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Against what the GNU C library prints.
+    /// Expected values are the output of the GNU C library.
     #[test]
     fn formats_as_c_does() {
         let cases: &[(&str, &[Value], &str)] = &[

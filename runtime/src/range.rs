@@ -1,4 +1,4 @@
-//! Ranges and rows of device memory, and how much of that there is.
+//! Ranges and rows of device memory, and its size.
 
 /// A range of device memory.
 ///
@@ -19,7 +19,7 @@ pub struct MemoryRange {
     pub size: u64,
 }
 
-/// How much memory a device has.
+/// The memory size of a device.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -29,13 +29,13 @@ pub struct MemoryRange {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
-    /// Bytes that are free, as far as the driver tells; else those that this program has not allocated.
+    /// Free bytes as reported by the driver, or else the bytes that this program has not allocated.
     pub free: u64,
-    /// Bytes in all.
+    /// Total bytes.
     pub total: u64,
 }
 
-/// Rows of device memory, with a pitch between their beginnings.
+/// Rows of device memory, `pitch` bytes apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
     pub first: MemoryRange,
@@ -44,12 +44,12 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// One row.
+    /// A single row.
     pub fn one(first: MemoryRange) -> Self {
         Self { first, count: 1, pitch: first.size }
     }
 
-    /// Each of the rows.
+    /// The ranges of all rows.
     pub fn ranges(self) -> impl Iterator<Item = MemoryRange> {
         let Self { first: MemoryRange { address, size }, count, pitch } = self;
         (0..count).map(move |row| MemoryRange { address: address + row * pitch, size })

@@ -7,12 +7,12 @@ const MARK: &[u8; 8] = b"ptx2spv1";
 
 const HASH: usize = 32;
 
-/// What a file belongs to: a hash of all that its contents depend on.
+/// The key of a file: a hash of everything that the contents depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key([u8; HASH]);
 
 impl Key {
-    /// The key of some parts, which are told apart.
+    /// The key of a list of parts. Their boundaries count too.
     pub fn new(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -26,18 +26,18 @@ impl Key {
         &self.0
     }
 
-    /// Half of it, for a file's name.
+    /// Half of the key in hexadecimal, for a file's name.
     pub fn name(&self) -> String {
         self.0[..HASH / 2].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// The file of some contents.
+/// Packs contents into a file.
 pub(super) fn pack(key: &Key, contents: &[u8]) -> Vec<u8> {
     [&MARK[..], &key.0, &Sha256::digest(contents), contents].concat()
 }
 
-/// The contents of a file, if the file is whole and belongs to the key.
+/// The contents of a file, if the file is complete and has this key.
 pub(super) fn unpack(key: &Key, mut file: Vec<u8>) -> Option<Vec<u8>> {
     let rest = file.strip_prefix(&MARK[..])?.strip_prefix(&key.0[..])?;
     let (hash, contents) = rest.split_at_checked(HASH)?;

@@ -1,4 +1,4 @@
-//! The folder: reading and writing files, the bound of their size, and what there is to show of them.
+//! The cache folder: reading and writing files, limiting their size, and usage statistics.
 
 use std::fs;
 use std::io;
@@ -11,22 +11,22 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 
 use super::file::{Key, pack, unpack};
 
-/// Where cached files go instead of the user's cache folder; empty for none.
+/// Names the folder of cached files, instead of the user's cache folder; empty to disable the cache.
 pub const CACHE_VARIABLE: &str = "PTX2SPV_CACHE";
 
-/// Most bytes of all files.
+/// Maximum bytes of all files.
 const MOST: u64 = 512 << 20;
 
-/// Bytes that a process writes before it looks again how much there is.
+/// Bytes that a process writes between two checks of the limit.
 const WRITTEN: u64 = 16 << 20;
 
-/// Files used within this time count as used now, so that they are not touched at each use.
+/// Files used within this time count as just used, which saves an update of the file's time at each use.
 const RECENT: Duration = Duration::from_secs(3600);
 
-/// The kinds of files, by how their names begin.
+/// The kinds of files, by the prefix of their names.
 const KINDS: [(&str, &str); 3] = [("code-", "translations"), ("pipelines-", "pipelines"), ("device-", "self-tests")];
 
-/// Ends the name of a file that is being written.
+/// The suffix of incomplete files.
 const UNFINISHED: &str = ".part";
 
 /// The folder in which translations, data of the driver's pipeline caches and results of self-tests are kept.
@@ -43,7 +43,7 @@ pub struct Cache {
     folder: PathBuf,
 }
 
-/// How much of one kind a cache has.
+/// Usage of the cache by one kind of file.
 ///
 /// ```
 /// for usage in ptx2spv_runtime::Cache::of_user().iter().flat_map(|cache| cache.usage()) {
@@ -52,7 +52,7 @@ pub struct Cache {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheUsage {
-    /// Of what.
+    /// The kind of file.
     pub kind: &'static str,
     /// Number of files.
     pub files: u64,
@@ -69,8 +69,8 @@ struct Found {
 }
 
 impl Cache {
-    /// The cache that [`CACHE_VARIABLE`] or else the user's cache folder has; none if the variable is empty, or there is no such
-    /// folder.
+    /// The cache in the folder of [`CACHE_VARIABLE`], or else in the user's cache folder. `None` if the variable is
+    /// empty, or there is no such folder.
     pub fn of_user() -> Option<Self> {
         let folder = match std::env::var_os(CACHE_VARIABLE) {
             Some(folder) if folder.is_empty() => return None,
@@ -80,7 +80,7 @@ impl Cache {
         Some(Self { folder })
     }
 
-    /// A cache in a folder, which need not be there yet.
+    /// A cache in a folder, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -90,7 +90,7 @@ impl Cache {
         &self.folder
     }
 
-    /// How much there is of each kind. Other files in the folder don't count.
+    /// The usage by each kind of file. Other files in the folder don't count.
     pub fn usage(&self) -> Vec<CacheUsage> {
         let found = self.list();
         let of_kind = |(number, (_, kind)): (usize, &(&str, &'static str))| {
@@ -100,7 +100,7 @@ impl Cache {
         KINDS.iter().enumerate().map(of_kind).collect()
     }
 
-    /// Deletes everything, and returns how many files that were. Other files in the folder stay.
+    /// Deletes all cached files, and returns their number. Other files in the folder stay.
     ///
     /// # Errors
     /// A file can't be deleted.
@@ -109,7 +109,7 @@ impl Cache {
         for file in self.list() {
             match fs::remove_file(file.path) {
                 Ok(()) => count += 1,
-                // Another process was faster.
+                // Another process has deleted the file already.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -117,12 +117,12 @@ impl Cache {
         Ok(count)
     }
 
-    /// Where a file with a name is.
+    /// The path of a file in the folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The contents kept for a key.
+    /// The contents stored under a key.
     pub(crate) fn read(&self, kind: &str, key: &Key) -> Option<Vec<u8>> {
         let path = self.path(&name(kind, key));
         let contents = unpack(key, fs::read(&path).ok()?)?;
@@ -130,14 +130,14 @@ impl Cache {
         Some(contents)
     }
 
-    /// Keeps contents for a key.
+    /// Stores contents under a key.
     pub(crate) fn write(&self, kind: &str, key: &Key, contents: &[u8]) {
         if contents.len() as u64 <= MOST / 4 {
             self.write_file(&name(kind, key), &pack(key, contents));
         }
     }
 
-    /// Writes a whole file beside its place, and moves it there.
+    /// Writes a temporary file and renames it, so that readers never see an incomplete file.
     pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Relaxed);
@@ -149,7 +149,7 @@ impl Cache {
         self.bound(bytes.len() as u64);
     }
 
-    /// Keeps all files within their bound. So many bytes were written just now.
+    /// Counts written bytes, and shrinks the cache from time to time.
     fn bound(&self, written: u64) {
         static LEFT: AtomicU64 = AtomicU64::new(0);
         let spent = LEFT.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(written));
@@ -159,12 +159,12 @@ impl Cache {
         }
     }
 
-    /// Deletes what was not used for the longest time, until a quarter is free again, if there is more than so many bytes.
+    /// If there are more than `most` bytes, deletes the least recently used files until a quarter is free.
     fn shrink(&self, most: u64) {
         let mut found = self.list();
         let mut bytes: u64 = found.iter().map(|file| file.bytes).sum();
         let now = SystemTime::now();
-        // What a killed process left.
+        // An incomplete file of a killed process.
         let is_left = |file: &Found| file.unfinished && now.duration_since(file.used).is_ok_and(|age| age > RECENT);
         found.sort_by_key(|file| (!is_left(file), file.used));
         let bound = if bytes > most { most / 4 * 3 } else { most };
@@ -265,7 +265,7 @@ mod tests {
             cache.write("code", &key(text), &[0; 28]);
         }
         let [a, b, c, d] = [("a", 30), ("b", 50), ("c", 10), ("d", 40)].map(|(text, hours)| age(&cache, text, hours));
-        // Left by a process that was killed, and being written.
+        // One file left by a killed process, and one that is being written.
         let [left, written] = ["code-x.1-0.part", "code-y.1-0.part"].map(|name| cache.path(name));
         fs::write(&left, "x").unwrap();
         fs::write(&written, "y").unwrap();
@@ -274,13 +274,13 @@ mod tests {
         let there = |paths: [&PathBuf; 6]| paths.map(|path| path.exists());
         cache.shrink(1000);
         assert_eq!(there([&a, &b, &c, &d, &left, &written]), [true, true, true, true, false, true]);
-        // Using one makes it young. Each has 100 bytes.
+        // Reading a file marks it as used. Each file has 100 bytes.
         assert!(cache.read("code", &key("b")).is_some());
         cache.shrink(400);
         assert_eq!(there([&a, &b, &c, &d, &left, &written]), [false, true, true, false, false, true]);
     }
 
-    /// The folder that the test below, run again as a process of its own, writes to until somebody kills it.
+    /// The folder that the test below writes to when run again as a process of its own, which is then killed.
     const WRITER: &str = "PTX2SPV_TEST_WRITER";
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
                 .args(["--exact", "cache::folder::tests::a_killed_writer_damages_nothing"])
                 .env(WRITER, &cache.folder);
             let mut writer = writer.stdout(std::process::Stdio::null()).spawn().unwrap();
-            // The writer is killed as soon as it writes, or some time after it has written a whole file.
+            // The writer is killed as soon as it starts to write, or some time after its first complete file.
             let before = cache.list().len();
             let writes = || match kill {
                 0..8 => cache.list().len() != before,
@@ -323,7 +323,7 @@ mod tests {
             }
         }
         assert!(seen > 0, "nothing was written");
-        // What the killed have left goes when it is old.
+        // Incomplete files of killed writers are deleted once they are old.
         for file in cache.list().into_iter().filter(|file| file.unfinished) {
             let old = SystemTime::now() - 2 * RECENT;
             fs::File::options().append(true).open(file.path).unwrap().set_modified(old).unwrap();

@@ -1,8 +1,9 @@
-//! Files in the user's cache folder: translations, data of the driver's pipeline caches, and what self-tests found.
+//! Files in the user's cache folder: translations, the driver's pipeline caches, and results of self-tests.
 //!
-//! Many processes use the folder at a time. A file is written beside and moved to its place, so that nobody reads half of it, and
-//! says which key it belongs to; what is damaged counts as not there, and is written anew. The folder has a bounded size: what was
-//! not used for the longest time goes first. Whatever can't be read or written costs time, nothing else.
+//! Many processes use the folder at a time. A file is written under a temporary name and then renamed, so that no
+//! reader sees half of it. It contains the key it belongs to. Damaged files count as missing and are written again. The
+//! folder's size is limited: the least recently used files are deleted first. Errors of reading and writing cost time,
+//! but nothing else.
 
 mod file;
 mod folder;

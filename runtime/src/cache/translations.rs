@@ -1,4 +1,4 @@
-//! Translations in the cache: by the text, the translator's version, and all that it was told.
+//! Translations in the cache. The key covers the PTX, the translator's version and all options.
 
 use ptx2spv_translator::{CODE_VERSION, Interface, Options, Source};
 use serde::de::DeserializeOwned;
@@ -14,23 +14,23 @@ pub(crate) struct Translations {
     text: Key,
 }
 
-/// What is known of a module without translating its kernels.
+/// A description of a module that needs no translation of its kernels.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Description {
     /// Names of its kernels.
     pub names: Vec<String>,
-    /// The interface of a translation of none.
+    /// The interface of a translation without kernels.
     pub interface: Interface,
 }
 
 impl Translations {
-    /// Those in a cache.
+    /// The translations of a source in a cache.
     pub fn new(cache: Cache, source: &Source) -> Self {
         let text = Key::new(&[CODE_VERSION.as_bytes(), source.name().as_bytes(), source.text().as_bytes()]);
         Self { cache, text }
     }
 
-    /// Options have a text form with all that they hold, the target's facts included.
+    /// The debug form of the options has all their contents, including the target's facts.
     fn key(&self, what: &str, options: &Options<'_>) -> Key {
         Key::new(&[self.text.bytes(), what.as_bytes(), format!("{options:?}").as_bytes()])
     }
@@ -57,7 +57,7 @@ impl Translations {
     }
 }
 
-/// The number of words, the words, and a description in JSON.
+/// Packs the number of words, the words, and a description in JSON.
 fn join(spirv: &[u32], description: &impl Serialize) -> Option<Vec<u8>> {
     let mut contents = (spirv.len() as u64).to_le_bytes().to_vec();
     contents.extend(spirv.iter().flat_map(|word| word.to_le_bytes()));

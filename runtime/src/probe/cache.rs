@@ -1,7 +1,7 @@
-//! Remembers what the self-test found out, in this process and in files of the user's cache folder.
+//! Stores results of the self-test, in this process and in files of the user's cache folder.
 //!
-//! A file belongs to a device, a version of its driver, and a version of the self-test. It says so in its text, which is
-//! compared as a whole. A file that can't be read or written costs another self-test, nothing else.
+//! A file belongs to a device, a version of its driver, and a version of the self-test. Its text includes these and is
+//! compared as a whole. A file that can't be read or written only costs another self-test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +16,11 @@ use crate::cache::Cache;
 use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;
 
-/// Counts changes of the self-test, or of what the translator makes of its instructions, that can change what it finds.
+/// Version of the self-test. Increased when the test, or the translation of its instructions, changes in a way that can
+/// change results.
 const VERSION: u32 = 13;
 
-/// What the self-test found out about a device.
+/// The results of the self-test of a device.
 #[derive(Serialize, Deserialize)]
 struct Record {
     device: String,
@@ -28,7 +29,7 @@ struct Record {
 
 static FOUND: LazyLock<Mutex<BTreeMap<String, Findings>>> = LazyLock::new(Mutex::default);
 
-/// What is known of a device from earlier.
+/// The stored results for a device.
 pub(crate) fn known(info: &DeviceInfo) -> Option<Findings> {
     let key = key(info);
     if let Some(findings) = lock(&FOUND).get(&key) {
@@ -38,7 +39,7 @@ pub(crate) fn known(info: &DeviceInfo) -> Option<Findings> {
     (record.device == key).then_some(record.findings)
 }
 
-/// Remembers what was found out about a device.
+/// Stores the results for a device.
 pub(crate) fn keep(info: &DeviceInfo, findings: &Findings) {
     let key = key(info);
     let record = Record { device: key.clone(), findings: findings.clone() };
@@ -48,8 +49,8 @@ pub(crate) fn keep(info: &DeviceInfo, findings: &Findings) {
     lock(&FOUND).insert(key, findings.clone());
 }
 
-/// What the answer depends on. The target holds the driver's workarounds and float controls. What a processor does as a device
-/// depends on the instructions that it has: the folder may be shared by several machines.
+/// Everything that the results depend on. The target includes the driver's workarounds and float controls. On CPU
+/// devices, results depend on the processor's instructions, and several machines may share the folder.
 pub(crate) fn key(info: &DeviceInfo) -> String {
     let processor = if info.kind == DeviceKind::Cpu { processor() } else { Vec::new() };
     let target = ptx2spv_translator::Target { facts: Facts::default(), ..info.target.clone() };
@@ -65,7 +66,7 @@ pub(crate) fn key(info: &DeviceInfo) -> String {
     )
 }
 
-/// What drivers for processors choose instructions by: what this one has, and what Mesa is told to do without.
+/// The properties by which CPU drivers choose instructions: the processor's features, and Mesa's override of them.
 fn processor() -> Vec<String> {
     let overridden = std::env::var("GALLIUM_OVERRIDE_CPU_CAPS").ok();
     instructions().into_iter().map(str::to_owned).chain(overridden).collect()

@@ -1,5 +1,5 @@
-//! Whether arithmetic on floats gives the same with operands that the driver's compiler knows as with others: constants, or one
-//! value twice. What it gives with others is judged elsewhere.
+//! Checks whether float arithmetic has the same results with operands that the driver's compiler knows: constants, or
+//! one value used twice. Results for unknown operands are judged elsewhere.
 
 use std::fmt::Write;
 
@@ -8,17 +8,17 @@ use ptx2spv_translator::target::Facts;
 use super::instructions::{Fact, Width};
 use super::operands::{double_corners, single_corners};
 
-/// An instruction with some operands that the compiler knows.
+/// An instruction with some operands known to the compiler.
 pub struct Known {
     name: &'static str,
     pub width: Width,
-    /// How many it takes.
+    /// The number of operands.
     operands: usize,
-    /// Whether the facts vouch for what it gives with other operands.
+    /// Whether the facts say that its results with unknown operands are right.
     pub trusted: fn(&Facts) -> bool,
 }
 
-/// What the facts are about: a width, and specials or other constants.
+/// The facts, each for a width, and for special constants or the others.
 pub const FACTS: [(Fact, Width, bool); 4] = [
     (|facts| &mut facts.known_specials_f32_right, Width::Single, true),
     (|facts| &mut facts.known_constants_f32_right, Width::Single, false),
@@ -26,7 +26,7 @@ pub const FACTS: [(Fact, Width, bool); 4] = [
     (|facts| &mut facts.known_constants_f64_right, Width::Double, false),
 ];
 
-/// Those of a width.
+/// The instructions of a width.
 pub fn of(width: Width) -> impl Iterator<Item = &'static Known> {
     ALL.iter().filter(move |known| known.width == width)
 }
@@ -44,9 +44,9 @@ const ALL: [Known; 10] = [
     Known::double("fma.rn.f64", 3, |facts| facts.fma_f64_fused),
 ];
 
-/// Constants that compilers treat in ways of their own. The first are special: the zeros, and a NaN.
+/// Constants that compilers treat specially. The first ones are "specials": the zeros, and a NaN.
 const NUMBERS: [f64; 8] = [0.0, -0.0, f64::NAN, 1.0, -1.0, 2.0, 0.5, f64::INFINITY];
-/// How many of them are special.
+/// Number of specials.
 const SPECIALS: usize = 3;
 
 /// An operand of an instruction.
@@ -56,12 +56,12 @@ enum Operand {
     Constant(usize),
     /// A number from memory.
     First,
-    /// Another one.
+    /// Another number from memory.
     Second,
 }
 
 impl Operand {
-    /// How PTX writes it where the compiler knows it, or sees that it is there twice.
+    /// The operand in PTX, visible to the compiler as a constant or as a repeated value.
     fn known(self, width: Width) -> String {
         match self {
             Self::Constant(number) => literal(width, NUMBERS[number]),
@@ -70,7 +70,7 @@ impl Operand {
         }
     }
 
-    /// How PTX writes it as one that only memory knows. `place` tells several from each other.
+    /// The operand in PTX, loaded from memory. `place` distinguishes several loads.
     fn unknown(self, place: usize) -> String {
         match self {
             Self::Constant(number) => format!("%n{number}"),
@@ -96,7 +96,7 @@ impl Known {
         Self { name, width: Width::Double, operands, trusted }
     }
 
-    /// Its applications, those about specials and about one value twice or those about other constants.
+    /// The combinations of operands to test: with specials or repeated values, or with other constants.
     fn applications(&self, specials: bool) -> Vec<Vec<Operand>> {
         use Operand::{Constant, First, Second};
         let numbers = if specials { 0..SPECIALS } else { SPECIALS..NUMBERS.len() };
@@ -112,7 +112,7 @@ impl Known {
         if specials {
             list.extend([vec![First, First, Second], vec![First, Second, First], vec![Second, First, First]]);
         }
-        // Of two operands, some are the same then, and some have no constant.
+        // With two operands, some combinations become equal, and some have no known operand left.
         list.iter_mut().for_each(|operands| operands.truncate(self.operands));
         let is_known = |operands: &Vec<Operand>| {
             operands.iter().any(|operand| matches!(operand, Constant(_)))
@@ -128,7 +128,7 @@ impl Known {
         distinct
     }
 
-    /// What a thread found wrong, in words; `None` if nothing.
+    /// Describes the fault that a thread found; `None` if it found none.
     pub fn describe(&self, specials: bool, [place, with, without]: [u64; 3]) -> Option<String> {
         let application = usize::try_from(place.checked_sub(1)?).ok()?;
         let operands = self.applications(specials).get(application).map(|operands| self.written(operands));
@@ -142,9 +142,10 @@ impl Known {
         operands.iter().map(|operand| format!(", {}", operand.known(self.width))).collect()
     }
 
-    /// A module with a kernel `probe` of operands and results. Each thread takes its own three of the former, after the
-    /// constants, and gives three of the latter: the number of an application, from 1, that is wrong on them, what it gives,
-    /// and what it gives with all from memory. Drivers take long to compile many stores.
+    /// A module with a kernel `probe` of operands and results. Each thread reads the constants and its own three
+    /// operands. It writes three results: the number of a faulty combination, counted from 1, its result with known
+    /// operands, and its result with all operands from memory. There is only one set of results, because drivers are
+    /// slow to compile many stores.
     pub fn ptx(&self, specials: bool, facts: &Facts) -> String {
         let size = self.width.size();
         let bits = 8 * size;
@@ -209,7 +210,7 @@ impl Known {
         )
     }
 
-    /// What the kernel takes: the constants, and for each thread a number, another one, and the first one again.
+    /// The kernel's input: the constants, and for each thread a number, another one, and the first one again.
     pub fn operands(&self) -> (Vec<u8>, u32) {
         let corners = match self.width {
             Width::Single => single_corners(),
@@ -219,14 +220,14 @@ impl Known {
             Width::Single => u64::from((*number as f32).to_bits()),
             Width::Double => number.to_bits(),
         });
-        // Each corner meets one far from it.
+        // Pairs each corner with a distant one.
         let others = corners.iter().cycle().skip(corners.len() / 3);
         let triples = corners.iter().zip(others).flat_map(|(x, y)| [*x, *y, *x]);
         let bytes = constants.chain(triples).flat_map(|bits| self.width.bytes(bits)).collect();
         (bytes, u32::try_from(corners.len()).unwrap_or(u32::MAX))
     }
 
-    /// Whether the facts say which NaN a result is. Elsewhere one is as good as another.
+    /// Whether the facts define which NaN a result is. Otherwise all NaNs are equivalent.
     fn are_nans_told_apart(&self, facts: &Facts) -> bool {
         match self.width {
             Width::Single => facts.nan_f32_nvidia,

@@ -1,30 +1,30 @@
-//! What the self-test finds: facts about a device, and what came of single attempts.
+//! Results of the self-test: facts about a device, and outcomes of single attempts.
 
 use ptx2spv_translator::target::Facts;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// What the self-test found out.
+/// The results of the self-test.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Findings {
-    /// What holds.
+    /// The facts that hold.
     pub facts: Facts,
-    /// For what doesn't hold, an instruction with operands that it is wrong on.
+    /// For each fact that doesn't hold, an instruction with operands on which it is wrong.
     pub seen: Vec<String>,
 }
 
-/// What came of an instruction.
+/// The outcome of testing an instruction.
 pub(super) enum Attempt {
-    /// It gives what it should on all its operands.
+    /// All results are right.
     Right,
-    /// It doesn't, for instance here, or the driver stopped its kernel.
+    /// A result is wrong, as described, or the driver stopped the kernel.
     Wrong(String),
-    /// The device can't run it.
+    /// The device can't run the instruction.
     Impossible,
 }
 
-/// Why a kernel was stopped, if that is what went wrong with it: an answer about the device like any other.
+/// The error of a stopped kernel, which is a result like any other. Other errors are passed on.
 pub(super) fn stopped(run: Result<(), Error>) -> Result<Option<Error>, Error> {
     match run {
         Err(error) if error.is_of_stopped_kernels() => Ok(Some(error)),

@@ -1,6 +1,6 @@
-//! f16 in f64: the numbers that the self-test compares with.
+//! f16 arithmetic in f64, for expected results of the self-test.
 
-/// The number that the bits of an f16 stand for; a NaN for one.
+/// The value of an f16.
 pub fn widened(bits: u64) -> f64 {
     let (exponent, fraction) = (bits >> 10 & 31, bits & 1023);
     let magnitude = match exponent {
@@ -12,21 +12,21 @@ pub fn widened(bits: u64) -> f64 {
     if bits & 0x8000 == 0 { magnitude } else { -magnitude }
 }
 
-/// The bits of the f16 next to a number, the even one of two as near; 0x7fff for NaN.
+/// The bits of the f16 nearest to a number, ties to even; 0x7fff for NaN.
 pub fn narrowed(number: f64) -> u64 {
     if number.is_nan() {
         return 0x7fff;
     }
     let sign = (number.to_bits() >> 63) << 15;
     let magnitude = number.abs();
-    // The last place of the numbers around this one, those below the least normal number having the same.
+    // The unit in the last place near this number. Subnormal numbers have that of the least normal number.
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
     let units = (magnitude / 2f64.powi(exponent - 10)).round_ties_even();
     let bits = if magnitude >= 65520.0 { 0x7c00 } else { (((exponent + 14) as u64) << 10) + units as u64 };
     sign | bits
 }
 
-/// The sum of two numbers rounded to odd: rounding it again to f16 is as if only that had been done.
+/// The sum of two numbers rounded to odd, so that rounding it to f16 has no double rounding.
 pub fn odd_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if !sum.is_finite() {

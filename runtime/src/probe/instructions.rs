@@ -1,11 +1,11 @@
-//! The instructions of the self-test: what each fact rests on.
+//! The instructions of the self-test, by the facts that depend on them.
 
 use ptx2spv_translator::target::Facts;
 
 use super::judge;
 use super::operands::{Operands, double, double_nans, ends, halves, single, single_nans, tiny, unary};
 
-/// Size of operands and results.
+/// The size of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     Single,
@@ -21,12 +21,12 @@ impl Width {
         }
     }
 
-    /// Bits as they lie in memory.
+    /// The bytes in memory.
     pub fn bytes(self, bits: u64) -> impl Iterator<Item = u8> {
         bits.to_le_bytes().into_iter().take(self.size())
     }
 
-    /// Bits from memory.
+    /// The bits from bytes in memory.
     pub fn bits(bytes: &[u8]) -> u64 {
         bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
     }
@@ -34,12 +34,12 @@ impl Width {
 
 /// An instruction on floats.
 pub struct Instruction {
-    /// PTX from the operands `%a`, `%b` and `%c` to the result `%r`, registers of bits. `%out` is the result's address, and
-    /// `%cell` one of shared memory.
+    /// PTX that computes the result `%r` from the operands `%a`, `%b` and `%c`, which are untyped registers. `%out` is
+    /// the result's address, and `%cell` the address of a word of shared memory.
     pub text: &'static str,
-    /// Of operands and result.
+    /// The width of operands and result.
     pub width: Width,
-    /// What it is tried on.
+    /// The operands to test.
     pub operands: fn() -> Vec<Operands>,
     /// Whether a result is right.
     pub right: fn(Operands, u64) -> bool,
@@ -66,7 +66,7 @@ impl Instruction {
         Self { text, width: Width::Single, operands: tiny, right }
     }
 
-    /// On pairs of f16.
+    /// An instruction on pairs of f16.
     const fn halves(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
         Self { text, width: Width::Single, operands: halves, right }
     }
@@ -79,12 +79,12 @@ impl Instruction {
         Self { text, width: Width::Double, operands: double_nans, right }
     }
 
-    /// Whether it computes on 64-bit floats.
+    /// Whether the instruction computes with 64-bit floats.
     pub fn needs_doubles(&self) -> bool {
         self.text.contains("f64")
     }
 
-    /// An application of it in words.
+    /// Describes an application of the instruction.
     pub fn describe(&self, operands: Operands, result: u64) -> String {
         let digits = 2 * self.width.size();
         let given = ["%a", "%b", "%c"].into_iter().zip(operands).filter(|(name, _)| self.text.contains(name));
@@ -142,8 +142,8 @@ pub type Fact = fn(&mut Facts) -> &mut bool;
 /// Facts, each with the instructions that must be right for it to hold.
 pub type FactTests = &'static [(Fact, &'static [Instruction])];
 
-/// What must be right if `fma` is written as a dot product: whatever a driver could make of product and sum. It may know operands,
-/// find the product elsewhere, or move it.
+/// The tests for `fma` as a dot product: all contexts in which a driver could separate product and sum. It may know
+/// operands, reuse a product, or move one.
 pub const DOT: &[Instruction] = &[
     Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32),
     Instruction::single("fma.rn.f32 %r, %a, %b, 0f00000000;", |[a, b, _], result| judge::fma_f32([a, b, 0], result)),
@@ -158,7 +158,7 @@ pub const DOT: &[Instruction] = &[
         judge::fma_f32([a, 0xc000_0000, c], result)
     }),
     Instruction::single("fma.rn.f32 %r, %a, %a, %c;", |[a, _, c], result| judge::fma_f32([a, a, c], result)),
-    // The product's own rounding error.
+    // The rounding error of the product.
     Instruction::single(
         "mul.rn.f32 %r, %a, %b; xor.b32 %r, %r, 0x80000000; fma.rn.f32 %r, %a, %b, %r;",
         judge::product_error_f32,
@@ -170,25 +170,25 @@ pub const DOT: &[Instruction] = &[
     Instruction::single("mul.rn.f32 %r, %b, %c; fma.rn.f32 %r, %r, %a, %b;", |[a, b, c], result| {
         judge::fma_f32([judge::product_f32(b, c), a, b], result)
     }),
-    // The sum goes on.
+    // The sum is used in further arithmetic.
     Instruction::single(
         "fma.rn.f32 %r, %a, %b, %c; mul.rn.f32 %r, %r, %c; add.rn.f32 %r, %r, %a;",
         judge::fused_in_a_row,
     ),
-    // In a branch, and the product in the other one.
+    // A branch, with the separate product in the other branch.
     Instruction::single(
         "setp.lt.f32 %p, %a, %c; @%p bra LESS; mul.rn.f32 %r, %a, %b; add.rn.f32 %r, %r, %c; bra DONE; \
          LESS: fma.rn.f32 %r, %a, %b, %c; DONE:",
         judge::fused_if_less,
     ),
-    // Nobody needs the sum before the condition.
+    // The sum is not needed before the condition, so the compiler may move it.
     Instruction::single(
         "fma.rn.f32 %r, %a, %b, %c; setp.lt.f32 %p, %a, %c; @%p bra DONE; mov.u32 %n, 4; \
          ROUND: add.rn.f32 %a, %a, %c; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra ROUND; \
          xor.b32 %c, %a, %r; xor.b32 %r, %a, %c; DONE:",
         judge::fma_f32,
     ),
-    // The product doesn't change from round to round.
+    // The product is loop-invariant.
     Instruction::single(
         "mov.u32 %n, 4; ROUND: fma.rn.f32 %c, %a, %b, %c; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra ROUND; \
          mov.b32 %r, %c;",
@@ -196,18 +196,18 @@ pub const DOT: &[Instruction] = &[
     ),
 ];
 
-/// The whole part of 252 times what is clamped to [0, 1], as libraries' `exp` has it.
+/// Clamps to [0, 1], multiplies by 252 and rounds down, as `exp` of libraries does.
 const FLOOR: &str = "cvt.sat.f32.f32 %r, %a; fma.rm.f32 %r, %r, 0f437C0000, 0f4B400001;";
-/// The same of a sum.
+/// The same for a sum.
 const SUM_FLOOR: &str = "add.rn.sat.f32 %r, %a, %b; fma.rm.f32 %r, %r, 0f437C0000, 0f4B400001;";
 
-/// What must be right if the root is made of its inverse.
+/// The tests for a square root by its inverse.
 pub const SQRT: &[Instruction] = &[
     Instruction::single("sqrt.rn.f32 %r, %a;", judge::sqrt_f32),
     Instruction::unary("sqrt.rn.f32 %r, %a;", judge::sqrt_f32),
 ];
 
-/// What is known of `Fma` itself.
+/// Facts about `Fma` itself.
 pub const FMA: FactTests = &[
     (|facts| &mut facts.fma_f32_fused, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32_normal)]),
     (|facts| &mut facts.fma_f32_denormals, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32)]),
@@ -513,7 +513,7 @@ pub const FACTS: FactTests = &[
         &[
             Instruction::unary(FLOOR, judge::floor_of_saturated),
             Instruction::ends(FLOOR, judge::floor_of_saturated),
-            // The clamp may be made part of a sum.
+            // A driver may fuse the clamp into the sum.
             Instruction::single(SUM_FLOOR, |[a, b, _], result| {
                 judge::floor_of_saturated([judge::sum_f32(a, b), 0, 0], result)
             }),
@@ -526,9 +526,9 @@ pub const FACTS: FactTests = &[
             Instruction::halves("sub.rn.f16x2 %r, %a, %b;", judge::sub_f16),
             Instruction::halves("mul.rn.f16x2 %r, %a, %b;", judge::mul_f16),
             Instruction::halves("fma.rn.f16x2 %r, %a, %b, %c;", judge::fma_f16),
-            // The product and the sum stay apart.
+            // The product and the sum must not be fused.
             Instruction::halves("mul.rn.f16x2 %r, %a, %b; add.rn.f16x2 %r, %r, %c;", judge::product_and_sum_f16),
-            // Operands that the driver's compiler knows: zeros, ones, twos.
+            // Operands known to the driver's compiler: zeros, ones, twos.
             Instruction::halves("add.rn.f16x2 %r, %a, 0;", |[a, ..], result| judge::add_f16([a, 0, 0], result)),
             Instruction::halves("add.rn.f16x2 %r, %a, 0x80008000;", |[a, ..], result| {
                 judge::add_f16([a, 0x8000_8000, 0], result)

@@ -1,5 +1,5 @@
-//! Right results: Rust's own arithmetic, which is IEEE 754's, for exact operations; bounds of the PTX manual against f64
-//! for approximate ones. Any NaN is as good as another here.
+//! Expected results. Exact operations use Rust's own arithmetic, which is IEEE 754's; approximate ones use the error
+//! bounds of the PTX manual, against f64. All NaNs are equivalent here.
 
 use super::half::{narrowed, odd_sum, widened};
 use super::operands::Operands;
@@ -21,12 +21,12 @@ fn same_f64(expected: f64, result: u64) -> bool {
     expected.to_bits() == result || expected.is_nan() && f64::from_bits(result).is_nan()
 }
 
-/// The result is that of a function of the first operand.
+/// The result is a function of the first operand.
 pub fn f32_like(operands: Operands, result: u64, function: fn(f32) -> f32) -> bool {
     same_f32(function(f32s(operands)[0]), result)
 }
 
-/// The result is that of a function of the first operand.
+/// The result is a function of the first operand.
 pub fn f64_like(operands: Operands, result: u64, function: fn(f64) -> f64) -> bool {
     same_f64(function(f64s(operands)[0]), result)
 }
@@ -36,40 +36,40 @@ pub fn fma_f32(operands: Operands, result: u64) -> bool {
     same_f32(a.mul_add(b, c), result)
 }
 
-/// Bits of a product of numbers by their bits.
+/// The bits of the rounded product of two numbers.
 pub fn product_f32(a: u64, b: u64) -> u64 {
     let [a, b, _] = f32s([a, b, 0]);
     (a * b).to_bits().into()
 }
 
-/// A product and the negative of what it rounds to.
+/// A product minus its rounded value.
 pub fn product_error_f32([a, b, _]: Operands, result: u64) -> bool {
     fma_f32([a, b, product_f32(a, b) ^ 0x8000_0000], result)
 }
 
-/// `fma` of all three, times the last, plus the first.
+/// `fma` of all three operands, times the third, plus the first.
 pub fn fused_in_a_row(operands: Operands, result: u64) -> bool {
     let [a, b, c] = f32s(operands);
     same_f32(a.mul_add(b, c) * c + a, result)
 }
 
-/// `fma` if the first is less than the last, else product and sum rounded each.
+/// `fma` if the first operand is less than the third, else rounded product plus third operand.
 pub fn fused_if_less(operands: Operands, result: u64) -> bool {
     let [a, b, c] = f32s(operands);
     same_f32(if a < c { a.mul_add(b, c) } else { a * b + c }, result)
 }
 
-/// The product of the first two added four times to the last.
+/// The product of the first two operands, added four times to the third by `fma`.
 pub fn fused_in_rounds(operands: Operands, result: u64) -> bool {
     let [a, b, c] = f32s(operands);
     same_f32((0..4).fold(c, |sum, _| a.mul_add(b, sum)), result)
 }
 
-/// Right where nothing is subnormal, neither operands nor the result.
+/// Right wherever neither operands nor the result are subnormal.
 pub fn fma_f32_normal(operands: Operands, result: u64) -> bool {
     let [a, b, c] = f32s(operands);
     let exact = a.mul_add(b, c);
-    // A sum that rounds up to the least normal number may have been flushed before.
+    // A sum that rounds up to the least normal number may have been flushed before rounding.
     let flushed = |x: f32| x.is_subnormal() || x.abs() == f32::MIN_POSITIVE;
     [a, b, c, exact].into_iter().any(flushed) || same_f32(exact, result)
 }
@@ -117,63 +117,64 @@ pub fn mul_f64(operands: Operands, result: u64) -> bool {
     same_f64(a * b, result)
 }
 
-/// A bit each for less, less or equal, equal, and unequal or undefined.
+/// A bit each for less, less or equal, equal, and unequal or unordered.
 pub fn compares_f64(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f64s(operands);
     let holds = [a < b, a <= b, a == b, a != b];
     result == holds.into_iter().rev().fold(0, |bits, holds| bits << 1 | u64::from(holds))
 }
 
-/// A number converted.
+/// The result is the expected number.
 pub fn converted_f64(expected: f64, result: u64) -> bool {
     same_f64(expected, result)
 }
 
-/// The first operand's lower half as f64, which may have been flushed as an f32.
+/// The lower half of the first operand, an f32, as f64. The f32 may be flushed first.
 pub fn widened_f32([a, ..]: Operands, result: u64) -> bool {
     let narrow = f32::from_bits(a as u32);
     narrow.is_subnormal() || same_f64(narrow.into(), result)
 }
 
-/// The first operand as f32, which may have been flushed as such.
+/// The first operand as f32, which may be flushed.
 pub fn narrowed_f64(operands: Operands, result: u64) -> bool {
     let narrow = f64s(operands)[0] as f32;
     involves_denormals(&[], narrow) || same_f32(narrow, result)
 }
 
-/// Zero of the same sign for a subnormal number.
+/// Replaces a subnormal number by zero of the same sign.
 fn flush(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
-/// The sum, where subnormal operands and results count as zeros of their sign.
+/// The sum, with subnormal operands and results flushed to zero of their sign.
 pub fn add_f32_flushing(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands).map(flush);
     same_f32(flush(a + b), result)
 }
 
-/// The difference, in the same way.
+/// The difference, with the same flushing.
 pub fn sub_f32_flushing(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands).map(flush);
     same_f32(flush(a - b), result)
 }
 
-/// The product, in the same way; and zero too for what is below the least normal number when rounded with any exponent.
+/// The product, with the same flushing. It is also zero if it is below the least normal number when rounded with
+/// unlimited exponent range.
 pub fn mul_f32_flushing([a, b, _]: Operands, result: u64) -> bool {
     fma_f32_flushing([a, b, u64::from((-0f32).to_bits())], result)
 }
 
-/// The fused product, in the same way.
+/// The fused product and sum, with the same flushing.
 pub fn fma_f32_flushing(operands: Operands, result: u64) -> bool {
     let [a, b, c] = f32s(operands).map(flush);
-    // Far from where exponents end, this shows what is tiny.
+    // Scaled up, where exponents don't underflow, to see whether the rounded result is tiny.
     let up = 2f32.powi(32);
     let scaled = (a * up).mul_add(b, c * up);
     let is_tiny = scaled.abs() < f32::MIN_POSITIVE * up;
     same_f32(if is_tiny { 0f32.copysign(scaled) } else { a.mul_add(b, c) }, result)
 }
 
-/// A NaN is the one that NVIDIA's instructions give.
+/// A NaN has NVIDIA's bits.
 pub fn nan_f32(_: Operands, result: u64) -> bool {
     !f32::from_bits(result as u32).is_nan() || result == 0x7fff_ffff
 }
@@ -183,7 +184,7 @@ pub fn nan_f32_kept(operands: Operands, result: u64) -> bool {
     !f32s(operands)[0].is_nan() || result == operands[0] | 0x40_0000
 }
 
-/// A NaN is the first operand in this order that is NaN, made quiet, or the one that hardware makes.
+/// A NaN is the first operand, in this order, that is NaN, made quiet; or else the device's own NaN.
 pub fn nan_f64(operands: Operands, result: u64, order: &[usize]) -> bool {
     let given = order.iter().map(|index| operands[*index]).find(|bits| f64::from_bits(*bits).is_nan());
     let expected = given.map_or(0xfff8_0000_0000_0000, |bits| bits | 1 << 51);
@@ -195,12 +196,12 @@ pub fn mul_f32(operands: Operands, result: u64) -> bool {
     same_f32(a * b, result)
 }
 
-/// Any NaN if both are, and of zeros the negative one.
+/// The minimum: NaN only if both operands are, and −0 is less than +0.
 pub fn min_f32(operands: Operands, result: u64) -> bool {
     extreme_f32(operands, result, |a, b| a.total_cmp(&b).is_lt())
 }
 
-/// Any NaN if both are, and of zeros the positive one.
+/// The maximum: NaN only if both operands are, and −0 is less than +0.
 pub fn max_f32(operands: Operands, result: u64) -> bool {
     extreme_f32(operands, result, |a, b| a.total_cmp(&b).is_gt())
 }
@@ -210,7 +211,7 @@ fn extreme_f32(operands: Operands, result: u64, wins: fn(f32, f32) -> bool) -> b
     same_f32(if b.is_nan() || !a.is_nan() && wins(a, b) { a } else { b }, result)
 }
 
-/// The integer of an f32.
+/// The integer that an f32 converts to.
 pub fn saturated(operands: Operands, result: u64, integer: fn(f32) -> u32) -> bool {
     result == u64::from(integer(f32s(operands)[0]))
 }
@@ -229,14 +230,14 @@ pub fn twice_f32(operands: Operands, result: u64) -> bool {
     f32_like(operands, result, |a| a + a)
 }
 
-/// Whether the right result may be affected by flushing: it or an operand is subnormal, or it was below the least normal number
-/// before it was rounded.
+/// Whether flushing may affect the exact result: an operand or the result is subnormal, or the result was below the
+/// least normal number before rounding.
 fn involves_denormals(operands: &[f32], exact: f32) -> bool {
     let denormal = |x: &f32| x.is_subnormal();
     operands.iter().any(denormal) || exact.is_subnormal() || exact.abs() == f32::MIN_POSITIVE
 }
 
-/// The sum is right, or involves denormals and is too small to be trusted.
+/// The sum is right, or denormals are involved and the result is too small to be trusted.
 fn sum_f32_normal(operands: [f32; 2], exact: f32, result: u64) -> bool {
     let is_small = f32::from_bits(result as u32).abs() < 2f32.powi(-100);
     same_f32(exact, result) || is_small && involves_denormals(&operands, exact)
@@ -252,7 +253,7 @@ pub fn sub_f32_normal(operands: Operands, result: u64) -> bool {
     sum_f32_normal([a, b], a - b, result)
 }
 
-/// The product is right, or involves denormals but no zero and is neither normal nor infinite.
+/// The product is right, or denormals are involved, no operand is zero, and the result is neither normal nor infinite.
 pub fn mul_f32_normal(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands);
     let found = f32::from_bits(result as u32);
@@ -260,32 +261,31 @@ pub fn mul_f32_normal(operands: Operands, result: u64) -> bool {
     same_f32(a * b, result) || !is_trusted && involves_denormals(&[a, b], a * b)
 }
 
-/// The quotient is right, or involves denormals and isn't normal.
+/// The quotient is right, or denormals are involved and the result isn't normal.
 pub fn div_f32_normal(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands);
     let is_trusted = f32::from_bits(result as u32).is_normal();
     same_f32(a / b, result) || !is_trusted && involves_denormals(&[a, b], a / b)
 }
 
-/// The root of what is not subnormal.
+/// The square root is right unless the operand is subnormal.
 pub fn sqrt_f32_normal(operands: Operands, result: u64) -> bool {
     f32s(operands)[0].is_subnormal() || sqrt_f32(operands, result)
 }
 
-/// The comparison holds, or neither operand is normal and one is subnormal.
+/// The comparison is right, or both operands are below the normal numbers and one is subnormal.
 pub fn compares_f32_normal(operands: Operands, result: u64, holds: fn(f32, f32) -> bool) -> bool {
     let [a, b, _] = f32s(operands);
     let is_tiny = a.abs() < f32::MIN_POSITIVE && b.abs() < f32::MIN_POSITIVE;
     result == u64::from(holds(a, b)) || is_tiny && involves_denormals(&[a, b], 0.0)
 }
 
-/// A number converted.
+/// The result is the expected number.
 pub fn converted_f32(expected: f32, result: u64) -> bool {
     same_f32(expected, result)
 }
 
-/// Whether a result is within a relative error, or exactly what the operand asks for where that is zero, infinite or no
-/// number.
+/// Whether a result is within a relative error. Zero, infinity and NaN have to be exact.
 fn within(exact: f64, result: u64, relative: f64) -> bool {
     let found = f32::from_bits(result as u32);
     let nearest = exact as f32;
@@ -295,16 +295,15 @@ fn within(exact: f64, result: u64, relative: f64) -> bool {
     (f64::from(found) - exact).abs() <= relative * exact.abs()
 }
 
-/// What rounding a result between 1 and 2 adds to an error: hardware's own functions are off by that beyond the manual's
-/// bounds.
+/// The rounding error of a result between 1 and 2, which hardware's own functions add to the manual's bounds.
 const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
-/// The same where the result is a normal number.
+/// Like [`exp2_f32`], wherever the result is a normal number.
 pub fn exp2_f32_normal(operands: Operands, result: u64) -> bool {
     f32s(operands)[0] < -126.0 || exp2_f32(operands, result)
 }
 
-/// Within 2^-22.5 of the mantissa, whose unit is at least that of subnormal numbers, and rounded.
+/// Within 2^-22.5 of the mantissa, and rounding. The unit is at least that of subnormal numbers.
 pub fn exp2_f32(operands: Operands, result: u64) -> bool {
     let x = f64::from(f32s(operands)[0]);
     let exact = x.exp2();
@@ -319,13 +318,13 @@ pub fn exp2_f32(operands: Operands, result: u64) -> bool {
     (found - exact).abs() <= (2f64.powf(-22.5) + ROUNDING) * unit
 }
 
-/// The same with subnormal operands as zeros, and zero for subnormal results.
+/// Like [`exp2_f32`], with subnormal operands and results flushed to zero.
 pub fn exp2_f32_flushing([a, ..]: Operands, result: u64) -> bool {
     let x = flush(f32::from_bits(a as u32));
     if x < -126.0 { result == 0 } else { exp2_f32([x.to_bits().into(), 0, 0], result) }
 }
 
-/// Within 2^-22.6 from 0.5 to 2 and rounded, and within 2^-22 of the result elsewhere.
+/// From 0.5 to 2 within 2^-22.6 and rounding, elsewhere within a relative error of 2^-22.
 pub fn log2_f32(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     let exact = f64::from(x).log2();
@@ -336,7 +335,7 @@ pub fn log2_f32(operands: Operands, result: u64) -> bool {
     within(exact, result, 2f64.powi(-22))
 }
 
-/// The turns of an angle as NVIDIA's hardware takes them: the product with its constant, rounded towards zero.
+/// An angle in turns, as NVIDIA's hardware computes it: multiplied by a constant and rounded towards zero.
 fn turns(x: f32) -> f64 {
     let product = f64::from(x) * f64::from(f32::from_bits(0x3e22_f983));
     let nearest = product as f32;
@@ -344,7 +343,7 @@ fn turns(x: f32) -> f64 {
     f64::from(f32::from_bits(nearest.to_bits() - u32::from(beyond)))
 }
 
-/// Within 2^-20.9 of what hardware's turns give.
+/// Within 2^-20.9 of the function of the angle in hardware's turns.
 fn circular(operands: Operands, result: u64, exact: fn(f64) -> f64) -> bool {
     let x = f32s(operands)[0];
     let found = f64::from(f32::from_bits(result as u32));
@@ -370,67 +369,67 @@ fn is_inverse_root_close(x: f32, result: u64) -> bool {
     within(f64::from(x).sqrt().recip(), result, 2f64.powf(-22.9))
 }
 
-/// The root of a positive, normal number is close.
+/// The square root is close for positive, normal operands.
 pub fn sqrt_f32_close(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     !(x.is_normal() && x > 0.0) || is_root_close(x, result)
 }
 
-/// Its inverse, in the same way.
+/// The inverse square root is close for positive, normal operands.
 pub fn rsqrt_f32_close(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     !(x.is_normal() && x > 0.0) || is_inverse_root_close(x, result)
 }
 
-/// The root of what is neither positive nor subnormal is right, and that of infinity.
+/// The square root is exact for zeros, negative numbers, infinity and NaN.
 pub fn sqrt_f32_ends(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     x.is_subnormal() || same_f32(x.sqrt(), result) || x > 0.0 && x.is_finite()
 }
 
-/// Its inverse, in the same way.
+/// The inverse square root is exact for zeros, negative numbers, infinity and NaN.
 pub fn rsqrt_f32_ends(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     x.is_subnormal() || same_f32(x.sqrt().recip(), result) || x > 0.0 && x.is_finite()
 }
 
-/// The root of a subnormal number is close.
+/// The square root is close for subnormal operands.
 pub fn sqrt_f32_subnormal(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     !x.is_subnormal() || is_root_close(x, result)
 }
 
-/// Its inverse, in the same way.
+/// The inverse square root is close for subnormal operands.
 pub fn rsqrt_f32_subnormal(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     !x.is_subnormal() || is_inverse_root_close(x, result)
 }
 
-/// The root of a subnormal number is that of the zero of its sign.
+/// The square root of a subnormal number is the zero of its sign.
 pub fn sqrt_f32_flushing(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     !x.is_subnormal() || same_f32(flush(x), result)
 }
 
-/// Its inverse, in the same way.
+/// The inverse square root of a subnormal number is the infinity of its sign.
 pub fn rsqrt_f32_flushing(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     !x.is_subnormal() || same_f32(flush(x).recip(), result)
 }
 
-/// The whole part of 252 times what is clamped to [0, 1], zero for NaN, in the low bits of a float.
+/// 252 times the operand clamped to [0, 1], rounded down, in the low bits of a float. NaN counts as zero.
 pub fn floor_of_saturated([a, ..]: Operands, result: u64) -> bool {
     let a = f32::from_bits(a as u32);
     let clamped = if a > 0.0 { a.min(1.0) } else { 0.0 };
     result == 0x4b40_0001 + (252.0 * f64::from(clamped)).floor() as u64
 }
 
-/// The bits of a sum.
+/// The bits of the rounded sum of two numbers.
 pub fn sum_f32(a: u64, b: u64) -> u64 {
     u64::from((f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits())
 }
 
-/// Whether both f16 of a pair are what an exact result, or one rounded to odd, is rounded to.
+/// Whether both f16 of a pair are the rounded values of `exact`, which may itself be rounded to odd.
 fn halves(operands: Operands, result: u64, exact: fn([f64; 3]) -> f64) -> bool {
     [0, 16].into_iter().all(|place| {
         let numbers = operands.map(|bits| widened(bits >> place & 0xffff));

@@ -1,10 +1,10 @@
-//! The self-test of a device: runs instructions that trust the device's own arithmetic, and judges their results.
+//! The self-test of a device: runs instructions that rely on the device's own arithmetic, and judges their results.
 //!
-//! Vulkan lets division, square root, `Fma` and the like round loosely, and says nothing of devices that do better. So at its
-//! first use a device is asked: each instruction of [`instructions`] is translated as if all [`Facts`] held, runs on some
-//! hundred thousand operands, and a fact holds where all results are right. [`cache`] keeps the answer for the driver's
-//! version. [`constants`] asks whether arithmetic that was found right stays so where the driver's compiler knows an operand. Beside
-//! arithmetic, [`reconvergence`] tries whether subgroups reconverge. Other bugs of drivers are not found out here.
+//! Vulkan permits imprecise division, square root, `Fma` and others, and can't report devices that do better. So a
+//! device is tested on its first use: each instruction of [`instructions`] is translated as if all [`Facts`] held, and
+//! runs on about a hundred thousand operands. A fact holds if all results are right. [`cache`] stores the results for
+//! the driver's version. [`constants`] checks whether right arithmetic stays right when the driver's compiler knows an
+//! operand. [`reconvergence`] checks whether subgroups reconverge. The self-test doesn't find other driver bugs.
 
 mod cache;
 mod constants;
@@ -29,21 +29,21 @@ use crate::launch_config::LaunchConfig;
 use findings::{Attempt, stopped};
 use instructions::{Instruction, Width};
 
-/// Threads of a block: what every Vulkan device can run.
+/// Threads of a block: a size that every Vulkan device can run.
 const BLOCK: u32 = 128;
 
-/// A device's description as the self-test needs it: everything is trusted.
+/// A device's description for the self-test, in which all facts hold.
 pub(crate) fn trusting(info: &DeviceInfo) -> DeviceInfo {
     DeviceInfo { target: Target { facts: Facts::TRUSTED, ..info.target.clone() }, ..info.clone() }
 }
 
-/// Finds out what a device does, which must have been opened as [`trusting`].
+/// Runs the self-test of a device, which must have been opened with the description from [`trusting`].
 ///
 /// # Errors
-/// Those of launches. What the device can't run is not trusted.
+/// Those of launches. Facts that the device can't test don't hold.
 pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
     let mut findings = Findings { facts: Facts::TRUSTED, seen: Vec::new() };
-    // First what decides how all other modules declare their floats.
+    // First the facts that decide how all other modules declare their floats.
     let by_dot = Facts { fma_f32_denormals: false, ..Facts::TRUSTED };
     let has_modes = device.target().has(Feature::ShaderFloatControls2);
     let dot_f32_fused = has_modes && holds(device, &by_dot, instructions::DOT, &mut findings)?;
@@ -71,12 +71,12 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
     Ok(findings)
 }
 
-/// With the root made of its inverse.
+/// The facts with the square root computed from its inverse.
 fn refining(trusted: &Facts) -> Facts {
     Facts { sqrt_f32_rounded: false, sqrt_f32_normal: false, sqrt_f32_refined: true, ..trusted.clone() }
 }
 
-/// Whether instructions are right, those that the device can run, if modules for it trust these facts.
+/// Whether all the instructions that the device can run are right in modules translated with these facts.
 fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings: &mut Findings) -> Result<bool, Error> {
     let mut trusted = false;
     for instruction in instructions {
@@ -86,26 +86,26 @@ fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings:
                 findings.seen.push(seen);
                 return Ok(false);
             }
-            // It can't be used either.
+            // Then it can't be used in kernels either.
             Attempt::Impossible => {}
         }
     }
     Ok(trusted)
 }
 
-/// The kernel `probe` of a module, translated as for a device with these facts; `None` if it can't be.
+/// The kernel `probe` of a module, translated with these facts; `None` if it can't be translated.
 fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>, Error> {
     let target = Target { facts: facts.clone(), ..device.target().clone() };
     let source = Source::new("self-test", ptx);
     let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
     let Ok(translation) = translated else { return Ok(None) };
-    // SAFETY: it was translated just now.
+    // SAFETY: the translation is unchanged.
     let module = unsafe { device.load_translated(&translation) }?;
     module.kernel("probe").map(Some)
 }
 
 fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<Attempt, Error> {
-    // Without 64-bit floats these say nothing of the device: they are emulated.
+    // Without 64-bit floats these instructions are emulated, and say nothing about the device.
     if instruction.needs_doubles() && !device.info().target.has(Feature::ShaderFloat64) {
         return Ok(Attempt::Impossible);
     }
@@ -116,7 +116,7 @@ fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<
     let size = instruction.width.size();
     let output = device.alloc(operands.len() as u64 * size as u64)?;
     let count = u32::try_from(operands.len()).unwrap_or(u32::MAX);
-    // SAFETY: these kernels of ours read and write `count` elements of the two buffers.
+    // SAFETY: the self-test's kernels read and write `count` elements of the two buffers.
     unsafe { kernel.launch(&LaunchConfig::linear(count, BLOCK), &[(&input).into(), (&output).into(), count.into()]) }?;
     let mut results = vec![0; operands.len() * size];
     if let Some(error) = stopped(output.read(0, &mut results))? {
@@ -130,8 +130,8 @@ fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<
     })
 }
 
-/// Whether arithmetic gives with operands that the driver's compiler knows, specials or others, what it gives with those from
-/// memory. What isn't trusted with the latter is left out.
+/// Whether arithmetic on operands known to the driver's compiler, specials or others, has the same results as on
+/// operands from memory. Instructions that are not right on the latter are skipped.
 fn with_known_operands(
     device: &Device,
     facts: &Facts,
@@ -143,13 +143,14 @@ fn with_known_operands(
         if !(known.trusted)(&findings.facts) {
             continue;
         }
-        // What can't be translated can't be used either.
+        // An instruction that can't be translated can't be used in kernels either.
         let Some(kernel) = probe(device, facts, known.ptx(specials, &findings.facts))? else { continue };
         let (operands, threads) = known.operands();
         let size = known.width.size();
         let mut results = vec![0; 3 * threads as usize * size];
         let (input, output) = (device.upload(&operands)?, device.alloc(results.len() as u64)?);
-        // SAFETY: these kernels of ours have `threads` threads, each of which reads and writes its own part of the two buffers.
+        // SAFETY: the self-test's kernels have `threads` threads, each of which reads and writes its own part of the
+        // two buffers.
         unsafe { kernel.launch(&LaunchConfig::linear(threads, threads), &[(&input).into(), (&output).into()]) }?;
         if let Some(error) = stopped(output.read(0, &mut results))? {
             findings.seen.push(error.to_string());
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
     use crate::options::ReferenceOptions;
 
-    /// What the self-test finds on a reference device that trusts its own arithmetic.
+    /// The results of the self-test on a reference device whose own arithmetic is trusted.
     fn found(options: ReferenceOptions) -> Findings {
         let config = options.config().unwrap();
         let config = Config { target: Target { facts: Facts::TRUSTED, ..config.target }, ..config };
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_device_that_only_keeps_to_vulkan_is_not() {
-        // One seed: the self-test asks so much that each takes long.
+        // A single seed, since each run takes long.
         let findings = found(ReferenceOptions { seed: Some(0), ..ReferenceOptions::default() });
         // Modules declare `DenormPreserve`, `SignedZeroInfNanPreserve` and `MaximallyReconvergesKHR`.
         let promised = Facts {
@@ -223,7 +224,8 @@ mod tests {
         }
     }
 
-    /// Whether the kernel that diverges gives the right results on a reference device without promises of reconvergence, but for the features in `kept`.
+    /// Whether the reconvergence probe has the right results on a reference device that promises no reconvergence,
+    /// except by the features in `kept`.
     fn reconverges(seed: Option<u64>, size: u32, kept: &[Feature]) -> bool {
         let reconvergence = [Feature::ShaderMaximalReconvergence, Feature::ShaderSubgroupUniformControlFlow];
         let without = reconvergence.into_iter().filter(|feature| !kept.contains(feature)).collect();
@@ -252,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Without subgroups there is nothing to be said of them.
+    /// Without full subgroups, the reconvergence probe doesn't run.
     #[test]
     fn without_full_subgroups_none_are_tried() {
         let without = [Feature::ComputeFullSubgroups].into();

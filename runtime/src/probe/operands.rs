@@ -1,5 +1,5 @@
-//! Operands of the self-test, by their bits: corners of the formats, neighbours of each other, and evenly spread or random
-//! bits. They are the same at each call.
+//! Operands of the self-test as bits: corners of the formats, neighbours of each other, and evenly spread or random
+//! bits. They are the same in every call.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -9,15 +9,15 @@ use super::half::{narrowed, widened};
 /// Up to three operands.
 pub type Operands = [u64; 3];
 
-/// Random operands for each instruction.
+/// Number of random operands for each instruction.
 const RANDOM: usize = 60_000;
-/// Distance of operands that cover all of f32; prime, so that they differ in all bits.
+/// Step between operands that cover all of f32. It is prime, so that all bits vary.
 const STRIDE: usize = 8_209;
 
 /// A binary format.
 struct Format {
     width: u32,
-    /// Bits of the significand that are stored.
+    /// Stored bits of the significand.
     fraction: u32,
 }
 
@@ -34,13 +34,13 @@ impl Format {
         1 << (self.width - 1)
     }
 
-    /// Of 1.
+    /// The bits of 1.
     fn one(&self) -> u64 {
         (self.sign() >> 1) - (1 << self.fraction)
     }
 
-    /// Both signs of zero, the least and the greatest of subnormal and of normal numbers, infinity, a NaN, and small
-    /// numbers with their neighbours.
+    /// Both signs of zero, the least and the greatest subnormal and normal numbers, infinity, a NaN, and small numbers
+    /// with their neighbours.
     fn corners(&self) -> Vec<u64> {
         let unit = 1u64 << self.fraction;
         let infinity = self.sign() - unit;
@@ -55,7 +55,7 @@ impl Format {
         list
     }
 
-    /// Bits that are random, but for exponents near that of 1 in half of all cases.
+    /// Random bits, with an exponent near that of 1 in half of all cases.
     fn random(&self, random: &mut SplitMix64) -> u64 {
         let bits = random.next_u64();
         if random.next_u64() & 1 == 0 {
@@ -65,8 +65,8 @@ impl Format {
         (bits & (self.sign() | ((1 << self.fraction) - 1))) | near
     }
 
-    /// Pairs of corners, and random operands. The third of these often almost cancels the product of the others, or what
-    /// `product` gives for it.
+    /// Pairs of corners, and random operands. The third operand is often close to minus the product of the others, or
+    /// minus what `product` returns for it.
     fn operands(&self, product: fn(u64, u64) -> u64) -> Vec<Operands> {
         let corners = self.corners();
         let mut random = SplitMix64::seed_from_u64(1);
@@ -82,7 +82,7 @@ impl Format {
             let c = match random.next_u64() % 4 {
                 0 => corners[(random.next_u64() % corners.len() as u64) as usize],
                 1 => self.random(&mut random),
-                // The product's negative, or near it: what is left is its rounding error.
+                // Minus the rounded product, or near it, so that the sum is about the rounding error.
                 _ => (product(a, b) ^ self.sign()).wrapping_add(random.next_u64() % 3).wrapping_sub(1) & self.mask(),
             };
             list.push([a, b, c]);
@@ -106,7 +106,7 @@ pub fn single() -> Vec<Operands> {
     SINGLE.operands(|a, b| u64::from((f32::from_bits(a as u32) * f32::from_bits(b as u32)).to_bits()))
 }
 
-/// Pairs of operands for f16: each is in the lower half of one, and in the upper half of another.
+/// Pairs of f16 operands: each operand is in the lower half of one pair, and in the upper half of another.
 pub fn halves() -> Vec<Operands> {
     let list = HALF.operands(|a, b| narrowed(widened(a) * widened(b)));
     let other = list.iter().cycle().skip(list.len() / 3);
@@ -118,7 +118,7 @@ pub fn double() -> Vec<Operands> {
     DOUBLE.operands(|a, b| (f64::from_bits(a) * f64::from_bits(b)).to_bits())
 }
 
-/// One f32 each, from all over its range, closer between 1 and 4 and below a quarter turn.
+/// Single f32 operands over the whole range, denser between 1 and 4 and below a quarter turn.
 pub fn unary() -> Vec<Operands> {
     let spread = (0..=u32::MAX).step_by(STRIDE);
     let near_one = (0x3f80_0000..0x4080_0000).step_by(61);
@@ -126,18 +126,19 @@ pub fn unary() -> Vec<Operands> {
     spread.chain(near_one).chain(angles).chain(around_powers()).map(|bits| [bits.into(), 0, 0]).collect()
 }
 
-/// The powers of two of both signs, zeros, infinities, and their neighbours.
+/// Powers of two of both signs, zeros, infinities, and their neighbours.
 fn around_powers() -> impl Iterator<Item = u32> {
     (0..512u32).flat_map(|top| (0..9).map(move |step| (top << 23).wrapping_add(step).wrapping_sub(4)))
 }
 
-/// One f32 each, from the ends of its range: subnormals, zeros, infinities and NaNs, and powers of two of both signs.
+/// Single f32 operands at the ends of the range: subnormals, zeros, infinities and NaNs, and powers of two of both
+/// signs.
 pub fn ends() -> Vec<Operands> {
     let subnormals = (0..1u32 << 23).step_by(2053).flat_map(|bits| [bits, bits | 1 << 31]);
     subnormals.chain(around_powers()).map(|bits| [bits.into(), 0, 0]).collect()
 }
 
-/// As [`single`], and operands whose sums and products are tiny, or almost.
+/// Like [`single`], and operands whose sums and products are tiny, or almost tiny.
 pub fn tiny() -> Vec<Operands> {
     let mut list = single();
     let least = f32::MIN_POSITIVE;
@@ -148,7 +149,7 @@ pub fn tiny() -> Vec<Operands> {
             }
         }
     };
-    // The least normal number, and next to nothing.
+    // Exactly or nearly the least normal number.
     for exponent in 140..160 {
         let a = 2f32.powi(-exponent / 2);
         let b = 2f32.powi(exponent / 2 - exponent);
@@ -157,7 +158,7 @@ pub fn tiny() -> Vec<Operands> {
             signs([a, b, least.next_up()]);
         }
     }
-    // Products of significands that are 2 less next to nothing.
+    // Products whose significands are just below 2.
     let mut random = SplitMix64::seed_from_u64(2);
     for _ in 0..5_000 {
         let a = f32::from_bits(0x3f80_0000 | random.next_u64() as u32 & 0x7f_ffff);
@@ -183,12 +184,12 @@ impl Format {
     }
 }
 
-/// Operands that f32's NaNs come of.
+/// Operands for results that are f32 NaNs.
 pub fn single_nans() -> Vec<Operands> {
     SINGLE.nans()
 }
 
-/// Operands that f64's NaNs come of.
+/// Operands for results that are f64 NaNs.
 pub fn double_nans() -> Vec<Operands> {
     DOUBLE.nans()
 }

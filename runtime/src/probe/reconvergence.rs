@@ -1,7 +1,8 @@
-//! Whether invocations of a subgroup reconverge after divergence even where Vulkan doesn't promise it. A kernel tries it whose threads
-//! diverge in loops and conditions and by exiting, and execute warp operations right afterwards (`reconvergence.ptx`).
+//! Checks whether invocations of a subgroup reconverge after divergence even where Vulkan doesn't promise it. The
+//! threads of the kernel (`reconvergence.ptx`) diverge in loops, conditions and by exiting, and execute warp operations
+//! right afterwards.
 //!
-//! The probe runs where kernels would use subgroups. Right results are no proof, as for single instructions.
+//! The probe runs wherever kernels would use subgroups. Unlike for single instructions, right results are no proof.
 
 use ptx2spv_translator::Source;
 
@@ -12,22 +13,22 @@ use crate::launch_config::LaunchConfig;
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Threads of a block, where the device has room for so many: several subgroups, which diverge too.
+/// Threads of a block, unless the device's limit is lower: several subgroups, which diverge too.
 const BLOCK: u32 = 8 * WARP;
 const BLOCKS: u32 = 32;
-/// Launches, in each of which threads diverge differently.
+/// Number of launches. Threads diverge differently in each.
 const LAUNCHES: u32 = 3;
 
 /// Runs the probe.
 ///
 /// # Errors
-/// Those of launches. A stopped launch is an answer, not an error.
+/// Those of launches. A stopped launch is a result, not an error.
 pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
     let (limits, subgroups) = (&device.target().limits, &device.target().subgroups);
     let room = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
     let block = BLOCK.min(room / WARP * WARP);
-    // If warps of one subgroup leave a loop at different times, the subgroup leaves it when ballots say so. Wrong ballots would keep it
-    // there for ever.
+    // If a subgroup has several warps that leave a loop at different times, it leaves the loop when ballots say so.
+    // Wrong ballots would keep it there for ever, so warps of one block have to agree then.
     let size = if subgroups.has_choice() { subgroups.min_size } else { subgroups.size };
     let rounds = if size <= WARP { Rounds::OfWarps } else { Rounds::OfBlocks };
 
@@ -44,7 +45,7 @@ pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
     for salt in (0..LAUNCHES).map(|launch| launch * threads) {
         let config = LaunchConfig::new([BLOCKS, 1, 1], [block, 1, 1]);
         let mut results = vec![0_u32; threads as usize];
-        // SAFETY: this kernel of ours writes one element of the buffer for each thread.
+        // SAFETY: the self-test's kernel writes one element of the buffer for each thread.
         let run = unsafe { kernel.launch(&config, &[(&output).into(), salt.into()]) }
             .and_then(|()| output.read(0, bytemuck::cast_slice_mut(&mut results)));
         if let Some(error) = stopped(run)? {
@@ -62,7 +63,7 @@ pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
     Ok(Attempt::Right)
 }
 
-/// What says how often threads repeat most of the kernel.
+/// What determines how often threads repeat most of the kernel: the warp's number or the block's.
 #[derive(Clone, Copy)]
 enum Rounds {
     OfWarps,
@@ -78,7 +79,7 @@ impl Rounds {
         include_str!("reconvergence.ptx").replace("ROUNDS", number)
     }
 
-    /// What the kernel gives for a warp of a block. `first` is the salt and the number of the block's first thread.
+    /// The expected results of a warp. `first` is the salt plus the number of the block's first thread.
     fn warp(self, first: u32, block: u32, warp: u32) -> [u32; WARP as usize] {
         let mut hash: [u32; WARP as usize] = std::array::from_fn(|lane| {
             let hash = first.wrapping_add(warp * WARP + lane as u32).wrapping_mul(0x9e37_79b1);
@@ -128,7 +129,7 @@ impl Rounds {
     }
 }
 
-/// The lanes with a bit set.
+/// The mask of lanes whose value has a bit set.
 fn ballot(values: [u32; WARP as usize], bit: u32) -> u32 {
     values.into_iter().rev().fold(0, |mask, value| mask << 1 | u32::from(value & bit != 0))
 }
