@@ -1,6 +1,6 @@
-//! What kernels report to the host: who they are, and what their status records say.
+//! Reports of kernels to the host: the kernels that may report, and the meaning of their status records.
 //!
-//! Reading the records and knowing when to look is the back ends' business.
+//! The back ends read the records, and decide when.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -16,31 +16,32 @@ use crate::sync::lock;
 /// The content of a status record.
 pub(crate) type Record = [u32; Status::WORDS as usize];
 
-/// The kernels of a module that may report something, by the number that they go by in the module's status record.
+/// A module's kernels that may report something, by their numbers in the module's status record.
 #[derive(Default)]
 pub(crate) struct Reporters(Mutex<BTreeMap<u32, (String, Vec<SourceLocation>)>>);
 
-/// Where the kernels of a module report what went wrong, and print.
+/// The part of a module's memory for reports and output of its kernels.
 pub(crate) struct StatusRecord {
     /// Device address of the record.
     pub address: u64,
-    /// Where kernels print, if they do.
+    /// The region for output, if kernels print.
     pub output: Option<MemoryRange>,
-    /// The module's variables, in which strings lie.
+    /// The module's variables, which contain string literals.
     pub variables: MemoryRange,
     /// The kernels that may report something.
     pub reporters: Reporters,
-    /// What parts of the module's memory are called.
+    /// Names of parts of the module's memory.
     pub names: Vec<(MemoryRange, String)>,
-    /// The addresses among the arguments of the last launch of each kernel that checks its accesses, with their positions.
+    /// For each kernel that checks its accesses, the addresses among the arguments of its last launch, with their
+    /// positions.
     pub arguments: Mutex<BTreeMap<String, Vec<(usize, u64)>>>,
-    /// Held by a launch that may print, and while what was printed is read and cleared, so that nothing is cleared unread.
+    /// Locked by a launch that may print, and while output is read and cleared, so that no output is cleared unread.
     pub printing: Mutex<()>,
 }
 
 impl StatusRecord {
-    /// The string at an address, if it lies in the module's variables or another allocation of the device, which `find` knows;
-    /// `read` gives what lies at an address.
+    /// The string at an address, if it lies in the module's variables or in an allocation found by `find`. `read` reads
+    /// device memory.
     pub fn string(
         &self,
         address: u64,
@@ -54,21 +55,21 @@ impl StatusRecord {
     }
 }
 
-/// What a status record says.
+/// The content of a status record.
 pub(crate) struct Report {
     fault: Option<Fault>,
     record: Record,
 }
 
 impl Report {
-    /// What is reported, if anything is.
+    /// The report in a record, if any.
     pub fn read(record: Record) -> Option<Self> {
         // The first word.
         let code = record[0];
         (code != Status::FINE).then(|| Self { fault: Fault::from_code(code), record })
     }
 
-    /// A failed assertion in CUDA's words.
+    /// The message of a failed assertion, in CUDA's format.
     fn assertion(&self, string: &mut dyn FnMut(u64) -> Option<Vec<u8>>) -> String {
         let detail = |number: u32| self.word(Status::DETAILS + number);
         let mut text = |number: u32| {
@@ -86,10 +87,10 @@ impl Report {
     }
 }
 
-/// Longest string that is read from a device.
+/// Maximum length of a string read from a device.
 const MAX_STRING: u64 = 64 << 10;
 
-/// The bytes up to the first zero from an offset of memory of that size; `read` gives what lies at an offset.
+/// The bytes from an offset up to the first zero, in memory of the given size. `read` reads at an offset.
 fn read_string(start: u64, size: u64, read: &mut dyn FnMut(u64, &mut [u8]) -> Option<()>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let end = size.min(start.saturating_add(MAX_STRING));
@@ -107,7 +108,7 @@ fn read_string(start: u64, size: u64, read: &mut dyn FnMut(u64, &mut [u8]) -> Op
     (start < end).then_some(text)
 }
 
-/// What a back end knows of the report's circumstances.
+/// The back end's knowledge about a report.
 pub(crate) struct Circumstances<'a> {
     /// Kernels of the module that may have reported.
     pub kernels: Vec<String>,
@@ -115,20 +116,19 @@ pub(crate) struct Circumstances<'a> {
     pub device: &'a str,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
-    /// The allocation that is nearest to an address.
+    /// Finds the allocation nearest to an address.
     pub nearest: &'a dyn Fn(u64) -> Option<Nearest>,
 }
 
 impl Reporters {
-    /// Makes a kernel known.
+    /// Registers a kernel that may report something.
     pub fn add(&self, entry: &Entry) {
         if !entry.reports.is_empty() {
             lock(&self.0).insert(entry.number, (entry.name.clone(), entry.reports.clone()));
         }
     }
 
-    /// The error that tells of a report.
-    /// `string` reads the string at an address.
+    /// The error for a report. `string` reads the string at an address.
     pub fn error(
         &self,
         report: &Report,
@@ -137,7 +137,7 @@ impl Reporters {
     ) -> Error {
         let Circumstances { mut kernels, device, loop_budget, nearest } = circumstances;
         let mut place = None;
-        // Where one kernel's loops were cut short, all others' may have been.
+        // A driver that cuts short the loops of one kernel may have done so in all others.
         if report.fault != Some(Fault::LoopCutShort) {
             let known = lock(&self.0);
             if let Some((kernel, places)) = known.get(&report.word(Status::KERNEL)) {

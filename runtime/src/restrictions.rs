@@ -1,5 +1,5 @@
-//! Devices as if they were poorer: an older Vulkan version, without features and extensions that they have. It shows how a
-//! program fares elsewhere, and does without what a driver does wrong. Nothing in here calls Vulkan.
+//! Restrictions of devices: an older Vulkan version, and fewer features and extensions. They show how a program runs on
+//! other devices, and avoid features that a driver gets wrong. Nothing here calls Vulkan.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -10,22 +10,22 @@ use ptx2spv_translator::target::{FloatControls, Version};
 
 use crate::error::Error;
 
-/// The environment variable with the restrictions of instances for which the program names none.
+/// The environment variable with the restrictions of instances whose program sets none.
 pub const RESTRICTIONS_VARIABLE: &str = "PTX2SPV_RESTRICT";
 
-/// Vulkan's name of the only feature that is of use for the host alone.
+/// Vulkan's name of the only feature that only the host uses.
 pub(crate) const TIMELINE_SEMAPHORE: &str = "timelineSemaphore";
 
-/// What is not to be used of devices that have it.
+/// Features of devices that must not be used.
 ///
-/// As text, these in any order, separated by commas:
+/// The text form is a list of these, in any order, separated by commas:
 ///
 /// | | |
 /// | --- | --- |
-/// | `vulkan=1.N` | this Vulkan version (1.1 or later), with its extensions, also on devices that are newer |
-/// | `without=A+B` | none of these features, float controls and device extensions, by Vulkan's names |
+/// | `vulkan=1.N` | use this Vulkan version (1.1 or later) and extensions, even if the device is newer |
+/// | `without=A+B` | don't use these features, float controls and device extensions (Vulkan's names) |
 ///
-/// Of a newer version's core, an extension by its old name takes nothing away, but its features do.
+/// The name of an extension that is part of the core version has no effect, but names of its features do.
 ///
 /// ```
 /// use ptx2spv_runtime::Restrictions;
@@ -41,7 +41,7 @@ pub struct Restrictions {
 }
 
 impl Restrictions {
-    /// What the environment variable `PTX2SPV_RESTRICT` says; nothing if it isn't set.
+    /// The restrictions of the environment variable `PTX2SPV_RESTRICT`, or none if it isn't set.
     ///
     /// # Errors
     /// [`Error::Environment`].
@@ -52,17 +52,17 @@ impl Restrictions {
         }
     }
 
-    /// The version to use, which is `newest` at most.
+    /// The version to use, `newest` or an older one.
     pub(crate) fn version(&self, newest: Version) -> Version {
         self.vulkan.map_or(newest, |version| version.min(newest))
     }
 
-    /// Whether a feature or float control is to be left alone.
+    /// Whether a feature or float control must not be used.
     pub(crate) fn forbids(&self, name: &str) -> bool {
         self.without.contains(name)
     }
 
-    /// Whether an extension is to be left alone.
+    /// Whether an extension must not be used.
     pub(crate) fn forbids_extension(&self, name: &CStr) -> bool {
         name.to_str().is_ok_and(|name| self.forbids(name))
     }
@@ -96,10 +96,10 @@ fn version(text: &str) -> Result<Version, Error> {
     let minor = text.strip_prefix("1.").and_then(|minor| minor.parse().ok()).filter(|&minor| minor >= 1);
     minor
         .map(|minor| Version(1, minor))
-        .ok_or_else(|| Error::BadRestrictions(format!("no Vulkan {text}, but 1.1 or later")))
+        .ok_or_else(|| Error::BadRestrictions(format!("`{text}` is not a Vulkan version from 1.1 on")))
 }
 
-/// The name as Vulkan writes it. Extensions may be any: most are of no use to kernels.
+/// The name in Vulkan's spelling. Any extension is accepted, since most have no relation to kernels.
 fn known(name: &str) -> Result<String, Error> {
     if name.starts_with("VK_") {
         return Ok(name.to_owned());
@@ -108,7 +108,7 @@ fn known(name: &str) -> Result<String, Error> {
         Some(known) => Ok(known.to_owned()),
         None => {
             let names: Vec<&str> = names().collect();
-            Err(Error::BadRestrictions(format!("`{name}` is no extension, and none of {}", names.join(", "))))
+            Err(Error::BadRestrictions(format!("`{name}` is neither an extension nor one of {}", names.join(", "))))
         }
     }
 }

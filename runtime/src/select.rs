@@ -11,11 +11,11 @@ use crate::suggest::closest;
 /// The environment variable that [`DeviceSelector::Default`] reads.
 pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
 
-/// Which device to open.
+/// Selects the device to open.
 ///
-/// As text: an index (`0`), a type (`cpu`, `discrete`, `integrated`, `virtual`), a part of the name (`name:radeon` or
-/// just `radeon`, in any case), `best`, or the reference device: `reference`, or with options `reference:subgroup=64,check`
-/// (see [`ReferenceOptions`]).
+/// The text form is an index (`0`), a type (`cpu`, `discrete`, `integrated`, `virtual`), a part of the name
+/// (`name:radeon` or just `radeon`, in upper or lower case), `best`, or the reference device: `reference`, or with
+/// options `reference:subgroup=64,check` (see [`ReferenceOptions`]).
 ///
 /// ```
 /// use ptx2spv_runtime::{DeviceKind, DeviceSelector, ReferenceOptions};
@@ -29,7 +29,8 @@ pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceSelector {
-    /// What the environment variable `PTX2SPV_DEVICE` says if it is set and not empty, else [`DeviceSelector::Best`].
+    /// The selector in the environment variable `PTX2SPV_DEVICE` if it is set and not empty, else
+    /// [`DeviceSelector::Best`].
     #[default]
     Default,
     /// The first device that can run kernels, by type: discrete, integrated, virtual, CPU, other, and the reference
@@ -37,7 +38,7 @@ pub enum DeviceSelector {
     Best,
     /// By [`DeviceInfo::index`].
     Index(usize),
-    /// The first device whose name contains this, regardless of case.
+    /// The first device whose name contains this text, ignoring case.
     Name(String),
     /// The first device of a type.
     Kind(DeviceKind),
@@ -88,15 +89,15 @@ impl fmt::Display for DeviceSelector {
 }
 
 impl DeviceSelector {
-    /// What [`DeviceSelector::Default`] stands for here; the others as they are.
+    /// Replaces [`DeviceSelector::Default`] by its meaning here; returns other selectors unchanged.
     ///
     /// # Errors
-    /// The environment variable can't be read as a selector.
+    /// The value of the environment variable is not a selector.
     pub fn resolve(&self) -> Result<Self, Error> {
         match (self, std::env::var_os(DEVICE_VARIABLE).filter(|value| !value.is_empty())) {
             (Self::Default, Some(value)) => {
                 match value.to_string_lossy().parse().map_err(Error::of_variable(DEVICE_VARIABLE, &value))? {
-                    // `default` in the variable itself must not lead back to the variable.
+                    // `default` in the variable itself must not refer to the variable again.
                     Self::Default => Ok(Self::Best),
                     selector => Ok(selector),
                 }
@@ -109,14 +110,14 @@ impl DeviceSelector {
     /// Picks from a list of devices.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if the list is empty, [`Error::NoMatchingDevice`] if none fits, [`Error::BadSelector`] if the
-    /// environment variable can't be read as a selector.
+    /// [`Error::NoDevice`] if the list is empty, [`Error::NoMatchingDevice`] if no device matches,
+    /// [`Error::BadSelector`] if the value of the environment variable is not a selector.
     pub fn choose<'d>(&self, devices: &'d [DeviceInfo]) -> Result<&'d DeviceInfo, Error> {
         let pairs: Vec<_> = devices.iter().map(|device| (device, ())).collect();
         self.choose_from(&pairs).map(|(device, ())| device)
     }
 
-    /// Picks from a list of devices, each with something that belongs to it.
+    /// Picks from a list of devices, each with a value of its own.
     pub(crate) fn choose_from<'d, T: Copy>(
         &self,
         devices: &[(&'d DeviceInfo, T)],
@@ -147,7 +148,7 @@ impl DeviceSelector {
         })
     }
 
-    /// The error of looking for a device, with the environment variable's name if that is where the selector comes from.
+    /// Adds the environment variable's name to an error, if the selector comes from there.
     pub(crate) fn blame(&self, error: Error) -> Error {
         match std::env::var_os(DEVICE_VARIABLE) {
             Some(value) if *self == Self::Default && matches!(error, Error::NoMatchingDevice { .. }) => {
@@ -159,7 +160,7 @@ impl DeviceSelector {
 }
 
 impl DeviceSelector {
-    /// A kind of device, or a word of a device's name, that is nearly what was written.
+    /// A kind of device, or a word of a device's name, that is similar to the selector.
     fn meant<'d>(&self, devices: impl Iterator<Item = &'d DeviceInfo>) -> Option<String> {
         const WORDS: [&str; 6] = ["best", "cpu", "discrete", "integrated", "virtual", "reference"];
         let Self::Name(name) = self else { return None };

@@ -1,9 +1,9 @@
-//! Shapes of copies: bytes in rows, rows in slices, with a pitch between the beginnings of two of them on either side.
+//! Shapes of copies: rows of bytes in slices, with pitches between rows and between slices on both sides.
 
 use crate::error::Error;
 use crate::range::{MemoryRange, Rows};
 
-/// How many bytes a copy takes: rows of bytes, in slices.
+/// The size of a copy: rows of bytes, in slices.
 ///
 /// ```
 /// use ptx2spv_runtime::Extent;
@@ -17,17 +17,17 @@ pub struct Extent {
     pub width: u64,
     /// Rows of a slice.
     pub height: u64,
-    /// Slices.
+    /// Number of slices.
     pub depth: u64,
 }
 
 impl Extent {
-    /// One row.
+    /// A single row.
     pub fn bytes(width: u64) -> Self {
         Self { width, height: 1, depth: 1 }
     }
 
-    /// One slice.
+    /// A single slice.
     pub fn rows(width: u64, height: u64) -> Self {
         Self { width, height, depth: 1 }
     }
@@ -37,7 +37,7 @@ impl Extent {
     }
 }
 
-/// Bytes between the beginnings of two rows, and of two slices.
+/// Bytes from one row to the next, and from one slice to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pitches {
     pub row: u64,
@@ -45,14 +45,14 @@ pub(crate) struct Pitches {
 }
 
 impl Pitches {
-    /// Those of rows and slices without gaps.
+    /// The pitches of rows and slices without gaps.
     fn packed(extent: Extent) -> Self {
         // `Shape::new` has checked the products.
         Self { row: extent.width, slice: extent.width.saturating_mul(extent.height) }
     }
 }
 
-/// A copy of at least one byte, apart from where it begins. Rows that follow each other without a gap on both sides are one.
+/// The shape of a copy of at least one byte, without its addresses. Rows that are contiguous on both sides are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     extent: Extent,
@@ -60,7 +60,7 @@ pub(crate) struct Shape {
     pub to: Pitches,
 }
 
-/// Consecutive bytes of a copy, by their distances from where source and destination begin.
+/// Consecutive bytes of a copy, by their offsets from the beginning of source and destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyRegion {
     pub from: u64,
@@ -69,16 +69,17 @@ pub(crate) struct CopyRegion {
 }
 
 impl Shape {
-    /// So many consecutive bytes; there is at least one.
+    /// Consecutive bytes, at least one.
     pub fn linear(bytes: u64) -> Self {
         let extent = Extent::bytes(bytes);
         Self { extent, from: Pitches::packed(extent), to: Pitches::packed(extent) }
     }
 
-    /// The shape of a copy with these pitches; none if there is nothing to copy. Pitches of single rows and slices don't matter.
+    /// The shape of a copy with these pitches, or `None` if it has no bytes. Pitches of a single row or slice are
+    /// ignored.
     ///
     /// # Errors
-    /// [`Error::Pitch`] if rows or slices of one side overlap, or end beyond all addresses.
+    /// [`Error::Pitch`] if rows or slices of one side overlap or exceed the address space.
     pub fn new(extent: Extent, from: Pitches, to: Pitches) -> Result<Option<Self>, Error> {
         if extent.is_empty() {
             return Ok(None);
@@ -88,14 +89,14 @@ impl Shape {
         Ok(Some(shape))
     }
 
-    /// Takes rows for one where they follow each other without a gap, and then slices.
+    /// Joins rows that are contiguous on both sides, and then slices.
     fn join(&mut self) {
         let Self { extent: Extent { width, height, depth }, from, to } = self;
         if [from.row, to.row] == [*width; 2] {
             (*width, *height) = (*width * *height, 1);
         }
         if *height == 1 {
-            // What are slices are rows now.
+            // The slices become rows.
             (from.row, to.row) = (from.slice, to.slice);
             (*height, *depth) = (*depth, 1);
             if [from.row, to.row] == [*width; 2] || *height == 1 {
@@ -104,12 +105,12 @@ impl Shape {
         }
     }
 
-    /// The same bytes from or to a place where they lie without gaps.
+    /// The same copy with the source's bytes contiguous.
     pub fn packed_from(self) -> Self {
         Self { from: Pitches::packed(self.extent), ..self }
     }
 
-    /// See [`Shape::packed_from`].
+    /// The same copy with the destination's bytes contiguous.
     pub fn packed_to(self) -> Self {
         Self { to: Pitches::packed(self.extent), ..self }
     }
@@ -119,18 +120,18 @@ impl Shape {
         self.extent.width * self.extent.height * self.extent.depth
     }
 
-    /// What the destination's side covers, if that has one slice.
+    /// The rows of the destination, for a shape with a single slice.
     pub fn rows(&self, address: u64) -> Rows {
         let first = MemoryRange { address, size: self.extent.width };
         Rows { first, count: self.extent.height, pitch: self.to.row }
     }
 
-    /// Bytes from the first to the last on the source's side.
+    /// Bytes from the first to the last byte of the source.
     pub fn source_span(&self) -> u64 {
         self.span(self.from)
     }
 
-    /// Bytes from the first to the last on the destination's side.
+    /// Bytes from the first to the last byte of the destination.
     pub fn target_span(&self) -> u64 {
         self.span(self.to)
     }
@@ -140,12 +141,12 @@ impl Shape {
         (depth - 1) * pitches.slice + (height - 1) * pitches.row + width
     }
 
-    /// Whether all bytes follow each other on both sides.
+    /// Whether all bytes are contiguous on both sides.
     pub fn is_linear(&self) -> bool {
         self.extent.height == 1 && self.extent.depth == 1
     }
 
-    /// The rows, by rising distances.
+    /// The rows in ascending order.
     pub fn regions(self) -> impl Iterator<Item = CopyRegion> {
         let Self { extent: Extent { width, height, depth }, from, to } = self;
         (0..depth).flat_map(move |slice| {
@@ -157,7 +158,7 @@ impl Shape {
         })
     }
 
-    /// Whether bytes of source and destination, which begin at two addresses, are the same.
+    /// Whether source and destination, which begin at these addresses, share bytes.
     pub fn overlaps(&self, from: u64, to: u64) -> bool {
         if from.saturating_add(self.source_span()) <= to || to.saturating_add(self.target_span()) <= from {
             return false;
@@ -178,7 +179,7 @@ impl Shape {
     }
 }
 
-/// Pitches with which rows and slices don't overlap.
+/// Checks that rows and slices with these pitches don't overlap.
 fn check(extent: Extent, pitches: Pitches) -> Result<Pitches, Error> {
     let Extent { width, height, depth } = extent;
     let Pitches { row, slice } = pitches;
@@ -209,7 +210,7 @@ mod tests {
         Shape::new(Extent { width, height, depth }, pitches(from), pitches(to))
     }
 
-    /// Each byte's distances, however the rows are joined.
+    /// The offsets of each byte, independent of joined rows.
     fn bytes(shape: Shape) -> Vec<(u64, u64)> {
         shape.regions().flat_map(|region| (0..region.size).map(move |i| (region.from + i, region.to + i))).collect()
     }
@@ -231,7 +232,7 @@ mod tests {
                 let last = expected.last().unwrap();
                 assert_eq!((found.source_span(), found.target_span()), (last.0 + 1, last.1 + 1));
                 *(if found.is_linear() { &mut linear } else { &mut others }) += 1;
-                // On the packed side the bytes are counted.
+                // On the packed side, offsets count up.
                 let counted: Vec<_> = (0..).zip(&expected).map(|(i, at)| (i, at.1)).collect();
                 assert_eq!(bytes(found.packed_from()), counted);
             }
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn columns_that_lie_between_each_other() {
-        // Two columns of one table.
+        // Two columns of the same table.
         let columns = shape([4, 3, 1], [16, 0], [16, 0]).unwrap().unwrap();
         let overlapping: Vec<u64> = (0..64).filter(|to| columns.overlaps(16, *to)).collect();
         let expected = |to: u64| (0..3).any(|a: u64| (0..3).any(|b: u64| (16 + 16 * a).abs_diff(to + 16 * b) < 4));

@@ -1,5 +1,5 @@
-//! Modules in files: PTX, a pair of `.spv` and `.json`, or a bundle of variants. The files may be anybody's: what they say is
-//! checked before anything relies on it.
+//! Modules in files: PTX, a pair of `.spv` and `.json`, or a bundle of variants. Files are untrusted, so their contents
+//! are checked first.
 
 use std::fs;
 use std::path::Path;
@@ -19,26 +19,26 @@ use crate::limits::most_threads;
 use crate::module::Module;
 
 impl Device {
-    /// Loads a module that comes in several variants: the best of those that the device can run. One that relies on arithmetic
-    /// which the device was seen to do otherwise is none of them.
+    /// Loads a module that comes in several variants: the best one that the device can run. Variants that rely on
+    /// arithmetic which the self-test found wrong on this device are not considered.
     ///
     /// # Safety
     /// As for [`Device::load_spirv`], for each variant.
     ///
     /// # Errors
-    /// [`Error::NoVariant`] if the device can run none of them, and those of [`Device::load_spirv`] for the best.
+    /// [`Error::NoVariant`] if the device can run none of them, and those of [`Device::load_spirv`] for the best one.
     pub unsafe fn load_bundle(&self, bundle: &Bundle) -> Result<Module, Error> {
         Module::from_bundle(self, bundle)
     }
 
-    /// Loads what `ptx2spv translate` wrote, or PTX: a `.spv` with the `.json` beside it, by either name, a bundle, whose
-    /// name ends in `.json` too, a `.ptx`, or an executable, library, object or fat binary with one program of PTX in it.
+    /// Loads a file written by `ptx2spv translate`, or PTX: a `.spv` with the `.json` beside it (either name will do),
+    /// a bundle (`.json`), a `.ptx`, or an executable, library, object or fat binary with one program in PTX.
     ///
     /// # Safety
-    /// As for [`Device::load_spirv`], unless it has PTX.
+    /// As for [`Device::load_spirv`], unless the file has PTX.
     ///
     /// # Errors
-    /// [`Error::File`] if a file can't be read or isn't what its name says, and those of [`Device::load`],
+    /// [`Error::File`] if a file can't be read or isn't of the expected kind, and those of [`Device::load`],
     /// [`Device::load_spirv`] and [`Device::load_bundle`].
     pub unsafe fn load_file(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
         Module::from_file(self, path.as_ref())
@@ -56,7 +56,7 @@ impl Module {
             Some("spv") => pair(device, path, &interface(&path.with_extension("json"))?),
             Some("json") => {
                 let bytes = read(path)?;
-                // Which of the two it is meant to be decides which errors to report.
+                // Decide first which of the two kinds the file is, in order to report the right error.
                 if serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|value| value["variants"].is_array()) {
                     let bundle: Bundle = serde_json::from_slice(&bytes).map_err(|error| wrong(path, error))?;
                     return Self::from_bundle(device, &bundle);
@@ -68,7 +68,7 @@ impl Module {
                 if !Binary::is_binary(&bytes) {
                     return Err(wrong(
                         path,
-                        "it is no executable or library, and its name ends neither in .ptx nor in .spv nor in .json",
+                        "it is neither an executable nor a library, and its name doesn't end in .ptx, .spv or .json",
                     ));
                 }
                 let programs = read_programs(&name, &bytes, Choice::default())?;
@@ -93,7 +93,7 @@ impl Module {
             }
             match Shipped::new(device, spirv, interface) {
                 Ok(shipped) => taken.push(shipped),
-                // Only the reference device looks so closely.
+                // Only the reference device checks this thoroughly.
                 Err(error @ Error::Refused { .. }) => reasons.push((interface.target.clone(), error.to_string())),
                 Err(error) => return Err(error),
             }
@@ -105,12 +105,12 @@ impl Module {
     }
 }
 
-/// Whether a variant takes larger blocks or more shared memory than another one, of some kernel, and can stand in for it: with its variables in the
-/// same places, and reports that can be told apart from the other's.
+/// Whether a variant takes larger blocks or more shared memory of some kernel than another variant, and can replace it:
+/// its variables are at the same offsets, and its reports can be told apart from the other's.
 fn is_larger(limits: &Limits, variant: &Interface, other: &Interface) -> bool {
     let places = |i: &Interface| (i.status, i.output, i.heap, i.counters);
     let distinct = |a: &Entry, b: &Entry| a.number != b.number || a.name == b.name && a.reports == b.reports;
-    // Packed ones take blocks of any shape.
+    // Packed variants take blocks of any shape.
     let room = |entry: &Entry| (most_threads(entry, limits), entry.packing.is_some());
     let any_shared = |entry: &Entry| entry.scratch.is_some_and(|scratch| scratch.shared);
     let larger = |entry: &Entry| {
@@ -124,8 +124,9 @@ fn is_larger(limits: &Limits, variant: &Interface, other: &Interface) -> bool {
         && variant.entries.iter().any(larger)
 }
 
-/// The variants that a device can run, the best first: that with the fewest threads in each invocation, then that with the fewest
-/// kernels that use scratch memory, then that which relies on most of the device's own arithmetic, then that which uses most features. Adds the others to `reasons`.
+/// The variants that a device can run, the best first, ordered by: fewest threads in each invocation, fewest kernels
+/// that use scratch memory, most use of the device's own arithmetic, most features. Adds the other variants to
+/// `reasons`.
 fn by_preference<'b>(target: &Target, bundle: &'b Bundle, reasons: &mut Vec<(String, String)>) -> Vec<&'b Variant> {
     let mut fitting: Vec<&Variant> = Vec::new();
     for variant in &bundle.variants {
@@ -152,7 +153,7 @@ fn interface(path: &Path) -> Result<Interface, Error> {
     serde_json::from_slice(&read(path)?).map_err(|error| wrong(path, error))
 }
 
-/// The words of a SPIR-V file, whose first one tells the order of their bytes.
+/// The words of a SPIR-V file. The first word determines the byte order.
 fn words(bytes: &[u8]) -> Option<Vec<u32>> {
     const MAGIC: u32 = 0x0723_0203;
     let (words, rest) = bytes.as_chunks::<4>();

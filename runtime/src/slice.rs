@@ -11,10 +11,10 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 
-/// A number of elements in device memory: a whole buffer, or a part of one. Clones and parts share the buffer, which is freed with
-/// the last of them.
+/// A slice of elements in device memory: a whole buffer, or a part of one. Clones and parts share the buffer, which is
+/// freed with the last of them.
 ///
-/// As a kernel's argument it is the address of the first element.
+/// As a kernel argument, a slice passes the address of its first element.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -30,7 +30,7 @@ use crate::error::Error;
 /// ```
 pub struct DeviceSlice<T> {
     buffer: Arc<Buffer>,
-    /// Where in the buffer the slice begins, in bytes.
+    /// Offset of the slice in the buffer, in bytes.
     start: u64,
     /// Number of elements.
     len: usize,
@@ -89,7 +89,7 @@ impl<T> DeviceSlice<T> {
         self.buffer.device()
     }
 
-    /// The buffer that the slice is a part of, and where in bytes.
+    /// The buffer that contains the slice, and the slice's offset in bytes.
     pub(crate) fn place(&self) -> (&Buffer, u64) {
         (&self.buffer, self.start)
     }
@@ -111,7 +111,7 @@ impl<T> DeviceSlice<T> {
         };
         match end.checked_sub(first) {
             Some(len) if end <= self.len => {
-                // Within the buffer, as the elements are.
+                // No overflow: the elements lie within the buffer.
                 let start = self.start + first as u64 * size_of::<T>() as u64;
                 Ok(Self { buffer: self.buffer.clone(), start, len, element: PhantomData })
             }
@@ -123,7 +123,7 @@ impl<T> DeviceSlice<T> {
         }
     }
 
-    /// Errors unless there are so many elements.
+    /// Fails unless the slice has `len` elements.
     fn check_len(&self, len: usize) -> Result<(), Error> {
         if len == self.len {
             Ok(())
@@ -137,16 +137,16 @@ impl<T: Pod> DeviceSlice<T> {
     /// Writes all elements, after everything launched before.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless there are as many, and those of [`Buffer::write`].
+    /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::write`].
     pub fn write(&self, data: &[T]) -> Result<(), Error> {
         self.check_len(data.len())?;
         self.buffer.write(self.start, bytemuck::cast_slice(data))
     }
 
-    /// Reads all elements, as everything launched before leaves them.
+    /// Reads all elements, after everything launched before.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless there is room for as many, and those of [`Buffer::read`].
+    /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::read`].
     pub fn read(&self, data: &mut [T]) -> Result<(), Error> {
         self.check_len(data.len())?;
         self.buffer.read(self.start, bytemuck::cast_slice_mut(data))
@@ -162,7 +162,7 @@ impl<T: Pod> DeviceSlice<T> {
         Ok(list)
     }
 
-    /// Sets every element: asynchronously if one has 1, 2 or 4 bytes.
+    /// Sets every element: asynchronously if an element has 1, 2 or 4 bytes.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -179,7 +179,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// Copies all elements of another slice of the same device, asynchronously.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless there are as many, and those of [`Buffer::copy_from`].
+    /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::copy_from`].
     pub fn copy_from(&self, from: &Self) -> Result<(), Error> {
         self.check_len(from.len)?;
         self.buffer.copy_from(self.start, &from.buffer, from.start, self.len as u64 * size_of::<T>() as u64)
@@ -188,7 +188,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// The same bytes as elements of another type.
     ///
     /// # Errors
-    /// [`Error::PartialElement`] if they are no whole number of those.
+    /// [`Error::PartialElement`] if the bytes are not a whole number of the new elements.
     pub fn cast<U: Pod>(&self) -> Result<DeviceSlice<U>, Error> {
         let bytes = self.len * size_of::<T>();
         match bytes.checked_div(size_of::<U>()) {

@@ -1,18 +1,18 @@
-//! Long grids in several submissions: how many blocks each has, so that it takes about as long as asked for.
+//! Splits long grids into several submissions, each with as many blocks as fit the time limit.
 //!
-//! Only counts and times are handled here; [`crate::launch`] submits and measures.
+//! This module only computes numbers of blocks; [`crate::launch`] submits and measures.
 
 use std::time::Duration;
 
 use crate::error::Error;
 
-/// How much longer than the last a submission may be.
+/// Maximum growth from one submission to the next.
 const GROWTH: u64 = 8;
 
-/// A box of blocks: the first of each dimension and how many.
+/// A box of blocks: the first block and the number of blocks in each dimension.
 pub(crate) type Part = ([u32; 3], [u32; 3]);
 
-/// What is known of a kernel's speed: how many blocks the next submission should have.
+/// A kernel's speed, as the number of blocks for the next submission.
 #[derive(Debug)]
 pub(crate) struct BlockRate(u64);
 
@@ -23,13 +23,13 @@ impl Default for BlockRate {
 }
 
 impl BlockRate {
-    /// Learns from a submission of so many blocks; half of what is asked for is aimed at.
+    /// Updates the rate after a submission of `blocks` blocks, aiming at half of the time limit `most`.
     fn learn(&mut self, blocks: u64, time: Duration, most: Duration) {
         let goal = most.as_nanos() / 2;
         let enough = u128::from(blocks).saturating_mul(goal).checked_div(time.as_nanos()).unwrap_or(u128::MAX);
         let enough = u64::try_from(enough).unwrap_or(u64::MAX);
         self.0 = if enough >= blocks {
-            // What one short submission takes beside its blocks says nothing against longer ones.
+            // A small submission is dominated by its fixed cost, so it never lowers the rate.
             self.0.max(enough.min(blocks.saturating_mul(GROWTH)))
         } else {
             enough.max(1)
@@ -37,7 +37,7 @@ impl BlockRate {
     }
 }
 
-/// Runs a grid part by part. `run` submits one, waits for it, and returns the time that it took, or nothing if the launch has
+/// Runs a grid part by part. `run` submits a part, waits for it, and returns the time it took, or `None` if the launch
 /// ended early.
 pub(crate) fn run_in_parts(
     grid: [u32; 3],
@@ -54,7 +54,7 @@ pub(crate) fn run_in_parts(
     Ok(())
 }
 
-/// How much of a grid comes next, if anything is left: a part of a row, or whole rows, or whole layers.
+/// The size of the next part, if there are blocks left: a part of a row, or whole rows, or whole layers.
 fn part([width, height, depth]: [u32; 3], [x, y, z]: [u32; 3], blocks: u64) -> Option<[u32; 3]> {
     let at_most = |blocks: u64, left: u32| u32::try_from(blocks).map_or(left, |blocks| blocks.min(left));
     let layer = u64::from(width) * u64::from(height);
@@ -69,7 +69,7 @@ fn part([width, height, depth]: [u32; 3], [x, y, z]: [u32; 3], blocks: u64) -> O
     }
 }
 
-/// Where the grid goes on after a part.
+/// The first block after a part.
 fn after([width, height, _]: [u32; 3], [x, y, z]: [u32; 3], [nx, ny, nz]: [u32; 3]) -> [u32; 3] {
     if x + nx < width {
         [x + nx, y, z]
@@ -84,8 +84,8 @@ fn after([width, height, _]: [u32; 3], [x, y, z]: [u32; 3], [nx, ny, nz]: [u32; 
 mod tests {
     use super::*;
 
-    /// Runs a grid on a device that takes `fixed` for a submission and `each` for a block, in nanoseconds, and returns its
-    /// parts with their times.
+    /// Runs a grid on a simulated device that takes `fixed` nanoseconds for a submission and `each` for a block.
+    /// Returns the parts with their times.
     fn run(grid: [u32; 3], most: Duration, rate: &mut BlockRate, fixed: u64, each: u64) -> Vec<(Part, Duration)> {
         let mut parts = Vec::new();
         run_in_parts(grid, most, rate, |part| {
@@ -124,9 +124,9 @@ mod tests {
         // 10^8 blocks of 1 microsecond, with 20 microseconds for each submission.
         let parts = run([100_000_000, 1, 1], most, &mut BlockRate::default(), 20_000, 1_000);
         assert!(parts.iter().all(|(_, time)| *time <= most));
-        // Half of the time asked for is used, once it is known how much that is.
+        // Once the rate is known, submissions take half of the limit.
         assert!((2_000..2_020).contains(&parts.len()), "{}", parts.len());
-        // One block is the least that there is.
+        // A part has at least one block.
         let parts = run([20, 1, 1], most, &mut BlockRate::default(), 0, 1_000_000_000);
         assert_eq!(parts.len(), 20);
     }
@@ -137,7 +137,7 @@ mod tests {
         let mut rate = BlockRate::default();
         assert!(run([4096, 1, 1], most, &mut rate, 20_000, 1_000).len() > 1);
         assert_eq!(run([4096, 1, 1], most, &mut rate, 20_000, 1_000).len(), 1);
-        // A short launch doesn't unlearn it, a slow one does.
+        // A small launch doesn't lower the rate, a slow one does.
         run([1, 1, 1], most, &mut rate, 40_000_000, 0);
         assert_eq!(run([4096, 1, 1], most, &mut rate, 20_000, 1_000).len(), 1);
         assert_eq!(run([4096, 1, 1], most, &mut rate, 0, 1_000_000).len(), 1);
@@ -147,13 +147,13 @@ mod tests {
 
     #[test]
     fn the_largest_grids_end() {
-        // Most devices need 2^63 nanoseconds for that, and nobody's clock is better.
+        // Such a grid would take 2^63 nanoseconds.
         let grid = [i32::MAX as u32, 65_535, 65_535];
         let parts = run(grid, Duration::MAX, &mut BlockRate::default(), 0, 1);
         assert!(parts.len() < 64 && parts.len() > 1);
         let last = parts.last().unwrap().0;
         assert_eq!(after(grid, last.0, last.1), [0, 0, 65_535]);
-        // No time at all.
+        // A limit of zero, and parts that take no time.
         assert!(run([1000, 1000, 1000], Duration::ZERO, &mut BlockRate::default(), 0, 0).len() < 64);
     }
 

@@ -1,4 +1,4 @@
-//! Streams: commands in order with each other, beside those of other streams.
+//! Streams: commands in order within a stream, concurrent with those of other streams.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +8,16 @@ use crate::error::Error;
 use crate::order::{StreamKey, StreamState};
 use crate::shape::{Extent, Pitches, Shape};
 
-/// A stream of launches, copies and sets, which take effect in the order of the calls. Commands of different streams may run side
-/// by side, unless events order them. Clones share the stream; dropping the last one leaves what was asked for to be done.
+/// A stream of launches, copies and fills, which take effect in the order of the calls. Commands of different streams
+/// may run concurrently, unless events order them. Clones share the stream. After the last one is dropped, submitted
+/// work still completes.
 ///
-/// The device's own methods, and those of its buffers and kernels, are in CUDA's legacy default stream: what they do comes after
-/// everything before in streams made by [`Device::stream`], and what comes later in these comes after that. Streams made by
-/// [`Device::non_blocking_stream`] have no part in this.
+/// Methods of the device, its buffers and kernels use CUDA's legacy default stream. It is ordered with all streams made
+/// by [`Device::stream`]: a command of the default stream waits for their earlier commands, and their later commands
+/// wait for it. Streams made by [`Device::non_blocking_stream`] are independent of it.
 ///
-/// Streams are spread over the device's queues, at most eight, so that a device with several queues runs their commands side by
-/// side.
+/// Streams are spread over the device's queues, at most eight, so that a device with several queues runs their commands
+/// concurrently.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -40,7 +41,7 @@ pub struct Stream {
     state: Arc<StreamState>,
 }
 
-/// How to make a stream.
+/// Options of a new stream.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, StreamOptions};
@@ -52,9 +53,9 @@ pub struct Stream {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StreamOptions {
-    /// Whether the stream is not in order with the default stream.
+    /// Whether the stream is independent of the default stream.
     pub non_blocking: bool,
-    /// Whether the device should run the stream's commands before those of others: a hint, for devices with several queues.
+    /// Whether the device should prefer the stream's commands: a hint, for devices with several queues.
     pub urgent: bool,
 }
 
@@ -65,24 +66,24 @@ impl fmt::Debug for Stream {
 }
 
 impl Device {
-    /// Makes a stream that is in order with the default stream, as `cuStreamCreate` does with `CU_STREAM_DEFAULT`.
+    /// Creates a stream that is ordered with the default stream, like `cuStreamCreate` with `CU_STREAM_DEFAULT`.
     pub fn stream(&self) -> Stream {
         self.stream_with(StreamOptions::default())
     }
 
-    /// Makes a stream that is not in order with the default stream, as `cuStreamCreate` does with `CU_STREAM_NON_BLOCKING`.
+    /// Creates a stream that is independent of the default stream, like `cuStreamCreate` with `CU_STREAM_NON_BLOCKING`.
     pub fn non_blocking_stream(&self) -> Stream {
         self.stream_with(StreamOptions { non_blocking: true, ..StreamOptions::default() })
     }
 
-    /// Makes a stream, as `cuStreamCreateWithPriority` does.
+    /// Creates a stream with options, like `cuStreamCreateWithPriority`.
     pub fn stream_with(&self, options: StreamOptions) -> Stream {
         let StreamOptions { non_blocking, urgent } = options;
         let key = StreamKey::Made { number: self.next_stream(), blocking: !non_blocking, urgent };
         Stream { device: self.clone(), state: Arc::new(StreamState::new(key)) }
     }
 
-    /// The legacy default stream, in which everything is that names no other.
+    /// The legacy default stream, which calls without a stream use.
     pub fn default_stream(&self) -> Stream {
         Stream { device: self.clone(), state: self.default_state().clone() }
     }
@@ -98,7 +99,7 @@ impl Stream {
         &self.state
     }
 
-    /// Writes bytes at an address. They are taken at the call, which doesn't wait for the device.
+    /// Writes bytes at an address. They are read during the call, which doesn't wait for the device.
     ///
     /// # Errors
     /// Those of [`DeviceMemory::write`](crate::DeviceMemory::write).
@@ -110,7 +111,7 @@ impl Stream {
         self.device.submit(&self.state, |backend, stream| backend.upload(stream, address, &shape, bytes))
     }
 
-    /// Reads bytes from an address as everything before in the stream leaves them, and waits for that.
+    /// Reads bytes from an address, after all earlier work of the stream, and waits for that.
     ///
     /// # Errors
     /// Those of [`DeviceMemory::read`](crate::DeviceMemory::read).
@@ -121,7 +122,7 @@ impl Stream {
         self.device.backend().check_stopped()
     }
 
-    /// Copies `bytes` bytes between ranges that don't overlap, which may be pinned memory.
+    /// Copies `bytes` bytes between ranges that don't overlap. Either may be pinned memory.
     ///
     /// # Errors
     /// Those of [`DeviceMemory::copy`](crate::DeviceMemory::copy).
@@ -132,7 +133,7 @@ impl Stream {
         self.copy_shape(from, to, &Shape::linear(bytes))
     }
 
-    /// Sets `count` bytes.
+    /// Fills `count` bytes.
     ///
     /// # Errors
     /// Those of [`DeviceMemory::set_8`](crate::DeviceMemory::set_8).
@@ -140,7 +141,7 @@ impl Stream {
         self.set(address, Element::of_8(value), count, 1, 0)
     }
 
-    /// Sets `count` numbers of 16 bits.
+    /// Fills `count` 16-bit numbers.
     ///
     /// # Errors
     /// Those of [`DeviceMemory::set_16`](crate::DeviceMemory::set_16).
@@ -148,7 +149,7 @@ impl Stream {
         self.set(address, Element::of_16(value), count, 1, 0)
     }
 
-    /// Sets `count` numbers of 32 bits.
+    /// Fills `count` 32-bit numbers.
     ///
     /// # Errors
     /// Those of [`DeviceMemory::set_32`](crate::DeviceMemory::set_32).
@@ -156,7 +157,7 @@ impl Stream {
         self.set(address, Element::of_32(value), count, 1, 0)
     }
 
-    /// Sets `height` rows of `width` bytes, which begin `pitch` bytes apart.
+    /// Fills `height` rows of `width` bytes, `pitch` bytes apart.
     ///
     /// # Errors
     /// [`Error::Pitch`], and those of [`Stream::set_8`].
@@ -164,7 +165,7 @@ impl Stream {
         self.set(address, Element::of_8(value), width, height, pitch)
     }
 
-    /// Sets `height` rows of `width` numbers of 16 bits, which begin `pitch` bytes apart.
+    /// Fills `height` rows of `width` 16-bit numbers, `pitch` bytes apart.
     ///
     /// # Errors
     /// [`Error::Pitch`], also if the pitch is no multiple of 2, and those of [`Stream::set_16`].
@@ -172,7 +173,7 @@ impl Stream {
         self.set(address, Element::of_16(value), width, height, pitch)
     }
 
-    /// Sets `height` rows of `width` numbers of 32 bits, which begin `pitch` bytes apart.
+    /// Fills `height` rows of `width` 32-bit numbers, `pitch` bytes apart.
     ///
     /// # Errors
     /// [`Error::Pitch`], also if the pitch is no multiple of 4, and those of [`Stream::set_32`].
@@ -195,14 +196,14 @@ impl Stream {
         self.device.submit(&self.state, |backend, stream| backend.fill(stream, shape.rows(address), word))
     }
 
-    /// Has a function run on a thread of the device's when everything before in the stream has finished. What comes later in
-    /// the stream begins when the function has returned; the call that asks for it waits for that. If the device is lost, the
-    /// function is dropped.
+    /// Runs a host function on a thread of the device after all earlier work of the stream. Later commands of the
+    /// stream start when the function has returned; the calls that submit them wait for that. If the device is lost,
+    /// the function is dropped.
     ///
     /// Functions of all streams run one after another. They may free what they own, but must not launch, copy or wait.
     ///
     /// # Errors
-    /// [`Error::HostThread`] if there can be no thread, [`Error::DeviceLost`].
+    /// [`Error::HostThread`] if the thread can't be started, [`Error::DeviceLost`].
     pub fn call(&self, function: impl FnOnce() + Send + 'static) -> Result<(), Error> {
         self.device.add_function(&self.state, Box::new(function))
     }
@@ -225,11 +226,11 @@ impl Stream {
     }
 }
 
-/// What ranges are set to.
+/// The value of a fill.
 struct Element {
-    /// Four bytes of equal elements.
+    /// Four bytes with equal elements.
     word: u32,
-    /// Bytes of one.
+    /// Bytes of an element.
     bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Memory in stream order: allocated and freed between a stream's commands.
+//! Allocating and freeing memory in stream order.
 
 use crate::error::Error;
 use crate::pool::MemoryPool;
@@ -6,8 +6,8 @@ use crate::range::MemoryRange;
 use crate::stream::Stream;
 
 impl Stream {
-    /// Allocates memory with undefined contents from the device's default pool, for what comes later in the stream, and for
-    /// others that wait for this.
+    /// Allocates memory with undefined contents from the device's default pool, for later commands of this stream, and
+    /// of other streams that wait for this one.
     ///
     /// # Errors
     /// [`Error::TooFar`], [`Error::BufferTooLarge`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -15,7 +15,7 @@ impl Stream {
         self.allocate_from(&self.device().default_pool(), bytes)
     }
 
-    /// As [`Stream::allocate`], from a pool.
+    /// Like [`Stream::allocate`], from a given pool.
     ///
     /// # Errors
     /// [`Error::ForeignBuffer`] if the pool belongs to another device, [`Error::TooFar`], and those of [`Stream::allocate`].
@@ -38,12 +38,12 @@ impl Stream {
         Ok(address)
     }
 
-    /// Frees memory by the address of its first byte when everything before in the stream has finished. Memory that came from no
-    /// pool is freed once the device has finished everything launched before.
+    /// Frees memory, given the address of its first byte, after all earlier work of the stream. Memory that is not from
+    /// a pool is freed once the device has finished everything launched before.
     ///
     /// # Safety
-    /// It was allocated through this type or [`DeviceMemory`](crate::DeviceMemory), and nothing that uses it comes later in the
-    /// stream, or is still to finish in others.
+    /// The memory was allocated through this type or [`DeviceMemory`](crate::DeviceMemory). No later command of the
+    /// stream uses it, and no unfinished command of another stream does.
     ///
     /// # Errors
     /// [`Error::NotAllocated`] if no allocation begins at the address.

@@ -1,7 +1,7 @@
-//! Suggests a known name for one that does not exist.
+//! Suggests a known name for an unknown one.
 
-/// The name that is most like `wanted`, regardless of case, if one is like it: with a letter wrong in every three, or as the beginning
-/// of a longer one.
+/// The name that is most similar to `wanted`, ignoring case, if any is similar: at most one letter in three is wrong,
+/// or `wanted` is the beginning of the name.
 ///
 /// ```
 /// use ptx2spv_runtime::closest;
@@ -25,7 +25,7 @@ pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Op
         .map(|(_, name)| name)
 }
 
-/// `name` as a question after a message; nothing if there is none.
+/// `name` as a question to append to a message; empty for `None`.
 pub(crate) fn question(name: Option<&str>) -> String {
     name.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }

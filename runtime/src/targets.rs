@@ -8,7 +8,7 @@ use ptx2spv_translator::Target;
 use crate::error::Error;
 use crate::suggest::{closest, question};
 
-/// The target of that name: a preset, else a file that `ptx2spv devices --device X --json` wrote.
+/// The target of a name: a preset, or else a file written by `ptx2spv devices --device X --json`.
 ///
 /// # Errors
 /// [`Error::Target`] if it is neither.
@@ -26,5 +26,5 @@ pub fn target_by_name(name: &str) -> Result<Target, Error> {
         let hint = "write one with `ptx2spv devices --device X --json`";
         return Err(Error::Target(format!("{name} describes several devices: {hint}")));
     }
-    serde_json::from_str(&text).map_err(|error| Error::Target(format!("{name} is no target description: {error}")))
+    serde_json::from_str(&text).map_err(|error| Error::Target(format!("{name} is not a target description: {error}")))
 }

@@ -1,8 +1,8 @@
-//! Tensor maps: what `cp.async.bulk.tensor` is told of a tensor in device memory, as CUDA's `cuTensorMapEncodeTiled` and
-//! `cuTensorMapEncodeIm2col` make it.
+//! Tensor maps: descriptions of tensors in device memory for `cp.async.bulk.tensor`, as made by CUDA's
+//! `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
 //!
-//! A map is passed by value, or copied to device memory at a multiple of 64 bytes. Its 128 bytes are those of CUDA's driver
-//! for compute capability 9.0; which bits they are stands with the translator's `tensormap.replace`.
+//! A map is passed by value, or copied to device memory at a multiple of 64 bytes. Its 128 bytes are those of CUDA's
+//! driver for compute capability 9.0. Their layout is described at the translator's `tensormap.replace`.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub enum TensorType {
     F32Ftz,
     /// Loads round to tf32.
     Tf32,
-    /// Both.
+    /// Reductions flush subnormal numbers, and loads round to tf32.
     Tf32Ftz,
 }
 
@@ -66,7 +66,7 @@ impl TensorType {
         !matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::S32 | Self::U64 | Self::S64)
     }
 
-    /// The number that the map has for the type, and above it whether loads round to tf32.
+    /// The map's number for the type. The bit above it is set if loads round to tf32.
     fn code(self) -> u32 {
         match self {
             Self::U8 => 0,
@@ -86,7 +86,7 @@ impl TensorType {
     }
 }
 
-/// How rows of a box change places in shared memory.
+/// The permutation of a box's rows in shared memory.
 ///
 /// ```
 /// use ptx2spv_runtime::TensorSwizzle;
@@ -95,18 +95,18 @@ impl TensorType {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TensorSwizzle {
-    /// Not at all.
+    /// No permutation.
     #[default]
     None,
-    /// Pieces of 16 bytes in 32.
+    /// Chunks of 16 bytes within 32 bytes.
     Bytes32,
-    /// Pieces of 16 bytes in 64.
+    /// Chunks of 16 bytes within 64 bytes.
     Bytes64,
-    /// Pieces of 16 bytes in 128.
+    /// Chunks of 16 bytes within 128 bytes.
     Bytes128,
 }
 
-/// What a map says of a tensor, whichever way it is read.
+/// The properties of a tensor that all kinds of maps share.
 ///
 /// ```
 /// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
@@ -133,19 +133,19 @@ pub struct Tensor<'a> {
     pub address: u64,
     /// Elements in each dimension: one to five dimensions, each of 1 to 2^32.
     pub sizes: &'a [u64],
-    /// Bytes from one element to the next in all dimensions but the first: multiples of 16 below 2^40.
+    /// Bytes from one element to the next in every dimension except the first: multiples of 16 below 2^40.
     pub strides: &'a [u64],
-    /// Steps between elements that are moved, 1 to 8; the first one has no effect.
+    /// Steps between the elements that are copied, 1 to 8. The first one has no effect.
     pub steps: &'a [u32],
-    /// How shared memory is swizzled.
+    /// The swizzle mode in shared memory.
     pub swizzle: TensorSwizzle,
-    /// What is fetched to the second cache: 0 to 3, without effect here.
+    /// The L2 promotion, 0 to 3. It has no effect here.
     pub promotion: u32,
-    /// Whether floats outside the tensor are read as the NaN 0x7ff7…, rather than as zeros.
+    /// Whether floats outside of the tensor are read as the NaN 0x7ff7…, instead of zero.
     pub nan_outside: bool,
 }
 
-/// Why there can't be such a map.
+/// The reason why a map can't be made.
 ///
 /// ```
 /// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
@@ -208,11 +208,11 @@ impl TensorMap {
     /// A map for boxes of up to 256 elements in each dimension, as `cuTensorMapEncodeTiled` makes it.
     ///
     /// # Errors
-    /// If an argument is one that CUDA refuses.
+    /// An argument that CUDA refuses.
     pub fn tiled(tensor: &Tensor<'_>, sizes: &[u32]) -> Result<TensorMap, TensorMapError> {
         let mut map = tensor.encode(1)?;
         if sizes.len() != tensor.sizes.len() {
-            return refuse("the box has other dimensions than the tensor");
+            return refuse("the box and the tensor differ in the number of dimensions");
         }
         if sizes.iter().any(|size| !(1..=256).contains(size)) {
             return refuse("a box has 1 to 256 elements in each dimension");
@@ -227,11 +227,12 @@ impl TensorMap {
         Ok(TensorMap(map))
     }
 
-    /// A map for columns of pixels, as `cuTensorMapEncodeIm2col` makes it: so many elements of the first dimension of so many
-    /// pixels each, from the box that the corners bound. These go with the dimensions from the second to the last but one.
+    /// A map for columns of pixels, like `cuTensorMapEncodeIm2col`: `channels` elements of the first dimension for each
+    /// of `pixels` pixels, from the box between the corners. A corner has an offset for each dimension except the first
+    /// and the last.
     ///
     /// # Errors
-    /// If an argument is one that CUDA refuses.
+    /// An argument that CUDA refuses.
     pub fn im2col(
         tensor: &Tensor<'_>,
         corners: [&[i32]; 2],
@@ -253,7 +254,7 @@ impl TensorMap {
         let least = -1i32 << (width - 1);
         for (index, (&lower, &upper)) in (0..).zip(lower.iter().zip(upper)) {
             if [lower, upper].iter().any(|corner| !(least..-least).contains(corner)) {
-                return refuse(format!("corners of so many dimensions are {least} to {}", -least - 1));
+                return refuse(format!("corner offsets for this number of dimensions are {least} to {}", -least - 1));
             }
             // As CUDA's driver computes it.
             let size = tensor.sizes[index as usize + 1] as u32 as i32;
@@ -273,10 +274,10 @@ impl TensorMap {
         Ok(TensorMap(map))
     }
 
-    /// The map with another address, as `cuTensorMapReplaceAddress` makes it.
+    /// The map with another address, like `cuTensorMapReplaceAddress`.
     ///
     /// # Errors
-    /// If the address is null or no multiple of 16.
+    /// The address is null or not a multiple of 16.
     pub fn with_address(mut self, address: u64) -> Result<TensorMap, TensorMapError> {
         if address == 0 || !address.is_multiple_of(16) {
             return refuse("a tensor's address is a multiple of 16");
@@ -285,26 +286,26 @@ impl TensorMap {
         Ok(self)
     }
 
-    /// The bytes, which are passed to kernels.
+    /// The bytes to pass to kernels.
     pub fn bytes(&self) -> &[u8; 128] {
         &self.0
     }
 
-    /// A map of these bytes.
+    /// A map with these bytes.
     pub fn from_bytes(bytes: [u8; 128]) -> TensorMap {
         TensorMap(bytes)
     }
 }
 
 impl Tensor<'_> {
-    /// The part of a map that boxes and columns have in common.
+    /// Encodes the fields that tiled and im2col maps share.
     fn encode(&self, least_rank: usize) -> Result<[u8; 128], TensorMapError> {
         let rank = self.sizes.len();
         if !(least_rank..=5).contains(&rank) {
             return refuse(format!("a tensor has {least_rank} to 5 dimensions, not {rank}"));
         }
         if self.strides.len() + 1 != rank || self.steps.len() != rank {
-            return refuse("strides or steps don't go with the dimensions");
+            return refuse("the number of strides or steps doesn't match the dimensions");
         }
         if !self.address.is_multiple_of(16) || self.address >= 1 << 57 {
             return refuse("a tensor's address is a multiple of 16 below 2^57");
@@ -319,10 +320,10 @@ impl Tensor<'_> {
             return refuse("steps between elements are 1 to 8");
         }
         if self.promotion > 3 {
-            return refuse("there is no such fetching to the second cache");
+            return refuse("the L2 promotion is 0 to 3");
         }
         if self.nan_outside && !self.ty.is_float() {
-            return refuse("only floats are NaN outside a tensor");
+            return refuse("only floats can be NaN outside of a tensor");
         }
         let mut map = [0; 128];
         put(&mut map, 0, 64, self.address);
@@ -344,20 +345,20 @@ impl Tensor<'_> {
         Ok(map)
     }
 
-    /// Whether a row of a box can have so many elements.
+    /// Checks the size of a box's row of `elements` elements.
     fn check_row(&self, elements: u32) -> Result<(), TensorMapError> {
         let bytes = u64::from(elements) * self.ty.bytes();
         if !bytes.is_multiple_of(16) {
             return refuse("a row of a box is a multiple of 16 bytes");
         }
         if self.swizzle != TensorSwizzle::None && bytes > 16 << self.swizzle as u64 {
-            return refuse("a row of a box has no more bytes than are swizzled");
+            return refuse("a row of a box has at most as many bytes as the swizzle");
         }
         Ok(())
     }
 }
 
-/// Writes the low bits of a number over zeros.
+/// Sets `count` zero bits from bit `first` on to the low bits of a number.
 fn put(map: &mut [u8; 128], first: u32, count: u32, value: u64) {
     for bit in 0..count {
         let at = first + bit;
@@ -393,7 +394,7 @@ mod tests {
         words.collect::<Vec<_>>().join(" ").trim_end_matches(" 0").to_owned()
     }
 
-    /// CUDA's driver 580 made these.
+    /// The output of CUDA's driver 580.
     #[test]
     fn maps_are_those_of_cuda() {
         let made = [

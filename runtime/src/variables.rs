@@ -19,19 +19,19 @@ use crate::texture::Bindings;
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
     pub layout: Variables,
-    /// `None` if there are none.
+    /// `None` if the module has no variables.
     buffer: Option<Buffer>,
-    /// Where its kernels report what went wrong, if they may.
+    /// The status record for reports, if kernels may report something.
     status: Option<Arc<StatusRecord>>,
-    /// Where its kernels count events, if they do.
+    /// The counters of events, if kernels count any.
     counters: Option<Counters>,
-    /// Where its kernels ask for launches, if they do.
+    /// The region for launches, if kernels launch others.
     launches: Option<Launches>,
-    /// Whether their region may have something that a launch has left there.
+    /// Whether a failed launch may have left records in the region for launches.
     leftovers: AtomicBool,
-    /// What the references among the variables are bound to.
+    /// Bindings of the references among the variables.
     pub bindings: Bindings,
-    /// Has buffers come from where the module's pointers reach.
+    /// Keeps buffers within reach of the module's pointers.
     _near: Option<NearUser>,
 }
 
@@ -42,8 +42,8 @@ impl fmt::Debug for LoadedVariables {
 }
 
 impl LoadedVariables {
-    /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`]; where the host reaches
-    /// them, too, if they are managed.
+    /// Allocates and initializes the variables of an interface that has passed [`crate::check::interface`]. Managed
+    /// variables are allocated where the host can access them too.
     pub fn new(device: &Device, interface: &Interface, is_managed: bool) -> Result<Self, Error> {
         let &Interface { status, output, heap, counters, .. } = interface;
         let (layout, launches) = (interface.variables.clone(), interface.launches.clone());
@@ -60,7 +60,7 @@ impl LoadedVariables {
             });
         }
         let near = if layout.near { Some(device.stay_near()?) } else { None };
-        // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
+        // PTX doesn't allow an alignment above 256, which every buffer has.
         let buffer = if is_managed { device.alloc_managed(layout.size)? } else { device.alloc(layout.size)? };
         if !buffer.address().is_multiple_of(u64::from(layout.align.max(1))) {
             return Err(Error::Interface(format!("variables aligned to {} bytes", layout.align)));
@@ -108,22 +108,22 @@ impl LoadedVariables {
         })
     }
 
-    /// Where a kernel reports what went wrong, if the module's kernels do.
+    /// The status record of the module, if its kernels may report something.
     pub fn status(&self) -> Option<&Arc<StatusRecord>> {
         self.status.as_ref()
     }
 
-    /// Where kernels ask for launches, if the module's do.
+    /// The region for launches, if the module's kernels launch others.
     pub fn launches(&self) -> Option<&Launches> {
         self.launches.as_ref()
     }
 
-    /// Whether the region for launches may have something that a launch has left there, because it failed.
+    /// Whether a failed launch may have left records in the region for launches.
     pub fn has_leftovers(&self) -> &AtomicBool {
         &self.leftovers
     }
 
-    /// Lets a kernel be launched by others with so many bytes of shared memory.
+    /// Sets the shared memory limit of a kernel for launches by other kernels.
     pub fn set_shared_limit(&self, kernel: &str, bytes: u32) -> Result<(), Error> {
         let known = self.launches.as_ref().and_then(|launches| {
             let kernel = launches.kernels.iter().find(|known| known.name == kernel)?;
@@ -135,7 +135,7 @@ impl LoadedVariables {
         }
     }
 
-    /// Makes a kernel known that may report something.
+    /// Registers a kernel that may report something.
     pub fn add_reporter(&self, entry: &Entry) {
         self.status.iter().for_each(|status| status.reporters.add(entry));
     }
@@ -165,7 +165,7 @@ impl LoadedVariables {
         }
     }
 
-    /// The counters of events, as everything launched before leaves them.
+    /// The counters of events, after everything launched before.
     pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize], Error> {
         let mut counters = [0; Counters::COUNT as usize];
         if let (Some(buffer), Some(Counters { offset })) = (&self.buffer, self.counters) {
@@ -174,7 +174,7 @@ impl LoadedVariables {
         Ok(counters.map(u64::from_le))
     }
 
-    /// Sets them to zero.
+    /// Resets the counters.
     pub fn reset_counters(&self) -> Result<(), Error> {
         match (&self.buffer, self.counters) {
             (Some(buffer), Some(Counters { offset })) => buffer.write(offset, &[0; Counters::SIZE as usize]),
@@ -182,18 +182,19 @@ impl LoadedVariables {
         }
     }
 
-    /// Where a range of a variable lies in the buffer.
+    /// The offset of a range of a variable in the buffer.
     fn place(&self, name: &str, offset: u64, len: u64) -> Result<Option<(&Buffer, u64)>, Error> {
         let (variable, _) = self.find(name).ok_or_else(|| Error::NoVariable(name.to_owned()))?;
         if offset.checked_add(len).is_none_or(|end| end > variable.size) {
             return Err(Error::OutOfRange { offset, len, size: variable.size });
         }
-        // The variable lies inside of the buffer (`check::interface`), and the range inside of the variable.
+        // No overflow: the variable lies inside of the buffer (`check::interface`), and the range inside of the
+        // variable.
         Ok(self.buffer.as_ref().map(|buffer| (buffer, variable.offset + offset)))
     }
 }
 
-/// CUDA's attributes of a device, as kernels find them.
+/// CUDA's device attributes in the form that kernels read.
 fn attributes(device: &Device) -> Vec<u8> {
     let words = (0..launches::ATTRIBUTES).map(|number| device.cuda_attribute(number));
     let words = words.flat_map(|value| [u32::from(value.is_some()), value.unwrap_or(0).cast_unsigned()]);
@@ -202,14 +203,14 @@ fn attributes(device: &Device) -> Vec<u8> {
 
 const PAGE: u64 = 64 << 10;
 
-/// The bytes to write over zeroes, by offset: whole pages, so that thousands of small runs and relocations take few writes and
-/// a large empty array takes none.
+/// The bytes to write over zeros, by offset. They are whole pages, so that thousands of small pieces and relocations
+/// take few writes, and a large array of zeros takes none.
 fn pages(layout: &Variables, address: u64) -> BTreeMap<u64, Vec<u8>> {
     let mut pages = BTreeMap::new();
     let mut put = |offset: u64, bytes: &[u8]| {
         for (at, &byte) in (offset..).zip(bytes) {
             let start = at - at % PAGE;
-            // The last page ends with the variables. It fits a usize, as it is a page at most.
+            // The last page ends with the variables. Its size fits a usize.
             let page: &mut Vec<u8> =
                 pages.entry(start).or_insert_with(|| vec![0; PAGE.min(layout.size - start) as usize]);
             page[(at - start) as usize] = byte;

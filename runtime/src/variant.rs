@@ -1,24 +1,24 @@
-//! What pipelines of one kernel differ in.
+//! The differences between pipelines of one kernel.
 
 use ptx2spv_translator::interface::spec_id;
 use ptx2spv_translator::target::{self, Cluster, Packing};
 
-/// What pipelines of one kernel differ in.
+/// The differences between pipelines of one kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Variant {
     /// Threads of a block.
     pub block: [u32; 3],
     pub shared_bytes: u32,
-    /// What was asked for of it, beside what the kernel declares.
+    /// The dynamic part of the shared memory, in addition to the kernel's own.
     pub dynamic_shared_bytes: u32,
-    /// How they lie on invocations, unless each is one.
+    /// The mapping of threads to invocations, unless each thread is an invocation.
     pub packing: Option<Packing>,
-    /// The blocks of a workgroup, if they are several.
+    /// The blocks of a workgroup, if there are several.
     pub cluster: Option<Cluster>,
 }
 
 impl Variant {
-    /// Values of the specialization constants; `memory_barriers` says whether the driver's are as they should be.
+    /// Values of the specialization constants. `memory_barriers` says whether the driver's memory barriers work.
     pub fn specialization(self, memory_barriers: bool) -> [(u32, u32); 9] {
         let [x, y, z] = self.workgroup();
         let [nx, ny, nz] = self.block;
@@ -40,7 +40,7 @@ impl Variant {
         target::workgroup(self.block, self.packing, self.cluster)
     }
 
-    /// The size of subgroups that the kernel was made for, where that matters.
+    /// The subgroup size that the kernel was made for, if it matters.
     pub fn subgroup_size(self) -> Option<u32> {
         self.packing.map(|packing| packing.subgroup_size).filter(|&size| size > 1)
     }

@@ -1,4 +1,4 @@
-//! A kernel as translated for blocks up to a certain size, with its pipelines.
+//! A translation of a kernel for blocks up to a certain size, with its pipelines.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,18 +11,18 @@ use crate::split::BlockRate;
 use crate::sync::lock;
 use crate::variant::Variant;
 
-/// A kernel as translated for blocks and shared memory up to a certain size.
+/// A translation of a kernel for blocks and shared memory up to a certain size.
 pub(crate) struct Version {
     pub entry: Entry,
     shader: Arc<dyn Shader>,
-    /// Made when first launched.
+    /// Pipelines by variant, made on first launch.
     pipelines: Mutex<HashMap<Variant, Arc<Prepared>>>,
 }
 
-/// A kernel that is ready to be launched with blocks of one size.
+/// A kernel that is ready to be launched with one block size.
 pub(crate) struct Prepared {
     pub pipeline: Box<dyn Pipeline>,
-    /// What is known of its speed.
+    /// The kernel's measured speed.
     pub rate: Mutex<BlockRate>,
 }
 

@@ -1,4 +1,4 @@
-//! The back end's operations, as the front asks for them.
+//! The back end's operations on the interpreter.
 
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,13 +20,13 @@ use crate::range::{MemoryInfo, MemoryRange, Rows};
 use crate::shape::Shape;
 use crate::sync::lock;
 
-/// Bytes that are set at a time.
+/// Bytes that are filled at a time.
 const PIECE: usize = 64 << 10;
 
 impl Backend for ReferenceDevice {
     fn allocate(&self, size: u64) -> Result<u64, Error> {
         check_size(size)?;
-        // Where bytes are stored through the word around them, buffers end with a word, as they do in `vulkan::memory`.
+        // If narrow stores go through whole words, buffers end with a whole word, as in `vulkan::memory`.
         let narrow = self.interpreter.config().target.has_narrow_global();
         let address = self.interpreter.allocate(if narrow { size } else { size.next_multiple_of(4) });
         let address = address.ok_or_else(|| no_room(size))?;
@@ -57,12 +57,12 @@ impl Backend for ReferenceDevice {
         memory.and_then(|memory| self.lend(size, |_| Some(memory))).ok_or_else(|| Error::NotRegistered {
             device: self.interpreter.config().target.name.clone(),
             host: host.addr().get() as u64,
-            reason: "its words are not aligned".to_owned(),
+            reason: "it is not aligned to words".to_owned(),
         })
     }
 
     fn free(&self, address: u64) {
-        // What was lent ends when the device has forgotten it.
+        // Host memory in use by an allocation is released after the device has freed the allocation.
         if let Some(_lent) = self.allocations.remove(address) {
             self.interpreter.free(address);
         }
@@ -98,7 +98,7 @@ impl Backend for ReferenceDevice {
     fn upload(&self, _stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
         let mut rest = bytes;
         for region in shape.regions() {
-            // The rows are as many bytes as there are.
+            // The rows have as many bytes together as the list.
             let (row, others) = rest.split_at((region.size as usize).min(rest.len()));
             self.write(to + region.to, row)?;
             rest = others;
@@ -116,7 +116,7 @@ impl Backend for ReferenceDevice {
     ) -> Result<(), Error> {
         let mut rest = bytes;
         for region in shape.regions() {
-            // The rows are as many bytes as there are.
+            // The rows have as many bytes together as the list.
             let (row, others) = rest.split_at_mut((region.size as usize).min(rest.len()));
             self.read(from + region.from, row)?;
             rest = others;
@@ -136,7 +136,7 @@ impl Backend for ReferenceDevice {
         Ok(())
     }
 
-    /// The clock counts nanoseconds.
+    /// The clock counts in nanoseconds.
     fn elapsed(&self, start: u64, end: u64) -> Duration {
         Duration::from_nanos(end.saturating_sub(start))
     }
@@ -187,7 +187,7 @@ impl Backend for ReferenceDevice {
 }
 
 impl ReferenceDevice {
-    /// Makes an allocation in memory of the host's, which is made for the address.
+    /// Makes an allocation in host memory, which `make` provides for the allocation's address.
     fn lend(&self, size: u64, make: impl FnOnce(u64) -> Option<Lent>) -> Option<u64> {
         let mut lent = None;
         let address = self.interpreter.allocate_lent(size, |address| {
@@ -210,7 +210,7 @@ impl ReferenceDevice {
         piece.rotate_left((address % 4) as usize);
         let mut done = 0;
         while done < size {
-            // At most a piece, so the cast is exact.
+            // At most PIECE, so the cast is exact.
             let len = (size - done).min(PIECE as u64) as usize;
             self.interpreter.write(address + done, &piece[..len]).map_err(fault)?;
             done += len as u64;
@@ -230,12 +230,12 @@ fn no_room(size: u64) -> Error {
     Error::OutOfMemory(format!("no room for {size} bytes of reference memory"))
 }
 
-/// An error of a copy, of which [`crate::buffer`] has checked the range.
+/// The error of a copy whose range was checked by [`crate::buffer`].
 fn fault(finding: Finding) -> Error {
     Error::Fault { findings: vec![finding] }
 }
 
-/// Takes the time by the host's clock.
+/// A timer that uses the host's clock.
 struct ReferenceTimer {
     /// Nanoseconds since the device was opened.
     taken: Mutex<u64>,

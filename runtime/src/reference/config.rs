@@ -1,4 +1,4 @@
-//! The configuration of the interpreter that options describe.
+//! The interpreter's configuration, made from options.
 
 use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -11,14 +11,15 @@ use crate::error::Error;
 use crate::options::{ReferenceOptions, wrong};
 use crate::targets::target_by_name;
 
-/// Bytes of local memory for each invocation, of which its variables may take a mebibyte in all.
+/// Bytes of local memory for each invocation. Its variables may take one mebibyte in total.
 const LOCAL_MEMORY: u32 = 512 << 10;
 
 impl ReferenceOptions {
-    /// What [`Device::reference`](crate::Device::reference) takes. Reads the target's file if one is named.
+    /// The configuration for [`Device::reference`](crate::Device::reference). Reads the target's file if the options
+    /// name one.
     ///
     /// # Errors
-    /// [`Error::BadReferenceOptions`] for a subgroup size that no device has, [`Error::Target`] if there is no such target.
+    /// [`Error::BadReferenceOptions`] for an impossible subgroup size, [`Error::Target`] for an unknown target.
     pub fn config(&self) -> Result<Config, Error> {
         let mut target = match &self.target {
             Some(name) => target_by_name(name)?,
@@ -37,13 +38,14 @@ impl ReferenceOptions {
         }
         target.features.retain(|feature| !self.without.contains(feature));
         self.without_controls.iter().for_each(|control| target.float_controls.remove(control));
-        // Its arithmetic is its own, and it has no driver that could be wrong but for what is asked for.
+        // The interpreter has its own arithmetic, and none of the driver's bugs except for those that the options name.
         target.facts = match (self.seed, self.check) {
             (Some(_), _) => Facts::default(),
             (None, true) => Facts::CHECKED,
             (None, false) => Facts::REFERENCE,
         };
-        // How much local memory there is is no bug of a driver's, and it has a limit of its own.
+        // The amount of local memory is a limit of the target, not a driver bug, and the interpreter has its own limit
+        // too.
         let local_memory = target.quirks.local_memory.map_or(LOCAL_MEMORY, |bytes| bytes.min(LOCAL_MEMORY));
         target.quirks = Quirks { local_memory: Some(local_memory), ..quirks(&self.quirks)? };
         target = target.with_promises();
@@ -56,7 +58,7 @@ impl ReferenceOptions {
     }
 }
 
-/// Quirks by name.
+/// The quirks with these names.
 fn quirks(names: &BTreeSet<String>) -> Result<Quirks, Error> {
     let unreadable = |error: serde_json::Error| wrong(format_args!("quirks: {error}"));
     let mut all = serde_json::to_value(Quirks::default()).map_err(unreadable)?;
@@ -66,7 +68,7 @@ fn quirks(names: &BTreeSet<String>) -> Result<Quirks, Error> {
             None => {
                 let members = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_boolean());
                 let known: Vec<&str> = members.map(|(name, _)| name.as_str()).collect();
-                return Err(wrong(format_args!("`{name}` is none of the quirks {}", known.join(", "))));
+                return Err(wrong(format_args!("`{name}` is not one of the quirks {}", known.join(", "))));
             }
         }
     }
@@ -86,12 +88,12 @@ mod tests {
         assert_eq!(target.name, "reference (target=lavapipe)");
         let lavapipe = Target::preset("lavapipe").unwrap();
         assert_eq!((&target.features, &target.limits), (&lavapipe.features, &lavapipe.limits));
-        // Its own arithmetic, and no bugs; as much local memory as the target has, if that isn't more than its own.
+        // The facts and quirks of the interpreter, with the lower of its own limit of local memory and the target's.
         let local_memory = |bytes| Quirks { local_memory: Some(bytes), ..Quirks::default() };
         assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, local_memory(32 << 10)));
         assert_eq!(config("target=mali").unwrap().target.quirks, local_memory(512 << 10));
         assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
-        // What its float controls promise.
+        // The facts that the float controls promise.
         let promised = Facts {
             denormals_f32_kept: true,
             denormals_f64_kept: true,
@@ -109,7 +111,7 @@ mod tests {
         assert_eq!(limits.max_compute_work_group_size, [128, 128, 64]);
         assert!(!config("without=ShaderInt8").unwrap().target.has(Feature::ShaderInt8));
         for (text, part) in [
-            ("quirks=nesting", "`nesting` is none of the quirks byte_swaps_wrong, "),
+            ("quirks=nesting", "`nesting` is not one of the quirks byte_swaps_wrong, "),
             ("subgroup=48", "a subgroup of 48"),
             ("subgroup=0", "power of two"),
             ("subgroup=256", "up to 128"),

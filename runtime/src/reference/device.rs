@@ -1,4 +1,4 @@
-//! The reference device: the interpreter, and what it has to tell.
+//! The reference device: the interpreter, and the findings that it reports.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
@@ -18,10 +18,11 @@ use crate::range::{MemoryRange, Rows};
 use crate::report::{Circumstances, Record, Report, StatusRecord};
 use crate::sync::lock;
 
-/// The point that the device has reached when a call returns: everything has finished.
+/// The ticket of finished commands. Every command has finished when its call returns.
 pub(super) const FINISHED: Ticket = Ticket { queue: 0, serial: 0 };
 
-/// What a reference device has to tell beside results: see [`Device::as_reference`](crate::Device::as_reference).
+/// Features of a reference device that Vulkan devices don't have: see
+/// [`Device::as_reference`](crate::Device::as_reference).
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device};
@@ -32,17 +33,17 @@ pub(super) const FINISHED: Ticket = Ticket { queue: 0, serial: 0 };
 /// ```
 pub struct ReferenceDevice {
     pub(super) interpreter: ptx2spv_reference::Device,
-    /// With memory of the host's, where an allocation lies there.
+    /// Live allocations, with the host memory of those that are in host memory.
     pub(super) allocations: Allocations<Option<Arc<Lent>>>,
-    /// When the clock began.
+    /// The start of the device's clock.
     pub(super) opened: Instant,
-    /// The faults that stopped launches and that the host has not been told of yet.
+    /// Faults that stopped launches and were not returned to the host yet.
     pub(super) faults: Mutex<Vec<Finding>>,
-    /// What kernels reported and the host has not been told of yet.
+    /// Reports of kernels that were not returned to the host yet.
     pub(super) reports: Mutex<VecDeque<Error>>,
-    /// What kernels have printed and the host has not taken yet.
+    /// Output of kernels that the host has not taken yet.
     pub(super) output: Mutex<Vec<u8>>,
-    /// How often a kernel was launched, or a part of one.
+    /// Number of launches of kernels or parts of grids.
     pub(super) submissions: AtomicU64,
 }
 
@@ -59,27 +60,27 @@ impl ReferenceDevice {
         }
     }
 
-    /// What the device has found since the last call, apart from what has come back as [`Error::Fault`].
+    /// Takes the findings since the last call, except for those returned as [`Error::Fault`].
     pub fn take_findings(&self) -> Vec<Finding> {
         self.interpreter.take_findings()
     }
 
-    /// How many instructions the interpreter has run.
+    /// Number of instructions that the interpreter has run.
     pub fn steps(&self) -> u64 {
         self.interpreter.steps()
     }
 
-    /// What the device has traced since the last call, one line an instruction; see [`Config::trace`].
+    /// Takes the trace since the last call, one line for each instruction; see [`Config::trace`].
     pub fn take_trace(&self) -> Vec<String> {
         self.interpreter.take_trace()
     }
 
-    /// Keeps the fault that stopped a launch until the host waits or reads.
+    /// Stores the fault that stopped a launch until the host waits or reads.
     pub(super) fn add_fault(&self, fault: Finding) {
         lock(&self.faults).push(fault);
     }
 
-    /// Notes what a kernel that has run printed and reported, and clears both.
+    /// Collects the output and the report of a finished kernel, and clears both.
     pub(super) fn look_at(&self, record: &StatusRecord, kernel: &str) -> Result<(), Error> {
         let mut read = |address, bytes: &mut [u8]| Backend::read(self, address, bytes);
         if let Some(MemoryRange { address, size }) = record.output {
@@ -106,7 +107,7 @@ impl ReferenceDevice {
             kernels: vec![kernel.to_owned()],
             device: name,
             loop_budget: None,
-            // Kernels check nothing themselves here.
+            // Kernels have no access checks of their own here.
             nearest: &|_| None,
         };
         let error =

@@ -1,14 +1,14 @@
-//! What the reference device says of itself.
+//! The device information of the reference device.
 
 use ptx2spv_reference::Config;
 
 use crate::info::{DeviceInfo, DeviceKind, OwnFeatures};
 
-/// Half of what the reference device's addresses have room for, and more than most hosts have.
+/// Half of the reference device's address space, and more than the memory of most hosts.
 pub(super) const MAX_BUFFER: u64 = 1 << 35;
 
 impl DeviceInfo {
-    /// The reference device as it is configured.
+    /// The information of a reference device with this configuration.
     pub fn reference(config: &Config) -> Self {
         Self {
             index: None,

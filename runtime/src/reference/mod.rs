@@ -1,6 +1,6 @@
-//! The reference back end: the interpreter of `ptx2spv-reference` with the operations of a Vulkan device.
+//! The reference back end: the interpreter of `ptx2spv-reference`, with the operations of a Vulkan device.
 //!
-//! Launches run at the call. The fault that stopped one is kept until the host waits or reads.
+//! Launches run during the call. A fault that stops one is stored until the host waits or reads.
 
 mod backend;
 mod config;
@@ -20,17 +20,17 @@ use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::options::ReferenceOptions;
 
-/// Opens a reference device with nothing in its memory; without options it is the one that stands in for others.
+/// Opens a reference device with empty memory. Without options, it is the one that replaces missing devices.
 pub(crate) fn open(options: Option<&ReferenceOptions>) -> Result<(Arc<dyn Backend>, DeviceInfo), Error> {
     Ok(with_config(config(options)?))
 }
 
-/// What such a device says of itself.
+/// The information of such a device.
 pub(crate) fn describe(options: Option<&ReferenceOptions>) -> Result<DeviceInfo, Error> {
     Ok(DeviceInfo::reference(&config(options)?))
 }
 
-/// Opens a reference device of this configuration.
+/// Opens a reference device with this configuration.
 pub(crate) fn with_config(config: Config) -> (Arc<dyn Backend>, DeviceInfo) {
     let info = DeviceInfo::reference(&config);
     (Arc::new(ReferenceDevice::new(config)), info)

@@ -63,7 +63,7 @@ impl Drop for Temporary<'_> {
 }
 
 impl Pipeline for ReferencePipeline {
-    /// Runs a launch to its end, unless something stops it before that.
+    /// Runs a launch to its end, or until a fault stops it.
     fn launch(&self, _stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
         let device = &*self.device;
         device.submissions.fetch_add(1, Relaxed);
@@ -102,7 +102,7 @@ impl Pipeline for ReferencePipeline {
         Ok(ended.then_some(FINISHED))
     }
 
-    /// Runs launches by the host's clock.
+    /// Measures launches by the host's clock.
     fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
         let one = |_| {
             let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Arrays: memory for textures and surfaces, row after row.
+//! Arrays: memory for textures and surfaces, stored row by row.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::texture::format::TexelFormat;
 use crate::texture::limits;
 use crate::texture::shape::ArrayShape;
 
-/// What an array is to be.
+/// The properties of an array.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat};
@@ -28,13 +28,13 @@ use crate::texture::shape::ArrayShape;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayDescriptor {
-    /// The elements.
+    /// The format of the elements.
     pub format: TexelFormat,
-    /// What they are indexed by.
+    /// The dimensions and sizes.
     pub shape: ArrayShape,
-    /// Whether surfaces can be made on the array.
+    /// Whether surfaces can be made of the array.
     pub surface: bool,
-    /// Whether the array is for gathering (`tld4`), which makes the limits of its size smaller.
+    /// Whether the array is for gathering (`tld4`), which lowers the limits of its size.
     pub gather: bool,
 }
 
@@ -44,19 +44,19 @@ impl ArrayDescriptor {
         Self { format: format.into(), shape, surface: false, gather: false }
     }
 
-    /// The same for surfaces too.
+    /// Permits surfaces.
     #[must_use]
     pub fn surface(self) -> Self {
         Self { surface: true, ..self }
     }
 
-    /// The same for gathering too.
+    /// Permits gathering.
     #[must_use]
     pub fn gather(self) -> Self {
         Self { gather: true, ..self }
     }
 
-    /// The most levels that a mip-mapped array of this size has.
+    /// Maximum number of levels of a mip-mapped array of this size.
     pub fn most_levels(&self) -> u32 {
         self.shape.most_levels()
     }
@@ -78,20 +78,20 @@ impl ArrayDescriptor {
     }
 }
 
-/// Where a level of an array lies.
+/// The layout of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level {
-    /// Bytes before the level.
+    /// Offset of the level in bytes.
     pub offset: u64,
-    /// In elements.
+    /// Size in elements.
     pub size: [u64; 3],
-    /// Bytes from row to row.
+    /// Bytes from one row to the next.
     pub row_pitch: u64,
-    /// Bytes from slice to slice, or layer to layer.
+    /// Bytes from one slice or layer to the next.
     pub slice_pitch: u64,
 }
 
-/// An array's memory, with one or more levels, all of which begin at multiples of 256.
+/// An array's memory, with one or more levels. Each level begins at a multiple of 256.
 pub(crate) struct Storage {
     buffer: Buffer,
     pub descriptor: ArrayDescriptor,
@@ -105,7 +105,8 @@ impl Storage {
         let levels: Vec<Level> = (0..levels)
             .map(|level| {
                 let size = descriptor.shape.level_size(level);
-                // Sizes within the limits have products within 64 bits. The widest accesses of surfaces take 16 bytes.
+                // Sizes within the limits have 64-bit products. Rows are aligned for the widest surface accesses, of 16
+                // bytes.
                 let row_pitch = (size[0] * descriptor.format.bytes()).next_multiple_of(limits::ROW_ALIGNMENT);
                 let slice_pitch = row_pitch * size[1];
                 let offset = bytes;
@@ -130,8 +131,8 @@ impl Storage {
     }
 }
 
-/// Memory for textures and surfaces: elements in rows, with up to three indices. Clones share the memory, which is freed with the
-/// last of them and of the textures and surfaces made of them. The contents are undefined until written.
+/// Memory for textures and surfaces: rows of elements, with up to three indices. Clones share the memory, which is
+/// freed with the last of them and of their textures and surfaces. The contents are undefined until written.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
@@ -151,7 +152,7 @@ pub struct Array {
     level: Level,
 }
 
-/// An array with smaller and smaller copies of itself, its levels. Clones share the memory.
+/// An array with successively smaller copies of itself, the levels. Clones share the memory.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
@@ -168,7 +169,7 @@ pub struct MipmappedArray {
     storage: Arc<Storage>,
 }
 
-/// A part of an array, for copies: elements in rows, in slices or layers.
+/// A part of an array, for copies: rows of elements, in slices or layers.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
@@ -185,7 +186,7 @@ pub struct MipmappedArray {
 #[derive(Clone, Debug)]
 pub struct ArrayRegion {
     array: Array,
-    /// Of the first element.
+    /// Device address of the first element.
     address: u64,
     pitches: Pitches,
     extent: Extent,
@@ -204,16 +205,16 @@ impl fmt::Debug for MipmappedArray {
 }
 
 impl Device {
-    /// Makes an array of one level.
+    /// Creates an array with a single level.
     ///
     /// # Errors
-    /// [`Error::Texture`] if the size is beyond CUDA's limits, which are those of [`texture_limits`](crate::texture_limits);
+    /// [`Error::Texture`] if the size exceeds CUDA's limits ([`texture_limits`](crate::texture_limits));
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
     pub fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array, Error> {
         self.mipmapped_array(descriptor, 1)?.level(0)
     }
 
-    /// Makes an array of so many levels.
+    /// Creates an array with several levels.
     ///
     /// # Errors
     /// Those of [`Device::array`], and [`TextureError::Levels`].
@@ -223,7 +224,7 @@ impl Device {
 }
 
 impl MipmappedArray {
-    /// What the array was made to be.
+    /// The properties of the array.
     pub fn descriptor(&self) -> &ArrayDescriptor {
         &self.storage.descriptor
     }
@@ -233,7 +234,7 @@ impl MipmappedArray {
         self.storage.levels.len() as u32
     }
 
-    /// One of the levels, which shares the memory.
+    /// One of the levels, sharing the memory.
     ///
     /// # Errors
     /// [`TextureError::NoLevel`].
@@ -249,7 +250,7 @@ impl MipmappedArray {
 }
 
 impl Array {
-    /// What the array was made to be; of a level, what the whole array was made to be.
+    /// The properties of the array, or of the whole mip-mapped array for one of its levels.
     pub fn descriptor(&self) -> &ArrayDescriptor {
         &self.storage.descriptor
     }
@@ -264,7 +265,7 @@ impl Array {
         self.storage.device()
     }
 
-    /// The device address of the first element. [`Array::whole`] says how far apart rows, slices and layers are.
+    /// The device address of the first element. [`Array::whole`] has the pitches.
     pub fn address(&self) -> u64 {
         self.storage.address(self.level)
     }
@@ -277,7 +278,8 @@ impl Array {
         self.level
     }
 
-    /// A part of the array: its first element in x, y and z, and its size. The last of each counts layers too.
+    /// A part of the array, given the first element in x, y and z, and the size. The third dimension counts layers if
+    /// the array has layers.
     ///
     /// # Errors
     /// [`TextureError::OutsideArray`].
@@ -291,7 +293,7 @@ impl Array {
         Ok(self.part(offset, extent))
     }
 
-    /// All of the array.
+    /// The whole array.
     pub fn whole(&self) -> ArrayRegion {
         self.part(0, self.level.size)
     }
@@ -309,7 +311,7 @@ impl Array {
         self.storage.descriptor.format.bytes()
     }
 
-    /// Writes all elements, which lie without gaps in `data`, after everything launched before.
+    /// Writes all elements from contiguous `data`, after everything launched before.
     ///
     /// # Errors
     /// [`TextureError::ElementBytes`], and those of [`Buffer::write`](crate::Buffer::write).
@@ -317,7 +319,7 @@ impl Array {
         self.whole().write(&self.device().default_stream(), data)
     }
 
-    /// Reads all elements without gaps, as everything launched before leaves them.
+    /// Reads all elements contiguously, after everything launched before.
     ///
     /// # Errors
     /// [`Error::PartialElement`], and those of [`Buffer::read`](crate::Buffer::read).
@@ -327,13 +329,13 @@ impl Array {
 }
 
 impl ArrayRegion {
-    /// Where the part is, for [`Stream::copy_rows`]. The array must live until the copy has taken place.
+    /// This part as a side of [`Stream::copy_rows`]. The array must live until the copy is complete.
     pub fn side(&self) -> CopySide {
         let Pitches { row, slice } = self.pitches;
         CopySide::device(self.address).row_pitch(row).slice_pitch(slice)
     }
 
-    /// How many bytes, rows and slices or layers the part has.
+    /// The part's size in bytes, rows, and slices or layers.
     pub fn extent(&self) -> Extent {
         self.extent
     }
@@ -343,7 +345,7 @@ impl ArrayRegion {
         self.extent.width * self.extent.height * self.extent.depth
     }
 
-    /// Writes the part's elements, which lie without gaps in `data`, in stream order. They are taken at the call.
+    /// Writes the part's elements from contiguous `data`, in stream order. `data` is read during the call.
     ///
     /// # Errors
     /// [`TextureError::ElementBytes`], and those of [`Stream::write`].
@@ -360,7 +362,7 @@ impl ArrayRegion {
         device.submit(stream.state(), |backend, key| backend.upload(key, self.address, &shape, bytes))
     }
 
-    /// Reads the part's elements without gaps, as everything before in the stream leaves them, and waits for that.
+    /// Reads the part's elements contiguously, after all earlier work of the stream, and waits for that.
     ///
     /// # Errors
     /// [`Error::PartialElement`], and those of [`Stream::read`].
@@ -376,7 +378,7 @@ impl ArrayRegion {
         Ok(data)
     }
 
-    /// Copies another part of the same size in bytes, rows and slices, in stream order.
+    /// Copies from another part with the same bytes, rows and slices, in stream order.
     ///
     /// # Errors
     /// [`TextureError::ElementBytes`] if the sizes differ, [`Error::ForeignBuffer`], [`Error::Overlap`],

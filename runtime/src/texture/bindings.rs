@@ -1,4 +1,4 @@
-//! What the texture, surface and sampler references of a module are bound to.
+//! Bindings of a module's texture, surface and sampler references.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -7,29 +7,29 @@ use crate::buffer::Buffer;
 use crate::sync::lock;
 use crate::texture::resource::Resource;
 
-/// What references are bound to, by the variable's name and the index in an array of references.
+/// The bound objects, by variable name and index in an array of references.
 #[derive(Default)]
 pub(crate) struct Bindings(Mutex<HashMap<(String, u64), Bound>>);
 
-/// What lives as long as a reference is bound to it.
+/// The objects to keep alive while a reference is bound to them.
 pub(crate) struct Bound {
     _resource: Resource,
     _levels: Option<Buffer>,
 }
 
 impl Bound {
-    /// A resource, and the table of levels that its record refers to.
+    /// A resource, and the table of levels used by its record.
     pub fn new(resource: Resource, levels: Option<Buffer>) -> Self {
         Self { _resource: resource, _levels: levels }
     }
 }
 
 impl Bindings {
-    /// Writes a reference's record, and keeps what the reference is bound to from then on. If two threads bind a reference, both do so in
-    /// the same order.
+    /// Writes a reference's record, and keeps the bound objects alive from then on. If two threads bind the same
+    /// reference, both steps happen in the same order.
     ///
     /// # Errors
-    /// Those of `write`. Then the reference stays bound as it was.
+    /// Those of `write`. The previous binding then remains.
     pub fn replace<E>(
         &self,
         reference: (String, u64),

@@ -1,4 +1,4 @@
-//! How a texture is read: what CUDA's `CUDA_TEXTURE_DESC` says.
+//! How a texture is read, like CUDA's `CUDA_TEXTURE_DESC`.
 
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Record, Texel, flag};
 
@@ -20,37 +20,38 @@ use crate::texture::format::{ChannelFormat, ReadMode};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TextureDescriptor {
-    /// What becomes of coordinates out of range, in x, y and z. Without normalised coordinates, wrapping and mirroring become
-    /// clamping.
+    /// The handling of coordinates out of range, in x, y and z. Without normalized coordinates, wrapping and mirroring
+    /// turn into clamping.
     pub address_mode: [AddressMode; 3],
-    /// How a value comes from the elements around it. Linear filtering needs what is read to be floats.
+    /// The filter between elements. Linear filtering requires elements that are read as floats.
     pub filter: Filter,
-    /// What reading an element gives.
+    /// The type that elements are read as.
     pub read_mode: ReadMode,
-    /// Whether coordinates from 0 to 1 span the texture. Textures of several levels need that.
+    /// Whether coordinates from 0 to 1 span the texture. Required for textures with several levels.
     pub normalized_coordinates: bool,
-    /// Whether channels of 8 bits but the fourth are sRGB.
+    /// Whether 8-bit channels, except the fourth, are sRGB.
     pub srgb: bool,
-    /// The greatest anisotropy, taken for 1 to 16. Filtering is isotropic all the same.
+    /// Maximum anisotropy, clamped to 1 to 16. Filtering is always isotropic.
     pub max_anisotropy: u32,
-    /// How a value comes from the levels around it.
+    /// The filter between levels.
     pub mip_filter: Filter,
-    /// Added to the level.
+    /// Offset added to the level.
     pub mip_bias: f32,
     /// The lowest level.
     pub min_mip_level: f32,
     /// The highest level.
     pub max_mip_level: f32,
-    /// What elements out of range are, with [`AddressMode::Border`].
+    /// The value of elements out of range, for [`AddressMode::Border`].
     pub border_color: [f32; 4],
-    /// Whether filters go on beyond the edges of a cube's faces; then address modes don't matter.
+    /// Whether filters cross the edges of a cube's faces. Address modes are ignored then.
     pub seamless_cube: bool,
-    /// Whether no interpolation between levels is to be skipped. None ever is.
+    /// Whether interpolation between levels must not be simplified. It never is.
     pub no_trilinear_optimization: bool,
 }
 
 impl TextureDescriptor {
-    /// Errors if elements of a format can't be read like this; `has_levels` if the memory is a mip-mapped array.
+    /// Fails if elements of this format can't be read like this. `has_levels` says whether the memory is a mip-mapped
+    /// array.
     pub(crate) fn check(&self, format: ChannelFormat, has_levels: bool) -> Result<(), TextureError> {
         self.check_numbers()?;
         let texel = format.texel(self.read_mode, self.srgb).ok_or(TextureError::Srgb(format))?;
@@ -73,7 +74,7 @@ impl TextureDescriptor {
         }
     }
 
-    /// What a record says of reading.
+    /// The fields of a record that describe how it is read.
     pub(crate) fn record(&self) -> Record {
         let effective = |mode| match mode {
             AddressMode::Wrap | AddressMode::Mirror if !self.normalized_coordinates => AddressMode::Clamp,
@@ -100,7 +101,7 @@ impl TextureDescriptor {
         }
     }
 
-    /// What a record says of reading, which a reference has from its declaration.
+    /// The descriptor of the initial record of a reference, which its declaration determines.
     pub(crate) fn of_record(record: &Record) -> Self {
         let has = |flag: u32| record.flags & flag != 0;
         let read_mode = if has(flag::READ_AS_INTEGER) { ReadMode::ElementType } else { ReadMode::NormalizedFloat };

@@ -1,10 +1,10 @@
-//! The rules of CUDA that arrays, textures and surfaces keep.
+//! CUDA's rules for arrays, textures and surfaces.
 
 use crate::texture::format::{ChannelFormat, FormatError, TexelFormat};
 use crate::texture::reference_kind::ReferenceKind;
 use crate::texture::shape::ArrayShape;
 
-/// The rule that an array, a texture or a surface would break.
+/// The violated rule of an array, a texture or a surface.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, Error, TextureError};
@@ -16,127 +16,127 @@ use crate::texture::shape::ArrayShape;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextureError {
-    /// A format that elements can't have.
+    /// An invalid element format.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// A size of zero, or one beyond CUDA's limits.
+    /// A size of zero, or beyond CUDA's limits.
     #[error("{what} must be 1 to {most}, not {given}, in {shape:?}")]
     ArraySize {
         /// The array's shape.
         shape: ArrayShape,
-        /// Which of its sizes.
+        /// The name of the size.
         what: &'static str,
-        /// The size asked for.
+        /// The requested size.
         given: u64,
-        /// The largest.
+        /// The maximum.
         most: u64,
     },
-    /// A number of levels.
+    /// An invalid number of levels.
     #[error("an array of this size has 1 to {most} levels, not {given}")]
     Levels {
-        /// How many were asked for.
+        /// The requested number.
         given: u32,
-        /// The most: down to a level of one element.
+        /// The maximum: down to a level with one element.
         most: u32,
     },
     /// Gathering from an array that isn't 2D.
     #[error("only 2D arrays can be made for gathering")]
     Gather,
-    /// No such level.
+    /// A level that doesn't exist.
     #[error("there is no level {level}: the array has {levels}")]
     NoLevel {
-        /// The level asked for.
+        /// The requested level.
         level: u32,
-        /// How many there are.
+        /// The number of levels.
         levels: u32,
     },
-    /// A part that is not inside of an array.
+    /// A part that exceeds the array.
     #[error("the part of {extent:?} elements at {origin:?} is not inside of the array of {size:?}")]
     OutsideArray {
-        /// The part's first element in x, y and z, the last of which counts layers too.
+        /// The part's first element in x, y and z. The third dimension counts layers if there are layers.
         origin: [u64; 3],
         /// The part's size.
         extent: [u64; 3],
         /// The array's size.
         size: [u64; 3],
     },
-    /// More or fewer bytes than elements take.
+    /// A number of bytes that differs from the elements' size.
     #[error("{given} bytes are not the {expected} bytes of the elements")]
     ElementBytes {
         /// Bytes of the elements.
         expected: u64,
-        /// How many there were.
+        /// The given number of bytes.
         given: u64,
     },
-    /// Linear memory of too many elements, or none.
+    /// Linear memory with too many elements, or none.
     #[error("a texture on linear memory has 1 to {most} elements, not {given}")]
     LinearSize {
-        /// The number asked for.
+        /// The requested number.
         given: u64,
-        /// The largest.
+        /// The maximum.
         most: u64,
     },
-    /// Pitched memory of a size that textures don't have.
+    /// Pitched memory with an invalid size.
     #[error("the {what} of a texture on pitched memory must be 1 to {most}, not {given}")]
     PitchedSize {
-        /// Which size.
+        /// The name of the size.
         what: &'static str,
-        /// The one asked for.
+        /// The requested size.
         given: u64,
-        /// The largest.
+        /// The maximum.
         most: u64,
     },
-    /// A pitch that textures don't have.
+    /// An invalid pitch.
     #[error(
         "a pitch of {pitch} bytes is no multiple of {multiple}, less than a row of {row} bytes or more than {most}"
     )]
     Pitch {
         /// The pitch.
         pitch: u64,
-        /// Of what it must be a multiple.
+        /// The required alignment.
         multiple: u64,
         /// Bytes of a row.
         row: u64,
-        /// The largest.
+        /// The maximum.
         most: u64,
     },
-    /// Linear filtering of what is read as integers.
+    /// Linear filtering of elements that are read as integers.
     #[error("linear filtering needs elements that are read as floats: {0:?} is read as integers")]
     LinearFilterOfIntegers(ChannelFormat),
-    /// Levels without normalised coordinates.
-    #[error("textures with several levels need normalised coordinates")]
+    /// Several levels without normalized coordinates.
+    #[error("textures with several levels need normalized coordinates")]
     LevelsNeedNormalizedCoordinates,
-    /// Decoding of sRGB where there is none.
+    /// sRGB decoding of an unsuitable format.
     #[error("sRGB is decoded from unsigned integers of 8 bits that are read as floats, not from {0:?} like this")]
     Srgb(ChannelFormat),
-    /// A number that is none.
+    /// A NaN.
     #[error("the {0} is not a number")]
     NotANumber(&'static str),
-    /// A surface on an array that wasn't made for them.
+    /// A surface on an array that was not made for surfaces.
     #[error("the array was not made for surfaces (`ArrayDescriptor::surface`, CUDA_ARRAY3D_SURFACE_LDST)")]
     NotForSurfaces,
-    /// A variable that is no reference.
-    #[error("`{name}` is no reference of a texture, a surface or a sampler, but a variable of type {ty}")]
+    /// A variable that is not a reference.
+    #[error("`{name}` is a variable of type {ty}, not a texture, surface or sampler reference")]
     NoReference {
         /// The variable.
         name: String,
         /// The type of its elements.
         ty: String,
     },
-    /// A reference of another kind.
+    /// A reference of the wrong kind.
     #[error("`{name}` is a {}, not a {}", found.name(), expected.name())]
     ReferenceKind {
         /// The reference.
         name: String,
-        /// What it is.
+        /// The reference's kind.
         found: ReferenceKind,
-        /// What it should be.
+        /// The expected kind.
         expected: ReferenceKind,
     },
-    /// A view of memory that is no array.
-    #[error("only arrays have views")]
+    /// A view of memory that is not an array.
+    #[error("only arrays can have views")]
     ViewOfMemory,
-    /// A view whose elements are of another size.
+    /// A view whose elements differ in size.
     #[error("a view's elements have as many bytes as the array's: {view:?} does not suit {array:?}")]
     ViewFormat {
         /// The view's format.
@@ -144,7 +144,7 @@ pub enum TextureError {
         /// The array's.
         array: TexelFormat,
     },
-    /// A view of levels or layers that aren't there.
+    /// A view of levels or layers that don't exist.
     #[error("a view of {what} {first} to {last} of an array that has {count}")]
     ViewRange {
         /// Levels or layers.
@@ -153,11 +153,11 @@ pub enum TextureError {
         first: u32,
         /// The last.
         last: u32,
-        /// How many there are.
+        /// The number of levels or layers.
         count: u32,
     },
     /// A view of a part of a cube.
-    #[error("a view of layers {first} to {last} has no whole cubes")]
+    #[error("a view of layers {first} to {last} doesn't consist of whole cubes")]
     ViewOfPartOfCube {
         /// The first layer.
         first: u32,

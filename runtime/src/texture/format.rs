@@ -1,8 +1,8 @@
-//! What an element of a texture is: up to four channels of one format.
+//! Formats of texture elements: up to four channels of one type.
 
 use ptx2spv_translator::interface::texture::Texel;
 
-/// A format that elements can't have.
+/// The error of an invalid element format.
 ///
 /// ```
 /// use ptx2spv_runtime::{ChannelFormat, FormatError, TexelFormat};
@@ -12,20 +12,20 @@ use ptx2spv_translator::interface::texture::Texel;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// A number of channels.
+    /// An invalid number of channels.
     #[error("elements have one, two or four channels, not {0}")]
     Channels(u32),
-    /// A number of no format that textures read.
+    /// A CUDA format that textures don't support.
     #[error("elements of CUDA's format {number:#x} with {channels} channels are not supported")]
     Unknown {
         /// CUDA's number (`CUarray_format`).
         number: u32,
-        /// How many channels.
+        /// The number of channels.
         channels: u32,
     },
 }
 
-/// What reading an element gives.
+/// The type that elements are read as.
 ///
 /// ```
 /// use ptx2spv_runtime::{ReadMode, TextureDescriptor};
@@ -36,14 +36,15 @@ pub enum FormatError {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReadMode {
-    /// The element as it is; floats of 16 bits become floats of 32 bits.
+    /// The element's own type. 16-bit floats become 32-bit floats.
     #[default]
     ElementType,
-    /// Integers of 8 and 16 bits become floats from 0 to 1, or from -1 to 1 if they are signed. Others are read as they are.
+    /// Integers of 8 and 16 bits become floats from 0 to 1, or from -1 to 1 if they are signed. Other elements are read
+    /// unchanged.
     NormalizedFloat,
 }
 
-/// The format of one channel of an element, as `CUarray_format`.
+/// The type of a channel, like `CUarray_format`.
 ///
 /// ```
 /// use ptx2spv_runtime::{ChannelFormat, TexelFormat};
@@ -70,13 +71,13 @@ pub enum ChannelFormat {
     F16,
     /// Floats of 32 bits.
     F32,
-    /// Unsigned integers of 8 bits that textures always turn into floats from 0 to 1.
+    /// Unsigned integers of 8 bits that textures always read as floats from 0 to 1.
     Unorm8,
-    /// Unsigned integers of 16 bits that textures always turn into floats from 0 to 1.
+    /// Unsigned integers of 16 bits that textures always read as floats from 0 to 1.
     Unorm16,
-    /// Signed integers of 8 bits that textures always turn into floats from -1 to 1.
+    /// Signed integers of 8 bits that textures always read as floats from -1 to 1.
     Snorm8,
-    /// Signed integers of 16 bits that textures always turn into floats from -1 to 1.
+    /// Signed integers of 16 bits that textures always read as floats from -1 to 1.
     Snorm16,
 }
 
@@ -106,7 +107,7 @@ impl ChannelFormat {
         }
     }
 
-    /// The format's name in launch cases: PTX's name of the type, if there is one.
+    /// The format's name in launch cases: PTX's name of the type, if it has one.
     pub const fn name(self) -> &'static str {
         match self {
             Self::U8 => "u8",
@@ -124,12 +125,12 @@ impl ChannelFormat {
         }
     }
 
-    /// Whether the channels are integers that textures always turn into floats.
+    /// Whether the channels are integers that textures always read as floats.
     pub const fn is_normalized(self) -> bool {
         matches!(self, Self::Unorm8 | Self::Unorm16 | Self::Snorm8 | Self::Snorm16)
     }
 
-    /// What a texture makes of a channel; `None` if there is no sRGB to decode.
+    /// The kind of texel that a texture reads; `None` if sRGB decoding is not possible.
     pub(crate) fn texel(self, read: ReadMode, srgb: bool) -> Option<Texel> {
         let is_promoted = read == ReadMode::NormalizedFloat;
         let texel = match self {
@@ -145,7 +146,7 @@ impl ChannelFormat {
             Self::S8 => Texel::S8,
             Self::U16 => Texel::U16,
             Self::S16 => Texel::S16,
-            // These are never promoted.
+            // Integers of 32 bits are never converted to floats.
             Self::U32 | Self::S32 => Texel::B32,
             Self::F16 => Texel::F16,
             Self::F32 => Texel::F32,
@@ -161,7 +162,7 @@ impl ChannelFormat {
 impl TexelFormat {
     /// CUDA's number of the format (`CUarray_format`).
     pub fn cuda_number(self) -> u32 {
-        // The normalised ones have a number for one, two and four channels each.
+        // Normalized formats have a number each for one, two and four channels.
         let channels = self.channels.ilog2();
         match self.channel {
             ChannelFormat::U8 => 1,
@@ -179,11 +180,11 @@ impl TexelFormat {
         }
     }
 
-    /// The format of a number that CUDA has (`CUarray_format`) and a number of channels.
+    /// The format with CUDA's number (`CUarray_format`) and a number of channels.
     ///
     /// # Errors
-    /// [`FormatError::Channels`]; [`FormatError::Unknown`] if there is no such format here: of block compression, depth or
-    /// video, for example.
+    /// [`FormatError::Channels`]; [`FormatError::Unknown`] for unsupported formats, such as block compression, depth or
+    /// video.
     pub fn from_cuda_number(number: u32, channels: u32) -> Result<Self, FormatError> {
         let found = ChannelFormat::ALL.into_iter().map(|channel| Self::new(channel, channels));
         for format in found {
@@ -195,7 +196,7 @@ impl TexelFormat {
     }
 }
 
-/// What an element (texel) is: one, two or four channels of a format.
+/// The format of an element (texel): one, two or four channels of a type.
 ///
 /// ```
 /// use ptx2spv_runtime::{ChannelFormat, TexelFormat};
@@ -212,7 +213,7 @@ pub struct TexelFormat {
 }
 
 impl TexelFormat {
-    /// A format of so many channels.
+    /// A format with a number of channels.
     ///
     /// # Errors
     /// [`FormatError::Channels`] unless there are one, two or four.
@@ -240,7 +241,7 @@ impl TexelFormat {
 }
 
 impl From<ChannelFormat> for TexelFormat {
-    /// One channel.
+    /// A single channel.
     fn from(channel: ChannelFormat) -> Self {
         Self { channel, channels: 1 }
     }

@@ -1,11 +1,11 @@
-//! Textures and surfaces: arrays, how they are read, and the objects that kernels know by handles.
+//! Textures and surfaces: arrays, how they are read, and objects with handles for kernels.
 
 mod array;
 mod bindings;
 mod descriptor;
 mod error;
 mod format;
-/// The largest textures and surfaces.
+/// Maximum sizes of textures and surfaces.
 pub mod limits;
 mod object;
 mod reference;

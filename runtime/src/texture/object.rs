@@ -14,10 +14,10 @@ use crate::texture::error::TextureError;
 use crate::texture::format::ReadMode;
 use crate::texture::resource::{Resource, ResourceView};
 
-/// A texture object: memory, and how it is read. Clones share the object, which ends with the last of them, once the device has
-/// finished everything launched before. What the object is made of lives as long, if it is an array.
+/// A texture object: memory, and how it is read. Clones share the object. It is destroyed with the last of them, once
+/// the device has finished everything launched before. It keeps its array alive, if it has one.
 ///
-/// As a kernel's argument it is its handle.
+/// As a kernel argument, a texture passes its handle.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, TextureDescriptor};
@@ -41,10 +41,10 @@ struct TextureShared {
     view: Option<ResourceView>,
 }
 
-/// A surface object: an array that kernels read and write. Clones share the object, which ends with the last of them, once the
-/// device has finished everything launched before.
+/// A surface object: an array that kernels read and write. Clones share the object. It is destroyed with the last of
+/// them, once the device has finished everything launched before.
 ///
-/// As a kernel's argument it is its handle.
+/// As a kernel argument, a surface passes its handle.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
@@ -65,8 +65,8 @@ struct SurfaceShared {
     array: Array,
 }
 
-/// A sampler object, for modules in independent mode (`texmode_independent`): how a texture is read, without one. Clones share the
-/// object.
+/// A sampler object, for modules in independent mode (`texmode_independent`): how textures are read, without the
+/// memory. Clones share the object.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, Filter, TextureDescriptor};
@@ -108,13 +108,13 @@ impl Device {
     /// Makes a texture object.
     ///
     /// # Errors
-    /// [`Error::Texture`] and [`Error::Misaligned`] with the rule that is broken, [`Error::NotAllocated`], [`Error::OutOfRange`],
+    /// [`Error::Texture`] and [`Error::Misaligned`] for violated rules, [`Error::NotAllocated`], [`Error::OutOfRange`],
     /// [`Error::ForeignBuffer`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result<Texture, Error> {
         self.make_texture(resource, descriptor, None)
     }
 
-    /// Makes a texture object of a part of an array, or of an array with other elements.
+    /// Makes a texture object of a part of an array, or of an array with elements of another format.
     ///
     /// # Errors
     /// Those of [`Device::texture`].
@@ -147,7 +147,7 @@ impl Device {
         Ok(Surface { shared: Arc::new(SurfaceShared { record, array: array.clone() }) })
     }
 
-    /// Makes a sampler object. Of the descriptor the read mode and sRGB don't count.
+    /// Makes a sampler object. Read mode and sRGB of the descriptor have no effect.
     ///
     /// # Errors
     /// [`TextureError::NotANumber`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -158,22 +158,22 @@ impl Device {
 }
 
 impl Texture {
-    /// The handle, which kernels get as an argument or find in memory. It stands for the texture as long as that lives.
+    /// The handle, which kernels get as an argument or read from memory. It is valid as long as the texture lives.
     pub fn handle(&self) -> u64 {
         self.shared.record.address()
     }
 
-    /// What the texture is made of.
+    /// The texture's memory.
     pub fn resource(&self) -> &Resource {
         &self.shared.resource
     }
 
-    /// How it is read.
+    /// How the texture is read.
     pub fn descriptor(&self) -> &TextureDescriptor {
         &self.shared.descriptor
     }
 
-    /// Which part of the resource it is, if it was made so.
+    /// The view of the resource, if the texture was made with one.
     pub fn view(&self) -> Option<&ResourceView> {
         self.shared.view.as_ref()
     }
@@ -184,12 +184,12 @@ impl Texture {
 }
 
 impl Surface {
-    /// The handle, which kernels get as an argument or find in memory. It stands for the surface as long as that lives.
+    /// The handle, which kernels get as an argument or read from memory. It is valid as long as the surface lives.
     pub fn handle(&self) -> u64 {
         self.shared.record.address()
     }
 
-    /// What the surface is made of.
+    /// The surface's array.
     pub fn array(&self) -> &Array {
         &self.shared.array
     }
@@ -200,7 +200,7 @@ impl Surface {
 }
 
 impl Sampler {
-    /// The handle, which kernels get as an argument or find in memory. It stands for the sampler as long as that lives.
+    /// The handle, which kernels get as an argument or read from memory. It is valid as long as the sampler lives.
     pub fn handle(&self) -> u64 {
         self.shared.record.address()
     }
@@ -210,7 +210,7 @@ impl Sampler {
     }
 }
 
-/// Puts a record and what follows it into memory of their own; `make` gets the address of what follows.
+/// Allocates a record and the data after it. `make` gets the address of that data.
 fn keep(device: &Device, make: impl Fn(u64) -> Result<(Record, Vec<u8>), Error>) -> Result<Buffer, Error> {
     // The size doesn't depend on the address.
     let size = RECORD_BYTES + make(0)?.1.len() as u64;
@@ -220,7 +220,7 @@ fn keep(device: &Device, make: impl Fn(u64) -> Result<(Record, Vec<u8>), Error>)
     Ok(buffer)
 }
 
-/// A texture's record, and its table of levels, which lies at an address.
+/// A texture's record, and its table of levels at an address.
 pub(super) fn texture_record(
     device: &Device,
     resource: &Resource,
@@ -231,7 +231,7 @@ pub(super) fn texture_record(
     let memory = resource.memory(device, view)?;
     let channel = memory.format.channel();
     let is_linear = memory.kind == Kind::Linear;
-    // Linear memory has no filters.
+    // Linear memory can't be filtered.
     let filters = |filter| if is_linear { Filter::Point } else { filter };
     let descriptor = TextureDescriptor {
         filter: filters(descriptor.filter),
@@ -258,7 +258,8 @@ pub(super) fn texture_record(
     Ok((record, memory.table()))
 }
 
-/// A border's colour as bytes of sRGB, of which each is the middle of what is cut down to it. The fourth channel is none of sRGB.
+/// The border color as an sRGB texture has it: each channel is rounded to a byte, whose value is the middle of the
+/// numbers that are truncated to it. The fourth channel is not encoded as sRGB.
 fn encoded([red, green, blue, alpha]: [f32; 4]) -> [f32; 4] {
     let curve = |intensity: f32| {
         let intensity = f64::from(intensity.clamp(0.0, 1.0));
@@ -266,7 +267,7 @@ fn encoded([red, green, blue, alpha]: [f32; 4]) -> [f32; 4] {
     };
     let middle = |byte: f64| ((byte + 0.5) / 255.0) as f32;
     let [red, green, blue] = [red, green, blue].map(|intensity| middle((255.0 * curve(intensity) + 0.5).floor()));
-    // Hardware has twelve bits of the fourth one, and rounds half down.
+    // Hardware has twelve bits of the fourth channel, and rounds half down.
     let alpha = (f64::from(alpha.clamp(0.0, 1.0)) * 4096.0).floor();
     [red, green, blue, middle(((alpha * 255.0 + 2047.0) / 4096.0).floor())]
 }

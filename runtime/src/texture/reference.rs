@@ -1,4 +1,4 @@
-//! Texture, surface and sampler references: variables of a module, which the host binds by their names.
+//! Texture, surface and sampler references: variables of a module that the host binds by name.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::texture::reference_kind::ReferenceKind;
 use crate::texture::resource::{Resource, ResourceView};
 use crate::variables::LoadedVariables;
 
-/// A reference of a module: a variable that stands for a texture, a surface or a sampler. The host binds it between launches:
-/// a launch finds what was bound when it was asked for. Until then, and when unbound, a texture reads as zeroes.
+/// A reference of a module: a variable that stands for a texture, a surface or a sampler. The host binds it between
+/// launches, and a launch uses the binding at the time of its call. An unbound texture reads as zeros.
 ///
-/// Binding waits for everything launched before. What is bound stays alive as long as it is bound.
+/// Binding waits for everything launched before. Bound objects stay alive.
 ///
 /// ```no_run
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, Filter, Source, TextureDescriptor};
@@ -43,17 +43,17 @@ pub struct Reference {
     variables: Arc<LoadedVariables>,
     name: String,
     kind: ReferenceKind,
-    /// Which element of an array of references.
+    /// The index in an array of references.
     index: u64,
-    /// How many elements there are.
+    /// The number of elements.
     count: u64,
 }
 
 impl Module {
-    /// The reference of that name; of an array of references the first.
+    /// The reference of a name, the first one for an array of references.
     ///
     /// # Errors
-    /// [`Error::NoVariable`]; [`TextureError::NoReference`] if the variable is no reference.
+    /// [`Error::NoVariable`]; [`TextureError::NoReference`] if the variable is not a reference.
     pub fn reference(&self, name: &str) -> Result<Reference, Error> {
         let variables = self.variables();
         let (variable, _) = variables.find(name).ok_or_else(|| Error::NoVariable(name.to_owned()))?;
@@ -72,12 +72,12 @@ impl Module {
 }
 
 impl Reference {
-    /// What the reference stands for.
+    /// The kind of the reference.
     pub fn kind(&self) -> ReferenceKind {
         self.kind
     }
 
-    /// How many there are of the name: one, unless the module declares an array.
+    /// The number of references with this name: one, unless the module declares an array.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -93,7 +93,7 @@ impl Reference {
         Ok(Self { index, ..self.clone() })
     }
 
-    /// How the declaration says that the texture is read, or the sampler reads.
+    /// The reading mode of the texture or sampler according to its declaration.
     ///
     /// # Errors
     /// [`Error::Interface`] if the module has no such record.
@@ -105,7 +105,7 @@ impl Reference {
         Ok(TextureDescriptor::of_record(&record))
     }
 
-    /// Binds a texture reference, as `cuTexRefSetArray` and its kin do.
+    /// Binds a texture reference, like `cuTexRefSetArray` and related functions.
     ///
     /// # Errors
     /// [`TextureError::ReferenceKind`], and those of [`Device::texture`].
@@ -113,7 +113,7 @@ impl Reference {
         self.bind_texture_view(resource, descriptor, None)
     }
 
-    /// Binds a texture reference to a part of an array, or to an array with other elements.
+    /// Binds a texture reference to a part of an array, or to an array with elements of another format.
     ///
     /// # Errors
     /// Those of [`Reference::bind_texture`].
@@ -130,7 +130,7 @@ impl Reference {
         self.bind(&record, Some(Bound::new(resource.clone(), levels)))
     }
 
-    /// Binds a surface reference, as `cuSurfRefSetArray` does.
+    /// Binds a surface reference, like `cuSurfRefSetArray`.
     ///
     /// # Errors
     /// [`TextureError::ReferenceKind`], and those of [`Device::surface`].
@@ -169,13 +169,13 @@ impl Reference {
         self.variables.bindings.replace((self.name.clone(), self.index), bound, write)
     }
 
-    /// Where the record lies in the variable.
+    /// Offset of the record in the variable.
     fn offset(&self) -> u64 {
         self.index * RECORD_BYTES
     }
 }
 
-/// The bytes that a record begins with.
+/// The initial bytes of a record.
 fn initial(layout: &Variables, offset: u64) -> [u8; RECORD_BYTES as usize] {
     let mut record = [0; RECORD_BYTES as usize];
     for run in &layout.image {

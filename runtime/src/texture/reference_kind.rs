@@ -2,7 +2,7 @@
 
 use ptx2spv_translator::interface::Variable;
 
-/// What a reference stands for.
+/// The kind of object that a reference stands for.
 ///
 /// ```
 /// assert_eq!(ptx2spv_runtime::ReferenceKind::Surface.name(), "surfref");
@@ -13,7 +13,7 @@ pub enum ReferenceKind {
     Texture,
     /// A surface: `.surfref`.
     Surface,
-    /// How textures are read, in independent mode: `.samplerref`.
+    /// A sampler, in independent mode: `.samplerref`.
     Sampler,
 }
 

@@ -1,4 +1,4 @@
-//! What textures and surfaces are made of, and views of it.
+//! The memory of textures and surfaces, and views of it.
 
 use ptx2spv_translator::interface::texture::{Kind, Level as LevelRecord, Record};
 
@@ -10,7 +10,7 @@ use crate::texture::format::TexelFormat;
 use crate::texture::limits;
 use crate::texture::shape::ArrayShape;
 
-/// The memory of a texture. Arrays are kept alive by what is made of them; other memory must outlive the launches that read it.
+/// The memory of a texture. Textures keep their arrays alive; other memory must outlive the launches that read it.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, Resource};
@@ -25,7 +25,7 @@ use crate::texture::shape::ArrayShape;
 /// ```
 #[derive(Clone, Debug)]
 pub enum Resource {
-    /// An array, or one level of a mip-mapped one.
+    /// An array, or one level of a mip-mapped array.
     Array(Array),
     /// All levels of an array.
     Mipmapped(MipmappedArray),
@@ -33,7 +33,7 @@ pub enum Resource {
     Linear {
         /// The device address, a multiple of 256.
         address: u64,
-        /// The elements.
+        /// The format of the elements.
         format: TexelFormat,
         /// Bytes of all elements.
         bytes: u64,
@@ -42,13 +42,13 @@ pub enum Resource {
     Pitched {
         /// The device address, a multiple of 256.
         address: u64,
-        /// The elements.
+        /// The format of the elements.
         format: TexelFormat,
         /// Elements of a row.
         width: u64,
         /// Rows.
         height: u64,
-        /// Bytes from row to row, a multiple of 32.
+        /// Bytes from one row to the next, a multiple of 32.
         pitch: u64,
     },
 }
@@ -65,7 +65,7 @@ impl From<&MipmappedArray> for Resource {
     }
 }
 
-/// A part of an array, or the array with other elements of as many bytes.
+/// A part of an array, or an array with elements of another format of the same size.
 ///
 /// ```
 /// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, ResourceView, TextureDescriptor};
@@ -81,22 +81,22 @@ impl From<&MipmappedArray> for Resource {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ResourceView {
-    /// The elements; `None` for those of the array.
+    /// The format of the elements; `None` for the array's.
     pub format: Option<TexelFormat>,
     /// The first and the last level.
     pub levels: (u32, u32),
-    /// The first and the last layer, of which a cube has six.
+    /// The first and the last layer. A cube has six layers.
     pub layers: (u32, u32),
 }
 
-/// What a texture or surface is made of, after all checks.
+/// The memory of a texture or surface, after all checks.
 pub(super) struct Memory {
     pub kind: Kind,
     pub format: TexelFormat,
-    /// The first of them is the record's own.
+    /// The levels. The first one is part of the record itself.
     pub levels: Vec<LevelRecord>,
     pub layers: u32,
-    /// Whether the levels are those of a mip-mapped array.
+    /// Whether the memory is a mip-mapped array.
     pub has_levels: bool,
 }
 
@@ -198,7 +198,7 @@ impl Memory {
         Ok(Self { kind: kind(shape), format, levels: levels.collect(), layers, has_levels })
     }
 
-    /// What a record says of the memory; the table of levels lies at an address.
+    /// The fields of a record that describe the memory, with the address of the table of levels.
     pub fn record(&self, level_table: u64) -> Record {
         // There is at least one level.
         let first = self.levels.first().copied().unwrap_or_default();
@@ -242,7 +242,7 @@ fn kind(shape: ArrayShape) -> Kind {
     }
 }
 
-/// A level as records have it. Sizes and pitches within the limits fit.
+/// A level as stored in records. Sizes and pitches within the limits fit.
 fn level(base: u64, place: Level, depth: u64) -> LevelRecord {
     let Level { size: [width, height, _], row_pitch, slice_pitch, .. } = place;
     LevelRecord {

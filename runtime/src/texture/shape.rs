@@ -2,7 +2,7 @@
 
 use crate::texture::limits;
 
-/// What an array's elements are indexed by. All sizes count elements.
+/// The dimensions of an array. All sizes are in elements.
 ///
 /// ```
 /// use ptx2spv_runtime::ArrayShape;
@@ -23,14 +23,14 @@ pub enum ArrayShape {
     OneDLayered { width: u32, layers: u32 },
     /// Layers of rows.
     TwoDLayered { width: u32, height: u32, layers: u32 },
-    /// The six faces of a cube, squares: +x, -x, +y, -y, +z, -z.
+    /// The six square faces of a cube: +x, -x, +y, -y, +z, -z.
     Cube { width: u32 },
     /// Several cubes.
     CubeLayered { width: u32, cubes: u32 },
 }
 
 impl ArrayShape {
-    /// Width, height, and depth or layers, of which a cube has six; 1 where there is none.
+    /// Width, height, and depth or layers; 1 for missing dimensions. A cube has six layers.
     pub fn size(self) -> [u64; 3] {
         let [width, height, depth] = match self {
             Self::OneD { width } => [width, 1, 1],
@@ -44,7 +44,7 @@ impl ArrayShape {
         [width, height, depth].map(u64::from)
     }
 
-    /// The number of layers, of which a cube has six; `None` if the shape has none.
+    /// The number of layers, six for each cube; `None` if the shape has none.
     pub fn layers(self) -> Option<u32> {
         match self {
             Self::OneD { .. } | Self::TwoD { .. } | Self::ThreeD { .. } => None,
@@ -59,14 +59,14 @@ impl ArrayShape {
         matches!(self, Self::Cube { .. } | Self::CubeLayered { .. })
     }
 
-    /// The size of a level: each halves width, height and depth, but not the layers.
+    /// The size of a level. Each level halves width, height and depth, but not the layers.
     pub fn level_size(self, level: u32) -> [u64; 3] {
         let [width, height, depth] = self.size();
         let halved = |size: u64| (size >> level).max(1);
         [halved(width), halved(height), if self.layers().is_some() { depth } else { halved(depth) }]
     }
 
-    /// The most levels there can be.
+    /// Maximum number of levels.
     pub(super) fn most_levels(self) -> u32 {
         let [width, height, depth] = self.size();
         let longest = width.max(height).max(if self.layers().is_some() { 1 } else { depth });
