@@ -1,4 +1,4 @@
-//! The back end's operations, as the front asks for them.
+//! The back end's operations on a Vulkan device.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

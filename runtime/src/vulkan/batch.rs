@@ -1,4 +1,4 @@
-//! Batches: command buffers with what they need while they run, and recording into one.
+//! Batches: command buffers with the memory they need while they run, and recording into them.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
 use crate::order::{Point, StreamKey};
 
-/// Commands in a batch before it is submitted even if the device is busy.
+/// Number of commands after which a batch is submitted even if the device is busy.
 const BATCH_COMMANDS: u32 = 32;
-/// Bytes of a batch's room for parameter blocks.
+/// Bytes of a batch's space for parameter blocks.
 const PARAM_ROOM: u64 = 128 << 10;
 
-/// A command buffer with what it needs while it runs.
+/// A command buffer with the memory it needs while it runs.
 pub(super) struct Batch {
     pool: vk::CommandPool,
     pub commands: vk::CommandBuffer,
     pub serial: u64,
-    /// What the device must have passed in other queues before it begins.
+    /// The point in other queues that the device must have passed before the batch begins.
     pub after: Point,
     pub recorded: u32,
-    /// Whether nothing can be recorded any more.
+    /// Whether recording has ended.
     pub ended: bool,
     params: Option<Block>,
     params_used: u64,
 }
 
 impl Batch {
-    /// A batch that can be begun.
+    /// A new batch, ready for `begin`.
     pub fn new(raw: &RawDevice, family: u32) -> Result<Self, Error> {
         let info = vk::CommandPoolCreateInfo::default()
             .queue_family_index(family)
@@ -40,7 +40,7 @@ impl Batch {
         // SAFETY: the device is alive and has this queue family.
         let pool = unsafe { raw.ash.create_command_pool(&info, None) }.map_err(Error::vulkan("vkCreateCommandPool"))?;
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        // SAFETY: the pool was made just now.
+        // SAFETY: the pool was created above.
         match unsafe { raw.ash.allocate_command_buffers(&info) }.as_deref() {
             Ok([commands, ..]) => Ok(Self {
                 pool,
@@ -61,11 +61,11 @@ impl Batch {
         }
     }
 
-    /// Begins to record anew. The batch has finished, or was never used.
+    /// Begins a new recording. The batch has finished, or was never used.
     pub fn begin(&mut self, raw: &RawDevice) -> Result<(), Error> {
         (self.recorded, self.params_used, self.after, self.ended) = (0, 0, Point::default(), false);
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: no submission uses the pool, so that it can be reset and its buffer recorded anew.
+        // SAFETY: no submission uses the pool, so it can be reset, and its buffer recorded again.
         unsafe {
             raw.ash
                 .reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())
@@ -74,7 +74,7 @@ impl Batch {
         .map_err(Error::vulkan("vkBeginCommandBuffer"))
     }
 
-    /// Ends recording, with what the device wrote visible to the host once the batch has finished.
+    /// Ends recording. What the device has written becomes visible to the host once the batch has finished.
     pub fn end(&mut self, raw: &RawDevice) -> Result<(), vk::Result> {
         if self.ended {
             return Ok(());
@@ -98,11 +98,11 @@ impl Batch {
     }
 }
 
-/// Gives access to the command buffer that is being recorded.
+/// A command buffer that is being recorded.
 pub(crate) struct Recorder<'a> {
     pub raw: &'a RawDevice,
     pub commands: vk::CommandBuffer,
-    /// Kernels whose status is to be looked at.
+    /// Kernels whose status has to be checked.
     pub watched: &'a mut Watched,
     pub(super) stream: StreamKey,
     pub(super) order: &'a mut CommandOrder,
@@ -111,14 +111,14 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Brings the command that comes next into the order of its stream.
+    /// Inserts a barrier if the stream's order requires one before the next command.
     pub fn follow(&mut self) {
         if self.order.add(self.stream) {
             self.barrier();
         }
     }
 
-    /// Makes everything before visible to everything after.
+    /// A barrier between all earlier and all later commands.
     pub fn barrier(&self) {
         use vk::AccessFlags as Access;
         memory_barrier(
@@ -129,14 +129,14 @@ impl Recorder<'_> {
         );
     }
 
-    /// Puts a parameter block of at most [`MAX_PARAM_BLOCK`] bytes where it stays until the batch has finished, and returns
-    /// its device address, a multiple of 16.
+    /// Stores a parameter block of at most [`MAX_PARAM_BLOCK`] bytes until the batch has finished, and returns its
+    /// device address, a multiple of 16.
     pub fn params(&mut self, bytes: &[u8]) -> Result<u64, Error> {
         let (block, offset) = self.place(bytes)?;
         Ok(block.address + offset)
     }
 
-    /// As [`Recorder::params`], for bytes to be copied from: returns the buffer and the offset there.
+    /// Like [`Recorder::params`], for bytes that are the source of a copy: returns the buffer and the offset in it.
     pub fn upload(&mut self, bytes: &[u8]) -> Result<(vk::Buffer, u64), Error> {
         let (block, offset) = self.place(bytes)?;
         Ok((block.buffer, offset))
@@ -147,7 +147,8 @@ impl Recorder<'_> {
             Some(block) => block,
             none => none.insert(self.memory.allocate(PARAM_ROOM, BlockLocation::Upload)?),
         };
-        // There is always room: a batch without room for the largest block is submitted (see `Batch::is_full`).
+        // There is always enough space: a batch without space for the largest block is submitted (see
+        // `Batch::is_full`).
         let offset = self.batch.params_used;
         block.write_mapped(offset, bytes)?;
         self.batch.params_used += (bytes.len() as u64).next_multiple_of(16);
@@ -155,7 +156,7 @@ impl Recorder<'_> {
     }
 }
 
-/// Makes what shaders and copies have written visible to later accesses.
+/// Makes writes of shaders and copies visible to later accesses.
 fn memory_barrier(raw: &RawDevice, commands: vk::CommandBuffer, to: vk::PipelineStageFlags, access: vk::AccessFlags) {
     let barrier = vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)

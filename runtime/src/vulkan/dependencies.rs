@@ -1,4 +1,4 @@
-//! What commands of one queue come after in other queues. On the same queue, barriers see to the order: see [`super::order`].
+//! Dependencies of commands on other queues. Within a queue, barriers ensure the order: see [`super::order`].
 
 use crate::order::{MAX_QUEUES, Point, StreamKey, Ticket};
 
@@ -7,20 +7,20 @@ use crate::order::{MAX_QUEUES, Point, StreamKey, Ticket};
 pub(super) struct Dependencies {
     /// The last commands of the default stream.
     default: Point,
-    /// Those of streams in order with the default stream.
+    /// The last commands of streams that are ordered with the default stream.
     blocking: Point,
-    /// Those in order with all others.
+    /// The last commands that are ordered with all others.
     everything: Point,
-    /// Those of all streams.
+    /// The last commands of all streams.
     all: Point,
-    /// What streams come after since they were told so, beside what they come after anyway.
+    /// Points that streams were told to wait for, in addition to their usual order, and have not waited for yet.
     told: Vec<(StreamKey, Point)>,
-    /// How far each queue has waited for the others.
+    /// The point in other queues that each queue has waited for.
     waited: [Point; MAX_QUEUES],
 }
 
 impl Dependencies {
-    /// Has the stream's next command come after a point. What the device has passed already is forgotten.
+    /// Makes the stream's next command wait for a point. Points that the device has passed are dropped.
     pub fn follow(&mut self, stream: StreamKey, point: Point, passed: &Point) {
         self.told.retain(|(_, point)| !point.is_within(passed));
         match self.told.iter_mut().find(|(told, _)| *told == stream) {
@@ -29,7 +29,7 @@ impl Dependencies {
         }
     }
 
-    /// What a queue has yet to wait for before a stream's next command there.
+    /// The point that a queue still has to wait for before a stream's next command there.
     pub fn needed(&self, stream: StreamKey, queue: usize) -> Point {
         let others = match stream {
             StreamKey::Default => self.blocking,
@@ -46,12 +46,12 @@ impl Dependencies {
         needed
     }
 
-    /// Says that what comes later on a queue comes after a point.
+    /// Records that a queue waits for a point.
     pub fn wait(&mut self, queue: usize, point: Point) {
         self.waited[queue] = self.waited[queue].max(point);
     }
 
-    /// Adds a stream's command, whose queue has waited for what was needed.
+    /// Adds a stream's command, after its queue has waited for what was needed.
     pub fn add(&mut self, stream: StreamKey, ticket: Ticket) {
         self.told.retain(|(told, _)| *told != stream);
         self.all.add(ticket);
@@ -72,7 +72,7 @@ mod tests {
         StreamKey::Made { number, blocking, urgent: false }
     }
 
-    /// Adds a command, and returns what its queue waits for, as pairs of queues and serials.
+    /// Adds a command, and returns the points that its queue waits for, as pairs of queue and serial.
     fn add(dependencies: &mut Dependencies, stream: StreamKey, queue: usize, serial: u64) -> Vec<(usize, u64)> {
         let needed = dependencies.needed(stream, queue);
         dependencies.wait(queue, needed);
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(add(b, 2, 1), []);
         assert_eq!(add(free, 3, 1), []);
         assert_eq!(add(StreamKey::Default, 0, 1), [(1, 1), (2, 1)]);
-        // What the queue has waited for is not waited for again.
+        // A queue doesn't wait for the same point twice.
         assert_eq!(add(StreamKey::Default, 0, 2), []);
         assert_eq!(add(a, 1, 2), [(0, 2)]);
         assert_eq!(add(a, 1, 3), []);
@@ -107,11 +107,11 @@ mod tests {
         assert_eq!(add(&mut dependencies, free, 3, 5), []);
         let event = Point::from(Ticket { queue: 3, serial: 5 });
         dependencies.follow(StreamKey::Default, event, &Point::default());
-        // What the default stream waits for holds up those that it blocks, on each queue.
+        // When the default stream waits for a point, so do the streams ordered with it, on every queue.
         assert_eq!(add(&mut dependencies, a, 1, 1), [(3, 5)]);
         assert_eq!(add(&mut dependencies, StreamKey::Default, 0, 1), [(1, 1), (3, 5)]);
         assert_eq!(add(&mut dependencies, b, 2, 1), [(0, 1)]);
-        // What the device has passed is forgotten.
+        // Points that the device has passed are dropped.
         dependencies.follow(b, event, &event);
         dependencies.follow(a, event, &event);
         assert_eq!(dependencies.told.len(), 1);

@@ -1,4 +1,4 @@
-//! An open Vulkan device with what belongs to it.
+//! An open Vulkan device and its objects.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,26 +17,26 @@ use crate::error::Error;
 use crate::order::MAX_QUEUES;
 use crate::sync::lock;
 
-// Fields are dropped in this order: the queues first, which wait for the device.
+// Fields are dropped in this order. The queues are first, because dropping them waits for the device.
 pub(crate) struct Device {
     pub queues: Queues,
     pub staging: Mutex<Staging>,
-    /// What kernels use as shared or local memory, as much as any launch has needed.
+    /// Device memory for kernels' shared and local memory, of the largest size that a launch has needed.
     scratch: Mutex<Option<Arc<Block>>>,
-    /// What was allocated for programs.
+    /// Allocations of programs.
     pub blocks: Allocations<Arc<Block>>,
-    /// What kernels that check their accesses need of it.
+    /// Data for kernels that check their accesses.
     pub live: Live,
     pub memory: Arc<Memory>,
     pub pipelines: PipelineCache,
     pub raw: Arc<RawDevice>,
-    /// What kernels have printed and the host has not taken yet.
+    /// Output of kernels that the host has not taken yet.
     pub output: Mutex<Vec<u8>>,
     /// The target's `quirks.memory_barriers_wait`.
     pub(super) memory_barriers_wait: bool,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
-    /// Whether there are several sizes of subgroups, one of which a pipeline can ask for.
+    /// Whether there are several subgroup sizes that a pipeline can choose from.
     pub asks_for_subgroup_sizes: bool,
     /// Timestamps of the queue count in this many bits; zero if it has none.
     pub timestamp_bits: u32,
@@ -56,7 +56,7 @@ impl Device {
             return Err(Error::UnusableDevice { device: info.name.clone(), missing: vec!["a compute queue"] });
         };
         let available = properties.queue_count.min(MAX_QUEUES as u32);
-        // Waits across queues need timeline semaphores.
+        // Waits between queues require timeline semaphores.
         let count = if info.own.timeline { instance.queues().unwrap_or(available) } else { 1 };
         let family = Family { index: family, queues: count.min(available) };
         // SAFETY: as above.
@@ -82,21 +82,21 @@ impl Device {
         })
     }
 
-    /// At least so many bytes of scratch memory, for launches one after the other. Whoever has recorded a launch with it
-    /// retires it through the queues.
+    /// At least `bytes` bytes of scratch memory, which launches use one after another. After recording a launch with
+    /// it, the caller retires it through the queues.
     pub fn scratch(&self, bytes: u64) -> Result<Arc<Block>, Error> {
         let mut scratch = lock(&self.scratch);
         if let Some(block) = scratch.as_ref().filter(|block| block.padded >= bytes) {
             return Ok(block.clone());
         }
         let block = Arc::new(self.memory.allocate(bytes, BlockLocation::Device)?);
-        // Everything recorded with it has retired it too.
+        // Launches recorded with the previous block have retired it.
         *scratch = Some(block.clone());
         Ok(block)
     }
 }
 
-/// The queue family to use: the first that computes, and if there are several the first of those that measure time.
+/// The queue family to use: the first one for compute, preferably with timestamps.
 fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueFamilyProperties, u32)> {
     let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
     let all = || families.iter().zip(0..).filter(|(family, _)| computes(family) && family.queue_count > 0);
@@ -119,7 +119,7 @@ mod tests {
         let chosen = |families: &[vk::QueueFamilyProperties]| compute_family(families).map(|(_, index)| index);
         assert_eq!(chosen(&[]), None);
         assert_eq!(chosen(&[family(F::TRANSFER, 1, 64), family(F::GRAPHICS, 1, 64)]), None);
-        // A family for copies alone, and one for computing alone.
+        // A family for transfers only, and one for compute only.
         assert_eq!(chosen(&[family(F::TRANSFER, 2, 64), family(F::COMPUTE, 1, 0)]), Some(1));
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 36), family(F::COMPUTE, 8, 64)]), Some(0));
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 64)]), Some(1));

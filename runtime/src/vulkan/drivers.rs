@@ -1,5 +1,5 @@
-//! Why installed drivers are not to be had. The loader passes over a driver whose libraries don't load without a word; its manifest
-//! names the library, and trying to load that says what is missing.
+//! Finds out why installed drivers can't be used. The loader silently ignores a driver whose libraries can't be loaded.
+//! The driver's manifest names the library, and the error of loading it says what is missing.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// A driver's manifest, as the loader's documentation has it ("LoaderDriverInterface").
+/// A driver's manifest, as described in the loader's documentation ("LoaderDriverInterface").
 #[derive(Deserialize)]
 struct Manifest {
     #[serde(rename = "ICD")]
@@ -20,12 +20,12 @@ struct Icd {
     library_path: PathBuf,
 }
 
-/// What keeps each driver from being loaded, for those that a manifest announces and that can't be.
+/// For each driver that has a manifest but can't be loaded, the reason.
 fn unloadable() -> Vec<String> {
     manifests().iter().filter_map(|manifest| Some(format!("{}: {}", manifest.display(), problem(manifest)?))).collect()
 }
 
-/// Why there is no device: what keeps drivers from being loaded, or `reason` if it isn't that.
+/// The reason for the lack of devices: drivers that can't be loaded, or else `reason`.
 pub(super) fn explain(reason: &str) -> String {
     match &unloadable()[..] {
         [] => reason.to_owned(),
@@ -34,7 +34,7 @@ pub(super) fn explain(reason: &str) -> String {
     }
 }
 
-/// Why a manifest's driver can't be loaded.
+/// The reason why a manifest's driver can't be loaded.
 fn problem(manifest: &Path) -> Option<String> {
     let text = match fs::read(manifest) {
         Ok(text) => text,
@@ -44,14 +44,15 @@ fn problem(manifest: &Path) -> Option<String> {
         Ok(Manifest { icd }) => icd.library_path,
         Err(error) => return Some(error.to_string()),
     };
-    // A bare name is the system's to find.
+    // A bare file name is searched for by the system.
     let is_bare = library.components().count() == 1;
     let library = if is_bare { library } else { manifest.parent().unwrap_or(Path::new("")).join(library) };
-    // SAFETY: a driver's initialisers are trusted, as the loader trusts them, which has called them just now where it could.
+    // SAFETY: a driver's initializers are trusted. The loader trusts them too, and has just tried to load the same
+    // library.
     unsafe { libloading::Library::new(library) }.err().map(|error| error.to_string())
 }
 
-/// The manifests that the loader reads, on systems where they are files in known places.
+/// The manifests that the loader reads, on systems where they are files in known folders.
 fn manifests() -> Vec<PathBuf> {
     let is_set = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let list = |name: &str| -> Vec<PathBuf> {
@@ -82,7 +83,7 @@ fn manifests() -> Vec<PathBuf> {
     added.chain(folders.iter().flat_map(|folder| files_in(&folder.join("vulkan/icd.d")))).collect()
 }
 
-/// The manifests in a folder, by name; none if it isn't there.
+/// The manifests in a folder, by name; none if the folder doesn't exist.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = entries.filter(|path| path.extension() == Some(OsStr::new("json"))).collect();

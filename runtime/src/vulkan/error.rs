@@ -1,11 +1,11 @@
-//! What Vulkan commands return, as errors.
+//! Errors from the results of Vulkan commands.
 
 use ash::vk;
 
 use crate::error::Error;
 
 impl Error {
-    /// Turns a Vulkan command's result into an error, for `map_err`.
+    /// For `map_err`: turns a Vulkan command's result into an error.
     pub(super) fn vulkan(call: &'static str) -> impl FnOnce(vk::Result) -> Self {
         move |result| match result {
             vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { report: None },

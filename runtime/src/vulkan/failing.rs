@@ -1,40 +1,40 @@
-//! Vulkan functions that fail where a test wants that: memory that runs out, and devices that are lost, which can't be had from a
-//! driver at will. Calls that fail don't reach the driver.
+//! Vulkan functions that fail when a test wants them to, to simulate exhausted memory and lost devices. Failing calls
+//! don't reach the driver.
 
 use std::cell::{Cell, RefCell};
 
 use ash::vk;
 
-/// What is to fail.
+/// A planned failure.
 #[derive(Clone, Copy)]
 struct Plan {
-    /// Calls that succeed before.
+    /// Number of calls that succeed first.
     before: u32,
     result: vk::Result,
     calls: Calls,
 }
 
-/// Which calls fail.
+/// The calls that can fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calls {
-    /// One of any kind.
+    /// The next call of any kind.
     Any,
-    /// What hands work to the device or waits for that, and from then on always.
+    /// The next call that submits work to the device or waits for it, and all such calls after it.
     Work,
-    /// One that makes a pipeline.
+    /// The next call that creates a pipeline.
     Pipelines,
 }
 
 thread_local! {
-    /// Whether devices that the thread opens can fail.
+    /// Whether devices opened by the thread can fail.
     static WRAPS: Cell<bool> = const { Cell::new(false) };
     static PLAN: Cell<Option<Plan>> = const { Cell::new(None) };
-    /// The functions of the last device that the thread opened.
+    /// The functions of the last device opened by the thread.
     static ORIGINAL: RefCell<Option<ash::Device>> = const { RefCell::new(None) };
 }
 
-/// The device's functions, which fail as planned if the thread has asked for that. Such a device is used by its thread alone, and its
-/// instance has no other.
+/// The device's functions, wrapped to fail as planned if the thread wants that. Only this thread uses such a device,
+/// and its instance has no other device.
 pub(super) fn wrap(device: ash::Device) -> ash::Device {
     if !WRAPS.get() {
         return device;
@@ -45,7 +45,7 @@ pub(super) fn wrap(device: ash::Device) -> ash::Device {
     ash::Device::from_parts_1_3(device.handle(), first, device.fp_v1_1().clone(), newer, device.fp_v1_3().clone())
 }
 
-/// What a call returns instead of reaching the driver.
+/// The result that a call returns instead of reaching the driver.
 fn planned(kind: Calls) -> Option<vk::Result> {
     let plan = PLAN.get()?;
     if plan.calls != Calls::Any && plan.calls != kind {
@@ -69,7 +69,7 @@ macro_rules! failing {
                     let Some(original) = ORIGINAL.with_borrow(Clone::clone) else { return vk::Result::ERROR_UNKNOWN };
                     match planned(Calls::$kind) {
                         Some(result) => result,
-                        // SAFETY: passes on what the caller vouches for.
+                        // SAFETY: passes on the caller's contract.
                         None => unsafe { (failing!(@original $table original).$name)($($arg),*) },
                     }
                 }
@@ -134,7 +134,7 @@ mod tests {
             ret;
         }";
 
-    /// A device to open: a CPU's, since others may have other limits.
+    /// The device to open: a CPU device, since others may have other limits.
     fn physical(instance: &Instance) -> PhysicalDevice {
         let list = instance.physical_devices().unwrap();
         list.into_iter().find(|device| device.info.kind == DeviceKind::Cpu).unwrap()
@@ -145,14 +145,14 @@ mod tests {
         Ok(Device::new(Arc::new(device), physical.info.clone(), None))
     }
 
-    /// Something of all that a program does. Either an error or the right numbers come out.
+    /// Uses most of the API. The result is an error or the right numbers.
     fn work(device: &Device) -> Result<(), Error> {
         let module = device.load_with(&Source::new("step.ptx", PTX), LoadOptions::uncached(Math::default()))?;
         let kernel = module.kernel("step")?;
         let stream = device.stream();
         let large = stream.allocate(100_000)?;
         let worked = work_in(&stream, &kernel, large);
-        // SAFETY: nothing comes later that uses the memory.
+        // SAFETY: no later command uses the memory.
         unsafe { stream.free(large) }?;
         worked?;
         device.synchronize()
@@ -184,7 +184,7 @@ mod tests {
         end.elapsed_since(&start).map(|_| ())
     }
 
-    /// One test, since devices under validation are opened one at a time.
+    /// A single test, since devices under validation are opened one at a time.
     #[test]
     fn what_fails_is_told_and_leaves_nothing() {
         WRAPS.set(true);
@@ -201,7 +201,7 @@ mod tests {
         WRAPS.set(false);
     }
 
-    /// Has each call fail in turn, and returns how many there are.
+    /// Lets each call fail in turn, and returns the number of calls.
     fn memory_runs_out_anywhere(instance: &Instance, physical: &PhysicalDevice) -> u32 {
         let kinds = [vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, vk::Result::ERROR_OUT_OF_HOST_MEMORY];
         for before in 0.. {
@@ -218,7 +218,8 @@ mod tests {
             let worked = work(&device);
             let failed = PLAN.replace(None).is_none();
             assert!(matches!(worked, Ok(()) | Err(Error::OutOfMemory(_))), "call {before}: {worked:?}");
-            // What was given up leaves no memory, and the device works as before, but where a command buffer could not be ended.
+            // Abandoned work leaves no memory behind. The device works as before, unless a command buffer could not be
+            // ended.
             let again = work(&device);
             let ended = matches!(&again, Err(Error::OutOfMemory(text)) if text.contains("an earlier vkQueueSubmit"));
             assert!(again.is_ok() || ended, "call {before}: {again:?} after {worked:?}");
@@ -231,7 +232,7 @@ mod tests {
         0
     }
 
-    /// Has the device be lost at each submission and wait in turn.
+    /// Lets the device be lost at each submission and wait in turn.
     fn the_device_is_lost_anywhere(instance: &Instance, physical: &PhysicalDevice) {
         for before in 0.. {
             let device = open(instance, physical).unwrap();
@@ -243,13 +244,14 @@ mod tests {
                 return;
             }
             assert!(lost(worked), "call {before}");
-            // For good, and others go on.
+            // A lost device stays lost, but other devices work.
             assert!(lost(work(&device)) && lost(device.synchronize()), "call {before}");
             PLAN.set(None);
             drop(device);
         }
     }
-    /// Has the driver refuse a kernel's pipeline, in a way of its own and in one that it may not.
+    /// Lets the driver refuse a kernel's pipeline, with an error of Vulkan's and with one that the specification
+    /// doesn't permit.
     fn pipelines_are_refused(instance: &Instance, physical: &PhysicalDevice) {
         let device = open(instance, physical).unwrap();
         for result in [vk::Result::ERROR_UNKNOWN, vk::Result::ERROR_INVALID_SHADER_NV] {
@@ -260,7 +262,7 @@ mod tests {
                 matches!(&refused, Err(Error::Vulkan { call: "vkCreateComputePipelines", .. })),
                 "{result}: {refused:?}"
             );
-            // The same kernel, and all else, works afterwards.
+            // Afterwards the same kernel works, and so does everything else.
             work(&device).unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! What a driver says of a device that was lost (`VK_EXT_device_fault`).
+//! The driver's report on a lost device (`VK_EXT_device_fault`).
 
 use std::ffi::CStr;
 use std::fmt::Write;
@@ -7,29 +7,29 @@ use ash::{ext, vk};
 
 use super::instance::Instance;
 
-/// The most addresses and notes of the driver's that are told.
+/// Maximum number of addresses and vendor notes in a report.
 const MOST: u32 = 8;
 
-/// Asks the driver of a device.
+/// Requests reports from a device's driver.
 pub(super) struct FaultReports {
     ask: vk::PFN_vkGetDeviceFaultInfoEXT,
     device: vk::Device,
 }
 
 impl FaultReports {
-    /// The device was created with the extension and its feature.
+    /// The device must have been created with the extension and its feature.
     pub fn new(instance: &Instance, device: &ash::Device) -> Self {
         let functions = ext::device_fault::Device::new(instance.raw(), device);
         Self { ask: functions.fp().get_device_fault_info_ext, device: device.handle() }
     }
 
-    /// What went wrong, if the driver knows.
+    /// The driver's description of the fault, if it has one.
     ///
     /// # Safety
-    /// The device is there, and was lost.
+    /// The device exists, and was lost.
     pub unsafe fn read(&self) -> Option<String> {
         let mut counts = vk::DeviceFaultCountsEXT::default();
-        // SAFETY: by the contract; the structure is alive, and none for the contents means to ask for the numbers.
+        // SAFETY: by the contract; `counts` is alive, and NULL for the contents requests the counts.
         unsafe { (self.ask)(self.device, &mut counts, std::ptr::null_mut()) }.result().ok()?;
         let mut addresses =
             vec![vk::DeviceFaultAddressInfoEXT::default(); counts.address_info_count.min(MOST) as usize];
@@ -42,9 +42,9 @@ impl FaultReports {
             p_vendor_infos: notes.as_mut_ptr(),
             ..Default::default()
         };
-        // SAFETY: by the contract; the lists have room for as many as the counts say.
+        // SAFETY: by the contract; the lists have space for the numbers of elements in `counts`.
         let asked = unsafe { (self.ask)(self.device, &mut counts, &mut info) };
-        // That there is more is no error.
+        // It is fine if the driver has more elements.
         if asked != vk::Result::INCOMPLETE {
             asked.result().ok()?;
         }
@@ -79,15 +79,15 @@ fn describe_address(info: &vk::DeviceFaultAddressInfoEXT) -> Option<String> {
     use vk::DeviceFaultAddressTypeEXT as Kind;
     let what = match info.address_type {
         Kind::NONE => return None,
-        Kind::READ_INVALID => "a read that is not allowed, at",
-        Kind::WRITE_INVALID => "a write that is not allowed, at",
-        Kind::EXECUTE_INVALID => "an instruction that is not allowed, at",
+        Kind::READ_INVALID => "an invalid read at",
+        Kind::WRITE_INVALID => "an invalid write at",
+        Kind::EXECUTE_INVALID => "an invalid instruction at",
         Kind::INSTRUCTION_POINTER_UNKNOWN => "an instruction at",
-        Kind::INSTRUCTION_POINTER_INVALID => "no instruction at",
+        Kind::INSTRUCTION_POINTER_INVALID => "an invalid instruction pointer,",
         Kind::INSTRUCTION_POINTER_FAULT => "a fault of the instruction at",
         _ => "an address:",
     };
-    // The lower bits are not known; the precision is a power of two.
+    // The precision is a power of two; the bits below it are unknown.
     let below = info.address_precision.max(1) - 1;
     let (first, last) = (info.reported_address & !below, info.reported_address | below);
     Some(if below == 0 { format!("{what} {first:#x}") } else { format!("{what} {first:#x} to {last:#x}") })
@@ -105,13 +105,13 @@ mod tests {
         vk::Result::ERROR_OUT_OF_HOST_MEMORY
     }
 
-    /// A driver that knows of twenty addresses, and of one code.
+    /// A driver that reports twenty addresses and one vendor code.
     unsafe extern "system" fn talkative(
         _device: vk::Device,
         counts: *mut vk::DeviceFaultCountsEXT<'_>,
         info: *mut vk::DeviceFaultInfoEXT<'_>,
     ) -> vk::Result {
-        // SAFETY: the caller passes living structures, whose lists have as many elements as the counts say.
+        // SAFETY: the caller passes valid structures, whose lists have as many elements as the counts say.
         unsafe {
             let Some(info) = info.as_mut() else {
                 ((*counts).address_info_count, (*counts).vendor_info_count) = (20, 1);
@@ -147,8 +147,8 @@ mod tests {
             unsafe { reports.read() }
         };
         assert_eq!(read(silent), None);
-        let expected = "Page fault; a write that is not allowed, at 0x12345678; \
-            a read that is not allowed, at 0x12345000 to 0x12345fff; a fault of the instruction at 0x12345678; \
+        let expected = "Page fault; an invalid write at 0x12345678; \
+            an invalid read at 0x12345000 to 0x12345fff; a fault of the instruction at 0x12345678; \
             MMU fault (code 0xd, data 0x1)";
         assert_eq!(read(talkative).as_deref(), Some(expected));
         assert_eq!(describe(String::new(), &[], &[]), "the driver doesn't say why");

@@ -1,8 +1,8 @@
-//! Which Vulkan structure carries which [`Feature`], since which version or in which extension: one table for asking
-//! a device what it has and for switching all of it on.
+//! The Vulkan structure for each [`Feature`], and the version or extension that introduced it. A single table serves
+//! for querying a device's features and for enabling them.
 //!
-//! The structures are those of the extensions, not the `VkPhysicalDeviceVulkan1XFeatures` that collect them: they are
-//! valid on every Vulkan version from 1.1, so that one table serves all.
+//! The structures are those of the extensions, not the `VkPhysicalDeviceVulkan1XFeatures` that combine them: they are
+//! valid on every Vulkan version from 1.1, so that one table is enough.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
@@ -16,15 +16,15 @@ use crate::error::Error;
 use crate::info::OwnFeatures;
 use crate::restrictions::TIMELINE_SEMAPHORE;
 
-/// What a device offers before anything is switched on.
+/// The features that a device offers.
 pub(crate) struct Offer {
-    /// The Vulkan version that may be used: the device's, or the instance's if that is lower.
+    /// The Vulkan version to use: the device's, or the instance's if that is lower.
     pub version: Version,
     extensions: BTreeSet<CString>,
 }
 
 impl Offer {
-    /// What is offered and not forbidden.
+    /// Queries the features that are offered and not forbidden.
     pub fn query(instance: &Instance, device: vk::PhysicalDevice, version: Version) -> Result<Self, Error> {
         // SAFETY: `device` was enumerated from `instance`.
         let list = unsafe { instance.raw().enumerate_device_extension_properties(device) }
@@ -41,7 +41,7 @@ impl Offer {
         self.extensions.contains(name)
     }
 
-    /// Whether something is part of the version, or else of an extension that is there.
+    /// Whether something is part of the version, or of an available extension.
     pub fn has(&self, core: Option<Version>, extension: &CStr) -> bool {
         self.is_core(core) || self.has_extension(extension)
     }
@@ -50,8 +50,8 @@ impl Offer {
         core.is_some_and(|core| self.version >= core)
     }
 
-    /// The newest SPIR-V that the device takes and the translator writes. `VK_KHR_spirv_1_4` builds on the float controls,
-    /// which must be enabled with it.
+    /// The newest SPIR-V version that the device accepts and the translator writes. `VK_KHR_spirv_1_4` requires the
+    /// float controls, which must be enabled with it.
     pub fn newest_spirv(&self) -> Version {
         if self.version >= Version(1, 2) {
             Version(1, 5)
@@ -63,14 +63,14 @@ impl Offer {
     }
 }
 
-/// Extensions without a feature of their own that are enabled where they are there and not yet part of the version.
+/// Extensions without a feature of their own. They are enabled if they are available and not part of the version.
 const COMPANIONS: &[(Option<Version>, &CStr)] = &[
-    // Vulkan demands that it be enabled where it is offered.
+    // Vulkan requires that this one is enabled if it is offered.
     (None, c"VK_KHR_portability_subset"),
     (Some(Version(1, 2)), khr::shader_float_controls::NAME),
     (Some(Version(1, 2)), khr::spirv_1_4::NAME),
     (None, ext::memory_budget::NAME),
-    // Its own dependency is part of Vulkan 1.1.
+    // It depends on an extension that is part of Vulkan 1.1.
     (None, ext::external_memory_host::NAME),
 ];
 
@@ -125,7 +125,7 @@ feature_structs! {
 }
 
 impl Structs {
-    /// The member that stands for a feature.
+    /// The structure member of a feature.
     fn field(&mut self, feature: Feature) -> &mut vk::Bool32 {
         match feature {
             Feature::BufferDeviceAddress => &mut self.device_address.buffer_device_address,
@@ -162,7 +162,7 @@ impl Structs {
         }
     }
 
-    /// Structures that ask for exactly these features.
+    /// Structures that enable exactly these features.
     pub fn enabling(features: &BTreeSet<Feature>, own: OwnFeatures) -> Self {
         let mut structs = Self::default();
         structs.timeline.timeline_semaphore = own.timeline.into();
@@ -199,13 +199,13 @@ pub(crate) fn supported(
 mod tests {
     use super::*;
 
-    /// Types of the structures that are chained.
+    /// Types of the structures in the chain.
     fn chained(offer: &Offer) -> Vec<vk::StructureType> {
         let mut structs = Structs::default();
         let chain = structs.chain(offer);
         let mut next = chain.p_next.cast_const().cast::<vk::BaseInStructure<'_>>();
         let mut types = Vec::new();
-        // SAFETY: the chain is made of structures that begin like this one, and `structs` holds them.
+        // SAFETY: all structures in the chain begin with these fields, and `structs` owns them.
         while let Some(structure) = unsafe { next.as_ref() } {
             types.push(structure.s_type);
             next = structure.p_next;
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(chained(&bare), [S::PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES]);
         assert_eq!(extensions(&bare), [c""; 0]);
         assert_eq!(bare.newest_spirv(), Version(1, 3));
-        // Vulkan 1.1 with some extensions; one that isn't ours stays out.
+        // Vulkan 1.1 with some extensions. An extension that is not in the table is ignored.
         let names = [khr::buffer_device_address::NAME, ext::shader_atomic_float::NAME, khr::swapchain::NAME];
         let some = Offer::new(Version(1, 1), names);
         assert_eq!(extensions(&some), [khr::buffer_device_address::NAME, ext::shader_atomic_float::NAME]);
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(types.len(), 3);
         assert!(types.contains(&S::PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES));
         assert!(types.contains(&S::PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT));
-        // What has become core is not enabled as an extension.
+        // Extensions that are part of the version are not enabled.
         let newer = Offer::new(Version(1, 2), names);
         assert_eq!(extensions(&newer), [ext::shader_atomic_float::NAME]);
         assert_eq!(chained(&newer).len(), 8);

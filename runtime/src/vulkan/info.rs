@@ -1,4 +1,4 @@
-//! Asks a driver what its device is: names, versions, and the [`Target`] that the translator compiles for.
+//! Queries a driver for a device's properties: names, versions, and the [`Target`] that the translator compiles for.
 
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::{Facts, FloatControls, Limits, Subgroups, Version};
@@ -10,7 +10,7 @@ use super::quirks;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
 
-/// Asks the driver, who doesn't know the target's facts. `version` is the Vulkan version that may be used, at least 1.1.
+/// Queries the driver, which doesn't know the target's facts. `version` is the Vulkan version to use, at least 1.1.
 pub fn query(
     instance: &Instance,
     physical: vk::PhysicalDevice,
@@ -104,7 +104,7 @@ pub fn query(
     })
 }
 
-/// `sizes` only where one of them can be asked for.
+/// Subgroup properties. `sizes` is given if pipelines can choose the size.
 fn subgroups(
     found: &vk::PhysicalDeviceSubgroupProperties<'_>,
     sizes: Option<&vk::PhysicalDeviceSubgroupSizeControlProperties<'_>>,
@@ -132,7 +132,7 @@ fn kind(found: vk::PhysicalDeviceType) -> DeviceKind {
     }
 }
 
-/// What can be declared for all widths together; where the widths depend on each other and differ, nothing is.
+/// The float controls that can be declared for all widths together. Where widths are not independent and differ, none.
 fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> FloatControls {
     let joined = |independence| independence == vk::ShaderFloatControlsIndependence::NONE;
     let pair = |single: vk::Bool32, double: vk::Bool32, joined: bool| {
@@ -149,7 +149,7 @@ fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> Floa
         found.shader_rounding_mode_rte_float64,
         joined(found.rounding_mode_independence),
     );
-    // Together with other widths only where each has its own.
+    // The f16 controls are declared beside those of other widths, which requires that the widths are independent.
     let half =
         |found: vk::Bool32, independence| found == vk::TRUE && independence == vk::ShaderFloatControlsIndependence::ALL;
     FloatControls {

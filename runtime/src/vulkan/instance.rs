@@ -1,4 +1,4 @@
-//! The Vulkan instance: loads the library, switches validation on where asked for, and lists the devices.
+//! The Vulkan instance: loads the library, enables validation on request, and lists the devices.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -15,23 +15,23 @@ use crate::order::MAX_QUEUES;
 use crate::restrictions::Restrictions;
 use crate::sync::lock;
 
-/// The environment variable that switches validation on when it is `1`.
+/// The environment variable that enables validation when it is `1`.
 pub const VALIDATION_VARIABLE: &str = "PTX2SPV_VALIDATION";
 
-/// The newest Vulkan version that there is something to take from; newer devices are used as if they had this one.
+/// The newest Vulkan version that the runtime uses. Newer devices are used as if they had this version.
 const NEWEST: Version = Version(1, 3);
 
-/// The environment variable that says how many queues of the device streams are spread over.
+/// The environment variable with the number of queues that streams are spread over.
 pub const QUEUES_VARIABLE: &str = "PTX2SPV_QUEUES";
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// How to create an [`Instance`].
+/// Options of an [`Instance`].
 ///
 /// ```
 /// use ptx2spv_runtime::{Instance, InstanceOptions};
 ///
-/// // Under the validation layers, with one queue.
+/// With validation layers and a single queue.
 /// let options = InstanceOptions { validation: Some(true), queues: Some(1), ..InstanceOptions::default() };
 /// if let Ok(instance) = Instance::new(&options) {
 ///     assert!(instance.validation_messages().is_empty());
@@ -39,19 +39,20 @@ const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct InstanceOptions {
-    /// Whether to run under the validation layers; `None` asks the environment variable `PTX2SPV_VALIDATION`.
+    /// Whether to enable the validation layers; `None` uses the environment variable `PTX2SPV_VALIDATION`.
     ///
     /// Layers with [issue 4391](https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391), such as Debian 12's, crash if a
     /// device is opened or closed in one thread while another thread uses one.
     pub validation: Option<bool>,
     /// The Vulkan library to load instead of the system's loader: another loader, or a driver by itself.
     pub library: Option<PathBuf>,
-    /// What not to use of devices that have it; `None` asks the environment variable `PTX2SPV_RESTRICT`.
+    /// Features of devices that must not be used; `None` uses the environment variable `PTX2SPV_RESTRICT`.
     pub restrictions: Option<Restrictions>,
-    /// Copy through staging buffers even on devices that share the host's memory, to test there what graphics cards do.
+    /// Whether to copy through staging buffers even on devices that share the host's memory, to test the code for
+    /// graphics cards.
     pub staging: bool,
-    /// How many queues streams are spread over, 1 to 8; several of them share one of the device's where that has fewer. `None` asks the
-    /// environment variable `PTX2SPV_QUEUES`, and else takes as many as the device has.
+    /// The number of queues that streams are spread over, 1 to 8. If the device has fewer, several share one of the
+    /// device's queues. `None` uses the environment variable `PTX2SPV_QUEUES`, or else as many as the device has.
     pub queues: Option<u32>,
 }
 
@@ -60,7 +61,7 @@ pub struct InstanceOptions {
 /// ```
 /// use ptx2spv_runtime::{DeviceSelector, Instance, InstanceOptions};
 ///
-/// // There is none without Vulkan's loader and a driver.
+/// Fails without Vulkan's loader and a driver.
 /// if let Ok(instance) = Instance::new(&InstanceOptions::default()) {
 ///     for device in instance.devices()? {
 ///         println!("{}", device.name);
@@ -81,7 +82,7 @@ struct Shared {
     restrictions: Restrictions,
     staging: bool,
     queues: Option<u32>,
-    /// Where the messenger, and the layers themselves until the instance is gone, put their messages.
+    /// The destination of messages from the messenger, and from the layers themselves until the instance is destroyed.
     log: Option<Arc<ValidationLog>>,
     messenger: Option<Messenger>,
     process: Process,
@@ -94,7 +95,8 @@ struct Messenger {
     handle: vk::DebugUtilsMessengerEXT,
 }
 
-/// Messages of the validation layers. It can outlive the instance, whose end is when leaks are reported.
+/// Messages of the validation layers. The log can outlive the instance, since leaks are reported when the instance is
+/// destroyed.
 ///
 /// ```
 /// use ptx2spv_runtime::ValidationLog;
@@ -107,10 +109,10 @@ pub struct ValidationLog {
 }
 
 impl ValidationLog {
-    /// Messages beyond this many are dropped, since a loop of launches may repeat one for ever.
+    /// Maximum number of messages, since a loop of launches may repeat the same one for ever.
     const MAX: usize = 1000;
 
-    /// All messages so far: none if all is well.
+    /// All messages so far. Empty if there were no errors.
     pub fn messages(&self) -> Vec<String> {
         lock(&self.messages).clone()
     }
@@ -135,8 +137,8 @@ impl Instance {
     ///
     /// # Errors
     /// [`Error::NoLoader`] if there is no Vulkan library, [`Error::NoDevice`] if there is no driver,
-    /// [`Error::NoValidation`] if validation is asked for but not installed, and [`Error::Environment`] if an environment
-    /// variable can't be read.
+    /// [`Error::NoValidation`] if validation is requested but not installed, and [`Error::Environment`] if an
+    /// environment variable is invalid.
     pub fn new(options: &InstanceOptions) -> Result<Self, Error> {
         let restrictions = options.restrictions.clone().map_or_else(Restrictions::of_environment, Ok)?;
         let queues = match options.queues {
@@ -145,7 +147,8 @@ impl Instance {
         };
         let no_loader = |error: ash::LoadingError| Error::NoLoader { reason: error.to_string() };
         let entry = match &options.library {
-            // SAFETY: the caller names a Vulkan library, whose initialisers we trust as the system's loader's.
+            // SAFETY: the caller names a Vulkan library, whose initializers are trusted like those of the system's
+            // loader.
             Some(path) => unsafe { ash::Entry::load_from(path) }.map_err(no_loader)?,
             // SAFETY: the system's Vulkan loader is trusted.
             None => unsafe { ash::Entry::load() }.map_err(no_loader)?,
@@ -213,12 +216,12 @@ impl Instance {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Messages of the validation layers so far: none if all is well, or if validation is off.
+    /// Messages of the validation layers so far. Empty if there were no errors, or if validation is off.
     pub fn validation_messages(&self) -> Vec<String> {
         self.validation_log().map_or_else(Vec::new, |log| log.messages())
     }
 
-    /// The log of the validation layers, if validation is on.
+    /// The log of the validation layers, if validation is enabled.
     pub fn validation_log(&self) -> Option<Arc<ValidationLog>> {
         self.shared.log.clone()
     }
@@ -233,17 +236,17 @@ impl Instance {
         self.shared.queues
     }
 
-    /// What not to use of its devices.
+    /// Features of devices that must not be used.
     pub(crate) fn restrictions(&self) -> &Restrictions {
         &self.shared.restrictions
     }
 
-    /// The Vulkan version in use, which devices may be above.
+    /// The Vulkan version in use. Devices may have a higher one.
     pub(super) fn version(&self) -> Version {
         self.shared.version
     }
 
-    /// Fails in a process that was forked off from the instance's.
+    /// Fails in a process forked from the instance's process.
     pub(super) fn check_process(&self) -> Result<(), Error> {
         self.shared.process.check()
     }
@@ -258,8 +261,8 @@ impl Drop for Shared {
         if !self.process.is_this() {
             return;
         }
-        // SAFETY: every device keeps a clone of its instance, so none is left; the log is still alive, as fields are
-        // dropped after this.
+        // SAFETY: every device keeps a clone of its instance, so no device is left. The log is still alive, since
+        // fields are dropped after this.
         unsafe {
             if let Some(messenger) = &self.messenger {
                 messenger.functions.destroy_debug_utils_messenger(messenger.handle, None);
@@ -269,12 +272,12 @@ impl Drop for Shared {
     }
 }
 
-/// Major and minor of a Vulkan version number.
+/// Major and minor version from a packed Vulkan version number.
 pub fn version_of(packed: u32) -> Version {
     Version(vk::api_version_major(packed), vk::api_version_minor(packed))
 }
 
-/// Whether the environment variable asks for validation.
+/// Whether the environment variable enables validation.
 fn wants_validation() -> Result<bool, Error> {
     match std::env::var_os(VALIDATION_VARIABLE) {
         None => Ok(false),
@@ -288,7 +291,7 @@ fn wants_validation() -> Result<bool, Error> {
     }
 }
 
-/// How many queues the environment variable asks for.
+/// The number of queues in the environment variable.
 fn wanted_queues() -> Result<Option<u32>, Error> {
     let Some(value) = std::env::var_os(QUEUES_VARIABLE).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.to_str().and_then(|text| text.parse().ok()).filter(|count| (1..=MAX_QUEUES as u32).contains(count)) {
@@ -301,8 +304,8 @@ fn wanted_queues() -> Result<Option<u32>, Error> {
     }
 }
 
-/// What has the loader list devices that aren't quite Vulkan, as MoltenVK's: the instance's flags, and the extension that they
-/// belong to. Loaders that don't know the extension list them anyway, and take no such flag.
+/// Makes the loader list devices that are not fully conformant, such as MoltenVK's: the instance's flags, and the
+/// extension that they belong to. Loaders without the extension list these devices anyway, and don't accept the flag.
 fn portability(is_known: bool) -> (vk::InstanceCreateFlags, Option<&'static CStr>) {
     if is_known {
         (vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR, Some(khr::portability_enumeration::NAME))
@@ -336,7 +339,7 @@ fn require_validation(entry: &ash::Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Messages go to `log`, which must outlive the instance.
+/// A messenger that writes to `log`, which must outlive the instance.
 fn messenger_info(log: &Arc<ValidationLog>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
     use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
     vk::DebugUtilsMessengerCreateInfoEXT::default()
@@ -346,15 +349,15 @@ fn messenger_info(log: &Arc<ValidationLog>) -> vk::DebugUtilsMessengerCreateInfo
         .user_data(Arc::as_ptr(log).cast_mut().cast())
 }
 
-/// Called by the validation layers, from any thread.
+/// The callback of the validation layers. It may run on any thread.
 unsafe extern "system" fn on_message(
     _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
     _kind: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     log: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: `log` is the pointer of `messenger_info`, alive until the instance is gone; the layer passes valid data
-    // whose message is a C string.
+    // SAFETY: `log` is the pointer from `messenger_info`, which is alive until the instance is destroyed; the layer
+    // passes valid data whose message is a C string.
     let (log, message) = unsafe {
         match (log.cast::<ValidationLog>().as_ref(), data.as_ref()) {
             (Some(log), Some(data)) if !data.p_message.is_null() => (log, CStr::from_ptr(data.p_message)),
@@ -369,7 +372,7 @@ unsafe extern "system" fn on_message(
 mod tests {
     use super::*;
 
-    /// `VK_KHR_portability_subset` of the devices themselves is among the [`features`](super::super::features).
+    /// `VK_KHR_portability_subset` of the devices is in the table of [`features`](super::super::features).
     #[test]
     fn portability_devices_are_asked_for_where_the_loader_can_be_asked() {
         let (flags, extension) = portability(true);

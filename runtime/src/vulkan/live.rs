@@ -1,4 +1,5 @@
-//! What kernels that check their accesses need: a table of the live allocations, and for messages what was freed lately.
+//! Data for kernels that check their accesses: a table of the live allocations, and for messages the recently freed
+//! ones.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,22 +14,22 @@ use crate::range::MemoryRange;
 use crate::report::StatusRecord;
 use crate::sync::lock;
 
-/// How many freed allocations are known.
+/// Number of freed allocations to remember.
 const MAX_FREED: usize = 1024;
 
-/// Nothing as long as no kernel checks its accesses.
+/// Empty as long as no kernel checks its accesses.
 #[derive(Default)]
 pub(crate) struct Live(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The last table, and how often allocations had changed when it was made.
+    /// The last table, and the number of changes of the allocations when it was made.
     table: Option<(u64, Arc<Block>)>,
     freed: VecDeque<MemoryRange>,
 }
 
 impl Live {
-    /// Notes that an allocation was freed.
+    /// Records that an allocation was freed.
     pub fn freed(&self, range: MemoryRange) {
         let mut state = lock(&self.0);
         if state.table.is_some() {
@@ -37,10 +38,11 @@ impl Live {
         }
     }
 
-    /// The table of what is allocated now. Whoever has recorded a launch with it retires it through the queues.
+    /// The table of the current allocations. After recording a launch with it, the caller retires it through the
+    /// queues.
     pub fn table(&self, blocks: &Allocations<Arc<Block>>, memory: &Arc<Memory>) -> Result<Arc<Block>, Error> {
         let mut state = lock(&self.0);
-        // What changes from here on makes a new table at the next launch.
+        // Later changes lead to a new table at the next launch.
         let changes = blocks.changes();
         if let Some((_, block)) = state.table.as_ref().filter(|(made, _)| *made == changes) {
             return Ok(block.clone());
@@ -54,12 +56,12 @@ impl Live {
         }
         let block = Arc::new(memory.allocate(bytes.len() as u64, BlockLocation::Upload)?);
         block.write_mapped(0, &bytes)?;
-        // Everything recorded with the one before has retired it too.
+        // Launches recorded with the previous table have retired it.
         state.table = Some((changes, block.clone()));
         Ok(block)
     }
 
-    /// The allocation that is nearest to an address, by what a module calls it.
+    /// The allocation nearest to an address, with the name that the module gives it.
     pub fn nearest(
         &self,
         blocks: &Allocations<Arc<Block>>,
@@ -69,7 +71,7 @@ impl Live {
     ) -> Option<Nearest> {
         let live = blocks.ranges().into_iter().map(|range| (range, false));
         let freed: Vec<MemoryRange> = lock(&self.0).freed.iter().copied().collect();
-        // Of several the first: what is live, and what was freed last.
+        // For equal distances the first: live allocations come first, then freed ones, the most recent first.
         let all = live.chain(freed.into_iter().map(|range| (range, true)));
         let (range, is_freed) = all.min_by_key(|(range, _)| distance(*range, address))?;
         let parts = record.names.iter().filter(|_| range.address == record.variables.address);
@@ -85,7 +87,7 @@ impl Live {
     }
 }
 
-/// How far an address is from the nearest byte of a range.
+/// The distance of an address from the nearest byte of a range.
 fn distance(range: MemoryRange, address: u64) -> u64 {
     match address.checked_sub(range.address) {
         None => range.address - address,

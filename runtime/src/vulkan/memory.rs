@@ -16,10 +16,10 @@ use crate::info::{DeviceInfo, DeviceKind};
 use crate::range::MemoryInfo;
 use crate::sync::lock;
 
-/// Where a block lies.
+/// The kind of memory of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockLocation {
-    /// Where the device reaches it fastest; mapped only on devices that share the host's memory.
+    /// The fastest memory for the device. Mapped only on devices that share the host's memory.
     Device,
     /// Mapped, for the host to write once.
     Upload,
@@ -27,7 +27,7 @@ pub(crate) enum BlockLocation {
     Host,
 }
 
-/// As `cudaMalloc` promises, and kernels rely on it in vector accesses.
+/// The alignment that `cudaMalloc` promises. Kernels rely on it in vector accesses.
 const ALIGNMENT: u64 = 256;
 
 /// The allocator of one device.
@@ -35,7 +35,7 @@ pub(crate) struct Memory {
     allocator: Mutex<Allocator>,
     /// Whether device memory is host memory: then a mapping beats staging copies.
     unified: bool,
-    /// The largest heap that is the device's own, and its size.
+    /// The largest device-local heap: its index and size.
     heap: (usize, u64),
     pub(super) max_buffer_size: u64,
     physical: vk::PhysicalDevice,
@@ -80,7 +80,7 @@ impl Memory {
         })
     }
 
-    /// How much memory the device has, of which the program has allocated so many bytes.
+    /// Total and free memory of the device, given the number of bytes that the program has allocated.
     pub fn info(&self, allocated: u64) -> MemoryInfo {
         let (heap, total) = self.heap;
         let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
@@ -96,7 +96,7 @@ impl Memory {
         MemoryInfo { free: free.min(total), total }
     }
 
-    /// The first of some kinds of memory that host and device see alike.
+    /// The first coherent memory type among `types`.
     pub(super) fn coherent_type(&self, types: u32) -> Option<u32> {
         // SAFETY: `physical` was enumerated from the instance.
         let properties = unsafe { self.instance.raw().get_physical_device_memory_properties(self.physical) };
@@ -106,12 +106,12 @@ impl Memory {
         (0..).zip(properties.memory_types_as_slice()).find(suits).map(|(kind, _)| kind)
     }
 
-    /// Whether the host reads and writes blocks of [`BlockLocation::Device`] through their mapping.
+    /// Whether the host accesses blocks of [`BlockLocation::Device`] through their mapping.
     pub fn is_unified(&self) -> bool {
         self.unified
     }
 
-    /// Makes a block of at least `size` bytes, also if that is zero.
+    /// Makes a block of at least `size` bytes, which may be zero.
     pub fn allocate(self: &Arc<Self>, size: u64, place: BlockLocation) -> Result<Block, Error> {
         self.raw.check_process()?;
         // A multiple of 16, so that fills and word accesses to the last bytes stay inside.
@@ -122,7 +122,7 @@ impl Memory {
         let buffer = buffer.map_err(Error::vulkan("vkCreateBuffer"))?;
         // From here on, dropping the block cleans up.
         let mut block = Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() };
-        // SAFETY: the buffer was made just now from this device.
+        // SAFETY: the buffer was created above on this device.
         let mut requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
         requirements.alignment = requirements.alignment.max(ALIGNMENT);
         let location = match place {
@@ -140,7 +140,7 @@ impl Memory {
             })
             .map_err(allocation_error(size))?;
         let offset = allocation.offset();
-        // SAFETY: the block keeps the allocation as long as the buffer.
+        // SAFETY: the block keeps the allocation alive as long as the buffer.
         let handle = unsafe { allocation.memory() };
         block.backing = Backing::Allocated(allocation);
         // SAFETY: the memory fits the buffer's requirements.
@@ -149,7 +149,7 @@ impl Memory {
     }
 }
 
-/// The buffer of a block.
+/// The parameters of a block's buffer.
 pub(super) fn buffer_info<'i>(bytes: u64) -> vk::BufferCreateInfo<'i> {
     vk::BufferCreateInfo::default().size(bytes).sharing_mode(vk::SharingMode::EXCLUSIVE).usage(
         vk::BufferUsageFlags::STORAGE_BUFFER
@@ -159,18 +159,18 @@ pub(super) fn buffer_info<'i>(bytes: u64) -> vk::BufferCreateInfo<'i> {
     )
 }
 
-/// The largest heap that is the device's own, and its size.
+/// The largest device-local heap: its index and size.
 fn device_heap(properties: &vk::PhysicalDeviceMemoryProperties) -> (usize, u64) {
     let heaps = properties.memory_heaps_as_slice().iter().enumerate();
     let own = heaps.filter(|(_, heap)| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
     own.map(|(index, heap)| (index, heap.size)).max_by_key(|(_, size)| *size).unwrap_or_default()
 }
 
-/// How much memory to take from Vulkan at a time, on the device's and on the host's side: no more than a part of the smallest
-/// heap of the kind, since a small buffer must have room on a device with little memory, or with a small window to it.
+/// The sizes of chunks to allocate from Vulkan, for device and host memory: at most a fraction of the smallest heap of
+/// the kind, so that a small buffer fits on a device with little memory, or with a small window to it.
 ///
-/// All memory that the host maps is coherent: every device has such memory for every buffer (`VkMemoryRequirements`), and the
-/// allocator takes no other. So nothing is ever flushed or invalidated.
+/// All mapped memory is coherent: every device has such a memory type for every buffer (`VkMemoryRequirements`), and
+/// the allocator uses no other. So there are no flushes and invalidations.
 fn chunk_sizes(properties: &vk::PhysicalDeviceMemoryProperties) -> (u64, u64) {
     let least = |visible: bool, most: u64| {
         let types = properties.memory_types_as_slice().iter().filter(|memory| {
@@ -178,7 +178,7 @@ fn chunk_sizes(properties: &vk::PhysicalDeviceMemoryProperties) -> (u64, u64) {
                 && !memory.property_flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED)
         });
         let heaps = types.filter_map(|memory| properties.memory_heaps_as_slice().get(memory.heap_index as usize));
-        // The allocator takes multiples of 4 MiB, and no less.
+        // The allocator requires multiples of 4 MiB, at least one.
         heaps.map(|heap| ((heap.size / 16) >> 22) << 22).min().unwrap_or(most).clamp(4 << 20, most)
     };
     (least(false, 256 << 20), least(true, 64 << 20))
@@ -187,7 +187,7 @@ fn chunk_sizes(properties: &vk::PhysicalDeviceMemoryProperties) -> (u64, u64) {
 fn allocation_error(size: u64) -> impl FnOnce(AllocationError) -> Error {
     move |error| match error {
         AllocationError::OutOfMemory => Error::OutOfMemory(format!("no room for {size} bytes of device memory")),
-        // The allocator has no variants for these, only Vulkan's words.
+        // The allocator has no variants for these errors, only the text.
         error => match error.to_string() {
             text if text.contains("ERROR_OUT_OF_HOST_MEMORY") => {
                 Error::OutOfMemory("vkAllocateMemory: no host memory left".to_owned())
@@ -211,10 +211,10 @@ pub(crate) struct Block {
 
 /// The memory of a block.
 pub(super) enum Backing {
-    /// Only while the block is being made.
+    /// No memory, while the block is being made.
     None,
     Allocated(Allocation),
-    /// The host's own memory.
+    /// Imported host memory.
     Imported {
         handle: vk::DeviceMemory,
         host: NonNull<u8>,
@@ -264,7 +264,7 @@ impl Block {
         Ok(())
     }
 
-    /// Pointer to `len` mapped bytes from `offset`, if there are so many.
+    /// Pointer to `len` mapped bytes from `offset` on, if the block has them.
     fn mapping(&self, offset: u64, len: usize) -> Option<*mut u8> {
         let base = match &self.backing {
             Backing::Allocated(allocation) => allocation.mapped_ptr()?.cast(),
@@ -282,7 +282,7 @@ impl Block {
     }
 }
 
-// SAFETY: imported memory is used through the device and by copies, for which whoever imported it vouches on any thread.
+// SAFETY: imported memory is accessed by the device and by copies; its owner permits both on any thread.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
@@ -290,12 +290,12 @@ unsafe impl Sync for Block {}
 impl Drop for Block {
     fn drop(&mut self) {
         let Some(ash) = self.memory.raw.destroyer() else { return };
-        // SAFETY: whoever drops a block has made sure that no submission uses it.
+        // SAFETY: the code that drops a block has made sure that no submission uses it.
         unsafe { ash.destroy_buffer(self.buffer, None) };
         match std::mem::replace(&mut self.backing, Backing::None) {
             Backing::None => {}
             Backing::Allocated(allocation) => {
-                // Freeing fails only for an allocation of another allocator.
+                // Freeing fails only for an allocation from another allocator.
                 let freed = lock(&self.memory.allocator).free(allocation);
                 debug_assert!(freed.is_ok(), "{freed:?}");
             }
@@ -328,15 +328,15 @@ mod tests {
     fn chunks_fit_small_heaps() {
         use vk::MemoryPropertyFlags as F;
         let host = F::HOST_VISIBLE | F::HOST_COHERENT;
-        // A large card with a small window to its memory.
+        // A large card with a small host-visible window.
         let card = properties(
             &[16 << 30, 8 << 30, 256 << 20],
             &[(F::DEVICE_LOCAL, 0), (host, 1), (F::DEVICE_LOCAL | host, 2)],
         );
         assert_eq!(chunk_sizes(&card), (256 << 20, 16 << 20));
-        // A device on which all memory is the host's.
+        // A device whose memory is all shared with the host.
         assert_eq!(chunk_sizes(&properties(&[2 << 30], &[(F::DEVICE_LOCAL | host, 0)])), (256 << 20, 64 << 20));
-        // Little memory, none of it both.
+        // Little memory, none of it shared.
         let small = properties(&[128 << 20, 64 << 20], &[(F::DEVICE_LOCAL, 0), (host, 1)]);
         assert_eq!(chunk_sizes(&small), (8 << 20, 4 << 20));
         assert_eq!(chunk_sizes(&properties(&[], &[(F::empty(), 7)])), (256 << 20, 64 << 20));

@@ -1,4 +1,4 @@
-//! The Vulkan back end: everything that calls Vulkan lies in here.
+//! The Vulkan back end. All calls of Vulkan are in this folder.
 
 mod backend;
 mod batch;

@@ -1,4 +1,5 @@
-//! Which commands need a barrier before them: those whose stream has commands since the last barrier, or waits for others'.
+//! Decides which commands need a barrier before them: those whose stream has commands since the last barrier, or has to
+//! wait for other streams.
 
 use crate::order::StreamKey;
 
@@ -7,26 +8,26 @@ use crate::order::StreamKey;
 pub(crate) struct CommandOrder {
     /// Streams with commands since the last barrier.
     running: Vec<StreamKey>,
-    /// Streams whose next command comes after everything recorded before they were told so.
+    /// Streams that have been told to wait for everything recorded before.
     waiting: Vec<StreamKey>,
 }
 
 impl CommandOrder {
-    /// Adds a command of a stream, and says whether a barrier must come before.
+    /// Adds a command of a stream, and returns whether a barrier must precede it.
     pub fn add(&mut self, stream: StreamKey) -> bool {
         let mut others = self.running.iter().chain(&self.waiting);
         let barrier = others.any(|other| other.is_in_order_with(stream));
         if barrier {
-            // A barrier is between all commands before and all after.
+            // The barrier separates all earlier commands from all later ones.
             self.running.clear();
             self.waiting.clear();
         }
-        // Where there was none, the stream is in order with no other one, itself included.
+        // Without a barrier, the stream is not ordered with any other command, not even its own.
         self.running.push(stream);
         barrier
     }
 
-    /// Has the stream's next command come after everything added so far.
+    /// Makes the stream's next command wait for everything added so far.
     pub fn wait(&mut self, stream: StreamKey) {
         if !self.running.is_empty() && !self.waiting.contains(&stream) {
             self.waiting.push(stream);
@@ -48,7 +49,7 @@ mod tests {
         let mut order = CommandOrder::default();
         let mut add = |stream| order.add(stream);
         assert_eq!([a, b, free].map(&mut add), [false; 3]);
-        // The barrier before the second command of `a` is one for `b` too.
+        // The barrier before the second command of `a` also orders `b`.
         assert_eq!([a, b, b].map(&mut add), [true, false, true]);
         assert_eq!([free, StreamKey::Default, free, a].map(&mut add), [false, true, false, true]);
         assert_eq!([StreamKey::Everything, free].map(&mut add), [true, true]);
@@ -62,10 +63,10 @@ mod tests {
         assert!(!order.add(a));
         order.wait(b);
         assert!(order.add(b));
-        // No longer.
+        // The wait is over.
         order.add(a);
         assert!(order.add(b));
-        // What waits in the default stream holds up those that it blocks.
+        // When the default stream waits, so do the streams ordered with it.
         order.wait(StreamKey::Default);
         assert!(order.add(a));
     }

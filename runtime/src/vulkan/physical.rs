@@ -9,18 +9,18 @@ use super::instance::{Instance, version_of};
 use crate::error::Error;
 use crate::info::DeviceInfo;
 
-/// A device that can be opened, unless [`DeviceInfo::missing`] says otherwise.
+/// A device. It can be opened unless [`DeviceInfo::missing`] has entries.
 pub(crate) struct PhysicalDevice {
     pub(super) handle: vk::PhysicalDevice,
-    /// What the driver says of the device.
+    /// The driver's description of the device.
     pub info: DeviceInfo,
 }
 
 impl Instance {
-    /// Lists the devices in the loader's order, those that can't run kernels included.
+    /// Lists the devices in the loader's order, including those that can't run kernels.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in another process.
+    /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in a forked process.
     pub(crate) fn physical_devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
         self.check_process()?;
         let raw = self.raw();
@@ -37,7 +37,7 @@ impl Instance {
             // SAFETY: `handle` was enumerated from this instance.
             let properties = unsafe { raw.get_physical_device_properties(handle) };
             let device = version_of(properties.api_version);
-            // Vulkan 1.0 has no way to ask for what kernels need, and no device addresses.
+            // Vulkan 1.0 can't report the features that kernels need, and has no device addresses.
             if device >= Version(1, 1) {
                 let version = device.min(self.version());
                 devices.push(PhysicalDevice { handle, info: query(self, handle, index, version)? });

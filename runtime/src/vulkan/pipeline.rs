@@ -1,4 +1,4 @@
-//! Shaders and pipelines in the driver's hands, and their launches.
+//! Vulkan shaders and pipelines, and their launches.
 
 use std::ffi::CString;
 use std::sync::{Arc, MutexGuard};
@@ -28,12 +28,13 @@ impl VulkanShader {
     pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
         device.raw.check_process()?;
         let info = vk::ShaderModuleCreateInfo::default().code(spirv);
-        // SAFETY: the words are valid SPIR-V for this device: from the translator, or by the contract of `load_spirv`.
+        // SAFETY: the words are valid SPIR-V for this device: they are from the translator, or valid by the contract of
+        // `load_spirv`.
         let module = unsafe { device.raw.ash.create_shader_module(&info, None) };
         Ok(Self { module: module.map_err(Error::vulkan("vkCreateShaderModule"))?, device })
     }
 
-    /// Makes a pipeline of one of its kernels. The variant's sizes are within the device's limits.
+    /// Makes a pipeline of one of the shader's kernels. The variant's sizes are within the device's limits.
     pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<VulkanPipeline, Error> {
         let name = CString::new(entry.name.as_str())
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
@@ -66,7 +67,7 @@ impl VulkanShader {
         handles.pipeline = match made.as_deref() {
             Ok([pipeline, ..]) => *pipeline,
             Ok([]) => return Err(Error::vulkan("vkCreateComputePipelines")(vk::Result::ERROR_UNKNOWN)),
-            // Where making one pipeline fails, none is there to be destroyed.
+            // If creating a pipeline fails, there is none to destroy.
             Err((_, result)) => return Err(Error::vulkan("vkCreateComputePipelines")(*result)),
         };
         self.device.pipelines.add();
@@ -77,7 +78,7 @@ impl VulkanShader {
 impl Drop for VulkanShader {
     fn drop(&mut self) {
         if let Some(ash) = self.device.raw.destroyer() {
-            // SAFETY: only making pipelines uses it, which borrows the shader.
+            // SAFETY: only the creation of pipelines uses the module, which borrows the shader.
             unsafe { ash.destroy_shader_module(self.module, None) };
         }
     }
@@ -90,16 +91,16 @@ pub(crate) struct VulkanPipeline {
     pub(super) device: Arc<Device>,
 }
 
-/// What is destroyed when nothing uses it any more.
+/// Vulkan objects, destroyed once they are no longer used.
 struct Handles {
     layout: vk::PipelineLayout,
-    /// Null only while it is being made.
+    /// Null only while the pipeline is being created.
     pipeline: vk::Pipeline,
     raw: Arc<RawDevice>,
 }
 
 impl Handles {
-    /// The layout, and no pipeline yet.
+    /// Creates the layout, without a pipeline.
     fn new(raw: &Arc<RawDevice>, push_constant_size: u32) -> Result<Self, Error> {
         let stage = vk::ShaderStageFlags::COMPUTE;
         let range = [vk::PushConstantRange::default().stage_flags(stage).size(push_constant_size)];
@@ -113,13 +114,13 @@ impl Handles {
 }
 
 impl VulkanPipeline {
-    /// Launches it in stream order, and returns without waiting for it.
+    /// Launches the kernel in stream order, and returns without waiting for it.
     pub fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Ticket, Error> {
         self.device.raw.check_process()?;
         let scratch = self.provide_scratch(launch)?;
         let live = self.provide_live_table(launch)?;
         let printing = lock_printing(launch);
-        // All launches have one scratch memory.
+        // All launches share one scratch memory, so they run one after another.
         let stream = if scratch.is_some() { StreamKey::Everything } else { stream };
         let recorded = self.device.queues.record(stream, |recorder| {
             self.begin(launch, recorder)?;
@@ -134,7 +135,7 @@ impl VulkanPipeline {
         recorded
     }
 
-    /// Gives the launch its scratch memory, which is to be kept until the device has run it.
+    /// Provides the launch's scratch memory. The caller keeps it until the device has run the launch.
     pub(super) fn provide_scratch(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>, Error> {
         let Some(bytes) = launch.scratch_bytes() else { return Ok(None) };
         let block = self.device.scratch(bytes)?;
@@ -142,7 +143,8 @@ impl VulkanPipeline {
         Ok(Some(block))
     }
 
-    /// Gives a launch that checks its accesses the table of what is allocated, which is to be kept as scratch memory is.
+    /// Provides the table of live allocations for a launch that checks its accesses. The caller keeps it like scratch
+    /// memory.
     pub(super) fn provide_live_table(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>, Error> {
         if !launch.checks_accesses() {
             return Ok(None);
@@ -155,8 +157,8 @@ impl VulkanPipeline {
         Ok(Some(block))
     }
 
-    /// Gives the parameter block its place for the batch that is being recorded, and has the status record looked at when
-    /// the host next waits or reads, if the kernel may report something there.
+    /// Stores the parameter block for the batch that is being recorded. If the kernel may report something, registers
+    /// its status record, which is checked when the host next waits or reads.
     pub(super) fn begin(&self, launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result<(), Error> {
         if let Some(params) = launch.params() {
             let address = recorder.params(params)?;
@@ -169,8 +171,8 @@ impl VulkanPipeline {
         Ok(())
     }
 
-    /// Records the dispatches, which together are the whole grid. There is no barrier between them, as there is none
-    /// between the blocks of a grid, unless they use the same scratch memory.
+    /// Records the dispatches that make up the grid. Like blocks of a grid, they have no barriers between them, unless
+    /// they use the same scratch memory.
     pub(super) fn dispatch(&self, launch: &Launch<'_>, recorder: &Recorder<'_>) {
         let (ash, commands) = (&recorder.raw.ash, recorder.commands);
         let (stage, handles) = (vk::ShaderStageFlags::COMPUTE, &self.handles);
@@ -180,7 +182,8 @@ impl VulkanPipeline {
             if number > 0 && launch.scratch_bytes().is_some() {
                 recorder.barrier();
             }
-            // SAFETY: as above; the constants have the size of the layout's range, the counts are within the limits.
+            // SAFETY: as above; the constants have the size of the layout's range, and the counts are within the
+            // limits.
             unsafe {
                 if !push.is_empty() {
                     ash.cmd_push_constants(commands, handles.layout, stage, 0, &push);
@@ -191,7 +194,7 @@ impl VulkanPipeline {
     }
 }
 
-/// Keeps what the kernel prints from being cleared unread: nobody reads and clears while this is held.
+/// Prevents other threads from reading and clearing the output region while a launch that prints is recorded.
 pub(super) fn lock_printing<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()>> {
     launch.status.filter(|record| record.output.is_some()).map(|record| lock(&record.printing))
 }
@@ -205,7 +208,7 @@ impl Drop for VulkanPipeline {
 impl Drop for Handles {
     fn drop(&mut self) {
         if let Some(ash) = self.raw.destroyer() {
-            // SAFETY: whoever drops this has made sure that no submission uses it; destroying nothing is allowed.
+            // SAFETY: the code that drops this has made sure that no submission uses it. Null handles may be destroyed.
             unsafe {
                 ash.destroy_pipeline(self.pipeline, None);
                 ash.destroy_pipeline_layout(self.layout, None);

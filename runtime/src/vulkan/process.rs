@@ -1,19 +1,19 @@
-//! The process that a device belongs to. A child forked off from it has copies of its handles, but not of the driver's threads:
-//! a call into the driver would wait for these for ever, at the latest when the device is closed.
+//! The process that a device belongs to. A forked child has copies of its handles, but not of the driver's threads. A
+//! call into the driver would wait for these threads for ever, at the latest when the device is closed.
 
 use crate::error::Error;
 
-/// A process.
+/// A process id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(u32);
 
 impl Process {
-    /// The one that runs this.
+    /// The current process.
     pub fn this() -> Self {
         Self(std::process::id())
     }
 
-    /// Whether it is the one that runs this.
+    /// Whether this is the current process.
     pub fn is_this(self) -> bool {
         self == Self::this()
     }

@@ -1,7 +1,7 @@
-//! How far a queue's work has got: submissions with rising serial numbers, and which of them have finished.
+//! The progress of a queue: submissions with ascending serial numbers, and which of them have finished.
 //!
-//! A timeline semaphore counts them where the device has one. Vulkan 1.1 need not: there each submission has a fence, and
-//! those of finished ones are used again.
+//! A timeline semaphore counts them if the device has one, which Vulkan 1.1 doesn't require. Otherwise each submission
+//! has a fence, and the fences of finished submissions are reused.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,29 +13,29 @@ use crate::error::Error;
 use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::sync::lock;
 
-/// Submissions of one queue, each with a serial number above that of the one before.
+/// The submissions of one queue. Each serial number is higher than the previous one.
 pub(crate) struct Progress {
     means: Means,
     raw: Arc<RawDevice>,
 }
 
 enum Means {
-    /// The semaphore's value is the last serial that has finished.
+    /// The semaphore's value is the last finished serial.
     Timeline(vk::Semaphore),
     Fences(Mutex<Fences>),
 }
 
 #[derive(Default)]
 struct Fences {
-    /// Of submissions that had not finished when last looked at, by rising serial.
+    /// Submissions that had not finished at the last check, by ascending serial.
     pending: VecDeque<(u64, Arc<Fence>)>,
-    /// Not signalled, and used by nobody.
+    /// Unsignalled and unused fences.
     free: Vec<Fence>,
-    /// The last serial that was seen to have finished.
+    /// The last serial known to have finished.
     finished: u64,
 }
 
-/// What a submission waits for in other queues.
+/// The points in other queues that a submission waits for.
 #[derive(Default)]
 pub(super) struct Waits {
     semaphores: [vk::Semaphore; MAX_QUEUES],
@@ -44,7 +44,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Waits for a point, given the progress of each queue. Only queues with timeline semaphores are waited for.
+    /// Waits for a point, given the progress of each queue. Only queues with timeline semaphores can be waited for.
     pub fn new(point: Point, progress: &[Progress]) -> Self {
         let mut waits = Self::default();
         for Ticket { queue, serial } in point.tickets() {
@@ -58,7 +58,7 @@ impl Waits {
 }
 
 impl Progress {
-    /// Nothing has been submitted, and serial 0 counts as finished.
+    /// Progress without submissions. Serial 0 counts as finished.
     pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
         if !raw.own.timeline {
             return Ok(Self { means: Means::Fences(Mutex::default()), raw });
@@ -70,11 +70,11 @@ impl Progress {
         Ok(Self { means: Means::Timeline(semaphore), raw })
     }
 
-    /// Submits a recorded command buffer as `serial`, which is above all before.
+    /// Submits a recorded command buffer as `serial`, which is higher than all earlier serials.
     ///
     /// # Safety
-    /// The queue is this device's and nobody else uses it now. What is waited for has been submitted. All that the commands use lives
-    /// until they have finished.
+    /// The queue belongs to this device, and no other thread uses it now. Everything to wait for has been submitted.
+    /// Everything that the commands use lives until they have finished.
     pub unsafe fn submit(
         &self,
         queue: vk::Queue,
@@ -113,7 +113,7 @@ impl Progress {
         }
     }
 
-    /// The last serial that has finished, and with it all before.
+    /// The last finished serial. All earlier ones have finished too.
     pub fn finished(&self) -> Result<u64, Error> {
         match &self.means {
             Means::Timeline(semaphore) => {
@@ -130,7 +130,8 @@ impl Progress {
         }
     }
 
-    /// Waits until a serial that was submitted has finished, for so many nanoseconds at most. Others can go on submitting.
+    /// Waits until a submitted serial has finished, for at most `limit` nanoseconds. Other threads can submit
+    /// meanwhile.
     pub fn wait(&self, serial: u64, limit: u64) -> Result<(), Error> {
         match &self.means {
             Means::Timeline(semaphore) => {
@@ -156,27 +157,28 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let (Means::Timeline(semaphore), Some(ash)) = (&self.means, self.raw.destroyer()) {
-            // SAFETY: the queue is idle when it drops this, and nobody waits any more.
+            // SAFETY: the queue is idle when this is dropped, and no thread waits for it.
             unsafe { ash.destroy_semaphore(*semaphore, None) };
         }
     }
 }
 
 impl Fences {
-    /// The fence to wait for; none if the serial has finished. A fence is signalled after those of all submissions before it.
+    /// The fence to wait for; `None` if the serial has finished. A fence is signalled after those of all earlier
+    /// submissions.
     fn of(&self, serial: u64) -> Option<Arc<Fence>> {
         let found = self.pending.iter().find(|(pending, _)| *pending >= serial);
         found.filter(|_| serial > self.finished).map(|(_, fence)| fence.clone())
     }
 
-    /// Sets aside what has finished.
+    /// Recycles the fences of finished submissions.
     fn look(&mut self) -> Result<u64, Error> {
         while let Some((serial, fence)) = self.pending.front() {
             if !fence.is_signalled()? {
                 break;
             }
             self.finished = *serial;
-            // A fence that somebody else still waits for is destroyed by whoever drops it last.
+            // If another thread still waits for the fence, it is destroyed when the last owner drops it.
             if let Some(fence) = self.pending.pop_front().and_then(|(_, fence)| Arc::into_inner(fence)) {
                 fence.reset()?;
                 self.free.push(fence);
@@ -186,7 +188,7 @@ impl Fences {
     }
 }
 
-/// A fence; destroyed when dropped, when no submission uses it any more.
+/// A fence. It must be dropped only when no submission uses it.
 struct Fence {
     handle: vk::Fence,
     raw: Arc<RawDevice>,
@@ -209,7 +211,7 @@ impl Fence {
         unsafe { self.raw.ash.wait_for_fences(&[self.handle], true, limit) }.map_err(self.raw.error("vkWaitForFences"))
     }
 
-    /// It has been signalled, and nobody waits for it.
+    /// Resets a signalled fence that no thread waits for.
     fn reset(&self) -> Result<(), Error> {
         // SAFETY: the fence is alive, and its submission has finished.
         unsafe { self.raw.ash.reset_fences(&[self.handle]) }.map_err(Error::vulkan("vkResetFences"))
@@ -219,7 +221,7 @@ impl Fence {
 impl Drop for Fence {
     fn drop(&mut self) {
         if let Some(ash) = self.raw.destroyer() {
-            // SAFETY: it is signalled, or was never submitted, or the queue is idle.
+            // SAFETY: the fence is signalled, or was never submitted, or the queue is idle.
             unsafe { ash.destroy_fence(self.handle, None) };
         }
     }

@@ -1,4 +1,4 @@
-//! One queue: batches that are recorded, submitted in order, and used again when they have finished.
+//! One queue: batches are recorded, submitted in order, and reused when they have finished.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use super::progress::{Progress, Waits};
 use super::raw::RawDevice;
 use crate::error::Error;
 
-/// Batches on the device before recording waits for the oldest.
+/// Maximum number of submitted batches. Beyond it, recording waits for the oldest.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// A queue for streams. Several may share one of Vulkan's.
+/// A queue for streams. Several may share one Vulkan queue.
 pub(super) struct Queue {
     pub handle: vk::Queue,
     /// The batch being recorded, or one that could not be submitted; its serial is `submitted + 1`.
@@ -22,7 +22,7 @@ pub(super) struct Queue {
     idle: Vec<Batch>,
     /// Serial of the last submitted batch.
     pub submitted: u64,
-    /// Serial of the last batch that was seen to have finished.
+    /// Serial of the last batch known to have finished.
     pub finished: u64,
     pub order: CommandOrder,
 }
@@ -40,22 +40,22 @@ impl Queue {
         }
     }
 
-    /// Serial of the last batch that has anything in it.
+    /// Serial of the last batch with any commands.
     pub fn last(&self) -> u64 {
         if self.open.is_some() { self.submitted + 1 } else { self.submitted }
     }
 
-    /// Whether everything submitted has been seen to have finished.
+    /// Whether all submitted batches are known to have finished.
     pub fn is_idle(&self) -> bool {
         self.in_flight.is_empty()
     }
 
-    /// What has to finish before there is room for another batch.
+    /// The serial that has to finish before another batch can be submitted, if too many are in flight.
     pub fn crowd(&self) -> Option<u64> {
         self.in_flight.front().filter(|_| self.in_flight.len() >= MAX_IN_FLIGHT).map(|oldest| oldest.serial)
     }
 
-    /// An empty batch that is being recorded.
+    /// Begins to record an empty batch.
     pub fn begin(&mut self, raw: &RawDevice, family: u32) -> Result<Batch, Error> {
         let mut batch = match self.idle.pop() {
             Some(batch) => batch,
@@ -70,11 +70,11 @@ impl Queue {
         }
     }
 
-    /// Submits what has been recorded, if anything. What a batch waits for has been submitted.
+    /// Submits the recorded commands, if there are any. Everything that the batch waits for has been submitted.
     ///
     /// # Safety
-    /// The progress is this queue's, the waits are for others of the device, and nobody else uses its queues now. All that the
-    /// commands use lives until they have finished.
+    /// The progress belongs to this queue, the waits to other queues of the device, and no other thread uses its queues
+    /// now. Everything that the commands use lives until they have finished.
     pub unsafe fn submit(
         &mut self,
         raw: &RawDevice,
@@ -84,7 +84,7 @@ impl Queue {
         let Some(mut batch) = self.open.take() else { return Ok(()) };
         batch.serial = self.submitted + 1;
         let submitted = batch.end(raw).and_then(|()| {
-            // SAFETY: by the contract; the serial is above all before.
+            // SAFETY: by the contract; the serial is higher than all earlier ones.
             unsafe { progress.submit(self.handle, batch.commands, batch.serial, &waits(&batch)) }
         });
         match submitted {
@@ -92,13 +92,13 @@ impl Queue {
                 self.submitted = batch.serial;
                 self.in_flight.push_back(batch);
             }
-            // Nothing has become of the batch, and submitting it may work later.
+            // The batch was not submitted, and a later attempt may succeed.
             Err(_) => self.open = Some(batch),
         }
         submitted
     }
 
-    /// Sets aside batches that have finished.
+    /// Recycles finished batches.
     pub fn reclaim(&mut self, progress: &Progress) -> Result<(), Error> {
         if self.in_flight.is_empty() {
             return Ok(());

@@ -1,13 +1,13 @@
-//! Submission: records commands into batches, hands them to the device in order, and recycles what has finished.
+//! Submission: records commands into batches, submits them in order, and recycles finished ones.
 //!
-//! Streams are spread over the device's queues. Commands are recorded under a lock in the order of the calls. A batch is
-//! submitted when its queue is idle, when it is full, when another queue waits for it, or when somebody else does: while a queue
-//! is busy, launches cost a few recorded commands only. Each batch has a serial number on its queue, by which
+//! Streams are spread over the device's queues. Commands are recorded under a lock in the order of the calls. A batch
+//! is submitted when its queue is idle, when it is full, or when another queue or a thread waits for it. While a queue
+//! is busy, a launch only costs a few recorded commands. Each batch has a serial number on its queue, by which
 //! [`super::progress`] knows whether it has finished.
 //!
-//! A command is preceded by a barrier against all before it on the same queue where its stream asks for that (see
-//! [`super::order`]), and by waiting for other queues where it comes after commands there (see [`super::dependencies`]): then a
-//! new batch begins.
+//! A command is preceded by a barrier against all earlier commands on the same queue if its stream's order requires it
+//! (see [`super::order`]). If it depends on commands in other queues, its queue waits for them (see
+//! [`super::dependencies`]), which requires a new batch.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
@@ -28,19 +28,19 @@ use crate::error::Error;
 use crate::order::{Point, StreamKey, Ticket};
 use crate::sync::lock;
 
-/// The queue of the default stream, and of what is in order with everything.
+/// The queue of the default stream, and of commands that are ordered with everything.
 const FIRST: usize = 0;
 
-/// From so many queues on, the last is for urgent streams alone.
+/// Minimum number of queues for which the last one is reserved for urgent streams.
 const MANY: usize = 3;
 
-/// A timeout by which waits in Vulkan never end, in nanoseconds.
+/// The timeout with which Vulkan waits for ever, in nanoseconds.
 const NO_LIMIT: u64 = u64::MAX;
 
 /// The queues of a device.
 pub(crate) struct Queues {
     state: Mutex<State>,
-    /// That of each queue.
+    /// The progress of each queue.
     progress: Vec<Progress>,
     /// Nanoseconds after which waiting fails.
     limit: AtomicU64,
@@ -51,21 +51,21 @@ pub(crate) struct Queues {
 struct State {
     queues: Vec<Queue>,
     dependencies: Dependencies,
-    /// Things to drop once the device has passed a point, by rising points.
+    /// Objects to drop once the device has passed a point, by ascending points.
     retired: VecDeque<(Point, Box<dyn Send>)>,
-    /// Kernels launched whose status nobody has looked at since.
+    /// Kernels launched since their status was last checked.
     watched: Watched,
-    /// Set when a submission failed for good: its commands never run, so nothing after it may.
+    /// Set when a submission failed permanently. Its commands never run, so later ones must not either.
     failed: Option<vk::Result>,
 }
 
 impl State {
-    /// What has been recorded so far.
+    /// The last recorded point.
     fn recorded(&self) -> Point {
         self.point(Queue::last)
     }
 
-    /// What was seen to have finished.
+    /// The last point known to have finished.
     fn finished(&self) -> Point {
         self.point(|queue| queue.finished)
     }
@@ -80,8 +80,8 @@ impl State {
 }
 
 impl Queues {
-    /// Spreads streams over so many queues, at most [`MAX_QUEUES`](crate::order::MAX_QUEUES), some of which share one of Vulkan's where there are fewer. A
-    /// device without timeline semaphores has one queue.
+    /// Spreads streams over `count` queues, at most [`MAX_QUEUES`](crate::order::MAX_QUEUES). If the device has fewer,
+    /// some share a Vulkan queue. A device without timeline semaphores has a single queue.
     pub fn new(raw: Arc<RawDevice>, memory: Arc<Memory>, count: usize) -> Result<Self, Error> {
         let progress = (0..count).map(|_| Progress::new(raw.clone())).collect::<Result<_, _>>()?;
         let state = State {
@@ -94,20 +94,21 @@ impl Queues {
         Ok(Self { state: Mutex::new(state), progress, limit: AtomicU64::new(NO_LIMIT), memory, raw })
     }
 
-    /// The queue of a stream. The first stream that a program makes shares the default stream's, as many programs have no other.
+    /// The queue of a stream. The program's first stream shares the default stream's queue, since many programs use no
+    /// other stream.
     fn queue_of(&self, stream: StreamKey) -> usize {
         let count = self.progress.len();
         let shared = if count >= MANY { count - 1 } else { count };
         match stream {
             StreamKey::Default | StreamKey::Everything => FIRST,
             StreamKey::Made { urgent: true, .. } if count >= MANY => shared,
-            // Below `MAX_QUEUES`.
+            // Less than `MAX_QUEUES`.
             StreamKey::Made { number, .. } => (number % shared as u64) as usize,
         }
     }
 
-    /// Records commands of a stream and returns the ticket to wait for. `write` should do what can fail before it records
-    /// anything, and call [`Recorder::follow`] before the first command.
+    /// Records commands of a stream and returns their ticket. `write` should do everything that can fail before it
+    /// records anything, and call [`Recorder::follow`] before the first command.
     pub fn record(
         &self,
         stream: StreamKey,
@@ -138,7 +139,7 @@ impl Queues {
         queue.reclaim(&self.progress[index])?;
         if full || queue.is_idle() {
             match self.submit(state, index) {
-                // The commands are recorded. Whoever waits for them tries again.
+                // The commands are recorded. The next wait for them tries to submit again.
                 Ok(()) | Err(Error::OutOfMemory(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -146,11 +147,11 @@ impl Queues {
         Ok(ticket)
     }
 
-    /// Takes the batch that a queue's next command goes into, which comes after a point of other queues.
+    /// Takes the batch for a queue's next command, which waits for a point of other queues.
     fn open(&self, state: &mut State, index: usize, after: Point) -> Result<Batch, Error> {
         self.submit_until(state, after)?;
         let has_ended = state.queues[index].open.as_ref().is_some_and(|batch| batch.ended);
-        // Waiting is for whole batches.
+        // Waits apply to whole batches.
         if has_ended || after != Point::default() {
             self.submit(state, index)?;
         }
@@ -164,7 +165,7 @@ impl Queues {
         Ok(batch)
     }
 
-    /// Has the stream's next command come after a point that was recorded.
+    /// Makes the stream's next command wait for a recorded point.
     pub fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error> {
         let mut state = self.lock()?;
         for Ticket { queue, .. } in point.tickets() {
@@ -175,8 +176,8 @@ impl Queues {
         Ok(())
     }
 
-    /// Whether a point that was recorded has been passed. What has collected is submitted first, so that the answer is yes at some
-    /// time.
+    /// Whether a recorded point has been passed. Collected commands are submitted first, because otherwise the answer
+    /// might never become yes.
     pub fn is_finished(&self, point: Point) -> Result<bool, Error> {
         let mut state = self.lock()?;
         self.submit_until(&mut state, point)?;
@@ -188,19 +189,19 @@ impl Queues {
         Ok(true)
     }
 
-    /// Submits what has been recorded.
+    /// Submits the recorded commands.
     pub fn flush(&self) -> Result<(), Error> {
         self.submit_all(&mut *self.lock()?)
     }
 
-    /// Waits until the device has passed a point that was recorded. Other threads can go on launching.
+    /// Waits until the device has passed a recorded point. Other threads can launch meanwhile.
     pub fn wait(&self, point: Point) -> Result<(), Error> {
         self.submit_until(&mut *self.lock()?, point)?;
         self.wait_for_submitted(point)?;
         self.reclaim(&mut *self.lock()?)
     }
 
-    /// Has every wait fail with [`Error::Timeout`] after a time.
+    /// Makes every wait fail with [`Error::Timeout`] after a time.
     pub fn set_wait_limit(&self, limit: Duration) {
         self.limit.store(u64::try_from(limit.as_nanos()).unwrap_or(NO_LIMIT), Relaxed);
     }
@@ -211,7 +212,7 @@ impl Queues {
         self.wait(recorded)
     }
 
-    /// Runs `access` while nothing is on the device and nothing can be launched.
+    /// Runs `access` while the device is idle and no thread can launch.
     pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let mut state = self.lock()?;
         self.submit_all(&mut state)?;
@@ -220,25 +221,25 @@ impl Queues {
         access()
     }
 
-    /// How many batches were submitted.
+    /// Number of submitted batches.
     pub fn submissions(&self) -> u64 {
         lock(&self.state).queues.iter().map(|queue| queue.submitted).sum()
     }
 
-    /// The kernels recorded so far whose status is to be looked at, and forgets them.
+    /// Takes the kernels recorded so far whose status has to be checked.
     pub fn take_watched(&self) -> Watched {
         std::mem::take(&mut lock(&self.state).watched)
     }
 
-    /// Drops something once everything recorded so far has finished.
+    /// Drops an object once everything recorded so far has finished.
     pub fn retire(&self, thing: impl Send + 'static) {
-        // In another process the state may be locked by a thread that isn't there, and nothing is destroyed.
+        // In a forked process, the state may be locked by a thread that doesn't exist there, and nothing is destroyed.
         if self.raw.check_process().is_err() {
             return;
         }
         let mut state = lock(&self.state);
         let recorded = state.recorded();
-        // On a failed device it waits for the queues' own end.
+        // If submission has failed, the object is kept until the queues are dropped.
         state.retired.push_back((recorded, Box::new(thing)));
         if state.failed.is_none() {
             // A failure shows up again in the next call that can report it.
@@ -255,7 +256,7 @@ impl Queues {
         }
     }
 
-    /// The state when a queue has room for another batch. Others can go on until then.
+    /// Locks the state once a queue can take another batch. Other threads can use it until then.
     fn lock_with_room(&self, index: usize) -> Result<MutexGuard<'_, State>, Error> {
         loop {
             let mut state = self.lock()?;
@@ -270,7 +271,7 @@ impl Queues {
         }
     }
 
-    /// Waits until the device has passed a point that was submitted.
+    /// Waits until the device has passed a submitted point.
     fn wait_for_submitted(&self, point: Point) -> Result<(), Error> {
         let limit = self.limit.load(Relaxed);
         let start = Instant::now();
@@ -281,7 +282,7 @@ impl Queues {
         })
     }
 
-    /// Submits what has been recorded before a point.
+    /// Submits the commands recorded before a point.
     fn submit_until(&self, state: &mut State, point: Point) -> Result<(), Error> {
         point.tickets().try_for_each(|Ticket { queue, serial }| {
             if serial > state.queues[queue].submitted { self.submit(state, queue) } else { Ok(()) }
@@ -292,7 +293,8 @@ impl Queues {
         (0..self.progress.len()).try_for_each(|index| self.submit(state, index))
     }
 
-    /// Submits what has been recorded for a queue. What its batch waits for was submitted when it was recorded.
+    /// Submits the commands recorded for a queue. Everything that its batch waits for was submitted when the batch was
+    /// recorded.
     fn submit(&self, state: &mut State, index: usize) -> Result<(), Error> {
         let waits = |batch: &Batch| Waits::new(batch.after, &self.progress);
         // SAFETY: the state's lock gives exclusive access to the queues, and what commands use is retired through them.
@@ -309,7 +311,7 @@ impl Queues {
         })
     }
 
-    /// Recycles batches that have finished, and drops what waited for them.
+    /// Recycles finished batches, and drops objects that were waiting for them.
     fn reclaim(&self, state: &mut State) -> Result<(), Error> {
         state.queues.iter_mut().zip(&self.progress).try_for_each(|(queue, progress)| queue.reclaim(progress))?;
         let finished = state.finished();
@@ -323,14 +325,14 @@ impl Queues {
 impl Drop for Queues {
     fn drop(&mut self) {
         let Some(ash) = self.raw.destroyer() else {
-            // The allocator knows nothing of processes, and would give memory back to the driver.
+            // The allocator would return memory to the driver, which must not happen in a forked process.
             std::mem::forget(self.memory.clone());
             return;
         };
         let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // Errors mean that the device is lost, and then nothing runs on it any more.
-        // SAFETY: nobody else has the queues; after the waits no submission uses the batches or what is retired. The open batches
-        // were never submitted.
+        // Errors mean that the device is lost, and then nothing runs on it.
+        // SAFETY: no other code uses the queues; after the waits, no submission uses the batches or the retired
+        // objects. The open batches were never submitted.
         unsafe {
             for queue in &state.queues {
                 let _ = ash.queue_wait_idle(queue.handle);

@@ -1,35 +1,36 @@
-//! Bugs of drivers, by the device's identity: one row for each, with whom it hits, what is wrong, where that is told, and what
-//! is done instead. What the arithmetic of a device does right is no table: [`crate::probe`] finds it out.
+//! Bugs of drivers, by the device's identity. Each row has the affected drivers, a description, evidence, and the
+//! workaround. Facts about the device's arithmetic are not in this table: [`crate::probe`] measures them.
 //!
-//! `docs/devices.md` also lists the bugs that translated modules can't meet, and why.
+//! `docs/devices.md` also lists bugs that can't affect translated modules, and why.
 
 use ash::vk;
 use ptx2spv_translator::target::Quirks;
 
 use crate::info::KnownBug;
 
-/// PCI vendors, as `VkPhysicalDeviceProperties::vendorID` has them, for drivers that don't tell their id.
+/// PCI vendors (`VkPhysicalDeviceProperties::vendorID`), for drivers that don't report a driver id.
 mod vendor {
     pub const AMD: u32 = 0x1002;
     pub const IMAGINATION: u32 = 0x1010;
     pub const SAMSUNG: u32 = 0x144d;
 }
 
-/// What is known of a device before anything runs on it.
+/// What identifies a device before anything runs on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity<'a> {
-    /// Zero where the driver doesn't tell.
+    /// Zero if the driver doesn't report it.
     pub driver: vk::DriverId,
-    /// `driverInfo`; empty where the driver doesn't tell.
+    /// `driverInfo`; empty if the driver doesn't report it.
     pub driver_info: &'a str,
     pub vendor: u32,
     /// `subgroupSize`.
     pub subgroup_size: u32,
-    /// Whether the letter of Vulkan's rules is kept, at the price of slower arithmetic, since validation layers watch.
+    /// Whether to follow the letter of Vulkan's rules, at the price of slower arithmetic, because validation layers are
+    /// enabled.
     pub validation: bool,
 }
 
-/// A bug, and the way around it.
+/// A bug and its workaround.
 struct Row {
     bug: KnownBug,
     hits: fn(&Identity<'_>) -> bool,
@@ -52,7 +53,7 @@ const ROWS: &[Row] = &[
             description: "a value that a loop computes reaches the code after it wrong in invocations that left early",
             evidence: "runtime/tests/device/loops.rs",
         },
-        // Seen in 22.3; the workaround costs little in versions that may not need it.
+        // Seen in 22.3. The workaround is cheap in versions that may not need it.
         hits: |device| device.is_llvmpipe(),
         avoid: |quirks| quirks.loop_values_lost = true,
     },
@@ -114,7 +115,7 @@ const ROWS: &[Row] = &[
             description: "memory barriers wait for the whole workgroup, also in divergent control flow",
             evidence: "tests/instructions/fences.json",
         },
-        // Later versions have real ones, which must not be left out there.
+        // Later versions have real barriers, which must not be left out there.
         hits: |device| device.is_llvmpipe() && is_mesa(device.driver_info, 22, 3),
         avoid: |quirks| quirks.memory_barriers_wait = true,
     },
@@ -125,7 +126,7 @@ const ROWS: &[Row] = &[
             description: "barriers of a subgroup wait for the whole workgroup, and lose what follows",
             evidence: "tests/kernels/warp_idioms.json",
         },
-        // Seen in 25.0; 22.3 gets no barriers at all.
+        // Seen in 25.0. In 22.3 there are no barriers at all.
         hits: |device| device.is_llvmpipe(),
         avoid: |quirks| quirks.subgroup_barriers_wait = true,
     },
@@ -156,7 +157,7 @@ const ROWS: &[Row] = &[
             description: "control flow nested deeper than 80 levels is ignored (LP_MAX_TGSI_NESTING)",
             evidence: MESA_LIMITS,
         },
-        // Its own passes may take some of them.
+        // The driver's own passes may use some of the levels.
         hits: |device| device.is_llvmpipe(),
         avoid: |quirks| quirks.nesting = Some(64),
     },
@@ -187,7 +188,7 @@ const ROWS: &[Row] = &[
             description: "two bytes that change places come out wrong when stored as 16 bits",
             evidence: "translator/src/legalize/byte_swaps.rs",
         },
-        // Seen in 580; the workaround costs nothing in versions that may not need it.
+        // Seen in 580. The workaround is free in versions that may not need it.
         hits: |device| device.is_nvidia(),
         avoid: |quirks| quirks.byte_swaps_wrong = true,
     },
@@ -263,7 +264,7 @@ impl Identity<'_> {
         self.driver == vk::DriverId::GOOGLE_SWIFTSHADER
     }
 
-    /// Whether the data of pipeline caches is complete: on Samsung's and Imagination's drivers it isn't
+    /// Whether the data of pipeline caches is complete. It isn't on Samsung's and Imagination's drivers
     /// (<https://crbug.com/437807243>).
     pub fn keeps_pipelines(&self) -> bool {
         let drivers = [vk::DriverId::SAMSUNG_PROPRIETARY, vk::DriverId::IMAGINATION_PROPRIETARY];
@@ -275,7 +276,7 @@ impl Identity<'_> {
     }
 }
 
-/// The bugs of a device's driver, and what emission must do about them.
+/// The known bugs of a device's driver, and the workarounds for emission.
 pub(crate) fn known(device: &Identity<'_>) -> (Vec<&'static KnownBug>, Quirks) {
     let mut quirks = Quirks::default();
     let hit = ROWS.iter().filter(|row| (row.hits)(device));
@@ -289,7 +290,7 @@ fn is_mesa(driver_info: &str, major: u32, minor: u32) -> bool {
     version.starts_with(&format!("{major}.{minor}.")) || version.starts_with(&format!("{major}.{minor} "))
 }
 
-/// Whether a text such as `580.159.03` names a release of NVIDIA's driver that was measured, or a later one.
+/// Whether a version such as `580.159.03` is a release of NVIDIA's driver that was measured, or a later one.
 fn is_measured_nvidia(driver_info: &str) -> bool {
     let major = driver_info.split('.').next().and_then(|major| major.parse::<u32>().ok());
     major.is_some_and(|major| major >= 580)
@@ -366,7 +367,7 @@ mod tests {
         );
     }
 
-    /// By vendor too, as Vulkan 1.1 has no driver ids.
+    /// Also by vendor, since Vulkan 1.1 has no driver ids.
     #[test]
     fn others() {
         assert_eq!(quirks(UNKNOWN), Quirks::default());

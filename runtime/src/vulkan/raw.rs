@@ -1,4 +1,4 @@
-//! The Vulkan device handle with the few functions that are core in newer versions and extensions in older ones.
+//! The Vulkan device handle, with the few functions that are core in newer versions and extensions in older ones.
 
 use std::sync::OnceLock;
 
@@ -12,45 +12,45 @@ use super::process::Process;
 use crate::error::Error;
 use crate::info::{DeviceInfo, OwnFeatures};
 
-/// A logical device; destroyed when dropped, so whoever owns its children owns an `Arc` of it.
+/// A logical device, destroyed when dropped. Its children hold an `Arc` of it.
 pub(crate) struct RawDevice {
     pub ash: ash::Device,
-    /// The family of its queues.
+    /// The queue family.
     pub family: u32,
-    /// How many of these there are.
+    /// Number of queues.
     queues: u32,
     /// The device's name.
     pub name: String,
-    /// Whether the driver tells how much memory is free.
+    /// Whether the driver reports free memory.
     pub has_memory_budget: bool,
-    /// How memory of the host's is given to the device, if it can be.
+    /// For importing host memory, if the device supports it.
     pub external_host: Option<ExternalHost>,
-    /// What the runtime itself uses.
+    /// Features that the runtime itself uses.
     pub own: OwnFeatures,
-    /// The functions of timeline semaphores; `None` where these are part of the Vulkan version, or there are none.
+    /// The functions of timeline semaphores; `None` if they are part of the Vulkan version, or not available.
     pub timeline: Option<khr::timeline_semaphore::Device>,
-    /// `None` where it is part of the Vulkan version.
+    /// `None` if it is part of the Vulkan version.
     address: Option<khr::buffer_device_address::Device>,
     fault_reports: Option<FaultReports>,
-    /// What these say, once the device was lost.
+    /// The report on the device's loss, if it was lost.
     fault: OnceLock<Option<String>>,
     process: Process,
     // Instance after device: a device must be destroyed first.
     _instance: Instance,
 }
 
-/// Queues of a family.
+/// A queue family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Family {
     pub index: u32,
-    /// How many, at least one.
+    /// Number of queues, at least one.
     pub queues: u32,
 }
 
 /// `VK_EXT_external_memory_host`.
 pub(crate) struct ExternalHost {
     pub functions: ext::external_memory_host::Device,
-    /// Addresses and sizes are multiples of this.
+    /// Alignment of addresses and sizes.
     pub alignment: u64,
 }
 
@@ -66,7 +66,8 @@ impl ExternalHost {
 }
 
 impl RawDevice {
-    /// Creates the device with queues of a family, of which the last has the highest priority, and everything on that the translator can use.
+    /// Creates the device with queues of a family, the last of which has the highest priority. Enables everything that
+    /// the translator can use.
     pub fn create(
         instance: &Instance,
         physical: vk::PhysicalDevice,
@@ -110,17 +111,17 @@ impl RawDevice {
         })
     }
 
-    /// A queue of Vulkan's for one of those that streams are spread over, which may be more.
+    /// The Vulkan queue for a stream queue. Several stream queues may share one.
     pub fn queue(&self, number: u32) -> vk::Queue {
-        // SAFETY: the device was created with so many queues, at least one.
+        // SAFETY: the device was created with `self.queues` queues, at least one.
         unsafe { self.ash.get_device_queue(self.family, number % self.queues) }
     }
 
-    /// As [`Error::vulkan`], with what the driver says of a lost device.
+    /// Like [`Error::vulkan`], with the driver's report on a lost device.
     pub fn error(&self, call: &'static str) -> impl FnOnce(vk::Result) -> Error {
         move |result| match result {
             vk::Result::ERROR_DEVICE_LOST => {
-                // SAFETY: the device is there, and was lost.
+                // SAFETY: the device exists, and was lost.
                 let read = || self.fault_reports.as_ref().and_then(|reports| unsafe { reports.read() });
                 Error::DeviceLost { report: self.fault.get_or_init(read).clone() }
             }
@@ -128,18 +129,17 @@ impl RawDevice {
         }
     }
 
-    /// Fails in a process that was forked off from the device's.
+    /// Fails in a process forked from the device's process.
     pub fn check_process(&self) -> Result<(), Error> {
         self.process.check()
     }
 
-    /// The device's functions, for destroying what belongs to it; `None` in a process that was forked off from its own, where
-    /// nothing must be destroyed.
+    /// The device's functions for destroying objects. `None` in a forked process, where nothing must be destroyed.
     pub fn destroyer(&self) -> Option<&ash::Device> {
         self.process.is_this().then_some(&self.ash)
     }
 
-    /// The device address of a buffer made with `SHADER_DEVICE_ADDRESS` usage and bound to memory.
+    /// The device address of a buffer that has `SHADER_DEVICE_ADDRESS` usage and is bound to memory.
     pub fn buffer_address(&self, buffer: vk::Buffer) -> u64 {
         let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
         // SAFETY: `buffer` is a live buffer of this device; the feature is always enabled.

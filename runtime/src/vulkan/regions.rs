@@ -1,4 +1,4 @@
-//! Copies between buffers, recorded.
+//! Recording of copies between buffers.
 
 use ash::vk;
 
@@ -8,7 +8,7 @@ use crate::shape::Shape;
 /// Regions of one command: few enough for the stack.
 const REGIONS: usize = 64;
 
-/// Records a copy from a place in a buffer to one in another, within both. The buffers live until the commands have finished.
+/// Records a copy between two offsets of buffers, within both. The buffers live until the commands have finished.
 pub(super) fn copy_regions(
     recorder: &mut Recorder<'_>,
     (from, from_offset): (vk::Buffer, u64),
@@ -28,7 +28,7 @@ pub(super) fn copy_regions(
         if count == 0 {
             return;
         }
-        // SAFETY: the command buffer is being recorded; the caller vouches for ranges and buffers.
+        // SAFETY: the command buffer is being recorded; the caller guarantees ranges and buffers.
         unsafe { recorder.raw.ash.cmd_copy_buffer(recorder.commands, from, to, &piece[..count]) };
     }
 }

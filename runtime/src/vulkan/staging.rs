@@ -1,5 +1,5 @@
-//! Copies between the host and memory that the host can't see, through two mapped blocks in turn: while the device
-//! copies one, the host copies the other.
+//! Copies between the host and memory that isn't mapped, alternating between two mapped blocks: while the device copies
+//! one, the host copies the other.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::shape::Shape;
 /// Bytes per staging block: large enough that a copy outweighs its submission.
 const BLOCK: usize = 8 << 20;
 
-/// The staging blocks of a device, made when first needed.
+/// The staging blocks of a device, made on first use.
 pub(crate) struct Staging {
     halves: [Half; 2],
     memory: Arc<Memory>,
@@ -29,7 +29,7 @@ struct Half {
 }
 
 impl Half {
-    /// The block, once no copy uses it any more.
+    /// The block, once no copy uses it.
     fn free_block(&mut self, queues: &Queues, memory: &Arc<Memory>) -> Result<&Block, Error> {
         queues.wait(self.last.into())?;
         match &mut self.block {
@@ -44,7 +44,8 @@ impl Staging {
         Self { halves: Default::default(), memory }
     }
 
-    /// Copies `bytes` to a buffer at `offset`, after everything before and before everything after. When it returns, `bytes` is free again.
+    /// Copies `bytes` to a buffer at `offset`, between all earlier and all later commands. `bytes` is not used after
+    /// the return.
     pub fn write(&mut self, queues: &Queues, buffer: vk::Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let mut at = offset;
         for (i, piece) in bytes.chunks(BLOCK).enumerate() {
@@ -71,7 +72,7 @@ impl Staging {
         let mut at = offset;
         let mut pending: Option<(usize, &mut [u8])> = None;
         for (i, piece) in bytes.chunks_mut(BLOCK).enumerate() {
-            // The other half's copy, begun one round ago, runs while this one is recorded.
+            // Meanwhile, the other half's copy from the previous round is running.
             let half = &mut self.halves[i % 2];
             let block = half.free_block(queues, &self.memory)?;
             let size = piece.len() as u64;
@@ -93,7 +94,7 @@ impl Staging {
     }
 }
 
-/// Records a copy of `size` bytes, not zero and within both buffers, and returns its ticket.
+/// Records a copy of `size` bytes, at least one and within both buffers, and returns its ticket.
 fn copy(
     queues: &Queues,
     stream: StreamKey,

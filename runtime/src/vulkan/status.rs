@@ -1,7 +1,7 @@
-//! Status records: where kernels report what went wrong, and the host's look at them.
+//! Status records, in which kernels report errors, and the host's checks of them.
 //!
-//! Launches only note which kernels are to be looked at. The records are read when the host waits or reads, and never
-//! while nothing was launched.
+//! Launches only register the kernels to check. The records are read when the host waits or reads, and never if no such
+//! kernel was launched.
 
 use ptx2spv_translator::interface::{Status, output};
 
@@ -14,7 +14,7 @@ use crate::report::{Circumstances, Record, Report};
 use crate::sync::lock;
 
 impl Device {
-    /// Waits for the kernels launched so far that may report something, and fails if one did.
+    /// Waits for the kernels launched so far that may report something, and fails if one has done so.
     pub fn check_status(&self) -> Result<(), Error> {
         let mut rest = self.queues.take_watched().0.into_iter();
         while let Some((record, mut kernels)) = rest.next() {
@@ -24,19 +24,19 @@ impl Device {
             self.read_block(&record.block, offset, bytemuck::cast_slice_mut(&mut words))?;
             let Some(report) = Report::read(words.map(u32::from_le)) else { continue };
             self.queues.record(StreamKey::Everything, |recorder| {
-                // Kernels launched since the reading may have reported too, with no effect on the record.
+                // Kernels launched after the record was read may have reported too, with no effect on the record.
                 for kernel in recorder.watched.take(&record) {
                     if !kernels.contains(&kernel) {
                         kernels.push(kernel);
                     }
                 }
-                // What was not looked at waits for the next time.
+                // The remaining kernels are checked the next time.
                 for (record, kernels) in rest {
                     kernels.iter().for_each(|kernel| recorder.watched.add(&record, kernel));
                 }
                 recorder.follow();
-                // SAFETY: the command buffer is being recorded; the record lies in the buffer at a multiple of 4, and the
-                // buffer is retired through the queue below, for the case that its module is gone.
+                // SAFETY: the command buffer is being recorded; the record lies in the buffer at a multiple of 4. The
+                // buffer is retired through the queue below, in case its module is dropped.
                 unsafe {
                     recorder.raw.ash.cmd_fill_buffer(
                         recorder.commands,
@@ -62,7 +62,7 @@ impl Device {
         Ok(())
     }
 
-    /// Reads what the module's kernels have printed, and clears it.
+    /// Reads the output of a module's kernels, and clears it.
     fn read_output(&self, watched: &WatchedRecord) -> Result<(), Error> {
         let WatchedRecord { record, block } = watched;
         let Some(region) = record.output else { return Ok(()) };
@@ -81,8 +81,8 @@ impl Device {
         self.queues.record(StreamKey::Everything, |recorder| {
             recorder.follow();
             let (buffer, size) = (block.buffer, used.next_multiple_of(4));
-            // SAFETY: the command buffer is being recorded; the region lies in the buffer at a multiple of 16 and has a size
-            // that is a multiple of 16, and the buffer is retired through the queue when its module goes, or below.
+            // SAFETY: the command buffer is being recorded; the region lies in the buffer at a multiple of 16 and its
+            // size is a multiple of 16. The buffer is retired through the queue when its module is dropped, or below.
             unsafe { recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, offset, size, 0) };
             Ok(())
         })?;
@@ -90,7 +90,8 @@ impl Device {
         Ok(())
     }
 
-    /// The string at an address in device memory. The module's variables may have been given back already, but for the watch.
+    /// The string at an address in device memory. The module's variables may have been freed already; then only the
+    /// watch keeps them.
     fn string(&self, watched: &WatchedRecord, address: u64) -> Option<Vec<u8>> {
         let own = watched.record.variables;
         let read = |at: u64, bytes: &mut [u8]| {

@@ -17,7 +17,7 @@ use crate::order::{StreamKey, Ticket};
 const GROUP: u32 = 16;
 
 impl VulkanPipeline {
-    /// Launches it `repeats` times, one after another, and returns how long each took.
+    /// Launches the kernel `repeats` times, one after another, and returns the time of each launch.
     pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
         if device.timestamp_bits == 0 {
@@ -82,22 +82,22 @@ impl VulkanPipeline {
 }
 
 impl Device {
-    /// The time between two readings of the queue's clock; zero if the second was before the first.
+    /// The time between two readings of the queue's clock, zero if the second came first.
     pub fn elapsed(&self, start: u64, end: u64) -> Duration {
-        // A difference of more than half of what the clock counts is one below zero.
+        // A difference of more than half of the clock's range is negative.
         let half = 1 << (self.timestamp_bits.clamp(1, 64) - 1);
         let ticks = end.wrapping_sub(start);
         if ticks & half == 0 { self.duration(ticks) } else { Duration::ZERO }
     }
 
-    /// The time of so many ticks, of which the queue counts the lower bits.
+    /// The duration of `ticks`, of which the queue counts the lower bits.
     fn duration(&self, ticks: u64) -> Duration {
         let mask = u64::MAX >> 64_u32.saturating_sub(self.timestamp_bits).min(63);
         Duration::from_nanos(((ticks & mask) as f64 * f64::from(self.timestamp_period)) as u64)
     }
 }
 
-/// Takes the time in a stream.
+/// A timer in streams.
 pub(super) struct VulkanTimer {
     pool: Arc<QueryPool>,
     device: Arc<Device>,
@@ -114,7 +114,7 @@ impl VulkanTimer {
 }
 
 impl Timer for VulkanTimer {
-    /// The time when all commands before have finished, those of other streams on the same queue included.
+    /// Records the time when all earlier commands have finished, including those of other streams on the same queue.
     fn record(&self, stream: StreamKey) -> Result<Ticket, Error> {
         self.device.queues.record(stream, |recorder| {
             let (ash, commands, pool) = (&recorder.raw.ash, recorder.commands, self.pool.handle);
@@ -145,7 +145,7 @@ impl Drop for VulkanTimer {
     }
 }
 
-/// Timestamps.
+/// A pool of timestamp queries.
 struct QueryPool {
     handle: vk::QueryPool,
     raw: Arc<RawDevice>,
@@ -163,7 +163,7 @@ impl QueryPool {
 impl Drop for QueryPool {
     fn drop(&mut self) {
         if let Some(ash) = self.raw.destroyer() {
-            // SAFETY: dropped by the queue when its last use has finished.
+            // SAFETY: the queue drops this when its last use has finished.
             unsafe { ash.destroy_query_pool(self.handle, None) };
         }
     }

@@ -1,4 +1,4 @@
-//! Device memory by addresses: allocating, freeing, and copies to, from and between allocations.
+//! Device memory by address: allocating, freeing, and copies to, from and between allocations.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::shape::Shape;
 use crate::sync::lock;
 
 impl Device {
-    /// Makes memory, and returns its address.
+    /// Allocates memory and returns its address.
     pub fn allocate(&self, size: u64) -> Result<u64, Error> {
         let block = Arc::new(self.memory.allocate(size, BlockLocation::Device)?);
         let address = block.address;
@@ -25,7 +25,7 @@ impl Device {
         Ok(address)
     }
 
-    /// Makes memory that the host reaches too.
+    /// Allocates memory that the host can access too.
     pub fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
         let block = self.memory.allocate(size, BlockLocation::Host)?;
         let host = block.mapped()?.expose_provenance() as u64;
@@ -34,20 +34,20 @@ impl Device {
         Ok(PinnedRange { host, address, size, kind: PinnedKind::Pinned })
     }
 
-    /// Makes memory with one address for host and device, which devices have whose addresses are the host's.
+    /// Allocates memory with one address for host and device. Only devices that use the host's addresses support it.
     pub fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
         let range = self.allocate_pinned(size)?;
         if range.host == range.address {
             return Ok(PinnedRange { kind: PinnedKind::Managed, ..range });
         }
         self.free(range.address);
-        Err(Error::NoManagedMemory { device: self.raw.name.clone(), reason: "its addresses are its own" })
+        Err(Error::NoManagedMemory { device: self.raw.name.clone(), reason: "its addresses differ from the host's" })
     }
 
-    /// Has the device reach memory of the host's.
+    /// Makes host memory accessible to the device.
     ///
     /// # Safety
-    /// The memory is there until it is freed here and everything recorded before has finished.
+    /// The memory exists until it is freed here and everything recorded before has finished.
     pub unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
         // SAFETY: by the contract.
         let (block, offset) = unsafe { self.memory.import(host, size) }?;
@@ -58,7 +58,7 @@ impl Device {
 
     /// Frees the memory at an address once the device has finished everything recorded before.
     pub fn free(&self, address: u64) {
-        // In another process the table may be locked by a thread that isn't there, and nothing is destroyed.
+        // In a forked process, the table may be locked by a thread that doesn't exist there, and nothing is destroyed.
         if self.raw.check_process().is_ok()
             && let Some((range, block)) = self.blocks.remove(address)
         {
@@ -67,7 +67,7 @@ impl Device {
         }
     }
 
-    /// The block around an address, and the address's offset in the block.
+    /// The block that contains an address, and the offset in it.
     pub fn block(&self, address: u64) -> Result<(Arc<Block>, u64), Error> {
         self.raw.check_process()?;
         let (_, block) = self.blocks.find(address).ok_or(Error::NotAllocated { address })?;
@@ -75,9 +75,9 @@ impl Device {
         Ok((block, offset))
     }
 
-    /// The allocation in which an address lies.
+    /// The allocation that contains an address.
     pub fn find(&self, address: u64) -> Option<MemoryRange> {
-        // In another process the table may be locked by a thread that isn't there.
+        // In a forked process, the table may be locked by a thread that doesn't exist there.
         self.raw.check_process().ok()?;
         self.blocks.find(address).map(|(range, _)| range)
     }
@@ -104,7 +104,7 @@ impl Device {
         }
     }
 
-    /// Writes bytes in stream order; they are taken at the call.
+    /// Writes bytes in stream order. They are read during the call.
     pub fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
         let (block, offset) = self.block(to)?;
         let staged = if bytes.len() as u64 <= MAX_PARAM_BLOCK.into() {
@@ -119,7 +119,7 @@ impl Device {
                 Some(staged) => (staged.buffer, 0),
                 None => recorder.upload(bytes)?,
             };
-            // One of the buffers is retired through the queue when freed, and the other below or with the batch.
+            // One of the buffers is retired through the queue when freed, the other one below or with the batch.
             copy_regions(recorder, source, (block.buffer, offset), shape);
             Ok(())
         });
@@ -129,7 +129,7 @@ impl Device {
         recorded
     }
 
-    /// Reads bytes in stream order; `after` is the point that the stream has reached.
+    /// Reads bytes in stream order. `after` is the point that the stream has reached.
     pub fn download(
         &self,
         stream: StreamKey,
@@ -143,7 +143,7 @@ impl Device {
             self.queues.wait(after)?;
             let mut rest = bytes;
             for region in shape.regions() {
-                // The rows are as many bytes as there are.
+                // The rows have as many bytes together as the list.
                 let (row, others) = rest.split_at_mut((region.size as usize).min(rest.len()));
                 block.read_mapped(offset + region.from, row)?;
                 rest = others;
@@ -164,8 +164,8 @@ impl Device {
         read
     }
 
-    /// Reads bytes from a block as everything launched before leaves them, while nothing changes them. There is at least one, and
-    /// the range is within the block.
+    /// Reads bytes from a block, after everything launched before, while nothing changes them. The range has at least
+    /// one byte and is within the block.
     pub fn read_block(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.raw.check_process()?;
         if self.memory.is_unified() {
@@ -175,10 +175,10 @@ impl Device {
         }
     }
 
-    /// Sets the bytes of rows to those of a little-endian word, each to the one at its address modulo 4.
+    /// Fills the bytes of rows with a little-endian word: each byte gets the word's byte at its address modulo 4.
     pub fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
         let (block, _) = self.block(rows.first.address)?;
-        // Vulkan fills whole words. Bytes before and after these are copied.
+        // Vulkan fills whole words. The bytes before and after them are copied.
         let parts = |row: MemoryRange| {
             let start = row.address - block.address;
             let end = start + row.size;
@@ -200,7 +200,8 @@ impl Device {
                     let Some((buffer, offset)) = edges.filter(|_| from < to) else { continue };
                     let region =
                         vk::BufferCopy::default().src_offset(offset + from % 4).dst_offset(from).size(to - from);
-                    // SAFETY: as above; what was uploaded stays until the batch has finished, and reaches beyond each part.
+                    // SAFETY: as above; the uploaded bytes stay until the batch has finished, and extend beyond each
+                    // part.
                     unsafe { ash.cmd_copy_buffer(commands, buffer, block.buffer, &[region]) };
                 }
             }
@@ -208,7 +209,7 @@ impl Device {
         })
     }
 
-    /// Copies between places that do not overlap.
+    /// Copies between ranges that do not overlap.
     pub fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
         let ((from, from_offset), (to, to_offset)) = (self.block(from)?, self.block(to)?);
         self.queues.record(stream, |recorder| {

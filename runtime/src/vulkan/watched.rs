@@ -1,18 +1,18 @@
-//! Kernels that were launched and may have reported something: whom to look at when the host next waits or reads.
+//! Kernels that may have reported something since they were launched, to be checked when the host next waits or reads.
 
 use std::sync::Arc;
 
 use super::memory::Block;
 use crate::report::StatusRecord;
 
-/// A module's status record, with the block of the module's variables, which outlives the module here.
+/// A module's status record, and the block of the module's variables, which may outlive the module here.
 #[derive(Clone)]
 pub(crate) struct WatchedRecord {
     pub record: Arc<StatusRecord>,
     pub block: Arc<Block>,
 }
 
-/// Kernels that were launched, by module.
+/// Launched kernels, by module.
 #[derive(Default)]
 pub(crate) struct Watched(pub Vec<(WatchedRecord, Vec<String>)>);
 
@@ -23,14 +23,14 @@ impl Watched {
             self.0.push((record.clone(), Vec::new()));
             self.0.len() - 1
         });
-        // The index of an entry that was found or pushed just now.
+        // The index of an entry that was found or pushed above.
         let kernels = &mut self.0[index].1;
         if !kernels.iter().any(|other| other == kernel) {
             kernels.push(kernel.to_owned());
         }
     }
 
-    /// Takes out the kernels of one module.
+    /// Removes the kernels of one module.
     pub fn take(&mut self, record: &WatchedRecord) -> Vec<String> {
         match self.0.iter().position(|(other, _)| other.is(record)) {
             Some(index) => self.0.swap_remove(index).1,
@@ -40,7 +40,7 @@ impl Watched {
 }
 
 impl WatchedRecord {
-    /// Where in the block an address of the module's variables lies.
+    /// Offset of an address of the module's variables in the block.
     pub fn offset(&self, address: u64) -> u64 {
         address - self.block.address
     }
