@@ -1,11 +1,11 @@
-//! Shifts, bit fields and the position of bits. Amounts beyond the width give an arbitrary result; [`super::domain`] marks that result as
-//! undefined.
+//! Shifts, bit fields and positions of bits. Amounts beyond the width have an arbitrary result, which [`super::domain`]
+//! marks as undefined.
 
 use super::width::{mask, signed};
 
 #[inline]
 pub fn shift_left(bits: u8, a: u64, amount: u64) -> u64 {
-    // All amounts beyond 63 clear a cell, and bits above a narrower width are masked out.
+    // Amounts beyond 63 clear everything. Bits beyond a narrower width are masked out.
     if amount > 63 { 0 } else { (a << amount) & mask(bits) }
 }
 
@@ -25,26 +25,26 @@ pub fn reverse(bits: u8, a: u64) -> u64 {
     a.reverse_bits().wrapping_shr(64_u32.wrapping_sub(bits.into()))
 }
 
-/// The number of the lowest bit set, all ones if there is none.
+/// The number of the lowest set bit, or all ones if there is none.
 #[inline]
 pub fn find_lsb(bits: u8, a: u64) -> u64 {
     if a == 0 { mask(bits) } else { a.trailing_zeros().into() }
 }
 
-/// The number of the highest bit set, all ones if there is none.
+/// The number of the highest set bit, or all ones if there is none.
 #[inline]
 pub fn find_unsigned_msb(bits: u8, a: u64) -> u64 {
     if a == 0 { mask(bits) } else { (63 - a.leading_zeros()).into() }
 }
 
-/// The number of the highest bit that differs from the sign, all ones if there is none.
+/// The number of the highest bit that differs from the sign, or all ones if there is none.
 #[inline]
 pub fn find_signed_msb(bits: u8, a: u64) -> u64 {
     let a = signed(a, bits);
     find_unsigned_msb(bits, if a < 0 { !a } else { a } as u64)
 }
 
-/// The mask of a field, empty where the field lies outside.
+/// The mask of a field. Empty where the field lies outside of the width.
 #[inline]
 pub fn field(bits: u8, offset: u64, count: u64) -> u64 {
     shift_left(bits, shift_right(u64::MAX, 64_u64.saturating_sub(count)), offset)

@@ -6,10 +6,13 @@ use crate::code::Binary;
 use crate::config::Choice;
 
 impl<F: Format, C: Choice> Env<'_, F, C> {
-    /// One of the twelve comparisons. Vulkan demands the correct result, but without `SignedZeroInfNanPreserve` `NotNaN` is
-    /// assumed: an unordered pair may compare either way.
+    /// One of the twelve comparisons. Vulkan requires the correct result, but without `SignedZeroInfNanPreserve` it
+    /// assumes `NotNaN`, so that an unordered pair may compare either way.
     #[inline(always)]
-    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is unordered is not greater or equal, and so on")]
+    #[expect(
+        clippy::neg_cmp_op_on_partial_ord,
+        reason = "a comparison of unordered operands is false, so its negation is true"
+    )]
     pub fn compare(&mut self, op: Binary, a: u64, b: u64) -> u64 {
         let (a, b) = if self.is_orderly() { (a, b) } else { (self.operand(a), self.operand(b)) };
         let (x, y) = (F::widen(a), F::widen(b));
@@ -39,26 +42,26 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         (F::is_nan(a) && !ignored).into()
     }
 
-    /// `OpIsInf`. As before.
+    /// `OpIsInf`. Without `SignedZeroInfNanPreserve`, the absence of infinities may be assumed.
     #[inline]
     pub fn is_infinite(&mut self, a: u64) -> u64 {
         let ignored = C::OPEN && !self.control.signed_zero_inf_nan && self.once_in(2);
         (a & !F::SIGN == F::INFINITY && !ignored).into()
     }
 
-    /// `FMin`, or `NMin` which ignores a NaN.
+    /// `FMin`, or `NMin`, which ignores a NaN.
     #[inline]
     pub fn min(&mut self, a: u64, b: u64, number: bool) -> u64 {
         self.select(a, b, number, |x, y| y < x)
     }
 
-    /// `FMax`, or `NMax` which ignores a NaN.
+    /// `FMax`, or `NMax`, which ignores a NaN.
     #[inline]
     pub fn max(&mut self, a: u64, b: u64, number: bool) -> u64 {
         self.select(a, b, number, |x, y| x < y)
     }
 
-    /// `b` if the second is better, else `a`.
+    /// Returns `b` if `second(a, b)` holds, else `a`.
     #[inline(always)]
     fn select(&mut self, a: u64, b: u64, number: bool, second: impl Fn(f64, f64) -> bool) -> u64 {
         let (a, b) = if self.is_orderly() { (a, b) } else { (self.operand(a), self.operand(b)) };
@@ -71,8 +74,9 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
                 }
             }
             (true, true) => return self.nan([a, b]),
-            // GLSL.std.450, FMin: "Which operand is the result is undefined if one of the operands is a NaN." NMin's text on
-            // NaNs is its whole purpose and binds, although it isn't listed as bound by `SignedZeroInfNanPreserve`.
+            // GLSL.std.450, FMin: "Which operand is the result is undefined if one of the operands is a NaN." NMin
+            // defines the result for NaNs, and so is bound to it, although it isn't listed under
+            // `SignedZeroInfNanPreserve`.
             (true, false) if !number && self.once_in(2) => return self.nan([a]),
             (false, true) if !number && self.once_in(2) => return self.nan([b]),
             (true, false) => b,
@@ -81,7 +85,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         if self.is_orderly() { chosen } else { self.result(chosen) }
     }
 
-    /// `FClamp` as GLSL.std.450 defines it, `NClamp` accordingly.
+    /// `FClamp` as defined by GLSL.std.450, and `NClamp` likewise.
     #[inline]
     pub fn clamp(&mut self, [x, low, high]: [u64; 3], number: bool) -> u64 {
         let raised = self.max(x, low, number);

@@ -16,12 +16,12 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
             return sign | value;
         }
         let direction = self.direction();
-        // The integer 0 has no sign, but a sign that isn't preserved may be anything.
+        // The integer 0 has no sign, but without sign preservation the result may have either.
         let result = F::round(negative, magnitude, 0, direction);
         self.result(result)
     }
 
-    /// Converts a value to this format. `nan` has the operand's payload.
+    /// Converts a value to this format. A NaN has the operand's payload.
     fn deliver(&mut self, value: f64, rounding: Option<Rounding>) -> u64 {
         let direction = rounding.map_or_else(|| self.direction(), Direction::from);
         let result = F::narrow(value, direction);
@@ -29,8 +29,8 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     }
 }
 
-/// `OpFConvert`. Vulkan: "Correctly rounded"; `FPRoundingMode` goes before the entry point's. Specials are preserved if the
-/// entry point says so for one of the widths and the other.
+/// `OpFConvert`. Vulkan: "Correctly rounded"; `FPRoundingMode` overrides the entry point's mode. Specials are preserved
+/// if the entry point requires it for both widths.
 pub fn between_floats<C: Choice>(
     rounding: Option<Rounding>,
     from: u8,
@@ -48,7 +48,7 @@ pub fn between_floats<C: Choice>(
     })
 }
 
-/// The value of a float of `bits` width.
+/// The value of a float of width `bits`.
 pub fn widen(bits: u8, a: u64) -> f64 {
     match bits {
         16 => F16::widen(a),

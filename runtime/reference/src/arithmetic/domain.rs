@@ -1,4 +1,4 @@
-//! Defined operands for which a result is undefined.
+//! Defined operands whose result is undefined.
 //!
 //! The rules are those of the SPIR-V specification, of the specification of `GLSL.std.450`, and of Vulkan's "Precision and Operation of
 //! SPIR-V Instructions".
@@ -7,7 +7,7 @@ use super::convert::widen;
 use super::width::{mask, signed};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
 
-/// Of [`super::unary`].
+/// Undefined results of [`super::unary`].
 #[inline]
 pub fn unary(op: Unary, bits: u8, a: u64) -> bool {
     match op {
@@ -25,7 +25,7 @@ pub fn unary(op: Unary, bits: u8, a: u64) -> bool {
     }
 }
 
-/// Of [`super::binary`].
+/// Undefined results of [`super::binary`].
 #[inline]
 pub fn binary(op: Binary, bits: u8, a: u64, b: u64) -> bool {
     let least = mask(bits) ^ (mask(bits) >> 1);
@@ -63,7 +63,7 @@ fn ldexp(bits: u8, a: u64, exponent: i32) -> bool {
             && (a * power(exponent / 2) * power(exponent - exponent / 2)).abs() >= limit(bits))
 }
 
-/// The power of two that is just too large for a float of `bits` width.
+/// The smallest power of two that is too large for a float of width `bits`.
 fn limit(bits: u8) -> f64 {
     match bits {
         16 => power(16),
@@ -72,7 +72,7 @@ fn limit(bits: u8) -> f64 {
     }
 }
 
-/// Of [`super::ternary`].
+/// Undefined results of [`super::ternary`].
 #[inline]
 pub fn ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3]) -> bool {
     match op {
@@ -87,19 +87,20 @@ pub fn ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3]) -> bool {
     }
 }
 
-/// Of [`super::wide`].
+/// Undefined results of [`super::wide`].
 pub fn wide(op: Wide, bits: u8, a: u64) -> bool {
     // "If x is an infinity or a NaN, the resulting values are undefined."
     op == Wide::Frexp && !widen(bits, a).is_finite()
 }
 
-/// Of bit fields: "The resulting value is undefined if Count or Offset or their sum is greater than the number of bits in the
-/// result."
+/// Undefined results of bit field operations: "The resulting value is undefined if Count or Offset or their sum is
+/// greater than the number of bits in the result."
 pub fn bit_field(bits: u8, offset: u64, count: u64) -> bool {
     offset.saturating_add(count) > bits.into()
 }
 
-/// Of [`super::convert`]: "Behavior is undefined if Result Type is not wide enough to hold the converted value."
+/// Undefined results of [`super::convert`]: "Behavior is undefined if Result Type is not wide enough to hold the
+/// converted value."
 pub fn convert(op: Convert, from: u8, to: u8, a: u64) -> bool {
     let within = |low: f64, high: f64| (low..high).contains(&widen(from, a).trunc());
     match op {

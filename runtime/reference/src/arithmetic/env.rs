@@ -1,8 +1,8 @@
-//! The environment of a float operation: the entry point's float controls, and the freedoms that Vulkan grants.
+//! The environment of a float operation: the entry point's float controls, and the freedoms permitted by Vulkan.
 //!
-//! Every freedom is a function of [`Env`] here, or of its users where it belongs to one operation. "Vulkan" in comments is "Precision and
-//! Operation of SPIR-V Instructions" of Vulkan's appendix "Vulkan Environment for SPIR-V". Each instruction is computed by itself:
-//! combining several instructions, which `NoContraction` forbids, is never done.
+//! Every freedom is a function of [`Env`] here, or of a user of it if it concerns a single operation. "Vulkan" in
+//! comments is "Precision and Operation of SPIR-V Instructions" in Vulkan's appendix "Vulkan Environment for SPIR-V".
+//! Each instruction is computed by itself: instructions are never combined, as `NoContraction` requires.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use super::width::mask;
 use crate::code::{FloatControl, FloatControls, Rounding};
 use crate::config::Choice;
 
-/// Runs an expression with an [`Env`] for floats of `bits` width; `listed` says which float controls it must respect.
+/// Runs an expression with an [`Env`] for floats of width `bits`. `listed` says which float controls it has to respect.
 macro_rules! with_env {
     ($listed:ident, $bits:expr, $floats:expr, $choice:expr, $env:ident => $result:expr) => {
         match $bits {
@@ -44,16 +44,17 @@ macro_rules! with_env {
 }
 pub(super) use with_env;
 
-/// Which float controls an operation must respect: Vulkan lists instructions for each of them. Other instructions need not respect it.
+/// The float controls that an operation has to respect, according to Vulkan's lists of instructions. Other instructions
+/// may ignore them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
     /// `SignedZeroInfNanPreserve` and `DenormPreserve`.
     Both,
     /// `SignedZeroInfNanPreserve` alone: `OpFDiv`.
     Specials,
-    /// `DenormPreserve` alone: the simpler ones of `GLSL.std.450`.
+    /// `DenormPreserve` alone: the simpler functions of `GLSL.std.450`.
     Denormals,
-    /// None: all others.
+    /// None: all other operations.
     Neither,
 }
 
@@ -84,13 +85,13 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         !C::OPEN && self.control.denormals_kept != Some(false) && self.control.rounding != Some(Rounding::Zero)
     }
 
-    /// One time in `count`, where there is a choice.
+    /// Returns true once in `count` times if choices are open.
     #[inline(always)]
     pub fn once_in(&mut self, count: u32) -> bool {
         C::OPEN && self.choice.pick(count) == count - 1
     }
 
-    /// An operation that is rounded once.
+    /// An operation with a single rounding.
     #[inline(always)]
     pub fn arithmetic(&mut self, op: Arithmetic, operands: [u64; 3]) -> u64 {
         if self.is_orderly() {
@@ -101,7 +102,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         self.controlled_arithmetic(op, operands)
     }
 
-    /// [`Env::arithmetic`] on operands after any flushing.
+    /// [`Env::arithmetic`] on operands that may have been flushed already.
     #[inline(never)]
     pub fn controlled_arithmetic(&mut self, op: Arithmetic, operands: [u64; 3]) -> u64 {
         let direction = self.direction();
@@ -121,8 +122,8 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         self.result(result)
     }
 
-    /// How to round. Vulkan, "Correctly Rounded with Implementation-Defined Rounding Mode": unless `RoundingModeRTE` or
-    /// `RoundingModeRTZ` is declared, either neighbour is right.
+    /// The rounding direction. Vulkan, "Correctly Rounded with Implementation-Defined Rounding Mode": unless
+    /// `RoundingModeRTE` or `RoundingModeRTZ` is declared, either neighbor is correct.
     #[inline]
     pub fn direction(&mut self) -> Direction {
         match self.control.rounding {
@@ -131,7 +132,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         }
     }
 
-    /// A rounding direction where no execution mode decides.
+    /// A rounding direction that no execution mode determines.
     #[inline]
     pub fn any_direction(&mut self) -> Direction {
         if !C::OPEN {
@@ -164,25 +165,25 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         }
     }
 
-    /// A result other than a NaN as it comes out: flushed to zero if denormal, and zero with either sign. Vulkan: without
-    /// `SignedZeroInfNanPreserve`, `NSZ` is assumed.
+    /// Finishes a result that is not a NaN: a denormal may be flushed to zero, and a zero may have either sign. Vulkan:
+    /// without `SignedZeroInfNanPreserve`, `NSZ` is assumed.
     #[inline]
     pub fn result(&mut self, a: u64) -> u64 {
         let a = if F::is_denormal(a) && self.flushes() { a & F::SIGN } else { a };
         if C::OPEN && F::is_zero(a) && !self.control.signed_zero_inf_nan && self.once_in(2) { a ^ F::SIGN } else { a }
     }
 
-    /// The result of finite operands. Vulkan: without `SignedZeroInfNanPreserve`, `NotInf` is assumed: an overflow may give the greatest
-    /// finite value. Infinite operands are left alone: so strict a reading would forbid them altogether, and a test could learn nothing
-    /// from it.
+    /// Finishes a result of finite operands. Vulkan: without `SignedZeroInfNanPreserve`, `NotInf` is assumed, so that
+    /// an overflow may return the greatest finite value. Infinite operands are not affected: a strict reading would
+    /// make every use of them undefined, and tests could check nothing.
     fn overflow(&mut self, a: u64) -> u64 {
         let infinite = a & !F::SIGN == F::INFINITY;
         if C::OPEN && infinite && !self.control.signed_zero_inf_nan && self.once_in(4) { a - 1 } else { a }
     }
 
-    /// A NaN result. An orderly device gives the first operand that is a NaN, made quiet, else a fixed NaN. IEEE 754, 6.2.3 leaves the
-    /// payload open, and Vulkan whether NaNs are quiet. Vulkan: without `SignedZeroInfNanPreserve`, `NotNaN` is assumed, hence any value
-    /// right.
+    /// A NaN result. With fixed choices, the first operand that is a NaN, made quiet, or else a fixed NaN. IEEE 754,
+    /// 6.2.3 leaves the payload open, and Vulkan the quiet bit. Vulkan: without `SignedZeroInfNanPreserve`, `NotNaN` is
+    /// assumed, so that any value is correct.
     #[cold]
     pub fn nan<const N: usize>(&mut self, operands: [u64; N]) -> u64 {
         if C::OPEN {
@@ -198,8 +199,8 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         operands.into_iter().find(|operand| F::is_nan(*operand)).map_or(F::NAN, |operand| operand | F::QUIET)
     }
 
-    /// A result within `ulps` units in the last place of the exact one, of which `nearest` is off by at most `slack`. Vulkan,
-    /// "ULP": the unit is the distance of the floats around the exact result.
+    /// A result within `ulps` units in the last place of the exact one, which `nearest` differs from by at most
+    /// `slack`. Vulkan, "ULP": the unit is the distance between the floats around the exact result.
     pub fn within(&mut self, nearest: u64, ulps: f64, slack: f64) -> u64 {
         if !C::OPEN || F::is_zero(nearest) || F::is_nan(nearest) {
             return nearest;
@@ -213,7 +214,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         }
         let fraction = magnitude & (F::MIN_NORMAL - 1);
         let steps = (ulps - slack).clamp(0.0, F::MIN_NORMAL as f64) as u64;
-        // Above a power of two, floats are twice as far apart as the unit may be, if the exact result lies below it.
+        // Above a power of two, floats are twice as far apart as the unit, if the exact result lies below that power.
         let up = if fraction == 0 { steps / 2 } else { steps.min(F::MIN_NORMAL - fraction) };
         let magnitude = match self.choice.pick(6) {
             1 => magnitude + up,
@@ -233,7 +234,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
             3 => (self.choice.bits() as i64) as f64 / -(i64::MIN as f64),
             _ => 0.0,
         };
-        // A tenth is left for rounding to the format.
+        // A tenth of the error is left for rounding to the format.
         F::narrow(exact + off * 0.9 * error, Direction::NearestEven)
     }
 }

@@ -12,7 +12,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.bitwise(a, a ^ F::SIGN)
     }
 
-    /// `FAbs`. Vulkan would allow a zero with the sign here, but no device does that.
+    /// `FAbs`. Vulkan would permit a negative zero here, but no device returns one.
     #[inline]
     pub fn abs(&mut self, a: u64) -> u64 {
         self.control.signed_zero_inf_nan = true;
@@ -28,9 +28,9 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         if C::OPEN && F::is_nan(operand) { self.nan([result]) } else { self.result(result) }
     }
 
-    /// `OpFDiv`. Vulkan: 2.5 ULP for a divisor of 0 or in [2^-126, 2^126], in half precision [2^-14, 2^14]; it says nothing about other
-    /// divisors. For double precision it says no more than that it is "at least that of single precision", which is read as the same number
-    /// of units of its own, as the conformance tests do.
+    /// `OpFDiv`. Vulkan: 2.5 ULP for a divisor of 0 or in [2^-126, 2^126], for half precision [2^-14, 2^14]; other
+    /// divisors are unspecified. For double precision, Vulkan only says "at least that of single precision". Like the
+    /// conformance tests, this is read as the same number of ULP.
     #[inline(always)]
     pub fn divide(&mut self, a: u64, b: u64) -> u64 {
         if !C::OPEN {
@@ -59,7 +59,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.result(result)
     }
 
-    /// Anything but a NaN or an infinity.
+    /// Any value except NaNs and infinities.
     pub fn any_number(&mut self) -> u64 {
         let bits = self.choice.bits() & super::mask(F::BITS);
         if F::is_finite(bits) { bits } else { bits & !F::INFINITY }

@@ -39,7 +39,7 @@ impl From<Direction> for Round {
     }
 }
 
-/// The operations that IEEE 754 rounds once. Unused operands are 0.
+/// Operations with a single rounding in IEEE 754. Unused operands are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     Add,
@@ -55,29 +55,29 @@ pub enum Arithmetic {
 pub trait Format {
     /// Width.
     const BITS: u8;
-    /// Bits of the fraction, the hidden one not counted.
+    /// Bits of the fraction, without the hidden bit.
     const FRACTION: u32;
     /// Index in [`FloatControls`](crate::code::FloatControls).
     const INDEX: usize;
 
     /// The sign bit.
     const SIGN: u64 = 1 << (Self::BITS - 1);
-    /// Positive infinity, which also has all the exponent's bits.
+    /// Positive infinity, which is also the mask of the exponent.
     const INFINITY: u64 = (Self::SIGN - 1) & !(Self::MIN_NORMAL - 1);
     /// The bit that makes a NaN quiet.
     const QUIET: u64 = 1 << (Self::FRACTION - 1);
-    /// The NaN of operations that have no NaN operand.
+    /// The NaN result of operations without NaN operands.
     const NAN: u64 = Self::INFINITY | Self::QUIET;
     /// The smallest positive normal value.
     const MIN_NORMAL: u64 = 1 << Self::FRACTION;
     /// The greatest finite value.
     const MAX: u64 = Self::INFINITY - 1;
-    /// The exponent of 1, biased.
+    /// The biased exponent of 1.
     const BIAS: i32 = (1 << (Self::BITS as u32 - Self::FRACTION - 2)) - 1;
     /// The value 1.
     const ONE: u64 = (Self::BIAS as u64) << Self::FRACTION;
 
-    /// The value.
+    /// The value as a double.
     fn widen(a: u64) -> f64;
 
     /// A double rounded to the format.
@@ -86,31 +86,31 @@ pub trait Format {
     /// The result of an operation, rounded to nearest even. NaNs are arbitrary.
     fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64;
 
-    /// The result of an operation, rounded as demanded. NaNs are arbitrary.
+    /// The result of an operation, rounded in a direction. NaNs are arbitrary.
     fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64;
 
-    /// `a * 2^exponent`, rounded as demanded.
+    /// `a * 2^exponent`, rounded in a direction.
     fn scale(a: u64, exponent: i32, direction: Direction) -> u64;
 
-    /// Whether it is a NaN.
+    /// Whether the value is a NaN.
     #[inline(always)]
     fn is_nan(a: u64) -> bool {
         a & !Self::SIGN > Self::INFINITY
     }
 
-    /// Whether it is neither infinite nor a NaN.
+    /// Whether the value is neither infinite nor a NaN.
     #[inline(always)]
     fn is_finite(a: u64) -> bool {
         a & Self::INFINITY != Self::INFINITY
     }
 
-    /// Whether it is a zero.
+    /// Whether the value is zero, of either sign.
     #[inline(always)]
     fn is_zero(a: u64) -> bool {
         a & !Self::SIGN == 0
     }
 
-    /// Whether it is less than any normal value, but not zero.
+    /// Whether the value is nonzero and below the normal numbers.
     #[inline(always)]
     fn is_denormal(a: u64) -> bool {
         !Self::is_zero(a) && a & !Self::SIGN < Self::MIN_NORMAL
@@ -127,11 +127,11 @@ pub trait Format {
         // Exponent of the result's last bit.
         let last = (highest_bit - Self::FRACTION as i32).max(lowest);
         let magnitude = if last <= exponent {
-            // Exact: the shift doesn't move the highest bit beyond the place of the hidden one.
+            // Exact: the shift moves the highest bit at most to the place of the hidden bit.
             significand << (exponent - last)
         } else {
-            // Who drops more than 63 bits has few (an integer has no exponent, a double 53 bits): all less than half of the
-            // last one.
+            // More than 63 dropped bits are possible only for a significand of at most 53 bits, which is then less than
+            // half of the last place.
             let dropped = (last - exponent).min(63) as u32;
             let (kept, rest, half) = (significand >> dropped, significand & ((1 << dropped) - 1), 1 << (dropped - 1));
             let away = match direction {
@@ -142,7 +142,7 @@ pub trait Format {
             };
             kept + u64::from(away)
         };
-        // The hidden bit adds 1 to the exponent, which is 0 for denormals; so does a carry out of the fraction.
+        // The hidden bit adds 1 to the exponent, which is 0 for denormals. So does a carry out of the fraction.
         let result = ((last - lowest) as u64 * Self::MIN_NORMAL).saturating_add(magnitude);
         if result < Self::INFINITY {
             return sign | result;
@@ -164,7 +164,7 @@ fn narrow<F: Format>(value: f64, direction: Direction) -> u64 {
     let fraction = bits & (F64::MIN_NORMAL - 1);
     match (bits & F64::INFINITY) >> F64::FRACTION {
         0x7ff if fraction == 0 => sign | F::INFINITY,
-        // The payload's upper bits, as processors keep them.
+        // A NaN keeps the upper bits of its payload, as on processors.
         0x7ff => sign | F::NAN | (fraction >> (F64::FRACTION - F::FRACTION)),
         0 => F::round(negative, fraction, 1 - F64::BIAS - F64::FRACTION as i32, direction),
         biased => {
@@ -185,7 +185,7 @@ fn directed_by_odd<F: Format>(op: Arithmetic, operands: [u64; 3], direction: Dir
         Arithmetic::Fma => odd::fma(a, b, c),
         Arithmetic::Sqrt => a.sqrt(),
     };
-    // IEEE 754, 6.3: an exact sum of opposite operands is -0 if rounded down.
+    // IEEE 754, 6.3: an exact sum of opposite operands is -0 when rounding down.
     let zero_sum = result == 0.0
         && match op {
             Arithmetic::Add => a != 0.0 || a.is_sign_negative() != b.is_sign_negative(),
@@ -221,7 +221,7 @@ impl Format for F16 {
         let value = if magnitude >= Self::INFINITY {
             f64::from_bits(F64::INFINITY | (magnitude & (Self::MIN_NORMAL - 1)) << (F64::FRACTION - Self::FRACTION))
         } else {
-            // The bits as those of a double are too small by the difference of the biases, denormals too.
+            // The bits, read as a double, are too small by the difference of the biases. This holds for denormals too.
             let unscaled = f64::from_bits(magnitude << (F64::FRACTION - Self::FRACTION));
             unscaled * f64::from_bits(((2 * F64::BIAS - Self::BIAS) as u64) << F64::FRACTION)
         };
@@ -235,7 +235,7 @@ impl Format for F16 {
     #[inline]
     fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
         let [a, b, _] = operands.map(Self::widen);
-        // Exact in double precision: of at most 41 bits, and 22.
+        // Exact in double precision: at most 41 bits for the sum, and 22 for the product.
         let result = match op {
             Arithmetic::Add => a + b,
             Arithmetic::Sub => a - b,
@@ -355,10 +355,10 @@ impl Format for F64 {
     }
 }
 
-/// The square root of a double, rounded as demanded.
+/// The square root of a double, rounded in a direction.
 fn directed_root(a: f64, direction: Direction) -> f64 {
     let root = a.sqrt();
-    // The remainder of a rounded root is a double, unless it is so small that it underflows.
+    // The remainder of a rounded root is exactly a double, unless it underflows.
     let scale = if a < TWO_300.recip() { TWO_300 } else { 1.0 };
     let remainder = (-(root * scale)).mul_add(root * scale, a * scale * scale);
     match direction {

@@ -1,8 +1,8 @@
-//! The functions of `GLSL.std.450` that no machine computes exactly. They are computed in double precision and rounded once; an open choice
-//! adds an error that Vulkan allows.
+//! Functions of `GLSL.std.450` that have no exact result. They are computed in double precision and rounded once; open
+//! choices add an error within Vulkan's limits.
 //!
-//! For a precision that is "inherited from" a formula, the formula is computed with operations that have errors of their own, so each
-//! result lies in the range that Vulkan permits. Infinities, NaNs and zeros are as IEEE 754 dictates.
+//! If the precision is "inherited from" a formula, the formula is computed with operations that have errors of their
+//! own, so that each result lies in the permitted range. Infinities, NaNs and zeros follow IEEE 754.
 
 use super::env::Env;
 use super::format::{Arithmetic, Direction, Format};
@@ -24,7 +24,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         if F::is_nan(result) { self.nan([]) } else { self.result(result) }
     }
 
-    /// A function of a finite operand with the error that it may have.
+    /// A function of a finite operand, with its permitted error.
     fn approximate(&mut self, op: Unary, a: u64) -> u64 {
         let x = F::widen(a);
         match op {
@@ -84,8 +84,8 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.result(result)
     }
 
-    /// `Sin`, `Cos`. Vulkan: an absolute error of at most 2^-11 in [-π, π], in half precision 2^-7; it says nothing about other operands,
-    /// for which any result between -1 and 1 is possible.
+    /// `Sin`, `Cos`. Vulkan: an absolute error of at most 2^-11 in [-π, π], for half precision 2^-7. For other operands
+    /// the error is unspecified, and any result between -1 and 1 is possible.
     fn sine(&mut self, op: Unary, a: u64) -> u64 {
         let x = F::widen(a);
         let result = if x.abs() <= std::f64::consts::PI {
@@ -103,11 +103,11 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.result(result)
     }
 
-    /// `sqrt(1.0 - x * x)`, the other side of a triangle, of which Vulkan has `Asin` and `Acos` inherit.
+    /// `sqrt(1.0 - x * x)`, which `Asin` and `Acos` inherit from.
     fn cathetus(&mut self, a: u64) -> u64 {
         let square = self.arithmetic(Arithmetic::Mul, [a, a, 0]);
         let difference = self.arithmetic(Arithmetic::Sub, [F::ONE, square, 0]);
-        // An operand that the range permits is no more than 1; a square above 1 comes from rounding.
+        // Operands in the permitted range are at most 1. A square above 1 comes from rounding.
         self.sqrt(if F::widen(difference) < 0.0 { 0 } else { difference })
     }
 
@@ -136,7 +136,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.arithmetic(Arithmetic::Mul, [logarithm, half::<F>(), 0])
     }
 
-    /// `Atan2`: the angle of `y / x`, in the quadrant that the signs give.
+    /// `Atan2`: the angle of `y / x`, in the quadrant determined by the signs.
     pub fn atan2(&mut self, y: u64, x: u64) -> u64 {
         let (y, x) = (self.operand(y), self.operand(x));
         if F::is_nan(y) || F::is_nan(x) {
@@ -177,7 +177,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     }
 }
 
-/// The value that is rounded to the format: off by less than a hundredth of a unit in the last place of single precision.
+/// The value to be rounded to the format. Its error is below a hundredth of an ULP of single precision.
 fn exact(op: Unary, x: f64) -> f64 {
     match op {
         Unary::InverseSqrt => x.sqrt().recip(),
@@ -200,7 +200,7 @@ fn exact(op: Unary, x: f64) -> f64 {
     }
 }
 
-/// By how many units in the last place a value of [`exact`] may be off once rounded.
+/// The maximum error of a rounded value of [`exact`], in ULP.
 fn slack<F: Format>() -> f64 {
     if F::BITS == 64 { 1.5 } else { 0.51 }
 }

@@ -1,5 +1,5 @@
-//! Integer arithmetic that takes more than a single machine instruction. Division by zero and the like give an arbitrary result;
-//! [`super::domain`] marks that result as undefined.
+//! Integer arithmetic that needs more than one machine instruction. Division by zero and the like have an arbitrary
+//! result, which [`super::domain`] marks as undefined.
 
 use super::width::{mask, signed};
 

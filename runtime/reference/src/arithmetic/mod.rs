@@ -1,11 +1,12 @@
-//! Scalar operations on the 64 bits of registers: what they compute, and which bits of the result are undefined.
+//! Scalar operations on 64-bit registers: their results, and the undefined bits of the results.
 //!
-//! All are pure functions on bits as [`crate::code`] describes them, without memory, control flow or SPIR-V ids. Widths
-//! are those that `code` allows: 1 to 64, for floats 16, 32 and 64.
+//! All are pure functions on bits as described by [`crate::code`], without memory, control flow or SPIR-V ids. Widths
+//! are the ones that `code` allows: 1 to 64, for floats 16, 32 and 64.
 //!
-//! A plain choice computes exactly: IEEE 754 rounded to nearest even (or as the entry point demands), functions of `GLSL.std.450` rounded
-//! to the nearest float where possible, and some harmless value where the result is undefined. An open choice also uses the freedoms that
-//! the specification grants ([`env`]) and makes undefined results arbitrary ([`domain`]).
+//! With a plain choice, results are exact: IEEE 754 rounded to nearest even (or as the entry point requires), functions
+//! of `GLSL.std.450` rounded to the nearest float where possible, and a harmless value where the result is undefined.
+//! An open choice also uses the freedoms of the specification ([`env`]) and makes undefined results arbitrary
+//! ([`domain`]).
 
 mod bits;
 mod compare;
@@ -180,7 +181,7 @@ pub fn ternary<C: Choice>(op: Ternary, bits: u8, operands: [u64; 3], floats: &Fl
     }
 }
 
-/// The results of an operation that has two.
+/// The results of an operation with two results.
 #[inline]
 pub fn wide<C: Choice>(op: Wide, bits: u8, a: u64, b: u64, floats: &FloatControls, choice: &mut C) -> [u64; 2] {
     if C::OPEN && domain::wide(op, bits, a) {
@@ -226,7 +227,7 @@ pub fn insert_bits<C: Choice>(bits: u8, base: u64, insert: u64, offset: u64, cou
 }
 
 impl Unary {
-    /// The width of the result, of operands of `bits` width.
+    /// The width of the result, for operands of width `bits`.
     fn result_bits(self, bits: u8) -> u8 {
         match self {
             Self::IsNan | Self::IsInf => 1,
@@ -239,7 +240,7 @@ impl Unary {
 }
 
 impl Binary {
-    /// The width of the result, of operands of `bits` width.
+    /// The width of the result, for operands of width `bits`.
     fn result_bits(self, bits: u8) -> u8 {
         use Binary as B;
         match self {
@@ -271,7 +272,7 @@ impl Binary {
 }
 
 impl Wide {
-    /// The widths of the results, of operands of `bits` width.
+    /// The widths of the results, for operands of width `bits`.
     fn result_bits(self, bits: u8) -> [u8; 2] {
         match self {
             Self::IAddCarry | Self::ISubBorrow => [bits, 1],

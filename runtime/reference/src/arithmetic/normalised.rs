@@ -1,4 +1,4 @@
-//! Normalised integers (`PackSnorm4x8` and its kin) and `OpQuantizeToF16`.
+//! Normalized integers (`PackSnorm4x8` and similar) and `OpQuantizeToF16`.
 
 use super::env::{Env, Listed, with_env};
 use super::format::{Direction, F16, F32, Format};
@@ -6,7 +6,7 @@ use super::width::{mask, signed};
 use crate::code::{FloatControls, Unary};
 use crate::config::Choice;
 
-/// Width, and the integer that stands for 1.
+/// The width, and the integer that stands for 1.
 fn scale(op: Unary) -> (u8, f64) {
     match op {
         Unary::PackSnorm8 | Unary::UnpackSnorm8 => (8, 127.0),
@@ -27,7 +27,7 @@ pub fn pack<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, choi
     with_env!(Neither, bits, floats, choice, env => {
         let low = if is_signed(op) { -1.0 } else { 0.0 };
         let clamped = super::convert::widen(bits, env.operand(a)).clamp(low, 1.0);
-        // The product is exact. `round` takes halves either way: up is where even isn't.
+        // The product is exact. `round` may round ties either way: up is the alternative to even.
         let product = clamped * one;
         let even = product.round_ties_even();
         let tie = (product - product.trunc()).abs() == 0.5;
@@ -36,7 +36,7 @@ pub fn pack<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, choi
     })
 }
 
-/// GLSL.std.450, UnpackSnorm4x8: "clamp(f / 127.0, −1, +1)", and without the clamp if unsigned. The quotient is that of
+/// GLSL.std.450, UnpackSnorm4x8: "clamp(f / 127.0, −1, +1)", and without the clamp if unsigned. The division is
 /// `OpFDiv`.
 pub fn unpack<C: Choice>(op: Unary, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
     let (width, one) = scale(op);
@@ -48,8 +48,8 @@ pub fn unpack<C: Choice>(op: Unary, a: u64, floats: &FloatControls, choice: &mut
     if is_signed(op) { env.clamp([quotient, F32::ONE | F32::SIGN, F32::ONE], false) } else { quotient }
 }
 
-/// `OpQuantizeToF16`. Vulkan: "Correctly rounded with implementation defined rounding mode". SPIR-V: a value that is too large becomes
-/// infinite, a value too small for a normal half becomes a zero of either sign.
+/// `OpQuantizeToF16`. Vulkan: "Correctly rounded with implementation defined rounding mode". SPIR-V: a value that is
+/// too large becomes infinite, and a value too small for a normal half becomes a zero of either sign.
 pub fn quantize<C: Choice>(a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
     let mut env = Env::<F32, C>::new(Listed::Neither, floats, choice);
     if F32::is_nan(a) {

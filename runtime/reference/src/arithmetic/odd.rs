@@ -1,19 +1,20 @@
-//! Arithmetic on doubles *rounded to odd*: an inexact result becomes that neighbour whose last bit is 1.
+//! Arithmetic on doubles *rounded to odd*: an inexact result becomes the neighbor whose last bit is 1.
 //!
-//! A result rounded to odd at 53 bits can be rounded again to any format of at most 51 bits, in any direction, and is then what
-//! the infinitely precise result would have been rounded to (Boldo and Melquiond 2008, "Emulation of a FMA and correctly
-//! rounded sums: proved algorithms using rounding to odd"): the odd last bit keeps it off all ties and representable values of
-//! the narrower format. Operands are values of half or single precision, whose sums and products neither overflow nor underflow
-//! as doubles.
+//! A result rounded to odd at 53 bits can be rounded again to any format of at most 51 bits, in any direction, and then
+//! equals the infinitely precise result rounded once (Boldo and Melquiond 2008, "Emulation of a FMA and correctly
+//! rounded sums: proved algorithms using rounding to odd"). The odd last bit keeps it away from ties and representable
+//! values of the narrower format. Operands are values of half or single precision, whose sums and products neither
+//! overflow nor underflow as doubles.
 //!
-//! Only sums need it. Products are exact. Quotients and roots of values of at most 24 bits are either values of 25 bits or at least 2^-51
-//! of their size away from all of these, which is more than the error of a double: they can be rounded twice as they are.
+//! Only sums need it. Products are exact. Quotients and roots of values of at most 24 bits either have at most 25 bits,
+//! or differ from all such values by a relative 2^-51 or more, which exceeds the error of a double: they can be rounded
+//! twice.
 
-/// `nearest`, which is the exact value less `error` rounded to nearest, rounded to odd instead.
+/// Rounds to odd, given the exact value rounded to nearest, and the error of that.
 #[inline]
 fn odd(nearest: f64, error: f64) -> f64 {
     let bits = nearest.to_bits();
-    // Where infinities make the error a NaN, the result has none.
+    // If infinities make the error a NaN, the result is exact.
     if error == 0.0 || error.is_nan() || bits & 1 == 1 {
         nearest
     } else if (error > 0.0) == (nearest > 0.0) {
@@ -33,7 +34,7 @@ pub fn add(a: f64, b: f64) -> f64 {
     odd(sum, (a - from_a) + (b - from_b))
 }
 
-/// `a * b + c`; the product of two singles is exact.
+/// `a * b + c`. The product of two singles is exact.
 #[inline]
 pub fn fma(a: f64, b: f64, c: f64) -> f64 {
     add(a * b, c)

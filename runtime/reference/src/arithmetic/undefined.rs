@@ -1,24 +1,24 @@
-//! Which bits of results are undefined (1), given the operands and which of their bits are.
+//! Undefined bits of results (1), given the operands and their undefined bits.
 //!
-//! The masks are conservative: a bit counts as defined only if no choice of the undefined bits changes it. Operations on floats don't see
-//! bits but values: any undefined bit makes all of the result undefined. So do operands for which the result is undefined by the
-//! specification ([`super::domain`]).
+//! The masks are conservative: a bit counts as defined only if no choice of the undefined bits changes it. For float
+//! operations, any undefined bit makes the whole result undefined, and so do operands for which the specification
+//! leaves the result undefined ([`super::domain`]).
 
 use super::width::{mask, signed};
 use super::{bits as bit, domain};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
 
-/// All bits of a width if any is undefined.
+/// All bits of the width if any bit is undefined.
 fn any(undefined: u64, bits: u8) -> u64 {
     if undefined == 0 { 0 } else { mask(bits) }
 }
 
-/// The lowest undefined bit and all above: where carries go.
+/// The lowest undefined bit and all above it, where carries may propagate.
 fn upward(undefined: u64, bits: u8) -> u64 {
     (undefined | undefined.wrapping_neg()) & mask(bits)
 }
 
-/// Of [`super::unary`].
+/// Undefined bits of [`super::unary`].
 #[inline]
 pub fn unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     if domain::unary(op, bits, a) {
@@ -36,9 +36,9 @@ fn through_unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
         Unary::Not | Unary::LogicalNot => ua,
         Unary::SNegate => upward(ua, bits),
         Unary::BitReverse => bit::reverse(bits, ua),
-        // No count is greater than the width.
+        // The count is at most the width.
         Unary::BitCount => u64::MAX >> u64::from(bits).leading_zeros() & mask(bits),
-        // A one below all that is undefined decides, or above.
+        // A defined 1 below (or above) all undefined bits decides the result.
         Unary::FindILsb if defined_ones.trailing_zeros() < ua.trailing_zeros() => 0,
         Unary::FindUMsb if defined_ones.leading_zeros() < ua.leading_zeros() => 0,
         Unary::SAbs if signed(a | ua, bits) >= 0 => ua,
@@ -49,7 +49,7 @@ fn through_unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     }
 }
 
-/// Of [`super::binary`].
+/// Undefined bits of [`super::binary`].
 #[inline]
 pub fn binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
     if domain::binary(op, bits, a, b) {
@@ -64,12 +64,12 @@ pub fn binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64
 fn through_binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
     use Binary as B;
     let either = ua | ub;
-    // Flips the order of signed values to that of unsigned ones.
+    // Maps the order of signed values to that of unsigned ones.
     let sign = mask(bits) ^ (mask(bits) >> 1);
     let decided = |less: Option<bool>| u64::from(less.is_none());
     match op {
         B::BitwiseXor => either,
-        // A defined 0, or 1, decides.
+        // A defined 0 (for and) or 1 (for or) decides the result.
         B::BitwiseAnd | B::LogicalAnd => either & (a | ua) & (b | ub),
         B::BitwiseOr | B::LogicalOr => either & (!a | ua) & (!b | ub),
         B::IAdd | B::ISub | B::IMul => upward(either, bits),
@@ -89,7 +89,7 @@ fn through_binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) ->
     }
 }
 
-/// Whether the first is less than the second, if that doesn't depend on undefined bits.
+/// Whether `a` is less than `b`, unless that depends on undefined bits.
 fn less([a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> Option<bool> {
     if a | ua < b & !ub {
         Some(true)
@@ -100,8 +100,8 @@ fn less([a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> Option<bool> {
     }
 }
 
-/// The undefined bits of a selection: of the first value if true, else of the second. If the condition is undefined,
-/// only bits in which both agree are defined.
+/// The undefined bits of a selection: of the first value if the condition is true, else of the second. If the condition
+/// is undefined, only bits that are equal in both are defined.
 fn chosen(first: Option<bool>, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
     match first {
         Some(true) => ua,
@@ -110,7 +110,7 @@ fn chosen(first: Option<bool>, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
     }
 }
 
-/// Of [`super::ternary`].
+/// Undefined bits of [`super::ternary`].
 #[inline]
 pub fn ternary(op: Ternary, bits: u8, a: [u64; 3], u: [u64; 3]) -> u64 {
     if domain::ternary(op, bits, a) {
@@ -138,7 +138,7 @@ fn through_ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3], [ua, ub, uc]: [u6
     }
 }
 
-/// Of [`super::wide`].
+/// Undefined bits of [`super::wide`].
 pub fn wide(op: Wide, bits: u8, [a, _]: [u64; 2], [ua, ub]: [u64; 2]) -> [u64; 2] {
     let [first, second] = op.result_bits(bits);
     if domain::wide(op, bits, a) {
@@ -152,7 +152,7 @@ pub fn wide(op: Wide, bits: u8, [a, _]: [u64; 2], [ua, ub]: [u64; 2]) -> [u64; 2
     }
 }
 
-/// Of [`super::convert`].
+/// Undefined bits of [`super::convert`].
 pub fn convert(op: Convert, from: u8, to: u8, a: u64, ua: u64) -> u64 {
     match op {
         Convert::UToU => ua & mask(to),
@@ -162,7 +162,7 @@ pub fn convert(op: Convert, from: u8, to: u8, a: u64, ua: u64) -> u64 {
     }
 }
 
-/// Of [`super::insert_bits`]: base, insert, offset, count.
+/// Undefined bits of [`super::insert_bits`]: base, insert, offset, count.
 pub fn insert_bits(bits: u8, [_, _, offset, count]: [u64; 4], [base, insert, of_offset, of_count]: [u64; 4]) -> u64 {
     if of_offset | of_count != 0 || domain::bit_field(bits, offset, count) {
         return mask(bits);

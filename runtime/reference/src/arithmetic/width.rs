@@ -1,12 +1,12 @@
-//! Integers of a width in 64 bits.
+//! Integers of a given width in 64 bits.
 
-/// The bits that a value of a width may have set.
+/// The mask of all bits of a width.
 #[inline(always)]
 pub fn mask(bits: u8) -> u64 {
     u64::MAX.wrapping_shr(64_u32.wrapping_sub(bits.into()))
 }
 
-/// The value of a signed integer of a width.
+/// The value of a signed integer of the given width.
 #[inline(always)]
 pub fn signed(a: u64, bits: u8) -> i64 {
     let unused = 64_u32.wrapping_sub(bits.into());

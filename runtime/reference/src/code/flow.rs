@@ -2,7 +2,7 @@
 
 use super::{Pc, Slot};
 
-/// The reconvergence that the module may rely on.
+/// The reconvergence guarantees of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Convergence {
     /// `MaximallyReconvergesKHR`.
@@ -14,7 +14,7 @@ pub struct Convergence {
 /// A multiway branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// The value that it tests.
+    /// The value to test.
     pub selector: Slot,
     /// Targets by value.
     pub cases: Vec<(u64, Pc)>,
@@ -25,19 +25,20 @@ pub struct Switch {
 /// A basic block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// Its first instruction.
+    /// The block's first instruction.
     pub start: Pc,
-    /// The loops around it, outermost first: indices of [`Code::loops`]. A loop's header is in it, its merge block not.
+    /// The loops around it, outermost first: indices of [`Code::loops`]. A loop contains its header but not its merge
+    /// block.
     pub loops: Vec<u32>,
-    /// Blocks that control can go to next, back edges left out: indices of [`Code::blocks`].
+    /// The successors without back edges: indices of [`Code::blocks`].
     pub forward: Vec<u32>,
-    /// Number of its function, in the order of the module.
+    /// The number of the block's function, in the order of the module.
     pub function: u32,
 }
 
 /// A loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Its header, an index of [`Code::blocks`].
+    /// The loop's header, an index of [`Code::blocks`].
     pub header: u32,
 }

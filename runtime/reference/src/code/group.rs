@@ -1,11 +1,11 @@
-//! Operations of a subgroup.
+//! Subgroup operations.
 
 use super::Slot;
 
-/// An operation of the subgroup.
+/// A subgroup operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What it does.
+    /// The operation.
     pub op: GroupOp,
     /// Width of a component of `value`.
     pub bits: u8,
@@ -19,7 +19,7 @@ pub struct Group {
     pub other: Slot,
 }
 
-/// What a group operation does; named after `OpGroupNonUniform…`.
+/// The kind of a group operation, named after `OpGroupNonUniform…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "SPIR-V's names")]
 pub enum GroupOp {
@@ -31,7 +31,7 @@ pub enum GroupOp {
     },
     Broadcast,
     BroadcastFirst,
-    /// Ballots are four registers of 32 bits.
+    /// Ballots are four 32-bit registers.
     Ballot,
     InverseBallot,
     BallotBitExtract,
@@ -48,11 +48,11 @@ pub enum GroupOp {
     },
     Arithmetic(GroupArithmetic, Scan),
     QuadBroadcast,
-    /// Horizontal 0, vertical 1, diagonal 2.
+    /// 0 horizontal, 1 vertical, 2 diagonal.
     QuadSwap(u8),
 }
 
-/// How many values a result is made of.
+/// The values that are combined into a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "SPIR-V's names")]
 pub enum Scan {

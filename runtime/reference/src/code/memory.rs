@@ -6,26 +6,26 @@ use super::operations::Class;
 /// A variable in workgroup or private memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its `OpName`, or `%id`.
+    /// The variable's `OpName`, or `%id`.
     pub name: String,
-    /// Where it lies.
+    /// The memory that the variable lies in.
     pub class: Class,
-    /// Its first byte.
+    /// Offset of the first byte.
     pub offset: u32,
-    /// Its size in bytes. Aliased variables overlap.
+    /// Size in bytes. Aliased variables overlap.
     pub bytes: u32,
 }
 
 /// A descriptor of a storage or uniform buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Its `OpName`, or `%id`.
+    /// The variable's `OpName`, or `%id`.
     pub name: String,
     /// `DescriptorSet`.
     pub set: u32,
     /// `Binding`.
     pub binding: u32,
-    /// Whether the module may not write it.
+    /// Whether the module must not write it.
     pub read_only: bool,
 }
 
@@ -38,23 +38,23 @@ pub struct Atomic {
     pub class: Class,
     /// Width of the scalar: 8, 16, 32 or 64.
     pub bits: u8,
-    /// Where the old value goes; unused by stores.
+    /// The register for the old value; unused by stores.
     pub d: Slot,
     /// Pointer.
     pub pointer: Slot,
     /// Operand; unused by loads, increments and decrements.
     pub value: Slot,
-    /// What a compare-exchange compares with.
+    /// The comparand of a compare-exchange.
     pub comparator: Slot,
-    /// Its memory scope.
+    /// The memory scope.
     pub scope: Scope,
-    /// Its memory semantics; for compare-exchange if equal.
+    /// The memory semantics; for compare-exchange those if equal.
     pub semantics: Semantics,
     /// Semantics of a compare-exchange if unequal.
     pub unequal: Semantics,
 }
 
-/// What an atomic does to memory; named after SPIR-V.
+/// The effect of an atomic operation, named after SPIR-V.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "SPIR-V's names")]
 pub enum AtomicOp {
@@ -87,20 +87,20 @@ pub enum Scope {
     Subgroup,
     /// Its workgroup.
     Workgroup,
-    /// All of the dispatch: `QueueFamily` and `Device`; also `CrossDevice`.
+    /// The whole dispatch: `QueueFamily`, `Device` and `CrossDevice`.
     Device,
 }
 
 /// Memory semantics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Semantics {
-    /// Later accesses stay after it.
+    /// Later accesses are ordered after it.
     pub acquire: bool,
-    /// Earlier accesses stay before it.
+    /// Earlier accesses are ordered before it.
     pub release: bool,
-    /// `MakeAvailable`; without the Vulkan memory model, every release.
+    /// `MakeAvailable`. Without the Vulkan memory model, every release.
     pub available: bool,
-    /// `MakeVisible`; without the Vulkan memory model, every acquire.
+    /// `MakeVisible`. Without the Vulkan memory model, every acquire.
     pub visible: bool,
     /// Orders accesses to device memory (`UniformMemory`).
     pub device: bool,
@@ -124,8 +124,8 @@ pub struct Barrier {
 /// Memory operands of a load or store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemoryAccess {
-    /// `NonPrivatePointer`, or in a module without the Vulkan memory model, workgroup memory and `Coherent` memory: the access takes part
-    /// in synchronisation between invocations.
+    /// `NonPrivatePointer`: the access takes part in synchronization between invocations. In a module without the
+    /// Vulkan memory model, this applies to workgroup memory and `Coherent` memory.
     pub non_private: bool,
     /// `MakePointerAvailable` for this scope.
     pub available: Option<Scope>,

@@ -1,18 +1,19 @@
-//! The compact form that the interpreter runs. [`crate::compile`] makes it from SPIR-V once for each pipeline; nothing is
-//! looked up by id afterwards.
+//! The compact form that the interpreter runs. [`crate::compile`] makes it from SPIR-V once for each pipeline, and
+//! resolves all ids.
 //!
-//! Every invocation has a *register file* of 64-bit cells. Each scalar component of each SPIR-V result has a cell of its own
-//! ([`Slot`]), components of composites one after another. SPIR-V has no recursion, so the registers of all functions lie
-//! side by side and a call needs no frame. Constants are registers too, filled in before an invocation starts.
+//! Every invocation has a *register file* of 64-bit cells. Each scalar component of each SPIR-V result has its own cell
+//! ([`Slot`]), and the components of composites are contiguous. SPIR-V has no recursion, so the registers of all
+//! functions are side by side and calls need no frames. Constants are registers too, filled in before an invocation
+//! starts.
 //!
 //! Conventions for the 64 bits of a cell:
-//! * Booleans are 0 or 1. Integers and floats of `bits` width lie in the low bits, those above are zero.
-//! * A *pointer* is one cell. To `PhysicalStorageBuffer`, `StorageBuffer` and `Uniform` it is a device address (that of the
-//!   descriptor's first byte, and on from there), to `Workgroup` a byte offset into the workgroup's memory, to `Function`
-//!   and `Private` a byte offset into the invocation's memory, to `PushConstant` an offset into the push constants.
-//!   `Input` variables are not addressed: loads from them are [`Inst::Builtin`].
+//! * Booleans are 0 or 1. Integers and floats of width `bits` are in the low bits, and the bits above are zero.
+//! * A *pointer* is one cell. For `PhysicalStorageBuffer`, `StorageBuffer` and `Uniform` it is a device address
+//!   (relative to the descriptor's first byte for the latter two), for `Workgroup` a byte offset into the workgroup's
+//!   memory, for `Function` and `Private` a byte offset into the invocation's memory, for `PushConstant` an offset into
+//!   the push constants. `Input` variables have no addresses: loads from them are [`Inst::Builtin`].
 //!
-//! Vectors never appear: the compiler unrolls them into scalar instructions.
+//! There are no vectors: the compiler unrolls them into scalar instructions.
 
 mod flow;
 mod group;
@@ -30,24 +31,24 @@ pub type Slot = u32;
 /// The index of an instruction in [`Code::insts`].
 pub type Pc = u32;
 
-/// Everything that an invocation runs.
+/// All code and tables that an invocation needs.
 #[derive(Debug, Default)]
 pub struct Code {
-    /// The instructions of all functions, each function's together.
+    /// The instructions of all functions, those of each function together.
     pub insts: Vec<Inst>,
-    /// Where each of [`Code::insts`] comes from.
+    /// The origin of each instruction in [`Code::insts`].
     pub places: Vec<Origin>,
-    /// Where the entry point begins.
+    /// The first instruction of the entry point.
     pub start: Pc,
-    /// What the first registers hold before an invocation starts: the constants.
+    /// The initial contents of the first registers: the constants.
     pub constants: Vec<u64>,
-    /// How many registers an invocation has, constants included.
+    /// The number of registers of an invocation, including constants.
     pub slots: u32,
-    /// Bytes of memory that an invocation has for `Function` and `Private` variables, uninitialised before it starts.
+    /// Bytes of an invocation's memory for `Function` and `Private` variables, initially uninitialized.
     pub private_bytes: u32,
     /// Bytes of `Workgroup` memory.
     pub workgroup_bytes: u32,
-    /// Whether `Workgroup` memory starts as zeroes (all its variables have a null initialiser) rather than undefined.
+    /// Whether `Workgroup` memory starts as zeros (all its variables have a null initializer) instead of undefined.
     pub workgroup_zeroed: bool,
     /// The size of a workgroup.
     pub workgroup_size: [u32; 3],
@@ -69,22 +70,22 @@ pub struct Code {
     pub blocks: Vec<Block>,
     /// Loops of all functions.
     pub loops: Vec<Loop>,
-    /// Source files that [`Origin::file`] counts.
+    /// Source files, indexed by [`Origin::file`].
     pub files: Vec<String>,
     /// The entry point's float controls.
     pub floats: FloatControls,
-    /// The modes of the entry point that bear on reconvergence.
+    /// The entry point's modes that concern reconvergence.
     pub convergence: Convergence,
 }
 
-/// Where an instruction comes from.
+/// The origin of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Index of the first word of the SPIR-V instruction.
     pub word: u32,
-    /// Its block, an index of [`Code::blocks`].
+    /// The block of the instruction, an index of [`Code::blocks`].
     pub block: u32,
-    /// The source line that `OpLine` gives.
+    /// The source line given by `OpLine`.
     pub line: Option<SourceLine>,
 }
 
@@ -93,53 +94,54 @@ pub struct Origin {
 pub struct SourceLine {
     /// An index of [`Code::files`].
     pub file: u32,
-    /// The line, from 1 on.
+    /// The line, counted from 1.
     pub line: u32,
 }
 
-/// One step of an invocation. `d` is where the result goes.
+/// A step of an invocation. `d` is the register of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Inst {
-    /// A scalar operation of one operand; see [`Unary`]. `bits` is the width of the operand.
+    /// A scalar operation with one operand; see [`Unary`]. `bits` is the width of the operand.
     Unary { op: Unary, bits: u8, d: Slot, a: Slot },
-    /// A scalar operation of two operands of `bits` width.
+    /// A scalar operation with two operands of width `bits`.
     Binary { op: Binary, bits: u8, d: Slot, a: Slot, b: Slot },
-    /// A scalar operation of three operands.
+    /// A scalar operation with three operands.
     Ternary { op: Ternary, bits: u8, d: Slot, a: Slot, b: Slot, c: Slot },
     /// A scalar operation with two results, at `d` and `d + 1`.
     Wide { op: Wide, bits: u8, d: Slot, a: Slot, b: Slot },
     /// A conversion between widths or between integers and floats.
     Convert { op: Convert, from: u8, to: u8, d: Slot, a: Slot },
-    /// `OpBitFieldInsert` into what `d` holds already.
+    /// `OpBitFieldInsert` into the contents of `d`.
     InsertBits { bits: u8, d: Slot, insert: Slot, offset: Slot, count: Slot },
-    /// Copies a register, undefined bits as they are.
+    /// Copies a register, including undefined bits.
     Move { d: Slot, a: Slot },
-    /// `OpUndef`: `count` registers of arbitrary value, each of `bits` width.
+    /// `OpUndef`: `count` registers with arbitrary values of width `bits`.
     Undef { bits: u8, d: Slot, count: u32 },
-    /// `OpVectorExtractDynamic`: component `index` of `count`; undefined if there is none.
+    /// `OpVectorExtractDynamic`: component `index` of `count`; undefined if out of range.
     Extract { bits: u8, d: Slot, from: Slot, index: Slot, count: u32 },
-    /// `OpVectorInsertDynamic` into the `count` registers at `d`, which hold the vector already; all become undefined if
-    /// there is no such component.
+    /// `OpVectorInsertDynamic` into the `count` registers at `d`, which already contain the vector. All become
+    /// undefined if the index is out of range.
     Insert { bits: u8, d: Slot, value: Slot, index: Slot, count: u32 },
 
     /// `d = a + offset`, for pointers.
     Offset { d: Slot, a: Slot, offset: u32 },
-    /// `d = a + index * stride`, for pointers; `index` is signed and of `bits` width. `count` is the number of elements, 0
-    /// if unknown: an index outside is a fault once the pointer is used.
+    /// `d = a + index * stride`, for pointers. `index` is signed and has width `bits`. `count` is the number of
+    /// elements, or 0 if unknown. An index out of range is a fault once the pointer is used.
     Index { bits: u8, d: Slot, a: Slot, index: Slot, stride: u32, count: u32 },
-    /// `OpArrayLength`: elements of `stride` bytes that fit into the binding's range from `offset` on.
+    /// `OpArrayLength`: the number of elements of `stride` bytes that fit into the binding's range from `offset` on.
     ArrayLength { d: Slot, binding: u32, offset: u32, stride: u32 },
     /// The address of a binding ([`Code::bindings`]) as a pointer.
     BindingAddress { d: Slot, binding: u32 },
 
-    /// Says that the instructions which follow access `bytes` bytes at a pointer in memory that promises `align`
-    /// alignment (1 if nothing is promised): where bounds and alignment are checked as a whole. Before every SPIR-V load, store and atomic.
+    /// Announces that the next instructions access `bytes` bytes at a pointer with a promised alignment of `align` (1
+    /// for none). Bounds and alignment are checked here for the whole access. Precedes every SPIR-V load, store and
+    /// atomic.
     Access { class: Class, pointer: Slot, bytes: u32, align: u32, write: bool },
     /// Loads a scalar of `bytes` bytes at `pointer + offset`, zero-extended. `how` is an index of [`Code::accesses`].
     Load { class: Class, bytes: u8, how: u16, d: Slot, pointer: Slot, offset: u32 },
     /// Stores a scalar.
     Store { class: Class, bytes: u8, how: u16, value: Slot, pointer: Slot, offset: u32 },
-    /// A function's variable is created anew: these bytes of the invocation's own memory become uninitialised.
+    /// Re-creates a function's variable: these bytes of the invocation's memory become uninitialized.
     Forget { offset: u32, bytes: u32 },
     /// An atomic operation, an index of [`Code::atomics`].
     Atomic(u32),
@@ -148,7 +150,7 @@ pub enum Inst {
     /// `OpReadClockKHR`: 64 bits at `d`.
     Clock { d: Slot },
 
-    /// An operation of the subgroup, an index of [`Code::groups`]. The invocation waits for the others of its tangle.
+    /// A subgroup operation, an index of [`Code::groups`]. The invocation waits for the others of its tangle.
     Group(u32),
     /// `OpControlBarrier`, an index of [`Code::barriers`].
     Barrier(u32),
@@ -157,21 +159,21 @@ pub enum Inst {
     /// A thread arrives at a barrier instruction of PTX: see [`ptx2spv_target::marks::ARRIVE`].
     Arrive { thread: Slot, place: u32 },
 
-    /// Goes on elsewhere.
+    /// Continues elsewhere.
     Jump(Pc),
-    /// Goes to `yes` if the boolean is true, else to `no`.
+    /// Continues at `yes` if the boolean is true, else at `no`.
     Branch { condition: Slot, yes: Pc, no: Pc },
     /// A multiway branch, an index of [`Code::switches`].
     Switch(u32),
-    /// Calls a function: arguments are in its registers already.
+    /// Calls a function. The arguments are already in its registers.
     Call(Pc),
-    /// Returns to after the call, or ends the invocation where there was none.
+    /// Returns from a call, or ends the invocation.
     Return,
     /// `OpUnreachable`: a fault.
     Unreachable,
-    /// A loop is entered from outside: its iteration count becomes 0. An index of [`Code::loops`].
+    /// Enters a loop from outside, which resets its iteration count. An index of [`Code::loops`].
     EnterLoop(u32),
-    /// A back edge of a loop is taken: its iteration count goes up by one.
+    /// Takes a back edge of a loop, which increases its iteration count.
     NextRound(u32),
 }
 
@@ -193,6 +195,6 @@ pub enum Builtin {
     SubgroupGtMask,
     SubgroupLeMask,
     SubgroupLtMask,
-    /// Constant: `WorkgroupSize` where it is an input rather than a constant.
+    /// The `WorkgroupSize` input, which is a constant here.
     WorkgroupSize,
 }

@@ -1,6 +1,6 @@
 //! Operations on scalars.
 
-/// Where a pointer points to.
+/// The memory that a pointer points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Device memory by address: `PhysicalStorageBuffer`, `StorageBuffer`, `Uniform`.
@@ -13,7 +13,8 @@ pub enum Class {
     PushConstant,
 }
 
-/// Scalar operations of one operand. Those without comment are the SPIR-V instruction (or `GLSL.std.450` one) of that name.
+/// Scalar operations with one operand. Those without a comment are the SPIR-V (or `GLSL.std.450`) instruction of that
+/// name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
     SNegate,
@@ -23,7 +24,7 @@ pub enum Unary {
     /// The result has the operand's width.
     BitCount,
     FNegate,
-    /// The result is a boolean, also of the next.
+    /// The result is a boolean, here and below.
     IsNan,
     IsInf,
     Round,
@@ -61,19 +62,19 @@ pub enum Unary {
     FindUMsb,
     /// `OpQuantizeToF16`, on 32 bits.
     QuantizeToF16,
-    /// A float to a normalised integer of 8 or 16 bits, as in `PackSnorm4x8` and its kin; the result lies in the low bits.
+    /// A float to a normalized integer of 8 or 16 bits in the low bits, as in `PackSnorm4x8` and similar.
     PackSnorm8,
     PackSnorm16,
     PackUnorm8,
     PackUnorm16,
-    /// The inverse: from the low bits to a 32-bit float.
+    /// The inverse, from the low bits to a 32-bit float.
     UnpackSnorm8,
     UnpackSnorm16,
     UnpackUnorm8,
     UnpackUnorm16,
 }
 
-/// Scalar operations of two operands.
+/// Scalar operations with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     IAdd,
@@ -99,7 +100,7 @@ pub enum Binary {
     BitwiseXor,
     LogicalAnd,
     LogicalOr,
-    /// Comparisons have a boolean result and compare operands of `bits` width; booleans are compared with 1 bit.
+    /// Comparisons have a boolean result and operands of width `bits`. Booleans are compared with 1 bit.
     IEqual,
     INotEqual,
     UGreaterThan,
@@ -125,7 +126,7 @@ pub enum Binary {
     Atan2,
     Pow,
     Step,
-    /// The second operand is a signed integer of 32 bits.
+    /// The second operand is a signed 32-bit integer.
     Ldexp,
     FMin,
     FMax,
@@ -140,10 +141,10 @@ pub enum Binary {
     SMax,
 }
 
-/// Scalar operations of three operands.
+/// Scalar operations with three operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ternary {
-    /// `a` is the boolean, `bits` the width of the others.
+    /// `a` is the boolean, `bits` the width of the other operands.
     Select,
     Fma,
     FMix,
@@ -152,7 +153,7 @@ pub enum Ternary {
     UClamp,
     SClamp,
     NClamp,
-    /// Base, offset, count; the latter two unsigned of any width.
+    /// Base, offset, count. The latter two are unsigned, of any width.
     BitFieldSExtract,
     BitFieldUExtract,
 }
@@ -168,7 +169,7 @@ pub enum Wide {
     SMulExtended,
     /// Fraction, then whole part, of the first operand.
     Modf,
-    /// Significand, then exponent as an integer of 32 bits, of the first operand.
+    /// Significand, then exponent as a 32-bit integer, of the first operand.
     Frexp,
 }
 
@@ -180,7 +181,7 @@ pub enum Convert {
     /// Undefined out of range.
     FToU,
     FToS,
-    /// Between float widths. `rounding` of `FPRoundingMode`, if decorated, else what the entry point says.
+    /// Between float widths, with the rounding of an `FPRoundingMode` decoration, or else of the entry point.
     FToF(Option<Rounding>),
     /// Zero-extends or truncates.
     UToU,
@@ -201,12 +202,12 @@ pub enum Rounding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatControls(pub [FloatControl; 3]);
 
-/// What an entry point demands of floats of one width. Nothing demanded: the device chooses.
+/// The entry point's requirements for floats of one width. Without a requirement, the device chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatControl {
-    /// Denormals: `Some(true)` kept, `Some(false)` flushed to zero.
+    /// Denormals: `Some(true)` preserved, `Some(false)` flushed to zero.
     pub denormals_kept: Option<bool>,
-    /// How results are rounded.
+    /// The rounding of results.
     pub rounding: Option<Rounding>,
     /// `SignedZeroInfNanPreserve`.
     pub signed_zero_inf_nan: bool,

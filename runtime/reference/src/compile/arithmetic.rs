@@ -11,7 +11,7 @@ use crate::code::{Binary, Convert, Inst, Rounding, Slot, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {
-    /// Compiles an instruction without effects besides its result, if it is one.
+    /// Compiles an instruction without side effects. Returns whether it is one.
     pub(super) fn pure(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         let op = inst.op;
         if let Some(op) = unary(op) {
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// The registers of an operand that has as many components as the result.
+    /// The registers of an operand with as many components as the result.
     fn operand_cells(&mut self, inst: &Instruction<'_>, index: usize, count: u32) -> Result<Cells> {
         let cells = self.cells(inst.operand(index)?)?;
         if cells.len() != count as usize {
@@ -65,7 +65,7 @@ impl Compiler<'_> {
         Ok(cells)
     }
 
-    /// Refuses an operand whose components have an unexpected type. Returns the type.
+    /// Returns the component type of an operand. Refuses an unexpected one.
     pub(super) fn expect(
         &self,
         inst: &Instruction<'_>,
@@ -79,7 +79,7 @@ impl Compiler<'_> {
         Err(inst.refuse(rule::UNIVERSAL, format!("operand {index} is of type {scalar:?}")))
     }
 
-    /// Refuses a result whose components have an unexpected type.
+    /// Refuses a result with an unexpected component type.
     pub(super) fn expect_result(&self, inst: &Instruction<'_>, scalar: Scalar) -> Result<()> {
         if self.layouts.vector(inst.ty)?.0 == scalar {
             return Ok(());
@@ -87,7 +87,7 @@ impl Compiler<'_> {
         Err(inst.refuse(rule::UNIVERSAL, format!("has a result of another type than {scalar:?}")))
     }
 
-    /// An operation of one operand, on the components of a vector one by one.
+    /// An operation with one operand, applied to each component of a vector.
     pub(super) fn unary(&mut self, inst: &Instruction<'_>, op: Unary) -> Result<()> {
         let scalar = self.expect(inst, 0, family(Inst::Unary { op, bits: 0, d: 0, a: 0 }))?;
         let predicate = matches!(op, Unary::IsNan | Unary::IsInf);
@@ -99,7 +99,7 @@ impl Compiler<'_> {
         self.each(inst, 1, |d, [a, ..]| Inst::Unary { op, bits, d, a })
     }
 
-    /// An operation of two operands of one type.
+    /// An operation with two operands of the same type.
     pub(super) fn binary(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
         let scalar = self.expect(inst, 0, family(Inst::Binary { op, bits: 0, d: 0, a: 0, b: 0 }))?;
         self.expect(inst, 1, |other| other == scalar)?;
@@ -108,7 +108,7 @@ impl Compiler<'_> {
         self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })
     }
 
-    /// An operation of three operands of one type.
+    /// An operation with three operands of the same type.
     pub(super) fn ternary(&mut self, inst: &Instruction<'_>, op: Ternary) -> Result<()> {
         let scalar = self.expect(inst, 0, family(Inst::Ternary { op, bits: 0, d: 0, a: 0, b: 0, c: 0 }))?;
         self.expect(inst, 1, |other| other == scalar)?;
@@ -118,7 +118,7 @@ impl Compiler<'_> {
         self.each(inst, 3, |d, [a, b, c]| Inst::Ternary { op, bits, d, a, b, c })
     }
 
-    /// Emits one scalar operation for each component.
+    /// Emits a scalar operation for each component.
     pub(super) fn each(
         &mut self,
         inst: &Instruction<'_>,
@@ -151,7 +151,7 @@ impl Compiler<'_> {
         self.each(inst, 1, |d, [a, ..]| Inst::Convert { op, from, to, d, a })
     }
 
-    /// The rounding mode that a conversion is decorated with.
+    /// The rounding mode in a conversion's decoration.
     fn rounding(&self, inst: &Instruction<'_>) -> Result<Option<Rounding>> {
         let Some(mode) = self.module.decoration(inst.id, Decoration::FPRoundingMode) else { return Ok(None) };
         match FPRoundingMode::from_u32(mode) {
@@ -175,7 +175,7 @@ impl Compiler<'_> {
         self.result(inst, halves)
     }
 
-    /// Emits operations with two results: the first ones of all components, then the second ones.
+    /// Emits operations with two results: the first results of all components, then the second ones.
     pub(super) fn wide_halves(
         &mut self,
         op: Wide,
@@ -195,7 +195,7 @@ impl Compiler<'_> {
         Ok(low)
     }
 
-    /// Reads registers of one width as registers of another; the first of them holds the low bits.
+    /// Reinterprets registers of one width as registers of another. The first register has the low bits.
     pub(super) fn reinterpret(&mut self, cells: &[Slot], from: u8, to: u8) -> Result<Vec<Slot>> {
         if from == to {
             return Ok(cells.to_vec());
@@ -246,7 +246,7 @@ impl Compiler<'_> {
         }
         let cells = self.cells(id)?;
         if to.bits() == from.bits() {
-            // If nothing changes, the registers stay the same.
+            // If the width is unchanged, so are the registers.
             return self.result(inst, cells);
         }
         let cells = self.reinterpret(&cells, from.bits(), to.bits())?;
@@ -275,7 +275,7 @@ impl Compiler<'_> {
         self.result(inst, results)
     }
 
-    /// Joins the components of a boolean vector.
+    /// Combines the components of a boolean vector.
     fn reduce(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
         self.expect(inst, 0, |scalar| scalar == Scalar::Bool)?;
         self.expect_result(inst, Scalar::Bool)?;
@@ -284,7 +284,7 @@ impl Compiler<'_> {
         self.result(inst, [joined])
     }
 
-    /// All of some registers joined by an operation, from the first to the last.
+    /// Combines registers by an operation, from the first to the last.
     pub(super) fn joined(&mut self, op: Binary, bits: u8, cells: &[Slot]) -> Result<Slot> {
         let mut rest = cells.iter();
         let mut all = rest.next().copied().unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::code::{Atomic, AtomicOp, Barrier, Class, Inst, Scope, Semantics};
 use crate::module::{Instruction, rule};
 use crate::requirements;
 
-/// The atomic operation that an instruction stands for.
+/// The atomic operation of an instruction.
 fn operation(op: Op) -> Option<AtomicOp> {
     Some(match op {
         Op::AtomicLoad => AtomicOp::Load,
@@ -36,7 +36,7 @@ fn operation(op: Op) -> Option<AtomicOp> {
 }
 
 impl Compiler<'_> {
-    /// Compiles an atomic operation, a barrier or a read of the clock, if it is one.
+    /// Compiles an atomic operation, a barrier or a read of the clock. Returns whether it is one.
     pub(super) fn atomic(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         if let Some(op) = operation(inst.op) {
             self.atomic_operation(inst, op)?;
@@ -69,7 +69,7 @@ impl Compiler<'_> {
         Ok(self.code.barriers.len() as u32 - 1)
     }
 
-    /// An operand that says memory semantics. It must be a constant.
+    /// The memory semantics of an operand, which must be a constant.
     fn semantics(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Semantics> {
         let bits = self.constant_operand(inst, id)?;
         let known = u32::try_from(bits).ok().and_then(MemorySemantics::from_bits);
@@ -79,7 +79,7 @@ impl Compiler<'_> {
         let vulkan = self.module.has_vulkan_memory_model();
         let strong = has(MemorySemantics::SEQUENTIALLY_CONSISTENT);
         if strong && vulkan {
-            let message = "is sequentially consistent, which the Vulkan memory model has not";
+            let message = "is sequentially consistent, which the Vulkan memory model doesn't support";
             return Err(inst.refuse(rule::UNIVERSAL, message));
         }
         let orders = [
@@ -159,7 +159,7 @@ impl Compiler<'_> {
         self.scalar(id)
     }
 
-    /// Refuses atomics that the target has not in this kind of memory.
+    /// Refuses atomics that the target doesn't support in this kind of memory.
     fn need_atomic(&self, inst: &Instruction<'_>, op: AtomicOp, bits: u8, float: bool, class: Class) -> Result<()> {
         let shared = class == Class::Workgroup;
         let pair = match (float, bits) {
@@ -175,7 +175,7 @@ impl Compiler<'_> {
         requirements::need(self.target, pair[usize::from(shared)], &message)
     }
 
-    /// Refuses device scope where the target has none.
+    /// Refuses device scope if the target doesn't support it.
     pub(super) fn need_device_scope(&self, inst: &Instruction<'_>) -> Result<()> {
         if !self.module.has_vulkan_memory_model() {
             return Ok(());
@@ -186,7 +186,7 @@ impl Compiler<'_> {
 
     fn clock(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let id = inst.operand(0)?;
-        // Not by way of `scope`: device scope means another feature here.
+        // `scope` is not used here, because device scope requires another feature.
         let feature = match self.constant_operand(inst, id)? {
             1 => Feature::ShaderDeviceClock,
             3 => Feature::ShaderSubgroupClock,
@@ -202,7 +202,7 @@ impl Compiler<'_> {
         let cells = match (scalar, count) {
             (Scalar::Int(64), 1) => vec![d],
             (Scalar::Int(32), 2) => self.reinterpret(&[d], 64, 32)?,
-            _ => return Err(inst.refuse(rule::UNIVERSAL, "is neither one integer of 64 bits nor two of 32")),
+            _ => return Err(inst.refuse(rule::UNIVERSAL, "is neither a 64-bit integer nor two 32-bit ones")),
         };
         self.result(inst, cells)
     }

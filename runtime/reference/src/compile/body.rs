@@ -1,4 +1,4 @@
-//! Functions: their blocks in order, the edges between blocks with the moves for phis, and calls.
+//! Functions: blocks in order, edges between blocks with their moves for phis, and calls.
 
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,27 +18,27 @@ use crate::module::{self, Function, Instruction, Terminator, function::is_line, 
 struct Phi {
     ty: u32,
     result: Cells,
-    /// Values by the blocks that control comes from, by label.
+    /// The values by the label of the preceding block.
     incoming: FxHashMap<u32, u32>,
 }
 
-/// A function that is being compiled.
+/// A function under compilation.
 struct Body<'m> {
     function: &'m Function,
     flow: Flow,
-    /// Blocks by their number in the function: their number in the code, and where they begin.
+    /// For each block of the function, its number in the code, and its label.
     numbers: Vec<u32>,
     labels: Vec<Label>,
     phis: Vec<Vec<Phi>>,
-    /// Number of the first of its loops in the code.
+    /// The number of the function's first loop in the code.
     first_loop: u32,
-    /// For each loop whether invocations wait for each other in it.
+    /// For each loop whether invocations wait for each other inside.
     loop_waits: Vec<bool>,
     callee: Callee,
 }
 
 impl<'m> Compiler<'m> {
-    /// Compiles a function without parameters and all that it calls. Returns where it begins.
+    /// Compiles a function without parameters and everything that it calls. Returns its label.
     pub(super) fn functions(&mut self, main: u32) -> Result<Label> {
         let module = self.module;
         let by_id: FxHashMap<u32, usize> =
@@ -49,7 +49,7 @@ impl<'m> Compiler<'m> {
         if !module.functions[first].parameters.is_empty() {
             return Err(refuse("VUID-StandaloneSpirv-None-04633", "the entry point has parameters"));
         }
-        // In the order of discovery; a function waits if it or a callee does.
+        // In the order of discovery. A function waits if it contains a wait or calls a function that waits.
         let mut order = vec![first];
         let mut met: FxHashSet<usize> = FxHashSet::from_iter([first]);
         let mut callers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
@@ -87,7 +87,7 @@ impl<'m> Compiler<'m> {
         Ok(self.callees.get(&main).map_or(0, |callee| callee.label))
     }
 
-    /// Gives a function its registers.
+    /// Assigns registers to a function.
     fn callee(&mut self, function: &Function, waits: bool) -> Result<Callee> {
         let mut parameters = Vec::new();
         for &(id, ty) in &function.parameters {
@@ -130,7 +130,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Analyses a function and gives numbers to its blocks and loops.
+    /// Analyses a function, and numbers its blocks and loops.
     fn body(&mut self, function: &'m Function, number: u32) -> Result<Body<'m>> {
         let Some(callee) = self.callees.get(&function.id).cloned() else {
             return Err(refuse(rule::UNIVERSAL, format!("%{} is no function", function.id)));
@@ -168,13 +168,13 @@ impl<'m> Compiler<'m> {
         }
         self.code.loops.extend(flow.loops.iter().map(|found| Loop { header: numbers[found.header] }));
         let mut labels: Vec<Label> = function.blocks.iter().map(|_| self.emit.label()).collect();
-        // Nothing in the function leads to its first block.
+        // A function's first block has no predecessors.
         labels[0] = callee.label;
         let phis = function.blocks.iter().map(|_| Vec::new()).collect();
         Ok(Body { function, flow, numbers, labels, phis, first_loop, loop_waits, callee })
     }
 
-    /// Gives registers to the phis of a block.
+    /// Assigns registers to the phis of a block.
     fn phis(&mut self, block: &module::Block) -> Result<Vec<Phi>> {
         let mut phis = Vec::new();
         for inst in block.instructions.clone().map(|at| self.module.instruction(at)) {
@@ -194,7 +194,7 @@ impl<'m> Compiler<'m> {
         Ok(phis)
     }
 
-    /// Notes the source line that an instruction says.
+    /// Records the source line of an instruction.
     fn line(&mut self, inst: &Instruction<'_>) -> Result<()> {
         match inst.op {
             Op::Line => {
@@ -205,7 +205,7 @@ impl<'m> Compiler<'m> {
                     files.len() - 1
                 });
                 let line = inst.operand(1)?;
-                // Lines count from 1.
+                // Lines are counted from 1.
                 self.emit.place.line = (line != 0).then_some(SourceLine { file: file as u32, line });
             }
             Op::NoLine => self.emit.place.line = None,
@@ -220,11 +220,11 @@ impl<'m> Compiler<'m> {
         }
         self.emit.place.word = inst.word;
         match inst.op {
-            // Its registers have been given and are filled on the edges.
+            // Registers of phis are already assigned, and are filled on the edges.
             Op::Phi if self.values.contains_key(&inst.id) => {}
             Op::FunctionCall => self.call(inst)?,
             Op::ExtInst => self.extended(inst)?,
-            // A promise that only helps compilers.
+            // A hint for compilers only.
             Op::AssumeTrueKHR => {}
             _ => {
                 let known = self.memory_operation(inst)?
@@ -242,11 +242,11 @@ impl<'m> Compiler<'m> {
     fn call(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let id = inst.operand(0)?;
         let Some(callee) = self.callees.get(&id).cloned() else {
-            return Err(inst.refuse(rule::UNIVERSAL, "calls what is no function"));
+            return Err(inst.refuse(rule::UNIVERSAL, "calls something that is not a function"));
         };
         let ty = self.definition(id)?.operand(1)?;
         let Some(module::Type::Function { parameters, result }) = self.module.get_type(ty) else {
-            return Err(inst.refuse(rule::UNIVERSAL, "calls what is no function"));
+            return Err(inst.refuse(rule::UNIVERSAL, "calls something that is not a function"));
         };
         let arguments = inst.rest(1);
         if *result != inst.ty || arguments.len() != parameters.len() {
@@ -265,7 +265,7 @@ impl<'m> Compiler<'m> {
         }
         self.emit.emit(Inst::Call(callee.label))?;
         if callee.result.is_empty() {
-            // Nothing can use it: a function without a result has type void.
+            // A function without a result has the type void, so nothing can use the result.
             return Ok(());
         }
         let first = self.copies(&callee.result)?;
@@ -277,7 +277,7 @@ impl<'m> Compiler<'m> {
             &Terminator::Branch(to) => self.follow(body, block, to)?,
             &Terminator::Conditional { condition, yes, no } => {
                 if self.vector_of(condition)? != (Scalar::Bool, 1) {
-                    return Err(inst.refuse(rule::UNIVERSAL, "branches on what is no boolean"));
+                    return Err(inst.refuse(rule::UNIVERSAL, "branches on something that is not a boolean"));
                 }
                 let condition = self.scalar(condition)?;
                 let mut detours = Vec::new();
@@ -314,7 +314,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Where a conditional branch goes: directly to the block, or through a detour if the edge has work to do.
+    /// The target of a conditional branch: the block itself, or a detour if the edge needs moves.
     fn edge(&mut self, body: &Body<'m>, from: usize, to: usize, detours: &mut Vec<(Label, usize)>) -> Result<Label> {
         if let Some(&(label, _)) = detours.iter().find(|detour| detour.1 == to) {
             return Ok(label);
@@ -335,7 +335,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Takes an edge: fills the phis of the target block, counts iterations, and jumps there.
+    /// Follows an edge: fills the phis of the target block, counts iterations, and jumps there.
     fn follow(&mut self, body: &Body<'m>, from: usize, to: usize) -> Result<()> {
         let label = body.function.blocks[from].label;
         let mut moves = Vec::new();
@@ -357,7 +357,7 @@ impl<'m> Compiler<'m> {
         self.emit.emit(Inst::Jump(body.labels[to]))
     }
 
-    /// Moves registers (target, source) as if all sources were read before any target is written.
+    /// Moves registers (target, source) in parallel: all sources are read before any target is written.
     fn moves_at_once(&mut self, mut moves: Vec<(Slot, Slot)>) -> Result<()> {
         moves.retain(|(d, a)| d != a);
         let mut readers: FxHashMap<Slot, u32> = FxHashMap::default();
@@ -374,14 +374,14 @@ impl<'m> Compiler<'m> {
                 }
             }
         }
-        // The rest are cycles. One register of each is saved elsewhere, which frees it for the others.
+        // The remaining moves form cycles. One register of each is saved elsewhere, which frees it for the others.
         for (d, _) in moves {
             if !sources.contains_key(&d) {
                 continue;
             }
             let aside = self.emit.fresh(1)?;
             self.emit.emit(Inst::Move { d: aside, a: d })?;
-            // Walk the cycle backwards: every register has one reader.
+            // Walk the cycle backwards: every register has exactly one reader.
             let mut at = d;
             while let Some(a) = sources.remove(&at) {
                 let a_or_aside = if a == d { aside } else { a };
@@ -393,7 +393,7 @@ impl<'m> Compiler<'m> {
     }
 }
 
-/// The effect of an edge on iteration counts of loops in which invocations wait for each other.
+/// The effect of an edge on iteration counts, for loops in which invocations wait for each other.
 fn loop_step(body: &Body<'_>, from: usize, to: usize) -> Option<Inst> {
     let number = body.flow.headed[to].filter(|&number| body.loop_waits[number])?;
     let index = body.first_loop + number as u32;

@@ -1,4 +1,4 @@
-//! The state of compilation, and values by their ids.
+//! The state of the compiler, and values by id.
 
 use ptx2spv_target::Target;
 use rustc_hash::FxHashMap;
@@ -11,27 +11,27 @@ use super::value::{Cells, Value};
 use crate::code::{Code, Slot};
 use crate::module::{Instruction, Module, rule};
 
-/// Most registers named by values, so that small modules can't take all memory.
+/// Maximum number of registers named by values, so that a small module can't exhaust memory.
 const NAMED_LIMIT: usize = 1 << 22;
 
 /// An entry point under compilation.
 pub(super) struct Compiler<'m> {
     pub(super) module: &'m Module,
     pub(super) target: &'m Target,
-    /// Everything but instructions and constants, which `emit` has until the end.
+    /// Everything except instructions and constants, which are in `emit` until the end.
     pub(super) code: Code,
     pub(super) emit: Emitter,
     pub(super) layouts: Layouts,
     pub(super) values: FxHashMap<u32, Value>,
-    /// Registers that `values` names.
+    /// Number of registers named in `values`.
     pub(super) named: usize,
-    /// Facts about pointers besides their addresses.
+    /// Facts about pointers other than their addresses.
     pub(super) facts: FxHashMap<u32, PointerFacts>,
     /// Work to do before the entry point begins.
     pub(super) deferred: Vec<Deferred>,
-    /// Functions by id: what callers need to know about them.
+    /// Functions by id, with the information that callers need.
     pub(super) callees: FxHashMap<u32, Callee>,
-    /// What has been placed in workgroup memory.
+    /// Workgroup memory allocated so far.
     pub(super) shared: Shared,
 }
 
@@ -71,7 +71,7 @@ impl<'m> Compiler<'m> {
         self.layouts.vector(self.type_of(id)?)
     }
 
-    /// What an id stands for.
+    /// The value of an id.
     pub(super) fn value(&mut self, id: u32) -> Result<Value> {
         match self.values.get(&id) {
             Some(value) => Ok(value.clone()),
@@ -87,7 +87,9 @@ impl<'m> Compiler<'m> {
                 let zero = self.emit.constant(0);
                 Ok(vec![zero; self.layouts.cells(ty)? as usize].into())
             }
-            Value::Input(..) => Err(refuse(rule::UNIVERSAL, format!("%{id} points to an input and is no value here"))),
+            Value::Input(..) => {
+                Err(refuse(rule::UNIVERSAL, format!("%{id} points to an input and is not a value here")))
+            }
         }
     }
 
@@ -99,10 +101,10 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The registers of a value, one after another.
+    /// The registers of a value, made contiguous.
     pub(super) fn contiguous(&mut self, cells: &[Slot]) -> Result<Slot> {
         let Some(&first) = cells.first() else { return self.emit.fresh(0) };
-        // Constants get their places later.
+        // Constants get their final registers later.
         let constant = cells.iter().any(|&slot| self.emit.constant_bits(slot).is_some());
         let in_order = !constant && cells.iter().zip(first..).all(|(&slot, expected)| slot == expected);
         if cells.len() == 1 || in_order {
@@ -111,7 +113,7 @@ impl<'m> Compiler<'m> {
         self.copies(cells)
     }
 
-    /// New registers with the same contents, one after another.
+    /// Copies to new, contiguous registers.
     pub(super) fn copies(&mut self, cells: &[Slot]) -> Result<Slot> {
         let first = self.emit.fresh(cells.len() as u32)?;
         for (d, &a) in (first..).zip(cells) {
@@ -132,7 +134,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Defines an instruction's result as these registers.
+    /// Defines an instruction's result by its registers.
     pub(super) fn result(&mut self, inst: &Instruction<'_>, cells: impl Into<Cells>) -> Result<()> {
         let cells = cells.into();
         if self.layouts.cells(inst.ty)? as usize != cells.len() {
@@ -141,13 +143,13 @@ impl<'m> Compiler<'m> {
         self.define(inst.id, Value::Cells(cells))
     }
 
-    /// As [`Self::result`], for registers one after another.
+    /// Like [`Self::result`], for contiguous registers.
     pub(super) fn result_at(&mut self, inst: &Instruction<'_>, first: Slot) -> Result<()> {
         let count = self.layouts.cells(inst.ty)?;
         self.result(inst, (first..first + count).collect::<Cells>())
     }
 
-    /// The value of an operand that must be a constant of an integer type.
+    /// The value of an operand that must be an integer constant.
     pub(super) fn constant_operand(&mut self, inst: &Instruction<'_>, id: u32) -> Result<u64> {
         let slot = self.scalar(id)?;
         self.emit.constant_bits(slot).ok_or_else(|| inst.refuse(rule::UNIVERSAL, format!("%{id} must be a constant")))

@@ -1,4 +1,4 @@
-//! Construction and extraction of composites, mostly by naming registers.
+//! Construction and extraction of composites, mostly by renaming registers.
 
 use rspirv::spirv::Op;
 
@@ -11,7 +11,7 @@ use crate::code::{Inst, Slot};
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {
-    /// Compiles an instruction about composites, if it is one.
+    /// Compiles a composite instruction. Returns whether it is one.
     pub(super) fn composite_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         match inst.op {
             Op::CompositeConstruct => self.composite(inst)?,
@@ -47,7 +47,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// A composite of its parts. Vectors may also be made of vectors.
+    /// A composite from its parts. Vectors may also be made of vectors.
     pub(super) fn composite(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let wrong = || inst.refuse(rule::UNIVERSAL, "has parts that don't fit its type");
         let parts = inst.operands;
@@ -81,7 +81,7 @@ impl Compiler<'_> {
             }
             _ => return Err(wrong()),
         }
-        // Before the registers are named: constituents may be large, and there may be many of them.
+        // Allocated first, because there may be many large parts.
         let mut cells = Vec::with_capacity(self.layouts.cells(inst.ty)? as usize);
         for &part in parts {
             cells.extend_from_slice(&self.cells(part)?);
@@ -89,13 +89,13 @@ impl Compiler<'_> {
         self.result(inst, cells)
     }
 
-    /// Follows literal indices into a composite: the type of the part and where its registers begin.
+    /// Follows literal indices into a composite. Returns the type of the part and its first register.
     fn part(&self, inst: &Instruction<'_>, mut ty: u32, indices: &[u32]) -> Result<(u32, u32)> {
         let mut start = 0;
         for &index in indices {
             let outside = || inst.refuse(rule::UNIVERSAL, format!("there is no part {index}"));
             let (part, count, stride) = match &self.layouts.get(ty)?.kind {
-                // What follows has no type by id, but nothing follows.
+                // A component needs no type id, since indices end here.
                 Kind::Vector { count, .. } => (self.module.get_type(ty).and_then(component).unwrap_or(0), *count, 1),
                 &Kind::Matrix { column: part, count } | &Kind::Array { element: part, length: count, .. } => {
                     (part, count, self.layouts.cells(part)?)
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         let cells = self.cells(id)?;
         let (ty, start) = self.part(inst, self.type_of(id)?, inst.rest(1))?;
         let count = self.layouts.cells(ty)?;
-        // The value has all registers of its type, so the part's are among them.
+        // The value has all registers of its type, including those of the part.
         let part = &cells[start as usize..(start + count) as usize];
         if ty != inst.ty {
             return Err(inst.refuse(rule::UNIVERSAL, "extracts a part of another type"));
@@ -177,7 +177,7 @@ impl Compiler<'_> {
         self.result(inst, [d])
     }
 
-    /// The register with a computed index.
+    /// The register at a computed index.
     pub(super) fn pick(&mut self, cells: &[Slot], bits: u8, index: Slot, count: u32) -> Result<Slot> {
         let constant = self.emit.constant_bits(index).and_then(|index| cells.get(usize::try_from(index).ok()?));
         if let Some(&slot) = constant {
@@ -222,7 +222,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The value of a module-level `OpUndef`: registers that are filled before the entry point begins.
+    /// The value of an `OpUndef` outside of functions: registers that are filled before the entry point begins.
     pub(super) fn global_undefined(&mut self, inst: &Instruction<'_>) -> Result<Value> {
         let count = self.layouts.cells(inst.ty)?;
         let first = self.emit.fresh(count)?;

@@ -1,4 +1,4 @@
-//! Types and constants of a module, with specialization constants given their values.
+//! Types and constants of a module, with specialization constants replaced by their values.
 
 use rspirv::spirv::{Decoration, Op};
 
@@ -9,7 +9,7 @@ use super::value::{Cells, Value};
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {
-    /// Goes through everything outside of functions, in order.
+    /// Processes everything outside of functions, in order.
     pub(super) fn globals(&mut self, specialization: &[(u32, u64)]) -> Result<()> {
         let module = self.module;
         self.emit.folds = true;
@@ -17,7 +17,7 @@ impl Compiler<'_> {
             let inst = module.instruction(index);
             self.emit.place.word = inst.word;
             match inst.op {
-                // These are created at their first use.
+                // Created on first use.
                 Op::Variable | Op::Undef => {}
                 op if op.is_type() => self.declare_type(&inst)?,
                 Op::ConstantNull => {
@@ -62,7 +62,7 @@ impl Compiler<'_> {
         specialization.iter().find(|entry| entry.0 == id).map(|entry| entry.1)
     }
 
-    /// A constant of a scalar type. Narrow literals are sign-extended in their word; registers hold zeroes there.
+    /// A scalar constant. Narrow literals are sign-extended in their word, but zero-extended in registers.
     fn literal(&mut self, inst: &Instruction<'_>, bits: u64) -> Result<()> {
         let (scalar, count) = self.layouts.vector(inst.ty)?;
         if count != 1 || matches!(scalar, Scalar::Pointer(_)) {
@@ -78,7 +78,7 @@ impl Compiler<'_> {
         let op = Op::from_u32(op).ok_or_else(|| inst.refuse(rule::UNIVERSAL, format!("unknown opcode {op}")))?;
         let inner = Instruction { op, operands: inst.rest(1), ..*inst };
         if inner.op == Op::SpecConstantOp || !self.pure(&inner)? {
-            return Err(inst.refuse(rule::UNIVERSAL, format!("Op{op:?} makes no constants")));
+            return Err(inst.refuse(rule::UNIVERSAL, format!("Op{op:?} can't be used for constants")));
         }
         let cells: Cells = self.cells(inst.id)?;
         if cells.iter().any(|&slot| self.emit.constant_bits(slot).is_none()) {

@@ -1,4 +1,4 @@
-//! Dot products of integers.
+//! Integer dot products.
 
 use rspirv::spirv::{Op, PackedVectorFormat};
 
@@ -9,7 +9,7 @@ use super::value::Cells;
 use crate::code::{Binary, Convert, Inst, Slot, Ternary};
 use crate::module::{Instruction, rule};
 
-/// How the components of the two vectors are extended, whether sums are signed, and whether one is added that saturates.
+/// The properties of a dot product: extension of both vectors' components, signed sums, and saturating accumulation.
 struct Product {
     extend: [Convert; 2],
     signed: bool,
@@ -28,7 +28,7 @@ fn product(op: Op) -> Option<Product> {
 }
 
 impl Compiler<'_> {
-    /// Compiles a dot product of integers, if it is one.
+    /// Compiles an integer dot product. Returns whether it is one.
     pub(super) fn integer_dot(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         let Some(product) = product(inst.op) else { return Ok(false) };
         let (result, count) = self.layouts.vector(inst.ty)?;
@@ -47,7 +47,7 @@ impl Compiler<'_> {
         if result.bits() < from || (product.accumulates && from > 16) {
             return Err(inst.refuse(rule::UNSUPPORTED, "has a result or components of this width"));
         }
-        // Sums that saturate are computed exactly: products of 16 bits and a sum of at most 32 fit into 64.
+        // Saturating sums are computed exactly: 16-bit products and a sum of at most 32 bits fit into 64 bits.
         let to = if product.accumulates { 64 } else { result.bits() };
         let operands = [
             self.components(a, packed, from, to, product.extend[0])?,
@@ -69,7 +69,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// The components of a vector, extended.
+    /// The components of a vector, extended to a width.
     fn components(&mut self, id: u32, packed: bool, from: u8, to: u8, op: Convert) -> Result<Vec<Slot>> {
         let cells: Cells = self.cells(id)?;
         let cells = if packed { self.reinterpret(&cells, 32, 8)? } else { cells.to_vec() };
@@ -79,7 +79,7 @@ impl Compiler<'_> {
         cells.iter().map(|&a| self.emit.compute(|d| Inst::Convert { op, from, to, d, a })).collect()
     }
 
-    /// A sum of 64 bits and an accumulator, clamped to the accumulator's range.
+    /// Adds a 64-bit sum to an accumulator, clamped to the accumulator's range.
     fn saturated(&mut self, inst: &Instruction<'_>, product: &Product, bits: u8, sum: Slot) -> Result<Slot> {
         let id = inst.operand(2)?;
         if self.vector_of(id)? != (Scalar::Int(bits), 1) || bits > 32 {

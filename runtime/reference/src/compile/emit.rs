@@ -1,4 +1,4 @@
-//! Collects instructions, registers, constants and jump targets, and assigns their final numbers at the end.
+//! Collects instructions, registers, constants and jump targets, and numbers them at the end.
 
 use rustc_hash::FxHashMap;
 
@@ -9,31 +9,31 @@ use crate::config::Plain;
 use crate::finding::Refusal;
 use crate::module::rule;
 
-/// Most instructions of an entry point.
+/// Maximum number of instructions of an entry point.
 const INST_LIMIT: usize = 1 << 22;
 
-/// Most registers of an invocation, so that a workgroup's fit into the host's memory.
+/// Maximum number of registers of an invocation, so that a workgroup's registers fit into the host's memory.
 const SLOT_LIMIT: u32 = 1 << 18;
 
-/// Marks slots of constants before they are numbered.
+/// Marks slots of constants until they are numbered.
 const CONSTANT: Slot = 1 << 31;
 
-/// A jump target. Until [`Emitter::finish`] instructions have it in place of a [`Pc`](crate::code::Pc).
+/// A jump target. Until [`Emitter::finish`], instructions contain labels instead of [`Pc`](crate::code::Pc)s.
 pub(super) type Label = u32;
 
 #[derive(Default)]
 pub(super) struct Emitter {
     insts: Vec<Inst>,
     places: Vec<Origin>,
-    /// Where the instructions that are emitted next come from.
+    /// The origin of the next instructions.
     pub(super) place: Origin,
     slots: u32,
     constants: Vec<u64>,
     constant_slots: FxHashMap<u64, Slot>,
     labels: Vec<u32>,
-    /// The last place that a label was bound to.
+    /// The last position with a label.
     last_bound: Option<usize>,
-    /// Whether operations on constants are computed at once.
+    /// Whether operations on constants are folded.
     pub(super) folds: bool,
 }
 
@@ -48,7 +48,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// New registers, one after another.
+    /// New contiguous registers.
     pub(super) fn fresh(&mut self, count: u32) -> Result<Slot, Refusal> {
         let first = self.slots;
         match first.checked_add(count) {
@@ -60,19 +60,19 @@ impl Emitter {
 
     /// The register of a constant.
     pub(super) fn constant(&mut self, bits: u64) -> Slot {
-        // `constants` stays far below 2^31: each has an instruction or a word of the module after it.
+        // The number of constants stays far below 2^31: each has an instruction or a word of the module.
         *self.constant_slots.entry(bits).or_insert_with(|| {
             self.constants.push(bits);
             CONSTANT | (self.constants.len() - 1) as u32
         })
     }
 
-    /// What a register holds, if it is a constant's.
+    /// The value of a register that is a constant.
     pub(super) fn constant_bits(&self, slot: Slot) -> Option<u64> {
         if slot & CONSTANT == 0 { None } else { self.constants.get((slot & !CONSTANT) as usize).copied() }
     }
 
-    /// Emits an operation with one result, whose register it makes into the instruction's.
+    /// Emits an operation with one result, and returns the result's register.
     pub(super) fn compute(&mut self, inst: impl FnOnce(Slot) -> Inst) -> Result<Slot, Refusal> {
         let d = self.slots;
         let inst = inst(d);
@@ -108,7 +108,7 @@ impl Emitter {
         (self.labels.len() - 1) as Label
     }
 
-    /// Binds a label to what is emitted next. A jump to here just before is left out.
+    /// Binds a label to the next instruction. A jump to it directly before is removed.
     pub(super) fn bind(&mut self, label: Label) {
         if self.last_bound != Some(self.insts.len()) && self.insts.last() == Some(&Inst::Jump(label)) {
             self.insts.pop();
@@ -118,12 +118,12 @@ impl Emitter {
         self.labels[label as usize] = self.insts.len() as u32;
     }
 
-    /// Where a label is bound to.
+    /// The position of a label.
     pub(super) fn position(&self, label: Label) -> u32 {
         self.labels[label as usize]
     }
 
-    /// Numbers constants and registers and resolves labels, in all of `code`, to which it adds the instructions.
+    /// Numbers constants and registers and resolves labels, everywhere in `code`. Adds the instructions to it.
     pub(super) fn finish(self, code: &mut Code) {
         let Self { insts, places, slots, constants, labels, .. } = self;
         code.insts = insts;
@@ -150,7 +150,7 @@ impl Emitter {
     }
 }
 
-/// Calls `f` for every register that instructions name.
+/// Calls `f` for every register in instructions.
 fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
     for inst in &mut code.insts {
         match inst {
@@ -200,7 +200,7 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
     }
 }
 
-/// Calls `f` for every place that instructions may go to.
+/// Calls `f` for every jump target in instructions.
 fn visit_targets(code: &mut Code, mut f: impl FnMut(&mut Label)) {
     for inst in &mut code.insts {
         match inst {

@@ -1,48 +1,48 @@
-//! What compilation records about functions, pointers and variables.
+//! Records about functions, pointers and variables.
 
 use super::emit::Label;
 use super::layout::MatrixLayout;
 use super::value::Cells;
 use crate::code::Slot;
 
-/// What callers need to know of a function.
+/// The information about a function that its callers need.
 #[derive(Clone, Debug)]
 pub(super) struct Callee {
-    /// Where it begins.
+    /// The function's first instruction.
     pub(super) label: Label,
-    /// The registers of its parameters, one parameter after another.
+    /// The registers of all parameters, in order.
     pub(super) parameters: Cells,
-    /// The registers that its result is left in.
+    /// The registers of the result.
     pub(super) result: Cells,
-    /// Whether it waits for other invocations anywhere, also in functions that it calls.
+    /// Whether the function, or one that it calls, waits for other invocations.
     pub(super) waits: bool,
 }
 
-/// Facts about a pointer besides its address.
+/// Facts about a pointer other than its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PointerFacts {
-    /// The descriptor that it points into.
+    /// The descriptor that the pointer points into.
     pub(super) binding: Option<u32>,
     pub(super) coherent: bool,
     pub(super) volatile: bool,
-    /// Whether the module promises not to write there.
+    /// Whether the module promises not to write through it.
     pub(super) read_only: bool,
-    /// How matrices lie there, or the columns of one.
+    /// The memory layout of matrices, or of a matrix's columns.
     pub(super) matrix: Option<MatrixLayout>,
 }
 
-/// Work before the entry point begins.
+/// Work to do before the entry point begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Deferred {
-    /// The registers of an `OpUndef` outside of functions are filled.
+    /// Fill the registers of an `OpUndef` outside of functions.
     Undefined { word: u32, ty: u32, first: Slot },
-    /// The address of a descriptor is fetched.
+    /// Fetch the address of a descriptor.
     Address { word: u32, binding: u32, d: Slot },
-    /// A `Private` variable gets its initial value.
+    /// Initialize a `Private` variable.
     Initial { word: u32, pointer: Slot, ty: u32, value: u32 },
 }
 
-/// Workgroup memory so far.
+/// Workgroup memory allocated so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shared {
     /// Whether there are variables without an explicit layout.
@@ -50,7 +50,7 @@ pub(super) struct Shared {
     /// Blocks with an explicit layout, and whether all of them are `Aliased`.
     pub(super) blocks: u32,
     pub(super) all_aliased: bool,
-    /// Variables with a null initialiser, and all.
+    /// The number of variables with a null initializer, and of all variables.
     pub(super) zeroed: u32,
     pub(super) count: u32,
 }

@@ -1,20 +1,20 @@
-//! Control flow of a function: which blocks are reached, what loops they are in, and which edges go back.
+//! Control flow of a function: reachable blocks, loops, and back edges.
 
 use crate::finding::Refusal;
 use crate::module::{Block, Function, Merge, rule};
 
 use super::refusal::{Result, refuse};
 
-/// Most blocks of a function.
+/// Maximum number of blocks of a function.
 const BLOCK_LIMIT: usize = 1 << 16;
 
-/// Deepest nesting of control flow that consumers must accept.
+/// The depth of nested control flow that SPIR-V consumers must accept.
 const NESTING_LIMIT: usize = 1023;
 
 /// A loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
-    /// The block where it begins.
+    /// The loop's first block.
     pub(super) header: usize,
 }
 
@@ -25,9 +25,9 @@ pub(super) struct Flow {
     pub(super) reached: Vec<bool>,
     /// Loops, outer ones before those in them.
     pub(super) loops: Vec<Loop>,
-    /// For every block the loops around it, outermost first.
+    /// For every block, the loops around it, outermost first.
     pub(super) around: Vec<Vec<usize>>,
-    /// For every block the loop that it is the header of.
+    /// For every block, the loop that it heads.
     pub(super) headed: Vec<Option<usize>>,
 }
 
@@ -35,7 +35,7 @@ impl Flow {
     /// Analyses a function.
     ///
     /// # Errors
-    /// Its control flow is not structured: edges go back to other than headers of the loops that they are in.
+    /// The control flow is not structured: an edge goes back to a block that is not the header of a loop around it.
     pub(super) fn new(function: &Function) -> Result<Self> {
         let blocks = &function.blocks;
         if blocks.len() > BLOCK_LIMIT {
@@ -53,7 +53,7 @@ impl Flow {
             around: vec![Vec::new(); blocks.len()],
             headed: vec![None; blocks.len()],
         };
-        // Dominators come before what they dominate.
+        // Dominators are visited before the blocks that they dominate.
         for &block in &tree.order {
             let mut around = if block == 0 { Vec::new() } else { flow.around[tree.parent[block]].clone() };
             around.retain(|&number: &usize| merge_of(&blocks[flow.loops[number].header]) != Some(block));
@@ -77,7 +77,7 @@ impl Flow {
         Ok(flow)
     }
 
-    /// Whether an edge goes back to the header of a loop that it is in.
+    /// Whether an edge goes back to the header of a loop around it.
     pub(super) fn goes_back(&self, from: usize, to: usize) -> bool {
         self.headed[to].is_some_and(|number| self.around[from].contains(&number))
     }
@@ -95,7 +95,7 @@ fn merge_of(block: &Block) -> Option<usize> {
     }
 }
 
-/// Successors, and those that a merge instruction names.
+/// The successors, and the blocks named by a merge instruction.
 fn with_merge(next: &[usize], block: &Block) -> Vec<usize> {
     let mut next = next.to_vec();
     match block.merge {
@@ -106,7 +106,7 @@ fn with_merge(next: &[usize], block: &Block) -> Vec<usize> {
     next
 }
 
-/// The nodes that can be reached from the first one, each after all that it leads to other than by going back.
+/// The nodes reachable from the first one, each after all its successors except those along back edges.
 fn postorder(next: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; next.len()];
     let mut order = Vec::new();
@@ -132,11 +132,11 @@ fn postorder(next: &[Vec<usize>]) -> Vec<usize> {
 
 /// Dominators by the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm").
 struct Dominators {
-    /// Nodes that are reached, in reverse postorder.
+    /// Reachable nodes in reverse postorder.
     order: Vec<usize>,
-    /// Places of nodes in `order`; `None` for those that are not reached.
+    /// Positions of nodes in `order`; `None` for unreachable ones.
     position: Vec<Option<usize>>,
-    /// Immediate dominators; the first node is its own. Those of nodes that are not reached mean nothing.
+    /// Immediate dominators. The first node is its own, and those of unreachable nodes are meaningless.
     parent: Vec<usize>,
 }
 
@@ -169,7 +169,7 @@ impl Dominators {
                     }
                     a
                 });
-                // In reverse postorder at least one predecessor has come before.
+                // In reverse postorder, at least one predecessor has been visited.
                 if let Some(common) = common
                     && (!found[node] || parent[node] != common)
                 {

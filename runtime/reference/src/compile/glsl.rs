@@ -1,5 +1,5 @@
-//! `GLSL.std.450`: scalar functions are operations of their own; others are composed of these as the specification
-//! says.
+//! `GLSL.std.450`: scalar functions are operations of their own, others are composed of these as the specification
+//! defines.
 
 use ptx2spv_target::marks;
 use rspirv::spirv::GlslStd450Op as Glsl;
@@ -119,7 +119,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles an instruction that has no effect of its own, if it is one of [`marks`].
+    /// Compiles an instruction without effect of its own, if it is one of [`marks`].
     fn mark(&mut self, inst: &Instruction<'_>, set: u32) -> Result<()> {
         if self.module.set_name(set) == Some(marks::SET) && inst.operand(1)? == marks::ARRIVE {
             let thread = self.scalar(inst.operand(2)?)?;
@@ -137,7 +137,7 @@ impl Compiler<'_> {
         self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op: Binary::Ldexp, bits, d, a, b })
     }
 
-    /// `Modf` and `Frexp`, which store their second result, or have a struct of both.
+    /// `Modf` and `Frexp`, which store their second result or return a struct.
     fn parts(&mut self, inst: &Instruction<'_>, op: Wide, stores: bool) -> Result<()> {
         let operand = inst.operand(0)?;
         let (scalar, count) = self.vector_of(operand)?;
@@ -165,7 +165,7 @@ impl Compiler<'_> {
         self.result(inst, first)
     }
 
-    /// The registers of operands that are vectors of floats of one width, and that width.
+    /// The registers of operands that are vectors of floats of one width, and the width.
     fn floats<const N: usize>(&mut self, inst: &Instruction<'_>) -> Result<(u8, [Vec<Slot>; N])> {
         let (scalar, count) = self.vector_of(inst.operand(0)?)?;
         self.expect_result(inst, scalar)?;
@@ -188,12 +188,12 @@ impl Compiler<'_> {
         self.emit.compute(|d| Inst::Unary { op, bits, d, a })
     }
 
-    /// An operation on the components of vectors one by one.
+    /// An operation on pairs of components.
     fn map2(&mut self, op: Binary, bits: u8, a: &[Slot], b: &[Slot]) -> Result<Vec<Slot>> {
         a.iter().zip(b).map(|(&a, &b)| self.apply(op, bits, a, b)).collect()
     }
 
-    /// An operation on the components of a vector, each with the same scalar.
+    /// An operation on each component and a scalar.
     pub(super) fn scale(&mut self, op: Binary, bits: u8, a: &[Slot], b: Slot) -> Result<Vec<Slot>> {
         a.iter().map(|&a| self.apply(op, bits, a, b)).collect()
     }
@@ -297,7 +297,7 @@ impl Compiler<'_> {
         self.result(inst, result)
     }
 
-    /// 1 as a float of a width.
+    /// 1 as a float of the given width.
     pub(super) fn one(&mut self, bits: u8) -> Slot {
         self.emit.constant(match bits {
             16 => 0x3c00,

@@ -1,4 +1,4 @@
-//! Operations of a subgroup.
+//! Subgroup operations.
 
 use rspirv::spirv::{GroupOperation, Op};
 
@@ -8,16 +8,16 @@ use super::refusal::Result;
 use crate::code::{Group, GroupArithmetic, GroupOp, Inst, Scan, Scope, Slot};
 use crate::module::{Instruction, rule};
 
-/// How an operation's operands are laid out.
+/// The operands of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// A value, after the scope.
+    /// The scope, then a value.
     Value,
-    /// A value and a scalar, after the scope.
+    /// The scope, then a value and a scalar.
     ValueAndScalar,
-    /// A group operation and a value, after the scope, and perhaps a cluster's size.
+    /// The scope, then a group operation and a value, and perhaps the cluster size.
     Scan,
-    /// Nothing but the scope.
+    /// Only the scope.
     Nothing,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn waits_for_others(op: Op) -> bool {
     op == Op::ControlBarrier || plain(op).is_some() || scanned(op).is_some() || op == Op::GroupNonUniformQuadSwap
 }
 
-/// Operations that are not made of a scan, how their operands lie, and whether a scope comes first.
+/// Operations that are not scans, with their operands, and whether a scope comes first.
 fn plain(op: Op) -> Option<(GroupOp, Shape, bool)> {
     use Shape::{Nothing, Value, ValueAndScalar};
     Some(match op {
@@ -57,7 +57,7 @@ fn plain(op: Op) -> Option<(GroupOp, Shape, bool)> {
     })
 }
 
-/// Operations that join values; `None` counts bits of a ballot.
+/// Operations that combine values; `None` counts bits of a ballot.
 fn scanned(op: Op) -> Option<Option<GroupArithmetic>> {
     Some(Some(match op {
         Op::GroupNonUniformBallotBitCount => return Some(None),
@@ -79,7 +79,7 @@ fn scanned(op: Op) -> Option<Option<GroupArithmetic>> {
 }
 
 impl Compiler<'_> {
-    /// Compiles an operation of a subgroup, if it is one.
+    /// Compiles a subgroup operation. Returns whether it is one.
     pub(super) fn group_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         let (op, shape, scope_first) = match (plain(inst.op), scanned(inst.op)) {
             (Some(plain), _) => plain,
@@ -91,7 +91,7 @@ impl Compiler<'_> {
         if scope_first {
             if self.scope(inst, inst.operand(0)?)? != Scope::Subgroup {
                 let rule = "VUID-StandaloneSpirv-None-04642";
-                return Err(inst.refuse(rule, "has a scope other than that of the subgroup"));
+                return Err(inst.refuse(rule, "has a scope other than Subgroup"));
             }
             first = 1;
         }
@@ -124,7 +124,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// What the interpreter relies on: operands and result of the right widths and counts.
+    /// Checks the widths and counts of operands and results that the interpreter relies on.
     fn check_shapes(&self, inst: &Instruction<'_>, op: GroupOp, scalar: Scalar, components: u32) -> Result<()> {
         let result = self.layouts.vector(inst.ty)?;
         let ballot = (Scalar::Int(32), 4);
@@ -171,13 +171,13 @@ impl Compiler<'_> {
         })
     }
 
-    /// The constant that says a cluster's size, if there is such an operand.
+    /// The constant operand with the cluster size, if there is one.
     fn cluster(&mut self, inst: &Instruction<'_>, index: usize) -> Result<Option<u32>> {
         let Some(&id) = inst.operands.get(index) else { return Ok(None) };
         let size = self.constant_operand(inst, id)?;
         match u32::try_from(size) {
             Ok(size) if size.is_power_of_two() => Ok(Some(size)),
-            _ => Err(inst.refuse(rule::INSTRUCTION, format!("a cluster of {size} is no power of two"))),
+            _ => Err(inst.refuse(rule::INSTRUCTION, format!("the cluster size {size} is not a power of two"))),
         }
     }
 

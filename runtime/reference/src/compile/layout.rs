@@ -1,7 +1,7 @@
-//! Types with their constants specialised: how many registers a value takes, and how it lies in memory.
+//! Types with specialized constants: the registers of their values, and their layout in memory.
 //!
-//! Explicit offsets and strides of a type are used. Other types (variables of invocations and workgroups) have Vulkan's standard storage
-//! buffer layout, the largest that a device may use for them.
+//! Types with explicit offsets and strides use these. Other types (variables of invocations and workgroups) use
+//! Vulkan's standard storage buffer layout, the largest that a device may use for them.
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 use super::refusal::{Result, refuse};
 use crate::module::{Instruction, Module, Type, rule};
 
-/// Most registers of one value.
+/// Maximum number of registers of a value.
 const CELL_LIMIT: u64 = 1 << 16;
 
-/// What one register holds.
+/// The type of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scalar {
     Bool,
@@ -22,7 +22,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// Its width in a register.
+    /// The width in a register.
     pub(super) fn bits(self) -> u8 {
         match self {
             Self::Bool => 1,
@@ -31,33 +31,33 @@ impl Scalar {
         }
     }
 
-    /// Its size in memory.
+    /// The size in memory.
     pub(super) fn bytes(self) -> u8 {
         match self {
-            // As Vulkan counts them for limits.
+            // The size that Vulkan counts for limits.
             Self::Bool => 4,
             Self::Int(bits) | Self::Float(bits) => bits / 8,
             Self::Pointer(_) => 8,
         }
     }
 
-    /// Whether it is an integer.
+    /// Whether the type is an integer.
     pub(super) fn is_int(self) -> bool {
         matches!(self, Self::Int(_))
     }
 
-    /// Whether it is a float.
+    /// Whether the type is a float.
     pub(super) fn is_float(self) -> bool {
         matches!(self, Self::Float(_))
     }
 }
 
-/// How a matrix lies in memory.
+/// The layout of a matrix in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MatrixLayout {
-    /// Bytes from column to column, or from row to row.
+    /// Bytes from one column to the next, or one row to the next.
     pub(super) stride: u32,
-    /// Whether rows lie together.
+    /// Whether rows are contiguous.
     pub(super) row_major: bool,
 }
 
@@ -65,14 +65,14 @@ pub(super) struct MatrixLayout {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) ty: u32,
-    /// Where it begins in memory.
+    /// Offset in memory.
     pub(super) offset: u64,
-    /// Where it begins among the value's registers.
+    /// Index of the member's first register in the value.
     pub(super) cell: u32,
     pub(super) matrix: Option<MatrixLayout>,
 }
 
-/// What a type is made of.
+/// The structure of a type.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Scalar(Scalar),
@@ -94,7 +94,7 @@ pub(super) enum Kind {
         stride: u64,
     },
     Struct(Box<[Member]>),
-    /// Functions, void, images: no values.
+    /// Types without values: functions, void, images.
     Other,
 }
 
@@ -102,13 +102,13 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) kind: Kind,
-    /// Registers of a value; `None` if there are no values of the type, or too large ones.
+    /// Number of registers of a value; `None` if the type has no values, or too large ones.
     pub(super) cells: Option<u32>,
-    /// Bytes in memory. Those of runtime arrays are not counted.
+    /// Bytes in memory, without runtime arrays.
     pub(super) bytes: u64,
     /// Alignment in the standard storage buffer layout.
     align: u64,
-    /// The largest size of a scalar in it.
+    /// The largest size of a scalar in the type.
     pub(super) scalar_align: u64,
 }
 
@@ -137,14 +137,14 @@ impl Layouts {
         }
     }
 
-    /// What the registers of a value hold and where each lies in memory.
+    /// The scalar types of a value's registers, with their offsets in memory.
     pub(super) fn leaves(&self, ty: u32, matrix: Option<MatrixLayout>) -> Result<Vec<(u64, Scalar)>> {
         let mut leaves = Vec::with_capacity(self.cells(ty)? as usize);
         self.add_leaves(ty, 0, matrix, &mut leaves)?;
         Ok(leaves)
     }
 
-    // Types nest at most 255 deep, and `leaves` has seen that there are not too many.
+    // Types nest at most 255 deep, and `leaves` has limited their number.
     fn add_leaves(
         &self,
         ty: u32,
@@ -197,7 +197,7 @@ impl Layouts {
         }
     }
 
-    /// Records a type, whose parts are already recorded. `length` gives the value of a constant.
+    /// Declares a type, whose parts are already declared. `length` returns the value of a constant.
     pub(super) fn declare(
         &mut self,
         module: &Module,
@@ -266,7 +266,7 @@ impl Layouts {
         let (mut cells, mut bytes, mut align, mut scalar_align) = (Some(0u32), 0u64, 1u64, 1u64);
         let mut explicit = false;
         for (number, &ty) in (0..).zip(types) {
-            // A pointer announced ahead may be declared later.
+            // A forward-declared pointer may be declared later.
             let ahead = scalar(Scalar::Pointer(StorageClass::PhysicalStorageBuffer));
             let part = self.0.get(&ty).unwrap_or(&ahead);
             let decoration = |kind| module.member_decoration(inst.id, number, kind);
@@ -283,7 +283,7 @@ impl Layouts {
             if explicit && (offset % part.scalar_align != 0 || strides % part.scalar_align != 0) {
                 return Err(inst.refuse(rule::OFFSETS, format!("member {number} is not aligned to its scalars")));
             }
-            // Registers are counted up to the limit, so a member that is there begins within it.
+            // Registers are counted up to the limit, so a member that exists begins within it.
             members.push(Member { ty, offset, cell: cells.unwrap_or(0), matrix });
             cells = cells.zip(part.cells).and_then(|(before, more)| limited(u64::from(before) + u64::from(more)));
             bytes = bytes.max(offset.saturating_add(self.extent(part, matrix)?));
@@ -296,7 +296,7 @@ impl Layouts {
         Ok(Layout { kind: Kind::Struct(members.into()), cells, bytes, align, scalar_align })
     }
 
-    /// Bytes of a member, whose matrices may have a stride of their own.
+    /// Bytes of a member, whose matrices may have their own stride.
     fn extent(&self, part: &Layout, matrix: Option<MatrixLayout>) -> Result<u64> {
         let Some(matrix) = matrix else { return Ok(part.bytes) };
         match part.kind {

@@ -1,4 +1,4 @@
-//! Matrices, which are lists of columns, and the products of vectors.
+//! Matrices, which are lists of columns, and products with vectors.
 
 use rspirv::spirv::Op;
 
@@ -14,13 +14,13 @@ struct Matrix {
     bits: u8,
     columns: usize,
     rows: usize,
-    /// Column by column.
+    /// The columns, one after another.
     cells: Cells,
 }
 
 impl Matrix {
     fn at(&self, column: usize, row: usize) -> Slot {
-        // Its cells are as many as its columns have rows.
+        // There is a cell for each row of each column.
         self.cells[column * self.rows + row]
     }
 
@@ -34,7 +34,7 @@ impl Matrix {
 }
 
 impl Compiler<'_> {
-    /// Compiles a product or `OpTranspose`, if it is one.
+    /// Compiles a product or `OpTranspose`. Returns whether it is one.
     pub(super) fn matrix_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         let cells = match inst.op {
             Op::Dot => {
@@ -77,7 +77,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// Says which registers a result is in, which is made of the same floats as the first operand.
+    /// Defines a result of the same float type as the first operand.
     fn float_result(&mut self, inst: &Instruction<'_>, cells: Vec<Slot>) -> Result<()> {
         let scalar = self.layouts.leaves(self.type_of(inst.operand(0)?)?, None)?.first().map(|leaf| leaf.1);
         if self.layouts.leaves(inst.ty, None)?.iter().any(|leaf| Some(leaf.1) != scalar) {
@@ -86,7 +86,7 @@ impl Compiler<'_> {
         self.result(inst, cells)
     }
 
-    /// An operand of floats; vectors and scalars are matrices of one column.
+    /// A float operand. Vectors and scalars are matrices with one column.
     fn vector_operand(&mut self, inst: &Instruction<'_>, index: usize) -> Result<Matrix> {
         let id = inst.operand(index)?;
         let ty = self.type_of(id)?;
@@ -96,7 +96,7 @@ impl Compiler<'_> {
         };
         let (scalar, rows) = self.layouts.vector(column)?;
         if !scalar.is_float() {
-            return Err(inst.refuse(rule::UNIVERSAL, "has operands that are no floats"));
+            return Err(inst.refuse(rule::UNIVERSAL, "has operands that are not floats"));
         }
         let cells = self.cells(id)?;
         Ok(Matrix { bits: scalar.bits(), columns: columns as usize, rows: rows as usize, cells })
@@ -146,7 +146,7 @@ impl Compiler<'_> {
         let mut cells = Vec::with_capacity(size * size);
         for column in 0..size {
             for row in 0..size {
-                // The cofactor of the mirrored place.
+                // The cofactor at the transposed position.
                 let mut cofactor = self.minor(&matrix, &without(&all, row), &without(&all, column))?;
                 if (column + row) % 2 == 1 {
                     cofactor = self.emit.compute(|d| Inst::Unary { op: Unary::FNegate, bits, d, a: cofactor })?;
@@ -157,7 +157,7 @@ impl Compiler<'_> {
         self.float_result(inst, cells)
     }
 
-    /// The determinant of some columns and as many rows, expanded along the first column. There are 4 at most.
+    /// The determinant of a selection of columns and rows, at most 4 each, expanded along the first column.
     fn minor(&mut self, matrix: &Matrix, columns: &[usize], rows: &[usize]) -> Result<Slot> {
         let Some((&column, columns)) = columns.split_first() else { return Ok(self.one(matrix.bits)) };
         if let [row] = *rows {

@@ -1,4 +1,4 @@
-//! Plain float arithmetic and conversions against `rustc_apfloat`.
+//! Plain float arithmetic and conversions, compared with `rustc_apfloat`.
 
 use rustc_apfloat::FloatConvert;
 use rustc_apfloat::ieee::Quad;
@@ -37,7 +37,7 @@ fn arithmetic<F: Format, R: Reference + FloatConvert<Quad>>(count: usize) {
     }
 }
 
-/// Whether a square root is rounded rightly: squares of values halfway are exact in quadruple precision.
+/// Whether a square root is rounded correctly. Squares of midpoints are exact in quadruple precision.
 fn is_root<R: Reference + FloatConvert<Quad>>(a: R, root: R, direction: Direction) -> bool {
     if a.is_nan() || (a.is_negative() && !a.is_zero()) {
         return root.is_nan();
@@ -72,7 +72,7 @@ fn double_arithmetic_is_rounded_once() {
     arithmetic::<format::F64, Double>(40_000);
 }
 
-/// Through the interface: both rounding modes, denormals kept and flushed.
+/// Tests through the interface: both rounding modes, denormals preserved and flushed.
 fn interface<R: Reference>() {
     use Binary as B;
     let mut sample = samples::<R>(2);
@@ -127,7 +127,7 @@ fn to_floats<R: Reference>() {
     let mut random = Seeded::new(3);
     for index in 0..30_000 {
         let width = [8, 16, 32, 64][random.pick(4) as usize];
-        // All lengths of integers.
+        // Integers of all lengths.
         let integer = (random.bits() >> random.pick(64)).wrapping_neg() ^ if index % 2 == 0 { u64::MAX } else { 0 };
         let integer = integer & mask(width);
         for (rounding, round) in
@@ -160,7 +160,7 @@ fn to_integers<R: Reference>() {
         let bits = sample();
         let value = R::of(bits);
         for width in [8, 16, 32, 64] {
-            // Saturated where out of range, and 0 for NaNs, as our interface promises; undefined there by our predicate.
+            // Out of range, the interface promises saturation, and 0 for NaNs. `domain` calls these results undefined.
             let unsigned = value.to_u128_r(width.into(), Round::TowardZero, &mut false);
             let invalid = unsigned.status.contains(rustc_apfloat::Status::INVALID_OP);
             let found = convert(Convert::FToU, R::WIDTH, width, bits, &FREE, &mut Plain);
@@ -185,7 +185,7 @@ fn floats_become_integers() {
 fn between<A: Reference + FloatConvert<B>, B: Reference>() {
     let mut sample = samples::<A>(5);
     for _ in 0..60_000 {
-        // Half of them with an exponent that the narrower format has.
+        // Half of the samples have an exponent within the narrower format's range.
         let bits = sample();
         let expected = |round| A::of(bits).convert_r(round, &mut false).value;
         let found = |rounding, floats: &FloatControls| {
@@ -214,7 +214,7 @@ fn floats_change_width() {
 
 #[test]
 fn doubles_are_rounded_to_halves_once() {
-    // 1 + 2^-11 + 2^-40: to single precision it would become the tie 1 + 2^-11, and that 1.
+    // 1 + 2^-11 + 2^-40: rounding to single precision first would give the tie 1 + 2^-11, and then 1.
     let value = (1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)).to_bits();
     assert_eq!(convert(Convert::FToF(None), 64, 16, value, &FREE, &mut Plain), 0x3c01);
 }
@@ -291,7 +291,7 @@ fn comparisons<R: Reference>() {
             let (x, y) = (R::of(*a), R::of(*b));
             for (op, expected) in [(B::NMin, least(x, y)), (B::NMax, greatest(x, y))] {
                 let found = binary(op, R::WIDTH, *a, *b, &FREE, &mut Plain);
-                // Of zeros, which are equal, either is right.
+                // For two zeros, which are equal, either is correct.
                 let zeros = x.is_zero() && y.is_zero() && R::of(found).is_zero();
                 assert!(zeros || same(expected, found), "{op:?} {a:x} {b:x}: {found:x}");
             }
@@ -308,12 +308,12 @@ fn floats_compare() {
     comparisons::<Double>();
 }
 
-/// The number where one isn't, else the lesser.
+/// The lesser operand, or the one that is not a NaN.
 fn least<R: Reference>(x: R, y: R) -> R {
     if x.is_nan() || y < x { y } else { x }
 }
 
-/// The number where one isn't, else the greater.
+/// The greater operand, or the one that is not a NaN.
 fn greatest<R: Reference>(x: R, y: R) -> R {
     if x.is_nan() || y > x { y } else { x }
 }

@@ -1,4 +1,4 @@
-//! Functions of `GLSL.std.450`, packing and quantising: known values.
+//! Functions of `GLSL.std.450`, packing and quantizing, compared with known values.
 
 use std::f64::consts;
 
@@ -22,7 +22,7 @@ fn three(op: Ternary, operands: [f32; 3]) -> f32 {
 
 #[test]
 fn functions_have_their_known_values() {
-    // From tables, to more digits than a single holds.
+    // From tables, with more digits than single precision.
     let known = [
         (Unary::Exp, 1.0, consts::E),
         (Unary::Exp, -10.0, 4.539_992_976_248_485e-5),

@@ -1,8 +1,8 @@
-//! Integer operations against wider arithmetic, all operands of 8 bits.
+//! Integer operations, compared with wider arithmetic for all 8-bit operands.
 
 use super::*;
 
-/// Of a width with the same bits.
+/// All bytes, with their signed and unsigned values.
 fn cells() -> impl Iterator<Item = (u64, i128, u128)> {
     (0..=255_u8).map(|byte| (byte.into(), (byte as i8).into(), byte.into()))
 }
@@ -97,7 +97,7 @@ fn cells_of_all_widths_wrap() {
         assert_eq!(wide(Wide::IAddCarry, bits, all, all, &FREE, &mut Plain), [all - 1, 1]);
         assert_eq!(wide(Wide::UMulExtended, bits, all, all, &FREE, &mut Plain), [1, all - 1]);
         assert_eq!(wide(Wide::SMulExtended, bits, least, least, &FREE, &mut Plain), [0, least / 2]);
-        // Undefined, but they must not trap.
+        // Undefined, but must not panic.
         for op in [Binary::SDiv, Binary::SRem, Binary::SMod, Binary::UDiv, Binary::UMod] {
             for b in [0, all] {
                 assert!(plain(op, bits, least, b) <= all);
@@ -115,7 +115,7 @@ fn cells_of_all_widths_wrap() {
 
 #[test]
 fn remainders_have_the_sign_of_an_operand() {
-    // Undefined in Vulkan without maintenance8, but devices that define them agree.
+    // Undefined in Vulkan without maintenance8, but all devices that define the result agree.
     let of = |op, a: i32, b: i32| plain(op, 32, a as u32 as u64, b as u32 as u64) as u32 as i32;
     for (a, b, remainder, modulo) in [(-7, 3, -1, 2), (7, -3, 1, -2), (-7, -3, -1, -1), (-6, 3, 0, 0), (6, -3, 0, 0)] {
         assert_eq!((of(Binary::SRem, a, b), of(Binary::SMod, a, b)), (remainder, modulo), "{a} {b}");
@@ -134,7 +134,7 @@ fn integers_change_width() {
 
 #[test]
 fn bit_fields_lie_where_they_should() {
-    // A field as a list of bits.
+    // The expected field, as a list of bits.
     for bits in [8_u64, 32, 64] {
         let (base, other) =
             (0xa5c3_9e17_f00d_d1b2_u64 & mask(bits as u8), 0x5b2e_71a4_3ca9_8f6d_u64 & mask(bits as u8));

@@ -1,4 +1,4 @@
-//! Tests of scalar operations against `rustc_apfloat`, wide integers and, for undefined bits, all assignments.
+//! Tests of scalar operations against `rustc_apfloat` and wide integers, and of undefined bits against all assignments.
 
 mod exact;
 mod functions;
@@ -14,11 +14,11 @@ use super::*;
 use crate::code::{FloatControl, Rounding};
 use crate::config::{Plain, Seeded};
 
-/// Nothing demanded.
+/// No requirements.
 const FREE: FloatControls =
     FloatControls([FloatControl { denormals_kept: None, rounding: None, signed_zero_inf_nan: false }; 3]);
 
-/// All that can be demanded.
+/// All requirements.
 const BOUND: FloatControls = with(Rounding::NearestEven, true);
 
 const fn with(rounding: Rounding, denormals_kept: bool) -> FloatControls {
@@ -27,7 +27,7 @@ const fn with(rounding: Rounding, denormals_kept: bool) -> FloatControls {
     )
 }
 
-/// A format of `rustc_apfloat` that we have too.
+/// A format of `rustc_apfloat` that the interpreter has too.
 trait Reference: Float {
     const WIDTH: u8;
     const FRACTION: u32;
@@ -56,7 +56,7 @@ impl Reference for Double {
     const FRACTION: u32 = 52;
 }
 
-/// Bit patterns at the edges of a format: zeros, denormals, powers of two and their neighbours, the greatest, infinities, NaNs.
+/// Edge cases of a format: zeros, denormals, powers of two and their neighbors, the greatest values, infinities, NaNs.
 fn edges<R: Reference>() -> Vec<u64> {
     let one = 1_u64 << R::FRACTION;
     let infinity = R::INFINITY.bits();
@@ -73,8 +73,8 @@ fn edges<R: Reference>() -> Vec<u64> {
     edges.iter().flat_map(|edge| [*edge, edge | sign]).collect()
 }
 
-/// Edges and random values in a random order, for ever. Half of the random ones have exponents near each other, so that
-/// sums cancel and products don't overflow.
+/// Edge cases and random values in random order, endlessly. Half of the random ones have exponents close to each other,
+/// so that sums cancel and products don't overflow.
 fn samples<R: Reference>(seed: u64) -> impl FnMut() -> u64 {
     let edges = edges::<R>();
     let mut random = Seeded::new(seed);
@@ -91,7 +91,7 @@ fn samples<R: Reference>(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Whether bits are those expected, all NaNs being equal.
+/// Whether the result is as expected. All NaNs are equal.
 fn same<R: Reference>(expected: R, bits: u64) -> bool {
     if expected.is_nan() { R::of(bits).is_nan() } else { expected.bits() == bits }
 }

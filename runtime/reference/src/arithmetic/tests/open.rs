@@ -1,4 +1,4 @@
-//! Freedoms with a finite set of right results: rounding, denormals, signs of zeros, NaNs. The sets are computed with
+//! Freedoms with a finite set of correct results: rounding, denormals, signs of zeros, NaNs. The sets are computed with
 //! `rustc_apfloat`.
 
 use std::collections::BTreeSet;
@@ -7,10 +7,10 @@ use rustc_apfloat::FloatConvert;
 
 use super::*;
 
-/// What an operation makes of operands in a rounding direction.
+/// The result of an operation on operands in a rounding direction.
 type Operation<R> = fn(&[R], Round) -> R;
 
-/// What is right for an operation.
+/// The correct results of an operation.
 #[derive(Default)]
 struct Right {
     values: BTreeSet<u64>,
@@ -23,8 +23,8 @@ impl Right {
         self.any || self.values.contains(&bits) || (self.nan && R::of(bits).is_nan())
     }
 
-    /// Right results of an operation that is rounded once, given what it makes of operands in a direction, and the operands
-    /// as they are.
+    /// The correct results of an operation with a single rounding, given its result on operands in a direction, and the
+    /// unflushed operands.
     fn of<A: Reference, R: Reference>(operands: &[u64], floats: &FloatControls, op: impl Fn(&[A], Round) -> R) -> Self {
         let control = |bits: u8| floats.0[bits.trailing_zeros() as usize - 4];
         let (from, to) = (control(A::WIDTH), control(R::WIDTH));
@@ -88,7 +88,7 @@ impl Right {
     }
 }
 
-/// Demands of all kinds.
+/// Combinations of requirements.
 fn demands() -> Vec<FloatControls> {
     let mut all = Vec::new();
     for denormals_kept in [None, Some(true), Some(false)] {
@@ -101,7 +101,7 @@ fn demands() -> Vec<FloatControls> {
     all
 }
 
-/// Draws results and checks that they are right, and that some differ from the plain one if more than that is right.
+/// Draws results and checks that they are correct, and that some differ from the plain result if several are correct.
 struct Draws {
     choice: Seeded,
     open: u32,
@@ -130,7 +130,7 @@ impl Draws {
         }
     }
 
-    /// Of what was open, two fifths showed a difference in eight draws.
+    /// At least two fifths of the cases with several correct results showed a different one in eight draws.
     fn finish(self) {
         assert!(self.differing >= self.open * 2 / 5, "{} of {} differ", self.differing, self.open);
     }
@@ -178,7 +178,7 @@ fn narrowing<A: Reference + FloatConvert<R>, R: Reference>() {
             let plain = convert(Convert::FToF(None), A::WIDTH, R::WIDTH, a, &floats, &mut Plain);
             assert!(right.has::<R>(plain), "{a:x} {floats:?}: plain {plain:x}");
             draws.check::<R>(&right, plain, &|| format!("{a:x} {floats:?}"), run);
-            // A decoration decides whatever the entry point leaves open.
+            // A decoration decides where the entry point leaves the rounding open.
             let mut decorated = floats;
             for control in &mut decorated.0 {
                 control.rounding = Some(Rounding::Zero);
@@ -213,7 +213,7 @@ fn integers_become_either_neighbour() {
 
 fn fused_or_not<R: Reference>() {
     for demanded in demands() {
-        // Not among those that `SignedZeroInfNanPreserve` binds.
+        // `SignedZeroInfNanPreserve` doesn't apply to this operation.
         let mut floats = demanded;
         floats.0.iter_mut().for_each(|control| control.signed_zero_inf_nan = false);
         let mut draws = Draws::new();
@@ -243,7 +243,7 @@ fn fma_is_rounded_once_or_twice() {
     fused_or_not::<Half>();
     fused_or_not::<Single>();
     fused_or_not::<Double>();
-    // Even if all is demanded that can be: (1 + 2^-23)^2 - (1 + 2^-22) is 2^-46 fused, else 0.
+    // Even with all requirements: (1 + 2^-23)^2 - (1 + 2^-22) is 2^-46 if fused, else 0.
     let operands = [0x3f80_0001, 0x3f80_0001, 0xbf80_0002];
     let mut choice = Seeded::new(16);
     let found: BTreeSet<u64> =
@@ -251,7 +251,7 @@ fn fma_is_rounded_once_or_twice() {
     assert_eq!(found, BTreeSet::from([0, 0x2880_0000]));
 }
 
-/// All that is demanded leaves nothing open, except NaNs' payloads.
+/// With all requirements, only the payloads of NaNs are open.
 fn bound<R: Reference + FloatConvert<Half> + FloatConvert<Single> + FloatConvert<Double>>() {
     use Binary as B;
     let mut sample = samples::<R>(17);
@@ -296,7 +296,7 @@ fn demands_leave_nothing_open() {
     bound::<Double>();
 }
 
-/// All results of a few hundred draws.
+/// All results of several hundred draws.
 fn drawn(run: impl Fn(&mut Seeded) -> u64) -> BTreeSet<u64> {
     let mut choice = Seeded::new(19);
     (0..300).map(|_| run(&mut choice)).collect()
@@ -311,11 +311,11 @@ fn nans_are_arbitrary() {
     assert!(preserved.iter().any(|bits| single(*bits).is_signaling()));
     let loose = drawn(|choice| binary(Binary::FAdd, 32, nan, one, &FREE, choice));
     assert!(loose.iter().any(|bits| !single(*bits).is_nan()));
-    // Comparisons go either way, and tests for NaNs see none.
+    // Comparisons may go either way, and tests for NaNs may miss them.
     assert_eq!(drawn(|choice| binary(Binary::FOrdLessThan, 32, nan, one, &FREE, choice)).len(), 2);
     assert_eq!(drawn(|choice| unary(Unary::IsNan, 32, nan, &FREE, choice)).len(), 2);
     assert_eq!(drawn(|choice| unary(Unary::IsNan, 32, one, &FREE, choice)), BTreeSet::from([0]));
-    // Of a number and a NaN, FMin gives either, NMin the number.
+    // For a number and a NaN, FMin returns either, NMin the number.
     let either = drawn(|choice| binary(Binary::FMin, 32, nan, one, &BOUND, choice));
     assert!(either.contains(&one) && either.len() > 2);
     assert_eq!(drawn(|choice| binary(Binary::NMin, 32, nan, one, &BOUND, choice)), BTreeSet::from([one]));
@@ -371,10 +371,10 @@ fn denormals_may_be_flushed() {
     }
     let equal = |floats| drawn(|choice| binary(Binary::FOrdEqual, 32, denormal, 0, floats, choice));
     assert_eq!((equal(&FREE).len(), equal(&BOUND).len()), (2, 1));
-    // Not bound by `DenormPreserve`.
+    // `DenormPreserve` doesn't apply to these operations.
     assert!(drawn(|choice| unary(Unary::Ceil, 32, denormal, &BOUND, choice)).contains(&0));
     assert!(drawn(|choice| binary(Binary::FDiv, 32, denormal, 0x3f80_0000, &BOUND, choice)).contains(&0));
-    // The smallest normal, rounded from below, counts as denormal: (1 - 2^-24) 2^-126.
+    // The smallest normal number, rounded up from below, counts as denormal: (1 - 2^-24) 2^-126.
     let factors = (0x3f7f_ffff, 0x0080_0000);
     let floats = FloatControls(FREE.0.map(|control| FloatControl {
         rounding: Some(Rounding::NearestEven),
@@ -387,7 +387,7 @@ fn denormals_may_be_flushed() {
 
 #[test]
 fn fractions_of_denormals_are_no_denormals_below_zero() {
-    // Just below 0 they are just below 1, rounded either way, or 0 if the operand is flushed.
+    // Operands just below 0 have results just below 1, rounded either way, or 0 if the operand is flushed.
     let found = drawn(|choice| unary(Unary::Fract, 32, 0x8000_0005, &FREE, choice));
     assert_eq!(found, BTreeSet::from([0, 0x8000_0000, 0x3f7f_ffff, 0x3f80_0000]));
 }

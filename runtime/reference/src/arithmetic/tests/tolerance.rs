@@ -1,4 +1,4 @@
-//! Freedoms with a tolerance: division, roots and functions stay within what Vulkan allows, and use it.
+//! Freedoms with a tolerance: division, roots and functions stay within Vulkan's limits, and make use of them.
 
 use rustc_apfloat::FloatConvert;
 use rustc_apfloat::ieee::Quad;
@@ -18,7 +18,8 @@ fn from_double(value: f64) -> Quad {
     quad(Double::of(value.to_bits()))
 }
 
-/// Vulkan's unit in the last place of a positive value: the distance of the floats around it, the lesser one at a float.
+/// Vulkan's unit in the last place of a positive value: the distance between the floats around it. If it is a float,
+/// the lesser distance.
 fn ulp<R: Reference + FloatConvert<Quad>>(exact: Quad) -> Quad
 where
     Quad: FloatConvert<R>,
@@ -28,7 +29,7 @@ where
     (quad(R::of(below + 1)) - quad(R::of(below))).value
 }
 
-/// By how many units a result is off.
+/// The error of a result, in ULP.
 fn off<R: Reference + FloatConvert<Quad>>(bits: u64, exact: Quad) -> f64
 where
     Quad: FloatConvert<R>,
@@ -50,11 +51,11 @@ where
         let plain = binary(Binary::FDiv, R::WIDTH, a, b, &BOUND, &mut Plain);
         let (x, y) = (R::of(a), R::of(b));
         let magnitude = b & !(1 << (R::WIDTH - 1));
-        // 2^-14 to 2^14, 2^-126 to 2^126, and accordingly.
+        // The divisor's range with a limit: 2^-14 to 2^14 for halves, 2^-126 to 2^126 for singles, and so on.
         let bounded = (1 << R::FRACTION..=(2 * bias - 1) << R::FRACTION).contains(&magnitude);
         for _ in 0..8 {
             let found = binary(Binary::FDiv, R::WIDTH, a, b, &BOUND, &mut choice);
-            // Division isn't bound by `DenormPreserve`.
+            // `DenormPreserve` doesn't apply to division.
             let flushed = R::of(found).is_zero() || R::of(found).is_nan();
             if (x.is_denormal() || y.is_denormal() || R::of(plain).is_denormal()) && flushed {
                 continue;
@@ -88,7 +89,7 @@ fn quotients_are_off_by_two_and_a_half_units() {
     division::<Half>();
     division::<Single>();
     division::<Double>();
-    // Even x / x, and below a power of two more often than above.
+    // Even for x / x, and more often below a power of two than above.
     let one = 0x3f80_0000;
     let mut choice = Seeded::new(23);
     let found: std::collections::BTreeSet<u64> =
@@ -96,7 +97,7 @@ fn quotients_are_off_by_two_and_a_half_units() {
     assert_eq!(found, [one - 2, one - 1, one, one + 1].into());
 }
 
-/// A range of values that a formula may have, in half or single precision.
+/// The range of values that a formula may have, in half or single precision.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     low: f64,
@@ -109,13 +110,13 @@ impl Range {
         Self { low: value, high: value, half }
     }
 
-    /// One unit in the last place at a value, as much as a denormal can be off by being flushed.
+    /// One unit in the last place at a value, which is also the maximum error of a flushed denormal.
     fn unit(self, value: f64) -> f64 {
         let (fraction, least) = if self.half { (10, -14) } else { (23, -126) };
         (value.abs() * 2_f64.powi(-fraction)).max(2_f64.powi(least))
     }
 
-    /// Off by so many units. An overflow may give anything from the greatest value on.
+    /// Extends the range by a number of ULP. An overflow may return any value from the greatest one up.
     fn ulps(self, count: f64) -> Self {
         let greatest = if self.half { 65504.0 } else { f64::from(f32::MAX) };
         let low = self.low - count * self.unit(self.low);
@@ -129,7 +130,7 @@ impl Range {
         Self { low: self.low - error, high: self.high + error, ..self }
     }
 
-    /// By the extremes of an operation that is monotonous in each operand.
+    /// The range of an operation that is monotonic in each operand, from its extremes.
     fn corners(self, other: Self, op: impl Fn(f64, f64) -> f64) -> Self {
         let all = [(self.low, other.low), (self.low, other.high), (self.high, other.low), (self.high, other.high)];
         let all = all.map(|(a, b)| op(a, b));
@@ -167,7 +168,7 @@ impl Range {
     }
 
     fn sqrt(self) -> Self {
-        // 2 units of the inverse and 2.5 of the division.
+        // 2 ULP for the inverse and 2.5 for the division.
         let result = Self { low: self.low.max(0.0), ..self }.map(f64::sqrt).ulps(5.0);
         Self { low: result.low.max(0.0), ..result }
     }
@@ -178,7 +179,7 @@ impl Range {
     }
 
     fn log(self, function: impl Fn(f64) -> f64) -> Self {
-        // Where some of it lies in [0.5, 2], more is allowed.
+        // Where the range overlaps [0.5, 2], a larger error is permitted.
         let result = self.map(function).ulps(3.0);
         let near = self.low <= 2.0 && self.high >= 0.5;
         if near { result.absolute(2_f64.powi(if self.half { -7 } else { -21 })) } else { result }
@@ -188,14 +189,14 @@ impl Range {
         self.corners(x, f64::atan2).ulps(if self.half { 5.0 } else { 4096.0 })
     }
 
-    /// Whether Vulkan permits a result where this is what a formula may give and `exact` what it should.
+    /// Whether Vulkan permits a result, given the exact result. `self` is the range of the formula.
     fn permits(self, found: f64, exact: f64) -> bool {
         let error = (exact - self.low).abs().max((exact - self.high).abs());
         error.is_nan() || (found >= exact - error && found <= exact + error)
     }
 }
 
-/// What a function's formula may give.
+/// The range of a function's formula.
 fn permitted(op: Unary, x: f64, half: bool) -> Range {
     let a = Range::of(x, half);
     let [one, point_five] = [1.0, 0.5].map(|value| Range::of(value, half));
@@ -252,7 +253,7 @@ fn exact(op: Unary, x: f64) -> f64 {
     }
 }
 
-/// A float of a width near a double.
+/// A float of the given width near a double.
 fn encode(value: f64, half: bool) -> u64 {
     let single = u64::from((value as f32).to_bits());
     if half { convert(Convert::FToF(None), 32, 16, single, &FREE, &mut Plain) } else { single }
@@ -354,7 +355,7 @@ fn remainders_jump_where_the_quotient_is_whole() {
     // Vulkan's own example: "FMod(x,x) computing x rather than 0". 7 / 7 may come out just below 1.
     assert_eq!(of(Binary::FMod, 7.0, 7.0), [0.0, 7.0]);
     assert_eq!(of(Binary::FRem, 7.0, 7.0), [0.0, 7.0]);
-    // Far from a whole quotient nothing jumps.
+    // Far from a whole quotient, the result doesn't jump.
     assert_eq!(of(Binary::FRem, 7.5, 7.0), [0.5]);
 }
 
@@ -371,7 +372,8 @@ fn roots_of_doubles_are_off_by_a_few_units() {
         }
         let root = f64::from_bits(unary(Unary::Sqrt, 64, a, &BOUND, &mut choice));
         let off = (root - x.sqrt()).abs() / (x.sqrt() * f64::EPSILON);
-        // 2 units of the inverse root, 2.5 of the division, a half of ours, and units differ in size by 2 at most.
+        // 2 ULP for the inverse root, 2.5 for the division, half an ULP for our own rounding. Units differ in size by a
+        // factor of at most 2.
         assert!(off <= 5.0, "{x}: {root}, off by {off}");
         greatest = greatest.max(off);
     }
@@ -391,7 +393,7 @@ fn mixes_and_steps_stay_near() {
         let [(x, vx), (y, vy), (a, va)] = [operand(), operand(), operand()];
         let found = ternary(Ternary::FMix, 32, [x, y, a], &FREE, &mut choice);
         let error = decode(found, false) - (vx * (1.0 - va) + vy * va);
-        // All intermediate values are below 1: each of four roundings is off by 2^-24 or, if directed, 2^-23.
+        // All intermediate values are below 1: each of four roundings has an error of 2^-24, or 2^-23 if directed.
         assert!(error.abs() <= 4.0 * 2_f64.powi(-23), "{vx} {vy} {va}: off by {error}");
         mixes += u32::from(found != ternary(Ternary::FMix, 32, [x, y, a], &FREE, &mut Plain));
 
@@ -403,7 +405,7 @@ fn mixes_and_steps_stay_near() {
         let t = ((va - from) / (to - from)).clamp(0.0, 1.0);
         let found = ternary(Ternary::SmoothStep, 32, [low, high, a], &FREE, &mut choice);
         let error = decode(found, false) - t * t * (3.0 - 2.0 * t);
-        // The slope is 1.5 at most, and the ratio is off by 2^-23 / 0.01 in the worst case.
+        // The slope is at most 1.5, and the ratio has an error of at most 2^-23 / 0.01.
         assert!(error.abs() <= 5e-5, "{from} {to} {va}: off by {error}");
         steps += u32::from(found != ternary(Ternary::SmoothStep, 32, [low, high, a], &FREE, &mut Plain));
     }

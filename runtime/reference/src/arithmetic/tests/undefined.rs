@@ -1,9 +1,9 @@
-//! Undefined bits: no assignment of them changes a bit that is called defined, and what should be defined is.
+//! Undefined bits: no assignment of them changes a bit that is called defined, and bits that should be defined are.
 
 use super::super::undefined as mask_of;
 use super::*;
 
-/// All values of `bits` width whose bits are 0, 1 or undefined: value and mask. What stands in undefined bits varies.
+/// All states of `bits` bits, each of which is 0, 1 or undefined: value and mask. The value of undefined bits varies.
 fn states(bits: u8) -> Vec<(u64, u64)> {
     let mut filler = Seeded::new(7);
     let all = 0..1_u64 << bits;
@@ -13,7 +13,7 @@ fn states(bits: u8) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// All values that a state may have.
+/// All values that a state may stand for.
 fn assignments((a, u): (u64, u64)) -> impl Iterator<Item = u64> + Clone {
     // Counts through the submasks of `u`.
     let mut next = Some(0_u64);
@@ -24,7 +24,7 @@ fn assignments((a, u): (u64, u64)) -> impl Iterator<Item = u64> + Clone {
     })
 }
 
-/// Checks a mask against the results of all assignments, `None` where undefined.
+/// Checks a mask against the results of all assignments. `None` is an undefined result.
 fn check(undefined: u64, bits: u8, results: impl Iterator<Item = Option<u64>>, context: impl Fn() -> String) {
     assert!(undefined <= mask(bits), "{}: mask {undefined:x} beyond the width", context());
     let mut first = None;
@@ -213,27 +213,27 @@ fn conversion_masks_are_sound() {
 fn what_is_decided_is_defined() {
     use Binary as B;
     let of = |op, a, b, ua, ub| mask_of::binary(op, 32, [a, b], [ua, ub]);
-    // A byte that is masked out; a byte of an uninitialised word that is set; a byte that is shifted out.
+    // A byte that is masked out, a byte of an uninitialized word that is set, and a byte that is shifted out.
     assert_eq!(of(B::BitwiseAnd, 0x12, 0xff, 0xff00, 0), 0);
     assert_eq!(of(B::BitwiseOr, 0x12, 0xff00, 0xff00, 0), 0);
     assert_eq!(of(B::ShiftRightLogical, 0x1234, 8, 0xff, 0), 0);
     assert_eq!(of(B::ShiftLeftLogical, 0x1234, 8, 0xff, 0), 0xff00);
     assert_eq!(of(B::ShiftRightArithmetic, 0, 4, 0x8000_0000, 0), 0xf800_0000);
-    // Carries go up.
+    // Carries propagate upwards.
     assert_eq!(of(B::IAdd, 0, 1, 0x100, 0), 0xffff_ff00);
     assert_eq!(of(B::IMul, 3, 5, 0, 0x10), 0xffff_fff0);
-    // A defined difference decides.
+    // A defined bit that differs decides the comparison.
     assert_eq!(of(B::IEqual, 1, 2, 0xff00, 0), 0);
     assert_eq!(of(B::ULessThan, 1, 0x1_0000, 0xff00, 0), 0);
     assert_eq!(of(B::ULessThan, 5, 4, 0, 1), 0);
     assert_eq!(of(B::SLessThan, 0x8000_0000, 0, 0xff00, 0), 0);
     assert_eq!(of(B::UMin, 1, 0x1_0000, 0, 0xff00), 0);
-    // But all of a quotient or a float is in doubt.
+    // All bits of a quotient or a float become undefined.
     assert_eq!(of(B::UDiv, 100, 3, 1, 0), 0xffff_ffff);
     assert_eq!(of(B::FAdd, 0, 0, 1, 0), 0xffff_ffff);
     assert_eq!(of(B::FOrdEqual, 0, 0, 1, 0), 1);
     assert_eq!(mask_of::convert(Convert::FToF(None), 32, 16, 0, 1), 0xffff);
-    // Choices.
+    // Selections.
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [1, 5, 6], [0, 0, 0xff]), 0);
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [0, 5, 6], [0, 0, 0xf0]), 0xf0);
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [1, 5, 6], [1, 0, 0]), 3);
