@@ -1,26 +1,26 @@
-//! The configuration of a reference device: the device that it acts as, its checks, and how it makes choices that
-//! Vulkan leaves open.
+//! The configuration of a reference device: the device it imitates, its checks, and how it chooses where Vulkan permits
+//! several behaviors.
 
 use ptx2spv_target::Target;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A reference device.
+/// The configuration of a reference device.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which device it is: features, limits, subgroup sizes. Its facts and quirks don't matter here.
+    /// The device to imitate: features, limits, subgroup sizes. Facts and quirks have no effect here.
     pub target: Target,
     /// How it runs.
     pub mode: Mode,
-    /// Host threads that run workgroups in plain mode, at least 1. The other modes use one.
+    /// Number of host threads for workgroups in plain mode, at least 1. The other modes use one thread.
     pub threads: usize,
-    /// Instructions that one dispatch may take before it is stopped; `None` for no limit.
+    /// Maximum number of instructions of a dispatch; `None` for no limit.
     pub step_budget: Option<u64>,
-    /// An invocation to follow.
+    /// An invocation to trace.
     pub trace: Option<Trace>,
 }
 
-/// The preset `reference` in plain mode, on all of the host's processors.
+/// The preset `reference` in plain mode, on all processors of the host.
 impl Default for Config {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -31,35 +31,35 @@ impl Default for Config {
 /// How modules are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mode {
-    /// Look for undefined values, uninitialised memory, data races and the like.
+    /// Detect undefined values, uninitialized memory, data races and the like.
     pub check: bool,
-    /// Decide what Vulkan leaves open by this seed, in the worst permitted ways. `None`: as an exact, orderly device
-    /// would.
+    /// The seed for choices where Vulkan permits several behaviors, which prefer the worst permitted one. `None` makes
+    /// the choices of an exact device with a fixed order.
     pub seed: Option<u64>,
 }
 
-/// Which invocation to follow.
+/// The invocation to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Trace {
-    /// Its workgroup.
+    /// The invocation's workgroup.
     pub workgroup: [u32; 3],
-    /// Its place in the workgroup.
+    /// The invocation's position in the workgroup.
     pub local: [u32; 3],
 }
 
-/// Decides where Vulkan leaves a choice.
+/// Makes choices where Vulkan permits several behaviors.
 pub trait Choice {
-    /// Whether there is anything to decide; `false` lets the compiler drop the code after it.
+    /// Whether there are choices. `false` lets the compiler remove the code that depends on them.
     const OPEN: bool;
 
-    /// One of `0..count`, where 0 is what an exact, orderly device does. `count` is not 0.
+    /// Returns one of `0..count`, which is not empty. 0 is the choice of an exact device with a fixed order.
     fn pick(&mut self, count: u32) -> u32;
 
-    /// Arbitrary bits, for values that are undefined; 0 of an orderly device.
+    /// Arbitrary bits for undefined values; 0 on an exact device.
     fn bits(&mut self) -> u64;
 }
 
-/// An exact, orderly device.
+/// The choices of an exact device with a fixed order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
@@ -77,12 +77,12 @@ impl Choice for Plain {
     }
 }
 
-/// Decides by a seed: the same seed, the same decisions.
+/// Choices determined by a seed: the same seed makes the same choices.
 #[derive(Clone, Debug)]
 pub struct Seeded(SplitMix64);
 
 impl Seeded {
-    /// A sequence of decisions.
+    /// A sequence of choices.
     pub fn new(seed: u64) -> Self {
         Self(SplitMix64::seed_from_u64(seed))
     }
@@ -92,7 +92,7 @@ impl Choice for Seeded {
     const OPEN: bool = true;
 
     fn pick(&mut self, count: u32) -> u32 {
-        // Multiply and shift: the high half of a 32-bit fraction times the count, always below the count.
+        // Multiply and shift: the upper half of a 32-bit fraction times the count, which is always below the count.
         (((self.bits() >> 32) * u64::from(count)) >> 32) as u32
     }
 

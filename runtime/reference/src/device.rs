@@ -1,4 +1,4 @@
-//! The reference device as its users see it: memory, shaders, pipelines, dispatches.
+//! The public interface of the reference device: memory, shaders, pipelines, dispatches.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,8 +14,8 @@ use crate::module::Module;
 use crate::requirements;
 use crate::run::{self, Findings, Knowledge, Launch, Log, Program};
 
-/// A reference device. All methods can be called from several threads; dispatches and host accesses follow each other in
-/// the order of the calls.
+/// A reference device. All methods can be called from several threads; dispatches and host accesses take effect in the
+/// order of the calls.
 #[derive(Debug)]
 pub struct Device {
     config: Config,
@@ -27,12 +27,12 @@ pub struct Device {
 #[derive(Debug)]
 struct State {
     memory: Memory,
-    /// Knowledge about memory besides its bytes, if the mode asks for it.
+    /// Knowledge about memory other than its bytes, if the mode needs it.
     knowledge: Option<Knowledge>,
-    /// Address and size of memory that the host uses too.
+    /// Addresses and sizes of memory shared with the host.
     lent: Vec<(u64, u64)>,
     findings: Findings,
-    /// Instructions that dispatches have taken.
+    /// Number of instructions run by dispatches.
     steps: u64,
 }
 
@@ -42,18 +42,15 @@ pub struct Shader {
     module: Module,
 }
 
-/// An entry point, specialised and ready to run.
+/// A specialized entry point, ready to run.
 #[derive(Debug)]
 pub struct Pipeline {
     program: Arc<Program>,
 }
 
-#[allow(
-    clippy::result_large_err,
-    reason = "whatever fails here does so once, and its finding is what the caller is after"
-)]
+#[allow(clippy::result_large_err, reason = "errors are rare, and callers want the finding itself")]
 impl Device {
-    /// A device with no memory allocated.
+    /// A device without allocations.
     pub fn new(config: Config) -> Self {
         let knowledge = (config.mode != Mode::default()).then(|| Knowledge::new(config.mode));
         let state =
@@ -66,13 +63,13 @@ impl Device {
         &self.config
     }
 
-    /// Locks the state, even after a thread has panicked; memory is then as that thread left it.
+    /// Locks the state, even after a thread has panicked. Memory is then as that thread left it.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Allocates memory, uninitialised, and returns its device address, a multiple of 256 that no other allocation ever has.
-    /// `None` if the host has no room.
+    /// Allocates uninitialized memory and returns its device address, a multiple of 256. Addresses are never reused.
+    /// Returns `None` if the host has no memory.
     pub fn allocate(&self, bytes: u64) -> Option<u64> {
         let mut state = self.state();
         let address = state.memory.allocate(bytes)?;
@@ -80,9 +77,9 @@ impl Device {
         Some(address)
     }
 
-    /// As [`Device::allocate`], in words that the host uses too: `lend` gets the address that the allocation will have, and returns the
-    /// words. The device treats their values as defined, and the host may change them between dispatches. The device uses them until the
-    /// allocation is freed.
+    /// Like [`Device::allocate`], in words shared with the host. `lend` gets the address of the allocation and returns
+    /// the words. The device treats their values as defined, and the host may change them between dispatches. The
+    /// device uses them until the allocation is freed.
     pub fn allocate_lent(&self, bytes: u64, lend: impl FnOnce(u64) -> Option<&'static [AtomicU32]>) -> Option<u64> {
         let mut state = self.state();
         let address = state.memory.allocate_in(bytes, |address| Words::lent(lend(address)?, bytes))?;
@@ -91,7 +88,7 @@ impl Device {
         Some(address)
     }
 
-    /// Frees an allocation by its address; a wrong one is ignored.
+    /// Frees the allocation at an address. Other addresses are ignored.
     pub fn free(&self, address: u64) {
         let State { memory, knowledge, lent, .. } = &mut *self.state();
         lent.retain(|(lent, _)| *lent != address);
@@ -103,28 +100,28 @@ impl Device {
         memory.free(address);
     }
 
-    /// Gives a name, such as a variable's, to `bytes` bytes from an address on, for findings.
+    /// Names a part of an allocation (such as a variable) in findings.
     pub fn name_part(&self, address: u64, bytes: u64, name: &str) {
         self.state().memory.name_part(address, bytes, name);
     }
 
-    /// Declares that kernels allocate memory themselves from a part of an allocation: in checked mode, accesses to unallocated memory there
-    /// are faults.
+    /// Declares a region that kernels allocate from: in checked mode, accesses to unallocated memory in the region are
+    /// faults.
     pub fn add_pool(&self, pool: Pool) {
         self.state().memory.add_pool(pool);
     }
 
-    /// Names whole allocations, by an address in each, for the findings of dispatches until the next call; for example after arguments.
+    /// Names whole allocations in findings, given an address in each, until the next call; for example after arguments.
     pub fn name_allocations<'n>(&self, names: impl IntoIterator<Item = (u64, &'n str)>) {
         let memory = &mut self.state().memory;
         memory.forget_names();
         names.into_iter().for_each(|(address, name)| memory.name(address, name));
     }
 
-    /// Copies from device memory. In checked mode, bytes that a kernel stored an undefined value to are reported.
+    /// Copies from device memory. In checked mode, bytes with an undefined value stored by a kernel are reported.
     ///
     /// # Errors
-    /// A range outside of one allocation.
+    /// The range is not inside of one allocation.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Finding> {
         let mut state = self.state();
         state.note_lent_writes();
@@ -139,7 +136,7 @@ impl Device {
     /// Copies to device memory.
     ///
     /// # Errors
-    /// A range outside of one allocation.
+    /// The range is not inside of one allocation.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Finding> {
         let mut state = self.state();
         state.memory.write(address, bytes).map_err(host)?;
@@ -147,10 +144,10 @@ impl Device {
         Ok(())
     }
 
-    /// Sets `bytes` bytes of device memory.
+    /// Fills `bytes` bytes of device memory.
     ///
     /// # Errors
-    /// A range outside of one allocation.
+    /// The range is not inside of one allocation.
     pub fn fill(&self, address: u64, bytes: u64, byte: u8) -> Result<(), Finding> {
         let mut state = self.state();
         state.memory.fill(address, bytes, byte).map_err(host)?;
@@ -158,10 +155,10 @@ impl Device {
         Ok(())
     }
 
-    /// Copies within device memory, undefined bytes included. The ranges don't overlap.
+    /// Copies within device memory, including undefined bits. The ranges don't overlap.
     ///
     /// # Errors
-    /// A range outside of one allocation.
+    /// The range is not inside of one allocation.
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Finding> {
         let mut state = self.state();
         state.note_lent_writes();
@@ -178,18 +175,19 @@ impl Device {
     /// Reads a module.
     ///
     /// # Errors
-    /// It is malformed or uses what the target lacks.
+    /// The module is malformed or requires something that the target lacks.
     pub fn shader(&self, words: &[u32]) -> Result<Arc<Shader>, Refusal> {
         let module = Module::parse(words)?;
         requirements::check(&module, &self.config.target)?;
         Ok(Arc::new(Shader { module }))
     }
 
-    /// Prepares an entry point. `specialization` gives values for specialization constants by `SpecId`; `subgroup_size` asks
-    /// for one, as `VkPipelineShaderStageRequiredSubgroupSizeCreateInfo` does.
+    /// Prepares an entry point. `specialization` has values of specialization constants by `SpecId`. `subgroup_size`
+    /// requires a size, like `VkPipelineShaderStageRequiredSubgroupSizeCreateInfo`.
     ///
     /// # Errors
-    /// No such entry point, a workgroup or workgroup memory beyond the target's limits, an unsupported subgroup size.
+    /// The entry point doesn't exist, the workgroup or its memory exceeds the target's limits, or the subgroup size is
+    /// not supported.
     pub fn pipeline(
         &self,
         shader: &Arc<Shader>,
@@ -202,14 +200,13 @@ impl Device {
         let shader = shader.clone();
         let program = Program::new(code, entry, subgroup_size, move |word| shader.module.disassemble(word));
         if !program.fits(self.config.mode.check) {
-            let message =
-                "the registers and variables of a workgroup's invocations take more memory than the host gives";
+            let message = "the registers and variables of a workgroup's invocations need more memory than the host has";
             return Err(Refusal { rule: "VK_ERROR_OUT_OF_HOST_MEMORY".into(), message: message.into() });
         }
         Ok(Arc::new(Pipeline { program: Arc::new(program) }))
     }
 
-    /// The size of subgroups, if `wanted` is asked for.
+    /// The subgroup size, given the required one, if any.
     fn subgroup_size(&self, wanted: Option<u32>) -> Result<u32, Refusal> {
         let subgroups = &self.config.target.subgroups;
         let refuse = |rule: &str, message| Err(Refusal { rule: rule.into(), message });
@@ -220,7 +217,7 @@ impl Device {
         }
         if wanted.is_some() && !subgroups.required_size {
             let rule = "VUID-VkPipelineShaderStageCreateInfo-pNext-02755";
-            return refuse(rule, "the target takes no required subgroup size for compute shaders".into());
+            return refuse(rule, "the target doesn't support required subgroup sizes for compute shaders".into());
         }
         let (least, most) = (subgroups.min_size, subgroups.max_size);
         if wanted.is_some() && !(least..=most).contains(&size) {
@@ -234,8 +231,8 @@ impl Device {
     /// Runs a dispatch to its end.
     ///
     /// # Errors
-    /// What stopped it (see [`FindingKind::is_fatal`](crate::FindingKind::is_fatal)); what it wrote until then stays.
-    /// Other findings are left for [`Device::take_findings`].
+    /// The finding that stopped the dispatch (see [`FindingKind::is_fatal`](crate::FindingKind::is_fatal)). Its writes
+    /// until then remain. Other findings are collected for [`Device::take_findings`].
     pub fn dispatch(&self, pipeline: &Pipeline, dispatch: &Dispatch<'_>) -> Result<(), Finding> {
         let program = &pipeline.program;
         let Config { mode, step_budget, trace, .. } = self.config;
@@ -267,24 +264,24 @@ impl Device {
         result.map_err(|finding| *finding)
     }
 
-    /// The findings since the last call, except those that [`Device::dispatch`] and other methods returned themselves.
+    /// Takes the findings since the last call, except those that [`Device::dispatch`] and other methods returned.
     pub fn take_findings(&self) -> Vec<Finding> {
         self.state().findings.take()
     }
 
-    /// How many instructions of the interpreter its dispatches have taken.
+    /// Number of interpreter instructions that dispatches have run.
     pub fn steps(&self) -> u64 {
         self.state().steps
     }
 
-    /// What the trace wrote since the last call: one line an instruction.
+    /// Takes the trace since the last call, one line for each instruction.
     pub fn take_trace(&self) -> Vec<String> {
         Log::take(&self.log)
     }
 }
 
 impl State {
-    /// There is a new allocation.
+    /// Records a new allocation.
     fn allocated(&mut self, address: u64) {
         if let Some(knowledge) = &mut self.knowledge
             && let Some((number, _)) = self.memory.locate(address, 0)
@@ -293,7 +290,7 @@ impl State {
         }
     }
 
-    /// The host may have written to memory that it shares.
+    /// Records that the host may have written to shared memory.
     fn note_lent_writes(&mut self) {
         if self.knowledge.is_some() {
             for (address, bytes) in self.lent.clone() {
@@ -302,7 +299,7 @@ impl State {
         }
     }
 
-    /// The host has written bytes.
+    /// Records a write of the host.
     fn written(&mut self, address: u64, bytes: u64) {
         if let Some(knowledge) = &mut self.knowledge
             && let Some((number, offset)) = self.memory.locate(address, bytes)
@@ -312,8 +309,8 @@ impl State {
     }
 }
 
-/// A fault of the host, which has no instruction.
-#[allow(clippy::boxed_local, reason = "faults come in boxes")]
+/// Turns a fault of the host, which has no instruction, into a finding.
+#[allow(clippy::boxed_local, reason = "faults are boxed")]
 fn host(fault: Box<Fault>) -> Finding {
     let Fault { kind, message } = *fault;
     let site =

@@ -5,11 +5,11 @@
 pub struct Bound {
     /// Descriptor set.
     pub set: u32,
-    /// Binding in it.
+    /// Binding number in the set.
     pub binding: u32,
-    /// Device address of its first byte.
+    /// Device address of the first byte.
     pub address: u64,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub range: u64,
 }
 

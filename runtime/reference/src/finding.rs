@@ -1,4 +1,4 @@
-//! What the reference device reports: modules that the target can't run, and faults of a run.
+//! Reports of the reference device: refusals of modules that the target can't run, and findings of a run.
 
 use std::fmt;
 
@@ -6,25 +6,24 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {message}")]
 pub struct Refusal {
-    /// The rule that it breaks: a feature by Vulkan's name, a limit by Vulkan's name, a VUID, or a section of the SPIR-V
-    /// specification.
+    /// The violated rule: a feature or limit by Vulkan's name, a VUID, or a section of the SPIR-V specification.
     pub rule: String,
-    /// What breaks it.
+    /// How the rule is violated.
     pub message: String,
 }
 
-/// Something undefined or forbidden that a run did.
+/// Undefined or forbidden behavior during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The kind of finding.
     pub kind: FindingKind,
-    /// What happened, in words: addresses, sizes, the nearest allocation, the other access of a race.
+    /// A description: addresses, sizes, the nearest allocation, the other access of a race.
     pub message: String,
-    /// The invocation that did it.
+    /// The place where it happened.
     pub site: Site,
     /// The other access of a race, or the origin of an undefined value.
     pub other: Option<Site>,
-    /// How many more times the same kind of finding occurred at the same instruction.
+    /// How often the same kind of finding occurred again at the same instruction.
     pub repeated: u64,
 }
 
@@ -33,65 +32,64 @@ pub struct Finding {
 pub struct Site {
     /// The entry point.
     pub entry: String,
-    /// The SPIR-V instruction; `None` where a kernel has found out itself.
+    /// The SPIR-V instruction; `None` if the kernel's own checks found the fault.
     pub instruction: Option<SpirvInstruction>,
-    /// Source file and line, if the module says so (`OpLine`).
+    /// Source file and line, if the module has them (`OpLine`).
     pub line: Option<(String, u32)>,
-    /// Where that line comes from, if who found it knows.
+    /// The origin of that line, if known.
     pub origin: Option<String>,
-    /// The workgroup; `None` where no single invocation is meant.
+    /// The workgroup; `None` if the finding is not about a single invocation.
     pub workgroup: Option<[u32; 3]>,
-    /// The invocation's place in it.
+    /// The invocation's position in the workgroup.
     pub local: Option<[u32; 3]>,
 }
 
 /// An instruction of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpirvInstruction {
-    /// Disassembled.
+    /// The disassembled instruction.
     pub text: String,
-    /// Index of its first word in the module.
+    /// Index of the first word in the module.
     pub word: u32,
 }
 
-/// Kinds of findings. All but those marked end the dispatch.
+/// Kinds of findings. Unless stated otherwise, they end the dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
     /// An access outside of every allocation, or of a variable.
     OutOfBounds,
     /// An access to an allocation that was freed.
     UseAfterFree,
-    /// An access at an address that is no multiple of the alignment it promises.
+    /// An access that is not aligned as promised.
     Misaligned,
-    /// A write to memory that may only be read.
+    /// A write to read-only memory.
     ReadOnly,
-    /// An uninitialised value on which a branch, an address or an atomic depends. The run goes on.
+    /// A branch, an address or an atomic depends on an uninitialized value. The run continues.
     Uninitialised,
-    /// As before, for the undefined result of an operation such as a shift by more than the width, or the value of an
-    /// inactive invocation. The run goes on.
+    /// A branch, an address or an atomic depends on the undefined result of an operation (such as a shift by more than
+    /// the width), or on the value of an inactive invocation. The run continues.
     Undefined,
-    /// Two accesses that nothing orders, at least one of which writes and at least one of which isn't atomic. The run
-    /// goes on.
+    /// Two unordered accesses, at least one a write and at least one not atomic. The run continues.
     Race,
-    /// Threads of a warp at different barrier instructions that they must execute together. The run goes on.
+    /// Threads of a warp are at different barrier instructions that they have to execute together. The run continues.
     DivergedWarp,
-    /// A barrier that not all invocations reach.
+    /// Not all invocations reach a barrier.
     DivergentBarrier,
     /// Invocations wait for each other for ever.
     Deadlock,
-    /// The step budget is used up.
+    /// The step budget is exhausted.
     StepBudget,
     /// `OpUnreachable` was reached.
     Unreachable,
 }
 
 impl FindingKind {
-    /// Whether the dispatch can go on after it.
+    /// Whether the finding ends the dispatch.
     pub fn is_fatal(self) -> bool {
         !matches!(self, Self::Uninitialised | Self::Undefined | Self::Race | Self::DivergedWarp)
     }
 
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::OutOfBounds => "out-of-bounds access",

@@ -1,12 +1,14 @@
 //! The reference device: a strict interpreter for Vulkan compute shaders.
 //!
-//! It runs SPIR-V modules on the host, needs no driver, and can be any device: a [`Target`](ptx2spv_target::Target) says which subgroup
-//! size, features and limits it has, and a module that uses more is refused. In *plain* mode it computes as an exact device would,
-//! workgroups in parallel. In *checked* mode it also looks for what Vulkan leaves undefined and reports it as [`Finding`]s. In
-//! *adversarial* mode, seeded and repeatable, it decides everything that Vulkan leaves open in the worst permitted ways.
+//! It runs SPIR-V modules on the host without a driver, and can imitate any device: a
+//! [`Target`](ptx2spv_target::Target) has subgroup sizes, features and limits, and modules that exceed them are
+//! refused. In *plain* mode it computes like an exact device, workgroups in parallel. In *checked* mode it also detects
+//! undefined behavior and reports it as [`Finding`]s. In *adversarial* mode, which a seed makes repeatable, it chooses
+//! the worst permitted behavior wherever Vulkan leaves a choice.
 //!
-//! How a module runs: [`module`] reads the words, [`requirements`] refuses what the target lacks, [`compile`] turns an entry point into
-//! [`code`], [`run`] runs it with the operations of [`arithmetic`] on the memory of [`memory`].
+//! How a module runs: [`module`] reads the words, [`requirements`] refuses features that the target lacks, [`compile`]
+//! turns an entry point into [`code`], and [`run`] runs the code with the operations of [`arithmetic`] on the memory of
+//! [`memory`].
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! Refuses modules that use what the target lacks, each with the rule that it breaks.
+//! Refuses modules that require something that the target lacks, with the violated rule.
 //!
-//! [`crate::compile`] checks single instructions, such as which memory an atomic is on and which clock is read.
+//! [`crate::compile`] checks single instructions, such as the memory of an atomic or the clock that is read.
 
 use ptx2spv_target::{Feature, Target, Version};
 use rspirv::spirv::{AddressingModel, Capability, ExecutionMode, MemoryModel};
@@ -8,21 +8,21 @@ use rspirv::spirv::{AddressingModel, Capability, ExecutionMode, MemoryModel};
 use crate::finding::Refusal;
 use crate::module::{Mode, Module, rule};
 
-/// What a capability, an extension or a mode takes.
+/// The requirement of a capability, an extension or a mode.
 enum Need {
     /// Nothing: all devices have it.
     Nothing,
     /// A version of Vulkan.
     Vulkan(u32),
-    /// One of these features. Which of them is decided by instructions, if there are several.
+    /// One of these features. If there are several, instructions decide which.
     Features(&'static [Feature]),
-    /// A feature that targets don't name, so none is known to have it.
+    /// A feature that targets don't describe, so no target is known to have it.
     Unknown(&'static str),
 }
 
 use Need::{Features, Nothing, Unknown, Vulkan};
 
-/// Looks at capabilities, extensions, version, execution modes and float controls.
+/// Checks capabilities, extensions, version, execution modes and float controls.
 pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Refusal> {
     let (Version(major, minor), Version(most, least)) = (module.version(), target.spirv);
     if module.version() > target.spirv {
@@ -60,7 +60,7 @@ pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses something if the target lacks a feature.
+/// Refuses the module if the target lacks a feature.
 pub(crate) fn need(target: &Target, feature: Feature, what: &str) -> Result<(), Refusal> {
     if target.has(feature) { Ok(()) } else { Err(refuse(feature.name(), what)) }
 }
@@ -83,7 +83,7 @@ fn require(target: &Target, need: Need, what: &str) -> Result<(), Refusal> {
     }
 }
 
-/// What a capability takes; `None` if compute shaders can't use it or the reference device does not know it.
+/// The requirement of a capability; `None` if compute shaders can't use it or the reference device doesn't support it.
 fn capability_need(capability: Capability) -> Option<Need> {
     use Feature::*;
     Some(match capability {
@@ -116,7 +116,7 @@ fn capability_need(capability: Capability) -> Option<Need> {
         }
         Capability::FloatControls2 => Features(&[ShaderFloatControls2]),
         Capability::ShaderClockKHR => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
-        // Targets don't say which subgroup operations they have; those of version 1.1 are taken to have all.
+        // Targets don't describe subgroup operations. Those with Vulkan 1.1 are assumed to have all of them.
         Capability::GroupNonUniform
         | Capability::GroupNonUniformVote
         | Capability::GroupNonUniformArithmetic
@@ -129,7 +129,7 @@ fn capability_need(capability: Capability) -> Option<Need> {
         | Capability::SubgroupVoteKHR
         | Capability::VariablePointersStorageBuffer
         | Capability::VariablePointers => Vulkan(1),
-        // Which of them a width has is decided by execution modes.
+        // Execution modes decide about each width.
         Capability::DenormPreserve
         | Capability::DenormFlushToZero
         | Capability::SignedZeroInfNanPreserve
@@ -144,7 +144,7 @@ fn capability_need(capability: Capability) -> Option<Need> {
     })
 }
 
-/// What an extension takes; `None` if the reference device does not know it.
+/// The requirement of an extension; `None` if the reference device doesn't support it.
 fn extension_need(name: &str) -> Option<Need> {
     use Feature::*;
     Some(match name {
@@ -178,7 +178,7 @@ fn extension_need(name: &str) -> Option<Need> {
     })
 }
 
-/// The addressing and memory models that Vulkan has.
+/// Checks for Vulkan's addressing and memory models.
 fn models(module: &Module) -> Result<(), Refusal> {
     let (addressing, memory) = module.memory_model;
     let (logical, physical) = (AddressingModel::Logical as u32, AddressingModel::PhysicalStorageBuffer64 as u32);
@@ -234,7 +234,7 @@ fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
         (Some(ExecutionMode::RoundingModeRTE), 16) => (controls.rounding_mode_rte_float16, "shaderRoundingModeRTE"),
         (Some(ExecutionMode::RoundingModeRTE), 32) => (controls.rounding_mode_rte_float32, "shaderRoundingModeRTE"),
         (Some(ExecutionMode::RoundingModeRTE), 64) => (controls.rounding_mode_rte_float64, "shaderRoundingModeRTE"),
-        // Targets don't say more than the above, so none is known to have more.
+        // Targets don't describe more than the above, so none is known to have these.
         (Some(ExecutionMode::DenormPreserve), _) => (false, "shaderDenormPreserve"),
         (Some(ExecutionMode::DenormFlushToZero), _) => (false, "shaderDenormFlushToZero"),
         (Some(ExecutionMode::SignedZeroInfNanPreserve), _) => (false, "shaderSignedZeroInfNanPreserve"),
@@ -245,5 +245,5 @@ fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
     if has {
         return Ok(());
     }
-    Err(refuse(&format!("{name}Float{width}"), format!("an execution mode at word {} demands it", mode.word)))
+    Err(refuse(&format!("{name}Float{width}"), format!("an execution mode at word {} requires it", mode.word)))
 }

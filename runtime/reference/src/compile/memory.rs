@@ -15,7 +15,7 @@ use crate::module::{Instruction, rule};
 pub(super) struct Pointer {
     pub(super) class: Class,
     pub(super) storage: StorageClass,
-    /// Its register.
+    /// The pointer's register.
     pub(super) slot: Slot,
     /// The type that it points to.
     pub(super) pointee: u32,
@@ -26,11 +26,11 @@ pub(super) struct Pointer {
 struct MemoryOperands {
     access: MemoryAccess,
     align: Option<u32>,
-    /// How many words they take.
+    /// The number of words that they occupy.
     words: usize,
 }
 
-/// The class of a storage class that is memory.
+/// The class of a storage class, if it is memory.
 pub(super) fn class_of(class: StorageClass) -> Option<Class> {
     Some(match class {
         StorageClass::PhysicalStorageBuffer | StorageClass::StorageBuffer | StorageClass::Uniform => Class::Device,
@@ -42,7 +42,7 @@ pub(super) fn class_of(class: StorageClass) -> Option<Class> {
 }
 
 impl Compiler<'_> {
-    /// Compiles an instruction about memory, if it is one (atomics are apart).
+    /// Compiles a memory instruction other than an atomic. Returns whether it is one.
     pub(super) fn memory_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         match inst.op {
             Op::Variable => self.local_variable(inst)?,
@@ -57,7 +57,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// The facts about a pointer: those it was derived with and its own decorations.
+    /// The facts about a pointer: those that it was derived with, and its own decorations.
     fn pointer_facts(&self, id: u32) -> PointerFacts {
         let mut facts = self.facts.get(&id).copied().unwrap_or_default();
         facts.coherent |= self.module.decoration(id, Decoration::Coherent).is_some();
@@ -66,7 +66,7 @@ impl Compiler<'_> {
         facts
     }
 
-    /// An operand that points to memory.
+    /// An operand that is a pointer to memory.
     pub(super) fn pointer(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Pointer> {
         let (storage, pointee) = self.pointer_type(self.type_of(id)?)?;
         let Some(class) = class_of(storage) else {
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         Ok(Pointer { class, storage, slot: self.scalar(id)?, pointee, facts: self.pointer_facts(id) })
     }
 
-    /// A pointer some bytes further.
+    /// A pointer plus a number of bytes.
     pub(super) fn offset(&mut self, a: Slot, bytes: u64) -> Result<Slot> {
         if bytes == 0 {
             return Ok(a);
@@ -92,7 +92,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Bytes between elements that `OpPtrAccessChain` and the like count by.
+    /// Bytes between the elements that `OpPtrAccessChain` and similar instructions count.
     pub(super) fn pointer_stride(&self, inst: &Instruction<'_>, ty: u32) -> Result<u64> {
         if let Some(stride) = self.module.decoration(ty, Decoration::ArrayStride) {
             return Ok(u64::from(stride));
@@ -110,7 +110,7 @@ impl Compiler<'_> {
             return self.input_chain(inst, builtin, component);
         }
         let mut pointer = self.pointer(inst, base)?;
-        // Constant parts are added up and applied at once.
+        // Constant parts are added up and applied together.
         let mut constant = 0u64;
         let mut indices = inst.rest(1);
         if let (true, Some((&element, rest))) = (by_element, indices.split_first()) {
@@ -126,7 +126,9 @@ impl Compiler<'_> {
                     let number = self.scalar_constant(index)?.and_then(|number| u32::try_from(number).ok());
                     let member = number.and_then(|number| Some((number, self.member(ty, number)?)));
                     let Some((number, member)) = member else {
-                        return Err(inst.refuse(rule::UNIVERSAL, format!("%{index} is no member of a struct")));
+                        return Err(
+                            inst.refuse(rule::UNIVERSAL, format!("%{index} is not a constant member of the struct"))
+                        );
                     };
                     constant = constant.saturating_add(member.offset);
                     pointer.pointee = member.ty;
@@ -141,7 +143,9 @@ impl Compiler<'_> {
                 &Kind::Matrix { column, count } => (column, count),
                 &Kind::Array { element, length, .. } => (element, length),
                 &Kind::RuntimeArray { element, .. } => (element, 0),
-                Kind::Scalar(_) | Kind::Other => return Err(inst.refuse(rule::UNIVERSAL, "indexes what has no parts")),
+                Kind::Scalar(_) | Kind::Other => {
+                    return Err(inst.refuse(rule::UNIVERSAL, "indexes a type without parts"));
+                }
             };
             let stride = self.layouts.part_stride(ty, pointer.facts.matrix)?;
             self.step(inst, &mut pointer, &mut constant, index, stride, count)?;
@@ -156,7 +160,7 @@ impl Compiler<'_> {
         self.result(inst, [slot])
     }
 
-    /// Moves a pointer on by an index. Elements of `count` 0 are not counted.
+    /// Advances a pointer by an index. A `count` of 0 means an unknown number of elements.
     fn step(
         &mut self,
         inst: &Instruction<'_>,
@@ -167,7 +171,7 @@ impl Compiler<'_> {
         count: u32,
     ) -> Result<()> {
         let (Scalar::Int(bits), 1) = self.vector_of(index)? else {
-            return Err(inst.refuse(rule::UNIVERSAL, format!("%{index} is no integer")));
+            return Err(inst.refuse(rule::UNIVERSAL, format!("%{index} is not an integer")));
         };
         let index = self.scalar(index)?;
         if let Some(value) = self.emit.constant_bits(index) {
@@ -178,7 +182,7 @@ impl Compiler<'_> {
             }
         }
         let stride = u32::try_from(stride).map_err(|_| {
-            inst.refuse(rule::UNSUPPORTED, format!("elements of {stride} bytes, indexed by what is no constant"))
+            inst.refuse(rule::UNSUPPORTED, format!("elements of {stride} bytes with an index that is not a constant"))
         })?;
         let a = pointer.slot;
         pointer.slot = self.emit.compute(|d| Inst::Index { bits, d, a, index, stride, count })?;
@@ -191,7 +195,7 @@ impl Compiler<'_> {
         Ok(self.emit.constant_bits(slot))
     }
 
-    /// A member of a struct by its number.
+    /// A member of a struct.
     fn member(&self, ty: u32, number: u32) -> Option<Member> {
         match &self.layouts.get(ty).ok()?.kind {
             Kind::Struct(members) => members.get(number as usize).copied(),
@@ -202,7 +206,7 @@ impl Compiler<'_> {
     fn component_type(&self, ty: u32) -> Result<u32> {
         match self.module.get_type(ty) {
             Some(&crate::module::Type::Vector { component, .. }) => Ok(component),
-            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is no vector"))),
+            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is not a vector"))),
         }
     }
 
@@ -256,12 +260,14 @@ impl Compiler<'_> {
         let number = inst.operand(1)?;
         let member = self.member(pointer.pointee, number);
         let (Some(binding), Some(member)) = (pointer.facts.binding, member) else {
-            return Err(inst.refuse(rule::UNIVERSAL, "asks for the length of what is no array of a buffer"));
+            return Err(
+                inst.refuse(rule::UNIVERSAL, "asks for the length of something that is not an array in a buffer")
+            );
         };
         let (Kind::RuntimeArray { stride, .. }, Ok(offset)) =
             (&self.layouts.get(member.ty)?.kind, u32::try_from(member.offset))
         else {
-            return Err(inst.refuse(rule::UNIVERSAL, "asks for the length of what is no runtime array"));
+            return Err(inst.refuse(rule::UNIVERSAL, "asks for the length of something that is not a runtime array"));
         };
         let stride = u32::try_from(*stride).map_err(|_| inst.refuse(rule::OFFSETS, "has too large elements"))?;
         self.expect_result(inst, Scalar::Int(32))?;
@@ -270,7 +276,7 @@ impl Compiler<'_> {
         self.result(inst, [d])
     }
 
-    /// Reads the memory operands that begin at an operand. Scopes follow in the order of the bits.
+    /// Reads memory operands, from an operand on. Scopes follow in the order of the bits.
     fn memory_operands(
         &mut self,
         inst: &Instruction<'_>,
@@ -308,11 +314,11 @@ impl Compiler<'_> {
         Ok(MemoryOperands { access, align, words })
     }
 
-    /// How an instruction without memory operands accesses memory.
+    /// The access of an instruction without memory operands.
     pub(super) fn plain_access(&self, pointer: &Pointer) -> MemoryAccess {
         let glsl = !self.module.has_vulkan_memory_model();
         let coherent = glsl && pointer.facts.coherent;
-        // A workgroup's variables are coherent without saying so.
+        // In the GLSL model, workgroup variables are implicitly coherent.
         let non_private = coherent || glsl && pointer.class == Class::Workgroup;
         MemoryAccess { non_private, coherent, volatile: pointer.facts.volatile, ..MemoryAccess::default() }
     }
@@ -360,14 +366,14 @@ impl Compiler<'_> {
             let target = if scalar == Scalar::Bool { self.emit.fresh(1)? } else { d };
             self.emit.emit(Inst::Load { class, bytes: scalar.bytes(), how, d: target, pointer, offset })?;
             if scalar == Scalar::Bool {
-                // Uninitialised memory may hold anything, registers of booleans may not.
+                // Uninitialized memory may hold anything, but registers of booleans must be 0 or 1.
                 self.emit.emit(Inst::Convert { op: Convert::UToU, from: 32, to: 1, d, a: target })?;
             }
         }
         Ok(first)
     }
 
-    /// Emits the check of an access to the leaves of a value.
+    /// Emits the check of an access to the scalars of a value.
     fn access(&mut self, class: Class, pointer: Slot, leaves: &[(u64, Scalar)], align: u32, write: bool) -> Result<()> {
         let end = leaves.iter().map(|(offset, scalar)| offset.saturating_add(u64::from(scalar.bytes()))).max();
         let bytes = small(end.unwrap_or(0))?;
@@ -387,7 +393,7 @@ impl Compiler<'_> {
         self.store_cells(pointer.class, pointer.slot, pointer.pointee, pointer.facts.matrix, &cells, how, align)
     }
 
-    /// An operand that points to memory which may be written.
+    /// An operand that is a pointer to writable memory.
     pub(super) fn writable(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Pointer> {
         let pointer = self.pointer(inst, id)?;
         if pointer.facts.read_only || pointer.class == Class::PushConstant {
@@ -397,7 +403,7 @@ impl Compiler<'_> {
     }
 
     /// Stores a value.
-    #[allow(clippy::too_many_arguments, reason = "a store is made of all of them")]
+    #[allow(clippy::too_many_arguments, reason = "a store needs all of them")]
     pub(super) fn store_cells(
         &mut self,
         class: Class,
@@ -424,7 +430,7 @@ impl Compiler<'_> {
             return Err(inst.refuse(rule::UNIVERSAL, "copies between pointers of different types"));
         }
         let store = self.memory_operands(inst, 2, &to, true)?;
-        // One set of operands is for both sides, of two the first is for the target.
+        // A single set of operands applies to both sides; of two, the first is for the target.
         let second = if inst.operands.len() > 2 + store.words { 2 + store.words } else { 2 };
         let load = self.memory_operands(inst, second, &from, false)?;
         let load_align = self.alignment(inst, &from, &load)?;
@@ -435,7 +441,7 @@ impl Compiler<'_> {
         self.store_cells(to.class, to.slot, to.pointee, to.facts.matrix, &cells, how, store_align)
     }
 
-    /// An operand that says a scope. It must be a constant.
+    /// The scope of an operand, which must be a constant.
     pub(super) fn scope(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Scope> {
         use rspirv::spirv::Scope as Spirv;
         let number = self.constant_operand(inst, id)?;
@@ -457,7 +463,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Sizes of single accesses fit into 32 bits.
+/// A size that has to fit into 32 bits.
 fn small(bytes: u64) -> Result<u32> {
     u32::try_from(bytes).map_err(|_| refuse(rule::OFFSETS, format!("an access of {bytes} bytes")))
 }

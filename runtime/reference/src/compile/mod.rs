@@ -1,8 +1,8 @@
-//! Turns an entry point of a module into [`Code`].
+//! Compiles an entry point of a module into [`Code`].
 //!
-//! Vectors and other composites are split here: a value is a list of registers, and extracting, inserting and constructing parts costs
-//! nothing at run time. In a valid module a register of an earlier value may stand for a part of a later one, since no path from a
-//! definition to its uses passes the definition again without redefining the later value too.
+//! Vectors and other composites are split here: a value is a list of registers, and extracting, inserting and
+//! constructing parts costs nothing at run time. A register of an earlier value may be part of a later one: in a valid
+//! module, no path from a definition to its uses repeats the definition without also repeating the later value's.
 
 mod arithmetic;
 mod atomic;
@@ -37,10 +37,10 @@ use crate::module::Module;
 use compiler::Compiler;
 use refusal::{Result, refuse};
 
-/// Specialises and compiles an entry point. `specialization` gives values for `SpecId`s.
+/// Specializes and compiles an entry point. `specialization` has values by `SpecId`.
 ///
 /// # Errors
-/// No such entry point, something the interpreter does not know, or sizes beyond the target's limits.
+/// The entry point doesn't exist, something is not supported by the interpreter, or a size exceeds the target's limits.
 pub(crate) fn compile(module: &Module, entry: &str, specialization: &[(u32, u64)], target: &Target) -> Result<Code> {
     let compute = ExecutionModel::GLCompute as u32;
     let found = module.entry_points.iter().find(|point| point.name == entry && point.model == compute);

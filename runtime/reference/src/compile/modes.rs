@@ -1,4 +1,4 @@
-//! Declarations of an entry point: the workgroup's size, float controls, reconvergence.
+//! Declarations of an entry point: workgroup size, float controls, reconvergence.
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, FPFastMathMode};
 
@@ -8,7 +8,7 @@ use crate::code::{FloatControl, Rounding};
 use crate::module::{EntryPoint, Mode, Type, rule};
 
 impl Compiler<'_> {
-    /// Takes over the execution modes of an entry point.
+    /// Applies the execution modes of an entry point.
     pub(super) fn modes(&mut self, entry: &EntryPoint) -> Result<()> {
         let mut size = None;
         for mode in &entry.modes {
@@ -36,13 +36,13 @@ impl Compiler<'_> {
         self.code.workgroup_size = size.ok_or_else(|| {
             refuse(
                 "VUID-StandaloneSpirv-LocalSize-06426",
-                format!("`{}` does not say its workgroup's size", entry.name),
+                format!("`{}` does not declare its workgroup size", entry.name),
             )
         })?;
         Ok(())
     }
 
-    /// Refuses a workgroup that is larger than the target's.
+    /// Refuses a workgroup that exceeds the target's limits.
     pub(super) fn check_limits(&self) -> Result<()> {
         let size = self.code.workgroup_size;
         let limits = &self.target.limits;
@@ -79,10 +79,10 @@ impl Compiler<'_> {
     fn constant_size(&mut self, id: u32) -> Result<u32> {
         let slot = self.scalar(id)?;
         let bits = self.emit.constant_bits(slot).and_then(|bits| u32::try_from(bits).ok());
-        bits.ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is no constant that a size can be")))
+        bits.ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is not a constant that can be a size")))
     }
 
-    /// The constant that is decorated as the workgroup's size, which overrides execution modes.
+    /// The constant that is decorated as the workgroup size. It overrides execution modes.
     fn size_constant(&mut self) -> Result<Option<[u32; 3]>> {
         let module = self.module;
         let decorated = |id| module.decoration(id, Decoration::BuiltIn) == Some(BuiltIn::WorkgroupSize as u32);
@@ -99,7 +99,8 @@ impl Compiler<'_> {
         sizes.map(Some).map_err(|_| inst.refuse("VUID-WorkgroupSize-WorkgroupSize-04427", "is not three 32-bit sizes"))
     }
 
-    /// `FPFastMathDefault`: whatever it doesn't allow is preserved. Further freedoms of single instructions are not used.
+    /// `FPFastMathDefault`: everything that it doesn't permit is preserved. Freedoms of single instructions are not
+    /// used.
     fn fast_math(&mut self, mode: &Mode) -> Result<()> {
         let wrong =
             || refuse(rule::INSTRUCTION, format!("FPFastMathDefault at word {}: no float, or no constant", mode.word));

@@ -5,7 +5,7 @@ use rspirv::spirv::Op;
 use super::layout::Scalar;
 use crate::code::{Binary, Inst, Ternary, Unary, Wide};
 
-/// The operation of one operand that an instruction stands for.
+/// The unary operation of an instruction.
 pub(super) fn unary(op: Op) -> Option<Unary> {
     Some(match op {
         Op::SNegate => Unary::SNegate,
@@ -21,7 +21,7 @@ pub(super) fn unary(op: Op) -> Option<Unary> {
     })
 }
 
-/// The operation of two operands that an instruction stands for.
+/// The binary operation of an instruction.
 pub(super) fn binary(op: Op) -> Option<Binary> {
     Some(match op {
         Op::IAdd => Binary::IAdd,
@@ -69,7 +69,7 @@ pub(super) fn binary(op: Op) -> Option<Binary> {
     })
 }
 
-/// The operation of two operands, of which the second may have another width.
+/// The binary operation of an instruction whose second operand may have another width.
 pub(super) fn shift(op: Op) -> Option<Binary> {
     Some(match op {
         Op::ShiftLeftLogical => Binary::ShiftLeftLogical,
@@ -79,7 +79,7 @@ pub(super) fn shift(op: Op) -> Option<Binary> {
     })
 }
 
-/// The operation with two results that an instruction stands for.
+/// The operation of an instruction with two results.
 pub(super) fn wide(op: Op) -> Option<Wide> {
     Some(match op {
         Op::IAddCarry => Wide::IAddCarry,
@@ -90,13 +90,13 @@ pub(super) fn wide(op: Op) -> Option<Wide> {
     })
 }
 
-/// Which operands an operation works on.
+/// The types that an operation accepts.
 pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
     match inst {
         Inst::Unary { op: Unary::LogicalNot, .. } | Inst::Binary { op: Binary::LogicalAnd | Binary::LogicalOr, .. } => {
             |scalar| scalar == Scalar::Bool
         }
-        // Also logical equality, and equality of pointers.
+        // Also for logical equality, and equality of pointers.
         Inst::Binary { op: Binary::IEqual | Binary::INotEqual, .. } => |scalar| !scalar.is_float(),
         Inst::Unary { op: Unary::QuantizeToF16, .. } => |scalar| scalar == Scalar::Float(32),
         Inst::Unary {
@@ -144,7 +144,7 @@ pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
     }
 }
 
-/// Whether the result is a boolean, whatever the operands are.
+/// Whether the result is a boolean.
 pub(super) fn compares(op: Binary) -> bool {
     matches!(
         op,

@@ -8,7 +8,7 @@ use super::refusal::Result;
 use crate::code::{Convert, Inst, Unary};
 use crate::module::{Instruction, rule};
 
-/// The operation on a component that packs or unpacks it, and the bits of a packed component.
+/// The operation that packs or unpacks a component, the bits of a packed component, and whether it packs.
 fn normalised(function: Glsl) -> Option<(Unary, u8, bool)> {
     Some(match function {
         Glsl::PackSnorm4x8 => (Unary::PackSnorm8, 8, true),
@@ -24,7 +24,7 @@ fn normalised(function: Glsl) -> Option<(Unary, u8, bool)> {
 }
 
 impl Compiler<'_> {
-    /// Compiles a function that packs or unpacks, if it is one.
+    /// Compiles a pack or unpack function. Returns whether it is one.
     pub(super) fn pack(&mut self, inst: &Instruction<'_>, function: Glsl) -> Result<bool> {
         let (half, float, word) = (Scalar::Float(16), Scalar::Float(32), Scalar::Int(32));
         if let Some((op, bits, packs)) = normalised(function) {
@@ -72,7 +72,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// The registers of the operand, which has one shape while the result has another.
+    /// The registers of the operand. Checks the shapes of the operand and of the result.
     fn shaped(&mut self, inst: &Instruction<'_>, from: (Scalar, u32), to: (Scalar, u32)) -> Result<Vec<u32>> {
         let id = inst.operand(0)?;
         if self.vector_of(id)? != from || self.layouts.vector(inst.ty)? != to {

@@ -1,4 +1,4 @@
-//! What ids stand for.
+//! Values of ids.
 
 use std::rc::Rc;
 
@@ -7,24 +7,24 @@ use crate::code::{Builtin, Slot};
 /// The registers of a value, one for each scalar in it.
 pub(super) type Cells = Rc<[Slot]>;
 
-/// What an id stands for.
+/// The value of an id.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     /// Registers.
     Cells(Cells),
-    /// All zeroes, of a type by id.
+    /// A zero value of a type.
     Null(u32),
     /// A pointer to a built-in input or to a component of it.
     Input(Builtin, Component),
 }
 
-/// Which components of a built-in input a pointer means.
+/// The components of a built-in input that a pointer refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Component {
-    /// As many as the type says.
+    /// All components of the type.
     All,
-    /// One.
+    /// A single component.
     One(u8),
-    /// The one of `count` that a register says.
+    /// One of `count` components, selected by a register.
     Dynamic { index: Slot, count: u8 },
 }

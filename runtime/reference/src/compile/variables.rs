@@ -1,4 +1,4 @@
-//! The memory of variables. Variables outside of functions get memory at their first use.
+//! The memory of variables. Variables outside of functions are allocated on first use.
 
 use std::rc::Rc;
 
@@ -13,11 +13,11 @@ use super::value::{Component, Value};
 use crate::code::{Binding, Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
 use crate::module::{Instruction, Type, rule};
 
-/// Most bytes of an invocation's own memory, so that a workgroup's fits into the host's.
+/// Maximum bytes of an invocation's own memory, so that a workgroup's memory fits into the host's.
 const PRIVATE_LIMIT: u64 = 1 << 20;
 
 impl Compiler<'_> {
-    /// What an id outside of functions stands for that has no value so far.
+    /// Defines an id outside of functions that has no value yet.
     pub(super) fn global_value(&mut self, id: u32) -> Result<Value> {
         let inst = self.definition(id)?;
         let global =
@@ -35,7 +35,7 @@ impl Compiler<'_> {
     pub(super) fn pointer_type(&self, ty: u32) -> Result<(StorageClass, u32)> {
         match self.module.get_type(ty) {
             Some(&Type::Pointer { class, pointee }) => Ok((class, pointee)),
-            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is no pointer type"))),
+            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is not a pointer type"))),
         }
     }
 
@@ -81,7 +81,7 @@ impl Compiler<'_> {
     pub(super) fn local_variable(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (class, ty) = self.pointer_type(inst.ty)?;
         if class != StorageClass::Function || inst.operand(0)? != class as u32 {
-            return Err(inst.refuse(rule::UNIVERSAL, "declares what is no variable of a function"));
+            return Err(inst.refuse(rule::UNIVERSAL, "is not a variable of a function"));
         }
         let offset = self.private_variable(inst, ty)?;
         let pointer = self.emit.constant(u64::from(offset));
@@ -91,7 +91,8 @@ impl Compiler<'_> {
             }
             self.initialise(pointer, ty, value)?;
         } else if self.emit.place.block != 0 {
-            // The entry point, whose first block is number 0, begins once; other functions may have left a value there.
+            // The entry point, whose first block is number 0, runs only once. In other functions, an earlier call may
+            // have left a value.
             let bytes = self.code.private_bytes - offset;
             self.emit.emit(Inst::Forget { offset, bytes })?;
         }
@@ -138,7 +139,7 @@ impl Compiler<'_> {
             Some(initial) if self.definition(initial)?.op == Op::ConstantNull => 1,
             Some(_) => {
                 let rule = "VUID-StandaloneSpirv-OpVariable-04734";
-                return Err(inst.refuse(rule, "is initialised by other than null"));
+                return Err(inst.refuse(rule, "has an initializer other than null"));
             }
             None => 0,
         };
@@ -164,7 +165,7 @@ impl Compiler<'_> {
             let message = format!("workgroup variables take {end} bytes, the limit is {limit}");
             return Err(inst.refuse("maxComputeSharedMemorySize", message));
         }
-        // Within the limit, which has 32 bits.
+        // No overflow: the limit has 32 bits.
         self.code.workgroup_bytes = end as u32;
         self.note_variable(inst, Class::Workgroup, offset as u32, bytes as u32);
         self.code.workgroup_zeroed = self.shared.zeroed == self.shared.count;
@@ -237,11 +238,11 @@ impl Compiler<'_> {
         Ok(Value::Input(builtin, Component::All))
     }
 
-    /// Emits the deferred work and then the entry to the entry point.
+    /// Emits the deferred work, followed by the jump to the entry point.
     pub(super) fn deferred(&mut self, main: Label) -> Result<()> {
         let start = self.emit.label();
         self.emit.bind(start);
-        // A block of its own, which precedes the entry point's first block.
+        // A block of its own before the entry point's first block.
         self.emit.place.block = self.code.blocks.len() as u32;
         self.emit.place.line = None;
         // Stores of initial values may defer more work.
@@ -273,7 +274,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The number of a kind of access among [`Code::accesses`](crate::code::Code::accesses).
+    /// The index of an access in [`Code::accesses`](crate::code::Code::accesses).
     pub(super) fn access_number(&mut self, access: MemoryAccess) -> Result<u16> {
         let found = self.code.accesses.iter().position(|other| *other == access);
         let number = found.unwrap_or_else(|| {
@@ -284,7 +285,7 @@ impl Compiler<'_> {
     }
 }
 
-/// How many components a built-in has.
+/// The number of components of a built-in.
 fn components(builtin: Builtin) -> u32 {
     match builtin {
         Builtin::NumWorkgroups

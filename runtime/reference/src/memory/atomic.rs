@@ -1,10 +1,10 @@
-//! The values that atomic operations leave in memory.
+//! The results of atomic operations in memory.
 
 use crate::arithmetic;
 use crate::code::{AtomicOp, Binary, FloatControls};
 use crate::config::Choice;
 
-/// The value that an operation leaves in memory of `bits` width, where `old` was.
+/// The value that an operation stores to memory of width `bits`, given the old value.
 pub(crate) fn apply<C: Choice>(
     op: AtomicOp,
     bits: u8,

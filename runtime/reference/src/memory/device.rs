@@ -1,22 +1,22 @@
-//! Device memory of plain runs: the allocations, and the translation of addresses to bytes. Also the explanation of a wrong address, which
-//! the other modes use too.
+//! Device memory of plain runs: allocations, and the translation of addresses to bytes. Also the explanation of wrong
+//! addresses, which the other modes use too.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::{Fault, Words};
 use crate::finding::FindingKind;
 
-/// Allocation `n`, counted from 1, lies at address `n << SPACING`. So a look-up is an indexing operation, an out-of-bounds pointer doesn't
-/// hit another allocation, and the address of a freed allocation is never reused.
+/// Allocation `n`, counted from 1, is at address `n << SPACING`. A lookup is therefore an indexing operation, an
+/// out-of-bounds pointer doesn't reach another allocation, and addresses of freed allocations are never reused.
 const SPACING: u32 = 36;
 
-/// Addresses stay below this bit: kernels may use those above as tags.
+/// Addresses stay below this bit. Kernels may use the bits above as tags.
 pub(crate) const ADDRESS_BITS: u32 = 61;
 
-/// Addresses this close to zero, on either side, come from a null pointer.
+/// Maximum distance from zero, in both directions, at which an address counts as derived from a null pointer.
 const NULL_RANGE: u64 = 1 << 32;
 
-/// Locks for updates of 64 bits, which [`Words`] can't do at once, chosen by address.
+/// Locks for 64-bit updates, which [`Words`] can't do atomically, chosen by address.
 const STRIPES: usize = 64;
 
 /// All allocations of a device.
@@ -29,32 +29,33 @@ pub(crate) struct Memory {
 #[derive(Debug)]
 struct Allocation {
     bytes: u64,
-    /// Empty once it was freed.
+    /// Empty after the allocation was freed.
     words: Words,
     freed: bool,
-    /// The names of its parts, for messages.
+    /// Named parts, for messages.
     parts: Vec<Part>,
-    /// Its names in the running dispatch.
+    /// Names in the current dispatch.
     aliases: Vec<String>,
-    /// Where kernels allocate from it.
+    /// Regions that kernels allocate from.
     pools: Vec<Pool>,
 }
 
-/// Memory that kernels allocate from by themselves, in runs of up to 32 granules of one size.
+/// Memory that kernels allocate from, in runs of up to 32 granules of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Address of the first granule.
     pub address: u64,
     /// Bytes of a granule.
     pub granule: u64,
-    /// How many there are.
+    /// Number of granules.
     pub count: u64,
-    /// Address of a table with a word of 32 bits for each granule: the size in bytes plus one where an allocation begins, else zero.
-    /// Granules of an allocation, of which the last has a byte to spare, have numbers that differ in the lowest five bits only.
+    /// Address of a table with a 32-bit word for each granule: the size in bytes plus one at the start of an
+    /// allocation, else zero. Granules of an allocation, the last of which has a spare byte, have numbers that differ
+    /// only in the lowest five bits.
     pub sizes: u64,
 }
 
-/// A part of an allocation that has a name.
+/// A named part of an allocation.
 #[derive(Debug)]
 struct Part {
     offset: u64,
@@ -62,7 +63,7 @@ struct Part {
     name: String,
 }
 
-/// The number of the allocation that an address belongs to, counted from 0, and how far past its beginning it is.
+/// The index of an address's allocation, counted from 0, and the offset in it.
 #[inline(always)]
 fn split(address: u64) -> Option<(usize, u64)> {
     Some(((address >> SPACING).checked_sub(1)? as usize, address & ((1 << SPACING) - 1)))
@@ -78,12 +79,12 @@ impl Memory {
         Self { allocations: Vec::new(), stripes: [const { Mutex::new(()) }; STRIPES] }
     }
 
-    /// Allocates zeroes, and returns their address. `None` if the host or the address space has no room.
+    /// Allocates zeroed memory and returns its address. `None` if the host or the address space is exhausted.
     pub fn allocate(&mut self, bytes: u64) -> Option<u64> {
         self.allocate_in(bytes, |_| Words::zeroed(bytes))
     }
 
-    /// As [`Memory::allocate`], in words that are made for the address.
+    /// Like [`Memory::allocate`], in words made for the address.
     pub fn allocate_in(&mut self, bytes: u64, words: impl FnOnce(u64) -> Option<Words>) -> Option<u64> {
         let address = join(self.allocations.len());
         if bytes > 1 << SPACING || address >> ADDRESS_BITS != 0 {
@@ -101,7 +102,7 @@ impl Memory {
         Some(address)
     }
 
-    /// Frees an allocation; an address that is none's is ignored.
+    /// Frees the allocation at an address. Other addresses are ignored.
     pub fn free(&mut self, address: u64) {
         if let Some((index, 0)) = split(address)
             && let Some(allocation) = self.allocations.get_mut(index)
@@ -111,7 +112,7 @@ impl Memory {
         }
     }
 
-    /// Gives a name to `bytes` bytes from an address on. Outside of memory nothing has a name.
+    /// Names `bytes` bytes from an address on. Addresses outside of allocations are ignored.
     pub fn name_part(&mut self, address: u64, bytes: u64, name: &str) {
         if let Some((index, offset)) = split(address)
             && let Some(allocation) = self.allocations.get_mut(index)
@@ -120,7 +121,7 @@ impl Memory {
         }
     }
 
-    /// Declares that kernels allocate from a part of an allocation.
+    /// Declares a region of an allocation that kernels allocate from.
     pub fn add_pool(&mut self, pool: Pool) {
         if let Some((index, _)) = split(pool.address)
             && let Some(allocation) = self.allocations.get_mut(index)
@@ -129,7 +130,8 @@ impl Memory {
         }
     }
 
-    /// The fault of an access that is inside an allocation but not wholly inside a block that kernels have allocated there.
+    /// The fault of an access that is inside of an allocation, but not entirely inside of a block that kernels have
+    /// allocated there.
     pub fn unallocated(&self, number: u32, address: u64, bytes: u32) -> Option<Box<Fault>> {
         let pools = &self.allocations.get((number as usize).checked_sub(1)?)?.pools;
         let end = address + u64::from(bytes.max(1));
@@ -150,7 +152,7 @@ impl Memory {
         })
     }
 
-    /// Address and size of the block to which the granule of an address belongs.
+    /// Address and size of the block that contains the granule of an address.
     fn block(&self, pool: &Pool, address: u64) -> Option<(u64, u64)> {
         let granule = address.checked_sub(pool.address)? / pool.granule;
         let entry = |number: &u64| self.load(pool.sizes + 4 * number, 4).filter(|entry| *entry != 0);
@@ -160,8 +162,7 @@ impl Memory {
         (granule < first + granules).then_some((pool.address + first * pool.granule, size))
     }
 
-    /// Gives a name to the whole allocation in which an address lies, beside those that it has, until all such names are
-    /// forgotten.
+    /// Adds a name for the whole allocation that contains an address, until `forget_names`.
     pub fn name(&mut self, address: u64, name: &str) {
         if let Some((index, offset)) = split(address)
             && let Some(allocation) = self.allocations.get_mut(index)
@@ -171,45 +172,46 @@ impl Memory {
         }
     }
 
-    /// Forgets the names of whole allocations.
+    /// Removes the names of whole allocations.
     pub fn forget_names(&mut self) {
         self.allocations.iter_mut().for_each(|allocation| allocation.aliases.clear());
     }
 
-    /// The bytes of the allocation that an address belongs to, and the offset in them.
+    /// The bytes of the allocation that contains an address, and the offset in them.
     #[inline(always)]
     pub fn find(&self, address: u64) -> Option<(&Words, u64)> {
         let (index, offset) = split(address)?;
         Some((&self.allocations.get(index)?.words, offset))
     }
 
-    /// The number of the allocation in which an access lies, and its offset there; `None` if it isn't all inside of one.
+    /// The number of the allocation that contains an access, and the offset in it. `None` if it is not entirely inside
+    /// of one.
     pub fn locate(&self, address: u64, bytes: u64) -> Option<(u32, u64)> {
         let (index, offset) = split(address)?;
         let allocation = self.allocations.get(index)?;
         allocation.words.contains(offset, bytes).then_some((index as u32 + 1, offset))
     }
 
-    /// The address of a byte of an allocation, given by its number.
+    /// The address of a byte of an allocation.
     pub fn address(&self, number: u32, offset: u64) -> u64 {
         (u64::from(number) << SPACING) + offset
     }
 
-    /// As [`Words::load`]; `None` if there are no such bytes, which [`Memory::fault`] explains.
+    /// Like [`Words::load`]. `None` if there are no such bytes, as [`Memory::fault`] explains.
     #[inline(always)]
     pub fn load(&self, address: u64, bytes: u8) -> Option<u64> {
         let (words, offset) = self.find(address)?;
         words.load(offset, bytes)
     }
 
-    /// As [`Words::store`].
+    /// Like [`Words::store`].
     #[inline(always)]
     pub fn store(&self, address: u64, bytes: u8, value: u64) -> Option<bool> {
         let (words, offset) = self.find(address)?;
         words.store(offset, bytes, value)
     }
 
-    /// As [`Words::update`], but atomic for all widths.
+    /// Like [`Words::update`], but atomic for all widths.
     pub fn update(&self, address: u64, bytes: u8, f: impl FnMut(u64) -> u64) -> Option<(u64, u64)> {
         let (words, offset) = self.find(address)?;
         let lock = &self.stripes[(address / 8) as usize % STRIPES];
@@ -217,26 +219,26 @@ impl Memory {
         words.update(offset, bytes, f)
     }
 
-    /// Copies bytes out.
+    /// Copies bytes out of an allocation.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Box<Fault>> {
         let count = bytes.len() as u64;
         let read = self.find(address).and_then(|(words, offset)| words.read(offset, bytes));
         read.ok_or_else(|| self.fault(address, count, "the host's read"))
     }
 
-    /// Copies bytes in.
+    /// Copies bytes into an allocation.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Box<Fault>> {
         let written = self.find(address).and_then(|(words, offset)| words.write(offset, bytes));
         written.ok_or_else(|| self.fault(address, bytes.len() as u64, "the host's write"))
     }
 
-    /// Sets bytes.
+    /// Fills bytes.
     pub fn fill(&self, address: u64, bytes: u64, byte: u8) -> Result<(), Box<Fault>> {
         let filled = self.find(address).and_then(|(words, offset)| words.fill(offset, bytes, byte));
         filled.ok_or_else(|| self.fault(address, bytes, "the host's fill"))
     }
 
-    /// Copies bytes within.
+    /// Copies bytes between allocations.
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Box<Fault>> {
         const PART: u64 = 1 << 16;
         for address in [from, to] {
@@ -253,7 +255,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Explains the fault of an access to `bytes` bytes that aren't all allocated. `what` is the subject of the sentence.
+    /// Explains the fault of an access to `bytes` bytes that are not all allocated. `what` is the subject of the
+    /// sentence.
     #[cold]
     pub fn fault(&self, address: u64, bytes: u64, what: &str) -> Box<Fault> {
         let what = format!("{what} of {bytes} bytes at {address:#x}");
@@ -284,7 +287,7 @@ impl Memory {
         }
     }
 
-    /// Says in which part of which allocation a byte lies.
+    /// Describes a byte by its part and allocation.
     pub fn describe(&self, number: u32, offset: u64) -> String {
         let address = self.address(number, offset);
         let index = (number as usize).wrapping_sub(1);
@@ -296,19 +299,19 @@ impl Memory {
         }
     }
 
-    /// The allocation that is nearest to an address.
+    /// The allocation nearest to an address.
     fn nearest(&self, address: u64) -> Option<(usize, &Allocation)> {
         let distance = |&(index, allocation): &(usize, &Allocation)| distance(address, join(index), allocation.bytes);
         self.allocations.iter().enumerate().min_by_key(distance)
     }
 }
 
-/// How far an address is from the nearest of some bytes.
+/// The distance of an address from the nearest byte of a range.
 fn distance(address: u64, base: u64, bytes: u64) -> u64 {
     if address < base { base - address } else { (address - base).saturating_sub(bytes.saturating_sub(1)) }
 }
 
-/// An allocation or a part of one, as messages name it.
+/// An allocation, or a part of one, in messages.
 struct Extent {
     name: String,
     base: u64,
@@ -316,7 +319,7 @@ struct Extent {
 }
 
 impl Allocation {
-    /// What to call the bytes at an address or nearest to it: a part that has a name, or else the whole.
+    /// The extent that contains an address or is nearest to it: a named part, or else the whole allocation.
     fn extent(&self, index: usize, address: u64) -> Extent {
         let base = join(index);
         let nearest = self.parts.iter().min_by_key(|part| distance(address, base + part.offset, part.bytes));

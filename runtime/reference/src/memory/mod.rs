@@ -1,5 +1,5 @@
-//! Memory: device memory in allocations ([`device`]), and the knowledge of checked and adversarial runs about memory besides its bytes
-//! ([`strict`]).
+//! Memory: device memory in allocations ([`device`]), and the knowledge of checked and adversarial runs about memory
+//! other than its bytes ([`strict`]).
 
 pub(crate) mod atomic;
 pub(crate) mod device;
@@ -10,17 +10,17 @@ pub(crate) use words::Words;
 
 use crate::finding::FindingKind;
 
-/// Why an access can't be done. The caller knows the place.
+/// The reason why an access is not possible. The caller knows where it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// The kind of fault.
     pub kind: FindingKind,
-    /// What happened, in words.
+    /// A description.
     pub message: String,
 }
 
 impl Fault {
-    /// A fault, boxed since it is rare and results are many.
+    /// A fault. It is boxed because faults are rare and results are frequent.
     pub fn new(kind: FindingKind, message: impl Into<String>) -> Box<Self> {
         Box::new(Self { kind, message: message.into() })
     }

@@ -1,20 +1,21 @@
-//! Bytes that several host threads may access at a time: atomic words, so that racing kernels harm only themselves.
+//! Bytes that several host threads may access at the same time. They are atomic words, so that racing kernels only
+//! affect each other.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Bytes with bounds. Accesses of 1, 2, 4 or 8 bytes may lie at any offset; those within one word are atomic.
+/// A bounded range of bytes. Accesses of 1, 2, 4 or 8 bytes may be at any offset; those within one word are atomic.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     words: Storage,
     bytes: u64,
 }
 
-/// Where the words are.
+/// The storage of the words.
 #[derive(Debug)]
 enum Storage {
     Own(Box<[AtomicU32]>),
-    /// The host's words, which the host also uses itself.
+    /// Words shared with the host.
     Lent(&'static [AtomicU32]),
 }
 
@@ -37,30 +38,30 @@ impl Deref for Storage {
 }
 
 impl Words {
-    /// So many zero bytes; `None` if the host has no room. Large ones take host memory only where they are touched.
+    /// Zeroed memory; `None` if the host has too little. Large memory only uses host memory where it is touched.
     pub fn zeroed(bytes: u64) -> Option<Self> {
         let count = usize::try_from(bytes.div_ceil(4)).ok()?;
         let words = bytemuck::allocation::try_zeroed_slice_box(count).ok()?;
         Some(Self { words: Storage::Own(words), bytes })
     }
 
-    /// So many bytes of words that the host uses too; `None` if there aren't as many.
+    /// Memory in words shared with the host; `None` if there are too few.
     pub fn lent(words: &'static [AtomicU32], bytes: u64) -> Option<Self> {
         (bytes.div_ceil(4) <= words.len() as u64).then_some(Self { words: Storage::Lent(words), bytes })
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether `count` bytes from `offset` on are there.
+    /// Whether `count` bytes from `offset` on are in range.
     #[inline(always)]
     pub fn contains(&self, offset: u64, count: u64) -> bool {
         count <= self.bytes && offset <= self.bytes - count
     }
 
-    /// The little-endian number of `bytes` (at most 8) bytes at an offset; `None` if it isn't inside.
+    /// The little-endian number of `bytes` (at most 8) bytes at an offset; `None` if out of range.
     #[inline(always)]
     pub fn load(&self, offset: u64, bytes: u8) -> Option<u64> {
         if !self.contains(offset, bytes.into()) {
@@ -77,8 +78,8 @@ impl Words {
         Some((whole >> shift) as u64 & mask(8 * u32::from(bytes)))
     }
 
-    /// Stores the low `bytes` (at most 8) bytes of a number at an offset, and says whether that changed anything; `None` if
-    /// they aren't inside.
+    /// Stores the low `bytes` (at most 8) bytes of a number at an offset. Returns whether that changed anything; `None`
+    /// if out of range.
     #[inline(always)]
     pub fn store(&self, offset: u64, bytes: u8, value: u64) -> Option<bool> {
         if !self.contains(offset, bytes.into()) {
@@ -101,8 +102,9 @@ impl Words {
         Some(changed)
     }
 
-    /// Replaces the number of `bytes` bytes at an offset by the result of `f`, and returns the old number and the new one; `None` if it
-    /// isn't inside. Atomic within one word; the caller sees to it that 8 bytes are updated by one thread at a time.
+    /// Replaces the number of `bytes` bytes at an offset by the result of `f`, and returns the old and the new number;
+    /// `None` if out of range. Atomic within one word; for 8 bytes, the caller makes sure that only one thread updates
+    /// them at a time.
     pub fn update(&self, offset: u64, bytes: u8, mut f: impl FnMut(u64) -> u64) -> Option<(u64, u64)> {
         if !self.contains(offset, bytes.into()) {
             return None;
@@ -128,7 +130,7 @@ impl Words {
         }
     }
 
-    /// Copies bytes out; `None` if they aren't all inside.
+    /// Copies bytes out; `None` if out of range.
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Option<()> {
         if !self.contains(offset, bytes.len() as u64) {
             return None;
@@ -140,7 +142,7 @@ impl Words {
         Some(())
     }
 
-    /// Copies bytes in; `None` if not all fit inside.
+    /// Copies bytes in; `None` if out of range.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Option<()> {
         if !self.contains(offset, bytes.len() as u64) {
             return None;
@@ -153,7 +155,7 @@ impl Words {
         Some(())
     }
 
-    /// Sets `count` bytes; `None` if they aren't all inside.
+    /// Fills `count` bytes; `None` if out of range.
     pub fn fill(&self, offset: u64, count: u64, byte: u8) -> Option<()> {
         if !self.contains(offset, count) {
             return None;
@@ -166,8 +168,8 @@ impl Words {
     }
 }
 
-/// Cuts `count` bytes from `offset` on into runs of at most 4, aligned but for the first and the last: where each begins
-/// after `offset`, and its length.
+/// Splits `count` bytes from `offset` on into runs of at most 4, aligned except for the first and the last: each with
+/// its position after `offset`, and its length.
 fn words_of(offset: u64, count: usize) -> impl Iterator<Item = (usize, usize)> {
     let head = (offset.wrapping_neg() % 4) as usize;
     let mut at = 0;
@@ -179,7 +181,7 @@ fn words_of(offset: u64, count: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Sets the bits of a word that `mask` says, and says whether they were others.
+/// Sets the bits of a word selected by `mask`. Returns whether they changed.
 #[inline(always)]
 fn put(word: &AtomicU32, mask: u32, value: u32) -> bool {
     let before = word.load(Relaxed);

@@ -1,4 +1,4 @@
-//! Writes single instructions as text, for messages.
+//! Disassembles single instructions for messages.
 
 use rspirv::grammar::{OperandKind, OperandQuantifier};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, GlslStd450Op, GroupOperation, MemoryAccess, Op, StorageClass};
@@ -7,7 +7,7 @@ use super::Module;
 use super::instruction::{Instruction, grammar};
 
 impl Module {
-    /// The instruction that begins at a word, disassembled in one line; empty if none begins there.
+    /// The instruction that begins at a word, disassembled in one line; empty if there is none.
     pub fn disassemble(&self, word: u32) -> String {
         self.instructions.at_word(word).map_or_else(String::new, |inst| line(&inst))
     }
@@ -37,7 +37,7 @@ fn line(inst: &Instruction<'_>) -> String {
         } else {
             text += &operand(now, word);
         }
-        // What follows a mask or an enumerant has kinds of its own; as numbers they are plain enough.
+        // Further operands of a mask or an enumerant have kinds of their own. They are printed as numbers.
         let extended = matches!(now, OperandKind::MemoryAccess | OperandKind::Decoration);
         if !many {
             kind = if extended { None } else { kinds.next() };
@@ -54,7 +54,7 @@ fn operand(kind: OperandKind, word: u32) -> String {
         OperandKind::Decoration => Decoration::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::BuiltIn => BuiltIn::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::Capability => Capability::from_u32(word).map(|value| format!("{value:?}")),
-        // The only set that can be run.
+        // The only supported set.
         OperandKind::LiteralExtInstInteger => GlslStd450Op::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::LiteralSpecConstantOpInteger => Op::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::MemoryAccess => MemoryAccess::from_bits(word).map(|value| {

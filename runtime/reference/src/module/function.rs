@@ -1,5 +1,4 @@
-//! Functions and blocks of a module: their blocks, the control flow between blocks, and the check that there is no
-//! recursion.
+//! Functions and blocks of a module, the control flow between blocks, and the check for recursion.
 
 use std::ops::Range;
 
@@ -14,32 +13,32 @@ use crate::finding::Refusal;
 /// A function with a body.
 #[derive(Debug)]
 pub(crate) struct Function {
-    /// Its id.
+    /// The function's id.
     pub id: u32,
-    /// What it returns.
+    /// The result type.
     pub result: u32,
-    /// Its parameters: ids and types.
+    /// Ids and types of the parameters.
     pub parameters: Vec<(u32, u32)>,
-    /// Its blocks, the first one is where it begins.
+    /// The blocks. The function begins with the first one.
     pub blocks: Vec<Block>,
 }
 
 /// A block.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Its id.
+    /// The block's id.
     pub label: u32,
-    /// Numbers of its instructions, without label, merge instruction and terminator.
+    /// Indices of the instructions, without label, merge instruction and terminator.
     pub instructions: Range<usize>,
     /// Its merge instruction.
     pub merge: Option<Merge>,
-    /// Number of its last instruction.
+    /// Index of the last instruction.
     pub end: usize,
-    /// What that instruction does. Blocks are named by their place in [`Function::blocks`].
+    /// The terminator. Blocks are named by their index in [`Function::blocks`].
     pub terminator: Terminator,
 }
 
-/// A merge instruction; blocks by their place in [`Function::blocks`].
+/// A merge instruction. Blocks are named by their index in [`Function::blocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Merge {
     Selection { merge: usize },
@@ -57,7 +56,7 @@ pub(crate) enum Terminator {
 }
 
 impl Terminator {
-    /// Blocks that may be next.
+    /// The successors of the block.
     pub fn successors(&self) -> Vec<usize> {
         match self {
             Self::Branch(target) => vec![*target],
@@ -70,7 +69,7 @@ impl Terminator {
     }
 }
 
-/// Reads the functions, which are the rest of a module from an instruction on.
+/// Reads the functions, from an instruction to the end of the module.
 pub(super) fn read(all: &Instructions, types: &Types, mut index: usize) -> Result<Vec<Function>, Refusal> {
     let mut functions = Vec::new();
     while index < all.len() {
@@ -81,7 +80,7 @@ pub(super) fn read(all: &Instructions, types: &Types, mut index: usize) -> Resul
             functions.push(function(all, types, index, end)?);
             index = end;
         } else if !is_line(inst.op) {
-            return Err(inst.refuse(rule::LAYOUT, "stands between functions"));
+            return Err(inst.refuse(rule::LAYOUT, "is between functions"));
         }
         index += 1;
     }
@@ -89,7 +88,7 @@ pub(super) fn read(all: &Instructions, types: &Types, mut index: usize) -> Resul
     Ok(functions)
 }
 
-/// Whether an instruction says only which source line others come from, or nothing at all.
+/// Whether an instruction only has line information, or no effect at all.
 pub(crate) fn is_line(op: Op) -> bool {
     matches!(op, Op::Line | Op::NoLine | Op::Nop)
 }
@@ -118,7 +117,7 @@ fn function(all: &Instructions, types: &Types, start: usize, end: usize) -> Resu
     match starts.first() {
         None => return Err(head.refuse(rule::UNSUPPORTED, "has no body")),
         Some(&first) if first != index => {
-            return Err(all.get(index).refuse(rule::LAYOUT, "stands before the first block"));
+            return Err(all.get(index).refuse(rule::LAYOUT, "is before the first block"));
         }
         Some(_) => {}
     }
@@ -138,7 +137,7 @@ fn block(all: &Instructions, labels: &FxHashMap<u32, usize>, start: usize, end: 
         match labels.get(&id) {
             Some(&block) if block != 0 => Ok(block),
             Some(_) => Err(inst.refuse(rule::UNIVERSAL, "leads to the first block of the function")),
-            None => Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is no block of the function"))),
+            None => Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is not a block of the function"))),
         }
     };
     let inst = all.get(last);
@@ -179,7 +178,7 @@ fn switch(
     let ty = all.definition(selector).and_then(|selector| all.definition(selector.ty));
     let bits = match ty {
         Some(ty) if ty.op == Op::TypeInt => ty.operand(0)?,
-        _ => return Err(inst.refuse(rule::UNIVERSAL, "selects by something that is no integer")),
+        _ => return Err(inst.refuse(rule::UNIVERSAL, "selects by something that is not an integer")),
     };
     let words = if bits > 32 { 2 } else { 1 };
     if !inst.rest(2).len().is_multiple_of(words + 1) {
@@ -198,7 +197,7 @@ fn switch(
     Ok(Terminator::Switch { selector, default: target(inst, 1)?, cases })
 }
 
-/// Refuses calls of ids that aren't functions, and direct or mutual recursion.
+/// Refuses calls of ids that are not functions, and direct or mutual recursion.
 fn no_recursion(all: &Instructions, functions: &[Function]) -> Result<(), Refusal> {
     let places: FxHashMap<u32, usize> = functions.iter().enumerate().map(|(at, function)| (function.id, at)).collect();
     let mut callees = Vec::with_capacity(functions.len());
@@ -207,14 +206,16 @@ fn no_recursion(all: &Instructions, functions: &[Function]) -> Result<(), Refusa
         for inst in function.blocks.iter().flat_map(|block| block.instructions.clone()).map(|at| all.get(at)) {
             if inst.op == Op::FunctionCall {
                 let callee = places.get(&inst.operand(0)?);
-                called.push(*callee.ok_or_else(|| inst.refuse(rule::UNIVERSAL, "calls what is no function"))?);
+                called.push(
+                    *callee.ok_or_else(|| inst.refuse(rule::UNIVERSAL, "calls something that is not a function"))?,
+                );
             }
         }
         called.sort_unstable();
         called.dedup();
         callees.push(called);
     }
-    // Removes functions without (remaining) callers; the rest are recursive.
+    // Repeatedly removes functions without callers. The remaining ones are recursive.
     let mut callers = vec![0usize; functions.len()];
     callees.iter().flatten().for_each(|&callee| callers[callee] += 1);
     let mut free: Vec<usize> = (0..functions.len()).filter(|&at| callers[at] == 0).collect();

@@ -1,4 +1,4 @@
-//! Splits the words of a module into instructions. Knows the grammar's shape, not what instructions mean.
+//! Splits the words of a module into instructions. Uses only the grammar, not the meaning of instructions.
 
 use std::sync::LazyLock;
 
@@ -12,13 +12,13 @@ use crate::finding::Refusal;
 /// Words before the first instruction.
 const HEADER_WORDS: usize = 5;
 
-/// Largest bound of ids that consumers must accept.
+/// The bound of ids that SPIR-V consumers must accept.
 const ID_LIMIT: u32 = 4_194_303;
 
-/// Most words that a module may have. Indices of words and instructions fit into 32 bits with room to spare.
+/// Maximum number of words of a module, so that indices of words and instructions fit into 32 bits.
 const WORD_LIMIT: usize = 1 << 28;
 
-/// rspirv's description of each operation by opcode; its own look-up is a linear search.
+/// rspirv's description of each operation by opcode. Its own lookup is a linear search.
 static GRAMMAR: LazyLock<Vec<Option<&'static Grammar<'static>>>> = LazyLock::new(|| {
     let mut table = Vec::new();
     for grammar in INSTRUCTION_TABLE.iter() {
@@ -31,38 +31,38 @@ static GRAMMAR: LazyLock<Vec<Option<&'static Grammar<'static>>>> = LazyLock::new
     table
 });
 
-/// What rspirv knows of an operation by its opcode.
+/// rspirv's description of an opcode.
 pub(super) fn grammar(opcode: u32) -> Option<&'static Grammar<'static>> {
     GRAMMAR.get(opcode as usize).copied().flatten()
 }
 
-/// An instruction; operands are words.
+/// An instruction. Its operands are words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instruction<'m> {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// Its result type, 0 if it has none.
+    /// The result type, or 0.
     pub ty: u32,
-    /// Its result, 0 if it has none.
+    /// The result id, or 0.
     pub id: u32,
-    /// The index of its first word.
+    /// The index of the first word.
     pub word: u32,
-    /// What follows the result.
+    /// The operands after the result.
     pub operands: &'m [u32],
 }
 
 impl<'m> Instruction<'m> {
-    /// An operand that must be there.
+    /// A required operand.
     pub fn operand(&self, index: usize) -> Result<u32, Refusal> {
         self.operands.get(index).copied().ok_or_else(|| self.refuse(rule::INSTRUCTION, "lacks an operand"))
     }
 
-    /// The operands from an index on, none if there are fewer.
+    /// The operands from an index on, which may be none.
     pub fn rest(&self, index: usize) -> &'m [u32] {
         self.operands.get(index..).unwrap_or(&[])
     }
 
-    /// The operands from an index on, one string.
+    /// The operands from an index on as a string.
     pub fn string(&self, index: usize) -> Result<(String, usize), Refusal> {
         let mut bytes = Vec::new();
         for (count, word) in self.rest(index).iter().enumerate() {
@@ -77,13 +77,13 @@ impl<'m> Instruction<'m> {
         Err(self.refuse(rule::INSTRUCTION, "has a string that does not end"))
     }
 
-    /// A refusal because of this instruction.
+    /// Refuses the module because of this instruction.
     pub fn refuse(&self, rule: &str, message: impl std::fmt::Display) -> Refusal {
         Refusal { rule: rule.into(), message: format!("Op{:?} at word {}: {message}", self.op, self.word) }
     }
 }
 
-/// Where an instruction lies.
+/// The position of an instruction.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     op: Op,
@@ -94,18 +94,19 @@ struct Record {
     end: u32,
 }
 
-/// The words of a module and where its instructions are.
+/// The words of a module and the positions of its instructions.
 #[derive(Debug)]
 pub(crate) struct Instructions {
     words: Vec<u32>,
     records: Vec<Record>,
     version: Version,
-    /// The number of the instruction that defines each id.
+    /// For each id, the index of the instruction that defines it.
     definitions: Vec<Option<u32>>,
 }
 
 impl Instructions {
-    /// Splits a module. Ids are not 0, below the bound and defined once; every operation is known.
+    /// Splits a module into instructions. Checks that ids are nonzero, below the bound and defined once, and that every
+    /// operation is known.
     pub fn split(words: &[u32]) -> Result<Self, Refusal> {
         let refuse = |message: String| Refusal { rule: rule::PHYSICAL.into(), message };
         let Some([magic, version, _generator, bound, _schema]) = words.get(..HEADER_WORDS) else {
@@ -153,7 +154,7 @@ impl Instructions {
         }
         let ty = if has_type { self.words[word + 1] } else { 0 };
         let id = if has_id { self.words[first - 1] } else { 0 };
-        // `WORD_LIMIT` keeps these within 32 bits.
+        // `WORD_LIMIT` keeps these below 2^32.
         let record = Record { op, ty, id, word: word as u32, first: first as u32, end: end as u32 };
         self.records.push(record);
         if (has_id && (id == 0 || id >= bound)) || (has_type && ty == 0) {
@@ -173,17 +174,17 @@ impl Instructions {
         Ok(())
     }
 
-    /// The version in the header.
+    /// The SPIR-V version in the header.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// How many instructions there are.
+    /// Number of instructions.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// An instruction by its number, which must be below [`Self::len`].
+    /// An instruction by its index, which must be below [`Self::len`].
     pub fn get(&self, index: usize) -> Instruction<'_> {
         let Record { op, ty, id, word, first, end } = self.records[index];
         Instruction { op, ty, id, word, operands: &self.words[first as usize..end as usize] }
@@ -194,7 +195,7 @@ impl Instructions {
         self.definition_index(id).map(|index| self.get(index))
     }
 
-    /// The number of the instruction that defines an id.
+    /// The index of the instruction that defines an id.
     pub fn definition_index(&self, id: u32) -> Option<usize> {
         let index = (*self.definitions.get(id as usize)?)?;
         Some(index as usize)

@@ -1,6 +1,6 @@
-//! A SPIR-V module as read from its words: types, decorations, entry points, functions, and all other instructions.
+//! A SPIR-V module, read from its words: types, decorations, entry points, functions, and all other instructions.
 //!
-//! Rules that don't depend on the target are checked here; [`crate::requirements`] checks the target's.
+//! Checks the rules that don't depend on the target; [`crate::requirements`] checks the others.
 
 mod disassemble;
 pub(crate) mod function;
@@ -31,9 +31,9 @@ struct Decorated {
 /// An entry point.
 #[derive(Debug)]
 pub(crate) struct EntryPoint {
-    /// Its execution model, as a number.
+    /// The execution model, as a number.
     pub model: u32,
-    /// The function that it begins in.
+    /// The function's id.
     pub function: u32,
     /// Its name.
     pub name: String,
@@ -44,9 +44,9 @@ pub(crate) struct EntryPoint {
 /// An execution mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Mode {
-    /// Which, as a number.
+    /// The kind of mode, as a number.
     pub mode: u32,
-    /// Its operands: literals, or ids of constants if [`Mode::ids`].
+    /// The operands: literals, or ids of constants if [`Mode::ids`].
     pub operands: Vec<u32>,
     /// Whether it was declared by `OpExecutionModeId`.
     pub ids: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Module {
     names: FxHashMap<u32, String>,
     strings: FxHashMap<u32, String>,
     sets: FxHashMap<u32, String>,
-    /// Capabilities by number, and the words that declare them.
+    /// Capabilities by number, and the words of their declarations.
     pub capabilities: Vec<(u32, u32)>,
     /// Names of extensions.
     pub extensions: Vec<String>,
@@ -71,7 +71,7 @@ pub(crate) struct Module {
     pub memory_model: (u32, u32),
     /// Entry points.
     pub entry_points: Vec<EntryPoint>,
-    /// Numbers of the instructions that declare types, constants and variables.
+    /// Indices of the instructions that declare types, constants and variables.
     pub globals: Vec<usize>,
     /// Functions with bodies.
     pub functions: Vec<Function>,
@@ -81,7 +81,7 @@ impl Module {
     /// Reads a module.
     ///
     /// # Errors
-    /// It is malformed.
+    /// The module is malformed.
     pub fn parse(words: &[u32]) -> Result<Self, Refusal> {
         let mut module = Module {
             instructions: Instructions::split(words)?,
@@ -139,7 +139,7 @@ impl Module {
                 Op::GroupDecorate | Op::GroupMemberDecorate => {
                     return Err(inst.refuse(rule::UNSUPPORTED, "decoration groups, which are deprecated"));
                 }
-                // These don't affect the computation, or describe source text.
+                // These don't affect the computation, or are about source text.
                 Op::DecorateId
                 | Op::DecorateString
                 | Op::MemberDecorateString
@@ -168,7 +168,7 @@ impl Module {
         Ok(module)
     }
 
-    /// A type, constant, variable or the like.
+    /// Reads a type, constant, variable or similar.
     fn global(&mut self, index: usize) -> Result<(), Refusal> {
         let inst = self.instructions.get(index);
         match inst.op {
@@ -184,22 +184,22 @@ impl Module {
             | Op::SpecConstantFalse
             | Op::SpecConstantComposite
             | Op::SpecConstantOp => {}
-            // Debug information, whose operands nothing else uses.
+            // Debug information, which nothing else uses.
             Op::ExtInst if self.is_debug_set(inst.operand(0)?) => return Ok(()),
             op if op.is_type() => self.types.declare(&inst)?,
             Op::TypeForwardPointer => self.types.declare(&inst)?,
-            _ => return Err(inst.refuse(rule::LAYOUT, "stands outside of functions")),
+            _ => return Err(inst.refuse(rule::LAYOUT, "is outside of functions")),
         }
         self.globals.push(index);
         Ok(())
     }
 
-    /// The SPIR-V version of its header.
+    /// The SPIR-V version.
     pub fn version(&self) -> Version {
         self.instructions.version()
     }
 
-    /// An instruction by its number, which must come from this module.
+    /// An instruction by its index, which must be from this module.
     pub fn instruction(&self, index: usize) -> Instruction<'_> {
         self.instructions.get(index)
     }
@@ -214,7 +214,7 @@ impl Module {
         self.types.get(id)
     }
 
-    /// Whether an extended instruction set describes only where a module comes from.
+    /// Whether an extended instruction set only has debug information.
     pub fn is_debug_set(&self, set: u32) -> bool {
         self.sets.get(&set).is_some_and(|name| name.starts_with("NonSemantic."))
     }
@@ -229,7 +229,7 @@ impl Module {
         self.sets.values().map(String::as_str)
     }
 
-    /// What an `OpString` says.
+    /// The text of an `OpString`.
     pub fn string(&self, id: u32) -> Option<&str> {
         self.strings.get(&id).map(String::as_str)
     }
@@ -242,12 +242,12 @@ impl Module {
         }
     }
 
-    /// The value of a decoration of an id; 0 if it takes none.
+    /// The value of a decoration of an id; 0 if the decoration has no operand.
     pub fn decoration(&self, id: u32, decoration: Decoration) -> Option<u32> {
         self.find_decoration(id, None, decoration)
     }
 
-    /// The value of a decoration of a struct's member; 0 if it takes none.
+    /// The value of a decoration of a struct member; 0 if the decoration has no operand.
     pub fn member_decoration(&self, id: u32, member: u32, decoration: Decoration) -> Option<u32> {
         self.find_decoration(id, Some(member), decoration)
     }

@@ -1,4 +1,4 @@
-//! Rules that refusals cite when no valid usage identifier of Vulkan fits.
+//! Rules for refusals that no valid usage identifier of Vulkan covers.
 
 /// Words, word counts, opcodes.
 pub const PHYSICAL: &str = "SPIR-V 2.3 Physical Layout of a SPIR-V Module and Instruction";
@@ -8,11 +8,11 @@ pub const LAYOUT: &str = "SPIR-V 2.4 Logical Layout of a Module";
 pub const STRUCTURE: &str = "SPIR-V 2.11 Structured Control Flow";
 /// Ids, types, control flow.
 pub const UNIVERSAL: &str = "SPIR-V 2.16.1 Universal Validation Rules";
-/// Sizes that need not be accepted.
+/// Sizes beyond the required limits.
 pub const LIMITS: &str = "SPIR-V 2.17 Universal Limits";
-/// What a single instruction demands.
+/// Requirements of a single instruction.
 pub const INSTRUCTION: &str = "SPIR-V 3.3 Instructions";
 /// Offsets and strides in memory.
 pub const OFFSETS: &str = "Vulkan, Offset and Stride Assignment";
-/// What is valid, but beyond compute shaders or this device.
+/// Valid, but not for compute shaders, or not supported by this device.
 pub const UNSUPPORTED: &str = "not supported by the reference device";

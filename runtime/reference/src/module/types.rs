@@ -1,4 +1,4 @@
-//! Types as a module declares them. Their layout is of no concern here: array lengths may be specialised.
+//! Types as declared in a module. Their layout is computed elsewhere, because array lengths may be specialized.
 
 use rspirv::spirv::{Op, StorageClass};
 use rustc_hash::FxHashMap;
@@ -7,10 +7,10 @@ use super::instruction::Instruction;
 use super::rule;
 use crate::finding::Refusal;
 
-/// Deepest nesting of types that consumers must accept.
+/// The depth of nested types that SPIR-V consumers must accept.
 const DEPTH_LIMIT: u32 = 255;
 
-/// A type; others are named by id.
+/// A type. Other types are referred to by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Void,
@@ -49,7 +49,7 @@ pub(crate) enum Type {
         result: u32,
         parameters: Box<[u32]>,
     },
-    /// Images, samplers and the like, which nothing can be done with here.
+    /// Images, samplers and the like, which are not supported.
     Opaque,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Type {
 #[derive(Debug, Default)]
 pub(crate) struct Types {
     types: FxHashMap<u32, Type>,
-    /// How deep types nest, also those of pointers that are only announced.
+    /// The nesting depth of types, including forward-declared pointers.
     depths: FxHashMap<u32, u32>,
 }
 
@@ -67,8 +67,8 @@ impl Types {
         self.types.get(&id)
     }
 
-    /// Takes note of an instruction, if it declares a type. All that the type is made of is declared before it, other
-    /// than by pointers, so there are no cycles.
+    /// Declares a type, if the instruction does. All parts of a type are declared before it, except through pointers,
+    /// so there are no cycles.
     pub fn declare(&mut self, inst: &Instruction<'_>) -> Result<(), Refusal> {
         let ty = match inst.op {
             Op::TypeVoid => Type::Void,
@@ -115,7 +115,7 @@ impl Types {
             Op::TypeForwardPointer => {
                 let (id, class) = (inst.operand(0)?, inst.operand(1)?);
                 if class != StorageClass::PhysicalStorageBuffer as u32 {
-                    let message = "only pointers to physical storage buffers can be declared ahead";
+                    let message = "only pointers to physical storage buffers can be forward-declared";
                     return Err(inst.refuse("VUID-StandaloneSpirv-OpTypeForwardPointer-04711", message));
                 }
                 self.depths.insert(id, 0);
@@ -131,7 +131,7 @@ impl Types {
         };
         let announced = self.depths.contains_key(&inst.id);
         if announced && !matches!(ty, Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }) {
-            return Err(inst.refuse(rule::UNIVERSAL, "was announced as a pointer to a physical storage buffer"));
+            return Err(inst.refuse(rule::UNIVERSAL, "was forward-declared as a pointer to a physical storage buffer"));
         }
         let parts: &[u32] = match &ty {
             Type::Vector { component: part, .. }
@@ -150,16 +150,16 @@ impl Types {
         Ok(())
     }
 
-    /// An operand that names a type declared before.
+    /// An operand that is a type declared before.
     fn declared(&self, inst: &Instruction<'_>, index: usize) -> Result<u32, Refusal> {
         let id = inst.operand(index)?;
         if self.depths.contains_key(&id) {
             return Ok(id);
         }
-        Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is no type declared before")))
+        Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is not a type declared before")))
     }
 
-    /// An operand that names the type of a part.
+    /// An operand that is the type of a part.
     fn part(&self, inst: &Instruction<'_>, index: usize) -> Result<u32, Refusal> {
         let id = self.declared(inst, index)?;
         match self.get(id) {

@@ -1,4 +1,4 @@
-//! Every kernel that the translator accepts for a target also runs on the reference device as that target.
+//! The reference device accepts every translated kernel, with the target that it was translated for.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use ptx2spv_translator::{Options, Program, Source};
 use super::{compile_words, ptx_files};
 use crate::code::Inst;
 
-/// Bytes of local memory that the device takes.
+/// Bytes of local memory of the device.
 const LOCAL_MEMORY: u32 = 512 << 10;
 
 #[test]
@@ -18,10 +18,10 @@ fn translated_kernels_are_accepted() {
         let text = fs::read_to_string(&file).expect("it can be read");
         let source = Source::new(file.display().to_string(), text);
         let Ok(program) = Program::new(&source) else { continue };
-        // The presets take turns.
+        // The presets are used in turn.
         for preset in Target::PRESETS.iter().cycle().skip(first).step_by(5).take(3) {
             let mut target = Target::preset(preset).expect("there is such a preset");
-            // As the runtime has it: a preset may not say where the driver's local memory ends.
+            // Like in the runtime, since a preset may have no limit for local memory.
             let most = target.quirks.local_memory.map_or(LOCAL_MEMORY, |bytes| bytes.min(LOCAL_MEMORY));
             target.quirks.local_memory = Some(most);
             let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };

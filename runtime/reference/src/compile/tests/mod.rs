@@ -1,4 +1,4 @@
-//! Modules compiled: all translated kernels, shapes of code that matter, what is refused, and what is malformed.
+//! Compiled modules: all translated kernels, selected code shapes, refused and malformed modules.
 
 mod kernels;
 mod mutation;
@@ -17,7 +17,7 @@ use crate::finding::Refusal;
 use crate::module::Module;
 use crate::requirements;
 
-/// The words that an assembler text stands for, by `spirv-as`.
+/// The words of an assembler text, by `spirv-as`.
 fn assemble(text: &str) -> Vec<u32> {
     use std::io::Write;
     let mut child = Command::new("spirv-as")
@@ -32,12 +32,12 @@ fn assemble(text: &str) -> Vec<u32> {
     output.stdout.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// A device that has everything.
+/// A device with all features.
 fn device() -> Target {
     Target::preset("reference").expect("there is such a preset")
 }
 
-/// All the way from words to code.
+/// Compiles from words to code.
 fn compile_words(words: &[u32], entry: &str, target: &Target) -> Result<Code, Refusal> {
     let module = Module::parse(words)?;
     requirements::check(&module, target)?;
@@ -48,7 +48,7 @@ fn compile_text(text: &str) -> Result<Code, Refusal> {
     compile_words(&assemble(text), "main", &device())
 }
 
-/// All PTX files that are tests elsewhere in the workspace.
+/// All PTX files that other tests of the workspace use.
 fn ptx_files() -> Vec<PathBuf> {
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Modules with a few words changed at random: refused or compiled, but never a panic, a hang or a huge allocation.
+//! Modules with a few random changes of words. They are refused or compiled, without panics, hangs or huge allocations.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use ptx2spv_translator::{Options, Program, Source};
 use super::{assemble, compile_words, device, ptx_files, shapes};
 use crate::config::{Choice, Seeded};
 
-/// How many mutated modules are tried.
+/// Number of mutated modules.
 const ROUNDS: u32 = 3000;
 
 /// Modules to start from, with the names of their entry points.
@@ -34,7 +34,7 @@ fn below(choice: &mut Seeded, count: usize) -> usize {
     choice.pick(count as u32) as usize
 }
 
-/// Where the instructions of a module begin.
+/// The positions of a module's instructions.
 fn starts(words: &[u32]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = 5;
@@ -63,7 +63,7 @@ fn mutate(words: &mut Vec<u32>, choice: &mut Seeded) {
             words.splice(to..to, copy);
         }
         7 => words.truncate(inside),
-        // Another operation with as many operands.
+        // Another operation with the same number of operands.
         _ => words[start] = words[start] & 0xffff_0000 | choice.pick(450),
     }
 }
@@ -85,7 +85,7 @@ fn mutated_modules_do_no_harm() {
         let begin = Instant::now();
         match compile_words(&words, &entries[below(&mut choice, entries.len())], &target) {
             Ok(code) => {
-                // What a refusal must name and code must say is there for every instruction.
+                // Refusals and code need an origin for every instruction.
                 assert_eq!(code.insts.len(), code.places.len(), "round {round}");
                 accepted += 1;
             }
@@ -96,6 +96,6 @@ fn mutated_modules_do_no_harm() {
         }
         assert!(begin.elapsed() < Duration::from_secs(5), "round {round} takes too long");
     }
-    // Both ways must have been taken, or the mutations test nothing.
+    // Both outcomes must occur, or the mutations test nothing.
     assert!(accepted > ROUNDS / 20 && refused > ROUNDS / 20, "{accepted} accepted, {refused} refused");
 }

@@ -1,4 +1,4 @@
-//! What is refused, and by which rule.
+//! Refused modules, and the rules that they violate.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ fn refusal(text: &str, target: &Target) -> Refusal {
     }
 }
 
-/// The rule by which a module is refused on a device that has everything.
+/// The rule for which a module is refused on a device with all features.
 fn rule(text: &str) -> String {
     refusal(text, &device()).rule
 }
@@ -86,7 +86,7 @@ fn missing_features_are_named() {
 
 #[test]
 fn reconvergence_is_a_feature() {
-    // Older versions of spirv-as don't know the mode, so another one is given its number.
+    // Older versions of spirv-as don't know this mode, so another mode is replaced by its number.
     let mut words = assemble(&module(&[], &["SubgroupUniformControlFlowKHR"], "", ""));
     let mode = words.iter_mut().find(|word| **word == ExecutionMode::SubgroupUniformControlFlowKHR as u32);
     *mode.expect("the mode is there") = ExecutionMode::MaximallyReconvergesKHR as u32;
@@ -172,7 +172,7 @@ fn memory_has_limits() {
     let mut target = device();
     target.limits.max_compute_shared_memory_size = 4096;
     assert_eq!(refusal(&text, &target).rule, "maxComputeSharedMemorySize");
-    // What isn't used takes no room.
+    // An unused variable takes no memory.
     let unused = module(&[], &[], globals, "");
     assert!(compile_words(&assemble(&unused), "main", &target).is_ok());
     let globals = "%length = OpConstant %uint 33
@@ -213,7 +213,7 @@ fn recursion_is_refused() {
 
 #[test]
 fn control_flow_is_structured() {
-    // A branch back to a block that begins no loop.
+    // A branch back to a block that is not a loop header.
     let body = "OpBranch %again\n%again = OpLabel\nOpBranchConditional %true %again %end\n%end = OpLabel";
     let globals = "%bool = OpTypeBool\n%true = OpConstantTrue %bool";
     assert_eq!(rule(&module(&[], &[], globals, body)), "SPIR-V 2.11 Structured Control Flow");
@@ -304,7 +304,7 @@ fn words_must_make_a_module() {
 #[test]
 fn blocks_need_terminators() {
     let words = assemble(&module(&[], &[], "", ""));
-    // Without OpReturn, which is the last but one instruction, of one word.
+    // Without OpReturn, the second to last instruction, of one word.
     let mut words = words;
     words.remove(words.len() - 2);
     let found = compile_words(&words, "main", &device()).expect_err("a block does not end");
@@ -313,7 +313,8 @@ fn blocks_need_terminators() {
 
 #[test]
 fn types_have_no_cycles() {
-    // spirv-as makes what spirv-val refuses: a struct announced as a pointer, which contains itself.
+    // spirv-as accepts something that spirv-val refuses: a struct that contains itself, because it is forward-declared
+    // as a pointer.
     let text = "OpCapability Shader
         OpCapability PhysicalStorageBufferAddresses
         OpMemoryModel PhysicalStorageBuffer64 GLSL450

@@ -1,4 +1,4 @@
-//! Shapes of code that matter: where things lie in memory, parallel moves, loops, lines, constants.
+//! Selected code shapes: memory layouts, parallel moves, loops, lines, constants.
 
 use ptx2spv_target::Target;
 
@@ -20,7 +20,7 @@ macro_rules! module {
     };
 }
 
-/// Three phis that change places in every round: a cycle of moves.
+/// Three phis that rotate in every iteration: a cycle of moves.
 const SWAP: &str = module!(
     "",
     "%void = OpTypeVoid
@@ -49,7 +49,7 @@ const SWAP: &str = module!(
     OpFunctionEnd"
 );
 
-/// A buffer with a matrix by rows and an array of structs, of which single components are read.
+/// A buffer with a row-major matrix and an array of structs, from which single components are read.
 const LAYOUT: &str = module!(
     "%buffer",
     "OpName %buffer \"buffer\"
@@ -94,7 +94,7 @@ const LAYOUT: &str = module!(
     OpFunctionEnd"
 );
 
-/// Two nested loops, with a barrier in the inner one, and a third after them without any.
+/// Two nested loops, the inner one with a barrier, and a third loop without one.
 const LOOPS: &str = module!(
     "",
     "%void = OpTypeVoid
@@ -201,7 +201,7 @@ const BLOCKS: &str = "OpCapability Shader
     OpReturn
     OpFunctionEnd";
 
-/// A workgroup's size and an array's length made of specialization constants.
+/// A workgroup size and an array length that are specialization constants.
 const SPECIALIZED: &str = module!(
     "%array",
     "OpDecorate %x SpecId 0
@@ -294,7 +294,7 @@ fn code(text: &str) -> Code {
     compile_text(text).unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
-/// Offsets of the loads after each announced access, with the access's size.
+/// For each announced access, its size and the offsets of its loads.
 fn accesses(code: &Code) -> Vec<(u32, Vec<u32>)> {
     let mut all: Vec<(u32, Vec<u32>)> = Vec::new();
     for inst in &code.insts {
@@ -309,7 +309,7 @@ fn accesses(code: &Code) -> Vec<(u32, Vec<u32>)> {
     all
 }
 
-/// The constant that a register holds.
+/// The constant in a register.
 fn constant(code: &Code, slot: Slot) -> Option<u64> {
     code.constants.get(slot as usize).copied()
 }
@@ -317,7 +317,7 @@ fn constant(code: &Code, slot: Slot) -> Option<u64> {
 #[test]
 fn phis_change_places_at_once() {
     let code = code(SWAP);
-    // The moves of the back edge are the last ones; those before give the constants.
+    // The last moves are those of the back edge; the ones before set the constants.
     let moves: Vec<(Slot, Slot)> = code
         .insts
         .iter()
@@ -380,7 +380,7 @@ fn loops_are_nested_as_written() {
     let forward: Vec<&[u32]> = code.blocks.iter().map(|block| block.forward.as_slice()).collect();
     let expected: [&[u32]; 11] = [&[1], &[2], &[3, 5], &[4], &[], &[6, 7], &[], &[8], &[9, 10], &[], &[]];
     assert_eq!(forward, expected);
-    // Rounds are counted only where somebody waits.
+    // Iterations are counted only for loops with waits.
     let counted: Vec<Inst> =
         code.insts.iter().copied().filter(|inst| matches!(inst, Inst::EnterLoop(_) | Inst::NextRound(_))).collect();
     assert_eq!(counted, [Inst::EnterLoop(0), Inst::EnterLoop(1), Inst::NextRound(1), Inst::NextRound(0)]);
@@ -391,7 +391,7 @@ fn every_place_is_in_its_block() {
     for text in ALL {
         let code = code(text);
         for (pc, place) in (0..).zip(&code.places) {
-            // What comes before the entry point stands after all else.
+            // The code that runs before the entry point is at the end.
             if pc < code.start || code.start == 0 {
                 assert!(code.blocks[place.block as usize].start <= pc, "{pc}\n{text}");
             }
@@ -402,8 +402,8 @@ fn every_place_is_in_its_block() {
 #[test]
 fn workgroup_variables_follow_each_other() {
     let code = code(WORKGROUP);
-    // By the standard storage buffer layout vectors of three lie 16 bytes apart: 4 * 16 + 12 bytes, then aligned to 16. The
-    // struct has its vector at 16 and its last member at 28.
+    // In the standard storage buffer layout, vectors of three are 16 bytes apart: 4 * 16 + 12 bytes, then aligned to
+    // 16. The struct has its vector at 16 and its last member at 28.
     let found: Vec<(&str, u32, u32)> =
         code.variables.iter().map(|variable| (variable.name.as_str(), variable.offset, variable.bytes)).collect();
     assert_eq!(found.iter().map(|found| (found.1, found.2)).collect::<Vec<_>>(), [(0, 76), (80, 32)]);

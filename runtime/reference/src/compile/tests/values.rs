@@ -1,4 +1,4 @@
-//! What is made of several operations, run and compared with results computed by hand.
+//! Instructions that are composed of several operations, compared with results computed by hand.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn run(globals: &str, body: &str, floats: &[&str], integers: &[&str]) -> Vec<u32
     result.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// As [`run`], for the components of one vector of floats.
+/// Like [`run`], for the components of a vector of floats.
 fn run_vector(globals: &str, body: &str, count: usize) -> Vec<f32> {
     let mut body = body.to_owned();
     let names: Vec<String> = (0..count).map(|index| format!("%part{index}")).collect();
@@ -183,7 +183,8 @@ fn packing() {
     let found = run(&globals, body, &floats, &["%snorm", "%unorm", "%half16", "%wide", "%word"]);
     // -1 / 127, then the clamped -127 / 127, 1 and -2.
     assert_eq!(found[..4], [-1.0 / 127.0, -1.0, 1.0, -2.0f32].map(f32::to_bits));
-    // 1, -1, 0.5 and 0 in bytes: 127, -127, round(63.5), 0; and 255, 0, round(127.5), 0. Ties go either way.
+    // 1, -1, 0.5 and 0 as bytes: 127, -127, round(63.5), 0; and 255, 0, round(127.5), 0. Ties may be rounded either
+    // way.
     assert_eq!(found[4] & 0xff00_ffff, 0x0000_817f);
     assert!([63, 64].contains(&(found[4] >> 16)));
     assert_eq!(found[5] & 0xff00_ffff, 0x0000_00ff);

@@ -1,8 +1,9 @@
-//! The set of known events of all invocations: a vector clock for very many invocations.
+//! Sets of known events of all invocations: a vector clock for very many invocations.
 //!
-//! Time is counted for the whole dispatch, so that one entry can stand for all invocations of a workgroup or subgroup up to
-//! a moment, which is what a barrier tells. Clocks that grew out of each other share what they have in common (they are
-//! Patricia tries: Okasaki and Gill 1998, "Fast mergeable integer maps"), so that joining them costs what they differ in.
+//! Time is counted for the whole dispatch, so that one entry can stand for all invocations of a workgroup or subgroup
+//! up to a moment, as after a barrier. Clocks that derive from each other share their common parts (they are Patricia
+//! tries: Okasaki and Gill 1998, "Fast mergeable integer maps"), so that the cost of joining them depends only on their
+//! differences.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,27 +14,27 @@ use crate::code::Scope;
 /// A moment of a dispatch.
 pub(super) type Time = u32;
 
-/// Whose events an entry stands for. The workgroup is in the high half, so that its entries lie together.
+/// The invocations that an entry is about. The workgroup is in the upper half, so that its entries are together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key(u64);
 
 impl Key {
-    /// All invocations of an agent's workgroup.
+    /// All invocations of the agent's workgroup.
     pub(super) fn workgroup(agent: Agent) -> Self {
         Self(u64::from(agent.workgroup) << 32)
     }
 
-    /// All invocations of its subgroup.
+    /// All invocations of the agent's subgroup.
     pub(super) fn subgroup(agent: Agent) -> Self {
         Self::with(agent, 1, agent.subgroup)
     }
 
-    /// It alone.
+    /// The agent alone.
     pub(super) fn agent(agent: Agent) -> Self {
         Self::with(agent, 2, agent.lane)
     }
 
-    /// Only those of its writes that made themselves available in just this scope.
+    /// Only those writes of the agent that were made available by themselves in exactly this scope.
     pub(super) fn announced(agent: Agent, scope: Scope) -> Self {
         Self::with(agent, 3 + scope as u64, agent.lane)
     }
@@ -43,7 +44,7 @@ impl Key {
     }
 }
 
-/// A set of events: those of each key up to a time.
+/// A set of events: for each key, all events up to a time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Node>>);
 
@@ -53,7 +54,7 @@ enum Node {
         key: u64,
         time: Time,
     },
-    /// Keys that agree above `bit` (a power of two): those without it are in `low`, those with it in `high`.
+    /// Keys that agree above `bit` (a power of two): those with a 0 there are in `low`, those with a 1 in `high`.
     Branch {
         prefix: u64,
         bit: u64,
@@ -63,7 +64,8 @@ enum Node {
 }
 
 impl Clock {
-    /// Whether it has an event of an agent. `announced`: the scope in which it made itself available, `Invocation` if not.
+    /// Whether the set contains an event of an agent. `announced` is the scope in which the event made itself
+    /// available, or `Invocation` if it didn't.
     pub(super) fn knows(&self, agent: Agent, announced: Scope, time: Time) -> bool {
         let until = |key| self.get(key) >= time;
         self.0.is_some()
@@ -124,7 +126,7 @@ impl Clock {
         }
     }
 
-    /// Whether they are one and the same; equal ones need not be.
+    /// Whether both are the same node. Equal clocks may be different nodes.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -133,8 +135,8 @@ impl Clock {
     }
 }
 
-/// The last results. What invocations know of happened-before, availability and visibility, of one storage class and the
-/// other, is mostly the same clock and changes in the same way: remembering keeps it the same, and saves the work.
+/// The last results. An invocation's clocks for happens-before, availability and visibility, in both storage classes,
+/// are mostly the same node and change in the same way. Reusing the result keeps them the same, and saves work.
 #[derive(Default)]
 struct Memo {
     leaf: Option<(Key, Time, Arc<Node>)>,
@@ -142,7 +144,7 @@ struct Memo {
     next: usize,
 }
 
-/// Two operands, kept so that nobody else gets their addresses, and the result.
+/// Two operands, kept alive so that their addresses are not reused, and the result.
 struct Recalled {
     a: Arc<Node>,
     b: Arc<Node>,
@@ -182,19 +184,19 @@ impl Memo {
     }
 }
 
-/// The bits of a key above one.
+/// The bits of a key above a given bit.
 fn above(key: u64, bit: u64) -> u64 {
     key & !(bit | (bit - 1))
 }
 
-/// A node for two that have no key in common and whose keys differ in some bit above both.
+/// A node for two nodes without common keys, whose keys differ in a bit above both.
 fn fork(a: &Arc<Node>, a_key: u64, b: &Arc<Node>, b_key: u64) -> Arc<Node> {
     let bit = 1 << (63 - (a_key ^ b_key).leading_zeros());
     let (low, high) = if a_key & bit == 0 { (a, b) } else { (b, a) };
     Arc::new(Node::Branch { prefix: above(a_key, bit), bit, low: low.clone(), high: high.clone() })
 }
 
-/// `node`, a branch, with other subtrees; itself if they are its own.
+/// The branch `node` with other subtrees. Returns the node itself if they are unchanged.
 fn rebuilt(node: &Arc<Node>, new_low: Arc<Node>, new_high: Arc<Node>) -> Arc<Node> {
     match &**node {
         Node::Branch { prefix, bit, low, high } if !(Arc::ptr_eq(low, &new_low) && Arc::ptr_eq(high, &new_high)) => {
@@ -237,7 +239,7 @@ fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
                 fork(a, *prefix, b, *b_prefix)
             } else if bit == b_bit {
                 let (new_low, new_high) = (join(low, b_low), join(high, b_high));
-                // Either may already be the result.
+                // Either operand may already be the result.
                 if Arc::ptr_eq(&new_low, b_low) && Arc::ptr_eq(&new_high, b_high) {
                     b.clone()
                 } else {
@@ -252,7 +254,7 @@ fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
     }
 }
 
-/// A node without the keys of a workgroup, given by its own key.
+/// A node without the keys of a workgroup, given by the workgroup's own key.
 fn without(node: &Arc<Node>, workgroup: u64) -> Option<Arc<Node>> {
     const GROUP: u64 = !0 << 32;
     match &**node {

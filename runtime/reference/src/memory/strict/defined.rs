@@ -1,4 +1,4 @@
-//! Which bits of memory are undefined, and who stored them.
+//! Undefined bits of memory, and the instructions that stored them.
 
 use rustc_hash::FxHashMap;
 
@@ -11,12 +11,12 @@ use crate::code::Pc;
 pub(super) struct Definedness {
     /// The undefined bits of each byte.
     undefined: Pages<u8>,
-    /// For bytes to which a kernel stored undefined bits, which of [`Origins`] that was; else 0.
+    /// For bytes with undefined bits stored by a kernel, the number in [`Origins`]; otherwise 0.
     origins: Pages<u32>,
 }
 
 impl Definedness {
-    /// A new memory, all of it undefined or defined.
+    /// A new memory, entirely undefined or entirely defined.
     pub(super) fn new(defined: bool) -> Self {
         Self { undefined: Pages::new(if defined { 0 } else { !0 }), origins: Pages::new(0) }
     }
@@ -31,8 +31,8 @@ impl Definedness {
         u64::from_le_bytes(result)
     }
 
-    /// Up to 8 bytes are stored, with these undefined bits; `origin` is asked who stores them if there are any but those
-    /// that are kept.
+    /// Records a store of up to 8 bytes with these undefined bits. `origin` returns the number of the storing
+    /// instruction; it is called if any undefined bits other than the `kept` ones are stored.
     pub(super) fn store(&mut self, offset: u64, bytes: u8, undefined: u64, kept: u64, origin: impl FnOnce() -> u32) {
         let stored = undefined & !kept;
         let origin = if stored == 0 { 0 } else { origin() };
@@ -49,7 +49,7 @@ impl Definedness {
         }
     }
 
-    /// Bytes become defined.
+    /// Marks bytes as defined.
     pub(super) fn define(&mut self, offset: u64, bytes: u64) {
         let mut i = 0;
         while i < bytes {
@@ -62,7 +62,7 @@ impl Definedness {
         }
     }
 
-    /// Bytes become as others of another memory (`None`: of this one).
+    /// Copies the state of bytes of another memory, or of this one for `None`.
     pub(super) fn copy(&mut self, offset: u64, from: Option<&Self>, from_offset: u64, bytes: u64) {
         for i in 0..bytes {
             let from = from.unwrap_or(self);
@@ -74,7 +74,7 @@ impl Definedness {
         }
     }
 
-    /// The first of some bytes to which undefined bits were stored, and who did it.
+    /// The first byte of a range with undefined bits stored by a kernel, and their origin.
     pub(super) fn stored_undefined(&self, offset: u64, bytes: u64) -> Option<(u64, u32)> {
         let mut i = 0;
         while i < bytes {
@@ -90,7 +90,7 @@ impl Definedness {
     }
 }
 
-/// Those who stored undefined values, once for each instruction of each dispatch, numbered from 1 on.
+/// The instructions that stored undefined values, once for each dispatch, numbered from 1.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     numbers: FxHashMap<(u32, Pc), u32>,
@@ -106,7 +106,7 @@ impl Origins {
         })
     }
 
-    /// Who that was, for the byte at `offset`.
+    /// The store with a number, for the byte at `offset`.
     pub(super) fn get(&self, number: u32, offset: u64) -> Option<UndefinedStore> {
         let (dispatch, agent, pc) = *self.all.get((number as usize).checked_sub(1)?)?;
         Some(UndefinedStore { offset, dispatch, agent, pc })

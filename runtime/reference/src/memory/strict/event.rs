@@ -1,4 +1,4 @@
-//! Accesses as events: who made them, when, and in which way.
+//! Accesses as events: invocation, time and properties.
 
 use super::clock::Time;
 use super::message::classes;
@@ -55,7 +55,7 @@ impl How {
         classes(semantics).fold(own, |how, class| Self(how.0 | 1 << class << Self::CLASSES))
     }
 
-    /// Whether synchronisation of a storage class orders it: its own class, and those in its semantics.
+    /// Whether synchronization of a storage class orders the access: its own class, and those in its semantics.
     pub(super) fn concerns(self, class: usize) -> bool {
         self.0 >> Self::CLASSES >> class & 1 != 0
     }
@@ -76,7 +76,8 @@ impl How {
         self.0 & Self::PRIVATE != 0
     }
 
-    /// The scope of an atomic; of others, that to which it is made available or visible, `Invocation` if it isn't.
+    /// The scope of an atomic. For other accesses, the scope in which the access is made available or visible, or
+    /// `Invocation`.
     pub(super) fn scope(self) -> Scope {
         match self.0 >> Self::SCOPE & 3 {
             0 => Scope::Invocation,
@@ -86,19 +87,19 @@ impl How {
         }
     }
 
-    /// A write that a later one of its invocation to the same place makes available, too.
+    /// The properties of a write after a later write of the invocation to the same place has made it available too.
     pub(super) fn made_available(self, scope: Scope) -> Self {
         let scope = scope.max(self.scope());
         Self(self.0 & !(3 << Self::SCOPE) | (scope as u16) << Self::SCOPE)
     }
 
-    /// Whether it is as wide as another.
+    /// Whether both accesses have the same width.
     pub(super) fn is_as_wide_as(self, other: Self) -> bool {
         self.0 >> Self::BYTES & 3 == other.0 >> Self::BYTES & 3
     }
 
-    /// Whether all that races with an earlier access races with this one too, where the earlier one happened before. Both
-    /// are atomic, or neither is.
+    /// Whether everything that races with an earlier access also races with this one, given that the earlier one
+    /// happened before. Both are atomic, or neither is.
     pub(super) fn covers(self, earlier: Self) -> bool {
         let atomic = self.is_atomic();
         (self.writes() || !earlier.writes())
@@ -106,7 +107,7 @@ impl How {
             && (!atomic || self.scope() <= earlier.scope() && self.is_as_wide_as(earlier))
     }
 
-    /// For reports.
+    /// The action in reports.
     pub(super) fn action(self) -> Action {
         match (self.is_atomic(), self.writes()) {
             (false, false) => Action::Read,

@@ -1,4 +1,4 @@
-//! The knowledge that a release passes to an acquire: which events happened before, and how far they were made
+//! The knowledge that a release passes to an acquire: the events that happened before, and the scopes in which they are
 //! available.
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::clock::{Clock, Key, Time};
 use super::model::Agent;
 use crate::code::{Scope, Semantics};
 
-/// The storage classes that semantics speak of: device and workgroup memory, as indices.
+/// The number of storage classes in semantics: device and workgroup memory.
 pub(super) const CLASSES: usize = 2;
 
 /// The scopes that have a memory domain.
@@ -15,15 +15,15 @@ const SCOPES: [Scope; 3] = [Scope::Subgroup, Scope::Workgroup, Scope::Device];
 
 const DOMAINS: usize = SCOPES.len();
 
-/// When an invocation last made a write available by the write itself in each of the scopes; 0 for never.
+/// For each scope, the time when an invocation last wrote with availability in that scope; 0 for never.
 pub(super) type Announced = [Time; DOMAINS];
 
-/// The index of a storage class.
+/// The indices of the storage classes in semantics.
 pub(super) fn classes(semantics: Semantics) -> impl Iterator<Item = usize> {
     [semantics.device, semantics.workgroup].into_iter().enumerate().filter_map(|(class, named)| named.then_some(class))
 }
 
-/// The narrowest scope that two invocations have in common.
+/// The narrowest scope that contains both invocations.
 pub(super) fn common(a: Agent, b: Agent) -> Scope {
     if a.workgroup != b.workgroup {
         Scope::Device
@@ -36,7 +36,7 @@ pub(super) fn common(a: Agent, b: Agent) -> Scope {
     }
 }
 
-/// How many domains a scope has: its own and those within.
+/// The number of domains of a scope: its own and the narrower ones.
 fn domains(scope: Scope) -> usize {
     match scope {
         Scope::Invocation => 0,
@@ -49,14 +49,15 @@ fn domains(scope: Scope) -> usize {
 /// Events in one storage class that happened before some moment of an invocation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// All of them.
+    /// All such events.
     pub(super) before: Clock,
-    /// The writes that are available to the memory domain of the invocation's subgroup, its workgroup, the device.
+    /// The writes among them that are available to the memory domains of the invocation's subgroup, its workgroup, and
+    /// the device.
     available: [Clock; DOMAINS],
 }
 
 impl History {
-    /// Adds another invocation's knowledge; the narrowest domain that both share is that of `reach`.
+    /// Adds another invocation's knowledge. `reach` is the narrowest scope whose domain both share.
     fn learn(&mut self, told: &Self, reach: Scope) {
         self.before.join(&told.before);
         let first = domains(reach).saturating_sub(1);
@@ -70,8 +71,8 @@ impl History {
         self.before.raise(key, now);
     }
 
-    /// An availability operation of an invocation: makes the writes of a key up to now available in a scope, and those that
-    /// are available in narrower ones.
+    /// An availability operation of an invocation: makes the writes of a key up to now available in a scope, as well as
+    /// those available in narrower scopes.
     pub(super) fn make_available(&mut self, key: Key, now: Time, scope: Scope) {
         self.raise_available(key, now, domains(scope));
         self.widen(scope);
@@ -85,7 +86,8 @@ impl History {
         }
     }
 
-    /// Adds writes that made themselves available, beyond the scope of an availability operation for them all, if any.
+    /// Adds the agent's writes that made themselves available, except in scopes that an availability operation for all
+    /// writes covers.
     pub(super) fn announce(&mut self, agent: Agent, announced: &Announced, available: Option<Scope>) {
         let rest = SCOPES.into_iter().zip(announced).skip(available.map_or(0, domains));
         for (scope, time) in rest.filter(|(_, time)| **time > 0) {
@@ -99,7 +101,7 @@ impl History {
         }
     }
 
-    /// A visibility operation: what is available in a scope becomes available in the narrower ones too.
+    /// A visibility operation: writes that are available in a scope become available in the narrower ones too.
     pub(super) fn make_visible(&mut self, scope: Scope) {
         for domain in (1..domains(scope)).rev() {
             let (narrower, wider) = self.available.split_at_mut(domain);
@@ -107,20 +109,20 @@ impl History {
         }
     }
 
-    /// The writes that are available in a scope's domain or a narrower one.
+    /// The available writes in the domains of a scope and of narrower ones.
     pub(super) fn available(&self, scope: Scope) -> &[Clock] {
         &self.available[..domains(scope)]
     }
 
-    /// Forgets availability in domains that the invocations which this history is about have not in common.
+    /// Removes availability in domains that the invocations of this history don't share.
     fn restrict(&mut self, spread: Scope) {
         for own in self.available.iter_mut().take(domains(spread).saturating_sub(1)) {
             *own = Clock::default();
         }
     }
 
-    /// Adds the events of a whole workgroup up to now, and its writes as available if they are. As nothing is later, this
-    /// replaces all else about the workgroup.
+    /// Adds the events of a whole workgroup up to now, and its writes as available in the given scope. Since no event
+    /// is later, this replaces all other entries of the workgroup.
     fn add_workgroup(&mut self, agent: Agent, now: Time, available: Option<Scope>) {
         let Self { before, available: clocks } = self;
         let count = available.map_or(0, domains);
@@ -130,27 +132,27 @@ impl History {
         }
     }
 
-    /// Whether all is one and the same.
+    /// Whether all clocks are the same nodes.
     fn is(&self, other: &Self) -> bool {
         self.before.is(&other.before) && self.available.iter().zip(&other.available).all(|(a, b)| a.is(b))
     }
 }
 
-/// A release, or several of invocations that the same scope instance includes.
+/// A release, or several releases by invocations of the same scope instance.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
     /// The scope whose invocations may acquire it.
     pub(super) scope: Scope,
     /// One of the releasing invocations.
     pub(super) from: Agent,
-    /// The narrowest scope that all of them have in common.
+    /// The narrowest scope that contains all of them.
     pub(super) spread: Scope,
-    /// What it tells about the storage classes in its semantics.
+    /// The knowledge about the storage classes in its semantics.
     pub(super) history: [Option<History>; CLASSES],
 }
 
 impl Release {
-    /// Whether an acquire in a scope by an agent synchronises with it. Where one of several releases may be meant, it does.
+    /// Whether an acquire in a scope by an agent synchronizes with it. Of several releases, any one is enough.
     fn reaches(&self, agent: Agent, scope: Scope) -> bool {
         let common = common(self.from, agent);
         common <= self.scope && (common <= scope || self.spread > scope)
@@ -160,7 +162,7 @@ impl Release {
         self.scope == other.scope && common(self.from, other.from) <= self.scope
     }
 
-    /// Both in one; `None` if that is this one already.
+    /// Both releases combined; `None` if that equals this one.
     fn merged(&self, other: &Self) -> Option<Self> {
         let spread = self.spread.max(other.spread).max(common(self.from, other.from));
         let mut result = Self { spread, ..self.clone() };
@@ -177,21 +179,22 @@ impl Release {
         changed.then_some(result)
     }
 
-    /// Tells an agent of a storage class's events, if it tells of that class.
+    /// Adds the release's knowledge about a storage class to an agent's history, if it has any.
     pub(super) fn teach(&self, class: usize, history: &mut History, agent: Agent) {
         if let Some(told) = &self.history[class] {
             history.learn(told, self.spread.max(common(self.from, agent)));
         }
     }
 
-    /// This as a participant of a barrier is told it, whose release this is. Everybody's own writes are available in
-    /// everybody's subgroup then, which is more than due only for visibility operations narrower than the barrier.
+    /// The release of a barrier, as one of its participants receives it. All participants' writes count as available in
+    /// each participant's subgroup. For visibility operations narrower than the barrier, this is more than the memory
+    /// model requires.
     pub(super) fn told_to(&self, agent: Agent) -> Self {
         Self { from: agent, spread: Scope::Subgroup, ..self.clone() }
     }
 }
 
-/// All that an atomic write carries to those who read it.
+/// The knowledge that readers of an atomic write can acquire.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message(Vec<Arc<Release>>);
 
@@ -222,12 +225,12 @@ impl Message {
         }
     }
 
-    /// What of it an atomic read or acquire in a scope takes up.
+    /// The releases that an atomic read or acquire in a scope synchronizes with.
     pub(super) fn for_reader(self: &Arc<Self>, agent: Agent, scope: Scope) -> Option<Arc<Self>> {
         self.filtered(|release| release.reaches(agent, scope))
     }
 
-    /// What of it invocations take up that have this scope in common.
+    /// The releases that invocations with this common scope can acquire.
     pub(super) fn for_groups(self: &Arc<Self>, scope: Scope) -> Option<Arc<Self>> {
         self.filtered(|release| release.scope >= scope)
     }
@@ -240,9 +243,9 @@ impl Message {
         (!kept.is_empty()).then(|| Arc::new(Self(kept)))
     }
 
-    /// Drops releases that no invocation can acquire any more, given which workgroups still run.
+    /// Drops releases that no invocation can acquire any more, given which workgroups are running.
     pub(super) fn prune(own: &mut Arc<Self>, runs: impl Fn(u32) -> bool) {
-        // A few of them cost little.
+        // A few releases cost little.
         if own.0.len() > 8 {
             let lives = |release: &Arc<Release>| release.scope == Scope::Device || runs(release.from.workgroup);
             Arc::make_mut(own).0.retain(lives);
@@ -255,7 +258,7 @@ impl Message {
     }
 }
 
-/// Collects the knowledge that the participants of a control barrier exchange.
+/// Collects the knowledge that participants of a control barrier exchange.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) release: Release,
@@ -265,7 +268,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Adds what a participant (or several that know the same) knows.
+    /// Adds the knowledge of a participant, or of several with the same knowledge.
     pub(super) fn bring(&mut self, class: usize, history: &History) {
         let mut widened;
         let mut history = history;
@@ -287,7 +290,7 @@ impl Exchange {
         }
     }
 
-    /// Adds a participant's writes that made themselves available beyond the scope of the barrier.
+    /// Adds a participant's writes that made themselves available in a wider scope than the barrier's.
     pub(super) fn announce(&mut self, class: usize, agent: Agent, announced: &Announced) {
         if *announced != Announced::default() {
             let history = self.release.history[class].get_or_insert_default();
@@ -295,7 +298,7 @@ impl Exchange {
         }
     }
 
-    /// Adds the events of all participants, who are a whole workgroup or subgroup.
+    /// Adds the events of all participants, which are a whole workgroup or subgroup.
     pub(super) fn add_all(&mut self, class: usize) {
         let agent = self.release.from;
         let history = self.release.history[class].get_or_insert_default();
@@ -311,7 +314,7 @@ impl Exchange {
     }
 }
 
-/// A write makes itself available in a scope.
+/// Records a write that makes itself available in a scope.
 pub(super) fn announce(announced: &mut Announced, scope: Scope, now: Time) {
     if let Some(domain) = domains(scope).checked_sub(1) {
         announced[domain] = now;

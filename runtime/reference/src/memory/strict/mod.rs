@@ -1,8 +1,8 @@
-//! The knowledge of checked and adversarial runs about device and workgroup memory besides its bytes: which bits are undefined, which
-//! accesses race, and which older values an invocation may still see.
+//! The knowledge of checked and adversarial runs about device and workgroup memory other than its bytes: undefined
+//! bits, races between accesses, and older values that an invocation may still see.
 //!
-//! The bytes themselves lie elsewhere ([`Bytes`]); this module doesn't check bounds, so its callers pass only accesses inside allocations.
-//! Everything is single-threaded and deterministic.
+//! The bytes themselves are elsewhere ([`Bytes`]). This module doesn't check bounds, so callers must only pass accesses
+//! inside of allocations. Everything is single-threaded and deterministic.
 
 mod clock;
 mod defined;
@@ -30,14 +30,14 @@ use weak::{Weak, Write};
 /// The knowledge about all shared memory of a device.
 #[derive(Debug)]
 pub struct Strict {
-    /// Counted from 1 on.
+    /// Counted from 1.
     dispatch: u32,
     memories: Memories,
     origins: Origins,
     order: AccessOrder,
-    /// If races are looked for.
+    /// Set if races are to be detected.
     races: Option<Races>,
-    /// If older values may be seen.
+    /// Set if loads may see older values.
     weak: Option<Weak>,
 }
 
@@ -47,7 +47,7 @@ struct Memories {
     workgroup_zeroed: bool,
 }
 
-/// What is known of one memory.
+/// The knowledge about one memory.
 #[derive(Debug)]
 struct Memory {
     defined: Definedness,
@@ -88,7 +88,7 @@ impl Memory {
 }
 
 impl Strict {
-    /// Knows nothing of any memory yet. It does as much as the mode asks for.
+    /// No knowledge yet. The mode determines what is tracked.
     pub fn new(mode: Mode) -> Self {
         Self {
             dispatch: 0,
@@ -100,24 +100,24 @@ impl Strict {
         }
     }
 
-    /// An allocation of device memory comes into being, undefined.
+    /// Records a new, undefined allocation of device memory.
     pub fn allocate(&mut self, allocation: u32) {
         self.memories.known.insert(Space::Device(allocation), Memory::new(false));
     }
 
-    /// An allocation of device memory is gone.
+    /// Records that an allocation of device memory was freed.
     pub fn free(&mut self, allocation: u32) {
         self.memories.known.remove(&Space::Device(allocation));
     }
 
-    /// The host writes or fills bytes of an allocation.
+    /// Records that the host has written or filled bytes of an allocation.
     pub fn host_write(&mut self, allocation: u32, offset: u64, bytes: u64) {
         self.memories.get(Space::Device(allocation)).defined.define(offset, bytes);
     }
 
-    /// The host copies bytes between allocations, given as number and offset, that don't overlap.
+    /// Records that the host has copied bytes between allocations (number and offset). The ranges don't overlap.
     pub fn host_copy(&mut self, from: (u32, u64), to: (u32, u64), bytes: u64) {
-        // Taken out, as it may be the same one.
+        // Removed for the copy, since both may be the same.
         let (source, target) = (Space::Device(from.0), Space::Device(to.0));
         let mut memory = self.memories.known.remove(&target).unwrap_or_else(|| Memory::new(false));
         let from_other = (source != target).then(|| &self.memories.get(source).defined);
@@ -125,14 +125,14 @@ impl Strict {
         self.memories.known.insert(target, memory);
     }
 
-    /// The host reads bytes of an allocation: the first of them to which a kernel stored an undefined value.
+    /// For a read of an allocation by the host, the first byte to which a kernel stored an undefined value.
     pub fn host_read(&self, allocation: u32, offset: u64, bytes: u64) -> Option<UndefinedStore> {
         let memory = self.memories.known.get(&Space::Device(allocation))?;
         let (offset, origin) = memory.defined.stored_undefined(offset, bytes)?;
         self.origins.get(origin, offset)
     }
 
-    /// A dispatch begins, after all that went before. Returns its number, see [`UndefinedStore::dispatch`].
+    /// Begins a dispatch, after all earlier work. Returns its number, see [`UndefinedStore::dispatch`].
     pub fn begin_dispatch(&mut self, shape: Shape) -> u32 {
         if !self.order.begin_dispatch(&shape) {
             self.memories.known.values_mut().for_each(|memory| memory.accesses = Accesses::new());
@@ -142,7 +142,7 @@ impl Strict {
         self.dispatch
     }
 
-    /// The dispatch ends, or is given up. Returns the races found in it, in the order in which they were found.
+    /// Ends a dispatch, complete or not. Returns its races in the order of their detection.
     pub fn end_dispatch(&mut self) -> Vec<Race> {
         self.memories.known.retain(|space, _| matches!(space, Space::Device(_)));
         self.order.end_dispatch();
@@ -152,17 +152,17 @@ impl Strict {
         self.races.as_mut().map_or_else(Vec::new, Races::take)
     }
 
-    /// A workgroup begins, with all its invocations.
+    /// Begins a workgroup with all its invocations.
     pub fn begin_workgroup(&mut self, workgroup: u32) {
         self.order.begin_workgroup(workgroup);
     }
 
-    /// An invocation ends.
+    /// Ends an invocation.
     pub fn end_invocation(&mut self, agent: Agent) {
         self.order.end_invocation(agent);
     }
 
-    /// A workgroup ends, and with it its memory.
+    /// Ends a workgroup, and so its memory.
     pub fn end_workgroup(&mut self, workgroup: u32) {
         self.order.end_workgroup(workgroup);
         self.memories.known.remove(&Space::Workgroup(workgroup));
@@ -190,7 +190,7 @@ impl Strict {
         Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() }
     }
 
-    /// Stores a scalar: its bits, and which of them are undefined.
+    /// Stores a scalar, given its bits and its undefined bits.
     #[allow(clippy::too_many_arguments, reason = "an access has this many properties")]
     pub fn store(
         &mut self,
@@ -209,9 +209,9 @@ impl Strict {
         self.write(memory, Write { location, bytes, value, event, replaced: None }, 0);
     }
 
-    /// An atomic operation. `update` gets the old value and its undefined bits and returns the new value, or `None` to
-    /// write nothing (a load, or a compare-exchange that fails). It may be called twice, with different old values, of which
-    /// the last counts. Returns the old value.
+    /// An atomic operation. `update` gets the old value and its undefined bits, and returns the new value, or `None` to
+    /// write nothing (a load, or a failed compare-exchange). It may be called twice with different old values, and then
+    /// the last call counts. Returns the old value.
     pub fn atomic(
         &mut self,
         memory: &impl Bytes,
@@ -224,7 +224,7 @@ impl Strict {
         let (bytes, class) = (atomic.bits / 8, class(location.space));
         let reads = atomic.op != AtomicOp::Store;
         let newest = self.memories.get(location.space).newest(memory, location, bytes);
-        // Undefined bits are arbitrary, but all atomics see the same.
+        // Undefined bits are arbitrary, but the same for all atomics.
         let noise = self.weak.as_ref().map(|weak| weak.noise(location));
         let settled = |(bits, undefined): (u64, u64)| noise.map_or(bits, |noise| bits & !undefined | noise & undefined);
 
@@ -254,7 +254,7 @@ impl Strict {
             self.order.read(agent, message, class, atomic.scope);
         }
         if semantics.acquire && reads {
-            // What it synchronises with happens before itself.
+            // Everything that it synchronizes with happens before it.
             self.order.acquire(agent, message.as_ref(), atomic.scope, semantics);
         }
         let known = self.memories.get(location.space);
@@ -271,7 +271,7 @@ impl Strict {
             self.order.announce(&event);
             let sequence = message.filter(|_| reads);
             let replaced = self.order.write(agent, location, atomic.scope, semantics, sequence);
-            // The kept bits may have become defined since they were read.
+            // The kept bits may have become defined since the read.
             let value = (new.bits, new.undefined & !(new.kept & !newest.1));
             self.write(memory, Write { location, bytes, value, event, replaced }, new.kept);
         }
@@ -288,7 +288,7 @@ impl Strict {
         self.order.barrier(agents, barrier);
     }
 
-    /// A value whose undefined bits are arbitrary.
+    /// A value with its undefined bits replaced by arbitrary ones.
     fn filled(&mut self, (bits, undefined): (u64, u64)) -> u64 {
         match &mut self.weak {
             Some(weak) if undefined != 0 => bits & !undefined | weak.bits() & undefined,
@@ -296,7 +296,7 @@ impl Strict {
         }
     }
 
-    /// `kept` are the bits that stay what they are: who stored them stored what is undefined of them.
+    /// Records a write. `kept` are the bits that the write doesn't change: their undefined bits keep their origin.
     fn write(&mut self, memory: &impl Bytes, write: Write, kept: u64) {
         let Write { location, bytes, value, event, .. } = write;
         let defined = &mut self.memories.get(location.space).defined;

@@ -5,33 +5,33 @@ use crate::code::Pc;
 /// An invocation of the running dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Agent {
-    /// Number of its workgroup, never used twice within a dispatch.
+    /// The workgroup's number, unique within a dispatch.
     pub workgroup: u32,
-    /// Number of its subgroup in the workgroup.
+    /// The subgroup's number in the workgroup.
     pub subgroup: u16,
-    /// Its number in the workgroup.
+    /// The invocation's number in the workgroup.
     pub lane: u16,
 }
 
-/// A memory that invocations share.
+/// A memory shared by invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// An allocation of device memory, by its number. Numbers are never used twice.
+    /// An allocation of device memory. Its number is unique.
     Device(u32),
     /// The workgroup memory of a workgroup ([`Agent::workgroup`]).
     Workgroup(u32),
 }
 
-/// A place in shared memory.
+/// A location in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
-    /// In which memory.
+    /// The memory.
     pub space: Space,
-    /// Bytes from its beginning.
+    /// Offset in bytes.
     pub offset: u64,
 }
 
-/// Where the bytes of shared memory lie. Accesses are of 1, 2, 4 or 8 bytes.
+/// Access to the bytes of shared memory. Accesses have 1, 2, 4 or 8 bytes.
 pub trait Bytes {
     /// The bytes at a location, zero-extended.
     fn load(&self, location: Location, bytes: u8) -> u64;
@@ -40,39 +40,39 @@ pub trait Bytes {
     fn store(&self, location: Location, bytes: u8, bits: u64);
 }
 
-/// What a load found.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// The value. Its undefined bits are arbitrary.
     pub bits: u64,
-    /// Which of its bits are undefined (1); always 0 in plain mode.
+    /// The undefined bits of the value (1). Always 0 in plain mode.
     pub undefined: u64,
-    /// Whether the load might also have seen a newer value. The same load may then give another value next time without a write in between,
-    /// so an invocation that repeats it isn't spinning for ever.
+    /// Whether the load might also have seen a newer value. The same load may then return another value next time, even
+    /// without a write in between, so an invocation that repeats it isn't spinning for ever.
     pub stale: bool,
 }
 
 /// The shape of a dispatch.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Invocations of a workgroup; at most 65536.
+    /// Number of invocations of a workgroup, at most 65536.
     pub workgroup_size: u32,
-    /// Invocations of a subgroup.
+    /// Number of invocations of a subgroup.
     pub subgroup_size: u32,
-    /// Whether workgroup memory starts as zeroes rather than undefined.
+    /// Whether workgroup memory starts as zeros instead of undefined.
     pub workgroup_zeroed: bool,
 }
 
-/// How an access took part in a race.
+/// The kind of access in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// It read.
+    /// A read.
     Read,
-    /// It wrote.
+    /// A write.
     Write,
-    /// An atomic operation that read.
+    /// An atomic operation that only reads.
     AtomicRead,
-    /// An atomic operation that wrote.
+    /// An atomic operation that writes.
     AtomicWrite,
 }
 
@@ -87,14 +87,14 @@ pub struct Party {
     pub action: Action,
 }
 
-/// What is missing between two accesses that race.
+/// The reason why two accesses race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Missing {
     /// Nothing orders them.
     Order,
-    /// Both are atomic, but one's scope excludes the other, and nothing orders them.
+    /// Both are atomic, but one's scope excludes the other invocation, and nothing orders them.
     Scope,
-    /// A private access takes no part in synchronisation (`NonPrivatePointer`).
+    /// A private access takes no part in synchronization (`NonPrivatePointer`).
     NonPrivate,
     /// The write is not made available to the other invocation (`MakeAvailable`).
     Availability,
@@ -102,8 +102,8 @@ pub enum Missing {
     Visibility,
 }
 
-/// A data race: two accesses to the same bytes, at least one of them a write and one of them no atomic, that are not ordered
-/// by the memory model.
+/// A data race: two accesses to the same bytes that the memory model doesn't order, at least one of them a write and at
+/// least one not atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The first byte that both accessed.
@@ -112,29 +112,29 @@ pub struct Race {
     pub first: Party,
     /// The access that came second.
     pub second: Party,
-    /// Why they are not ordered.
+    /// Why they race.
     pub missing: Missing,
-    /// How many more times these two instructions raced.
+    /// How often these two instructions raced again.
     pub repeated: u64,
 }
 
-/// What an atomic operation writes.
+/// The new value of an atomic operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct New {
-    /// The value. Its undefined bits are those that everybody reads there.
+    /// The value. All invocations read the same undefined bits.
     pub bits: u64,
-    /// Which of its bits are undefined (1).
+    /// The undefined bits of the value (1).
     pub undefined: u64,
-    /// Which of its bits stay what they are in memory (1), defined or not.
+    /// The bits that the operation doesn't change in memory (1), defined or not.
     pub kept: u64,
 }
 
-/// Where an undefined value in memory came from.
+/// The origin of an undefined value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndefinedStore {
-    /// The first undefined byte, counted from the allocation's beginning.
+    /// Offset of the first undefined byte in the allocation.
     pub offset: u64,
-    /// The dispatch that stored it, counted from 1 on.
+    /// The dispatch that stored it, counted from 1.
     pub dispatch: u32,
     /// The first invocation that stored an undefined value at this instruction.
     pub agent: Agent,

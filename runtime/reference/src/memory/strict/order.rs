@@ -1,8 +1,9 @@
 //! Happens-before, availability and visibility of the Vulkan memory model.
 //!
-//! Each invocation has, for device and for workgroup memory apart, the set of events that inter-thread-happen-before its next access, and
-//! the writes among them that are available to its memory domains or visible to it. Releases put a copy of it into a [`Message`], acquires
-//! take it up. A dispatch happens after everything before it, so each dispatch starts with empty knowledge.
+//! Each invocation has, separately for device and workgroup memory, the set of events that inter-thread-happen-before
+//! its next access, and the writes among them that are available to its memory domains or visible to it. Releases put a
+//! copy of it into a [`Message`], which acquires add to their own knowledge. A dispatch happens after everything before
+//! it, so each dispatch starts with empty knowledge.
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use super::message::{Announced, CLASSES, Exchange, History, Message, Release, an
 use super::model::{Agent, Location, Missing, Shape, Space};
 use crate::code::{Barrier, Pc, Scope, Semantics};
 
-/// What an invocation knows of the events in one storage class.
+/// An invocation's knowledge of the events in one storage class.
 #[derive(Clone, Debug, Default)]
 struct Knowledge {
     history: History,
-    /// The writes that are visible to it.
+    /// The writes that are visible to the invocation.
     visible: Clock,
 }
 
@@ -32,7 +33,7 @@ impl Knowledge {
 }
 
 impl Knowledge {
-    /// As [`AccessOrder::missing`], for the invocation whose knowledge this is.
+    /// Like [`AccessOrder::missing`], from the knowledge of the later access's invocation.
     fn missing(&self, earlier: &Event, later: &Event, unordered: Missing) -> Option<Missing> {
         if !self.history.before.knows(earlier.agent, Scope::Invocation, earlier.time) {
             return Some(unordered);
@@ -40,7 +41,7 @@ impl Knowledge {
         if earlier.how.is_private() || later.how.is_private() {
             return Some(Missing::NonPrivate);
         }
-        // Of read-modify-writes too the reading half is enough.
+        // For read-modify-writes, the read is enough.
         if earlier.how.reads() {
             return None;
         }
@@ -55,7 +56,7 @@ impl Knowledge {
     }
 }
 
-/// The storage classes whose synchronisation orders both of two accesses.
+/// The storage classes whose synchronization orders both accesses.
 fn common_classes(a: &Event, b: &Event) -> impl Iterator<Item = usize> {
     let (a, b) = (a.how, b.how);
     (0..CLASSES).filter(move |class| a.concerns(*class) && b.concerns(*class))
@@ -65,13 +66,13 @@ type Known = [Knowledge; CLASSES];
 
 #[derive(Clone, Debug, Default)]
 struct Invocation {
-    /// Shared with those who left the same barrier, until it learns something else.
+    /// Shared with the other invocations that left the same barrier, until it changes.
     known: Arc<Known>,
-    /// Its writes to each class that made themselves available, since its last release.
+    /// For each class, the writes since the last release that made themselves available.
     announced: [Announced; CLASSES],
-    /// Its release barriers, which synchronise through its atomic writes.
+    /// Release barriers, which synchronize through later atomic writes.
     fences: Vec<Fence>,
-    /// What its atomic reads of each class found, for acquire fences.
+    /// For each class, the messages found by atomic reads, for later acquire barriers.
     pending: [Option<Arc<Message>>; CLASSES],
 }
 
@@ -80,12 +81,12 @@ struct Invocation {
 struct Fence {
     scope: Scope,
     semantics: Semantics,
-    /// What the invocation knew, its own events included.
+    /// The invocation's knowledge at the barrier, including its own events.
     known: Arc<Known>,
 }
 
 impl Fence {
-    /// Whether it tells all that another one told before.
+    /// Whether it includes everything that an older fence passes on.
     fn supersedes(&self, older: &Self) -> bool {
         let (own, older_semantics) = (self.semantics, older.semantics);
         older.scope <= self.scope && own.device >= older_semantics.device && own.workgroup >= older_semantics.workgroup
@@ -101,7 +102,7 @@ impl Fence {
 }
 
 impl Invocation {
-    /// Adds its own events until now to its knowledge.
+    /// Adds the invocation's own events until now to its knowledge.
     fn publish(&mut self, agent: Agent, now: Time, scope: Scope, semantics: Semantics) {
         let known = Arc::make_mut(&mut self.known);
         for class in classes(semantics) {
@@ -115,20 +116,20 @@ impl Invocation {
         }
     }
 
-    /// It passes a release barrier and knows by now what that tells.
+    /// Adds a release barrier, which passes on the current knowledge.
     fn add_fence(&mut self, scope: Scope, semantics: Semantics) {
         let fence = Fence { scope, semantics, known: self.known.clone() };
         self.fences.retain(|older| !fence.supersedes(older));
         self.fences.push(fence);
     }
 
-    /// It takes up what its atomic reads found.
+    /// Acquires the messages found by atomic reads.
     fn acquire_pending(&mut self, agent: Agent, scope: Scope, semantics: Semantics) {
         let pending: Vec<_> =
             classes(semantics).filter_map(|class| self.pending[class].as_ref()?.for_reader(agent, scope)).collect();
         take_up(Arc::make_mut(&mut self.known), agent, &pending, scope, semantics);
         if scope == Scope::Device && semantics.device && semantics.workgroup {
-            // Nothing is left.
+            // Nothing is left for later.
             self.pending = [None, None];
         }
     }
@@ -137,7 +138,7 @@ impl Invocation {
 #[derive(Debug)]
 struct Workgroup {
     invocations: Vec<Invocation>,
-    /// As [`AccessOrder::messages`], for its memory.
+    /// Like [`AccessOrder::messages`], for the workgroup's memory.
     messages: FxHashMap<u64, Arc<Message>>,
 }
 
@@ -145,12 +146,12 @@ struct Workgroup {
 #[derive(Debug, Default)]
 pub(super) struct AccessOrder {
     now: Time,
-    /// When the dispatch began. Events before are ordered before all of it.
+    /// The begin of the dispatch. All earlier events are ordered before it.
     begin: Time,
     workgroup_size: usize,
     subgroup_size: usize,
     workgroups: FxHashMap<u32, Workgroup>,
-    /// What the last atomic write to a place in device memory (allocation and offset) carries.
+    /// The message of the last atomic write to each location in device memory (allocation and offset).
     messages: FxHashMap<(u32, u64), Arc<Message>>,
 }
 
@@ -163,9 +164,9 @@ pub(super) fn class(space: Space) -> usize {
 }
 
 impl AccessOrder {
-    /// A dispatch begins. `false` if time began anew, so that older events must be forgotten.
+    /// Begins a dispatch. Returns `false` if time restarted, so that older events must be dropped.
     pub(super) fn begin_dispatch(&mut self, shape: &Shape) -> bool {
-        // An event at time 0 is none.
+        // Time 0 is reserved for "no event".
         let goes_on = self.now < Time::MAX / 2;
         self.now = if goes_on { self.now + 1 } else { 1 };
         self.begin = self.now;
@@ -185,7 +186,7 @@ impl AccessOrder {
         self.workgroups.insert(workgroup, Workgroup { invocations, messages: FxHashMap::default() });
     }
 
-    /// An invocation's knowledge is dropped once it has ended.
+    /// Drops the knowledge of an invocation that has ended.
     pub(super) fn end_invocation(&mut self, agent: Agent) {
         if let Some(invocation) = self.invocation_mut(agent) {
             *invocation = Invocation::default();
@@ -196,7 +197,7 @@ impl AccessOrder {
         self.workgroups.remove(&workgroup);
     }
 
-    /// An access by an invocation now.
+    /// An access by an invocation at the current time.
     pub(super) fn event(&self, agent: Agent, pc: Pc, how: How) -> Event {
         Event { agent, time: self.now, pc, how }
     }
@@ -214,7 +215,7 @@ impl AccessOrder {
         self.workgroups.get_mut(&agent.workgroup)?.invocations.get_mut(usize::from(agent.lane))
     }
 
-    /// Whether an event happened before another that happens now.
+    /// Whether an earlier event happened before one at the current time.
     pub(super) fn happened_before(&self, earlier: &Event, later: &Event) -> bool {
         earlier.agent == later.agent
             || self.invocation(later.agent).is_some_and(|invocation| {
@@ -224,8 +225,8 @@ impl AccessOrder {
             })
     }
 
-    /// What is missing for an earlier event to be location-ordered before another that happens now, to the same memory;
-    /// `None` if nothing is. Both belong to the running dispatch, and not both of them only read.
+    /// The reason why an earlier event is not location-ordered before one at the current time, to the same memory;
+    /// `None` if it is. Both belong to the running dispatch, and at least one writes.
     pub(super) fn missing(&self, earlier: &Event, later: &Event) -> Option<Missing> {
         if earlier.agent == later.agent {
             return None;
@@ -240,13 +241,13 @@ impl AccessOrder {
         let Some(invocation) = self.invocation(later.agent) else { return Some(unordered) };
         let mut result = unordered;
         for class in common_classes(earlier, later) {
-            // Report the class in which the accesses are nearest to being ordered.
+            // Report the class in which the accesses are closest to being ordered.
             result = result.max(invocation.known[class].missing(earlier, later, unordered)?);
         }
         Some(result)
     }
 
-    /// A write makes itself available.
+    /// Records that a write makes itself available.
     pub(super) fn announce(&mut self, event: &Event) {
         let now = self.now;
         if event.how.scope() > Scope::Invocation
@@ -258,7 +259,7 @@ impl AccessOrder {
         }
     }
 
-    /// What the last atomic write to a location carries.
+    /// The message of the last atomic write to a location.
     pub(super) fn message(&self, location: Location) -> Option<&Arc<Message>> {
         match location.space {
             Space::Device(allocation) => self.messages.get(&(allocation, location.offset)),
@@ -266,7 +267,7 @@ impl AccessOrder {
         }
     }
 
-    /// An atomic read by an agent has found a message.
+    /// Records that an atomic read by an agent has found a message.
     pub(super) fn read(&mut self, agent: Agent, message: &Arc<Message>, class: usize, scope: Scope) {
         let Some(message) = message.for_reader(agent, scope) else { return };
         if let Some(invocation) = self.invocation_mut(agent) {
@@ -274,7 +275,7 @@ impl AccessOrder {
         }
     }
 
-    /// An atomic with acquire semantics, which has found a message.
+    /// An atomic with acquire semantics that has found a message.
     pub(super) fn acquire(&mut self, agent: Agent, message: Option<&Arc<Message>>, scope: Scope, semantics: Semantics) {
         let message = message.and_then(|message| message.for_reader(agent, scope));
         if let Some(invocation) = self.invocation_mut(agent) {
@@ -283,8 +284,8 @@ impl AccessOrder {
         }
     }
 
-    /// An atomic write by an agent: remembers what it carries, which goes on from `sequence` if that is the release
-    /// sequence it belongs to. Returns what the last write to the location carried.
+    /// Records an atomic write by an agent, with its message. `sequence` is the message of the release sequence that it
+    /// continues, if any. Returns the message of the last write to the location.
     pub(super) fn write(
         &mut self,
         agent: Agent,
@@ -409,9 +410,9 @@ impl AccessOrder {
 
 /// The knowledge that the participants of a control barrier exchange.
 enum Told {
-    /// All that they know.
+    /// Everything they know.
     All(Release),
-    /// What their release barriers before tell, as this one is none.
+    /// Only what their earlier release barriers pass on, since this barrier doesn't release.
     Fences(Option<Arc<Message>>),
 }
 
@@ -433,7 +434,7 @@ impl Workgroup {
         }
     }
 
-    /// What the participants of a releasing barrier tell: all that they know and did.
+    /// Collects the knowledge and the own events of the participants of a releasing barrier.
     fn gather(&mut self, agents: &[Agent], semantics: Semantics, whole: bool, exchange: &mut Exchange) {
         let mut last: Option<Arc<Known>> = None;
         self.for_each(agents, |agent, invocation| {
@@ -448,7 +449,7 @@ impl Workgroup {
                 let announced = &mut invocation.announced[class];
                 exchange.announce(class, agent, announced);
                 if semantics.acquire {
-                    // From the barrier it knows it itself.
+                    // The barrier itself has passed this on.
                     *announced = Announced::default();
                 }
             }
@@ -459,7 +460,7 @@ impl Workgroup {
         }
     }
 
-    /// What the participants' release barriers before tell through a barrier that doesn't release.
+    /// Collects what the participants' earlier release barriers pass on through a barrier that doesn't release.
     fn gather_fences(&mut self, agents: &[Agent]) -> Option<Arc<Message>> {
         let mut result = None;
         self.for_each(agents, |agent, invocation| {
@@ -470,9 +471,9 @@ impl Workgroup {
         result
     }
 
-    /// The participants take up what they were told at a barrier.
+    /// The participants acquire the knowledge exchanged at a barrier.
     fn acquire(&mut self, agents: &[Agent], scope: Scope, semantics: Semantics, told: &Told) {
-        // Those who know the same before know the same after.
+        // Participants with the same knowledge before have the same knowledge after.
         let mut last: Option<(Arc<Known>, Arc<Known>)> = None;
         self.for_each(agents, |agent, invocation| {
             if let Some((old, new)) = &last
@@ -489,7 +490,7 @@ impl Workgroup {
     }
 }
 
-/// An acquire operation in a scope finds messages.
+/// An acquire operation in a scope that finds messages.
 fn take_up(known: &mut Known, agent: Agent, messages: &[Arc<Message>], scope: Scope, semantics: Semantics) {
     for class in classes(semantics) {
         let knowledge = &mut known[class];

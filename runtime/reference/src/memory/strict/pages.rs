@@ -1,8 +1,8 @@
-//! A long array of which only the parts in use take memory.
+//! A long array that only uses memory for the parts in use.
 
 const PAGE: usize = 1024;
 
-/// An array without end. Elements are those it began with until they are set.
+/// An array without end. Elements have the initial value until they are set.
 #[derive(Debug)]
 pub(super) struct Pages<T> {
     initial: T,
@@ -10,7 +10,7 @@ pub(super) struct Pages<T> {
 }
 
 impl<T: Copy> Pages<T> {
-    /// All elements are `initial`.
+    /// An array whose elements are all `initial`.
     pub(super) fn new(initial: T) -> Self {
         Self { initial, pages: Vec::new() }
     }
@@ -21,7 +21,7 @@ impl<T: Copy> Pages<T> {
         self.pages.get(page).and_then(Option::as_ref).map_or(self.initial, |page| page[within])
     }
 
-    /// An element to be changed.
+    /// A mutable element.
     pub(super) fn get_mut(&mut self, index: u64) -> &mut T {
         let (page, within) = place(index);
         &mut self.page_mut(page)[within]
@@ -34,31 +34,31 @@ impl<T: Copy> Pages<T> {
         self.pages[page].get_or_insert_with(|| vec![self.initial; PAGE].into())
     }
 
-    /// Whether all elements of the page around one are as they began.
+    /// Whether the page of an element is unused.
     pub(super) fn is_untouched(&self, index: u64) -> bool {
         self.pages.get(place(index).0).is_none_or(Option::is_none)
     }
 
-    /// The elements from one on, up to `count` and the end of their page, if the page is in use.
+    /// The elements from an index on, up to `count` or the end of the page, if the page is in use.
     pub(super) fn slice(&self, index: u64, count: u64) -> Option<&[T]> {
         let (page, within) = place(index);
         let page = self.pages.get(page)?.as_ref()?;
         Some(&page[within..PAGE.min(within.saturating_add(count as usize))])
     }
 
-    /// As before, but in any case.
+    /// Like [`Pages::slice`], but creates a missing page.
     pub(super) fn slice_mut(&mut self, index: u64, count: u64) -> &mut [T] {
         let (page, within) = place(index);
         &mut self.page_mut(page)[within..PAGE.min(within.saturating_add(count as usize))]
     }
 
-    /// Elements from an index on that lie in its page, of `count`.
+    /// The number of elements, up to `count`, from an index to the end of its page.
     pub(super) fn run(index: u64, count: u64) -> u64 {
         count.min(PAGE as u64 - index % PAGE as u64)
     }
 }
 
-/// The page of an element and its place there.
+/// The page of an element and the index in it.
 fn place(index: u64) -> (usize, usize) {
     ((index / PAGE as u64) as usize, (index % PAGE as u64) as usize)
 }

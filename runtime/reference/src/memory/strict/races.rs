@@ -1,9 +1,9 @@
 //! Data races: conflicting accesses that are not location-ordered.
 //!
-//! For each word of memory, the last ordinary write is kept and, since then, a few of the ordinary reads and of the atomics. The three
-//! kinds are kept separately, since they race with different accesses: an atomic after an ordinary write of the same invocation doesn't
-//! hide that write from other invocations' atomics. A race with one of many readers or atomics may be missed, but no false race is
-//! reported.
+//! For each word of memory, this module keeps the last ordinary write and, since then, a few ordinary reads and
+//! atomics. The three kinds are kept separately, since they race with different accesses: an atomic after an ordinary
+//! write of the same invocation doesn't hide that write from other invocations' atomics. A race with one of many
+//! readers or atomics may be missed, but no false race is reported.
 
 use rustc_hash::FxHashMap;
 
@@ -15,23 +15,23 @@ use crate::code::Pc;
 
 const WORD: u64 = 4;
 
-/// Different pairs of instructions that are reported; more are dropped.
+/// Maximum number of reported pairs of instructions. Further pairs are dropped.
 const REPORTS: usize = 256;
 
-/// The accesses to a word or byte. Events of former dispatches count for nothing.
+/// The accesses to a word or byte. Events of earlier dispatches are ignored.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    /// The last write that isn't atomic.
+    /// The last write that is not atomic.
     write: Event,
-    /// Reads since then that aren't atomic.
+    /// Reads since then that are not atomic.
     reads: [Event; 2],
-    /// Whether there were atomics since, which most memory never sees: they are kept elsewhere.
+    /// Whether there were atomics since. They are stored elsewhere, since most memory has none.
     atomic: bool,
-    /// Whether a word's bytes have cells of their own.
+    /// Whether the word's bytes have their own cells.
     split: bool,
 }
 
-/// Atomics of any kind since the last write that is none.
+/// Atomics of any kind since the last ordinary write.
 type Atomics = [Event; 2];
 
 /// The accesses to one memory.
@@ -51,7 +51,8 @@ impl Accesses {
         }
     }
 
-    /// An access happens. Returns what it races with and the first byte in common, if it does.
+    /// Adds an access. If it races with an earlier one, returns the first common byte, the earlier event, and the
+    /// reason.
     pub(super) fn add(
         &mut self,
         order: &AccessOrder,
@@ -86,7 +87,7 @@ impl Accesses {
 }
 
 impl Cell {
-    /// An access happens. `atomics` are those of the same word or byte.
+    /// Adds an access. `atomics` are those of the same word or byte.
     fn access<'a>(
         &mut self,
         order: &AccessOrder,
@@ -102,7 +103,8 @@ impl Cell {
         let race = conflict(&self.write)
             .or_else(|| atomics.as_ref().and_then(|atomics| atomics.iter().find_map(conflict)))
             .or_else(|| self.reads.iter().find_map(conflict));
-        // Its own write races with whatever it races with, as long as the invocation has told nobody of either.
+        // The invocation's own last write stands for this access, unless a release came in between: everything that
+        // races with the access also races with that write.
         let covered = self.write.agent == event.agent && self.write.time == event.time;
         match &mut atomics {
             Some(atomics) if event.how.is_atomic() => {
@@ -115,7 +117,8 @@ impl Cell {
                 }
             }
             atomics if event.how.writes() => {
-                // Any access unordered with the others races with this one or is ordered before it.
+                // Every later access that is unordered with the earlier ones also races with this write, or is ordered
+                // before it.
                 (self.write, self.reads, self.atomic) = (*event, Default::default(), false);
                 if let Some(atomics) = atomics {
                     **atomics = Default::default();
@@ -128,7 +131,7 @@ impl Cell {
     }
 }
 
-/// Keeps an access besides the last write, in place of one that matters no more, if there is any.
+/// Stores an access beside the last write, replacing one that doesn't matter any more, if there is one.
 fn keep(slots: &mut [Event; 2], order: &AccessOrder, event: &Event) {
     let superseded =
         |old: &Event| !order.is_current(old) || event.how.covers(old.how) && order.happened_before(old, event);
@@ -145,7 +148,7 @@ pub(super) struct Races {
 }
 
 impl Races {
-    /// Reports a race between two events.
+    /// Records a race between two events.
     pub(super) fn report(&mut self, location: Location, first: &Event, second: &Event, missing: Missing) {
         let party = |event: &Event| Party { agent: event.agent, pc: event.pc, action: event.how.action() };
         let pair = (first.pc, second.pc);
@@ -158,7 +161,7 @@ impl Races {
         }
     }
 
-    /// All that were found since the last call.
+    /// Takes the races found since the last call.
     pub(super) fn take(&mut self) -> Vec<Race> {
         self.indices.clear();
         std::mem::take(&mut self.found)

@@ -1,9 +1,10 @@
-//! Weak visibility: which older values an access may still see, and the choice among them.
+//! Weak visibility: the older values that an access may still see, and the choice among them.
 //!
-//! Locations written in the running dispatch keep their last writes, in the order of this run. A load may see any of them that the memory
-//! model doesn't hide behind one that the invocation has to see: for ordinary loads one that is location-ordered before them (all else is a
-//! race); for atomics one that, or a read of which, happened before, so that each place is coherent. Read-modify-writes see the last. Loads
-//! never see future writes.
+//! Locations written in the running dispatch keep their last writes, in the order of this run. A load may see any of
+//! them that is not hidden by a later write that the invocation has to see. For ordinary loads, that is a write
+//! location-ordered before the load (anything else is a race); for atomics, a write that happened before or was read by
+//! something that did, so that each location is coherent. Read-modify-writes see the last write. Loads never see future
+//! writes.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -17,43 +18,43 @@ use super::model::{Bytes, Location};
 use super::order::AccessOrder;
 use crate::config::{Choice, Seeded};
 
-/// Bytes that have their writes in common, so that no scalar is torn.
+/// Bytes that share a list of writes, so that scalars are never torn.
 const GRANULE: u64 = 8;
 
-/// Granules that have their writes kept; of older ones everybody sees the last.
+/// Maximum number of granules with stored writes. For older ones, all invocations see the last write.
 const GRANULES: usize = 1 << 14;
 
-/// Writes that are kept of a granule.
+/// Maximum number of stored writes of a granule.
 const WRITES: usize = 8;
 
-/// Reads that are kept of a granule.
+/// Maximum number of stored reads of a granule.
 const READS: usize = 8;
 
 /// A value and its undefined bits.
 type Value = (u64, u64);
 
-/// A write that happens.
+/// A write that is about to happen.
 #[derive(Debug)]
 pub(super) struct Write {
     pub(super) location: Location,
     pub(super) bytes: u8,
     pub(super) value: Value,
     pub(super) event: Event,
-    /// Of an atomic write: what the atomic write before it carries.
+    /// For an atomic write, the message of the previous atomic write.
     pub(super) replaced: Option<Arc<Message>>,
 }
 
-/// A write, as far as it concerns a granule.
+/// The part of a write that concerns a granule.
 #[derive(Debug)]
 struct Written {
     event: Event,
-    /// Bytes of the granule.
+    /// The written bytes of the granule.
     mask: u8,
     value: Value,
     replaced: Option<Arc<Message>>,
 }
 
-/// An atomic read, which saw the first `seen` writes.
+/// An atomic read, which has seen the first `seen` writes.
 #[derive(Debug)]
 struct Read {
     event: Event,
@@ -64,35 +65,35 @@ struct Read {
 /// The last writes to a granule.
 #[derive(Debug, Default)]
 struct Granule {
-    /// What was there before them, for the bytes that they write.
+    /// The value before these writes, for the bytes that they write.
     base: Value,
     base_mask: u8,
     writes: Vec<Written>,
     reads: Vec<Read>,
 }
 
-/// What a load sees instead of the newest value.
+/// An older value that a load sees instead of the newest one.
 #[derive(Debug)]
 pub(super) struct Older {
     pub(super) value: Value,
-    /// For an atomic load, what the write that it sees carries.
+    /// For an atomic load, the message of the write that it sees.
     pub(super) message: Option<Arc<Message>>,
     granule: Location,
     seen: usize,
 }
 
-/// The writes that not every invocation has to see yet.
+/// The writes that some invocations may not have seen yet.
 #[derive(Debug)]
 pub(super) struct Weak {
     choice: Seeded,
-    /// Makes [`Weak::noise`] another one in each run.
+    /// Makes [`Weak::noise`] different in each run.
     salt: u64,
     granules: FxHashMap<Location, Granule>,
-    /// Oldest first.
+    /// The oldest first.
     ages: VecDeque<Location>,
 }
 
-/// The bits of some bytes.
+/// The bit mask for a byte mask.
 fn bits(mask: u8) -> u64 {
     (0..8).filter(|i| mask >> i & 1 != 0).fold(0, |bits, i| bits | 0xff << (8 * i))
 }
@@ -102,7 +103,7 @@ fn blend(below: Value, above: Value, mask: u8) -> Value {
     (below.0 & !bits | above.0 & bits, below.1 & !bits | above.1 & bits)
 }
 
-/// The granule of a location, and the place of `bytes` bytes there; only those that lie in it.
+/// The granule of a location, with the position and mask of those of `bytes` bytes that lie in it.
 fn place(location: Location, bytes: u8) -> (Location, u32, u8) {
     let start = location.offset % GRANULE;
     let granule = Location { offset: location.offset - start, ..location };
@@ -116,13 +117,13 @@ impl Granule {
         self.writes[..seen].iter().fold(base, |value, write| blend(value, write.value, write.mask))
     }
 
-    /// How many of the writes may be the last that is seen of some bytes, given the fewest.
+    /// The possible numbers of writes that a load of these bytes may see, given the minimum.
     fn candidates(&self, least: usize, mask: u8) -> Vec<usize> {
         let overlapping = (least..self.writes.len()).filter(|i| self.writes[*i].mask & mask != 0).map(|i| i + 1);
         std::iter::once(least).chain(overlapping).collect()
     }
 
-    /// The fewest of the writes that an atomic read sees.
+    /// The minimum number of writes that an atomic read sees.
     fn coherent(&self, order: &AccessOrder, event: &Event, mask: u8) -> usize {
         let written =
             self.writes.iter().rposition(|write| write.mask & mask != 0 && order.happened_before(&write.event, event));
@@ -130,13 +131,13 @@ impl Granule {
         read.map(|read| read.seen).max().max(written.map(|i| i + 1)).unwrap_or(0)
     }
 
-    /// The fewest of the writes that an ordinary load sees.
+    /// The minimum number of writes that an ordinary load sees.
     fn visible(&self, order: &AccessOrder, event: &Event, mask: u8) -> usize {
         let visible = |write: &Written| write.mask & mask != 0 && order.missing(&write.event, event).is_none();
         self.writes.iter().rposition(visible).map_or(0, |i| i + 1)
     }
 
-    /// Everybody has to see the first writes from now on.
+    /// Makes the first writes visible to all invocations.
     fn settle(&mut self, count: usize) {
         for write in self.writes.drain(..count) {
             self.base = blend(self.base, write.value, write.mask);
@@ -153,7 +154,7 @@ impl Weak {
         Self { choice: Seeded::new(seed), salt: seed, granules: FxHashMap::default(), ages: VecDeque::new() }
     }
 
-    /// Everybody sees everything.
+    /// Makes everything visible to all invocations.
     pub(super) fn forget(&mut self) {
         self.granules.clear();
         self.ages.clear();
@@ -164,15 +165,15 @@ impl Weak {
         self.choice.bits()
     }
 
-    /// Up to 8 bytes that are always the same at a location, whatever the width of the access.
+    /// Up to 8 arbitrary bytes that are always the same at a location, for any width of access.
     pub(super) fn noise(&self, location: Location) -> u64 {
         let mut hasher = FxHasher::default();
         (self.salt, location.space, location.offset / 8).hash(&mut hasher);
         hasher.finish().rotate_left(20) >> (8 * (location.offset % 8))
     }
 
-    /// Chooses what an ordinary load sees of up to 8 bytes, of which `newest` is the newest value; `fresh`: soon enough the
-    /// newest.
+    /// Chooses what an ordinary load of up to 8 bytes sees; `newest` is the newest value. With `fresh`, repeated loads
+    /// see the newest value sooner.
     pub(super) fn load(
         &mut self,
         order: &AccessOrder,
@@ -188,7 +189,7 @@ impl Weak {
         let mut value = newest;
         let mut stale = false;
         let mut done = 0;
-        // Misaligned ones may have parts in two granules.
+        // A misaligned load may have parts in two granules.
         while done < bytes {
             let part = Location { offset: location.offset + u64::from(done), ..location };
             let count = (bytes - done).min((GRANULE - part.offset % GRANULE) as u8);
@@ -201,7 +202,7 @@ impl Weak {
         stale.then_some(value)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a part of a load has its place besides")]
+    #[allow(clippy::too_many_arguments, reason = "a part of a load also has a position")]
     fn load_part(
         &mut self,
         order: &AccessOrder,
@@ -249,7 +250,7 @@ impl Weak {
         Some(Older { value, message, granule: place, seen })
     }
 
-    /// An atomic operation has read and not written: what it has chosen, or the newest value.
+    /// Records an atomic operation that has read without writing: the chosen value, or the newest one.
     pub(super) fn was_read(&mut self, location: Location, bytes: u8, event: &Event, older: Option<&Older>) {
         let (place, _, mask) = place(location, bytes);
         let Some(granule) = self.granules.get_mut(&older.map_or(place, |older| older.granule)) else { return };
@@ -260,12 +261,12 @@ impl Weak {
         }
         granule.reads.push(Read { event: *event, mask, seen });
         if granule.reads.len() > READS {
-            // Every invocation is assumed to know the write that was read first.
+            // From now on, every invocation is assumed to know the write that was read first.
             granule.settle(granule.reads[0].seen);
         }
     }
 
-    /// A write is about to happen to memory with these undefined bits in its bytes.
+    /// Records a write that is about to happen, given the undefined bits of its bytes.
     pub(super) fn store(&mut self, memory: &impl Bytes, undefined: impl Fn(Location) -> u64, write: Write) {
         let Write { location, bytes, value, event, replaced } = write;
         let mut done = 0;
@@ -299,7 +300,7 @@ impl Weak {
     }
 }
 
-/// One of several candidates, oldest first; `None` for the newest. Most often the oldest.
+/// Chooses a candidate, most often the oldest. `None` is the newest one.
 fn choose(choice: &mut Seeded, candidates: &[usize], fresh: bool) -> Option<usize> {
     let older = candidates.len() - 1;
     if older == 0 {

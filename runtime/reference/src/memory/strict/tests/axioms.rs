@@ -1,5 +1,5 @@
-//! The axioms of the Vulkan memory model, written down as the specification's appendix "Memory Model" states them, for
-//! executions of a few events. Knows nothing of how the reference device finds races.
+//! The axioms of the Vulkan memory model, as in the appendix "Memory Model" of the specification, for executions of a
+//! few events. Independent of the reference device's implementation.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use crate::code::Scope;
 pub(super) struct Event {
     /// Workgroup, subgroup, lane.
     pub(super) thread: (u32, u16, u16),
-    /// The place it accesses, if it does.
+    /// The accessed location, if any.
     pub(super) place: Option<u32>,
     pub(super) reads: bool,
     pub(super) writes: bool,
     pub(super) atomic: bool,
     pub(super) non_private: bool,
-    /// Availability or visibility operation of the access itself.
+    /// Whether the access has an availability or visibility operation of its own.
     pub(super) av_vis: bool,
-    /// Its storage class, of an access.
+    /// The storage class of an access.
     pub(super) class: usize,
-    /// Of atomics, barriers, and availability and visibility operations.
+    /// The scope of an atomic, a barrier, or an availability or visibility operation.
     pub(super) scope: Scope,
     pub(super) acquire: bool,
     pub(super) release: bool,
@@ -29,13 +29,13 @@ pub(super) struct Event {
     pub(super) make_visible: bool,
     /// Storage classes in its semantics.
     pub(super) semantics: [bool; 2],
-    /// A control barrier's instance.
+    /// The instance of a control barrier.
     pub(super) barrier: Option<usize>,
-    /// The write that it reads from; `None`: the initial value.
+    /// The write that it reads from; `None` for the initial value.
     pub(super) reads_from: Option<usize>,
 }
 
-/// A relation between events: for each, the set of those it relates to.
+/// A relation between events: for each event, the set of related ones.
 #[derive(Clone, PartialEq, Eq)]
 struct Relation(Vec<u64>);
 
@@ -82,15 +82,15 @@ impl Relation {
     }
 }
 
-/// What the axioms say of an execution.
+/// The verdict of the axioms on an execution.
 pub(super) struct Verdict {
     /// Pairs of events that race.
     pub(super) races: Vec<(usize, usize)>,
-    /// Whether an implementation may show it, if there is no race.
+    /// Whether an implementation may show the execution, if there is no race.
     pub(super) consistent: bool,
 }
 
-/// Judges an execution, whose events are in an order that agrees with program order and with the modification orders.
+/// Judges an execution. The order of its events agrees with program order and modification orders.
 pub(super) fn judge(events: &[Event]) -> Verdict {
     let n = events.len();
     let set = |holds: &dyn Fn(&Event) -> bool| Relation::new(n, |a, b| a == b && holds(&events[a]));
@@ -124,7 +124,7 @@ pub(super) fn judge(events: &[Event]) -> Verdict {
     let acquire_barrier = set(&|e| e.place.is_none() && e.acquire);
     let reads_from = Relation::new(n, |a, b| events[b].reads && events[b].reads_from == Some(a));
 
-    // Modification order is the order of the events; release sequences go on through read-modify-writes only.
+    // Modification order is the order of the events. Only read-modify-writes continue a release sequence.
     let asmo = Relation::new(n, |a, b| a < b && events[a].writes && events[b].writes && mutually_ordered.has(a, b));
     let next = Relation::new(n, |a, b| asmo.has(a, b) && !(a + 1..b).any(|c| asmo.has(a, c) && asmo.has(c, b)));
     let sequences = next.then(&set(&|e| e.reads && e.writes)).closure().reflexive();
@@ -189,7 +189,7 @@ pub(super) fn judge(events: &[Event]) -> Verdict {
     };
     let hb_all = inter_thread(&[0]).or(&inter_thread(&[1])).or(&inter_thread(&[0, 1])).or(&po);
 
-    // Availability and visibility, and which accesses an operation for them covers.
+    // Availability and visibility operations, and the accesses that they cover.
     let covers = Relation::new(n, |a, b| {
         let (x, y) = (&events[a], &events[b]);
         x.place.is_some() && y.make_available && y.semantics[x.class]
@@ -203,7 +203,7 @@ pub(super) fn judge(events: &[Event]) -> Verdict {
     let mut ordered = hb_all.and(&same_thread).or(&sequence(&[&shared_reads, &hb_all, &shared]));
     let places: BTreeSet<_> = events.iter().filter_map(|e| Some((e.place?, e.class))).collect();
     for (place, class) in places {
-        // These operations are ordered as accesses to the storage class are.
+        // These operations are ordered like accesses to the storage class.
         let hb = inter_thread(&[class]).or(&inter_thread(&[0, 1])).or(&po);
         let itself = move |e: &Event| e.av_vis && e.place == Some(place);
         let available = |scope| {

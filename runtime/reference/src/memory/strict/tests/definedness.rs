@@ -1,4 +1,4 @@
-//! Which bits of memory are undefined, and what of it the host is told.
+//! Undefined bits of memory, and reports of them to the host.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn memory_is_undefined_until_it_is_written() {
     assert_eq!(strict.load(&memory, ONE, device(0), 4, &SHARED, 0).undefined, 0xff00_00ff);
     strict.store(&memory, ONE, device(3), 1, (7, 0), &SHARED, 0);
     assert_eq!(strict.load(&memory, ONE, device(0), 4, &SHARED, 0).undefined, 0xff);
-    // Across a page of the map.
+    // Across a page boundary of the map.
     strict.host_write(1, 1000, 3000);
     assert_eq!(strict.load(&memory, ONE, device(1020), 8, &SHARED, 0).undefined, 0);
     assert_eq!(strict.load(&memory, ONE, device(1021), 8, &SHARED, 0).undefined, 0);
@@ -69,7 +69,8 @@ fn an_atomic_hands_undefined_bits_on() {
 #[test]
 fn what_an_atomic_keeps_is_as_defined_as_it_was() {
     let (mut strict, memory) = started(false);
-    // After the read of a word that a loop changes one byte of, somebody else stores the next with the bits that it had.
+    // One loop changes a byte of a word that it has read. Meanwhile, another invocation stores the next byte with the
+    // same bits.
     let swap = atomic(AtomicOp::CompareExchange, Space::Device(1), Scope::Device, RELAXED);
     let read = strict.atomic(&memory, ONE, device(0), &swap, 0, |_, _| None);
     assert_eq!((read.bits, read.undefined), (0, 0xffff_ffff));
@@ -78,7 +79,7 @@ fn what_an_atomic_keeps_is_as_defined_as_it_was() {
     strict.atomic(&memory, ONE, device(0), &swap, 1, |old, _| (old == read.bits).then_some(new));
     let loaded = strict.load(&memory, ONE, device(0), 4, &SHARED, 0);
     assert_eq!((loaded.bits, loaded.undefined), (0x54, 0xffff_0000));
-    // Nobody has stored the rest.
+    // The rest was never stored.
     assert_eq!(strict.host_read(1, 0, 4), None);
     strict.store(&memory, TWO, device(2), 1, (0, 0xff), &SHARED, 2);
     let new = New { bits: 0x55, undefined: 0xffff_0000, kept: 0xffff_ff00 };
@@ -89,7 +90,7 @@ fn what_an_atomic_keeps_is_as_defined_as_it_was() {
 #[test]
 fn the_host_hears_of_undefined_stores_only() {
     let (mut strict, memory) = started(false);
-    // Nobody wrote: no finding.
+    // No kernel wrote: no finding.
     assert_eq!(strict.host_read(1, 0, 4096), None);
     strict.store(&memory, TWO, device(100), 4, (0, 0xff00), &SHARED, 17);
     strict.store(&memory, ONE, device(200), 4, (0, 0xff00), &SHARED, 17);
@@ -99,7 +100,7 @@ fn the_host_hears_of_undefined_stores_only() {
     assert_eq!(strict.host_read(1, 0, 101), None);
     assert_eq!(strict.host_read(1, 102, 99), None);
     assert_eq!(strict.host_read(1, 300, 4), None);
-    // Copied by the host, it is still there; overwritten, it isn't.
+    // The host's copies keep undefined values, and overwriting removes them.
     strict.end_dispatch();
     strict.host_copy((1, 96), (2, 0), 16);
     assert_eq!(strict.host_read(2, 0, 16).map(|store| store.offset), Some(5));

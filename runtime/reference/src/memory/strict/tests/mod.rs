@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::*;
 use crate::code::{Class, Scope, Semantics};
 
-/// Bytes that are zero until they are set.
+/// Memory that is initially zero.
 #[derive(Default)]
 struct Plain(RefCell<HashMap<Location, u8>>);
 
@@ -36,7 +36,7 @@ impl Bytes for Plain {
     }
 }
 
-/// An atomic operation on 32 bits.
+/// A 32-bit atomic operation.
 fn atomic(op: AtomicOp, space: Space, scope: Scope, semantics: Semantics) -> Atomic {
     let class = match space {
         Space::Device(_) => Class::Device,
@@ -51,7 +51,7 @@ fn defined(bits: u64) -> New {
     New { bits, ..New::default() }
 }
 
-/// Non-private, as all accesses to shared memory should be.
+/// Non-private, as accesses to shared memory should be.
 const SHARED: MemoryAccess =
     MemoryAccess { non_private: true, available: None, visible: None, volatile: false, coherent: false };
 

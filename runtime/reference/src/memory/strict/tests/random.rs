@@ -1,4 +1,5 @@
-//! Random executions: races are found exactly where the axioms say, and weak visibility shows nothing that they forbid.
+//! Random executions: races are found exactly where the axioms have them, and weak visibility shows nothing that they
+//! forbid.
 
 use super::axioms::{self, judge};
 use super::*;
@@ -13,7 +14,7 @@ const AGENTS: [Agent; 4] = [
 ];
 const SHAPE: Shape = Shape { workgroup_size: 3, subgroup_size: 2, workgroup_zeroed: true };
 
-/// Four words, the last of them in workgroup memory. What is written tells the event that wrote it.
+/// Four words, the last one in workgroup memory. Written values identify the writing event.
 fn place(number: u32, agent: Agent) -> Location {
     let space = if number == 3 { Space::Workgroup(agent.workgroup) } else { Space::Device(1) };
     Location { space, offset: u64::from(number) * 4 }
@@ -25,7 +26,7 @@ struct Execution {
     strict: Strict,
     events: Vec<axioms::Event>,
     barriers: usize,
-    /// Whether scopes and flags are often the wrong ones.
+    /// Whether scopes and flags are often wrong.
     wild: bool,
 }
 
@@ -84,7 +85,7 @@ impl Execution {
 
     /// Word 0 is mostly accessed by atomics.
     fn access(&mut self, agent: Agent) {
-        // The invocation of the other workgroup keeps to device memory.
+        // The invocation of the other workgroup only uses device memory.
         let number = self.random.pick(if agent.workgroup == 0 { 4 } else { 3 });
         let location = place(number, agent);
         let id = self.events.len();
@@ -245,7 +246,7 @@ fn weak_visibility_is_consistent() {
         if verdict.races.is_empty() {
             judged += 1;
             assert!(verdict.consistent, "{number}:\n{}", describe(&events));
-            // What the newest value would have been.
+            // The newest value would have been this one.
             stale += usize::from(events.iter().enumerate().any(|(i, event)| {
                 let newest = (0..i).rev().find(|j| events[*j].writes && events[*j].place == event.place);
                 event.reads && event.reads_from != newest

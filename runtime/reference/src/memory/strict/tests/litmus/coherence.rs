@@ -1,4 +1,4 @@
-//! Barriers, single places, and what may be seen in different orders.
+//! Barriers, single locations, and the orders in which writes may be seen.
 
 use super::*;
 
@@ -76,7 +76,7 @@ fn each_place_is_coherent() {
     let seen = values(&adversarial(&program));
     assert!(seen.iter().all(|values| values.is_sorted()), "{seen:?}");
     assert!(seen.contains(&vec![0, 1, 2]) && seen.contains(&vec![0, 0, 0]) && seen.contains(&vec![1, 1, 1]));
-    // A read that was passed on counts too.
+    // A read that passes its value on counts too.
     let program = [
         (A, [store(1), store(2)]),
         (MATE, [load, AtomicStore(SECOND, 1, Scope::Device, RELEASE)]),
@@ -85,7 +85,7 @@ fn each_place_is_coherent() {
     for (values, _) in adversarial(&threads(&program)) {
         assert!(values[1] == 0 || values[2] >= values[0], "{values:?}");
     }
-    // An invocation sees its own writes, and reading its own it doesn't fall behind.
+    // An invocation sees its own writes, and never older ones after reading them.
     let program: [Thread; 2] = [(A, &[store(1)]), (FAR, &[store(2), load, load])];
     let seen = values(&adversarial(&program));
     assert_eq!(seen, BTreeSet::from([vec![2, 2], vec![2, 1], vec![1, 1]]));

@@ -1,4 +1,4 @@
-//! Messages: what one thread writes reaches another that has been told.
+//! Message passing: writes of one thread reach another that synchronizes with it.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn private_accesses_take_no_part() {
         ];
         assert_fails(&threads(&program), &[1], 7, Missing::NonPrivate);
     }
-    // In one thread they are in order.
+    // In one thread, the accesses are ordered.
     let alone: &[Op] = &[Store(X, 1, private), Load(X, private), Store(X, 2, SHARED), Load(X, private)];
     let expected = BTreeSet::from([(vec![1, 2], BTreeSet::new())]);
     assert_eq!(adversarial(&[(A, alone)]), expected);
@@ -97,7 +97,7 @@ fn fences_and_relaxed_atomics_pass_messages() {
     assert_passes(&threads(&program(device, device, device, device)), &[1], 7);
     assert_fails(&threads(&program(workgroup, device, device, device)), &[1], 7, Missing::Order);
     assert_fails(&threads(&program(device, device, workgroup, device)), &[1], 7, Missing::Order);
-    // A fence on the wrong side of the atomic orders nothing.
+    // A fence on the wrong side of the atomic has no effect.
     let late = [
         (A, [Store(X, 7, SHARED), AtomicStore(FLAG, 1, device, RELAXED), Fence(device, RELEASE)]),
         (FAR, [AtomicLoad(FLAG, device, RELAXED), Fence(device, ACQUIRE), Load(X, SHARED)]),
@@ -117,15 +117,15 @@ fn release_sequences_go_on_through_read_modify_writes() {
     };
     let go_on = program(Add(FLAG, device, RELAXED));
     let go_on: Vec<Thread> = go_on.iter().map(|(agent, ops)| (*agent, &ops[..])).collect();
-    // The addition has seen 1 and the last thread 2.
+    // The addition has seen 1, and the last thread has seen 2.
     assert_passes(&go_on, &[1, 2], 7);
     let cut = program(AtomicStore(FLAG, 2, device, RELAXED));
     let cut: Vec<Thread> = cut.iter().map(|(agent, ops)| (*agent, &ops[..])).collect();
     assert!(adversarial(&cut).iter().any(|(values, races)| values == &[2, 0] && !races.is_empty()));
 }
 
-/// The last thread's loads are `[1, 7]` if the message has arrived. Availability and visibility go step by step through
-/// invocations of a workgroup.
+/// If the message has arrived, the last thread's loads are `[1, 7]`. Availability and visibility propagate step by step
+/// through the invocations of a workgroup.
 #[test]
 fn availability_and_visibility_form_chains() {
     let (device, workgroup) = (Scope::Device, Scope::Workgroup);

@@ -1,4 +1,4 @@
-//! Litmus tests: small programs, run in every interleaving of their threads and under many seeds.
+//! Litmus tests: small programs, run in every interleaving of their threads and with many seeds.
 
 mod coherence;
 mod messages;
@@ -14,7 +14,7 @@ const FLAG: Location = Location { space: Space::Device(2), offset: 0 };
 const SECOND: Location = Location { space: Space::Device(2), offset: 64 };
 const SHARED_X: Location = Location { space: Space::Workgroup(0), offset: 0 };
 
-/// Two in a subgroup, two in the next, and as many in another workgroup.
+/// Two invocations in a subgroup, two in the next one, and the same in another workgroup.
 const fn agent(workgroup: u32, lane: u16) -> Agent {
     Agent { workgroup, subgroup: lane / 2, lane }
 }
@@ -35,13 +35,13 @@ const SEEDS: u64 = 40;
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Store(Location, u64, MemoryAccess),
-    /// Into the next register.
+    /// Loads into the next register.
     Load(Location, MemoryAccess),
     AtomicStore(Location, u64, Scope, Semantics),
     AtomicLoad(Location, Scope, Semantics),
     Add(Location, Scope, Semantics),
     Fence(Scope, Semantics),
-    /// Waits for all threads of the program that are in the same instance of the first scope.
+    /// Waits for all threads of the program in the same instance of the first scope.
     Barrier(Scope, Scope, Semantics),
 }
 
@@ -49,7 +49,7 @@ use Op::*;
 
 type Thread<'a> = (Agent, &'a [Op]);
 
-/// What the loads of all threads gave, in the order of the threads, and which races were found.
+/// The results of all threads' loads, in the order of the threads, and the races found.
 type Outcome = (Vec<u64>, BTreeSet<Missing>);
 
 struct Run {
@@ -85,7 +85,7 @@ impl Run {
     }
 }
 
-/// Runs threads in an order given by their numbers; `None` if that order is impossible because of barriers.
+/// Runs threads in the given order of their numbers; `None` if barriers make that order impossible.
 fn run(threads: &[Thread], schedule: &[usize], mode: Mode) -> Option<Outcome> {
     let mut strict = Strict::new(mode);
     for allocation in [1, 2] {
@@ -121,7 +121,7 @@ fn run(threads: &[Thread], schedule: &[usize], mode: Mode) -> Option<Outcome> {
     Some((run.registers.concat(), races))
 }
 
-/// All orders of the threads' steps.
+/// All interleavings of the threads' steps.
 fn schedules(left: &mut [usize], so_far: &mut Vec<usize>, result: &mut Vec<Vec<usize>>) {
     if left.iter().all(|left| *left == 0) {
         result.push(so_far.clone());
@@ -145,12 +145,12 @@ fn outcomes(threads: &[Thread], seeds: impl Iterator<Item = Option<u64>> + Clone
     all.iter().flat_map(|schedule| modes.clone().filter_map(|mode| run(threads, schedule, mode))).collect()
 }
 
-/// Outcomes of an orderly device.
+/// Outcomes without open choices.
 fn orderly(threads: &[Thread]) -> BTreeSet<Outcome> {
     outcomes(threads, std::iter::once(None))
 }
 
-/// Outcomes of an adversarial device.
+/// Outcomes in adversarial mode.
 fn adversarial(threads: &[Thread]) -> BTreeSet<Outcome> {
     outcomes(threads, (0..SEEDS).map(Some))
 }
@@ -159,7 +159,7 @@ fn values(outcomes: &BTreeSet<Outcome>) -> BTreeSet<Vec<u64>> {
     outcomes.iter().map(|(values, _)| values.clone()).collect()
 }
 
-/// That the message arrives and nothing races whenever all but the last register are `seen`.
+/// Asserts that the message arrives, without races, whenever all but the last register are `seen`.
 fn assert_passes(threads: &[Thread], seen: &[u64], message: u64) {
     for outcomes in [orderly(threads), adversarial(threads)] {
         let relevant: Vec<_> = outcomes.iter().filter(|(values, _)| values.starts_with(seen)).collect();
@@ -170,8 +170,8 @@ fn assert_passes(threads: &[Thread], seen: &[u64], message: u64) {
     }
 }
 
-/// That the message may fail to arrive although all but the last register are `seen`, and that this is always reported, as
-/// `missing`.
+/// Asserts that the message may fail to arrive although all but the last register are `seen`, and that this is always
+/// reported as `missing`.
 fn assert_fails(threads: &[Thread], seen: &[u64], message: u64, missing: Missing) {
     let relevant = |outcomes: BTreeSet<Outcome>| -> Vec<_> {
         outcomes.into_iter().filter(|(values, _)| values.starts_with(seen)).collect()

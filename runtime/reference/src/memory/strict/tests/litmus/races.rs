@@ -1,4 +1,4 @@
-//! Races: which accesses conflict, and how that is reported.
+//! Races: conflicting accesses, and their reports.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn conflicting_accesses_race() {
     let (store, load) = (Store(X, 1, SHARED), Load(X, SHARED));
     for (one, other, race) in [
         (store, load, true),
-        // Writing the same value is no excuse.
+        // Writing the same value is a race too.
         (store, store, true),
         (load, load, false),
         (store, Load(Y, SHARED), false),
@@ -42,7 +42,7 @@ fn conflicting_accesses_race() {
     }
 }
 
-/// All kinds of accesses to a place, with whether they write and whether they are atomic.
+/// All kinds of accesses to a location, with whether they write and whether they are atomic.
 fn accesses(place: Location) -> [(Op, bool, bool); 7] {
     let device = Scope::Device;
     let stored = MemoryAccess { available: Some(device), volatile: true, ..SHARED };
@@ -58,7 +58,7 @@ fn accesses(place: Location) -> [(Op, bool, bool); 7] {
     ]
 }
 
-/// Whether two accesses race where nothing orders them.
+/// Whether two unordered accesses race.
 fn conflict((_, writes, atomic): (Op, bool, bool), (_, other_writes, other_atomic): (Op, bool, bool)) -> bool {
     (writes || other_writes) && !(atomic && other_atomic)
 }
@@ -79,7 +79,7 @@ fn an_access_is_not_hidden_by_a_later_one_of_the_same_thread() {
     }
 }
 
-/// The first two are ordered by a message, and the third by nothing.
+/// A message orders the first two accesses. The third is unordered.
 #[test]
 fn an_access_is_not_hidden_by_one_that_is_ordered_after_it() {
     for first in accesses(X) {
@@ -110,7 +110,7 @@ fn an_access_is_not_hidden_by_a_wider_or_narrower_one() {
         ((4, 4), (0, 64), (0, 64), Some(4)),
         ((0, 8), (0, 32), (0, 32), Some(0)),
         ((0, 8), (0, 32), (4, 32), Some(4)),
-        // Next to each other.
+        // Adjacent accesses.
         ((4, 4), (0, 32), (0, 32), None),
         ((4, 1), (0, 32), (0, 32), None),
     ] {
@@ -138,7 +138,7 @@ fn a_write_after_reads_needs_order_but_no_visibility() {
     }
 }
 
-/// A fresh dispatch in which `A` and `FAR` do something without any order between them.
+/// A new dispatch in which `A` and `FAR` act without any order between them.
 fn races_of(actions: impl Fn(&mut Strict, &Plain)) -> Vec<Race> {
     let mut strict = Strict::new(Mode { check: true, seed: None });
     strict.begin_dispatch(SHAPE);
