@@ -1,5 +1,5 @@
-//! The barrier instructions at which the threads of each warp arrive. All threads of a warp must arrive at the same aligned barriers in the
-//! same order, as far as they get.
+//! Arrivals of each warp's threads at barrier instructions. All threads of a warp must arrive at the same aligned
+//! barriers in the same order, as far as they get.
 
 use std::collections::VecDeque;
 
@@ -10,17 +10,17 @@ use super::world::Who;
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
 
-/// The number of a warp's arrivals that are remembered. A thread can get further ahead of another only by arriving this often without
-/// waiting.
+/// Number of remembered arrivals of a warp. A thread can only get further ahead of another by arriving this often
+/// without waiting.
 const REMEMBERED: usize = 64;
 
-/// An arrival: who was the first at a barrier instruction.
+/// The first arrival of a warp's thread at a barrier instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     place: u32,
     /// The thread's number.
     pub thread: u32,
-    /// Its invocation.
+    /// The thread's invocation.
     pub who: Who,
 }
 
@@ -28,25 +28,25 @@ pub(super) struct Arrival {
 #[derive(Debug, Default)]
 pub(super) struct Arrivals(FxHashMap<u32, Warp>);
 
-/// Those of one warp.
+/// Arrivals of a warp.
 #[derive(Debug, Default)]
 struct Warp {
     /// The last arrivals of the thread that is furthest ahead.
     last: VecDeque<Arrival>,
-    /// How many there were before these.
+    /// Number of arrivals before these.
     forgotten: u64,
-    /// How many each thread had.
+    /// Number of arrivals of each thread.
     counts: [u64; WARP as usize],
-    /// Whether its threads were found at different barriers, which is reported only once.
+    /// Whether threads were found at different barriers, which is reported only once.
     apart: bool,
 }
 
 impl Arrivals {
-    /// Notes that a thread stops at a barrier instruction. Gives the thread of its warp that has stopped at a different one, the first time
-    /// that this happens.
+    /// Records a thread's arrival at a barrier instruction. The first time that another thread of its warp has arrived
+    /// at a different one, returns that arrival.
     pub fn arrive(&mut self, thread: u32, place: u32, who: Who) -> Option<Arrival> {
         let warp = self.0.entry(thread / WARP).or_default();
-        let count = &mut warp.counts[(thread % WARP) as usize]; // below `WARP`
+        let count = &mut warp.counts[(thread % WARP) as usize]; // less than `WARP`
         let number = *count;
         *count += 1;
         let index = usize::try_from(number.checked_sub(warp.forgotten)?).ok()?;
@@ -72,7 +72,7 @@ impl Arrivals {
 mod tests {
     use super::*;
 
-    /// Lets threads arrive one after another; gives those that were found elsewhere than another one, and that one.
+    /// Lets threads arrive one after another. Returns pairs of threads that were found at different barriers.
     fn found(arrivals: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let mut all = Arrivals::default();
         let arrive = |&(thread, place): &(u32, u32)| {
@@ -85,14 +85,14 @@ mod tests {
     #[test]
     fn threads_of_a_warp_arrive_at_the_same_instructions() {
         assert_eq!(found(&[(0, 7), (5, 7), (5, 8), (0, 8)]), []);
-        // Others may go elsewhere.
+        // Other warps may be at other barriers.
         assert_eq!(found(&[(0, 7), (32, 8), (33, 8), (1, 7)]), []);
         assert_eq!(found(&[(0, 7), (32, 8), (31, 8), (33, 7)]), [(31, 0), (33, 32)]);
-        // Found once.
+        // Reported only once.
         assert_eq!(found(&[(0, 7), (1, 8), (0, 9), (1, 7)]), [(1, 0)]);
-        // One that is ahead.
+        // A thread that is ahead.
         assert_eq!(found(&[(0, 7), (0, 8), (0, 9), (1, 7), (1, 9)]), [(1, 0)]);
-        // One that has ended early.
+        // A thread that has ended early.
         let long: Vec<(u32, u32)> = (0..1_000).map(|round| (1, round % 3)).collect();
         assert_eq!(found(&[&[(0, 0)], &long[..]].concat()), []);
     }

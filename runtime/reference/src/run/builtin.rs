@@ -3,21 +3,21 @@
 use super::lane::Lane;
 use crate::code::Builtin;
 
-/// What the built-in inputs of all invocations of a workgroup follow from.
+/// The values from which all built-in inputs of a workgroup's invocations follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Workgroups of the dispatch.
     pub groups: [u32; 3],
-    /// The workgroup.
+    /// The workgroup's position.
     pub workgroup: [u32; 3],
-    /// Its size.
+    /// The size of the workgroup.
     pub size: [u32; 3],
     /// The size of subgroups.
     pub subgroup_size: u32,
 }
 
 impl Shape {
-    /// Where an invocation lies in the workgroup.
+    /// The position of an invocation in the workgroup.
     pub fn local(&self, index: u32) -> [u32; 3] {
         let [x, y, _] = self.size.map(|extent| extent.max(1));
         [index % x, index / x % y, index / x / y]

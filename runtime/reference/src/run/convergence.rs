@@ -1,24 +1,25 @@
-//! Positions of a subgroup's invocations relative to each other: which are at the same place, and which can still come there. That decides
-//! who takes part in an operation of the subgroup. This module only compares positions; [`super::workgroup`] does the parking and waiting.
+//! Positions of a subgroup's invocations relative to each other: which are at the same place, and which can still get
+//! there. This decides who takes part in a subgroup operation. This module only compares positions;
+//! [`super::workgroup`] does the waiting.
 
 use std::sync::OnceLock;
 
 use crate::code::{Code, Pc};
 
-/// Where an invocation stands.
+/// The position of an invocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Position<'a> {
-    /// The calls that it is in, outermost first: each [`Inst::Call`](crate::code::Inst::Call)'s place.
+    /// The active calls, outermost first: the position of each [`Inst::Call`](crate::code::Inst::Call).
     pub calls: &'a [Pc],
-    /// Its next instruction.
+    /// The next instruction.
     pub pc: Pc,
-    /// The iteration of each loop. There is no recursion, so one number for each loop is enough; numbers of loops that
-    /// it isn't in mean nothing.
+    /// The iteration of each loop. Since there is no recursion, one number for each loop is enough. Numbers of loops
+    /// that the invocation is not in are meaningless.
     pub rounds: &'a [u64],
 }
 
 impl Position<'_> {
-    /// Where it stands in the function that is so many calls deep, as long as it is that deep.
+    /// The position in the function at a call depth, which must not exceed the current depth.
     fn at(&self, depth: usize) -> Pc {
         self.calls.get(depth).copied().unwrap_or(self.pc)
     }
@@ -30,10 +31,9 @@ type Blocks = Box<[u64]>;
 /// The forward paths between blocks.
 #[derive(Debug)]
 pub(super) struct Convergence {
-    /// The blocks that go forward to a block.
+    /// The predecessors of each block along forward edges.
     before: Vec<Vec<u32>>,
-    /// The blocks from which a block can be reached, worked out when first asked for: few blocks have operations of the
-    /// subgroup in them.
+    /// The blocks that can reach each block, computed on first use, since few blocks have subgroup operations.
     reaching: Vec<OnceLock<Blocks>>,
 }
 
@@ -49,7 +49,7 @@ impl Convergence {
         Self { before, reaching }
     }
 
-    /// Whether two invocations are at the same place, in the same rounds of the loops around it.
+    /// Whether two invocations are at the same place, in the same iterations of the loops around it.
     pub fn same(&self, code: &Code, a: Position<'_>, b: Position<'_>) -> bool {
         a.pc == b.pc
             && a.calls == b.calls
@@ -59,7 +59,7 @@ impl Convergence {
             })
     }
 
-    /// Whether an invocation may still come to where another one stands.
+    /// Whether an invocation may still get to the position of another one.
     pub fn can_reach(&self, code: &Code, from: Position<'_>, to: Position<'_>) -> bool {
         for depth in 0..=to.calls.len() {
             let (here, there) = (from.at(depth), to.at(depth));
@@ -75,7 +75,7 @@ impl Convergence {
             }
             if here != there {
                 return match around.get(common.count()) {
-                    // From any place in a loop, the way out leads past all that is after the header.
+                    // From anywhere in a loop, the way out passes every block after the header.
                     Some(&left) => self.reaches(code.loops[left as usize].header, to_block),
                     None if from_block == to_block => here < there,
                     None => self.reaches(from_block, to_block),
@@ -85,7 +85,7 @@ impl Convergence {
                 return true;
             }
         }
-        // It is inside of a call that the other one has still before it; so it comes from there.
+        // It is inside of a call that the other one hasn't reached yet, and so has passed that place.
         false
     }
 

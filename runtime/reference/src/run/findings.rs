@@ -1,13 +1,13 @@
-//! Collects findings that don't end a run: one for each instruction and kind, with a count.
+//! Collects findings that don't end a run, one for each instruction and kind, with a count.
 
 use crate::finding::{Finding, FindingKind, Site};
 
-/// What was found.
+/// The collected findings.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(Vec<Finding>);
 
 impl Findings {
-    /// Adds a finding at the instruction that begins at `word`, unless there is one already, which is then counted.
+    /// Adds a finding at the instruction that begins at `word`. If there is one already, counts it instead.
     pub fn add(&mut self, kind: FindingKind, word: u32, make: impl FnOnce() -> Finding) {
         let at = |site: &Site| site.instruction.as_ref().map(|instruction| instruction.word);
         match self.0.iter_mut().find(|finding| finding.kind == kind && at(&finding.site) == Some(word)) {
@@ -16,7 +16,7 @@ impl Findings {
         }
     }
 
-    /// Adds what another run found; what is the same in both is counted together.
+    /// Adds the findings of another run. Equal ones are counted together.
     pub fn append(&mut self, other: Findings) {
         for finding in other.0 {
             let is_same = |known: &&mut Finding| {
@@ -30,7 +30,7 @@ impl Findings {
         }
     }
 
-    /// What was found since the last call.
+    /// Takes the findings since the last call.
     pub fn take(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.0)
     }

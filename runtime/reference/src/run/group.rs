@@ -1,4 +1,4 @@
-//! Operations of a subgroup: the result of each participating invocation, from the registers of all participants.
+//! Subgroup operations: the result of each participating invocation, from the registers of all participants.
 
 use super::lane::Lane;
 use super::step::{Context, mask};
@@ -7,10 +7,10 @@ use crate::arithmetic::{self, undefined};
 use crate::code::{Binary, FloatControls, Group, GroupArithmetic, GroupOp, Pc, Scan, Slot};
 use crate::config::Choice;
 
-/// Invocations of a subgroup by their place in it.
+/// A set of invocations of a subgroup, by position.
 pub(super) type Places = u128;
 
-/// The places of a set, lowest first.
+/// The positions in a set, in ascending order.
 pub(super) fn places(mut set: Places) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
         let place = (set != 0).then(|| set.trailing_zeros());
@@ -19,7 +19,8 @@ pub(super) fn places(mut set: Places) -> impl Iterator<Item = u32> + Clone {
     })
 }
 
-/// Does an operation for the invocations at the places `active` of a subgroup of nominally `size`. `pc` is where it stands.
+/// Executes an operation for the invocations at the positions `active` of a subgroup of nominal size `size`. `pc` is
+/// the instruction.
 pub(super) fn execute<W: World>(
     cx: &mut Context<'_, W>,
     group: &Group,
@@ -55,7 +56,7 @@ pub(super) fn execute<W: World>(
     }
 }
 
-/// Whether the second operand says whose value is meant.
+/// Whether the second operand selects another invocation.
 fn uses_other(op: GroupOp) -> bool {
     matches!(
         op,
@@ -71,7 +72,7 @@ fn uses_other(op: GroupOp) -> bool {
 }
 
 impl Group {
-    /// How many registers its result has.
+    /// Number of registers of the result.
     pub fn results(&self) -> u32 {
         match self.op {
             GroupOp::Ballot => 4,
@@ -90,7 +91,7 @@ impl Group {
     }
 }
 
-/// The invocations that do an operation together.
+/// The invocations that execute an operation together.
 struct Tangle<'a> {
     group: &'a Group,
     lanes: &'a mut [Lane],
@@ -100,7 +101,7 @@ struct Tangle<'a> {
 }
 
 impl Tangle<'_> {
-    /// Sets a component of the result of each that takes part.
+    /// Sets a component of the result for each participant.
     fn component<C: Choice>(&self, component: u32, choice: &mut C, results: &mut [Value; 128]) {
         let mut each = |result: &dyn Fn(u32) -> Value| {
             for place in places(self.active) {
@@ -181,7 +182,7 @@ impl Tangle<'_> {
         }
     }
 
-    /// All places that the subgroup could have.
+    /// All positions of a full subgroup.
     fn all(&self) -> Places {
         Places::MAX >> (128 - self.size)
     }
@@ -192,7 +193,7 @@ impl Tangle<'_> {
         Value { bits: lane.registers[slot as usize], undefined }
     }
 
-    /// What an invocation gives to the operation; one that takes no part gives nothing.
+    /// The operand of an invocation. Inactive ones have an undefined value.
     fn value(&self, place: u32, component: u32) -> Value {
         if self.active >> place & 1 == 0 {
             return self.nothing();
@@ -200,7 +201,7 @@ impl Tangle<'_> {
         self.register(place, self.group.value + component)
     }
 
-    /// A value that is undefined.
+    /// An undefined value.
     fn nothing(&self) -> Value {
         let bits = match self.group.op {
             GroupOp::BallotFindLsb | GroupOp::BallotFindMsb => 32,
@@ -210,7 +211,7 @@ impl Tangle<'_> {
         Value { bits: 0, undefined: mask(bits) }
     }
 
-    /// Whether any of those that take part has a value that is so. Undefined if only undefined ones decide.
+    /// Whether the predicate holds for any participant's value. Undefined if only undefined values decide.
     fn any(&self, is_so: impl Fn(Value) -> bool) -> Value {
         let values = || places(self.active).map(|place| self.value(place, 0));
         let sure = values().any(|value| value.undefined == 0 && is_so(value));
@@ -233,7 +234,7 @@ impl Tangle<'_> {
         result
     }
 
-    /// The ballot that an invocation has in four registers.
+    /// The ballot in four registers of an invocation.
     fn ballot(&self, place: u32) -> Ballot {
         (0..4).rev().fold(Ballot { bits: 0, undefined: 0 }, |high, word| {
             let Value { bits, undefined } = self.register(place, self.group.value + word);
@@ -264,7 +265,7 @@ impl Tangle<'_> {
                     let total = self.join(op, places(members), component, choice);
                     places(members).for_each(|place| results[place as usize] = total.unwrap_or(identity));
                 }
-                // Where the order of rounding is open, each prefix is joined for itself.
+                // If the order of rounding is open, each prefix is combined separately.
                 Scan::Inclusive | Scan::Exclusive if C::OPEN => {
                     for place in places(members) {
                         let own = u32::from(scan == Scan::Inclusive);
@@ -287,7 +288,7 @@ impl Tangle<'_> {
         }
     }
 
-    /// Joins the values of some invocations in an order that is open; `None` of none.
+    /// Combines the values of invocations in an open order; `None` without invocations.
     fn join<C: Choice>(
         &self,
         op: GroupArithmetic,
@@ -320,7 +321,7 @@ impl Tangle<'_> {
     }
 }
 
-/// A ballot, and which of its bits are undefined.
+/// A ballot with its undefined bits.
 #[derive(Clone, Copy)]
 struct Ballot {
     bits: Places,
@@ -338,7 +339,7 @@ impl Ballot {
 }
 
 impl Value {
-    /// Of a boolean.
+    /// The negation of a boolean.
     fn negated(self) -> Self {
         Self { bits: self.bits ^ 1, ..self }
     }
@@ -348,12 +349,12 @@ fn truth(value: bool) -> Value {
     Value { bits: value.into(), undefined: 0 }
 }
 
-/// A number that is undefined if any bit of the ballot that it was made of is.
+/// A number computed from a ballot. It is undefined if any bit of the ballot is.
 fn number(value: u32, ballot: Places) -> Value {
     Value { bits: value.into(), undefined: if ballot == 0 { 0 } else { mask(32) } }
 }
 
-/// The scalar operation that joins two values.
+/// The scalar operation that combines two values.
 fn binary(op: GroupArithmetic) -> Binary {
     match op {
         GroupArithmetic::IAdd => Binary::IAdd,

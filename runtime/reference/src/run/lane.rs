@@ -1,4 +1,4 @@
-//! An invocation: its registers, its own memory and where it stands.
+//! An invocation: its registers, memory and position.
 
 use rustc_hash::FxHashMap;
 
@@ -9,66 +9,66 @@ use crate::code::{Code, Pc, Slot};
 /// An invocation.
 #[derive(Debug)]
 pub(super) struct Lane {
-    /// Its place in the workgroup, `LocalInvocationIndex`.
+    /// The position in the workgroup, `LocalInvocationIndex`.
     pub index: u32,
-    /// Its subgroup, `SubgroupId`.
+    /// The subgroup, `SubgroupId`.
     pub subgroup: u32,
-    /// Its place in the subgroup, `SubgroupLocalInvocationId`.
+    /// The position in the subgroup, `SubgroupLocalInvocationId`.
     pub place: u32,
-    /// What it is doing.
+    /// The execution state.
     pub state: State,
-    /// Its next instruction.
+    /// The next instruction.
     pub pc: Pc,
-    /// The calls that it is in, outermost first.
+    /// The active calls, outermost first.
     pub calls: Vec<Pc>,
-    /// The rounds of loops.
+    /// The iteration of each loop.
     pub rounds: Vec<u64>,
-    /// Its registers.
+    /// The register file.
     pub registers: Vec<u64>,
     /// `Function` and `Private` memory.
     pub private: Vec<u8>,
-    /// The undefined bits of both, if they are tracked.
+    /// The undefined bits of registers and memory, if they are tracked.
     pub shadow: Option<Box<Shadow>>,
-    /// Slices in a row that it used up without changing memory.
+    /// Number of successive slices without changes of memory.
     pub idle_slices: u32,
 }
 
-/// What an invocation is doing.
+/// The execution state of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It can go on.
+    /// Ready to run.
     Ready,
-    /// It repeats a cycle of states as long as memory is unchanged since this version.
+    /// Repeats a cycle of states as long as memory has this version.
     Cycling { version: u64 },
-    /// It waits at an operation of the subgroup, or a barrier of it.
+    /// Waits at a subgroup operation or a subgroup barrier.
     AtGroup,
-    /// It waits at a barrier of the workgroup.
+    /// Waits at a barrier of the workgroup.
     AtBarrier,
-    /// It is done.
+    /// Has ended.
     Ended,
 }
 
-/// Which bits of an invocation's registers and memory are undefined.
+/// The undefined bits of an invocation's registers and memory.
 #[derive(Debug)]
 pub(super) struct Shadow {
-    /// Of registers.
+    /// Undefined bits of each register.
     pub undefined: Vec<u64>,
-    /// For registers with undefined bits, the instruction that these came from.
+    /// For registers with undefined bits, the instruction that they come from.
     pub origins: Vec<Pc>,
-    /// Of memory.
+    /// Undefined bits of each byte of memory.
     pub private: Vec<u8>,
-    /// Where in memory undefined bits were stored, with the instruction that they came from.
+    /// Addresses where undefined bits were stored, with the instruction that they come from.
     stored: FxHashMap<u64, Pc>,
 }
 
 impl Shadow {
-    /// Which bits of some registers are undefined.
+    /// The undefined bits of registers.
     #[inline(always)]
     pub fn of<const N: usize>(&self, slots: [Slot; N]) -> [u64; N] {
         slots.map(|slot| self.undefined[slot as usize])
     }
 
-    /// Sets which bits of a register are undefined. Where they come from is the first of `operands` with any, else `pc`.
+    /// Sets the undefined bits of a register. Their origin is that of the first of `operands` with any, or else `pc`.
     #[inline]
     pub fn set(&mut self, d: Slot, undefined: u64, pc: Pc, operands: &[Slot]) {
         if undefined != 0 {
@@ -80,7 +80,7 @@ impl Shadow {
 }
 
 impl Shadow {
-    /// Notes that a register was stored at an address of the invocation's memory.
+    /// Records that a register was stored at an address of the invocation's memory.
     #[inline(always)]
     pub fn note_stored(&mut self, address: u64, value: Slot) {
         if self.undefined[value as usize] != 0 {
@@ -88,7 +88,7 @@ impl Shadow {
         }
     }
 
-    /// Where undefined bits at an address of the invocation's memory come from; `pc` if they were never written.
+    /// The origin of undefined bits at an address of the invocation's memory; `pc` if they were never written.
     #[cold]
     pub fn stored_at(&self, address: u64, pc: Pc) -> Pc {
         self.stored.get(&address).copied().unwrap_or(pc)
@@ -130,15 +130,15 @@ impl Lane {
         lane
     }
 
-    /// Bytes of the host that an invocation takes, about.
+    /// The approximate number of host bytes for an invocation.
     pub fn bytes(code: &Code, shadowed: bool) -> u64 {
         let (slots, private) = (u64::from(code.slots), u64::from(code.private_bytes));
         let shadow = if shadowed { 12 * slots + private } else { 0 };
         8 * slots + private + shadow + size_of::<Self>() as u64
     }
 
-    /// Begins anew, as an invocation of another workgroup. Constants are never written, and other registers not read
-    /// before they are.
+    /// Restarts as an invocation of another workgroup. Constants are never written, and other registers are written
+    /// before they are read.
     pub fn restart(&mut self, code: &Code) {
         self.state = State::Ready;
         self.pc = code.start;
@@ -151,41 +151,41 @@ impl Lane {
         }
     }
 
-    /// Where it stands.
+    /// The position of the invocation.
     pub fn position(&self) -> Position<'_> {
         Position { calls: &self.calls, pc: self.pc, rounds: &self.rounds }
     }
 
-    /// Who it is, and where it stands.
+    /// The invocation and its current instruction.
     pub fn who(&self) -> Who {
         Who { lane: self.index, subgroup: self.subgroup, pc: self.pc }
     }
 
-    /// Goes on after what it has waited at.
+    /// Continues after an operation that it has waited for.
     pub fn go_on(&mut self) {
         self.state = State::Ready;
         self.pc += 1;
     }
 
-    /// Whether it waits for others.
+    /// Whether the invocation waits for others.
     pub fn is_parked(&self) -> bool {
         matches!(self.state, State::AtGroup | State::AtBarrier)
     }
 }
 
-/// All of an invocation that decides what it does next, to be seen again when it goes round in a circle.
+/// The complete state that determines an invocation's next steps, for detecting cycles.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     pc: Pc,
     calls: Vec<Pc>,
     registers: Vec<u64>,
     private: Vec<u8>,
-    /// A register that differed when last compared: a loop's counter mostly, which will differ again.
+    /// The register that differed at the last comparison. It is mostly a loop counter, which will differ again.
     suspect: usize,
 }
 
 impl Snapshot {
-    /// Takes a snapshot of a lane.
+    /// Takes a snapshot of an invocation.
     pub fn take(&mut self, lane: &Lane) {
         self.pc = lane.pc;
         self.calls.clone_from(&lane.calls);
@@ -194,12 +194,12 @@ impl Snapshot {
         self.suspect = 0;
     }
 
-    /// The next instruction at that time.
+    /// The next instruction in the snapshot.
     pub fn pc(&self) -> Pc {
         self.pc
     }
 
-    /// Whether an invocation with this state would now do as it did then.
+    /// Whether an invocation's state equals the snapshot.
     pub fn matches(&mut self, calls: &[Pc], registers: &[u64], private: &[u8]) -> bool {
         if self.registers.get(self.suspect) != registers.get(self.suspect) {
             return false;

@@ -1,4 +1,4 @@
-//! What is dispatched, and how.
+//! Parameters and state of a dispatch.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -14,16 +14,16 @@ use crate::dispatch::Bound;
 use crate::finding::{Finding, Site, SpirvInstruction};
 use crate::memory::Fault;
 
-/// Bytes that the invocations of workgroups which have begun may take.
+/// Maximum host bytes for the invocations of running workgroups.
 pub(super) const ROOM: u64 = 4 << 30;
 
 /// An entry point that is ready to run.
 pub(crate) struct Program {
-    /// What it runs.
+    /// The compiled code.
     pub code: Code,
-    /// Its name.
+    /// The entry point's name.
     pub entry: String,
-    /// The size of subgroups.
+    /// The subgroup size.
     pub subgroup_size: u32,
     /// Disassembles the instruction that begins at a word.
     pub disassemble: Box<dyn Fn(u32) -> String + Send + Sync>,
@@ -42,18 +42,18 @@ impl Program {
         Self { code, entry: entry.into(), subgroup_size, disassemble: Box::new(disassemble), convergence }
     }
 
-    /// Bytes of the host that the invocations of a workgroup take.
+    /// Host bytes for the invocations of a workgroup.
     pub(super) fn workgroup_bytes(&self, shadowed: bool) -> u64 {
         let invocations = self.code.workgroup_size.iter().map(|&extent| u64::from(extent)).product::<u64>();
         invocations.saturating_mul(Lane::bytes(&self.code, shadowed))
     }
 
-    /// Whether the host can be expected to have room for the invocations of a workgroup.
+    /// Whether the invocations of a workgroup are likely to fit into the host's memory.
     pub fn fits(&self, shadowed: bool) -> bool {
         self.workgroup_bytes(shadowed) <= ROOM
     }
 
-    /// The word where the SPIR-V instruction begins that an instruction comes from.
+    /// The first word of the SPIR-V instruction that an instruction comes from.
     pub(super) fn word(&self, pc: Pc) -> u32 {
         self.code.places.get(pc as usize).map_or(0, |place| place.word)
     }
@@ -64,7 +64,7 @@ impl Program {
         Site { entry: self.entry.clone(), instruction, line: self.line(pc), origin: None, workgroup, local }
     }
 
-    /// The source line of an instruction, if the module says so.
+    /// The source line of an instruction, if the module has it.
     pub(super) fn line(&self, pc: Pc) -> Option<(String, u32)> {
         let SourceLine { file, line } = self.code.places.get(pc as usize)?.line?;
         Some((self.code.files.get(file as usize)?.clone(), line))
@@ -80,25 +80,25 @@ impl fmt::Debug for Program {
 /// A dispatch.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
-    /// What is dispatched.
+    /// The entry point.
     pub program: &'a Program,
-    /// Workgroups.
+    /// Number of workgroups in x, y and z.
     pub groups: [u32; 3],
     /// Push constants.
     pub push_constants: &'a [u8],
-    /// What is bound to each of [`Code::bindings`].
+    /// The bound buffer for each of [`Code::bindings`].
     pub bound: Vec<Option<Bound>>,
     /// Whether undefined bits are tracked.
     pub shadowed: bool,
-    /// Host threads.
+    /// Number of host threads.
     pub threads: usize,
-    /// Instructions taken.
+    /// Number of instructions run so far.
     pub steps: AtomicU64,
-    /// Instructions that it may take.
+    /// Maximum number of instructions.
     pub step_budget: Option<u64>,
-    /// An invocation to follow.
+    /// The invocation to trace.
     pub trace: Option<Trace>,
-    /// Where the trace goes.
+    /// The destination of the trace.
     pub log: &'a Mutex<Log>,
 }
 

@@ -1,4 +1,4 @@
-//! The log of an invocation that is traced.
+//! The log of a traced invocation.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,13 +8,13 @@ use crate::code::Pc;
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(super) lines: Vec<String>,
-    /// The instruction that the last line got to, and how long the line was before an address in it that the next
-    /// instruction may only add to.
+    /// The instruction at the end of the last line, and the length of the line before an address that the next
+    /// instruction may still adjust.
     pub(super) last: Option<(Pc, Option<usize>)>,
 }
 
 impl Log {
-    /// The lines until now, which are then forgotten.
+    /// Takes the lines.
     pub fn take(log: &Mutex<Self>) -> Vec<String> {
         std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner)).lines
     }

@@ -1,7 +1,8 @@
 //! Runs [`Code`]: the interpreter's loop, and scheduling.
 //!
-//! [`step`] runs one invocation, [`workgroup`] those of a workgroup with what they do together ([`group`], [`convergence`]), [`schedule`]
-//! the workgroups of a dispatch. They act on a [`world::World`]: [`plain`] or [`strict`].
+//! [`step`] runs one invocation, [`workgroup`] those of a workgroup including joint operations ([`group`],
+//! [`convergence`]), and [`schedule`] the workgroups of a dispatch. They act on a [`world::World`]: [`plain`] or
+//! [`strict`].
 
 mod arrivals;
 mod builtin;

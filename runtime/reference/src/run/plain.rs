@@ -1,4 +1,4 @@
-//! Plain runs: bytes that all host threads share, and nothing else.
+//! Plain runs: only bytes, shared by all host threads.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
@@ -13,7 +13,7 @@ use crate::finding::{Finding, FindingKind};
 use crate::memory::device::Memory;
 use crate::memory::{Fault, Words, atomic};
 
-/// Runs a dispatch on as many threads as it asks for.
+/// Runs a dispatch on the requested number of threads.
 pub(crate) fn run(launch: &Launch<'_>, memory: &Memory) -> Result<(), Box<Finding>> {
     let shared = Shared::new(launch.threads);
     let world = || PlainWorld {
@@ -35,20 +35,20 @@ pub(crate) fn run(launch: &Launch<'_>, memory: &Memory) -> Result<(), Box<Findin
     shared.into_fatal().map_or(Ok(()), Err)
 }
 
-/// What invocations of one host thread act upon.
+/// The world of one host thread's invocations.
 struct PlainWorld<'a> {
     memory: &'a Memory,
     shared: &'a Shared,
-    /// Changes of memory that other threads have not been told of.
+    /// Changes of memory that were not published to other threads yet.
     changes: u64,
     choice: Plain,
     floats: &'a FloatControls,
     workgroup_bytes: u32,
-    /// The memory of a workgroup that has ended.
+    /// The memory of a workgroup that has ended, for reuse.
     spare: Option<Words>,
 }
 
-/// Host fences around something with these semantics: all else is relaxed.
+/// Runs `body` between host fences for these semantics. All other accesses are relaxed.
 fn ordered<T>(semantics: Semantics, body: impl FnOnce() -> T) -> T {
     if semantics.release {
         fence(Release);
@@ -157,7 +157,7 @@ impl World for PlainWorld<'_> {
         let floats = self.floats;
         let change = |old| atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator.bits, floats, &mut Plain);
         let result = ordered(atomic.semantics, || match (atomic.class, atomic.op) {
-            // 64 bits are read at once only under the lock of an update.
+            // A 64-bit value can only be read atomically under the lock for updates.
             (Class::Device, AtomicOp::Load) if bytes <= 4 => self.memory.load(address, bytes).map(|old| (old, old)),
             (Class::Device, _) => self.memory.update(address, bytes, change),
             _ => local.update(address, bytes, change),

@@ -1,4 +1,4 @@
-//! Memory that an invocation has for itself, and push constants.
+//! An invocation's own memory, and push constants.
 
 use super::lane::Lane;
 use super::world::Value;
@@ -7,7 +7,7 @@ use crate::config::Choice;
 use crate::finding::FindingKind;
 use crate::memory::{Fault, atomic};
 
-/// The bytes at an address, as a range of a memory of `size` bytes.
+/// The bytes at an address, as a range in a memory of `size` bytes.
 #[inline(always)]
 fn range(class: Class, address: u64, bytes: u8, size: usize) -> Result<std::ops::Range<usize>, Box<Fault>> {
     match address.checked_add(bytes.into()) {
@@ -16,7 +16,7 @@ fn range(class: Class, address: u64, bytes: u8, size: usize) -> Result<std::ops:
     }
 }
 
-/// The little-endian number that at most 8 bytes are.
+/// The little-endian number in at most 8 bytes.
 #[inline(always)]
 fn number(bytes: &[u8]) -> u64 {
     match *bytes {
@@ -52,7 +52,7 @@ pub(super) fn constant(constants: &[u8], address: u64, bytes: u8) -> Result<Valu
     Ok(Value { bits: number(&constants[range]), undefined: 0 })
 }
 
-/// An atomic operation on an invocation's own memory: Vulkan has none, but SPIR-V does. Returns the old value.
+/// An atomic operation on an invocation's own memory, which SPIR-V permits, but Vulkan doesn't. Returns the old value.
 pub(super) fn atomic<C: Choice>(
     choice: &mut C,
     lane: &mut Lane,
@@ -69,7 +69,7 @@ pub(super) fn atomic<C: Choice>(
     Ok(old)
 }
 
-/// An access that isn't all inside of an invocation's own memory or the push constants.
+/// The fault of an access that is not entirely inside of an invocation's own memory or the push constants.
 #[cold]
 pub(super) fn outside(class: Class, address: u64, bytes: u32, size: usize) -> Box<Fault> {
     let what = match class {

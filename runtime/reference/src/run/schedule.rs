@@ -1,5 +1,5 @@
-//! Scheduling of workgroups on host threads, fair, so that a workgroup that waits for another makes progress. Also
-//! decides when a dispatch must end: its budget is used up, or all remaining workgroups wait for ever.
+//! Schedules workgroups on host threads, fairly, so that a workgroup that another one waits for makes progress. Also
+//! decides when a dispatch must end: when its budget is exhausted, or when all remaining workgroups wait for ever.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,33 +12,33 @@ use super::world::World;
 use crate::config::Choice;
 use crate::finding::{Finding, FindingKind};
 
-/// Instructions that a workgroup may take before others have their turn.
+/// Maximum number of instructions of a workgroup before others get a turn.
 const QUANTUM: u64 = 50_000_000;
 
-/// The number of waiting workgroups from which on a thread begins another only if all threads are stuck, since other
+/// Number of waiting workgroups above which a thread only begins another one if all threads are stuck, because other
 /// threads may be about to end the wait.
 const PATIENT: usize = 16;
 
-/// What the threads of a dispatch share.
+/// The state shared by the threads of a dispatch.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// The next workgroup to begin.
     next: AtomicU64,
-    /// Goes up whenever memory changed.
+    /// Increases whenever memory has changed.
     pub version: AtomicU64,
-    /// Goes up whenever it is looked at.
+    /// Increases whenever it is read.
     pub clock: AtomicU64,
     stop: AtomicBool,
     fatal: Mutex<Option<Box<Finding>>>,
-    /// What each thread is doing.
+    /// The status of each thread.
     threads: Mutex<Vec<Status>>,
 }
 
-/// What a thread is doing.
+/// The status of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Running,
-    /// All its workgroups wait, with memory as in this version.
+    /// All its workgroups wait, and memory had this version.
     Stuck(u64),
     Through,
 }
@@ -58,7 +58,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// A dispatch that begins, on so many threads.
+    /// A dispatch that begins, on a number of threads.
     pub fn new(threads: usize) -> Self {
         Self {
             next: AtomicU64::new(0),
@@ -70,12 +70,12 @@ impl Shared {
         }
     }
 
-    /// What ended the dispatch before its time.
+    /// The finding that ended the dispatch early.
     pub fn into_fatal(self) -> Option<Box<Finding>> {
         self.fatal.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does the work of one of the threads.
+    /// The work of one thread.
     pub fn work<W: World>(&self, thread: usize, launch: &Launch<'_>, world: W) {
         let mut worker = Worker {
             shared: self,
@@ -93,7 +93,7 @@ impl Shared {
         lock(&self.threads)[thread] = Status::Through;
     }
 
-    /// Waits until memory isn't as in `version` any more. If all threads are stuck, one of them learns it first.
+    /// Waits until memory has another version. If all threads are stuck, one of them is told first.
     fn wait(&self, thread: usize, version: u64) -> Waited {
         lock(&self.threads)[thread] = Status::Stuck(version);
         loop {
@@ -126,7 +126,7 @@ struct Worker<'a, W: World> {
     snapshot: Snapshot,
     /// Workgroups that have begun.
     residents: Vec<Workgroup<W>>,
-    /// Invocations of workgroups that have ended.
+    /// Invocations of workgroups that have ended, for reuse.
     spare: Vec<Vec<Lane>>,
 }
 
@@ -157,7 +157,7 @@ impl<W: World> Worker<'_, W> {
             stuck &= version == self.world.version();
             rounds = if ended { 0 } else { rounds + 1 };
             let company = W::Choice::OPEN && self.residents.len() < 4 && self.world.choice().pick(4) > 0;
-            // A workgroup without progress may wait for one that has not begun.
+            // A workgroup without progress may be waiting for one that has not begun.
             if ended {
                 continue;
             } else if stuck && (self.residents.len() >= PATIENT || !self.begin()?) {
@@ -174,7 +174,7 @@ impl<W: World> Worker<'_, W> {
         }
     }
 
-    /// Begins another workgroup, and says whether there was one.
+    /// Begins another workgroup. Returns whether there was one.
     fn begin(&mut self) -> Result<bool, Box<Finding>> {
         let code = &self.launch.program.code;
         let room = ROOM / self.launch.program.workgroup_bytes(self.launch.shadowed).max(1) / self.launch.threads as u64;
@@ -191,7 +191,7 @@ impl<W: World> Worker<'_, W> {
             let index = self.world.place_in_order(number, total);
             match index {
                 None => {
-                    // So that the counter doesn't overflow.
+                    // Prevents an overflow of the counter.
                     self.shared.next.fetch_sub(1, Relaxed);
                     return Ok(false);
                 }
@@ -212,7 +212,7 @@ impl<W: World> Worker<'_, W> {
         }
     }
 
-    /// Runs a workgroup for a while; `None` if the dispatch has ended meanwhile.
+    /// Runs a workgroup for a while; `None` if the dispatch has ended in the meantime.
     fn visit(&mut self, index: usize) -> Result<Option<Pass>, Box<Finding>> {
         let workgroup = &mut self.residents[index];
         let mut total = 0;

@@ -1,4 +1,4 @@
-//! The interpreter's loop: runs one invocation until it waits for others, ends, or has used its slice.
+//! The interpreter's loop: runs one invocation until it waits for others, ends, or has used up its slice.
 
 use super::builtin::Shape;
 use super::lane::{Lane, Shadow, Snapshot, State};
@@ -12,17 +12,17 @@ use crate::finding::FindingKind;
 use crate::memory::Fault;
 use crate::memory::device::ADDRESS_BITS;
 
-/// Marks a pointer that was made with an index outside of its array. Nothing lies at such an address.
+/// Marks a pointer that was made with an index outside of its array. No memory has such an address.
 const STRAY: u64 = 1 << 63;
 
-/// Why an invocation stopped.
+/// The reason why an invocation stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It has used its slice.
+    /// Its slice is used up.
     Slice,
-    /// It waits, or has ended; its state says which.
+    /// It waits or has ended, according to its state.
     Waits,
-    /// Its state equals the snapshot, and memory hasn't changed either.
+    /// Its state equals the snapshot, and memory hasn't changed.
     Cycle,
     /// It caused a fault.
     Fault(Box<Fault>),
@@ -37,8 +37,7 @@ pub(super) struct Context<'a, W: World> {
 }
 
 impl<W: World> Context<'_, W> {
-    /// Whether any bit of a register is undefined. If so, that is reported, and the register counts as defined
-    /// afterwards.
+    /// Reports a register with undefined bits, which counts as defined afterwards.
     #[inline(always)]
     pub fn demand(&mut self, shadow: Option<&mut Shadow>, who: Who, slot: Slot, what: &str) {
         if W::STRICT
@@ -63,15 +62,15 @@ impl<W: World> Context<'_, W> {
         self.world.report(self.local, who, kind, message, Some(origin));
     }
 
-    /// A number with its undefined bits filled as the device likes.
+    /// Arbitrary values for undefined bits.
     #[inline(always)]
     pub fn arbitrary(&mut self, undefined: u64) -> u64 {
         if undefined == 0 { 0 } else { self.world.choice().bits() & undefined }
     }
 }
 
-/// Runs an invocation for at most `limit` instructions, and returns how many it took. With `WATCH`, the invocation is compared with the
-/// snapshot whenever it reaches the snapshot's instruction.
+/// Runs an invocation for at most `limit` instructions, and returns the number of instructions run. With `WATCH`,
+/// compares the invocation with the snapshot whenever it reaches the snapshot's instruction.
 pub(super) fn run<W: World, const WATCH: bool>(
     cx: &mut Context<'_, W>,
     lane: &mut Lane,
@@ -107,7 +106,7 @@ pub(super) fn run<W: World, const WATCH: bool>(
     (stop, used)
 }
 
-/// How the invocation goes on after an instruction.
+/// What happens after an instruction.
 enum Flow {
     On,
     Waits(State),
@@ -124,10 +123,10 @@ macro_rules! check {
     };
 }
 
-/// Does one instruction. `pc` is left at it if the invocation waits there, or can't go on.
+/// Runs one instruction. `pc` stays at the instruction if the invocation waits there or can't continue.
 ///
-/// The compiler gives out registers below `Code::slots`, places below the number of instructions, and indices that are
-/// valid for their table; it ends every function with an instruction that goes elsewhere. So all indexing here is in bounds.
+/// The compiler only uses registers below `Code::slots`, positions below the number of instructions, and valid indices
+/// into tables, and it ends every function with a jump or return. So all indexing here is in bounds.
 #[inline(always)]
 fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mut Pc) -> Flow {
     let here = *pc;
@@ -278,7 +277,7 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             );
             register!(d) = value.bits;
             if W::STRICT {
-                // What an atomic has read stays as it is in a variable too.
+                // Values read by atomics keep their undefined bits when stored in a variable.
                 let stays = || {
                     let shadow = lane.shadow.as_deref().filter(|_| class == Class::Private);
                     shadow.is_some_and(|s| matches!(code.insts[s.stored_at(address, here) as usize], Inst::Atomic(_)))
@@ -373,12 +372,13 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
         },
         Inst::Unreachable => {
             *pc = here;
-            return Flow::Fault(Fault::new(FindingKind::Unreachable, "an invocation came to OpUnreachable"));
+            return Flow::Fault(Fault::new(FindingKind::Unreachable, "an invocation reached OpUnreachable"));
         }
         Inst::EnterLoop(index) => lane.rounds[index as usize] = 0,
         Inst::NextRound(index) => {
             lane.rounds[index as usize] += 1;
-            // The jump back goes along: between the two it would stand at the end of the new round.
+            // The jump back is part of the step: between the two, the position would be at the end of the new
+            // iteration.
             if let Inst::Jump(to) = code.insts[*pc as usize] {
                 *pc = to;
             }
@@ -387,18 +387,18 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
     Flow::On
 }
 
-/// Does an atomic operation.
+/// Runs an atomic operation.
 fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u32) -> Result<(), Box<Fault>> {
     use crate::code::AtomicOp::*;
     let code = &cx.launch.program.code;
     let atomic = &code.atomics[index as usize];
     let has_value = !matches!(atomic.op, Load | IIncrement | IDecrement);
     if W::STRICT {
-        // An operand that only goes to memory may be undefined.
+        // An operand that is only stored may be undefined.
         if has_value && !matches!(atomic.op, Store | Exchange | CompareExchange) {
             cx.demand(lane.shadow.as_deref_mut(), who, atomic.value, "the operand of an atomic operation");
         }
-        // What an atomic has read stays what it is, so it can be compared with what is there now.
+        // A value read by an atomic keeps its undefined bits, so it can be compared with the current value.
         if atomic.op == CompareExchange && !lane.shadow.as_ref().is_some_and(|s| was_read(code, s, atomic.comparator)) {
             cx.demand(lane.shadow.as_deref_mut(), who, atomic.comparator, "the comparator of an atomic operation");
         }
@@ -424,32 +424,32 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
             && let Some(shadow) = lane.shadow.as_deref_mut()
         {
             shadow.set(atomic.d, old.undefined, who.pc, &[]);
-            // Of defined bits too, see `binary_undefined`.
+            // For defined bits too, see `binary_undefined`.
             shadow.origins[atomic.d as usize] = who.pc;
         }
     }
     Ok(())
 }
 
-/// Whether a register with undefined bits holds what an atomic has read.
+/// Whether a register with undefined bits holds a value read by an atomic.
 fn was_read(code: &Code, shadow: &Shadow, slot: Slot) -> bool {
     matches!(code.insts[shadow.origins[slot as usize] as usize], Inst::Atomic(_))
 }
 
-/// The undefined bits of a binary operation's result. The comparison of two words that atomics have read is defined, since undefined bits
-/// of memory don't change, and loops around compare-and-swap that change a part of a word need the comparison.
+/// The undefined bits of a binary operation's result. Comparing two words read by atomics is defined, because undefined
+/// bits of memory don't change, and compare-and-swap loops that change a part of a word need the comparison.
 fn binary_undefined(code: &Code, shadow: &Shadow, op: Binary, bits: u8, operands: [u64; 2], slots: [Slot; 2]) -> u64 {
     let found = undefined::binary(op, bits, operands, shadow.of(slots));
     let equality = found != 0 && matches!(op, Binary::IEqual | Binary::INotEqual);
     if equality && slots.iter().all(|&slot| was_read(code, shadow, slot)) { 0 } else { found }
 }
 
-/// A pointer is wholly undefined if any bit of its operands is.
+/// A pointer is entirely undefined if any bit of its operands is.
 fn spread(undefined: u64) -> u64 {
     if undefined == 0 { 0 } else { u64::MAX }
 }
 
-/// The lowest bits.
+/// The mask of the lowest bits.
 pub(super) fn mask(bits: u8) -> u64 {
     u64::MAX >> (64 - u32::from(bits.clamp(1, 64)))
 }
@@ -466,13 +466,13 @@ fn misaligned(address: u64, bytes: u32, align: u32, write: bool) -> Box<Fault> {
     Fault::new(FindingKind::Misaligned, message)
 }
 
-/// Adds to a fault that its address comes from an index outside of an array, if so.
+/// Explains a fault at an address that comes from an index outside of an array.
 #[cold]
 fn stray(mut fault: Box<Fault>, address: u64, class: Class, code: &Code) -> Box<Fault> {
-    // Addresses before a null pointer have all of the highest bits.
+    // Addresses before a null pointer have all of the highest bits set.
     if address >> ADDRESS_BITS == STRAY >> ADDRESS_BITS {
         let meant = address & !STRAY;
-        fault.message = format!("an index is outside of its array, which led to address {meant:#x}");
+        fault.message = format!("an index is outside of its array, which results in address {meant:#x}");
         let end = |variable: &Variable| u64::from(variable.offset) + u64::from(variable.bytes);
         let before = |variable: &&Variable| variable.class == class && end(variable) <= meant;
         if let Some(variable) = code.variables.iter().filter(before).max_by_key(|variable| end(variable)) {

@@ -1,4 +1,4 @@
-//! Checked and adversarial runs: on one thread, with the knowledge of memory in [`crate::memory::strict`].
+//! Checked and adversarial runs: single-threaded, with the knowledge of memory in [`crate::memory::strict`].
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -18,18 +18,18 @@ use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, New, Party, Race, Shape, Space, Strict};
 use crate::memory::{Fault, Words, atomic};
 
-/// The knowledge of device memory that lasts from one dispatch to the next.
+/// The knowledge about device memory that persists between dispatches.
 #[derive(Debug)]
 pub(crate) struct Knowledge {
     mode: Mode,
-    /// About memory.
+    /// Knowledge about memory.
     pub strict: Strict,
-    /// What was dispatched, with how many workgroups: undefined values in memory may come from any.
+    /// Earlier dispatches with their numbers of workgroups, since undefined values in memory may come from any of them.
     past: Vec<(Arc<Program>, [u32; 3])>,
 }
 
 impl Knowledge {
-    /// Of a device without memory.
+    /// The knowledge of a device without memory.
     pub fn new(mode: Mode) -> Self {
         Self { mode, strict: Strict::new(mode), past: Vec::new() }
     }
@@ -82,7 +82,7 @@ impl Knowledge {
         shared.into_fatal().map_or(Ok(()), Err)
     }
 
-    /// Checks bytes that the host reads for undefined values that a kernel stored.
+    /// Checks bytes read by the host for undefined values stored by a kernel.
     pub fn host_read(&self, memory: &Memory, address: u64, bytes: u64, findings: &mut Findings) {
         let Some((number, offset)) = memory.locate(address, bytes).filter(|_| self.mode.check) else { return };
         let Some(undefined) = self.strict.host_read(number, offset, bytes) else { return };
@@ -107,7 +107,7 @@ struct Local {
     arrivals: Arrivals,
 }
 
-/// Memory that an invocation can reach: device memory, and that of its workgroup.
+/// The memory that an invocation can access: device memory, and its workgroup's.
 struct Reachable<'a> {
     memory: &'a Memory,
     words: &'a Words,
@@ -119,7 +119,7 @@ impl Bytes for Reachable<'_> {
             Space::Device(number) => self.memory.load(self.memory.address(number, location.offset), bytes),
             Space::Workgroup(_) => self.words.load(location.offset, bytes),
         };
-        // Locations come from addresses that were checked to be inside.
+        // Locations come from addresses that were checked.
         loaded.unwrap_or(0)
     }
 
@@ -146,7 +146,7 @@ struct StrictWorld<'a, C> {
 }
 
 impl<C> StrictWorld<'_, C> {
-    /// Where an access lies, or why it doesn't lie anywhere.
+    /// The location of an access, or its fault.
     fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
         let found = match class {
             Class::Device => {
@@ -172,13 +172,13 @@ fn agent(local: &Local, who: Who) -> Agent {
     Agent { workgroup: local.number, subgroup: who.subgroup as u16, lane: who.lane as u16 }
 }
 
-/// The place of a workgroup in the grid, by its number.
+/// The position of a workgroup in the grid, by its number.
 fn grid_place(groups: [u32; 3], number: u32) -> [u32; 3] {
     let [x, y, _] = groups.map(|extent| extent.max(1));
     [number % x, number / x % y, number / x / y]
 }
 
-/// The place of an invocation in its workgroup, by its number.
+/// The position of an invocation in its workgroup, by its number.
 fn local_place(program: &Program, lane: u16) -> [u32; 3] {
     grid_place(program.code.workgroup_size, lane.into())
 }
@@ -238,7 +238,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         let location = self.locate(local, class, address, bytes.into())?;
         let reachable = Reachable { memory: self.memory, words: &local.words };
         let loaded = self.strict.load(&reachable, agent(local, who), location, bytes, &how, who.pc);
-        // A value that may differ next time counts as a change.
+        // A value that may differ next time counts as a change of memory.
         self.version += u64::from(loaded.stale);
         Ok(Value { bits: loaded.bits, undefined: loaded.undefined })
     }
@@ -277,11 +277,11 @@ impl<C: Choice> World for StrictWorld<'_, C> {
             };
             let undefined = match atomic.op {
                 AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange => value.undefined,
-                // All operands are defined; the result for an undefined old value is undefined.
+                // All operands are defined. An undefined old value makes the result undefined.
                 _ if old_undefined != 0 => mask(atomic.bits),
                 _ => 0,
             };
-            // Loops around compare-and-swap write back the rest of the word as they read it.
+            // Compare-and-swap loops write back the rest of the word as they have read it.
             let kept = comparator.undefined & !(new ^ old);
             writes.then_some(New { bits: new, undefined, kept })
         };
@@ -296,7 +296,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         let at = |who: Who| site(program, groups, agent(local, who), who.pc);
         let kind = FindingKind::DivergedWarp;
         let message = format!(
-            "thread {} of a warp stops at this barrier instruction while thread {} stops at another, and all must execute the same one",
+            "thread {} of a warp waits at this barrier instruction while thread {} waits at another one; all have to execute the same one",
             thread % WARP,
             other.thread % WARP
         );
@@ -329,12 +329,12 @@ impl<C: Choice> World for StrictWorld<'_, C> {
     }
 }
 
-/// Where an agent stands at an instruction.
+/// The site of an agent at an instruction.
 fn site(program: &Program, groups: [u32; 3], agent: Agent, pc: Pc) -> Site {
     program.site(pc, Some(grid_place(groups, agent.workgroup)), Some(local_place(program, agent.lane)))
 }
 
-/// A race as a finding.
+/// The finding for a race.
 fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
     let Launch { program, groups, .. } = *launch;
     let offset = race.location.offset;

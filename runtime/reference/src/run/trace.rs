@@ -1,4 +1,4 @@
-//! Follows one invocation: a line for each SPIR-V instruction that it runs, with its source line and its results.
+//! Traces one invocation: a line for each SPIR-V instruction that it runs, with the source line and the results.
 
 use std::fmt::Write;
 use std::sync::PoisonError;
@@ -10,7 +10,7 @@ use super::step::{self, Context, Stop};
 use super::world::World;
 use crate::code::{AtomicOp, Code, Inst, Pc, Slot};
 
-/// Runs an invocation as [`step::run`] does, and writes down each step.
+/// Runs an invocation like [`step::run`], and traces each step.
 pub(super) fn follow<W: World>(
     cx: &mut Context<'_, W>,
     lane: &mut Lane,
@@ -34,7 +34,7 @@ pub(super) fn follow<W: World>(
     (Stop::Slice, limit)
 }
 
-/// Writes down what an instruction has done.
+/// Traces an instruction.
 pub(super) fn record(launch: &Launch<'_>, lane: &Lane, pc: Pc) {
     let code = &launch.program.code;
     let (inst, word) = (&code.insts[pc as usize], code.places[pc as usize].word);
@@ -77,7 +77,7 @@ fn shown(lane: &Lane, slot: Slot) -> String {
     }
 }
 
-/// The registers that an instruction writes: the first, and how many.
+/// The registers written by an instruction: the first, and the number of them.
 fn results(code: &Code, inst: &Inst) -> (Slot, u32) {
     match *inst {
         Inst::Unary { d, .. }

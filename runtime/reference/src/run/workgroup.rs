@@ -1,4 +1,4 @@
-//! A workgroup: its invocations, when each of them runs, and what they wait for together.
+//! A workgroup: its invocations, their scheduling, and their joint operations.
 
 use super::builtin::Shape;
 use super::group::{self, Places, places};
@@ -11,20 +11,20 @@ use crate::code::{Inst, Pc};
 use crate::config::Choice;
 use crate::finding::{Finding, FindingKind};
 
-/// Instructions that an invocation may take at a time at first. Short, since spinning invocations waste their slices; computing invocations
-/// get more and more, doubled up to [`LONGEST_SLICE`] times.
+/// Initial number of instructions of an invocation's slice. It is short, since spinning invocations waste their slices.
+/// Slices of computing invocations are doubled up to [`LONGEST_SLICE`] times.
 const SLICE: u32 = 2048;
 const LONGEST_SLICE: u32 = 5;
 
 /// A workgroup that has begun.
 pub(super) struct Workgroup<W: World> {
     shape: Shape,
-    /// Its invocations, subgroup by subgroup and in the order of their places there.
+    /// The invocations, ordered by subgroup and position in it.
     lanes: Vec<Lane>,
     local: W::Local,
 }
 
-/// The result of letting a workgroup run.
+/// The result of running a workgroup for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     /// All invocations have ended.
@@ -33,12 +33,13 @@ pub(super) enum Pass {
     Moved,
     /// Invocations have run, but without a visible effect.
     Busy,
-    /// All live invocations wait or cycle; only another workgroup can make them progress.
+    /// All live invocations wait or cycle. Only another workgroup can make them progress.
     Stuck,
 }
 
 impl<W: World> Workgroup<W> {
-    /// Begins a workgroup, with the invocations of one that has ended if there are any. `None` if the host has no room.
+    /// Begins a workgroup, reusing the invocations of one that has ended, if any. `None` if the host has too little
+    /// memory.
     pub fn begin(
         launch: &Launch<'_>,
         number: u64,
@@ -58,7 +59,7 @@ impl<W: World> Workgroup<W> {
         });
         lanes.iter_mut().for_each(|lane| lane.restart(code));
         if W::Choice::OPEN {
-            // Vulkan doesn't say which invocations are in a subgroup.
+            // Vulkan doesn't specify which invocations form a subgroup.
             for index in (1..lanes.len()).rev() {
                 let other = index - world.choice().pick(index as u32 + 1) as usize;
                 let (a, b) = (lanes[index].index, lanes[other].index);
@@ -68,14 +69,14 @@ impl<W: World> Workgroup<W> {
         Some(Self { shape, lanes, local })
     }
 
-    /// Ends it, and gives its invocations back for the next one.
+    /// Ends the workgroup, and returns its invocations for reuse.
     pub fn end(self, world: &mut W) -> Vec<Lane> {
         world.end(self.local);
         self.lanes
     }
 
-    /// Lets each invocation run for a slice, and does what they waited for together. Adds the instructions that were taken
-    /// to `steps`.
+    /// Runs each invocation for a slice, and executes the joint operations that they wait for. Adds the number of
+    /// instructions to `steps`.
     pub fn pass(
         &mut self,
         launch: &Launch<'_>,
@@ -118,13 +119,13 @@ impl<W: World> Workgroup<W> {
         }
     }
 
-    /// The finding when its invocations wait for ever.
+    /// The finding for invocations that wait for ever.
     pub fn deadlock(&self, launch: &Launch<'_>) -> Box<Finding> {
         let cycling = |lane: &&Lane| matches!(lane.state, State::Cycling { .. });
         let spins = self.lanes.iter().filter(cycling).count();
         let parked = self.lanes.iter().filter(|lane| lane.is_parked()).count();
         let message = format!(
-            "{spins} invocations of this workgroup go round in a circle and {parked} wait for others, but nobody is left to do what they wait for"
+            "{spins} invocations of this workgroup spin and {parked} wait for others, but no invocation is left that could release them"
         );
         let site =
             |lane: &Lane| launch.program.site(lane.pc, Some(self.shape.workgroup), Some(self.shape.local(lane.index)));
@@ -133,14 +134,14 @@ impl<W: World> Workgroup<W> {
         Finding { kind: FindingKind::Deadlock, message, site: site(first), other, repeated: 0 }.into()
     }
 
-    /// Where one of its invocations stands that hasn't ended.
+    /// The position of one of the invocations that have not ended.
     pub fn somewhere(&self) -> (Pc, [u32; 3], [u32; 3]) {
         let lane = self.lanes.iter().find(|lane| lane.state != State::Ended).unwrap_or(&self.lanes[0]);
         (lane.pc, self.shape.workgroup, self.shape.local(lane.index))
     }
 }
 
-/// All of `0..count`, each once: in order on an orderly device.
+/// All of `0..count`, each once; in ascending order without open choices.
 fn order<C: Choice>(count: usize, choice: &mut C) -> impl Iterator<Item = usize> + use<C> {
     let bits = count.next_power_of_two();
     let (first, stride) =
@@ -149,7 +150,7 @@ fn order<C: Choice>(count: usize, choice: &mut C) -> impl Iterator<Item = usize>
     (0..bits).map(move |i| i.wrapping_mul(stride).wrapping_add(first) & (bits - 1)).filter(move |&i| i < count)
 }
 
-/// A workgroup while it runs.
+/// A running workgroup.
 struct Members<'a, 'b, W: World> {
     cx: Context<'a, W>,
     lanes: &'b mut [Lane],
@@ -164,7 +165,7 @@ impl<W: World> Members<'_, '_, W> {
         self.lanes.iter().any(|lane| is_so(lane.state))
     }
 
-    /// Lets an invocation run if it can, and says whether it has come to a point where it waits, or its end.
+    /// Runs an invocation if it is ready. Returns whether it has reached a wait, or its end.
     fn slice(&mut self, index: usize, snapshot: &mut Snapshot, steps: &mut u64) -> Result<bool, Box<Finding>> {
         let cx = &mut self.cx;
         let lane = &mut self.lanes[index];
@@ -209,14 +210,14 @@ impl<W: World> Members<'_, '_, W> {
         }
     }
 
-    /// The lanes of a subgroup, as a range.
+    /// The invocations of a subgroup, as a range.
     fn subgroup(&self, subgroup: usize) -> std::ops::Range<usize> {
         let size = self.cx.shape.subgroup_size as usize;
         subgroup * size..(subgroup * size + size).min(self.lanes.len())
     }
 
-    /// Does operations of a subgroup for which all that belong together have come, and says whether there were any. With
-    /// `impatient` nobody is waited for who isn't known to come.
+    /// Executes subgroup operations that all their participants have reached. Returns whether there were any. With
+    /// `impatient`, it doesn't wait for invocations that only may come.
     fn converge(&mut self, subgroup: usize, impatient: bool) -> bool {
         let Some(tangle) = self.tangle(subgroup) else { return false };
         let convergence = self.cx.launch.program.code.convergence;
@@ -249,7 +250,8 @@ impl<W: World> Members<'_, '_, W> {
         true
     }
 
-    /// Does an operation for some of those who are there, as Vulkan allows where not all of the workgroup are.
+    /// Executes an operation for some of the waiting invocations, as Vulkan permits unless the whole workgroup is
+    /// converged.
     fn execute_part(&mut self, subgroup: usize, tangle: Places) {
         let choice = self.cx.world.choice();
         let chosen = if choice.pick(2) == 0 {
@@ -261,7 +263,7 @@ impl<W: World> Members<'_, '_, W> {
         self.execute(subgroup, if chosen == 0 { lowest } else { chosen });
     }
 
-    /// Invocations of a subgroup that wait at the same place, to which no other one of it can come any more.
+    /// Invocations of a subgroup that wait at the same place, which no other invocation of it can still reach.
     fn tangle(&self, subgroup: usize) -> Option<Places> {
         let range = self.subgroup(subgroup);
         let mut waiting: Places = 0;
@@ -295,7 +297,7 @@ impl<W: World> Members<'_, '_, W> {
         from.state != State::Ended && program.convergence.can_reach(&program.code, from.position(), to.position())
     }
 
-    /// Does the operation at which some invocations of a subgroup wait, and lets them go.
+    /// Executes the operation that some invocations of a subgroup wait at, and releases them.
     fn execute(&mut self, subgroup: usize, tangle: Places) {
         let range = self.subgroup(subgroup);
         let lanes = &mut self.lanes[range];
@@ -310,7 +312,7 @@ impl<W: World> Members<'_, '_, W> {
                 let agents: Vec<Who> = places(tangle).map(|place| lanes[place as usize].who()).collect();
                 self.cx.world.barrier(self.cx.local, &agents, &code.barriers[index as usize]);
             }
-            // Nothing else is waited at.
+            // There are no other places to wait at.
             _ => {}
         }
         for place in places(tangle) {
@@ -322,7 +324,7 @@ impl<W: World> Members<'_, '_, W> {
         }
     }
 
-    /// Lets all invocations go on that wait at a barrier of the workgroup, if they all do.
+    /// Releases all invocations from a barrier of the workgroup, if all of them wait there.
     fn pass_barrier(&mut self) -> bool {
         let Some(first) = self.lanes.first() else { return false };
         let Inst::Barrier(index) = self.cx.launch.program.code.insts[first.pc as usize] else { return false };
@@ -335,7 +337,7 @@ impl<W: World> Members<'_, '_, W> {
         true
     }
 
-    /// The finding if all live invocations wait, but not for each other.
+    /// The finding for live invocations that all wait, but at different places.
     fn divergence(&self) -> Box<Finding> {
         let Context { launch, shape, .. } = &self.cx;
         let site = |lane: &Lane| launch.program.site(lane.pc, Some(shape.workgroup), Some(shape.local(lane.index)));

@@ -1,5 +1,5 @@
-//! The world that invocations act on. The interpreter is generic over it: a plain run has only bytes, a strict run also
-//! tracks what is undefined, unordered or not yet visible.
+//! The world that invocations act on. The interpreter is generic over it: a plain run only has bytes, a strict run also
+//! tracks undefined bits, order and visibility.
 
 use std::sync::atomic::AtomicU64;
 
@@ -8,7 +8,7 @@ use crate::config::Choice;
 use crate::finding::FindingKind;
 use crate::memory::Fault;
 
-/// A number, and which of its bits are undefined.
+/// A number and its undefined bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
     /// The number.
@@ -31,11 +31,11 @@ pub(super) struct Who {
 /// An access to device or workgroup memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    /// Which of them.
+    /// The kind of memory.
     pub class: Class,
-    /// Where.
+    /// The address.
     pub address: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u8,
     /// The memory operands.
     pub how: MemoryAccess,
@@ -45,38 +45,38 @@ pub(super) struct Access {
 pub(super) trait World {
     /// Makes the choices that Vulkan leaves open.
     type Choice: Choice;
-    /// A workgroup's state besides its invocations.
+    /// A workgroup's state other than its invocations.
     type Local;
 
-    /// Whether undefined bits may be tracked; `false` lets the compiler drop the code for it.
+    /// Whether undefined bits may be tracked. `false` lets the compiler remove the code for it.
     const STRICT: bool;
 
-    /// Who decides.
+    /// The source of choices.
     fn choice(&mut self) -> &mut Self::Choice;
 
-    /// Goes up whenever memory changed.
+    /// Increases whenever memory has changed.
     fn version(&self) -> u64;
 
-    /// Tells other threads of changes of memory, by the version that they share.
+    /// Publishes changes of memory to other threads, through a shared version.
     fn publish(&mut self, shared: &AtomicU64);
 
-    /// Which workgroup begins as the one with this number; `None` if there are no more, and a number that isn't below
-    /// `total` if another should be tried.
+    /// The workgroup that begins as the one with this number. `None` if there are no more. A result that is not below
+    /// `total` means that the next number should be tried.
     fn place_in_order(&self, number: u64, total: u64) -> Option<u64>;
 
-    /// Time that has passed, in no particular unit.
+    /// The elapsed time, in no particular unit.
     fn clock(&mut self) -> u64;
 
-    /// What the workgroup of this number, counted through the grid, has when it begins; `None` if the host has no room.
+    /// The initial state of a workgroup, given its number in the grid; `None` if the host has too little memory.
     fn begin(&mut self, number: u64) -> Option<Self::Local>;
 
-    /// An invocation has ended.
+    /// Ends an invocation.
     fn end_invocation(&mut self, local: &mut Self::Local, who: Who);
 
     /// Ends a workgroup.
     fn end(&mut self, local: Self::Local);
 
-    /// Whether `bytes` bytes may be accessed at an address, as a whole.
+    /// Checks that `bytes` bytes at an address may be accessed as a whole.
     fn check(&mut self, local: &mut Self::Local, class: Class, address: u64, bytes: u32) -> Result<(), Box<Fault>>;
 
     /// Loads from device or workgroup memory.
@@ -85,7 +85,7 @@ pub(super) trait World {
     /// Stores to device or workgroup memory.
     fn store(&mut self, local: &mut Self::Local, who: Who, access: Access, value: Value) -> Result<(), Box<Fault>>;
 
-    /// Does an atomic operation, and returns the old value.
+    /// Runs an atomic operation, and returns the old value.
     fn atomic(
         &mut self,
         local: &mut Self::Local,
@@ -96,15 +96,15 @@ pub(super) trait World {
         comparator: Value,
     ) -> Result<Value, Box<Fault>>;
 
-    /// A thread, of which an invocation may have several, arrives at a barrier instruction of PTX.
+    /// Records that a thread arrives at a barrier instruction of PTX. An invocation may run several threads.
     fn arrive(&mut self, local: &mut Self::Local, who: Who, thread: u32, place: u32);
 
     /// A memory barrier.
     fn fence(&mut self, local: &mut Self::Local, who: Who, barrier: &Barrier);
 
-    /// A control barrier, with all that take part in it.
+    /// A control barrier, with all its participants.
     fn barrier(&mut self, local: &mut Self::Local, who: &[Who], barrier: &Barrier);
 
-    /// Something to report that ends nothing. `origin` is where an undefined value comes from.
+    /// Reports a finding that doesn't end the run. `origin` is the origin of an undefined value.
     fn report(&mut self, local: &Self::Local, who: Who, kind: FindingKind, message: String, origin: Option<Pc>);
 }

@@ -1,4 +1,4 @@
-//! Who does operations of the subgroup together: maximal reconvergence, as plain runs have it, and where less is promised.
+//! Participants of subgroup operations: with maximal reconvergence, as in plain runs, and with weaker promises.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 const COUNT: u32 = 20;
 const SIZE: u32 = 8;
 
-/// Runs code, and expects of each invocation what `expected` says of it and of those in its subgroup.
+/// Runs code. `expected` returns the expected result of an invocation, given the members of its subgroup.
 fn expect(asm: Assembler, expected: impl Fn(u32, &[u32]) -> u32) {
     let mut run = asm.runs(SIZE);
     for check in [false, true] {
@@ -29,7 +29,7 @@ fn remainder(asm: &mut Assembler, id: Slot, divisor: u64) -> Slot {
     asm.binary(Binary::UMod, id, divisor)
 }
 
-/// `total = total * 100 + more`, so that each operation's result can be told apart.
+/// `total = total * 100 + more`, so that the result of each operation is visible.
 fn append(asm: &mut Assembler, total: Slot, more: Slot) {
     let hundred = asm.constant(100);
     let shifted = asm.binary(Binary::IMul, total, hundred);
@@ -60,7 +60,7 @@ fn both_arms_and_what_follows() {
     });
 }
 
-/// A loop of `id % 4 + 1` rounds with an operation in it and one after it.
+/// A loop of `id % 4 + 1` iterations with an operation inside and one after it.
 #[test]
 fn rounds_of_a_loop() {
     let mut asm = Assembler::new(COUNT);
@@ -94,8 +94,8 @@ fn rounds_of_a_loop() {
     });
 }
 
-/// Outer rounds of `id % 3 + 1`, inner ones of `id % 2 + 1`, with the operation in the inner loop; those who leave the inner
-/// loop early wait for the others only after it.
+/// An outer loop of `id % 3 + 1` and an inner one of `id % 2 + 1` iterations, with the operation in the inner one.
+/// Invocations that leave the inner loop early only wait for the others after it.
 #[test]
 fn nested_loops() {
     let mut asm = Assembler::new(COUNT);
@@ -163,7 +163,7 @@ fn those_who_return_early_are_not_waited_for() {
     expect(asm, |id, subgroup| if id % 3 == 1 { 0 } else { how_many(subgroup, |other| other % 3 != 1) });
 }
 
-/// A function with an operation in it is called from two arms, and by all.
+/// A function with an operation is called from two arms of a branch, and by all invocations.
 #[test]
 fn calls_from_different_places_are_apart() {
     let mut asm = Assembler::new(COUNT);
@@ -192,7 +192,7 @@ fn calls_from_different_places_are_apart() {
     });
 }
 
-/// An operation follows a branch that some take around it; those who wait after it are not at the same place.
+/// An operation that a branch can skip. Invocations that wait after it are not at the same place.
 #[test]
 fn those_who_are_past_are_not_waited_for() {
     let mut asm = Assembler::new(COUNT);
@@ -220,8 +220,8 @@ fn those_who_are_past_are_not_waited_for() {
     });
 }
 
-/// What an operation in the arms of a branch, and one after it, give under a seed: whether each had all that could have
-/// been there.
+/// Runs an operation in the arms of a branch, and one after it, with a seed. Returns for each whether all possible
+/// invocations took part.
 fn whole_under(seed: u64, maximal: bool, subgroup_uniform: bool, divergent: bool) -> [bool; 2] {
     let mut asm = Assembler::new(16);
     asm.code.convergence = crate::code::Convergence { maximal, subgroup_uniform };

@@ -1,9 +1,9 @@
-//! What ends a run, what is reported and goes on, and the near misses that are neither.
+//! Findings that end a run, findings after which it continues, and near misses that are neither.
 
 use super::*;
 use crate::finding::FindingKind;
 
-/// Runs code that begins with what `body` puts, in plain and in checked mode, and expects a fatal finding.
+/// Runs code that begins with `body`, in plain and in checked mode, and expects a fatal finding.
 fn fatal(invocations: u32, kind: FindingKind, text: &str, body: impl Fn(&mut Assembler)) {
     for check in [false, true] {
         let mut asm = Assembler::new(invocations);
@@ -16,7 +16,7 @@ fn fatal(invocations: u32, kind: FindingKind, text: &str, body: impl Fn(&mut Ass
     }
 }
 
-/// As [`fatal`], but nothing is found.
+/// Like [`fatal`], but expects no finding.
 fn silent(body: impl Fn(&mut Assembler)) {
     for check in [false, true] {
         let mut asm = Assembler::new(1);
@@ -106,7 +106,7 @@ fn use_after_free() {
     }
 }
 
-/// A barrier that invocation `stray` doesn't come to: it ends, waits at another barrier, or at one of its subgroup.
+/// A barrier that one invocation doesn't reach: it ends, waits at another barrier, or at a subgroup barrier.
 fn astray(how: u32) -> Run {
     let mut asm = Assembler::new(8);
     asm.block(&[], &[1, 2]);
@@ -136,7 +136,7 @@ fn barriers_that_some_miss() {
     }
 }
 
-/// Each invocation writes to workgroup memory and reads its neighbour's after a barrier, in rounds of a loop.
+/// In a loop, each invocation writes to workgroup memory and reads its neighbor's value after a barrier.
 #[test]
 fn barriers_that_all_reach() {
     let mut asm = Assembler::new(20);
@@ -177,7 +177,7 @@ fn barriers_that_all_reach() {
     }
 }
 
-/// What checked mode finds in code of one invocation.
+/// The findings of checked mode for the code of one invocation.
 fn found(body: impl Fn(&mut Assembler)) -> Vec<Finding> {
     let mut asm = Assembler::new(2);
     asm.block(&[], &[1]);

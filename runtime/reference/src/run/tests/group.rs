@@ -1,15 +1,15 @@
-//! Each operation of the subgroup against a formula of its own, for all sizes, with inactive invocations and a subgroup
-//! that isn't full.
+//! Each subgroup operation compared with an independent formula, for all sizes, with inactive invocations and a partial
+//! subgroup.
 
 use super::*;
 use crate::code::GroupArithmetic::*;
 
-/// Where the inputs and outputs of invocations lie in the buffer, in words.
+/// Offsets of the invocations' inputs and outputs in the buffer, in words.
 const OTHER: u64 = 1024;
 const ACTIVE: u64 = 1536;
 const RESULT: u64 = 2048;
 
-/// The invocations of a subgroup, as the formula sees them.
+/// The invocations of a subgroup, for the formula.
 struct Case<'a> {
     size: usize,
     active: &'a [bool],
@@ -22,7 +22,7 @@ impl Case<'_> {
         self.active.get(place).copied().filter(|&active| active).map(|_| self.values[place][0])
     }
 
-    /// The places of those who take part.
+    /// The positions of the participants.
     fn there(&self) -> impl Iterator<Item = usize> + Clone {
         (0..self.active.len()).filter(|&place| self.active[place])
     }
@@ -37,8 +37,8 @@ fn numbers(seed: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(u64::from(seed) + 1), |x| Some(x * 48271 % 0x7fff_ffff)).skip(3).map(|x| (x * 2) as u32)
 }
 
-/// Runs an operation for all sizes. `value` and `other` make inputs from random numbers and the size; `expected` gives the
-/// result of the invocation at a place, or nothing where it is undefined.
+/// Runs an operation for all sizes. `value` and `other` make inputs from random numbers and the size; `expected`
+/// returns the result of the invocation at a position, or `None` if it is undefined.
 fn check(
     op: GroupOp,
     value: impl Fn(u32) -> u32,
@@ -83,7 +83,7 @@ fn check(
         let mut random = numbers(size);
         let values: Vec<[u32; 4]> =
             (0..count).map(|_| std::array::from_fn(|_| value(random.next().unwrap()))).collect();
-        // In a cluster or quad of a rotation the amount must be the same; so it is everywhere.
+        // Within the cluster or quad of a rotation the amount must be the same, so it is the same everywhere.
         let others: Vec<u32> = match op {
             GroupOp::Rotate { .. } | GroupOp::Broadcast | GroupOp::QuadBroadcast => {
                 vec![other(random.next().unwrap(), size); count]
@@ -115,7 +115,7 @@ fn check(
     }
 }
 
-/// As [`check`], for operations with one result.
+/// Like [`check`], for operations with one result.
 fn check_one(
     op: GroupOp,
     value: impl Fn(u32) -> u32,
@@ -162,7 +162,7 @@ fn votes() {
             },
         );
     }
-    // Zeroes of both signs are equal, and a NaN is equal to nothing.
+    // Zeros of both signs are equal, and a NaN is equal to nothing.
     check_one(GroupOp::AllEqual { float: true }, |random| random & 0x8000_0000, unused, |_, _| Some(1));
     check_one(GroupOp::AllEqual { float: true }, |_| 0x7fc0_0000, unused, |_, _| Some(0));
 }
@@ -215,7 +215,7 @@ fn shuffles() {
         case.value((place + case.others[place] as usize) % case.size)
     });
     check_one(GroupOp::Rotate { cluster: 4 }, any, beyond, |case, place| {
-        // A cluster mustn't be larger than the subgroup.
+        // A cluster must not be larger than the subgroup.
         let turned = (place + case.others[place] as usize) % 4;
         (case.size >= 4).then(|| case.value(place / 4 * 4 + turned))?
     });
@@ -232,7 +232,7 @@ fn shuffles() {
     }
 }
 
-/// Checks a join of numbers in all its forms.
+/// Checks all forms of a reduction.
 fn check_arithmetic(op: GroupArithmetic, value: fn(u32) -> u32, identity: u32, join: fn(u32, u32) -> u32) {
     let total = |case: &Case<'_>, is_in: &dyn Fn(usize) -> bool| {
         Some(
@@ -271,7 +271,7 @@ fn float_arithmetic() {
     fn of(f: fn(f32, f32) -> f32, a: u32, b: u32) -> u32 {
         f(f32::from_bits(a), f32::from_bits(b)).to_bits()
     }
-    // Small integers and powers of two: no sum or product is rounded.
+    // Small integers and powers of two, so that no sum or product is rounded.
     let small: fn(u32) -> u32 = |random| ((random % 100) as f32).to_bits();
     let power: fn(u32) -> u32 = |random| (if random.is_multiple_of(2) { 2_f32 } else { 0.5 }).to_bits();
     let any: fn(u32) -> u32 = |random| (random as f32 - 1e9).to_bits();
@@ -281,7 +281,7 @@ fn float_arithmetic() {
     check_arithmetic(FMax, any, f32::NEG_INFINITY.to_bits(), |a, b| of(f32::max, a, b));
 }
 
-/// A value of an inactive invocation is undefined; it is reported once it decides something.
+/// The value of an inactive invocation is undefined, and reported once a branch depends on it.
 #[test]
 fn values_of_inactive_invocations_are_undefined() {
     let code = |decides: bool| {

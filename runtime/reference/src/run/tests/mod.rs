@@ -1,4 +1,4 @@
-//! Tests of the engine on hand-made code.
+//! Tests of the engine with hand-made code.
 
 mod convergence;
 mod faults;
@@ -17,13 +17,13 @@ use crate::config::{Mode, Trace};
 use crate::finding::Finding;
 use crate::memory::device::Memory;
 
-/// Where the first allocation lies.
+/// The address of the first allocation.
 const BUFFER: u64 = 1 << 36;
 
-/// Registers that are left for constants.
+/// Registers reserved for constants.
 const CONSTANTS: u32 = 64;
 
-/// All that a barrier or atomic may order.
+/// Semantics that order everything.
 const ALL: Semantics = Semantics {
     acquire: true,
     release: true,
@@ -34,7 +34,7 @@ const ALL: Semantics = Semantics {
     volatile: false,
 };
 
-/// Puts code together. Jumps name blocks, which become instructions at the end.
+/// Assembles code. Jumps refer to blocks, which are replaced by instructions at the end.
 struct Assembler {
     code: Code,
 }
@@ -50,7 +50,7 @@ impl Assembler {
         Self { code }
     }
 
-    /// Begins a block of function 0, with the loops around it and the blocks that it goes forward to.
+    /// Begins a block of function 0, given the loops around it and its forward successors.
     fn block(&mut self, loops: &[u32], forward: &[u32]) {
         self.block_of(0, loops, forward);
     }
@@ -97,7 +97,7 @@ impl Assembler {
         d
     }
 
-    /// A condition that a register has a value.
+    /// Compares a register with a value.
     fn is(&mut self, a: Slot, value: u64) -> Slot {
         let b = self.constant(value);
         self.binary(Binary::IEqual, a, b)
@@ -109,7 +109,7 @@ impl Assembler {
         self.put(Inst::Binary { op: Binary::IAdd, bits: 32, d, a: d, b });
     }
 
-    /// The address of element `index` of 4 bytes after an address.
+    /// The address of the 4-byte element `index` after an address.
     fn element(&mut self, base: u64, index: Slot) -> Slot {
         let (d, a) = (self.slot(), self.constant(base));
         self.put(Inst::Index { bits: 32, d, a, index, stride: 4, count: 0 });
@@ -129,13 +129,13 @@ impl Assembler {
         self.load(Class::Device, pointer)
     }
 
-    /// Branches on whether a register has a value.
+    /// Branches depending on whether a register has a value.
     fn branch_if(&mut self, a: Slot, value: u64, yes: u32, no: u32) {
         let condition = self.is(a, value);
         self.put(Inst::Branch { condition, yes, no });
     }
 
-    /// How many invocations are here together.
+    /// The number of invocations that are here together.
     fn count(&mut self) -> Slot {
         let one = self.constant(1);
         self.group(GroupOp::Arithmetic(GroupArithmetic::IAdd, Scan::Reduce), 32, one, one)
@@ -206,16 +206,16 @@ impl Assembler {
     }
 }
 
-/// All modes, the adversarial ones with some seeds.
+/// All modes, with several seeds for the adversarial ones.
 fn modes() -> impl Iterator<Item = (bool, Option<u64>)> {
     [(false, None), (true, None)].into_iter().chain((0..8).flat_map(|seed| [(false, Some(seed)), (true, Some(seed))]))
 }
 
-/// How to run code.
+/// The parameters of a run.
 struct Run {
     program: Arc<Program>,
     groups: u32,
-    /// What the buffer holds before; the rest of its `words` are zero.
+    /// The initial contents of the buffer; the rest of its `words` are zero.
     input: Vec<u32>,
     words: usize,
     /// Whether the buffer is freed before it runs.
@@ -226,7 +226,7 @@ struct Run {
     trace: Option<Trace>,
 }
 
-/// What came of it.
+/// The outcome of a run.
 struct Outcome {
     result: Result<(), Box<Finding>>,
     found: Vec<Finding>,
@@ -283,7 +283,7 @@ impl Run {
         Outcome { result, found: findings.take(), words, trace: super::Log::take(&log) }
     }
 
-    /// What the buffer holds after it ran without any finding.
+    /// The contents of the buffer after a run without findings.
     fn words(&self) -> Vec<u32> {
         let Outcome { result, found, words, .. } = self.run();
         assert_eq!((result, found), (Ok(()), Vec::new()));

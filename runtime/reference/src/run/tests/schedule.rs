@@ -1,11 +1,11 @@
-//! Who runs when: fairness, deadlocks, budgets, and the trace of one.
+//! Scheduling: fairness, deadlocks, budgets, and traces.
 
 use super::*;
 use crate::code::SourceLine;
 use crate::finding::FindingKind;
 
-/// Every invocation spins until word `flag` of the buffer isn't 0, but for those whose `builtin` is `setter`: they set it.
-/// Then all write 7 after it.
+/// Every invocation spins until word `flag` of the buffer isn't 0, except those whose `builtin` is `setter`, which set
+/// it. Then all write 7 after it.
 fn wait_for(setter: u64, builtin: Builtin) -> Run {
     let mut asm = Assembler::new(32);
     asm.block(&[], &[1, 2]);
@@ -62,12 +62,12 @@ fn waiting_for_nobody() {
             run.threads = threads;
             let finding = run.run().result.unwrap_err();
             assert_eq!(finding.kind, FindingKind::Deadlock, "{finding}");
-            assert!(finding.message.contains("32 invocations of this workgroup go round"), "{finding}");
+            assert!(finding.message.contains("32 invocations of this workgroup spin"), "{finding}");
         }
     }
 }
 
-/// Invocation 0 waits for what the others would do after a barrier.
+/// Invocation 0 waits for something that the others would do after a barrier.
 #[test]
 fn waiting_at_a_barrier_for_each_other() {
     for (check, seed) in modes() {
@@ -90,7 +90,7 @@ fn waiting_at_a_barrier_for_each_other() {
     }
 }
 
-/// A spin lock that all invocations of several workgroups take to count up.
+/// A spin lock that all invocations of several workgroups take to increment a counter.
 #[test]
 fn locks() {
     let code = || {
@@ -117,7 +117,7 @@ fn locks() {
     }
 }
 
-/// An endless loop that never is as it was before.
+/// An endless loop whose state never repeats.
 #[test]
 fn step_budget() {
     let mut asm = Assembler::new(2);
@@ -140,7 +140,7 @@ fn step_budget() {
     }
 }
 
-/// A wait by the clock ends by itself, and a loop whose counter lies in the invocation's own memory isn't a circle.
+/// A wait for the clock ends by itself, and a loop with a counter in the invocation's own memory isn't a cycle.
 #[test]
 fn what_only_looks_like_spinning() {
     let mut asm = Assembler::new(2);
@@ -170,7 +170,7 @@ fn what_only_looks_like_spinning() {
     asm.runs(2).words();
 }
 
-/// All workgroups of a grid run, also where their number is odd.
+/// All workgroups of a grid run, even if their number is odd.
 #[test]
 fn whole_grids() {
     for groups in [0, 1, 3, 37] {
@@ -204,7 +204,7 @@ fn traces_one_invocation() {
     let sum = asm.binary(Binary::IAdd, id, here);
     asm.store(id, sum);
     asm.put(Inst::Return);
-    // The store is one SPIR-V instruction.
+    // The store is a single SPIR-V instruction.
     let first = asm.code.places.len() - 4;
     for place in &mut asm.code.places[first..first + 3] {
         place.word = 100;
