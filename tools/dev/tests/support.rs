@@ -1,4 +1,4 @@
-//! `docs/support.md` says what translates, as long as it is made anew when that changes.
+//! `docs/support.md` is up to date.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Kernel arguments as written on the command line: `u32:7`, `f32[]:1,2,3`, `f32[1024]:iota`, `u8[]:@file.bin`.
+//! Kernel arguments in the form of the command line: `u32:7`, `f32[]:1,2,3`, `f32[1024]:iota`, `u8[]:@file.bin`.
 
 use std::fs;
 use std::path::Path;
@@ -34,19 +34,19 @@ Arguments:
   surface:u8x4[640x480]          a surface on such an image, which --save can write as a picture
   Types: u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
 
-/// The type of an argument that is a value.
+/// The type of an argument that is a plain value.
 pub fn value_type(text: &str) -> Option<Scalar> {
     text.split_once(':').and_then(|(kind, _)| kind.parse().ok())
 }
 
-/// Parses the arguments of a kernel, and makes the images of textures and surfaces, whose names are the arguments' numbers.
+/// Parses the arguments of a kernel, and makes the images of textures and surfaces, which are named by argument number.
 pub fn parse_all(texts: &[impl AsRef<str>]) -> Result<(Vec<Argument>, Textures)> {
     let mut textures = Textures::default();
     let args = texts.iter().enumerate().map(|(index, text)| parse(text.as_ref(), &index.to_string(), &mut textures));
     Ok((args.collect::<Result<_>>()?, textures))
 }
 
-/// Parses what a module's reference is bound to, such as `table=texture:@photo.png`, and makes the image.
+/// Parses the binding of a module's reference, such as `table=texture:@photo.png`, and makes the image.
 pub fn bind(text: &str, textures: &mut Textures) -> Result<()> {
     let (name, object) = text.split_once('=').with_context(|| format!("`{text}`: expected a name and `=`"))?;
     let object = image_text::parse(object, name, textures)
@@ -56,7 +56,7 @@ pub fn bind(text: &str, textures: &mut Textures) -> Result<()> {
     Ok(())
 }
 
-/// Parses one argument, which has a name.
+/// Parses a named argument.
 fn parse(text: &str, name: &str, textures: &mut Textures) -> Result<Argument> {
     parse_unnamed(text, name, textures).with_context(|| format!("argument `{text}`"))
 }
@@ -91,7 +91,7 @@ fn parse_unnamed(text: &str, name: &str, textures: &mut Textures) -> Result<Argu
     Ok(Argument::Value(element(ty, value)?.collect()))
 }
 
-/// What stands between semicolons, those of inner structs excepted.
+/// The parts between semicolons, except those inside of inner structs.
 fn members_of(text: &str) -> Vec<&str> {
     let mut depth = 0_u32;
     let is_separator = |c: char| {
@@ -106,10 +106,10 @@ fn members_of(text: &str) -> Vec<&str> {
 }
 
 fn parse_len(ty: Scalar, text: &str) -> Result<usize> {
-    let len: usize = text.parse().ok().with_context(|| format!("`{text}` is no length"))?;
+    let len: usize = text.parse().ok().with_context(|| format!("`{text}` is not a length"))?;
     match (len as u64).checked_mul(ty.size() as u64) {
         Some(bytes) if bytes <= MAX_BUFFER_BYTES => Ok(len),
-        _ => bail!("more than a buffer may have ({MAX_BUFFER_BYTES} bytes)"),
+        _ => bail!("more than the limit of a buffer ({MAX_BUFFER_BYTES} bytes)"),
     }
 }
 
@@ -127,7 +127,7 @@ fn buffer(ty: Scalar, len: Option<usize>, init: Option<&str>) -> Result<Vec<u8>>
         return random(ty, needed(len)?, parameters);
     }
     if let Some(step) = call(init, "iota") {
-        let step = step.parse().ok().with_context(|| format!("`{step}` is no step"))?;
+        let step = step.parse().ok().with_context(|| format!("`{step}` is not a step"))?;
         return iota(ty, needed(len)?, step);
     }
     match (init, len) {
@@ -147,11 +147,11 @@ fn needed(len: Option<usize>) -> Result<usize> {
 
 fn checked(ty: Scalar, len: Option<usize>, bytes: Vec<u8>) -> Result<Vec<u8>> {
     if !bytes.len().is_multiple_of(ty.size()) {
-        bail!("{} bytes are no whole number of {ty} elements", bytes.len());
+        bail!("{} bytes are not a whole number of {ty} elements", bytes.len());
     }
     let elements = bytes.len() / ty.size();
     match len {
-        Some(len) if len != elements => bail!("{len} elements announced, {elements} given"),
+        Some(len) if len != elements => bail!("expected {len} elements, found {elements}"),
         _ => Ok(bytes),
     }
 }
@@ -166,7 +166,7 @@ fn iota(ty: Scalar, len: usize, step: u64) -> Result<Vec<u8>> {
     Ok(numbers.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// `SEED`, or `SEED,LOW,HIGH`: the same numbers on every machine, by the generator SplitMix64.
+/// `SEED`, or `SEED,LOW,HIGH`: the same numbers on every machine, from the generator SplitMix64.
 fn random(ty: Scalar, len: usize, parameters: &str) -> Result<Vec<u8>> {
     let parts: Vec<&str> = parameters.split(',').map(str::trim).collect();
     let (seed, range) = match parts[..] {
@@ -178,15 +178,15 @@ fn random(ty: Scalar, len: usize, parameters: &str) -> Result<Vec<u8>> {
         _ => bail!("expected random(SEED) or random(SEED,LOW,HIGH)"),
     };
     if range.is_some_and(|(low, high)| !(low < high && (high - low).is_finite())) {
-        bail!("`{parameters}` is no range");
+        bail!("`{parameters}` is not a range");
     }
-    let seed = seed.parse().ok().with_context(|| format!("`{seed}` is no seed"))?;
+    let seed = seed.parse().ok().with_context(|| format!("`{seed}` is not a seed"))?;
     let mut generator = SplitMix64::seed_from_u64(seed);
     let mut bytes = Vec::with_capacity(len.saturating_mul(ty.size()));
     for _ in 0..len {
         let word = generator.next_u64();
         let bits = match range {
-            // 24 bits: a fraction that f32 holds exactly, so that the end of the range is never reached by rounding.
+            // 24 bits, which f32 holds exactly, so that rounding never reaches the end of the range.
             Some((low, high)) => ty.round((word >> 40) as f64 / f64::from(1 << 24) * (high - low) + low),
             None => word,
         };
@@ -244,7 +244,7 @@ mod tests {
         let expected = [
             [1, 0, 0, 0, 0, 0, 0, 0],
             [8, 7, 6, 5, 4, 3, 2, 1],
-            // The inner struct ends at a multiple of 2, the number after it begins at one of 4.
+            // The inner struct ends at a multiple of 2, and the number after it begins at a multiple of 4.
             [2, 0, 3, 4, 5, 0, 0, 0],
             [6, 0, 0, 0, 0, 0, 0, 0],
             [0; 8],
@@ -262,8 +262,8 @@ mod tests {
         let path = file.path().display().to_string();
         assert_eq!(bytes(&format!("u16[]:@{path}")), [1, 2, 3, 4]);
         assert_eq!(bytes(&format!("u16[2]:@{path}")), [1, 2, 3, 4]);
-        bad(&format!("u16[3]:@{path}"), "3 elements announced, 2 given");
-        bad(&format!("u64[]:@{path}"), "no whole number");
+        bad(&format!("u16[3]:@{path}"), "expected 3 elements, found 2");
+        bad(&format!("u64[]:@{path}"), "not a whole number");
         bad("u8[]:@no/such/file", "no/such/file");
     }
 
@@ -296,7 +296,7 @@ mod tests {
     fn slips() {
         bad("u8:256", "does not fit u8");
         bad("u8", "expected a value");
-        bad("u9:1", "`u9` is no type");
+        bad("u9:1", "`u9` is not a type");
         bad("u8[x]:1", "no length");
         bad("u8[]:iota", "expected a length");
         bad("u8[300]:iota", "256 does not fit u8");
@@ -308,10 +308,10 @@ mod tests {
         bad("f32[1]:random(1,nan,2)", "no range");
         bad("u8[4]:iota(100)", "300 does not fit u8");
         bad("u8[4]:iota(-1)", "no step");
-        bad("u8[3]:1,2", "3 elements announced, 2 given");
+        bad("u8[3]:1,2", "expected 3 elements, found 2");
         bad("u8[]:1,,2", "no integer");
         bad("bytes:1", "hexadecimal");
-        bad("u64[99999999999999999]:1", "more than a buffer");
+        bad("u64[99999999999999999]:1", "more than the limit of a buffer");
         bad("", "no type");
     }
 }

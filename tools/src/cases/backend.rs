@@ -1,4 +1,4 @@
-//! What a device has to do for launch cases to run on it.
+//! The interface between launch cases and devices.
 
 use std::collections::BTreeMap;
 
@@ -12,43 +12,43 @@ pub trait Backend {
     /// The device's name.
     fn name(&self) -> String;
 
-    /// Loads the case's module, launches its kernel once, waits, and reads every buffer and the wanted variables.
+    /// Loads the case's module, launches its kernel once, waits, and reads every buffer and the requested variables.
     fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure>;
 }
 
-/// What a launch left behind.
+/// The results of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
-    /// The whole contents of each buffer; `None` for arguments, or members of structs, that are no buffers.
+    /// The contents of each buffer; `None` for arguments or struct members that are not buffers.
     pub buffers: Vec<Option<Vec<u8>>>,
     /// The first bytes of each module variable in [`Prepared::read_globals`].
     pub globals: BTreeMap<String, Vec<u8>>,
     /// The elements of each image.
     pub images: BTreeMap<String, Vec<u8>>,
-    /// What the reference device found on the way.
+    /// Findings of the reference device during the launch.
     pub findings: Vec<Finding>,
     /// How often warps executed `pmevent`, for each event.
     pub counters: [u64; Counters::COUNT as usize],
 }
 
-/// Why a case has no outputs.
+/// The reason why a case has no outputs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The module or the launch was refused, with this diagnostic: what a case with `error` waits for.
+    /// The module or the launch was refused with this diagnostic, which a case with `error` expects.
     #[error("{0}")]
     Refused(String),
-    /// It needs more of a resource than the device has; the message has both numbers.
+    /// The case needs more of a resource than the device has. The message has both numbers.
     #[error("{0}")]
     TooLarge(String),
-    /// The reference device found something that the kernel can't go on after; that is the last of these.
+    /// The reference device stopped the kernel with the last one of these findings.
     #[error("{}", findings_text(.0))]
     Fault(Vec<Finding>),
-    /// Something else went wrong: out of memory, a lost device.
+    /// Any other error, such as exhausted memory or a lost device.
     #[error("{0}")]
     Broken(String),
 }
 
-/// Findings in words, one below the other.
+/// Findings as text, one below the other.
 pub fn findings_text(findings: &[Finding]) -> String {
     findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Finding launch cases in files and directories, and judging their outcome.
+//! Finds launch cases in files and directories, and judges their outcome.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,12 +12,12 @@ use super::prepare::{Expectation, Prepared, Subject, prepare};
 use super::spec::{self, CaseSpec, Tables};
 use super::{Backend, CaseError, Failure, Outputs};
 
-/// A case and where it comes from.
+/// A case and its origin.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The file it stands in.
+    /// The file that contains the case.
     pub file: PathBuf,
-    /// Its JSON path there: `$`, or `$[index]` in an array.
+    /// The JSON path in the file: `$`, or `$[index]` in an array.
     pub path: String,
     /// The case as written.
     pub spec: CaseSpec,
@@ -25,19 +25,19 @@ pub struct Case {
     pub tables: Arc<Tables>,
 }
 
-/// Whether a case came out as it must.
+/// The verdict on a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As expected.
+    /// The outcome is as expected.
     Passed,
-    /// Not as expected, and how.
+    /// The outcome is not as expected, for this reason.
     Failed(String),
-    /// The device has not enough of something for it: of what, how much it needs, and how much there is.
+    /// The device lacks resources: which one, how much the case needs, and how much there is.
     LeftOut(String),
 }
 
 impl Case {
-    /// Reads all cases of a file. Two of the same name are an error: reports could not tell them apart.
+    /// Reads all cases of a file. Names must be unique, because reports identify cases by name.
     pub fn load(file: &Path) -> Result<Vec<Case>, CaseError> {
         let loaded = spec::load(file)?;
         let mut names = HashSet::new();
@@ -53,17 +53,17 @@ impl Case {
         Ok(cases)
     }
 
-    /// The name that reports give it: `file:name`.
+    /// The name in reports: `file:name`.
     pub fn label(&self) -> String {
         format!("{}:{}", self.file.display(), self.spec.name)
     }
 
-    /// Reads what it refers to and checks it.
+    /// Reads all files that the case refers to, and checks the case.
     pub fn prepare(&self) -> Result<Prepared, CaseError> {
         prepare(&self.spec, &self.tables, &self.file, &self.path)
     }
 
-    /// Prepares it, runs it and judges the outcome.
+    /// Prepares and runs the case, and judges the outcome.
     pub fn run(&self, backend: &mut dyn Backend) -> Verdict {
         match self.prepare() {
             Ok(prepared) => judge(&prepared.expectation, &backend.run(&prepared)),
@@ -72,7 +72,7 @@ impl Case {
     }
 }
 
-/// Judges the outcome of a run. A case that expects nothing fails: it would pass whatever the kernel does.
+/// Judges the outcome of a run. A case without expectations fails, because it would pass whatever the kernel does.
 pub fn judge(expectation: &Expectation, outcome: &Result<Outputs, Failure>) -> Verdict {
     let complaint = match (expectation, outcome) {
         (Expectation::Error(part), Err(Failure::Refused(message) | Failure::TooLarge(message)))
@@ -112,12 +112,12 @@ impl Outputs {
 pub struct Found {
     /// The cases, by path and then in file order.
     pub cases: Vec<Case>,
-    /// JSON files in directories that hold something else.
+    /// JSON files in directories that contain no cases.
     pub skipped: Vec<PathBuf>,
 }
 
-/// Loads the given files, and the case files under the given directories. There, JSON files in which no object has an
-/// `entry` key are passed over; files that are named are always taken for case files.
+/// Loads the given files, and the case files under the given directories. In directories, JSON files without an object
+/// that has an `entry` key are skipped. Files given by name are always treated as case files.
 pub fn find(paths: &[PathBuf]) -> Result<Found, CaseError> {
     let mut found = Found::default();
     for path in paths {
@@ -138,7 +138,7 @@ fn walk(directory: &Path, found: &mut Found) -> Result<(), CaseError> {
     }
     paths.sort();
     for path in paths {
-        // A link to a directory could lead in circles.
+        // A link to a directory could lead to a cycle.
         if path.is_dir() && !path.is_symlink() {
             walk(&path, found)?;
         } else if path.is_file() && path.extension().is_some_and(|extension| extension == "json") {

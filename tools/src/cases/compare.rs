@@ -1,6 +1,7 @@
-//! Compares what a launch left behind with what a case expects.
+//! Compares the results of a launch with the expectations of a case.
 //!
-//! Bits decide. A [`Tolerance`] widens that for floats; infinities and NaNs never pass as close to a number.
+//! Elements are compared by their bits. A [`Tolerance`] relaxes that for floats, but infinities and NaNs are never
+//! close to a number.
 
 use std::fmt;
 
@@ -8,17 +9,17 @@ use super::Scalar;
 use super::prepare::{Check, Subject, Tolerance};
 use super::spec::NanRule;
 
-/// How many differing elements a [`Mismatch`] keeps.
+/// Maximum number of differing elements that a [`Mismatch`] stores.
 pub const MAX_SHOWN: usize = 4;
 
-/// An element that is not as expected.
+/// An element that differs from the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Index in the buffer or variable.
     pub index: usize,
     /// Expected bits.
     pub expected: u64,
-    /// Bits that were there.
+    /// Actual bits.
     pub got: u64,
 }
 
@@ -27,19 +28,19 @@ pub struct Difference {
 pub struct Mismatch {
     /// Buffer or variable.
     pub subject: Subject,
-    /// Type that was compared.
+    /// Type of the comparison.
     pub ty: Scalar,
     /// Number of elements that were compared.
     pub compared: usize,
-    /// Number of elements that differ, those included that are not there at all.
+    /// Number of differing elements, including missing ones.
     pub differing: usize,
-    /// Number of elements that are not there because too few bytes came back.
+    /// Number of missing elements, because too few bytes were returned.
     pub missing: usize,
     /// The first [`MAX_SHOWN`] differing elements.
     pub first: Vec<Difference>,
 }
 
-/// Compares the whole contents of the check's subject; `None` if all is as expected.
+/// Compares the contents of the check's subject. `None` if they are as expected.
 pub fn compare(check: &Check, got: &[u8]) -> Option<Mismatch> {
     let ty = check.expected.ty;
     let start = check.offset.saturating_mul(ty.size()).min(got.len());
@@ -59,7 +60,7 @@ pub fn compare(check: &Check, got: &[u8]) -> Option<Mismatch> {
     (differing > 0).then(|| Mismatch { subject: check.subject.clone(), ty, compared, differing, missing, first })
 }
 
-/// Whether an element passes.
+/// Whether an element is accepted.
 pub fn accepts(ty: Scalar, tolerance: &Tolerance, expected: u64, got: u64) -> bool {
     if expected == got {
         return true;
@@ -101,7 +102,7 @@ impl fmt::Display for Mismatch {
             }
         }
         if self.missing > 0 {
-            write!(f, " ({} elements did not come back)", self.missing)?;
+            write!(f, " ({} elements are missing)", self.missing)?;
         } else if self.differing > self.first.len() {
             write!(f, "; …")?;
         }
@@ -194,7 +195,7 @@ mod tests {
         let rel = Tolerance { rel: Some(0.5), ..Default::default() };
         assert!(accepts_text(Scalar::Bf16, rel, "-8", "-12"));
         assert!(!accepts_text(Scalar::Bf16, rel, "-8", "-13"));
-        // The bound is relative to the expected value, not to the larger one.
+        // The limit is relative to the expected value, not to the larger one.
         assert!(!accepts_text(Scalar::F32, rel, "0", "1e-30"));
     }
 
@@ -221,7 +222,7 @@ mod tests {
         assert!(accepts_text(Scalar::F32, Tolerance::default(), "0x7fc00000", "0xffffffff"));
         assert!(!accepts_text(Scalar::F32, bits, "0x7fc00000", "0x7fc00001"));
         assert!(accepts_text(Scalar::F32, bits, "0x7fc00001", "0x7fc00001"));
-        // The same bits as an integer are a plain number.
+        // As an integer, the same bits are a plain number.
         assert!(!accepts_text(Scalar::U32, Tolerance::default(), "0x7fc00000", "0xffffffff"));
     }
 }

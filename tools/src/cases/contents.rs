@@ -1,4 +1,4 @@
-//! Contents of buffers, variables and images: from the forms that a case has for numbers to bytes.
+//! Contents of buffers, variables and images: converts the numbers of a case to bytes.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::literal::Literal;
 use super::spec::{GlobalSpec, Tables};
 use super::{CaseError, Scalar};
 
-/// Largest buffer that a case may ask for in bytes; more is taken for a slip of the pen.
+/// Maximum bytes of a buffer in a case. A larger number is probably a mistake.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 34;
 
 /// Typed bytes.
@@ -19,7 +19,7 @@ pub struct Array {
     pub bytes: Vec<u8>,
 }
 
-/// Where a part of a case stands, for messages and for relative paths.
+/// The position of a part of a case, for messages and for relative paths.
 #[derive(Clone, Copy)]
 pub(super) struct CasePath<'a> {
     pub file: &'a Path,
@@ -32,13 +32,13 @@ impl CasePath<'_> {
         CaseError::new(self.file, self.path, message)
     }
 
-    /// Does something at a place below this one.
+    /// Runs an action at a position below this one.
     pub fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
         let path = format!("{}{key}", self.path);
         action(CasePath { path: &path, ..self })
     }
 
-    /// What paths are relative to.
+    /// The folder that relative paths start from.
     pub fn folder(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new(""))
     }
@@ -48,13 +48,13 @@ impl CasePath<'_> {
         let wrong = |message: String| self.error(format!("{}: {message}", path.display()));
         let size = fs::metadata(&path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BUFFER_BYTES {
-            return Err(wrong(format!("{size} bytes are more than a buffer may have ({MAX_BUFFER_BYTES})")));
+            return Err(wrong(format!("{size} bytes are more than the limit of a buffer ({MAX_BUFFER_BYTES})")));
         }
         fs::read(&path).map_err(|error| wrong(error.to_string()))
     }
 }
 
-/// The ways to write the elements of an array.
+/// The forms of an array's elements.
 pub(super) struct Contents<'a> {
     pub data: Option<&'a Vec<Literal>>,
     pub bits: Option<&'a str>,
@@ -84,7 +84,7 @@ macro_rules! contents {
 pub(super) use contents;
 
 impl Contents<'_> {
-    /// How many of the ways are used; exactly one must be.
+    /// Number of forms in use, which must be one.
     pub fn count(&self) -> usize {
         let Self { data, bits, file, table, zeros, fill, .. } = self;
         let given = [data.is_some(), bits.is_some(), file.is_some(), table.is_some(), zeros.is_some(), fill.is_some()];
@@ -125,13 +125,13 @@ impl Contents<'_> {
             bytes = vec![0; array_len(place, self.zeros.unwrap_or(0), ty)? * ty.size()];
         }
         if bytes.len() % ty.size() != 0 {
-            return Err(place.error(format!("{} bytes are no whole number of {ty} elements", bytes.len())));
+            return Err(place.error(format!("{} bytes are not a whole number of {ty} elements", bytes.len())));
         }
         Ok(Array { ty, bytes })
     }
 }
 
-/// Words such as `3f800000` and `00000000*12`: bit patterns in the type's full width, and how often each comes.
+/// Words such as `3f800000` and `00000000*12`: bit patterns of the type's full width, with a repeat count.
 fn bit_patterns(place: CasePath<'_>, text: &str, ty: Scalar) -> Result<Vec<u8>, CaseError> {
     let mut bytes = Vec::new();
     for word in text.split_ascii_whitespace() {
@@ -143,25 +143,25 @@ fn bit_patterns(place: CasePath<'_>, text: &str, ty: Scalar) -> Result<Vec<u8>, 
         let count = count.parse().map_err(|_| place.error(format!("`{word}`: expected a number after `*`")))?;
         let most = (MAX_BUFFER_BYTES - bytes.len() as u64) / ty.size() as u64;
         if count > most {
-            return Err(place.error(format!("`{word}`: more than a buffer may have ({MAX_BUFFER_BYTES} bytes)")));
+            return Err(place.error(format!("`{word}`: more than the limit of a buffer ({MAX_BUFFER_BYTES} bytes)")));
         }
         bytes.extend(ty.to_bytes(bits).collect::<Vec<u8>>().repeat(array_len(place, count, ty)?));
     }
     Ok(bytes)
 }
 
-/// `len` elements of a file's bytes, from byte `start` on.
+/// `len` elements from a file's bytes, from byte `start` on.
 fn part(place: CasePath<'_>, bytes: &[u8], start: u64, len: u64, ty: Scalar) -> Result<Vec<u8>, CaseError> {
     let size = array_len(place, len, ty)?;
     let start = usize::try_from(start).ok();
     let part = start.and_then(|start| bytes.get(start..start.checked_add(size * ty.size())?));
-    part.map(<[u8]>::to_vec).ok_or_else(|| place.error(format!("the file ends before: it has {} bytes", bytes.len())))
+    part.map(<[u8]>::to_vec).ok_or_else(|| place.error(format!("the file is too short: it has {} bytes", bytes.len())))
 }
 
 /// The bytes of a table.
 fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>, CaseError> {
     let table = place.tables.get(name).ok_or_else(|| place.error(format!("there is no table `{name}`")))?;
-    // A table that names another one could lead in circles.
+    // Tables can't refer to tables, which could lead to a cycle.
     let tables = Tables::new();
     let path = format!("$.tables.{name}");
     Ok(global_array(CasePath { path: &path, tables: &tables, ..place }, table)?.bytes)
@@ -172,7 +172,7 @@ pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usi
         Some(bytes) if bytes <= MAX_BUFFER_BYTES => {
             usize::try_from(len).map_err(|_| place.error("more elements than this machine can address"))
         }
-        _ => Err(place.error(format!("{len} elements are more than a buffer may have ({MAX_BUFFER_BYTES} bytes)"))),
+        _ => Err(place.error(format!("{len} elements are more than the limit of a buffer ({MAX_BUFFER_BYTES} bytes)"))),
     }
 }
 
@@ -185,7 +185,7 @@ pub(super) fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseErro
     place.at(".type", |place| name.parse().map_err(|message: String| place.error(message)))
 }
 
-/// The bytes that pairs of hexadecimal digits stand for; `None` for any other text, the empty one included.
+/// Bytes from pairs of hexadecimal digits; `None` for any other text, including an empty one.
 pub fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     hex::decode(text).ok().filter(|bytes| !bytes.is_empty())
 }

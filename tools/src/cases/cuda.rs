@@ -1,4 +1,4 @@
-//! Runs launch cases on CUDA: the reference that our own results are held against.
+//! Runs launch cases on CUDA, the reference for our own results.
 
 use super::backend::{Backend, Failure, Outputs};
 use super::cuda_images::Images;
@@ -8,7 +8,7 @@ use crate::cuda::{Context, CudaError, Launch, Memory, Module};
 
 /// CUDA on the first NVIDIA device.
 pub struct CudaBackend {
-    /// `None` after a failure: a kernel's fault would poison everything that follows in its context.
+    /// `None` after a failure, because a kernel's fault makes the context unusable.
     context: Option<Context>,
     name: String,
 }
@@ -62,21 +62,21 @@ fn run(context: &Context, case: &Prepared) -> Result<Outputs, CudaError> {
     Ok(outputs)
 }
 
-/// What a case's arguments are made of on CUDA.
+/// A case's arguments on CUDA.
 pub struct Made<'c> {
-    /// One for each part.
+    /// One for each part of an argument.
     parts: Vec<Part<'c>>,
     images: Images<'c>,
-    /// The bytes of every parameter.
+    /// The bytes of each parameter.
     pub bytes: Vec<Vec<u8>>,
 }
 
 enum Part<'c> {
-    /// By value.
+    /// Passed by value.
     Value,
     Buffer(Memory<'c>),
     Object(Object<'c>),
-    /// A buffer, and what the handles in it stand for.
+    /// A buffer, and the objects of the handles in it.
     Handles {
         memory: Memory<'c>,
         _objects: Vec<Object<'c>>,
@@ -84,7 +84,7 @@ enum Part<'c> {
 }
 
 impl<'c> Made<'c> {
-    /// Makes buffers, images and objects of a case.
+    /// Makes the buffers, images and objects of a case.
     pub fn new(context: &'c Context, case: &Prepared) -> Result<Self, CudaError> {
         let images = Images::new(context, &case.textures)?;
         let part = |arg: &Argument| {
@@ -115,7 +115,7 @@ impl<'c> Made<'c> {
         case.textures.references.iter().try_for_each(|(name, object)| self.images.bind(module, name, object))
     }
 
-    /// What the buffers and images hold.
+    /// Reads the buffers and images.
     pub fn read(&self) -> Result<Outputs, CudaError> {
         let mut outputs = Outputs { images: self.images.read()?, ..Outputs::default() };
         for part in &self.parts {

@@ -1,4 +1,4 @@
-//! Images of launch cases on CUDA, and what is made on them.
+//! Images of launch cases on CUDA, and objects on them.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ struct MadeImage<'c> {
 
 enum Made<'c> {
     Array(Array<'c>),
-    /// Linear or pitched.
+    /// Linear or pitched memory.
     Plain(Memory<'c>),
 }
 
@@ -129,7 +129,7 @@ impl<'c> MadeImage<'c> {
     }
 }
 
-/// Bytes of a row, rows, slices or layers.
+/// Bytes of a row, number of rows, and slices or layers.
 fn extent(memory: &ImageMemory, [width, height, depth]: [u64; 3]) -> [usize; 3] {
     [width * memory.format().bytes(), height, depth].map(|size| size as usize)
 }

@@ -1,4 +1,4 @@
-//! Runs launch cases through the runtime: on a Vulkan device or the reference device.
+//! Runs launch cases through the runtime, on a Vulkan device or the reference device.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ use crate::watch;
 /// A device of the runtime.
 pub struct DeviceBackend {
     opener: Opener,
-    /// `None` after a failure: a lost device answers nothing any more.
+    /// `None` after a failure, because a lost device no longer responds.
     device: Option<Device>,
     name: String,
-    /// Messages of the validation layers that were seen before.
+    /// Number of messages of the validation layers that were handled already.
     validation_messages: usize,
     options: LoadOptions,
     max_dispatch_time: Option<Duration>,
 }
 
-/// How the device was opened, to open it again.
+/// How to reopen the device.
 enum Opener {
     Selector(DeviceSelector, InstanceOptions),
     Reference(Config),
@@ -42,17 +42,17 @@ impl Opener {
 }
 
 impl DeviceBackend {
-    /// Opens a device; `validation` as in [`InstanceOptions`]. Under validation a case with a message fails.
+    /// Opens a device. `validation` is as in [`InstanceOptions`]. With validation, any message fails the case.
     pub fn open(selector: &DeviceSelector, validation: Option<bool>) -> Result<Self, Error> {
         Self::open_with(selector, InstanceOptions { validation, ..Default::default() })
     }
 
-    /// Opens a device of an instance with these options.
+    /// Opens a device of an instance with options.
     pub fn open_with(selector: &DeviceSelector, options: InstanceOptions) -> Result<Self, Error> {
         Self::new(Opener::Selector(selector.clone(), options))
     }
 
-    /// Makes a reference device. A case in which it finds something fails.
+    /// Makes a reference device. Any finding fails the case.
     pub fn reference(config: Config) -> Result<Self, Error> {
         Self::new(Opener::Reference(config))
     }
@@ -71,42 +71,42 @@ impl DeviceBackend {
         })
     }
 
-    /// With arithmetic that is as exact as this.
+    /// Sets the accuracy of arithmetic.
     #[must_use]
     pub fn with_math(self, math: Math) -> Self {
         Self { options: LoadOptions { math, ..self.options }, ..self }
     }
 
-    /// With so much device memory for what kernels print and allocate.
+    /// Sets the device memory for kernels' output and allocations.
     #[must_use]
     pub fn with_sizes(self, sizes: ServiceSizes) -> Self {
         Self { options: LoadOptions { sizes, ..self.options }, ..self }
     }
 
-    /// With translations from the user's cache.
+    /// Uses the user's cache of translations.
     #[must_use]
     pub fn with_cache(self) -> Self {
         Self { options: LoadOptions { cached: true, ..self.options }, ..self }
     }
 
-    /// With kernels that check their accesses, if the device doesn't.
+    /// Makes kernels check their accesses, if the device doesn't.
     #[must_use]
     pub fn with_checks(self, check_accesses: bool) -> Self {
         Self { options: LoadOptions { check_accesses, ..self.options }, ..self }
     }
 
-    /// With grids that are submitted in parts, of at most about this time each.
+    /// Submits grids in parts, of at most about this time each.
     #[must_use]
     pub fn with_max_dispatch_time(self, time: Option<Duration>) -> Self {
         Self { max_dispatch_time: time, ..self }
     }
 
-    /// The device, unless the last case has broken it.
+    /// The device, unless the last case has made it unusable.
     pub fn device(&self) -> Option<&Device> {
         self.device.as_ref()
     }
 
-    /// A failure if the validation layers have said something since this was last asked.
+    /// Fails if the validation layers have reported something since the last call.
     fn check_validation(&mut self, device: &Device) -> Result<(), Failure> {
         let messages = messages_of(device);
         let new = messages.get(self.validation_messages..).unwrap_or_default().join("\n");
@@ -115,7 +115,7 @@ impl DeviceBackend {
     }
 }
 
-/// What the validation layers have said so far.
+/// All messages of the validation layers so far.
 fn messages_of(device: &Device) -> Vec<String> {
     device.instance().map_or_else(Vec::new, |instance| instance.validation_messages())
 }
@@ -124,7 +124,7 @@ fn messages_of(device: &Device) -> Vec<String> {
 pub struct Steps<'a> {
     /// Loads the module.
     pub load: &'a dyn Fn(&Device) -> Result<Module, Error>,
-    /// Looks at the kernel before its launch, and may refuse that.
+    /// Checks the kernel before its launch, and may refuse it.
     pub check: &'a dyn Fn(&Kernel) -> Result<(), String>,
 }
 
@@ -141,17 +141,17 @@ impl Backend for DeviceBackend {
 }
 
 impl DeviceBackend {
-    /// How it loads PTX.
+    /// The options for loading PTX.
     pub fn options(&self) -> LoadOptions {
         self.options
     }
 
-    /// As [`Backend::run`], by these steps; nothing reads the case's PTX.
+    /// Like [`Backend::run`], by these steps. The case's PTX is not used.
     pub fn run_by(&mut self, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, Failure> {
         let device = match self.device.take() {
             Some(device) => device,
             None => {
-                // With it comes a new log.
+                // A new device has a new log.
                 self.validation_messages = 0;
                 self.opener.open().map_err(failure)?
             }
@@ -168,7 +168,7 @@ impl DeviceBackend {
     }
 }
 
-/// Adds what was found beside the results or beside what stopped the kernel.
+/// Adds findings to the results, or to the findings that stopped the kernel.
 fn with_findings(result: Result<Outputs, Failure>, found: Vec<Finding>) -> Result<Outputs, Failure> {
     match result {
         Ok(outputs) => Ok(Outputs { findings: found, ..outputs }),
@@ -199,8 +199,8 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
     }
     let made = Made::new(device, case).map_err(failure)?;
     made.bind(&module, case).map_err(failure)?;
-    // SAFETY: whoever names kernel and arguments answers for them. Where that isn't the caller, as on the command line, this
-    // process runs nothing else, and another one watches it.
+    // SAFETY: the caller is responsible for kernel and arguments. If they come from elsewhere, as on the command line,
+    // this process runs nothing else, and another process watches it.
     let launched = unsafe { kernel.launch(&LaunchConfig::from(case), &made.arguments(case)) };
     launched.map_err(failure)?;
     device.synchronize().map_err(failure)?;
@@ -214,20 +214,20 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
     Ok(outputs)
 }
 
-/// What a case's arguments are made of on a device.
+/// A case's arguments on a device.
 pub struct Made {
-    /// One for each part.
+    /// One for each part of an argument.
     parts: Vec<Part>,
     images: Images,
     bytes: Vec<Vec<u8>>,
 }
 
 enum Part {
-    /// By value.
+    /// Passed by value.
     Value,
     Buffer(Buffer),
     Object(MadeObject),
-    /// A buffer, and what the handles in it stand for.
+    /// A buffer, and the objects of the handles in it.
     Handles {
         buffer: Buffer,
         _objects: Vec<MadeObject>,
@@ -235,7 +235,7 @@ enum Part {
 }
 
 impl Part {
-    /// The address or the handle that is passed.
+    /// The address or handle to pass.
     fn address(&self) -> Option<u64> {
         match self {
             Self::Value => None,
@@ -246,7 +246,7 @@ impl Part {
 }
 
 impl Made {
-    /// Makes buffers, images and objects of a case.
+    /// Makes the buffers, images and objects of a case.
     pub fn new(device: &Device, case: &Prepared) -> Result<Self, Error> {
         let images = Images::new(device, &case.textures)?;
         let part = |arg: &Argument| {
@@ -278,7 +278,7 @@ impl Made {
         let mut parts = self.parts.iter();
         let mut list = Vec::new();
         for (arg, bytes) in case.args.iter().zip(&self.bytes) {
-            // Of an argument that is no struct, the only part.
+            // An argument that is not a struct is its own only part.
             let own: Vec<&Part> = parts.by_ref().take(arg.parts().len()).collect();
             list.push(match (arg, &own[..]) {
                 (Argument::Buffer(_), [Part::Buffer(buffer)]) => Arg::Pointer(buffer),
@@ -291,7 +291,7 @@ impl Made {
         list
     }
 
-    /// What the buffers and images hold.
+    /// Reads the buffers and images.
     pub fn read(&self) -> Result<Outputs, Error> {
         let mut outputs = Outputs { images: self.images.read()?, ..Outputs::default() };
         for part in &self.parts {
@@ -304,7 +304,7 @@ impl Made {
     }
 }
 
-/// Errors that the runtime finds before the device sees anything are refusals.
+/// Turns an error into a failure. Errors that were found before anything reached the device are refusals.
 fn failure(error: Error) -> Failure {
     match error {
         Error::Translation(diagnostics) if diagnostics.list.iter().all(|one| is_limit(&one.kind)) => {
@@ -336,8 +336,7 @@ fn is_limit(kind: &ErrorKind) -> bool {
     matches!(kind, ErrorKind::Limit { .. })
 }
 
-/// One line for each diagnostic, without the quoted source: a case that waits for certain words must not find them
-/// there.
+/// One line for each diagnostic, without the quoted source, so that a case's expected words are not found there.
 fn messages(diagnostics: &Diagnostics) -> String {
     let source = &diagnostics.source;
     let line = |diagnostic: &ptx2spv_translator::Diagnostic| {

@@ -1,4 +1,4 @@
-//! Images of launch cases on a device, and what is made on them.
+//! Images of launch cases on a device, and objects on them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Images {
 }
 
 enum MadeImage {
-    /// An array, and whether textures are on all of its levels.
+    /// An array, and whether textures use all of its levels.
     Array(MipmappedArray, bool),
     Linear(Buffer, TexelFormat),
     Pitched {
@@ -37,7 +37,7 @@ pub enum MadeObject {
 }
 
 impl MadeObject {
-    /// What kernels know it by.
+    /// The handle for kernels.
     pub fn handle(&self) -> u64 {
         match self {
             Self::Texture(texture) => texture.handle(),
@@ -46,7 +46,7 @@ impl MadeObject {
         }
     }
 
-    /// As an argument.
+    /// The object as an argument.
     pub fn argument(&self) -> Arg<'_> {
         match self {
             Self::Texture(texture) => texture.into(),
@@ -99,7 +99,7 @@ impl Images {
     }
 
     fn image(&self, name: &str) -> Result<&MadeImage, Error> {
-        // The case was checked.
+        // The case was checked for this.
         self.list.get(name).ok_or_else(|| Error::NoVariable(name.to_owned()))
     }
 }
@@ -146,7 +146,7 @@ impl MadeImage {
     fn array(&self) -> Result<ptx2spv_runtime::Array, Error> {
         match self {
             Self::Array(array, _) => array.level(0),
-            // The case was checked.
+            // The case was checked for this.
             _ => Err(ptx2spv_runtime::TextureError::NotForSurfaces.into()),
         }
     }
@@ -168,7 +168,7 @@ impl MadeImage {
     }
 }
 
-/// Rows with a pitch between their beginnings; what is between them is zero.
+/// Inserts zeros between rows to get a pitch.
 pub fn with_pitch(bytes: &[u8], width: u32, height: u32, pitch: u32, format: TexelFormat) -> Vec<u8> {
     let row = width as usize * format.bytes() as usize;
     let mut pitched = vec![0; pitch as usize * height as usize];
@@ -178,7 +178,7 @@ pub fn with_pitch(bytes: &[u8], width: u32, height: u32, pitch: u32, format: Tex
     pitched
 }
 
-/// The rows alone.
+/// Removes the bytes between rows.
 pub fn without_pitch(bytes: &[u8], width: u32, pitch: u32, format: TexelFormat) -> Vec<u8> {
     let row = width as usize * format.bytes() as usize;
     bytes.chunks_exact(pitch as usize).flat_map(|pitched| &pitched[..row]).copied().collect()

@@ -1,4 +1,4 @@
-//! Images of launch cases, and textures, surfaces and samplers on them, as they stand in a JSON file.
+//! Images of launch cases, and their textures, surfaces and samplers, in the form of a JSON file.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::literal::Literal;
 
-/// Memory for textures and surfaces. The elements are in the forms of a buffer's, without them zeros: all channels of an
-/// element, elements of a row, rows, slices or layers, and then the next level.
+/// Memory for textures and surfaces. The elements have the same forms as those of a buffer, and are zeros by default.
+/// Their order is: channels of an element, elements of a row, rows, slices or layers, levels.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageSpec {
@@ -17,46 +17,46 @@ pub struct ImageSpec {
     /// Channels of an element: 1, 2 or 4.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub channels: u32,
-    /// What elements are indexed by.
+    /// The dimensions.
     pub shape: Shape,
-    /// Width, height and depth, layers or cubes in elements, as many as the shape has.
+    /// Width, height, and depth, layers or cubes, in elements; as many numbers as the shape has dimensions.
     pub size: Vec<u32>,
     /// Levels of a mip-mapped array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<u32>,
-    /// Bytes from row to row, if the shape is `pitched`.
+    /// Bytes from one row to the next, for the shape `pitched`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pitch: Option<u32>,
     /// Whether surfaces can be made on the array.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub surface: bool,
-    /// Channels' numbers.
+    /// The numbers of all channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Vec<Literal>>,
-    /// File with the bytes, little endian.
+    /// File with the bytes, little-endian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// First byte of the file that counts, with `len` numbers from there on; without, the whole file does.
+    /// First byte to use of the file, for `len` numbers. By default, the whole file is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each number, with blanks between them.
+    /// Bit patterns in hexadecimal, one for each number, separated by blanks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bits: Option<String>,
     /// Name of a table of the case file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// How many zeros.
+    /// Number of zeros.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zeros: Option<u64>,
-    /// Every one of `len` numbers.
+    /// The value of `len` equal numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<Literal>,
-    /// Length that goes with `fill` and `at`, in numbers.
+    /// The number of numbers, for `fill` and `at`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
 }
 
-/// What an image's elements are indexed by.
+/// The dimensions of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "named as CUDA names them")]
 pub enum Shape {
@@ -80,7 +80,7 @@ pub enum Shape {
     Pitched,
 }
 
-/// A texture, a surface or a sampler: exactly one.
+/// A texture, a surface or a sampler, exactly one of them.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ObjectSpec {
@@ -95,65 +95,65 @@ pub struct ObjectSpec {
     pub sampler: Option<TextureSpec>,
 }
 
-/// An image, and how it is read: what isn't said is as in CUDA's runtime, zero.
+/// An image, and how it is read. Missing properties are zero, as in CUDA's runtime.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TextureSpec {
     /// The image; none for a sampler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// Address modes in x, y and z; the last one stands for those that are left out.
+    /// Address modes in x, y and z. The last one is repeated for missing ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub address: Vec<AddressName>,
-    /// How a value comes from the elements around it.
+    /// The filter between elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<FilterName>,
-    /// What reading an element gives.
+    /// The type that elements are read as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadName>,
     /// Whether coordinates from 0 to 1 span the texture.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub normalized: bool,
-    /// Whether channels but the fourth are sRGB.
+    /// Whether the channels except the fourth are sRGB.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub srgb: bool,
-    /// The greatest anisotropy.
+    /// Maximum anisotropy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_anisotropy: Option<u32>,
-    /// How a value comes from the levels around it.
+    /// The filter between levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mip_filter: Option<FilterName>,
-    /// Added to the level.
+    /// Offset added to the level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mip_bias: Option<f32>,
     /// The lowest and the highest level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mip_levels: Option<[f32; 2]>,
-    /// What elements out of range are.
+    /// The value of elements out of range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub border: Option<[f32; 4]>,
-    /// Whether filters go on after the edges of a cube's faces.
+    /// Whether filters cross the edges of a cube's faces.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub seamless: bool,
-    /// A part of an array, or the array with other elements.
+    /// A part of an array, or an array with elements of another format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<ViewSpec>,
 }
 
-/// A part of an array, or the array with other elements.
+/// A part of an array, or an array with elements of another format.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ViewSpec {
-    /// Format of a channel, if it is another than the array's.
+    /// Format of a channel, if it differs from the array's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// Channels of an element, if the format is another.
+    /// Channels of an element, if the format differs.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub channels: u32,
     /// The first and the last level.
     #[serde(default)]
     pub levels: [u32; 2],
-    /// The first and the last layer, of which a cube has six.
+    /// The first and the last layer. A cube has six layers.
     #[serde(default)]
     pub layers: [u32; 2],
 }
@@ -198,11 +198,11 @@ impl From<FilterName> for Filter {
     }
 }
 
-/// What reading an element gives.
+/// The type that elements are read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadName {
-    /// The element as it is.
+    /// The element's own type.
     Element,
     /// Floats from 0 to 1, or -1 to 1.
     Normalized,

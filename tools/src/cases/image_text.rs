@@ -1,4 +1,4 @@
-//! Textures and surfaces as written on the command line: `texture:@photo.png,linear,clamp`, `surface:u8x4[640x480]`.
+//! Textures and surfaces in the form of the command line: `texture:@photo.png,linear,clamp`, `surface:u8x4[640x480]`.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::contents::{Array, MAX_BUFFER_BYTES};
 use super::images::{Image, ImageMemory, Object, Textures, scalar};
 use crate::picture::Picture;
 
-/// Parses a texture, if the text begins as one, or a surface. The image gets the name.
+/// Parses a texture or a surface, if the text begins like one. The image gets the given name.
 pub fn parse(text: &str, name: &str, textures: &mut Textures) -> Option<Result<Object>> {
     let (kind, text) = text.split_once(':')?;
     match kind {
@@ -50,7 +50,7 @@ fn surface(text: &str, name: &str, textures: &mut Textures) -> Result<Object> {
     Ok(Object::Surface { image: name.to_owned() })
 }
 
-/// `@picture.png`, or `FORMAT[WxHxD]` of zeros, or that and `@file`.
+/// `@picture.png`, or `FORMAT[WxHxD]` for zeros, or that followed by `@file`.
 fn image(text: &str, surface: bool) -> Result<Image> {
     let (kind, file) = match text.split_once('@') {
         Some((kind, file)) => (kind, Some(Path::new(file))),
@@ -80,7 +80,7 @@ fn image(text: &str, surface: bool) -> Result<Image> {
         },
     );
     let size = memory.bytes();
-    ensure!(size <= MAX_BUFFER_BYTES, "more than a buffer may have ({MAX_BUFFER_BYTES} bytes)");
+    ensure!(size <= MAX_BUFFER_BYTES, "more than the limit of a buffer ({MAX_BUFFER_BYTES} bytes)");
     let bytes = match file {
         Some(file) => fs::read(file).with_context(|| file.display().to_string())?,
         None => vec![0; size as usize],
@@ -93,8 +93,8 @@ fn image(text: &str, surface: bool) -> Result<Image> {
 fn format(text: &str) -> Result<TexelFormat> {
     let (name, channels) = text.split_once('x').unwrap_or((text, "1"));
     let channel = ChannelFormat::ALL.into_iter().find(|channel| channel.name() == name);
-    let channel = channel.ok_or_else(|| anyhow!("`{name}` is no format of elements"))?;
-    let channels = channels.parse().ok().with_context(|| format!("`{channels}` is no number of channels"))?;
+    let channel = channel.ok_or_else(|| anyhow!("`{name}` is not a format of elements"))?;
+    let channels = channels.parse().ok().with_context(|| format!("`{channels}` is not a number of channels"))?;
     Ok(TexelFormat::new(channel, channels)?)
 }
 
@@ -146,13 +146,13 @@ mod tests {
 
     #[test]
     fn slips() {
-        bad("texture:f33[4]", "`f33` is no format");
+        bad("texture:f33[4]", "`f33` is not a format");
         bad("texture:f32x3[4]", "not 3");
         bad("texture:f32[4x]", "expected a picture");
         bad("texture:f32[0]", "expected a picture");
         bad("texture:f32[1x2x3x4]", "one to three");
         bad("texture:f32[4],smooth", "`smooth`: expected point");
         bad("surface:", "expected a picture");
-        bad("texture:f32x4[131072x65536x9]", "more than a buffer");
+        bad("texture:f32x4[131072x65536x9]", "more than the limit of a buffer");
     }
 }

@@ -1,4 +1,4 @@
-//! Images of launch cases and what is made on them, after all checks that need no device.
+//! Images of launch cases and their objects, after all checks that need no device.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,50 +11,50 @@ use super::spec::CaseSpec;
 use super::{CaseError, Scalar};
 use crate::picture::Picture;
 
-/// The images of a case, and what the module's references are bound to.
+/// The images of a case, and the objects that references are bound to.
 #[derive(Clone, Debug, Default)]
 pub struct Textures {
-    /// By name.
+    /// The images by name.
     pub images: BTreeMap<String, Image>,
-    /// By the variable's name.
+    /// The objects by the name of the reference.
     pub references: BTreeMap<String, Object>,
 }
 
 /// Memory for textures and surfaces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// What it is.
+    /// The kind of memory.
     pub memory: ImageMemory,
-    /// The numbers of all channels of all elements, as the case has them.
+    /// The numbers of all channels of all elements.
     pub contents: Array,
 }
 
-/// What an image is.
+/// The kind of memory of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageMemory {
-    /// An array, with levels if there are several, or if the case says so.
+    /// An array. It is mip-mapped if the case sets the number of levels.
     Array {
-        /// What the array is.
+        /// The properties of the array.
         descriptor: ArrayDescriptor,
         /// The number of levels, if it is a mip-mapped array.
         levels: Option<u32>,
     },
     /// Linear memory.
     Linear {
-        /// The elements.
+        /// The format of the elements.
         format: TexelFormat,
-        /// How many there are.
+        /// Number of elements.
         width: u32,
     },
     /// Rows of elements.
     Pitched {
-        /// The elements.
+        /// The format of the elements.
         format: TexelFormat,
         /// Elements of a row.
         width: u32,
         /// Rows.
         height: u32,
-        /// Bytes from row to row.
+        /// Bytes from one row to the next.
         pitch: u32,
     },
 }
@@ -68,7 +68,7 @@ pub enum Object {
         image: String,
         /// How it is read.
         descriptor: TextureDescriptor,
-        /// Which part of it.
+        /// A view of the image.
         view: Option<ResourceView>,
     },
     /// A surface on an image.
@@ -76,15 +76,15 @@ pub enum Object {
         /// The image's name.
         image: String,
     },
-    /// How textures are read.
+    /// A sampler.
     Sampler {
-        /// How.
+        /// How textures are read.
         descriptor: TextureDescriptor,
     },
 }
 
 impl ImageMemory {
-    /// The elements.
+    /// The format of the elements.
     pub fn format(&self) -> TexelFormat {
         match self {
             Self::Array { descriptor, .. } => descriptor.format,
@@ -144,7 +144,7 @@ pub(super) fn prepare(place: CasePath<'_>, spec: &CaseSpec) -> Result<Textures, 
 
 fn texel_format(place: CasePath<'_>, name: &str, channels: u32) -> Result<TexelFormat, CaseError> {
     let channel = ChannelFormat::ALL.into_iter().find(|channel| channel.name() == name);
-    let channel = channel.ok_or_else(|| place.error(format!("`{name}` is no format of elements")))?;
+    let channel = channel.ok_or_else(|| place.error(format!("`{name}` is not a format of elements")))?;
     TexelFormat::new(channel, channels).map_err(|error| place.error(error.to_string()))
 }
 
@@ -194,7 +194,7 @@ fn image(place: CasePath<'_>, spec: &ImageSpec) -> Result<Image, CaseError> {
     Ok(Image { memory, contents })
 }
 
-/// Elements in one of the forms of a buffer's; without one, zeros.
+/// Elements in one of the forms of a buffer, or zeros.
 fn elements(place: CasePath<'_>, contents: &Contents<'_>, bytes: u64, ty: Scalar) -> Result<Array, CaseError> {
     if contents.count() > 0 {
         return contents.read(place, ty);
@@ -203,7 +203,7 @@ fn elements(place: CasePath<'_>, contents: &Contents<'_>, bytes: u64, ty: Scalar
     Ok(Array { ty, bytes: vec![0; count * ty.size()] })
 }
 
-/// The pixels of a PNG file, which has the image's size and format.
+/// The pixels of a PNG file, which must have the image's size and format.
 fn picture(place: CasePath<'_>, file: &Path, memory: &ImageMemory) -> Result<Array, CaseError> {
     let picture = Picture::read(&place.folder().join(file)).map_err(|error| place.error(format!("{error:#}")))?;
     let (given, own) = (picture.format, memory.format());

@@ -1,4 +1,4 @@
-//! Numbers as case files have them.
+//! Numbers in case files.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,7 @@
-//! Launch cases: a kernel, its inputs and the results that must come out, as JSON files.
+//! Launch cases: kernels with inputs and expected results, as JSON files.
 //!
-//! [`spec`] is the file's form, [`prepare`] turns a case into bytes, a [`Backend`] runs it on a device, and [`compare`]
-//! judges what came back. The same cases run on every device, CUDA included.
+//! [`spec`] is the form of the file, [`prepare`] turns a case into bytes, a [`Backend`] runs it on a device, and
+//! [`compare`] judges the results. The same cases run on every device, including CUDA.
 
 pub mod argument_text;
 mod backend;
@@ -34,15 +34,15 @@ pub use device::{DeviceBackend, Steps};
 pub use prepare::Prepared;
 pub use scalar::Scalar;
 
-/// What is wrong with a case file, and where.
+/// An error in a case file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}{message}", file.display(), if place.is_empty() { String::new() } else { format!("{place}: ") })]
 pub struct CaseError {
     /// The case file.
     pub file: PathBuf,
-    /// JSON path of the part that is wrong, such as `$[2].args[0]`; empty for the file as a whole.
+    /// JSON path of the wrong part, such as `$[2].args[0]`; empty for the whole file.
     pub place: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
 }
 

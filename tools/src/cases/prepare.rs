@@ -1,6 +1,6 @@
-//! From a case's text to bytes: reads the files that it names and checks that every number fits its type.
+//! Turns the text of a case into bytes: reads its files and checks that every number fits its type.
 //!
-//! What comes out is complete and consistent, so that a back end only copies bytes and launches.
+//! The result is complete and consistent, so that a back end only copies bytes and launches.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct Prepared {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Blocks of a cluster in x, y and z, where the launch says it.
+    /// Blocks of a cluster in x, y and z, if the launch sets them.
     pub cluster: Option<[u32; 3]>,
     /// Whether the launch is cooperative.
     pub cooperative: bool,
@@ -35,13 +35,13 @@ pub struct Prepared {
     pub dynamic_shared_bytes: u32,
     /// Bytes to write to module variables before the launch.
     pub globals: BTreeMap<String, Array>,
-    /// Images, and what references are bound to.
+    /// Images, and objects that references are bound to.
     pub textures: Textures,
     /// Arguments in order.
     pub args: Vec<Argument>,
     /// Module variables to read after the launch, with the number of bytes.
     pub read_globals: BTreeMap<String, usize>,
-    /// What must come out.
+    /// The expected outcome.
     pub expectation: Expectation,
 }
 
@@ -58,12 +58,12 @@ pub enum Argument {
     Object(Object),
     /// A device buffer of handles.
     Handles(Vec<Object>),
-    /// A struct by value, whose members lie as in C.
+    /// A struct by value, with the layout of C.
     Struct(Vec<Argument>),
 }
 
 impl Argument {
-    /// What it is made of: a struct's members and theirs, in order, or else itself.
+    /// The parts of the argument: the members of a struct, recursively, or else the argument itself.
     pub fn parts(&self) -> Vec<&Argument> {
         match self {
             Argument::Struct(members) => members.iter().flat_map(Argument::parts).collect(),
@@ -71,7 +71,7 @@ impl Argument {
         }
     }
 
-    /// Its bytes, where the buffers and objects among its parts have these addresses and handles, one after another.
+    /// The bytes of the argument, given the addresses and handles of buffers and objects among its parts, in order.
     pub fn bytes(&self, addresses: &mut dyn Iterator<Item = u64>) -> Vec<u8> {
         match self {
             Argument::Buffer(_) | Argument::Object(_) | Argument::Handles(_) => {
@@ -91,7 +91,7 @@ impl Argument {
         }
     }
 
-    /// Its alignment in a struct: a number's is its size, that of other bytes 1.
+    /// The alignment in a struct: a number's size, or 1 for other bytes.
     fn align(&self) -> usize {
         match self {
             Argument::Buffer(_) | Argument::Null | Argument::Object(_) | Argument::Handles(_) => 8,
@@ -102,10 +102,10 @@ impl Argument {
     }
 }
 
-/// What a case must give.
+/// The expected outcome of a case.
 #[derive(Clone, Debug)]
 pub enum Expectation {
-    /// Contents of buffers and variables. Empty where a case states none.
+    /// Contents of buffers and variables. Empty if the case has none.
     Results(Vec<Check>),
     /// A refusal whose message contains this.
     Error(String),
@@ -114,41 +114,41 @@ pub enum Expectation {
 /// Expected elements of one buffer, variable or image.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Where to look.
+    /// The subject to check.
     pub subject: Subject,
     /// First element.
     pub offset: usize,
-    /// Expected elements, and the type to compare as.
+    /// Expected elements, and the type of the comparison.
     pub expected: Array,
-    /// What passes beside equal bits.
+    /// Accepted differences.
     pub tolerance: Tolerance,
 }
 
 /// A buffer, a module variable or an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The buffer behind the argument of this index.
+    /// The buffer of the argument with this index.
     Arg(usize),
-    /// The variable of this name.
+    /// The variable with this name.
     Global(String),
-    /// The image of this name.
+    /// The image with this name.
     Image(String),
 }
 
-/// What passes beside equal bits; any rule that holds accepts an element.
+/// Accepted differences. An element passes if any of the rules accepts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
-    /// Floats at most so many representable values away.
+    /// Maximum distance of floats, in representable values.
     pub ulp: Option<u64>,
-    /// Largest absolute error.
+    /// Maximum absolute error.
     pub abs: Option<f64>,
-    /// Largest error relative to the expected value.
+    /// Maximum error relative to the expected value.
     pub rel: Option<f64>,
     /// How NaNs compare.
     pub nan: NanRule,
 }
 
-/// Reads and checks everything that a case from `file` refers to. `path` is its JSON path there, such as `$[3]`.
+/// Reads and checks everything that a case in `file` refers to. `path` is its JSON path there, such as `$[3]`.
 pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Result<Prepared, CaseError> {
     let place = CasePath { file, tables, path };
     let ptx = place.at(".ptx", |place| {
@@ -205,7 +205,7 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
 }
 
 fn check_launch(place: CasePath<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
-    // A launch of no threads would leave nothing to see; one of this size is refused by every device.
+    // A launch without threads would have no effect. Every device accepts sizes from 1 on.
     let cluster = (".cluster", spec.cluster.unwrap_or([1; 3]));
     for (key, size) in [(".grid", spec.grid), (".block", spec.block), cluster] {
         if size.contains(&0) {
@@ -267,7 +267,7 @@ fn check(
     let (subject, array) = match (spec.arg, &spec.global, &spec.image) {
         (Some(index), None, None) => match args.get(index) {
             Some(Argument::Buffer(array)) => (Subject::Arg(index), Some(array)),
-            Some(_) => return Err(place.error(format!("argument {index} is no buffer"))),
+            Some(_) => return Err(place.error(format!("argument {index} is not a buffer"))),
             None => return Err(place.error(format!("there is no argument {index}"))),
         },
         (None, Some(name), None) => (Subject::Global(name.clone()), globals.get(name)),

@@ -1,4 +1,4 @@
-//! Writes what a device computed into case files as the expected results.
+//! Writes the results of a device into case files as expected results.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -14,10 +14,10 @@ use super::prepare::{Argument, Check, Expectation, Prepared, Subject};
 use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form, Tables};
 use super::{Backend, CaseError, Outputs, Scalar, prepare, spec};
 
-/// Runs every case of a file that does not wait for an error, and rewrites the file with the results. Returns how many
-/// cases were recorded.
+/// Runs every case of a file that doesn't expect an error, and rewrites the file with the results. Returns the number
+/// of recorded cases.
 ///
-/// What a case's `expect` names is refreshed; a case without `expect` gets every buffer that the kernel changed.
+/// Results named in `expect` are updated. A case without `expect` gets every buffer that the kernel changed.
 pub fn record_file(file: &Path, backend: &mut dyn Backend) -> Result<usize, CaseError> {
     let mut loaded = spec::load(file)?;
     let mut recorded = 0;
@@ -66,7 +66,7 @@ fn refresh(expect: &mut ExpectSpec, check: &Check, outputs: &Outputs, file: &Pat
     let ty = check.expected.ty;
     let start = check.offset * ty.size();
     let bytes = outputs.bytes(&check.subject).get(start..start + check.expected.bytes.len());
-    let bytes = bytes.ok_or_else(|| format!("{}: too few bytes came back", check.subject))?;
+    let bytes = bytes.ok_or_else(|| format!("{}: too few bytes were returned", check.subject))?;
     if let Some(name) = &expect.file {
         let path = file.parent().unwrap_or(Path::new("")).join(name);
         return write_part(&path, expect.at, bytes).map_err(|error| format!("{}: {error}", path.display()));
@@ -80,7 +80,7 @@ fn refresh(expect: &mut ExpectSpec, check: &Check, outputs: &Outputs, file: &Pat
     Ok(())
 }
 
-/// Writes bytes into a file from a place on that it reaches to, or as the whole file.
+/// Writes bytes into an existing file at a position, or as a new file.
 fn write_part(path: &Path, at: Option<u64>, bytes: &[u8]) -> io::Result<()> {
     let Some(at) = at else { return fs::write(path, bytes) };
     let mut file = fs::OpenOptions::new().write(true).open(path)?;
@@ -88,7 +88,7 @@ fn write_part(path: &Path, at: Option<u64>, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// What the buffers and images hold that are not as before.
+/// The buffers and images that have changed.
 fn changed(case: &Prepared, outputs: &Outputs) -> Vec<ExpectSpec> {
     let mut list = Vec::new();
     for (index, arg) in case.args.iter().enumerate() {
@@ -109,7 +109,7 @@ fn changed(case: &Prepared, outputs: &Outputs) -> Vec<ExpectSpec> {
     list
 }
 
-/// Floats as bit patterns, so that nothing depends on anyone's printing or parsing of decimals.
+/// Floats as bit patterns, which don't depend on decimal conversions.
 fn literals(ty: Scalar, bytes: &[u8]) -> Vec<Literal> {
     let literal = |bits| match ty.is_float() {
         true => Literal { text: ty.show_bits(bits), quoted: true },
@@ -118,7 +118,7 @@ fn literals(ty: Scalar, bytes: &[u8]) -> Vec<Literal> {
     ty.elements(bytes).map(literal).collect()
 }
 
-/// The form that [`prepare`](super::prepare) reads, with what comes several times on end written once.
+/// The form that [`prepare`](super::prepare) reads, with repetitions abbreviated.
 fn bit_patterns(ty: Scalar, bytes: &[u8]) -> String {
     let elements: Vec<u64> = ty.elements(bytes).collect();
     let word = |run: &[u64]| {
@@ -128,7 +128,7 @@ fn bit_patterns(ty: Scalar, bytes: &[u8]) -> String {
     elements.chunk_by(|a, b| a == b).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The file's text: each case of an array and each table on a line of its own.
+/// The text of the file: each case of an array and each table on a line of its own.
 fn to_text(file: &CaseFile) -> serde_json::Result<String> {
     let cases: Vec<String> = file.cases.iter().map(line).collect::<Result<_, _>>()?;
     let cases = cases.join(",\n  ");
@@ -149,7 +149,7 @@ fn line(part: &impl Serialize) -> serde_json::Result<String> {
     String::from_utf8(bytes).map_err(serde::ser::Error::custom)
 }
 
-/// One line with a blank after each comma and colon.
+/// Formats one line, with a blank after each comma and colon.
 struct Spaced;
 
 impl Formatter for Spaced {
@@ -171,7 +171,7 @@ mod tests {
     use super::super::{Case, Failure, Verdict};
     use super::*;
 
-    /// Gives each buffer's bytes back with one added to every byte.
+    /// Returns each buffer with every byte incremented.
     struct Increment;
 
     impl Backend for Increment {

@@ -1,6 +1,6 @@
-//! Element types of launch cases, and the numbers written in them: parsing with range checks, and printing.
+//! Element types of launch cases, and parsing (with range checks) and printing of their numbers.
 //!
-//! A value is kept as its bit pattern in the low bits of a `u64`. Nothing here wraps.
+//! A value is stored as a bit pattern in the low bits of a `u64`. Nothing wraps.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,7 +27,7 @@ pub enum Scalar {
     F64,
 }
 
-/// Names that [`Scalar::from_str`] takes; where two names mean one type, the first is the one that is printed.
+/// Names accepted by [`Scalar::from_str`]. If a type has two names, the first one is printed.
 const NAMES: &[(&str, Scalar)] = &[
     ("u8", Scalar::U8),
     ("s8", Scalar::S8),
@@ -63,18 +63,18 @@ impl Scalar {
         8 * self.size() as u32
     }
 
-    /// Whether it is a floating-point type.
+    /// Whether the type is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// Whether it is a signed integer.
+    /// Whether the type is a signed integer.
     pub fn is_signed(self) -> bool {
         matches!(self, Scalar::S8 | Scalar::S16 | Scalar::S32 | Scalar::S64)
     }
 
-    /// The bit pattern of a number: decimal, `0x…` (the bit pattern itself), and for floats `inf`, `-inf`, `nan`.
-    /// Numbers that the type can't hold are errors; decimal fractions are rounded to nearest.
+    /// The bit pattern of a number: decimal, `0x…` (the bit pattern itself), and for floats `inf`, `-inf`, `nan`. A
+    /// number that the type can't hold is an error. Decimal fractions are rounded to nearest.
     pub fn parse(self, text: &str) -> Result<u64, String> {
         if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
             return self.parse_bits(text, digits);
@@ -84,7 +84,7 @@ impl Scalar {
 
     fn parse_bits(self, text: &str, digits: &str) -> Result<u64, String> {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(format!("`{text}` is no hexadecimal number"));
+            return Err(format!("`{text}` is not a hexadecimal number"));
         }
         match u64::from_str_radix(digits, 16) {
             Ok(bits) if bits <= self.mask() => Ok(bits),
@@ -95,7 +95,7 @@ impl Scalar {
     fn parse_integer(self, text: &str) -> Result<u64, String> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(format!("`{text}` is no integer, and {self} was expected"));
+            return Err(format!("`{text}` is not an integer, but {self} was expected"));
         }
         let (min, max) = if self.is_signed() {
             (-(1_i128 << (self.bits() - 1)), (1_i128 << (self.bits() - 1)) - 1)
@@ -103,7 +103,7 @@ impl Scalar {
             (0, i128::from(self.mask()))
         };
         match text.parse::<i128>() {
-            // The cast keeps the low 64 bits: the two's complement pattern, which the mask cuts to the width.
+            // The cast keeps the low 64 bits of the two's complement pattern, and the mask those of the type.
             Ok(value) if (min..=max).contains(&value) => Ok(value as u64 & self.mask()),
             _ => Err(format!("{text} does not fit {self} ({min} to {max})")),
         }
@@ -116,23 +116,23 @@ impl Scalar {
             "nan" => return Ok(self.quiet_nan()),
             _ => {}
         }
-        // Rust's parser also takes words such as "infinity": only numbers may get to it.
+        // Rust's parser also accepts words such as "infinity", but only numbers are wanted here.
         if !text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) {
-            return Err(format!("`{text}` is no number"));
+            return Err(format!("`{text}` is not a number"));
         }
         let bits = match self {
             Scalar::F32 => text.parse().map(|value: f32| u64::from(value.to_bits())),
-            // By way of f64: another result than by rounding once would take 17 digits close to a tie.
+            // Rounded through f64: this differs from rounding once only for numbers with 17 digits close to a tie.
             _ => text.parse().map(|value: f64| self.round(value)),
         };
         match bits {
             Ok(bits) if self.is_finite(bits) => Ok(bits),
             Ok(_) => Err(format!("{text} is too large for {self}")),
-            Err(_) => Err(format!("`{text}` is no number")),
+            Err(_) => Err(format!("`{text}` is not a number")),
         }
     }
 
-    /// The bits of the nearest value; integers are cut towards zero, and to their range.
+    /// The bits of the nearest value. Integers are truncated, and clamped to their range.
     pub fn round(self, value: f64) -> u64 {
         match self {
             Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
@@ -156,7 +156,7 @@ impl Scalar {
         1 << (self.bits() - 1)
     }
 
-    /// Number of mantissa bits that are stored; 0 for integers.
+    /// Number of stored mantissa bits; 0 for integers.
     fn mantissa_bits(self) -> u32 {
         match self {
             Scalar::F16 => 10,
@@ -167,7 +167,7 @@ impl Scalar {
         }
     }
 
-    /// The bits of positive infinity: an exponent of ones.
+    /// The bits of positive infinity.
     fn infinity(self) -> u64 {
         (self.mask() >> 1) & !((1 << self.mantissa_bits()) - 1)
     }
@@ -186,7 +186,7 @@ impl Scalar {
         !self.is_float() || bits & (self.mask() >> 1) < self.infinity()
     }
 
-    /// A float's value as f64, which holds every value of the smaller types exactly; for integers the nearest f64.
+    /// A float's value as f64, which is exact for the smaller types; for integers the nearest f64.
     pub fn to_f64(self, bits: u64) -> f64 {
         match self {
             Scalar::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -198,7 +198,7 @@ impl Scalar {
         }
     }
 
-    /// A float's place in the order of all values of its type, such that neighbours differ by one and both zeros are 0.
+    /// A float's index in the order of its type's values: neighbors differ by one, and both zeros are 0.
     pub fn ordinal(self, bits: u64) -> i64 {
         let magnitude = (bits & (self.mask() >> 1)) as i64;
         if bits & self.sign_bit() == 0 { magnitude } else { -magnitude }
@@ -209,7 +209,7 @@ impl Scalar {
         ((bits << shift) as i64) >> shift
     }
 
-    /// The value for a person to read: the shortest decimal number that gives these bits.
+    /// The value as text: for floats, the shortest decimal number with these bits.
     pub fn show(self, bits: u64) -> String {
         match self {
             _ if self.is_nan(bits) => "nan".to_owned(),
@@ -232,7 +232,7 @@ impl Scalar {
         bits.to_le_bytes().into_iter().take(self.size())
     }
 
-    /// The bit patterns in little-endian bytes; a rest that is shorter than an element is left out.
+    /// The bit patterns in little-endian bytes. An incomplete last element is ignored.
     pub fn elements(self, bytes: &[u8]) -> impl ExactSizeIterator<Item = u64> {
         bytes.chunks_exact(self.size()).map(|chunk| {
             let mut word = [0; 8];
@@ -248,7 +248,7 @@ impl FromStr for Scalar {
     fn from_str(text: &str) -> Result<Self, String> {
         NAMES.iter().find(|(name, _)| *name == text).map(|&(_, scalar)| scalar).ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|&(name, _)| name).collect();
-            format!("`{text}` is no type: expected one of {}", names.join(", "))
+            format!("`{text}` is not a type: expected one of {}", names.join(", "))
         })
     }
 }
@@ -327,7 +327,7 @@ mod tests {
         good(Scalar::F16, "-inf", 0xfc00);
         good(Scalar::Bf16, "nan", 0x7fc0);
         good(Scalar::F64, "nan", 0x7ff8_0000_0000_0000);
-        // Just above the middle of 1 and its successor; going through f64 first would give 1.
+        // Just above the midpoint of 1 and its successor. Rounding through f64 would return 1.
         good(Scalar::F32, "1.00000005960464477539062500000000001", 0x3f80_0001);
         bad(Scalar::F16, "65520", "too large for f16");
         bad(Scalar::F32, "1e39", "too large for f32");

@@ -1,7 +1,7 @@
-//! Launch cases as they stand in a JSON file, before any file they name is read.
+//! Launch cases in the form of a JSON file, before any other files are read.
 //!
-//! The types mirror the file and keep numbers as text, so that reading and writing a file loses nothing.
-//! Their meaning is given by [`super::prepare`].
+//! The types mirror the file and store numbers as text, so that reading and writing a file loses nothing.
+//! [`super::prepare`] gives them their meaning.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use super::CaseError;
 use super::image_spec::{ImageSpec, ObjectSpec, TextureSpec};
 use super::literal::Literal;
 
-/// One launch case. The comments give the keys' meaning; the form is described in `tools/README.md`.
+/// A launch case. The comments describe the keys; `tools/README.md` describes the form.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseSpec {
@@ -30,7 +30,7 @@ pub struct CaseSpec {
     /// Threads of a block in x, y and z.
     #[serde(default = "ones")]
     pub block: [u32; 3],
-    /// Blocks of a cluster in x, y and z, if it is the launch that says it.
+    /// Blocks of a cluster in x, y and z, if the launch sets them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<[u32; 3]>,
     /// Whether the launch is cooperative: blocks may wait for each other.
@@ -45,16 +45,16 @@ pub struct CaseSpec {
     /// Memory for textures and surfaces, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, ImageSpec>,
-    /// What texture, surface and sampler references of the module are bound to.
+    /// Objects that texture, surface and sampler references of the module are bound to.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub references: BTreeMap<String, ObjectSpec>,
     /// The kernel's arguments in order.
     #[serde(default)]
     pub args: Vec<ArgSpec>,
-    /// What must come out.
+    /// The expected results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Vec<ExpectSpec>>,
-    /// Instead of `expect`: the case must be refused with a message that contains this.
+    /// Instead of `expect`: the case must be refused with a message that contains this text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -70,13 +70,13 @@ pub struct ArgSpec {
     /// Elements of a buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Vec<Literal>>,
-    /// File with a buffer's bytes, little endian.
+    /// File with the bytes of a buffer, little-endian.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// First byte of the file that counts, with `len` elements from there on; without, the whole file does.
+    /// First byte to use of the file, for `len` elements. By default, the whole file is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each element, with blanks between them.
+    /// Bit patterns in hexadecimal, one for each element, separated by blanks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits: Option<String>,
     /// Name of a table of the case file.
@@ -85,16 +85,16 @@ pub struct ArgSpec {
     /// Length of a buffer of zeros, in elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zeros: Option<u64>,
-    /// Every element of a buffer of `len` elements.
+    /// The value of all `len` elements of a buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<Literal>,
-    /// Length that goes with `fill` and `at`, in elements.
+    /// The number of elements, for `fill` and `at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
-    /// A number passed by value; for `bytes` hexadecimal digits.
+    /// A number passed by value, or hexadecimal digits for `bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Literal>,
-    /// `true`: the null pointer.
+    /// `true` for the null pointer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub null: bool,
     /// A texture's handle.
@@ -118,46 +118,46 @@ pub struct GlobalSpec {
     /// Element type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Its elements.
+    /// The elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Vec<Literal>>,
-    /// File with its bytes, little endian.
+    /// File with the bytes, little-endian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// First byte of the file that counts, with `len` elements from there on; without, the whole file does.
+    /// First byte to use of the file, for `len` elements. By default, the whole file is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each element, with blanks between them.
+    /// Bit patterns in hexadecimal, one for each element, separated by blanks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bits: Option<String>,
     /// Name of a table of the case file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Length of zeros, in elements.
+    /// Number of elements that are all zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zeros: Option<u64>,
-    /// Every one of `len` elements.
+    /// The value of all `len` elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<Literal>,
-    /// Length that goes with `fill` and `at`, in elements.
+    /// The number of elements, for `fill` and `at`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
 }
 
-/// What a buffer or a module variable must hold after the launch.
+/// Expected contents of a buffer, a module variable or an image after the launch.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExpectSpec {
-    /// Index of the argument, which must be a buffer.
+    /// Index of the argument to check, which must be a buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arg: Option<usize>,
-    /// Or name of a module variable.
+    /// Name of the module variable to check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub global: Option<String>,
-    /// Or name of an image.
+    /// Name of the image to check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// Type to compare as; by default the one of the argument, of the `globals` entry or of the image's channels.
+    /// Type of the comparison; by default that of the argument, of the `globals` entry or of the image's channels.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub ty: Option<String>,
     /// First element to compare.
@@ -166,13 +166,13 @@ pub struct ExpectSpec {
     /// Expected elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Vec<Literal>>,
-    /// File with the expected bytes, little endian.
+    /// File with the expected bytes, little-endian.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// First byte of the file that counts, with `len` elements from there on; without, the whole file does.
+    /// First byte to use of the file, for `len` elements. By default, the whole file is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each element, with blanks between them.
+    /// Bit patterns in hexadecimal, one for each element, separated by blanks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits: Option<String>,
     /// Name of a table of the case file.
@@ -181,19 +181,19 @@ pub struct ExpectSpec {
     /// Number of zeros expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zeros: Option<u64>,
-    /// Every one of `len` expected elements.
+    /// The value of all `len` expected elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<Literal>,
-    /// Length that goes with `fill` and `at`, in elements.
+    /// The number of elements, for `fill` and `at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
-    /// Accept floats at most so many representable values away.
+    /// Maximum distance of floats, in representable values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ulp: Option<u64>,
-    /// Accept floats whose absolute error is at most this.
+    /// Maximum absolute error of floats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abs: Option<f64>,
-    /// Accept floats whose error relative to the expected value is at most this.
+    /// Maximum error of floats, relative to the expected value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rel: Option<f64>,
     /// How NaNs compare.
@@ -208,19 +208,19 @@ pub enum NanRule {
     /// All NaNs are equal.
     #[default]
     Any,
-    /// Sign and payload count.
+    /// Sign and payload are compared.
     Bits,
 }
 
-/// Arrays that several cases of a file have in common, by name.
+/// Arrays shared by several cases of a file, by name.
 pub type Tables = BTreeMap<String, GlobalSpec>;
 
 /// A case file.
 #[derive(Clone, Debug)]
 pub struct CaseFile {
-    /// Its form.
+    /// The form of the file.
     pub form: Form,
-    /// Its tables; none unless the form is [`Form::WithTables`].
+    /// The tables, empty unless the form is [`Form::WithTables`].
     pub tables: Arc<Tables>,
     /// The cases in order.
     pub cases: Vec<CaseSpec>,
@@ -263,7 +263,7 @@ pub fn load(file: &Path) -> Result<CaseFile, CaseError> {
 
 /// [`load`] on a text that was read already; `file` is for messages.
 pub fn parse(file: &Path, text: &str) -> Result<CaseFile, CaseError> {
-    /// A key of an object with tables, and of no case.
+    /// A key of an object with tables, which cases don't have.
     #[derive(Deserialize)]
     struct Probe {
         cases: Option<serde::de::IgnoredAny>,

@@ -1,4 +1,4 @@
-//! Runs many cases, on several threads if asked to, and reports them in their order.
+//! Runs many cases, on several threads if requested, and reports them in their order.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -22,7 +22,7 @@ pub trait Runner {
     /// The device's name.
     fn device(&self) -> String;
 
-    /// Runs a case, and judges what came of it.
+    /// Runs a case and judges the outcome.
     fn run_case(&mut self, case: &Case) -> Verdict;
 }
 
@@ -36,24 +36,24 @@ impl<B: Backend> Runner for B {
     }
 }
 
-/// Makes what runs the cases of a thread.
+/// Makes the runner of a thread.
 pub type MakeRunner<'a> = dyn Fn() -> Result<Box<dyn Runner>> + Sync + 'a;
 
-/// Lines of a failure's message that are shown unless everything is asked for.
+/// Lines of a failure's message to show, unless verbose.
 const SHOWN_LINES: usize = 3;
 
-/// The outcome of many cases, as it is written to a report file.
+/// The outcome of many cases, as stored in a report file.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// The device they ran on, the first one if there were several.
+    /// The device, or the first one if there were several.
     pub device: String,
-    /// How many passed.
+    /// Number of passed cases.
     pub passed: usize,
-    /// How many did not.
+    /// Number of failed cases.
     pub failed: usize,
-    /// How many the device has not enough of something for.
+    /// Number of cases for which the device lacks resources.
     pub left_out: usize,
-    /// One by one.
+    /// The outcome of each case.
     pub cases: Vec<CaseReport>,
 }
 
@@ -62,20 +62,20 @@ pub struct Report {
 pub struct CaseReport {
     /// The device it ran on.
     pub device: String,
-    /// The file it stands in.
+    /// The file that contains the case.
     pub file: String,
-    /// Its name there.
+    /// The name of the case.
     pub name: String,
-    /// How it came out.
+    /// The outcome.
     pub outcome: Outcome,
-    /// If it did not pass, why.
+    /// The reason if the case did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Time it took, reading and translating included.
+    /// The time in seconds, including reading and translating.
     pub seconds: f64,
 }
 
-/// How a case came out.
+/// The outcome of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -85,7 +85,7 @@ pub enum Outcome {
     LeftOut,
 }
 
-/// Runs all cases. Writes one line for each that fails, with `verbose` for each, and a last one with the totals.
+/// Runs all cases. Writes a line for each failed case (for each case if verbose), and a last one with the totals.
 pub fn run(cases: &[Case], make: &MakeRunner<'_>, jobs: usize, verbose: bool, out: &mut dyn Write) -> Result<Report> {
     let device = make()?.device();
     let mut report = Report { device, passed: 0, failed: 0, left_out: 0, cases: Vec::new() };
@@ -106,7 +106,7 @@ pub fn run(cases: &[Case], make: &MakeRunner<'_>, jobs: usize, verbose: bool, ou
                 let case = &cases[report.cases.len()];
                 progress.step();
                 if let Err(error) = progress.aside(|| report.add(case, outcome, verbose, out)) {
-                    // Nobody listens any more: let the threads finish what they have begun, and no more.
+                    // The output was closed: let the threads finish their current cases.
                     next.store(cases.len(), Ordering::Relaxed);
                     return Err(error);
                 }
@@ -117,7 +117,7 @@ pub fn run(cases: &[Case], make: &MakeRunner<'_>, jobs: usize, verbose: bool, ou
     drop(progress);
     let left_out = match report.left_out {
         0 => String::new(),
-        count => format!(", {count} left out for want of resources"),
+        count => format!(", {count} left out for lack of resources"),
     };
     writeln!(out, "{}: {} passed, {} failed{left_out}", report.device, report.passed, report.failed)?;
     Ok(report)
@@ -139,7 +139,7 @@ fn work(cases: &[Case], make: &MakeRunner<'_>, next: &AtomicUsize, sender: &Send
                 return;
             }
         };
-        // A panic is a bug of ours, but the other cases still deserve their answer, on a fresh device.
+        // A panic is a bug in this program. The other cases still run, on a new device.
         let verdict = catch_unwind(AssertUnwindSafe(|| device.run_case(case)));
         let verdict = match verdict {
             Ok(verdict) => {
@@ -194,7 +194,7 @@ impl Report {
         self.cases.extend(other.cases);
     }
 
-    /// Failure if a case failed.
+    /// A failure if any case failed.
     pub fn status(&self) -> Status {
         if self.failed == 0 { Status::Success } else { Status::Failure }
     }

@@ -92,7 +92,7 @@ fn every_way_to_write_an_argument() {
 fn slips_are_refused_at_their_place() {
     refused(r#""args": [{"type": "u8", "data": [1, 256]}]"#, "$.args[0].data[1]", "does not fit u8");
     refused(r#""args": [{"type": "u8", "value": -1}]"#, "$.args[0].value", "does not fit u8");
-    refused(r#""args": [{"type": "u7", "value": 1}]"#, "$.args[0].type", "`u7` is no type");
+    refused(r#""args": [{"type": "u7", "value": 1}]"#, "$.args[0].type", "`u7` is not a type");
     refused(r#""args": [{"value": 1}]"#, "$.args[0]", "`type` is missing");
     refused(r#""args": [{"type": "u8"}]"#, "$.args[0]", "exactly one of");
     refused(r#""args": [{"type": "u8", "value": 1, "null": true}]"#, "$.args[0]", "exactly one of");
@@ -116,7 +116,7 @@ fn slips_are_refused_at_their_place() {
     refused(r#""args": [{"type": "u8", "table": "t"}]"#, "$.args[0].table", "no table `t`");
     refused(r#""args": [{"type": "bytes", "value": "012"}]"#, "$.args[0]", "hexadecimal digits");
     refused(r#""args": [{"type": "bytes", "value": 12}]"#, "$.args[0]", "hexadecimal digits");
-    refused(r#""args": [{"type": "u16", "file": "three.bin"}]"#, "$.args[0]", "no whole number");
+    refused(r#""args": [{"type": "u16", "file": "three.bin"}]"#, "$.args[0]", "not a whole number");
     refused(r#""args": [{"type": "u8", "file": "gone.bin"}]"#, "$.args[0].file", "gone.bin");
     refused(r#""args": [{"type": "u64", "zeros": 18446744073709551615}]"#, "$.args[0]", "more than a buffer");
     refused(
@@ -230,7 +230,7 @@ fn cases_of_a_file_share_tables() {
     };
     refused(r#""a": {"type": "u8", "data": [300]}"#, "$.tables.a.data[0]", "does not fit");
     refused(r#""a": {"type": "u8", "table": "a"}"#, "$.tables.a.table", "no table `a`");
-    refused(r#""a": {"type": "u8", "zeros": 3}"#, "$.cases[0].args[0]", "no whole number");
+    refused(r#""a": {"type": "u8", "zeros": 3}"#, "$.cases[0].args[0]", "not a whole number");
     refused("", "$.cases[0].args[0].table", "no table `a`");
 }
 
@@ -288,7 +288,7 @@ fn slips_in_images_are_refused_at_their_place() {
     let image = |keys: &str, place: &str, part: &str| {
         refused(&format!(r#""images": {{"i": {{{keys}}}}}"#), &format!("$.images.i{place}"), part);
     };
-    image(r#""format": "u7", "shape": "1d", "size": [1]"#, "", "`u7` is no format");
+    image(r#""format": "u7", "shape": "1d", "size": [1]"#, "", "`u7` is not a format");
     image(r#""format": "u8", "channels": 3, "shape": "1d", "size": [1]"#, "", "not 3");
     image(r#""format": "u8", "shape": "2d", "size": [1]"#, "", "`size`");
     image(r#""format": "u8", "shape": "1d", "size": [4], "data": [1, 2, 3]"#, "", "3 bytes are not the 4 bytes");

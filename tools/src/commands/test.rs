@@ -102,5 +102,5 @@ fn selectors(arguments: &Arguments) -> Result<Vec<DeviceSelector>> {
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {
     let range = text.split_once("..").and_then(|(first, end)| Some(first.parse().ok()?..end.parse().ok()?));
-    range.filter(|range| !range.is_empty()).ok_or_else(|| format!("`{text}` is no range such as 0..50"))
+    range.filter(|range| !range.is_empty()).ok_or_else(|| format!("`{text}` is not a range such as 0..50"))
 }

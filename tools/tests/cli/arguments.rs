@@ -31,7 +31,7 @@ fn wrong_arguments_end_with_2() {
     fails(&["run", "x.ptx", "--device", "reference:chek"], 2, "`chek`; there are: check, seed=N, subgroup=N");
     fails(&["run", "x.ptx", "--device", "reference", "--trace", "0"], 2, "such as 0:5");
     fails(&["run", "x.ptx", "--device", "reference", "--trace", "0:1,2,3,4"], 2, "at most three");
-    fails(&["test", "x.json", "--device", "reference", "--seeds", "3..3"], 2, "`3..3` is no range");
+    fails(&["test", "x.json", "--device", "reference", "--seeds", "3..3"], 2, "`3..3` is not a range");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn results_are_written_as_json_and_to_files() {
     assert_eq!(done.status, Some(1), "{}", done.err);
     let reports: serde_json::Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!((&reports[0]["case"], &reports[0]["passed"]), (&"odd".into(), &false.into()));
-    fails(&[&["run", &at("odd.ptx"), "--save", "2=x"], &launch[..]].concat(), 2, "argument 2 is no buffer");
+    fails(&[&["run", &at("odd.ptx"), "--save", "2=x"], &launch[..]].concat(), 2, "argument 2 is not a buffer");
     fails(&["run", &at("odd.ptx"), "--save", "x"], 2, "such as 2=sums.bin");
 }
 

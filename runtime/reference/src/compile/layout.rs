@@ -119,7 +119,7 @@ pub(super) struct Layouts(FxHashMap<u32, Layout>);
 impl Layouts {
     /// The layout of a type.
     pub(super) fn get(&self, ty: u32) -> Result<&Layout> {
-        self.0.get(&ty).ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{ty} is no type")))
+        self.0.get(&ty).ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{ty} is not a type")))
     }
 
     /// Registers of a value of a type.

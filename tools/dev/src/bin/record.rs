@@ -1,4 +1,4 @@
-//! Runs launch cases through CUDA: checks their expected results against real NVIDIA hardware, or records them.
+//! Runs launch cases through CUDA: compares their expected results with NVIDIA hardware, or records them.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -35,7 +35,8 @@ enum Command {
         #[arg(short, long)]
         verbose: bool,
     },
-    /// Write CUDA's results into the cases: what `expect` names is refreshed; cases without get every changed buffer.
+    /// Write CUDA's results into the cases: results named in `expect` are updated, and cases without `expect` get every
+    /// changed buffer.
     Record {
         /// Case files.
         #[arg(required = true)]
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
 }
 
 fn check(cases: &[Case], json: Option<PathBuf>, verbose: bool, out: &mut dyn Write) -> Result<Status> {
-    // What we refuse, and in which words, is no matter of CUDA's.
+    // Refusals and their messages are our own, and don't apply to CUDA.
     let comparable: Vec<Case> = cases.iter().filter(|case| case.spec.error.is_none()).cloned().collect();
     if comparable.is_empty() {
         bail!("no launch cases found");

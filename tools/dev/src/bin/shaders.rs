@@ -1,7 +1,7 @@
-//! Runs the compute shaders that the reference device is tested with on Vulkan devices: checks or records their results.
+//! Runs the test shaders of the reference device on Vulkan devices, and checks or records their results.
 //!
-//! Unlike kernels, these shaders have descriptors and use whatever a device offers. So this is a small Vulkan program of
-//! its own: all buffers lie in one piece of memory that the host sees, and what is created lives until the program ends.
+//! Unlike kernels, these shaders have descriptors and use whatever the device has. So this is a small Vulkan program of
+//! its own: all buffers are in one mapped memory, and objects live until the program ends.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ mod description;
 
 use description::{Recorded, Shader};
 
-/// Runs the shaders of a directory on the first Vulkan device and compares the results with those recorded for its
+/// Runs the shaders of a directory on the first Vulkan device, and compares the results with the recorded ones for its
 /// subgroup size.
 #[derive(Debug, Parser)]
 #[command(name = "shaders", version, max_term_width = 100)]
@@ -29,7 +29,7 @@ struct CommandLine {
     /// Only shaders whose name contains this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
-    /// Record the results instead.
+    /// Record the results instead of comparing them.
     #[arg(long)]
     record: bool,
 }
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
             if !shader.name.contains(&arguments.filter) {
                 continue;
             }
-            // Drivers crash.
+            // Flushed before the run, since drivers may crash.
             write!(out, "{}: ", shader.name)?;
             out.flush()?;
             let outcome = match vulkan.lacking(&shader.spirv) {
@@ -96,14 +96,14 @@ struct Vulkan {
     queue: vk::Queue,
     commands: vk::CommandBuffer,
     buffer: vk::Buffer,
-    /// Where the buffer's memory lies for the host and for the device.
+    /// The host address and device address of the buffer's memory.
     host: *mut u8,
     address: u64,
-    // The library that the functions come from.
+    // Keeps the library with the functions loaded.
     _entry: ash::Entry,
 }
 
-/// Bytes of all buffers of a shader together.
+/// Maximum total bytes of a shader's buffers.
 const MEMORY: u64 = 1 << 20;
 /// Satisfies every device's alignment of descriptors.
 const ALIGN: u64 = 256;
@@ -114,8 +114,8 @@ impl Vulkan {
         let entry = unsafe { ash::Entry::load() }?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: `info` lives until the call returns. The same holds for the structures of all calls below; handles are
-        // never destroyed, so they are valid wherever they are used.
+        // SAFETY: `info` lives until the call returns. The same holds for the structures of all calls below. Handles
+        // are never destroyed, and so are valid wherever they are used.
         let instance = unsafe { entry.create_instance(&info, None) }?;
         // SAFETY: see above.
         let physical = *unsafe { instance.enumerate_physical_devices() }?.first().context("no Vulkan device")?;
@@ -144,7 +144,7 @@ impl Vulkan {
         }
         // SAFETY: see above.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
-        // Robustness would hide faults, and costs nothing to leave out.
+        // Robustness would hide faults.
         features.features.robust_buffer_access = vk::FALSE;
 
         // SAFETY: see above.
@@ -156,7 +156,7 @@ impl Vulkan {
             .queue_create_infos(&queues)
             .enabled_extension_names(&names)
             .push_next(&mut features);
-        // SAFETY: see above; all features that the device says it has are enabled.
+        // SAFETY: see above; the enabled features are those that the device has.
         let device = unsafe { instance.create_device(physical, &info, None) }?;
         // SAFETY: see above.
         let queue = unsafe { device.get_device_queue(family, 0) };
@@ -190,7 +190,7 @@ impl Vulkan {
             .allocation_size(needs.size)
             .memory_type_index(index)
             .push_next(&mut flags);
-        // SAFETY: see above; the memory is large enough for the buffer, mapped once, and stays so.
+        // SAFETY: see above; the memory is large enough for the buffer, and remains mapped.
         let (host, address) = unsafe {
             let memory = device.allocate_memory(&info, None)?;
             device.bind_buffer_memory(buffer, memory, 0)?;
@@ -213,7 +213,7 @@ impl Vulkan {
         })
     }
 
-    /// A capability that a module declares and the device lacks, among those that not all devices have.
+    /// A capability that a module declares and the device lacks, among those that are optional.
     fn lacking(&self, spirv: &[u32]) -> Option<&'static str> {
         let operations = |flags| self.subgroup_operations.contains(flags);
         let mut rest = spirv.get(5..).unwrap_or_default();
@@ -236,7 +236,7 @@ impl Vulkan {
         None
     }
 
-    /// Runs a shader and gives the words of its results.
+    /// Runs a shader and returns the words of its results.
     fn run(&self, shader: &Shader) -> Result<Vec<Vec<u32>>> {
         let (description, device) = (&shader.description, &self.device);
         let mut places = Vec::new();
@@ -246,7 +246,7 @@ impl Vulkan {
             places.push((end, words.len()));
             let next = (end + words.len() as u64 * 4).next_multiple_of(ALIGN);
             ensure!(next <= MEMORY, "too much memory");
-            // SAFETY: the range is within the mapping, and no dispatch is under way.
+            // SAFETY: the range is within the mapping, and no dispatch is running.
             unsafe { self.host.add(end as usize).cast::<u32>().copy_from_nonoverlapping(words.as_ptr(), words.len()) };
             end = next;
         }
@@ -262,7 +262,7 @@ impl Vulkan {
         }
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
 
-        // Bindings of set 0 and 1.
+        // The bindings of sets 0 and 1.
         let mut bindings = [Vec::new(), Vec::new()];
         for (buffer, (offset, words)) in description.buffers.iter().zip(&places) {
             let Some([set, binding]) = buffer.at else { continue };
@@ -295,7 +295,7 @@ impl Vulkan {
         // SAFETY: as in `new`.
         let layout = unsafe { device.create_pipeline_layout(&info, None) }?;
         let info = vk::ShaderModuleCreateInfo::default().code(&shader.spirv);
-        // SAFETY: as in `new`; the module is one that `spirv-val` accepts and whose capabilities the device has.
+        // SAFETY: as in `new`; the module passes `spirv-val`, and the device has its capabilities.
         let module = unsafe { device.create_shader_module(&info, None) }?;
         let stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
@@ -322,7 +322,7 @@ impl Vulkan {
                     .dst_binding(*binding)
                     .descriptor_type(*ty)
                     .buffer_info(slice::from_ref(range));
-                // SAFETY: as in `new`; no dispatch is under way.
+                // SAFETY: as in `new`; no dispatch is running.
                 unsafe { device.update_descriptor_sets(&[write], &[]) };
             }
         }
@@ -330,7 +330,7 @@ impl Vulkan {
         let barrier = vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::SHADER_WRITE)
             .dst_access_mask(vk::AccessFlags::HOST_READ);
-        // SAFETY: as in `new`; what the shader accesses lies in the buffer, and the queue is waited for.
+        // SAFETY: as in `new`; the shader only accesses the buffer, and the queue is waited for.
         unsafe {
             let (point, commands) = (vk::PipelineBindPoint::COMPUTE, self.commands);
             device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
@@ -355,7 +355,7 @@ impl Vulkan {
         description.results.iter().map(|looked| read(looked.buffer)).collect()
     }
 
-    /// Puts results among those recorded, in place of older ones for the same subgroup size.
+    /// Adds results to the recorded ones, replacing those of the same subgroup size.
     fn record(&self, recorded: &mut Vec<Recorded>, results: Vec<Vec<u32>>) {
         recorded.iter_mut().for_each(|entry| drop(entry.devices.remove(&self.subgroup_size)));
         let device = (self.subgroup_size, self.name.clone());
@@ -366,7 +366,7 @@ impl Vulkan {
         recorded.retain(|entry| !entry.devices.is_empty());
     }
 
-    /// What is not as recorded, if it is.
+    /// The difference from the recorded results, if any.
     fn compare(&self, shader: &Shader, results: &[Vec<u32>]) -> Option<String> {
         let expected = shader.recorded.iter().find(|entry| entry.devices.contains_key(&self.subgroup_size));
         let Some(expected) = expected else { return Some("nothing recorded".to_owned()) };

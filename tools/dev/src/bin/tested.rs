@@ -1,6 +1,6 @@
-//! `tested`: writes the table of `docs/devices.md`, which says what ran where, from reports that `ptx2spv test --json` wrote.
+//! `tested`: writes the table of tested devices in `docs/devices.md` from reports of `ptx2spv test --json`.
 //!
-//! It runs nothing itself; `scripts/test-devices` does, and calls it.
+//! It only writes the table. `scripts/test-devices` runs the tests, and calls it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,17 +12,17 @@ use clap::Parser;
 use ptx2spv::cases::suite::{CaseReport, Outcome, Report};
 use ptx2spv::cli::{self, Status};
 
-/// Between these lines of the document the table stands.
+/// The lines of the document around the table.
 const MARKS: [&str; 2] = ["<!-- tested -->\n", "<!-- end of tested -->\n"];
 
-/// Writes the table of what ran where into a document, between its marks.
+/// Writes the table of tested devices into a document, between its marks.
 #[derive(Debug, Parser)]
 #[command(name = "tested", version, max_term_width = 100)]
 struct CommandLine {
     /// The document.
     #[arg(long, value_name = "FILE", default_value = "docs/devices.md")]
     document: PathBuf,
-    /// Runs, in the table's order: what to call the device, and the report.
+    /// Runs in the order of the table: the name of the device, and the report.
     #[arg(required = true, value_name = "NAME=REPORT", value_parser = run)]
     runs: Vec<(String, PathBuf)>,
 }
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// One row for each run, one column for each folder of cases, and below it what was left out, and why.
+/// One row for each run, and one column for each folder of cases; below, the cases that were left out, and why.
 fn table(runs: &[(String, Report)]) -> String {
     let cases = || runs.iter().flat_map(|(_, report)| &report.cases);
     let folders: BTreeSet<String> = cases().map(folder).collect();
@@ -94,7 +94,7 @@ fn of(report: &Report, outcome: Outcome) -> impl Iterator<Item = &CaseReport> {
     report.cases.iter().filter(move |case| case.outcome == outcome)
 }
 
-/// Name of the folder that a case's file stands in.
+/// The name of the folder that contains a case's file.
 fn folder(case: &CaseReport) -> String {
     let parent = Path::new(&case.file).parent().and_then(Path::file_name);
     parent.map_or_else(|| "other".to_owned(), |name| name.to_string_lossy().replace('_', " "))

@@ -176,7 +176,7 @@ fn place(name: &str, args: &[Argument], textures: &Textures) -> Option<Subject> 
 pub fn check_saves(saves: &[Save], args: &[Argument], textures: &Textures) -> Result<()> {
     match saves.iter().find(|save| place(&save.name, args, textures).is_none()) {
         Some(Save { name, .. }) => {
-            Err(UsageError(format!("--save {name}: argument {name} is no buffer or image")).into())
+            Err(UsageError(format!("--save {name}: argument {name} is not a buffer or an image")).into())
         }
         None => Ok(()),
     }
@@ -206,6 +206,6 @@ fn picture(image: &Image, bytes: &[u8]) -> Result<Picture> {
     let size = levels.first().copied().unwrap_or_default();
     let [width, height, 1] = size else { bail!("only images of one slice or layer are pictures") };
     let level = usize::try_from(image.memory.level_bytes(size))?;
-    let bytes = bytes.get(..level).context("too few bytes came back")?.to_vec();
+    let bytes = bytes.get(..level).context("too few bytes were returned")?.to_vec();
     Ok(Picture { width: width.try_into()?, height: height.try_into()?, format, bytes })
 }

@@ -2,22 +2,22 @@
 
 use std::fmt::Write as _;
 
-/// What to draw.
+/// The contents of a chart.
 pub struct Chart {
     pub title: String,
-    /// One for each row, from above.
+    /// The label of each row, from the top.
     pub labels: Vec<String>,
     pub series: Vec<Series>,
 }
 
-/// Marks of one colour.
+/// Marks of one color.
 pub struct Series {
     pub name: String,
-    /// One for each label.
+    /// A value for each label.
     pub values: Vec<Option<f64>>,
 }
 
-/// Colours that the colour-blind can tell apart, too.
+/// Colors that color-blind people can distinguish.
 const COLOURS: [&str; 4] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"];
 const ROW: usize = 18;
 const LEFT: usize = 230;
@@ -26,7 +26,7 @@ const TOP: usize = 64;
 const RIGHT: usize = 30;
 
 impl Chart {
-    /// The chart as a file.
+    /// The chart as an SVG document.
     pub fn to_svg(&self) -> String {
         let (low, high) = self.range();
         let x = |value: f64| LEFT as f64 + PLOT as f64 * (value / low).ln() / (high / low).ln();
@@ -69,14 +69,14 @@ impl Chart {
         svg + "</svg>\n"
     }
 
-    /// The scale's ends: around all values and at least from 0.8 to 1.25.
+    /// The ends of the scale: around all values, and at least from 0.8 to 1.25.
     fn range(&self) -> (f64, f64) {
         let values = || self.series.iter().flat_map(|series| series.values.iter().flatten().copied());
         (values().fold(0.8, f64::min) * 0.95, values().fold(1.25, f64::max) * 1.05)
     }
 }
 
-/// Round numbers between two.
+/// Round numbers in a range.
 fn ticks(low: f64, high: f64) -> impl Iterator<Item = f64> {
     let round =
         [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0];
@@ -103,7 +103,7 @@ mod tests {
             series: vec![series("exact", [Some(1.0), Some(2.0)]), series("GLSL", [None, Some(0.5)])],
         };
         let svg = chart.to_svg();
-        // Two in the legend, three in the rows.
+        // Two marks in the legend, three in the rows.
         assert_eq!(svg.matches("<circle").count(), 5);
         assert!(svg.contains("a &lt; b") && svg.ends_with("</svg>\n"));
         let (low, high) = chart.range();

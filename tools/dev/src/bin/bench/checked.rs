@@ -1,4 +1,4 @@
-//! `bench checked`: device time of kernels that check their accesses, by that of the same kernels without.
+//! `bench checked`: the device time of kernels that check their accesses, relative to the same kernels without checks.
 
 use std::time::{Duration, Instant};
 
@@ -16,16 +16,16 @@ use crate::report::{Report, median, milliseconds};
 use crate::sides::prepare;
 use crate::workloads;
 
-/// Measure what `--check` costs kernels on a Vulkan device.
+/// Measure the cost of `--check` for kernels on a Vulkan device.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Only kernels whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Launches that are timed.
+    /// Number of measured launches.
     #[arg(long, default_value_t = 10, value_name = "N")]
     repeats: u32,
-    /// Small sizes, to see that everything works.
+    /// Use small sizes, to test the program itself.
     #[arg(long)]
     quick: bool,
     /// Vulkan device.
@@ -38,9 +38,9 @@ struct Row {
     kernel: &'static str,
     plain_seconds: f64,
     checked_seconds: f64,
-    /// The second by the first.
+    /// Time with checks divided by time without.
     ratio: f64,
-    /// Translating, and making the pipeline.
+    /// Time to translate the kernel and make the pipeline.
     plain_load_seconds: f64,
     checked_load_seconds: f64,
 }
@@ -88,7 +88,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     Ok(report)
 }
 
-/// Until the first launch has ended, and the median of those after it.
+/// The time until the end of the first launch, and the median of later launches.
 fn times(device: &Device, case: &Prepared, check_accesses: bool, repeats: u32) -> Result<(Duration, Duration)> {
     let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let made = Made::new(device, case)?;
@@ -99,7 +99,7 @@ fn times(device: &Device, case: &Prepared, check_accesses: bool, repeats: u32) -
     let module = device.load_with(&source, options)?;
     made.bind(&module, case)?;
     let kernel = module.kernel(&case.entry)?;
-    // SAFETY: the workloads give their kernels what these were written for.
+    // SAFETY: the workloads pass the arguments that their kernels were written for.
     unsafe { kernel.launch(&config, &args) }?;
     device.synchronize()?;
     let load = start.elapsed();

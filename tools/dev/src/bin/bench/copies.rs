@@ -1,4 +1,4 @@
-//! `bench copies`: bandwidth between host and device, with memory that the device reaches by itself and without.
+//! `bench copies`: the bandwidth between host and device, with and without pinned memory.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ pub struct Arguments {
     /// Bytes of a copy; may be given several times.
     #[arg(long, value_delimiter = ',', default_values_t = [1 << 16, 1 << 20, 1 << 24, 1 << 28], value_name = "BYTES")]
     sizes: Vec<usize>,
-    /// Copies of a kind, after one for warming up; the median is told.
+    /// Copies of each kind, after one for warm-up; the median is reported.
     #[arg(long, default_value_t = 15, value_name = "N")]
     repeats: u32,
     /// Vulkan device.
@@ -25,7 +25,7 @@ pub struct Arguments {
     device: DeviceSelector,
 }
 
-/// What is copied where, in the order of measurements.
+/// The kinds of copies, in the order of measurement.
 const KINDS: [&str; 4] = ["host to device", "device to host", "pinned host to device", "device to pinned host"];
 
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ struct Row {
     bytes: usize,
     cuda_bytes_per_second: Option<f64>,
     vulkan_bytes_per_second: Option<f64>,
-    /// Vulkan's bandwidth by CUDA's: above 1, we are faster.
+    /// Vulkan's bandwidth divided by CUDA's: above 1, Vulkan is faster.
     ratio: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     let devices = Devices::open(&arguments.device)?;
     let mut report = Report::new(&["copy", "bytes", "CUDA GB/s", "Vulkan GB/s", "Vulkan / CUDA"]);
     report.notes = devices.names()?;
-    report.notes.push(format!("By the host's clock until the copy is done; median of {}.", arguments.repeats));
+    report.notes.push(format!("By the host's clock, until the copy is complete; median of {}.", arguments.repeats));
     for &bytes in &arguments.sizes {
         let cuda = devices.cuda.as_ref().map(|context| cuda(context, bytes, arguments.repeats)).transpose()?;
         let vulkan = devices.vulkan.as_ref().map(|device| vulkan(device, bytes, arguments.repeats)).transpose()?;

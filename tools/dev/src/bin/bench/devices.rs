@@ -1,4 +1,4 @@
-//! The devices to measure on, as far as they are there.
+//! The devices to measure, as far as they are available.
 
 use anyhow::{Result, bail};
 use ptx2spv::cli;
@@ -14,10 +14,10 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Opens what there is.
+    /// Opens the available devices.
     pub fn open(selector: &DeviceSelector) -> Result<Self> {
         let cuda = note_error("CUDA", Context::new());
-        // Not `Device::open`: no interpreter is to stand in for what is measured.
+        // Not `Device::open`, which could return the reference device instead.
         let vulkan = Instance::new(&InstanceOptions::default()).and_then(|instance| instance.open(selector));
         let vulkan = note_error("Vulkan", vulkan);
         if cuda.is_none() && vulkan.is_none() {

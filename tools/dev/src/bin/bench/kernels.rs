@@ -1,4 +1,4 @@
-//! `bench kernels`: device time of the same PTX through CUDA's driver and through us, on the same chip.
+//! `bench kernels`: the device time of the same PTX through CUDA's driver and through ptx2spv, on the same chip.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,31 +26,32 @@ pub struct Arguments {
     /// Only kernels whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Launches that are timed in each of the rounds.
+    /// Number of measured launches in each round.
     #[arg(long, default_value_t = 20, value_name = "N")]
     repeats: u32,
-    /// Rounds: CUDA and Vulkan take turns, so that a change of the clock hits both.
+    /// Number of rounds. CUDA and Vulkan alternate, so that a change of the clock affects both.
     #[arg(long, default_value_t = 2, value_name = "N")]
     rounds: u32,
-    /// Small sizes, to see that everything works.
+    /// Use small sizes, to test the program itself.
     #[arg(long)]
     quick: bool,
     /// Vulkan device.
     #[arg(long, default_value = "default", value_name = "DEVICE")]
     device: DeviceSelector,
-    /// Float arithmetic to measure; may be given several times.
+    /// Accuracy of float arithmetic to measure; may be given several times.
     #[arg(long, default_values = ["exact", "fast"], value_name = "HOW")]
     math: Vec<Math>,
-    /// Take each kernel from the PTX file in this folder that has it, instead of clang's: what another compiler makes.
+    /// Take each kernel from the PTX file with that kernel in this folder, made by another compiler, instead of
+    /// clang's.
     #[arg(long, value_name = "DIR")]
     ptx_dir: Option<PathBuf>,
-    /// Draw the ratios as a chart.
+    /// Draw the ratios as a chart in this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
 
 impl Arguments {
-    /// The translations in the order of the arguments, and the twin.
+    /// The translations in the order of the arguments, then the GLSL twin.
     fn codes(&self) -> Vec<Code> {
         self.math.iter().map(|&math| Code::Translation(math)).chain([Code::Glsl]).collect()
     }
@@ -62,7 +63,7 @@ struct Row {
     size: String,
     ptx_bytes: usize,
     cuda_seconds: Option<f64>,
-    /// Compiling and loading the module by CUDA's driver.
+    /// Time of CUDA's driver to compile and load the module.
     cuda_load_seconds: Option<f64>,
     /// One for each of [`Arguments::codes`].
     vulkan: Vec<VulkanRow>,
@@ -72,15 +73,15 @@ struct Row {
 struct VulkanRow {
     code: String,
     seconds: Option<f64>,
-    /// Vulkan's time by CUDA's: above 1, we are slower.
+    /// Vulkan's time divided by CUDA's: above 1, Vulkan is slower.
     ratio: Option<f64>,
-    /// Parsing the module and translating the kernel.
+    /// Time to parse the module and translate the kernel.
     translate_seconds: Option<f64>,
-    /// Making the pipeline and launching it for the first time.
+    /// Time to make the pipeline and launch it for the first time.
     pipeline_seconds: Option<f64>,
-    /// Of the module, with this kernel alone.
+    /// Bytes of the SPIR-V module with only this kernel.
     spirv_bytes: Option<usize>,
-    /// Beside what the chip can do.
+    /// The rate, relative to the chip's limits.
     achieved: Option<Achieved>,
     results: String,
 }
@@ -112,7 +113,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
             }
             let (row, failed) = measure_workload(arguments, &codes, &devices, &limits, &workload, &case)?;
             if failed {
-                // A fault leaves a CUDA context or a Vulkan device useless for what follows.
+                // After a fault, a CUDA context or a Vulkan device is unusable.
                 devices = Devices::open(&arguments.device)?;
             }
             report.push(cells(&row), &row)?;
@@ -171,7 +172,7 @@ fn cells(row: &Row) -> Vec<String> {
     cells
 }
 
-/// The geometric mean of the ratios, and sums of what comes before launches.
+/// The geometric mean of the ratios, and the total times before launches.
 fn summary(rows: &[Row], index: usize, code: &Code) -> Option<String> {
     let vulkan: Vec<&VulkanRow> = rows.iter().filter_map(|row| row.vulkan.get(index)).collect();
     let ratios: Vec<f64> = vulkan.iter().filter_map(|row| row.ratio).collect();
@@ -187,7 +188,7 @@ fn summary(rows: &[Row], index: usize, code: &Code) -> Option<String> {
     ))
 }
 
-/// The geometric mean of a translation's times by those of the GLSL twins.
+/// The geometric mean of a translation's times divided by those of the GLSL twins.
 fn against_twins(rows: &[Row], index: usize, code: &Code) -> Option<String> {
     let Code::Translation(math) = code else { return None };
     let ratio = |row: &Row| Some(row.vulkan.get(index)?.seconds? / row.vulkan.last()?.seconds?);
@@ -196,7 +197,7 @@ fn against_twins(rows: &[Row], index: usize, code: &Code) -> Option<String> {
     Some(format!("{math} against GLSL: geometric mean {mean:.3} of {} kernels.", ratios.len()))
 }
 
-/// `None` of nothing.
+/// `None` for no ratios.
 fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
     (!ratios.is_empty()).then(|| (sum / ratios.len() as f64).exp())

@@ -1,4 +1,4 @@
-//! `bench launch`: what it costs the host to launch a kernel that does nothing.
+//! `bench launch`: the host's cost of launching a kernel that does nothing.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ use serde::Serialize;
 use crate::devices::Devices;
 use crate::report::{Report, median};
 
-/// Measure the cost of launches, asynchronous ones and such as are waited for.
+/// Measure the cost of launches, asynchronous and synchronous.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Launches in a row.
+    /// Number of launches in a row.
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     count: u32,
-    /// How often the row is measured, after once for warming up; the median is told.
+    /// Number of measurements, after one for warm-up; the median is reported.
     #[arg(long, default_value_t = 9, value_name = "N")]
     rounds: u32,
     /// Vulkan device.
@@ -40,11 +40,11 @@ const PTX: &str = "
 #[derive(Serialize)]
 struct Row {
     interface: &'static str,
-    /// Until the call returns.
+    /// Time until the call returns.
     call_seconds: f64,
-    /// Until all have run, by their number.
+    /// Time until all launches have finished, divided by their number.
     total_seconds: f64,
-    /// Of a launch that is waited for at once.
+    /// Time of a launch with an immediate wait.
     wait_seconds: f64,
 }
 

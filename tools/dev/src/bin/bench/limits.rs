@@ -1,4 +1,4 @@
-//! What the chip can do at most, measured by a copy and by chains of arithmetic in the same run as the kernels.
+//! The chip's limits, measured by a copy and by chains of arithmetic in the same run as the kernels.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use crate::sides::{Code, Side, cuda_times, prepare, vulkan_times};
 use crate::workloads::work::{Unit, Work};
 use crate::workloads::{Workload, limits};
 
-/// The most of each unit that the chip does in a second, by CUDA or by Vulkan, whichever is faster.
+/// The highest rate of each unit per second, by CUDA or by Vulkan, whichever is faster.
 #[derive(Default)]
 pub struct Limits(Vec<(Unit, f64)>);
 
-/// How much a kernel did in a second, and what share this is of what the chip can do.
+/// The rate of a kernel, and its share of the chip's limit.
 #[derive(Clone, Copy, Serialize)]
 pub struct Achieved {
-    /// Bytes, or else operations.
+    /// Whether the rate is in bytes instead of operations.
     pub bytes: bool,
     pub per_second: f64,
     pub share: f64,
 }
 
 impl Limits {
-    /// Measures all of them on small launches that fill the chip.
+    /// Measures all limits, by small launches that fill the chip.
     pub fn measure(devices: &Devices, quick: bool, repeats: u32) -> Result<Self> {
         let mut limits = Self::default();
         for (workload, work) in limits::all(quick) {
@@ -36,7 +36,7 @@ impl Limits {
         Ok(limits)
     }
 
-    /// The share of the limit that comes closest to it among several kinds of work.
+    /// Of several kinds of work, the one with the highest share of its limit.
     pub fn achieved(&self, works: impl IntoIterator<Item = Work>, seconds: f64) -> Option<Achieved> {
         let achieved = |work: Work| {
             let (_, limit) = self.0.iter().find(|(unit, _)| *unit == work.unit)?;

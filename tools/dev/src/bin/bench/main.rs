@@ -1,7 +1,7 @@
-//! Measures the translator's speed, kernels, launches and copies on Vulkan against CUDA on the same chip, what checks cost, how
-//! long second starts take, and the reference device's speed.
+//! Measures the translator's speed, kernels, launches and copies on Vulkan compared with CUDA on the same chip, the
+//! cost of checks, the time of later starts, and the speed of the reference device.
 //!
-//! The binary carries its kernels with it and measures what is there: CUDA, Vulkan, or both.
+//! The binary includes its kernels, and measures what is available: CUDA, Vulkan, or both.
 
 mod chart;
 mod checked;

@@ -1,5 +1,5 @@
-//! `bench opencl`: a CPU device of Vulkan through us against an OpenCL implementation on the same cores, which runs twins of
-//! the kernels.
+//! `bench opencl`: a Vulkan CPU device through ptx2spv, compared with an OpenCL implementation on the same cores that
+//! runs twins of the kernels.
 
 mod api;
 
@@ -21,31 +21,31 @@ use crate::results::distance;
 use crate::sides::{Code, load, prepare};
 use crate::workloads::{self, Workload};
 
-/// Measure a CPU device against OpenCL on the same cores, by the processor time of all threads.
+/// Measure a CPU device, compared with OpenCL on the same cores, by the processor time of all threads.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Only kernels whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Measurements, by turns; the shortest counts, since other programs may use the cores too.
+    /// Number of measurements, alternating; the shortest counts, since other programs may use the cores too.
     #[arg(long, default_value_t = 7, value_name = "N")]
     rounds: u32,
     /// Vulkan device.
     #[arg(long, default_value = "default", value_name = "DEVICE")]
     device: DeviceSelector,
-    /// Float arithmetic to measure; may be given several times.
+    /// Accuracy of float arithmetic to measure; may be given several times.
     #[arg(long, default_values = ["exact", "fast"], value_name = "HOW")]
     math: Vec<Math>,
 }
 
 impl Arguments {
-    /// The translations in the order of the arguments, and the twin in GLSL, which tells what the driver can do.
+    /// The translations in the order of the arguments, then the GLSL twin, which shows the driver's own speed.
     fn codes(&self) -> Vec<Code> {
         self.math.iter().map(|&math| Code::Translation(math)).chain([Code::Glsl]).collect()
     }
 }
 
-/// Twins by the names of the kernels.
+/// OpenCL twins by the names of the kernels.
 macro_rules! twins {
     ($($entry:literal),* $(,)?) => {
         &[$(($entry, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/opencl/", $entry, ".cl")))),*]
@@ -78,7 +78,7 @@ struct Row {
 struct VulkanRow {
     code: String,
     seconds: f64,
-    /// Vulkan's time by OpenCL's.
+    /// Vulkan's time divided by OpenCL's.
     ratio: f64,
     results: String,
 }
@@ -130,7 +130,7 @@ fn measure_workload(
     for (&code, best) in codes.iter().zip(&mut ours) {
         run_vulkan(vulkan, &case, code, rounds, best)?;
     }
-    // Once more, so that a slow while hits both.
+    // A second round, so that a slow phase affects both.
     run_opencl(opencl, &case, rounds, &mut twin)?;
     let (opencl_seconds, expected) = twin.result().context("no rounds")?;
     let vulkan = codes.iter().zip(ours).map(|(code, best)| {
@@ -141,7 +141,7 @@ fn measure_workload(
     Ok(Row { kernel: workload.name, size: workload.size.clone(), opencl_seconds, vulkan: vulkan.collect() })
 }
 
-/// The shortest time, and what the first launch gave.
+/// The shortest time, and the results of the first launch.
 #[derive(Default)]
 struct Best {
     time: Option<Duration>,
@@ -209,11 +209,11 @@ fn run_vulkan(device: &Device, case: &Prepared, code: Code, rounds: u32, best: &
     (0..rounds).try_for_each(|_| best.add(launch))
 }
 
-/// Time that processors have spent on the threads that this process has now.
+/// The processor time of this process's current threads.
 fn processor_time() -> Result<Duration> {
     let mut nanoseconds = 0;
     for thread in fs::read_dir("/proc/self/task")? {
-        // A thread may end between both.
+        // The thread may have ended since.
         let Ok(text) = fs::read_to_string(thread?.path().join("schedstat")) else { continue };
         nanoseconds += text.split_whitespace().next().context("schedstat is empty")?.parse::<u64>()?;
     }

@@ -1,4 +1,5 @@
-//! `bench reference`: how many instructions the reference device interprets in a second on one core, and what checks cost.
+//! `bench reference`: the number of instructions that the reference device interprets per second on one core, and the
+//! cost of checks.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -23,23 +24,23 @@ pub struct Arguments {
     /// Only kernels whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Measurements; with and without checks take turns.
+    /// Number of measurements; those with and without checks alternate.
     #[arg(long, default_value_t = 5, value_name = "N")]
     rounds: u32,
 }
 
-/// Instructions that a measurement takes at least.
+/// Minimum number of instructions of a measurement.
 const WORTHWHILE: u64 = 20_000_000;
 
 #[derive(Serialize)]
 struct Row {
     kernel: &'static str,
     size: String,
-    /// Of one launch.
+    /// Instructions of one launch.
     instructions: u64,
     plain_per_second: f64,
     checked_per_second: f64,
-    /// Time of a launch with checks by that of one without.
+    /// Time of a launch with checks divided by one without.
     ratio: f64,
 }
 
@@ -74,7 +75,7 @@ fn measure_workload(arguments: &Arguments, workload: &Workload) -> Result<Row> {
     };
     let (plain, checked) = (open(false)?, open(true)?);
     let instructions = run(&plain, &case, 1)?.0;
-    // So that even small kernels take a while.
+    // Enough launches that even small kernels take a while.
     let launches = u32::try_from(WORTHWHILE / instructions.max(1))?.max(1);
     let (mut plain_times, mut checked_times) = (Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
@@ -94,7 +95,7 @@ fn measure_workload(arguments: &Arguments, workload: &Workload) -> Result<Row> {
     })
 }
 
-/// Runs a kernel on new buffers a number of times; gives the instructions and the time of all launches.
+/// Runs a kernel several times on new buffers. Returns the instructions and the time of all launches.
 fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration)> {
     let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
     let kernel = module.kernel(&case.entry)?;
@@ -108,8 +109,8 @@ fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration
     Ok((steps() - before, busy.unwrap_or_else(|| times.iter().sum())))
 }
 
-/// Time that a processor has spent on this thread, on which single-threaded launches run; `None` where the system does not
-/// tell. Other programs have no part in it.
+/// The processor time of this thread, on which single-threaded launches run. It doesn't include other programs. `None`
+/// if the system doesn't report it.
 fn processor_time() -> Option<Duration> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)

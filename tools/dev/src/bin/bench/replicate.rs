@@ -1,13 +1,13 @@
-//! Makes large PTX modules out of small ones: copies with their module-scope names made unique.
+//! Makes large PTX modules from small ones: copies with unique module-scope names.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// A module split into what comes once and what can be repeated.
+/// A module, split into a head and a part that can be repeated.
 pub struct Template<'t> {
     /// `.version`, `.target` and `.address_size`.
     head: Vec<&'t str>,
-    /// Everything else as pieces; names declared at module scope are marked.
+    /// Everything else, in pieces. Names declared at module scope are marked.
     pieces: Vec<Piece<'t>>,
 }
 
@@ -17,7 +17,7 @@ enum Piece<'t> {
 }
 
 impl<'t> Template<'t> {
-    /// Splits a module. Only for well-formed text without comments in odd places: it is no parser.
+    /// Splits a module. This is not a parser: the text must be well-formed and have no comments in odd places.
     pub fn new(text: &'t str) -> Self {
         let is_head = |line: &&str| [".version", ".target", ".address_size"].iter().any(|word| line.starts_with(word));
         let head = text.lines().map(str::trim).filter(is_head).collect();
@@ -33,12 +33,12 @@ impl<'t> Template<'t> {
         Self { head, pieces: tokens.into_iter().map(piece).collect() }
     }
 
-    /// The lines that a module begins with.
+    /// The head of the module.
     pub fn head(&self) -> String {
         self.head.join("\n") + "\n"
     }
 
-    /// Appends a copy whose module-scope names end in `suffix`.
+    /// Appends a copy with a suffix added to module-scope names.
     pub fn copy_to(&self, out: &mut String, suffix: &str) {
         for piece in &self.pieces {
             // Writing to a string can't fail.
@@ -50,7 +50,7 @@ impl<'t> Template<'t> {
     }
 }
 
-/// A module of at least `bytes` bytes made of copies of several, which must agree in their heads.
+/// A module of at least `bytes` bytes, made of copies of several modules with the same head.
 pub fn large_module(templates: &[Template<'_>], bytes: usize) -> String {
     let mut out = templates.first().map(Template::head).unwrap_or_default();
     let mut round = 0;
@@ -67,7 +67,7 @@ fn is_name_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_$%.".contains(c)
 }
 
-/// Words (directives with their dot included), quoted strings, and single other characters.
+/// Words (including the dot of directives), quoted strings, and other single characters.
 fn tokenize(mut line: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     while let Some(first) = line.chars().next() {

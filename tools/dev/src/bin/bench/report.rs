@@ -11,13 +11,13 @@ use serde_json::Value;
 
 /// A table of measurements.
 pub struct Report {
-    /// Lines above the table: what it was measured on.
+    /// Lines above the table, such as the devices.
     pub notes: Vec<String>,
-    /// Column heads.
+    /// Column titles.
     pub head: Vec<String>,
-    /// Cells as shown.
+    /// Cells as text.
     pub rows: Vec<Vec<String>>,
-    /// The same numbers for programs.
+    /// The same numbers as JSON.
     pub values: Vec<Value>,
 }
 
@@ -39,7 +39,7 @@ impl Report {
         Ok(())
     }
 
-    /// Writes it as Markdown.
+    /// Writes the report as Markdown.
     pub fn print(&self, out: &mut dyn Write) -> Result<()> {
         for note in &self.notes {
             writeln!(out, "{note}  ")?;
@@ -52,7 +52,7 @@ impl Report {
         Ok(())
     }
 
-    /// Writes it to a file as JSON.
+    /// Writes the report to a JSON file.
     pub fn save(&self, file: &Path) -> Result<()> {
         let value = serde_json::json!({ "notes": self.notes, "rows": self.values });
         let text = serde_json::to_string_pretty(&value)? + "\n";
@@ -60,7 +60,7 @@ impl Report {
     }
 }
 
-/// The middle one of some times, the mean of both if there are two; `None` of none.
+/// The median of some times; `None` without times.
 pub fn median(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort();
     let middle = times.len() / 2;
@@ -71,7 +71,7 @@ pub fn median(mut times: Vec<Duration>) -> Option<Duration> {
     }
 }
 
-/// A time in milliseconds with three digits after the point; a dash for none.
+/// A time in milliseconds with three decimals, or a dash.
 pub fn milliseconds(time: Option<Duration>) -> String {
     time.map_or_else(|| "–".to_owned(), |time| format!("{:.3}", 1e3 * time.as_secs_f64()))
 }

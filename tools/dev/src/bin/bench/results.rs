@@ -1,11 +1,11 @@
-//! Whether results are the same, and how far apart they are.
+//! Compares results, and measures their distance.
 
 use ptx2spv::cases::prepare::{Argument, Prepared, Subject};
 use ptx2spv::cases::{Outputs, Scalar};
 
 use crate::sides::Side;
 
-/// Compares what both gave for every buffer, or says what is missing.
+/// Compares all buffers of both sides, or reports a missing side.
 pub fn results(case: &Prepared, cuda: &Side, vulkan: &Side) -> String {
     let errors = [("CUDA", cuda), ("Vulkan", vulkan)];
     let errors =
@@ -18,7 +18,7 @@ pub fn results(case: &Prepared, cuda: &Side, vulkan: &Side) -> String {
     distance(case, cuda, vulkan)
 }
 
-/// How far the buffers after two launches are apart.
+/// The distance of the buffers after two launches.
 pub fn distance(case: &Prepared, expected: &Outputs, got: &Outputs) -> String {
     let mut total = Distance::default();
     for (index, arg) in case.args.iter().enumerate() {
@@ -30,11 +30,11 @@ pub fn distance(case: &Prepared, expected: &Outputs, got: &Outputs) -> String {
     total.to_string()
 }
 
-/// How far two results are apart.
+/// The distance of two results.
 #[derive(Default)]
 struct Distance {
     differing: usize,
-    /// Of floats that are numbers in both.
+    /// The largest distance of floats, among those that are numbers in both results.
     max_ulp: u64,
     /// Whether an integer, an infinity or a NaN differs.
     other: bool,

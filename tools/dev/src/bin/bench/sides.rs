@@ -1,4 +1,4 @@
-//! The interfaces that are measured in turns: the same launch through CUDA's driver and through us.
+//! The interfaces to measure: the same launch through CUDA's driver and through ptx2spv.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use ptx2spv_translator::{Math, Options, Program, Source};
 use crate::twins;
 use crate::workloads::Workload;
 
-/// Launches before the clock counts: caches, clocks and lazy loading settle.
+/// Launches before the measurement, while caches, clocks and lazy loading settle.
 const WARM_UP: u32 = 5;
 
-/// What is launched on Vulkan.
+/// The code to launch on Vulkan.
 #[derive(Clone, Copy)]
 pub enum Code {
     /// The kernel's translation.
@@ -35,26 +35,26 @@ impl std::fmt::Display for Code {
     }
 }
 
-/// What one interface gave.
+/// The measurements of one interface.
 #[derive(Default)]
 pub struct Side {
-    /// After the first launch.
+    /// The results of the first launch.
     pub outputs: Option<Outputs>,
     pub times: Vec<Duration>,
-    /// What came before the first launch, by the host's clock: loading or translating, and making a pipeline.
+    /// Time of the steps before the first launch, by the host's clock: loading or translating, and making a pipeline.
     pub load: Option<Duration>,
     pub pipeline: Option<Duration>,
     pub error: Option<String>,
 }
 
 impl Side {
-    /// Keeps the first error.
+    /// Records the first error.
     pub fn fail(&mut self, result: Result<()>) {
         self.error = self.error.take().or(result.err().map(|error| format!("{error:#}")));
     }
 }
 
-/// The launch with its inputs made.
+/// Makes the launch's inputs.
 pub fn prepare(workload: &Workload) -> Result<Prepared> {
     let (args, textures) = argument_text::parse_all(&workload.args)?;
     Ok(Prepared {
@@ -75,7 +75,7 @@ pub fn prepare(workload: &Workload) -> Result<Prepared> {
     })
 }
 
-/// Adds times of launches.
+/// Measures launches, and adds their times.
 pub fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
     let start = Instant::now();
     let module = context.load(&case.ptx)?;
@@ -97,7 +97,7 @@ pub fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut S
     Ok(())
 }
 
-/// Adds times of launches. Leaves the side as it is if the kernel has no such code.
+/// Measures launches, and adds their times. Does nothing if the kernel has no such code.
 pub fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, side: &mut Side) -> Result<()> {
     let start = Instant::now();
     let Some((module, kernel)) = load(device, case, code)? else { return Ok(()) };
@@ -108,7 +108,8 @@ pub fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, 
     let config = LaunchConfig::from(case);
     device.synchronize()?;
     let start = Instant::now();
-    // SAFETY: the workloads and the launch cases that a developer names give their kernels what these were written for.
+    // SAFETY: the workloads, and the launch cases that a developer names, pass the arguments that their kernels were
+    // written for.
     unsafe { kernel.launch(&config, &args) }?;
     side.pipeline.get_or_insert(start.elapsed());
     device.synchronize()?;
@@ -122,7 +123,7 @@ pub fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, 
     Ok(())
 }
 
-/// The kernel, translated anew; `None` if it has no such code.
+/// Loads the kernel, without a cache; `None` if it has no such code.
 pub fn load(device: &Device, case: &Prepared, code: Code) -> Result<Option<(Module, Kernel)>> {
     let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let (module, entry) = match code {
@@ -136,7 +137,7 @@ pub fn load(device: &Device, case: &Prepared, code: Code) -> Result<Option<(Modu
     Ok(Some((module, kernel)))
 }
 
-/// Bytes of SPIR-V of what is launched.
+/// Bytes of the SPIR-V module to launch.
 pub fn spirv_bytes(device: &Device, case: &Prepared, code: Code) -> Result<usize> {
     let Code::Translation(math) = code else {
         return twins::of(&case.entry).map(<[u8]>::len).context("there is no twin");

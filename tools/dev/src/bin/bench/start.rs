@@ -1,4 +1,4 @@
-//! `bench start`: how long loading takes the first time and later, when all is in the cache.
+//! `bench start`: the time to load a module for the first time, and later from the cache.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,14 @@ use crate::replicate::{Template, large_module};
 use crate::report::{Report, median, milliseconds};
 use crate::workloads::modules;
 
-/// Measure first and second starts of a program with much PTX. The cache folder that `PTX2SPV_CACHE` names is used, and should be empty.
+/// Measure first and later starts of a program with much PTX. Uses the cache folder in `PTX2SPV_CACHE`, which should be
+/// empty.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Size of the module in megabytes.
     #[arg(long, default_value_t = 1, value_name = "MB")]
     size: usize,
-    /// Second starts; the median is told.
+    /// Number of later starts; the median is reported.
     #[arg(long, default_value_t = 9, value_name = "N")]
     repeats: u32,
     /// Vulkan device.
@@ -30,9 +31,9 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Row {
     start: &'static str,
-    /// The module alone.
+    /// Time for the module alone.
     load_seconds: f64,
-    /// The module and all its kernels, without the driver's pipelines.
+    /// Time for the module and all its kernels, without the driver's pipelines.
     kernels_seconds: f64,
 }
 
@@ -40,7 +41,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     let devices = Devices::open(&arguments.device)?;
     let Some(device) = &devices.vulkan else { bail!("no Vulkan device is here") };
     if Cache::of_user().is_none() {
-        bail!("there is no cache: set PTX2SPV_CACHE to an empty folder");
+        bail!("no cache: set PTX2SPV_CACHE to an empty folder");
     }
     let templates: Vec<Template<'_>> = modules().into_iter().map(Template::new).collect();
     let text = large_module(&templates, arguments.size.saturating_mul(1_000_000));

@@ -1,4 +1,4 @@
-//! `bench translate`: how fast large modules are translated, and in how much memory.
+//! `bench translate`: the time and memory to translate large modules.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ use crate::workloads::modules;
 /// Measure the translator on modules of many kernels.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// PTX files to make the modules of [default: the kernels of `bench kernels`].
+    /// PTX files for making the modules [default: the kernels of `bench kernels`].
     #[arg(long, value_name = "FILE")]
     ptx: Vec<PathBuf>,
     /// Sizes in megabytes.
@@ -87,12 +87,12 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     Ok(report)
 }
 
-/// Starts counting anew on Linux. Where that fails the peak is the whole process's so far, so sizes should rise.
+/// Resets the peak on Linux. Where that fails, the peak is the whole process's, so sizes should ascend.
 fn reset_peak_memory() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most memory that the process has held since then; `None` where the system does not tell.
+/// The peak memory of the process since then; `None` if the system doesn't report it.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! GLSL twins: what a programmer writes for Vulkan by hand, as a measure of what its driver can do.
+//! GLSL twins: hand-written Vulkan shaders for comparison, which show what the driver can do.
 
 use std::io::Cursor;
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use ptx2spv_runtime::{Device, Module};
 use ptx2spv_translator::{Options, Program, Source};
 
-/// Twins by the names of the kernels, as SPIR-V of glslang.
+/// Twins by the names of the kernels, compiled by glslang.
 macro_rules! twins {
     ($($entry:literal: $file:literal),* $(,)?) => {
         &[$(($entry, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/glsl/", $file, ".spv")))),*]
@@ -30,7 +30,7 @@ const TWINS: &[(&str, &[u8])] = twins! {
     "median": "median",
 };
 
-/// What glslang calls the kernel of a twin.
+/// The name of a twin's entry point.
 pub const ENTRY: &str = "main";
 
 /// The twin of a kernel, if there is one.
@@ -38,13 +38,14 @@ pub fn of(entry: &str) -> Option<&'static [u8]> {
     TWINS.iter().find(|(name, _)| *name == entry).map(|&(_, spirv)| spirv)
 }
 
-/// The kernel's twin, loaded with the interface of the kernel's translation: it takes the same arguments in the same places.
+/// The kernel's twin, loaded with the interface of the kernel's translation: both take the same arguments at the same
+/// offsets.
 pub fn load(device: &Device, source: &Source, spirv: &[u8]) -> Result<Module> {
     let mut interface = Program::new(source)?.translate(&Options::new(device.target()))?.interface;
     interface.entries.retain(|entry| of(&entry.name) == Some(spirv));
     let [kernel] = &mut interface.entries[..] else { bail!("the module has no kernel with this twin") };
     ENTRY.clone_into(&mut kernel.name);
     let words = ash::util::read_spv(&mut Cursor::new(spirv)).context("reading the twin")?;
-    // SAFETY: glslang made the module of a source that is written for this interface.
+    // SAFETY: glslang compiled the module from a source written for this interface.
     Ok(unsafe { device.load_spirv(&words, &interface) }?)
 }

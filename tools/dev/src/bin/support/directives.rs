@@ -29,7 +29,7 @@ const NOTHING: &str = "Accepted; has no effect.";
 const LINKED: &str = "By the rules of NVIDIA's linker: see getting-ptx.md.";
 const KERNEL: &str = ".visible .entry k() { ret; }";
 
-/// All directives by name. The header's own stand before every sample.
+/// All directives by name. The header precedes every sample.
 pub const ALL: &[Directive] = &[
     directive("address_size", KERNEL).uses(&[Use {
         words: "modules with 32-bit addresses",

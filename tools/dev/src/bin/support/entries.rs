@@ -1,8 +1,8 @@
-//! What of the PTX manual translates: the contents of `docs/support.md`.
+//! The support status of the PTX manual's entries: the contents of `docs/support.md`.
 //!
-//! Nothing here states a verdict. For instructions, the forms that the manual gives are compared with the rows of the
-//! [instruction table](table); special registers are looked up as decoding does; directives, and what no form can
-//! express, such as recursion, are tried on small modules.
+//! No status is written by hand. For instructions, the manual's forms are compared with the rows of the [instruction
+//! table](table); special registers are looked up like in decoding; directives, and things that no form expresses, such
+//! as recursion, are tried with small modules.
 
 use ptx2spv_translator::decode::program::Special;
 use ptx2spv_translator::isa::manual::{self, Instruction, Use};
@@ -12,38 +12,38 @@ use ptx2spv_translator::{Options, Program, Source, Target};
 use crate::directives::{self, Directive};
 use crate::forms::missing_forms;
 
-/// Which part of the manual an entry belongs to.
+/// The part of the manual that an entry belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// An opcode (PTX chapter 9).
     Instruction,
-    /// A module's or function's directive (PTX chapters 5 and 11).
+    /// A directive of a module or function (PTX chapters 5 and 11).
     Directive,
     /// A special register (PTX chapter 10).
     SpecialRegister,
 }
 
-/// How much of an entry translates.
+/// The support status of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// All of it.
+    /// Everything translates.
     Full,
-    /// Some of it; what is missing.
+    /// Some of it translates. Lists what is missing.
     Part(Vec<String>),
-    /// Nothing: using it gives an error.
+    /// Nothing translates: every use is an error.
     None,
 }
 
 /// An entry of the manual.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name, without dot or percent sign.
+    /// The name, without dot or percent sign.
     pub name: &'static str,
-    /// Its part of the manual.
+    /// The part of the manual.
     pub family: Family,
-    /// Whether it translates.
+    /// The support status.
     pub support: Support,
-    /// What else a user should know.
+    /// Further remarks for users.
     pub remark: &'static str,
 }
 
@@ -54,7 +54,7 @@ current_graph_exec dynamic_smem_size globaltimer globaltimer_hi globaltimer_lo g
 lanemask_eq lanemask_ge lanemask_gt lanemask_le lanemask_lt nclusterid nctaid nsmid ntid nwarpid pm0 pm0_64
 reserved_smem_offset_begin reserved_smem_offset_cap reserved_smem_offset_end smid tid total_smem_size warpid";
 
-/// All entries, by family and name.
+/// All entries, ordered by family and name.
 pub fn entries() -> Vec<Entry> {
     let instructions = manual::ALL.iter().map(instruction);
     let directives = directives::ALL.iter().map(directive);
@@ -105,8 +105,8 @@ fn judge(mut missing: Vec<String>, uses: &[Use]) -> Support {
     if missing.is_empty() { Support::Full } else { Support::Part(missing) }
 }
 
-/// Whether a program translates for a device that has everything. A sample that begins with an instruction or a declaration gets the
-/// usual header.
+/// Whether a program translates for a device with all features. A sample that begins with an instruction or a
+/// declaration gets a standard header.
 fn translates(sample: &str) -> bool {
     let header = if sample.contains(".version") { "" } else { ".version 8.1\n.target sm_90\n.address_size 64\n" };
     let source = Source::new("sample", format!("{header}{sample}"));

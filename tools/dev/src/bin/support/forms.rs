@@ -1,9 +1,9 @@
-//! What of the manual's forms has no row in the instruction table.
+//! Finds the manual's forms that have no row in the instruction table.
 
 use ptx2spv_translator::isa::table;
 use ptx2spv_translator::{Span, ast};
 
-/// One place of a form: what may stand there.
+/// A position in a form, with its choices.
 struct Slot<'f> {
     choices: Vec<&'f str>,
     required: bool,
@@ -22,7 +22,7 @@ fn slots(form: &str) -> (&str, Vec<Slot<'_>>) {
             let (text, next) = inner.split_once(')').unwrap_or((inner, ""));
             (text, true, next)
         } else {
-            // A form goes on with `.` or `{`, each one byte.
+            // The rest of a form begins with `.` or `{`, which are single bytes.
             let end = rest[1..].find(['.', '{']).map_or(rest.len(), |end| end + 1);
             (&rest[1..end], true, &rest[end..])
         };
@@ -32,15 +32,15 @@ fn slots(form: &str) -> (&str, Vec<Slot<'_>>) {
     (opcode, slots)
 }
 
-/// All ways to write a form: every choice of what must be there, alone and with one of what may be. Together they show
-/// each modifier at work; all combinations of optional ones would be too many.
+/// Spellings of a form: every choice of the required slots, alone and with one choice of one optional slot. Together
+/// they cover each modifier; all combinations of optional ones would be too many.
 fn spellings<'f>(slots: &[Slot<'f>]) -> Vec<Vec<&'f str>> {
     let optional = slots.iter().enumerate().filter(|(_, slot)| !slot.required);
     let with = optional.flat_map(|(place, slot)| slot.choices.iter().map(move |choice| (place, *choice)));
     [None].into_iter().chain(with.map(Some)).flat_map(|with| spellings_with(slots, with)).collect()
 }
 
-/// Every choice of what must be there, with one of what may be, if any, in its place.
+/// Every choice of the required slots, with at most one choice of an optional slot.
 fn spellings_with<'f>(slots: &[Slot<'f>], optional: Option<(usize, &'f str)>) -> Vec<Vec<&'f str>> {
     let mut all: Vec<Vec<&str>> = vec![Vec::new()];
     for (place, slot) in slots.iter().enumerate() {
@@ -59,7 +59,7 @@ fn spellings_with<'f>(slots: &[Slot<'f>], optional: Option<(usize, &'f str)>) ->
 
 /// Whether the table has a row for an opcode with modifiers.
 fn has_row(opcode: &str, modifiers: &[&str]) -> bool {
-    // Positions in the instruction as it is written.
+    // Positions in the instruction as written.
     let mut end = 0;
     let mut span_of = |text: &str| {
         let start = end;
@@ -74,14 +74,14 @@ fn has_row(opcode: &str, modifiers: &[&str]) -> bool {
     table::find(&instruction).is_ok()
 }
 
-/// What of a form has no row.
+/// The parts of a form that have no row.
 #[derive(Default)]
 struct Missing<'f> {
-    /// Modifiers that it never has.
+    /// Modifiers without any row.
     never: Vec<&'f str>,
-    /// What is missing beside them.
+    /// Further missing spellings.
     spellings: Vec<Vec<&'f str>>,
-    /// Everything.
+    /// Whether everything is missing.
     all: bool,
 }
 
@@ -97,7 +97,8 @@ fn missing<'f>(opcode: &str, slots: &[Slot<'f>]) -> Missing<'f> {
     Missing { never, spellings, all: false }
 }
 
-/// What of an instruction's forms has no row, in words. Forms that lack the same modifiers are named together.
+/// Describes the parts of an instruction's forms that have no row. Forms that lack the same modifiers are listed
+/// together.
 pub fn missing_forms(forms: &[&str]) -> Vec<String> {
     let mut never: Vec<(String, Vec<String>)> = Vec::new();
     let mut rest = Vec::new();
@@ -120,7 +121,7 @@ pub fn missing_forms(forms: &[&str]) -> Vec<String> {
     never.into_iter().map(|(words, names)| format!("{words} in {}", names.join(", "))).chain(rest).collect()
 }
 
-/// A form without what may be left out, its long choices cut short.
+/// A form without its optional slots, and with long lists of choices shortened.
 fn brief(opcode: &str, slots: &[Slot<'_>]) -> String {
     const MOST: usize = 6;
     let mut text = opcode.to_owned();

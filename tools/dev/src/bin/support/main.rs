@@ -1,7 +1,7 @@
-//! `support`: writes `docs/support.md`, which says how much of PTX translates, to the standard output.
+//! `support`: writes `docs/support.md`, the support status of PTX, to the standard output.
 //!
-//! [`mod@entries`] finds out what translates: the manual's [`mod@forms`] are compared with the instruction table, [`mod@directives`] are tried on
-//! small modules. The rest lays it out.
+//! [`mod@entries`] determines the status: the manual's [`mod@forms`] are compared with the instruction table, and
+//! [`mod@directives`] are tried with small modules. This file formats the result.
 
 mod directives;
 mod entries;
@@ -65,11 +65,11 @@ fn verdict(support: &Support) -> &'static str {
     }
 }
 
-/// The last column. Bars inside of table cells have to be escaped.
+/// The last column. Bars in table cells have to be escaped.
 fn words(entry: &Entry) -> String {
     let mut words = match &entry.support {
         Support::Part(missing) => format!("Missing: {}.", missing.join("; ")),
-        // What is known of uses says nothing where there are none.
+        // The remarks concern uses, of which there are none.
         Support::None => return String::new(),
         Support::Full => String::new(),
     };

@@ -1,4 +1,4 @@
-//! The approximations that are swept. References are computed in f64.
+//! The approximate functions to sweep. References are computed in f64.
 
 use half::{bf16, f16};
 
@@ -7,7 +7,7 @@ use crate::functions::{Function, Judge, Operands, Unit, double, flushed, packed,
 /// A function of one number.
 type Reference = fn(f64) -> f64;
 
-/// Adds all of them.
+/// Adds all approximate functions.
 pub fn all(all: &mut Vec<Function>) {
     singles(all);
     quotients(all);
@@ -15,14 +15,14 @@ pub fn all(all: &mut Vec<Function>) {
     doubles(all);
 }
 
-/// The ends of a format.
+/// The limits of a format.
 #[derive(Clone, Copy)]
 struct Format {
-    /// The least subnormal number.
+    /// The smallest subnormal number.
     tiny: f64,
-    /// The least normal one.
+    /// The smallest normal number.
     least: f64,
-    /// The largest one.
+    /// The largest number.
     most: f64,
     /// Bits of the fraction.
     fraction: i32,
@@ -39,8 +39,7 @@ const BF16: Format =
     Format { tiny: SINGLE.least / 128.0, least: SINGLE.least, most: SINGLE.most * (255.0 / 256.0), fraction: 7 };
 
 impl Format {
-    /// The error of a result. Infinities, NaNs and zeros must be those of the reference, but for what is too close to a format's
-    /// ends to tell.
+    /// The error of a result. Infinities, NaNs and zeros must be the reference's, except close to the format's limits.
     fn error(self, right: f64, result: f64, unit: Unit, flush: bool) -> Option<f64> {
         let size = right.abs();
         if right.is_nan() || result.is_nan() {
@@ -49,10 +48,10 @@ impl Format {
         if unit == Unit::Absolute {
             return Some((result - right).abs()).filter(|error| *error > 0.0);
         }
-        // How far a format's ends can be from where they should be.
+        // The uncertainty of the format's limits.
         let near = f64::exp2(f64::from(-self.fraction.min(20)));
         if size < self.least * (1.0 - near) {
-            // Subnormal or zero: within a few of their units, or flushed.
+            // Subnormal or zero: within a few units, or flushed.
             let unit = if flush { self.least } else { 4.0 * self.tiny };
             return ((result - right).abs() > unit).then_some(f64::INFINITY);
         }
@@ -95,7 +94,7 @@ fn singles(all: &mut Vec<Function>) {
     all.push(single("tanh.approx.f32".into(), Relative, false, |_| true, f64::tanh));
 }
 
-/// A function of an f32, which is judged where the operand is in a domain.
+/// A function of an f32, which is judged for operands in a domain.
 fn single(name: String, unit: Unit, flush: bool, domain: fn(f32) -> bool, reference: Reference) -> Function {
     let error = move |bits, result| {
         let x = f32::from_bits(bits);
@@ -106,7 +105,7 @@ fn single(name: String, unit: Unit, flush: bool, domain: fn(f32) -> bool, refere
     Function { name, operands: Operands::Single, judge: Judge::Error { error: Box::new(error), unit } }
 }
 
-/// Quotients, of normal numbers and what has no end. By large divisors the manual lets `div.approx` give zero.
+/// Quotients of normal and infinite numbers. For large divisors the manual permits a result of zero from `div.approx`.
 fn quotients(all: &mut Vec<Function>) {
     for (name, most) in [("div.approx", 2f32.powi(126)), ("div.full", f32::MAX)] {
         for flush in [false, true] {
@@ -156,7 +155,8 @@ fn doubles(all: &mut Vec<Function>) {
     let rows: [(&'static str, Reference); 2] = [("rcp", f64::recip), ("rsqrt", |x| x.sqrt().recip())];
     for (name, reference) in rows {
         let error = move |number, result| {
-            // Lower words are ignored, and zero in results; subnormal operands and results become zeros.
+            // The lower words of operands are ignored, and those of results are zero. Subnormal operands and results
+            // become zero.
             let x = f64::from_bits(double(number) & !0xffff_ffff);
             let x = if x.is_subnormal() { 0f64.copysign(x) } else { x };
             let right = reference(x);
@@ -185,7 +185,8 @@ fn doubles(all: &mut Vec<Function>) {
         if !found.is_normal() {
             return Some(f64::INFINITY);
         }
-        // What the square leaves of the operand's reciprocal, to more than the bits of f64; scaled so that nothing is subnormal.
+        // The error of the square relative to the operand's reciprocal, with more bits than f64. Scaled so that nothing
+        // is subnormal.
         let scale = if x < 1.0 { 128 } else { -128 };
         let (x, root) = (x * f64::exp2(f64::from(2 * scale)), found * f64::exp2(f64::from(-scale)));
         let square = root * root;
@@ -196,7 +197,7 @@ fn doubles(all: &mut Vec<Function>) {
     all.push(Function { name: "rsqrt.approx.f64".into(), operands: Operands::Double, judge });
 }
 
-/// A relative error, where there is one.
+/// A relative error, if it is finite.
 fn relative(error: f64) -> Option<f64> {
     let error = error.abs();
     (error > 0.0).then_some(if error < 0.5 { error } else { f64::INFINITY })
@@ -208,7 +209,7 @@ fn low(bits: u64) -> u32 {
     bits as u32
 }
 
-/// 16 bits from a place on.
+/// 16 bits, from a position on.
 #[allow(clippy::cast_possible_truncation)]
 fn part(bits: u64, shift: u32) -> u16 {
     (bits >> shift) as u16

@@ -1,58 +1,58 @@
-//! The functions that are swept, each with its PTX and its reference.
+//! The functions to sweep, each with its PTX and its reference.
 
 use half::{bf16, f16};
 
-/// A function of operands that are made from a number.
+/// A function, whose operands are made from a number.
 pub struct Function {
     /// The PTX instruction.
     pub name: String,
-    /// What it is applied to.
+    /// The operands.
     pub operands: Operands,
     /// Judges results.
     pub judge: Judge,
 }
 
-/// Operands of functions, by number.
+/// The operands of functions, by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Operands {
-    /// All of f32.
+    /// All f32 values.
     Single,
-    /// All of a format of 16 bits, with a result of 16 bits.
+    /// All values of a 16-bit format, with a 16-bit result.
     Half,
-    /// Two of a format of 16 bits, each of which comes to all: see [`packed`].
+    /// Two operands of a 16-bit format, each of which takes all values: see [`packed`].
     Halves,
     /// Pairs of f32: see [`pair`].
     Pair,
-    /// Many of f64: see [`double`].
+    /// Many f64 values: see [`double`].
     Double,
 }
 
 /// How results are judged.
 pub enum Judge {
-    /// By the bits that are right, of the operand with a number.
+    /// By the correct bits, for an operand number.
     Bits(Box<dyn Fn(u32) -> u32 + Send + Sync>),
-    /// By their error. Infinity is a wrong result, `None` nothing to be judged.
+    /// By their error. Infinity means a wrong result, `None` no judgment.
     Error {
-        /// The error of a result, whose bits these are, of the operand with a number.
+        /// The error of a result, given the operand number and the result's bits.
         error: Box<dyn Fn(u32, u64) -> Option<f64> + Send + Sync>,
-        /// What it is measured in.
+        /// The unit of the error.
         unit: Unit,
     },
 }
 
-/// What errors are measured in.
+/// The unit of errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// The difference.
+    /// The absolute difference.
     Absolute,
-    /// The difference by the reference.
+    /// The difference divided by the reference.
     Relative,
-    /// The difference by the unit in the reference's last place.
+    /// The difference in units of the reference's last place.
     Place,
 }
 
 impl Judge {
-    /// An error in words.
+    /// The error as text.
     pub fn error_text(&self, error: f64) -> String {
         match self {
             Judge::Error { unit: Unit::Absolute, .. } => format!("2^{:.2} absolute", error.log2()),
@@ -62,11 +62,11 @@ impl Judge {
     }
 }
 
-/// Operands that are tried of functions with more than can all be.
+/// Number of operands to try for functions with too many to try all.
 const MANY: u64 = 1 << 28;
 
 impl Function {
-    /// How many operands there are.
+    /// Number of operands.
     pub fn operands(&self) -> u64 {
         match self.operands {
             Operands::Single => 1 << 32,
@@ -75,7 +75,7 @@ impl Function {
         }
     }
 
-    /// Whether there are so few operands that all are tried.
+    /// Whether there are so few operands that all can be tried.
     pub fn is_narrow(&self) -> bool {
         matches!(self.operands, Operands::Half | Operands::Halves)
     }
@@ -85,7 +85,7 @@ impl Function {
         if self.operands == Operands::Double { 8 } else { 4 }
     }
 
-    /// Bits of a result, or of the upper one of two.
+    /// Bits of a result, or of the upper one of two results.
     pub fn float_bits(&self) -> u32 {
         match self.operands {
             Operands::Half => 16,
@@ -94,7 +94,7 @@ impl Function {
         }
     }
 
-    /// The operands with a number, in hexadecimal.
+    /// The operands of a number, in hexadecimal.
     pub fn operand_text(&self, number: u32) -> String {
         match self.operands {
             Operands::Single => format!("{number:#010x}"),
@@ -108,7 +108,7 @@ impl Function {
         }
     }
 
-    /// A kernel `sweep(out, start, stride, n)` that applies it.
+    /// A kernel `sweep(out, start, stride, n)` that applies the function.
     pub fn ptx(&self) -> String {
         let name = &self.name;
         let body = match self.operands {
@@ -122,7 +122,7 @@ impl Function {
             }
             Operands::Double => format!("{DOUBLE}{name} %d, %d;"),
         };
-        // What is converted to an integer has a register for that.
+        // A conversion to an integer has an integer register.
         let result = if name.contains("s32.f32") { ".b32" } else { ".f32" };
         let (bytes, stored) = if self.result_bytes() == 8 { (8, "f64 [%a], %d") } else { (4, "b32 [%a], %y") };
         format!(
@@ -139,10 +139,10 @@ impl Function {
     }
 }
 
-/// What makes two operands of 16 bits from one.
+/// The multiplier that makes two 16-bit operands of one number.
 const PACKED: u32 = 0x9e37_0001;
 
-/// Two operands of 16 bits: the number, and above it a multiple of it that runs through all of them too.
+/// Two 16-bit operands: the number, and above it a multiple, which takes all values too.
 pub fn packed(number: u32) -> u32 {
     number.wrapping_mul(PACKED)
 }
@@ -152,7 +152,7 @@ const DOUBLE: &str = "mul.lo.u32 %y, %x, 0x9e3779b9;\nshr.u32 %t, %y, 15;\nxor.b
      mul.lo.u32 %y, %y, 0x85ebca6b;\nshr.u32 %t, %y, 28;\nshl.b32 %x, %x, 4;\nor.b32 %x, %x, %t;\n\
      mul.lo.u32 %y, %y, 0xc2b2ae35;\nmov.b64 %d, {%y, %x};\n";
 
-/// The bits of an f64: the number on top, random ones below.
+/// The bits of an f64: the number on top, pseudorandom bits below.
 pub fn double(number: u32) -> u64 {
     let y = number.wrapping_mul(0x9e37_79b9);
     let y = (y ^ y >> 15).wrapping_mul(0x85eb_ca6b);
@@ -166,7 +166,7 @@ const PAIR: &str = "mul.lo.u32 %y, %x, 0x9e3779b9;\nshr.u32 %t, %y, 15;\nxor.b32
      and.b32 %s, %x, 1;\nsetp.ne.u32 %p, %s, 0;\nand.b32 %s, %t, 0x81ffffff;\nand.b32 %x, %y, 0x7e000000;\n\
      or.b32 %s, %s, %x;\nselp.b32 %t, %s, %t, %p;\nmov.b32 %x, %y;\nmov.b32 %y, %t;\n";
 
-/// The pair of a number: random bits; of odd numbers, exponents are within a factor of 16 of each other.
+/// The pair of a number: pseudorandom bits; for odd numbers, the exponents are within a factor of 16.
 pub fn pair(number: u32) -> (f32, f32) {
     let x = number.wrapping_mul(0x9e37_79b9);
     let x = (x ^ x >> 15).wrapping_mul(0x85eb_ca6b);
@@ -177,24 +177,24 @@ pub fn pair(number: u32) -> (f32, f32) {
     (f32::from_bits(x), f32::from_bits(y))
 }
 
-/// Adds those that aren't approximations.
+/// Adds all exact functions.
 pub fn all(all: &mut Vec<Function>) {
     exact(all);
     halves(all);
     pairs(all);
 }
 
-/// A subnormal number as zero of its sign.
+/// Replaces a subnormal number by zero of its sign.
 pub fn flushed(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
-/// The bits of a result; hardware's one NaN for NaN.
+/// The bits of a result. NaN becomes hardware's canonical NaN.
 fn bits(result: f32) -> u32 {
     if result.is_nan() { 0x7fff_ffff } else { result.to_bits() }
 }
 
-/// A rounding by the PTX modifier.
+/// The rounding of a PTX modifier.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum To {
     Nearest,
@@ -205,7 +205,7 @@ enum To {
 
 const ROUNDINGS: [(&str, To); 4] = [("rn", To::Nearest), ("rz", To::Zero), ("rm", To::Down), ("rp", To::Up)];
 
-/// The neighbour of the nearest float that a rounding asks for; `rest` has the sign of what is exact less what is nearest.
+/// The neighbor of the nearest float that a rounding selects. `rest` has the sign of the exact value minus the nearest.
 fn directed(nearest: f32, rest: f64, to: To) -> f32 {
     let up = match to {
         To::Nearest => return nearest,
@@ -225,7 +225,8 @@ fn reciprocal(x: f32, to: To) -> f32 {
     if !x.is_finite() || x == 0.0 {
         return nearest;
     }
-    // 24 bits by 24 are exact in f64, and so is what they leave of 1. A reciprocal beyond the largest number is infinite.
+    // Products of 24-bit numbers are exact in f64, and so is their difference from 1. A reciprocal above the largest
+    // number is infinite.
     if nearest.is_infinite() {
         return directed(
             f32::MAX.copysign(x),
@@ -237,7 +238,7 @@ fn reciprocal(x: f32, to: To) -> f32 {
     directed(nearest, rest, to)
 }
 
-/// The rounding that leads away from zero.
+/// The rounding away from zero.
 fn away(x: f32) -> To {
     if x.is_sign_negative() { To::Down } else { To::Up }
 }
@@ -260,7 +261,7 @@ fn exact(all: &mut Vec<Function>) {
             format!("rcp.{modifier}.ftz.f32"),
             Box::new(move |x| {
                 let x = flushed(f32::from_bits(x));
-                // What is tiny is so however it is rounded.
+                // Whether a result is tiny doesn't depend on the rounding.
                 let cut = flushed(reciprocal(x, To::Zero));
                 bits(if cut == 0.0 { cut } else { reciprocal(x, to) })
             }),
@@ -274,7 +275,7 @@ fn exact(all: &mut Vec<Function>) {
             To::Up => f32::ceil,
         };
         single(format!("cvt.{modifier}i.f32.f32"), Box::new(move |x| bits(integral(f32::from_bits(x)))));
-        // Saturates as hardware does, and gives 0 for NaN.
+        // Saturates like hardware, with 0 for NaN.
         single(
             format!("cvt.{modifier}i.s32.f32"),
             Box::new(move |x| (integral(f32::from_bits(x)) as i32).cast_unsigned()),
@@ -282,11 +283,11 @@ fn exact(all: &mut Vec<Function>) {
     }
 }
 
-/// A 16-bit format: its name, and its conversions to and from f32.
+/// A 16-bit format: its name, and conversions to and from f32.
 type HalfFormat = (&'static str, fn(u16) -> f32, fn(f32) -> u16);
-/// A function of one f32 by name.
+/// A named function of an f32.
 type Change = (&'static str, fn(f32) -> f32);
-/// A function of two f32 by name.
+/// A named function of two f32.
 type Operation = (&'static str, fn(f32, f32) -> f32);
 
 fn halves(all: &mut Vec<Function>) {

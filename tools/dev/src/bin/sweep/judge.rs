@@ -1,4 +1,4 @@
-//! Compares results with references, in parallel, and keeps the worst.
+//! Compares results with references, in parallel, and records the worst.
 
 use std::thread;
 
@@ -7,27 +7,28 @@ use serde_json::{Value, json};
 use crate::functions::{Function, Judge};
 use crate::sides::Range;
 
-/// What comparing came to.
+/// The outcome of comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Operands that were looked at.
+    /// Number of operands compared.
     operands: u64,
-    /// Results that are wrong: other bits than an exact function's, or infinite, NaN or zero where the reference isn't.
+    /// Number of wrong results: bits that differ from an exact function's, or an infinity, NaN or zero where the
+    /// reference has none.
     pub wrong: u64,
-    /// The number of the first operand with a wrong result, and that.
+    /// The number of the first operand with a wrong result, and the result.
     first_wrong: Option<(u32, u64)>,
-    /// The largest error, with its operand's number.
+    /// The largest error, with its operand number.
     worst: Option<(f64, u32)>,
-    /// Whether CUDA computed them too.
+    /// Whether CUDA computed the results too.
     with_cuda: bool,
-    /// Results that CUDA has other bits for.
+    /// Number of results that differ from CUDA's.
     differing: u64,
-    /// The largest distance from CUDA's, in units in the last place.
+    /// The largest distance from CUDA's results, in units in the last place.
     distance: u64,
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// An empty tally.
     pub fn new(with_cuda: bool) -> Self {
         Self { with_cuda, ..Self::default() }
     }
@@ -68,7 +69,7 @@ impl Tally {
         }
     }
 
-    /// The cells of the table's row.
+    /// The cells of a table row.
     pub fn cells(&self, function: &Function) -> Vec<String> {
         let (error, place) = match self.worst {
             Some((error, number)) => (function.judge.error_text(error), function.operand_text(number)),
@@ -85,7 +86,7 @@ impl Tally {
         vec![function.name.clone(), self.operands.to_string(), self.wrong.to_string(), error, place, cuda]
     }
 
-    /// The same for programs.
+    /// The same as JSON.
     pub fn value(&self, function: &Function) -> Value {
         json!({
             "function": function.name,
@@ -99,13 +100,13 @@ impl Tally {
     }
 }
 
-/// A float's place among all of its format, as an unsigned number.
+/// The index of a float in the order of its format's values, as an unsigned number.
 fn ordinal(bits: u64, width: u32) -> u64 {
     let sign = 1 << (width - 1);
     if bits & sign == 0 { bits | sign } else { !bits & (sign - 1) }
 }
 
-/// Judges the results of a range of operands with a number of threads.
+/// Judges the results of a range of operands on several threads.
 pub fn chunk(function: &Function, range: Range, results: &[u64], cuda: Option<&[u64]>, threads: usize) -> Tally {
     let part = results.len().div_ceil(threads).max(1);
     let (start, width) = (range.start(), function.float_bits());
@@ -135,7 +136,7 @@ pub fn chunk(function: &Function, range: Range, results: &[u64], cuda: Option<&[
         for part in parts {
             match part.join() {
                 Ok(part) => tally.add(part),
-                // A reference that panics would be a fault of this program; count the part as wrong.
+                // A panic of a reference is a fault of this program. The part counts as wrong.
                 Err(_) => tally.wrong += 1,
             }
         }

@@ -1,8 +1,8 @@
-//! Runs functions over all their operands on a device (of pairs and of f64, over many), and holds the results against references
-//! computed on the host.
+//! Runs functions on a device over all of their operands (for pairs and f64, over many), and compares the results with
+//! references computed on the host.
 //!
-//! Exact functions are compared bit by bit, NaNs included; of approximations the worst error is told. Where CUDA is there too, it
-//! runs the same PTX, and the table says how far the device's results are from its. The binary needs no other file.
+//! Exact functions are compared bit by bit, NaNs included; for approximations the worst error is reported. If CUDA is
+//! available, it runs the same PTX, and the table shows the distance from its results. The binary needs no other files.
 
 mod approximate;
 mod functions;
@@ -25,7 +25,7 @@ use functions::Function;
 use judge::Tally;
 use sides::{Cuda, Range, Side, Tested};
 
-/// Sweeps functions over all operands (those of 16 and 32 bits), or over many random ones (those with two operands).
+/// Sweeps functions over all operands (16 and 32 bits), or over many pseudorandom ones (functions of two operands).
 #[derive(Debug, Parser)]
 #[command(name = "sweep", version, max_term_width = 100)]
 struct CommandLine {
@@ -35,16 +35,16 @@ struct CommandLine {
     /// Only functions whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Every N-th operand of 32 bits only; odd numbers reach all kinds.
+    /// Only every N-th 32-bit operand; odd numbers reach all kinds.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     stride: u32,
-    /// Operands to a launch.
+    /// Operands of a launch.
     #[arg(long, default_value_t = 1 << 24, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     chunk: u32,
-    /// Threads that compute references [default: as many as there are].
+    /// Threads that compute references [default: one for each processor].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Do not ask CUDA, even where it is there.
+    /// Do not use CUDA, even if it is available.
     #[arg(long)]
     no_cuda: bool,
     #[command(flatten)]
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Runs a function over its operands; the host judges a chunk while the device computes the next.
+/// Sweeps a function. The host judges a chunk while the device computes the next one.
 fn sweep(
     arguments: &CommandLine,
     function: &Function,

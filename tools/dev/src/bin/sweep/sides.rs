@@ -1,4 +1,4 @@
-//! The two sides that compute: the device that is tested, and CUDA.
+//! The two sides that compute: the tested device, and CUDA.
 
 use anyhow::Result;
 use ptx2spv::cuda::{Context, Launch, Memory, Module as CudaModule};
@@ -10,34 +10,34 @@ use crate::functions::Function;
 /// Threads of a block.
 const BLOCK: u32 = 256;
 
-/// Operands by number: `first`, and then as many as `count` in steps of `stride` bits.
+/// A range of operand numbers: `count` numbers from `first` on, whose bits are `stride` apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
-    /// The first one's place in the sweep.
+    /// The index of the first operand in the sweep.
     pub first: u64,
-    /// How many there are.
+    /// Number of operands.
     pub count: u32,
-    /// How far their bits are apart.
+    /// The distance of their bits.
     pub stride: u32,
 }
 
 impl Range {
     /// Bits of the first operand.
     pub fn start(self) -> u32 {
-        // Operands have 32 bits at most.
+        // Operands have at most 32 bits.
         #[allow(clippy::cast_possible_truncation)]
         let start = self.first as u32;
         start.wrapping_mul(self.stride)
     }
 }
 
-/// What computes a range of operands.
+/// A side that computes a range of operands.
 pub trait Side {
     /// The results' bits, zero-extended.
     fn compute(&self, range: Range) -> Result<Vec<u64>>;
 }
 
-/// The device that is tested.
+/// The tested device.
 pub struct Tested {
     kernel: Kernel,
     out: Buffer,
@@ -59,7 +59,8 @@ impl Side for Tested {
     fn compute(&self, range: Range) -> Result<Vec<u64>> {
         let config = LaunchConfig::linear(range.count, BLOCK);
         let args = [(&self.out).into(), range.start().into(), range.stride.into(), range.count.into()];
-        // SAFETY: this kernel of ours writes an element of `out` for each operand of the range, which has room for so many.
+        // SAFETY: the sweep's kernel writes an element of `out` for each operand of the range, for which there is
+        // space.
         unsafe { self.kernel.launch(&config, &args) }?;
         let mut bytes = vec![0; self.bytes as usize * range.count as usize];
         self.out.read(0, &mut bytes)?;
@@ -95,7 +96,7 @@ impl Side for Cuda<'_> {
     }
 }
 
-/// The numbers of 8 bytes, or of 4, that lie in memory.
+/// The 8-byte or 4-byte numbers in memory.
 fn numbers(memory: &[u8], bytes: u32) -> Vec<u64> {
     if bytes == 8 {
         memory.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number)).collect()

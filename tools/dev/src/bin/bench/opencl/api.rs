@@ -1,4 +1,4 @@
-//! The part of OpenCL that the comparison needs, from the system's loader.
+//! The part of OpenCL that the comparison needs, loaded from the system's loader.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use libloading::Library;
 
 type Handle = *mut c_void;
-/// Notifications are never asked for.
+/// Callbacks are never used.
 type NoCallback = *const c_void;
 
 const DEVICE_TYPE_CPU: u64 = 1 << 1;
@@ -16,7 +16,7 @@ const PROGRAM_BUILD_LOG: u32 = 0x1183;
 const MEM_COPY_HOST_PTR: u64 = 1 << 5;
 const TRUE: u32 = 1;
 
-/// Declares the functions as members of [`Api`], and loads them by their names.
+/// Declares the functions as members of [`Api`], and loads them by name.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ty),* $(,)?) -> $result:ty;)*) => {
         #[allow(non_snake_case, reason = "OpenCL's names")]
@@ -78,16 +78,16 @@ pub struct Device {
 impl Device {
     /// The first CPU of any platform.
     pub fn open() -> Result<Self> {
-        // SAFETY: the loader may be loaded at any time; what its constructors do is its affair.
+        // SAFETY: OpenCL's loader is trusted.
         let library = unsafe { Library::new("libOpenCL.so.1") }.context("OpenCL's loader")?;
         let api = Api::resolve(library)?;
         let mut platforms = [ptr::null_mut(); 8];
         let mut count = 0;
-        // SAFETY: there is room for the number that is passed.
+        // SAFETY: the array has space for the passed number of platforms.
         check("clGetPlatformIDs", unsafe { (api.clGetPlatformIDs)(8, platforms.as_mut_ptr(), &mut count) })?;
         let mut device = ptr::null_mut();
         for &platform in platforms.iter().take(count as usize) {
-            // SAFETY: the platform is one of those above; there is room for one device.
+            // SAFETY: the platform is one of those above, and there is space for one device.
             unsafe { (api.clGetDeviceIDs)(platform, DEVICE_TYPE_CPU, 1, &mut device, ptr::null_mut()) };
             if !device.is_null() {
                 break;
@@ -97,7 +97,7 @@ impl Device {
             bail!("no platform has a CPU");
         }
         let mut code = 0;
-        // SAFETY: one live device; the result goes to a live variable.
+        // SAFETY: the device is live, and the result goes to a live variable.
         let context =
             unsafe { (api.clCreateContext)(ptr::null(), 1, &device, ptr::null(), ptr::null_mut(), &mut code) };
         check("clCreateContext", code)?;
@@ -107,10 +107,10 @@ impl Device {
         Ok(Self { api, device, context, queue })
     }
 
-    /// What the device calls itself.
+    /// The device's name.
     pub fn name(&self) -> Result<String> {
         let mut bytes = [0u8; 256];
-        // SAFETY: the size is the room's.
+        // SAFETY: the size is that of the array.
         let code = unsafe {
             (self.api.clGetDeviceInfo)(
                 self.device,
@@ -124,7 +124,7 @@ impl Device {
         Ok(text(&bytes))
     }
 
-    /// Compiles a source that has one kernel of this name.
+    /// Compiles a source that contains a kernel with this name.
     pub fn kernel(&self, source: &str, name: &str) -> Result<Kernel<'_>> {
         let (pointer, length, mut code) = (source.as_ptr().cast(), source.len(), 0);
         // SAFETY: one text of that length.
@@ -136,7 +136,7 @@ impl Device {
             unsafe { (self.api.clBuildProgram)(program, 1, &self.device, c"".as_ptr(), ptr::null(), ptr::null_mut()) };
         check("clBuildProgram", built).with_context(|| self.log(program))?;
         let name = CString::new(name)?;
-        // SAFETY: the program is built; the name ends with a zero.
+        // SAFETY: the program is built, and the name ends with a zero.
         kernel.kernel = unsafe { (self.api.clCreateKernel)(program, name.as_ptr(), &mut code) };
         check("clCreateKernel", code)?;
         Ok(kernel)
@@ -144,7 +144,7 @@ impl Device {
 
     fn log(&self, program: Handle) -> String {
         let mut bytes = vec![0u8; 1 << 16];
-        // SAFETY: the size is the room's.
+        // SAFETY: the size is that of the array.
         unsafe {
             let (size, to) = (bytes.len(), bytes.as_mut_ptr().cast());
             (self.api.clGetProgramBuildInfo)(program, self.device, PROGRAM_BUILD_LOG, size, to, ptr::null_mut());
@@ -178,7 +178,7 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // SAFETY: nothing else has these any more.
+        // SAFETY: no other code uses these handles any more.
         unsafe {
             (self.api.clReleaseCommandQueue)(self.queue);
             (self.api.clReleaseContext)(self.context);
@@ -194,11 +194,11 @@ pub struct Buffer<'a> {
 }
 
 impl Buffer<'_> {
-    /// Its bytes.
+    /// The buffer's contents.
     pub fn read(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![0; self.len];
         let (api, to) = (&self.device.api, bytes.as_mut_ptr().cast());
-        // SAFETY: there is room for all bytes, and the call waits.
+        // SAFETY: there is space for all bytes, and the call waits.
         let code = unsafe {
             (api.clEnqueueReadBuffer)(
                 self.device.queue,
@@ -219,7 +219,7 @@ impl Buffer<'_> {
 
 impl Drop for Buffer<'_> {
     fn drop(&mut self) {
-        // SAFETY: whoever launches with it waits before it goes.
+        // SAFETY: code that launches with the buffer waits before dropping it.
         unsafe { (self.device.api.clReleaseMemObject)(self.memory) };
     }
 }
@@ -239,14 +239,14 @@ impl Kernel<'_> {
         check("clSetKernelArg", code)
     }
 
-    /// Sets an argument to a buffer, which must live until all launches with it are over.
+    /// Sets an argument to a buffer, which must live until all launches with it have finished.
     pub fn set_buffer(&self, index: u32, buffer: &Buffer<'_>) -> Result<()> {
         let (size, handle) = (size_of::<Handle>(), (&raw const buffer.memory).cast());
         // SAFETY: a handle and its size.
         check("clSetKernelArg", unsafe { (self.device.api.clSetKernelArg)(self.kernel, index, size, handle) })
     }
 
-    /// Launches so many blocks of so many threads.
+    /// Launches a grid of `grid` blocks of `block` threads.
     ///
     /// # Safety
     /// All arguments are set, and the kernel stays within its buffers.
@@ -254,7 +254,7 @@ impl Kernel<'_> {
         let local = block.map(|threads| threads as usize);
         let global: [usize; 3] = std::array::from_fn(|axis| grid[axis] as usize * local[axis]);
         let (device, none) = (self.device, ptr::null_mut());
-        // SAFETY: three sizes each; the rest by the contract.
+        // SAFETY: both arrays have three sizes; the rest follows from the contract.
         let code = unsafe {
             (device.api.clEnqueueNDRangeKernel)(
                 device.queue,
@@ -274,7 +274,7 @@ impl Kernel<'_> {
 
 impl Drop for Kernel<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing else has these; null is left out.
+        // SAFETY: no other code uses these handles; null handles are skipped.
         unsafe {
             if !self.kernel.is_null() {
                 (self.device.api.clReleaseKernel)(self.kernel);
@@ -284,7 +284,7 @@ impl Drop for Kernel<'_> {
     }
 }
 
-/// Up to the first zero.
+/// The text before the first zero.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Kernels that are launch cases too, whose results are known without CUDA.
+//! Kernels that are also launch cases, with results that are known without CUDA.
 
 use super::{Workload, linear};
 
@@ -8,7 +8,7 @@ macro_rules! ptx {
     };
 }
 
-/// All of them. Quick ones are small enough for a CPU.
+/// All workloads. Quick ones are small enough for a CPU.
 pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     vec![
@@ -63,7 +63,7 @@ fn saxpy(n: u32) -> Workload {
     }
 }
 
-/// Tiles of 16 x 16 by blocks of 16 x 4 threads.
+/// Tiles of 16 x 16, in blocks of 16 x 4 threads.
 fn transpose(side: u32) -> Workload {
     let n = side * side;
     Workload {

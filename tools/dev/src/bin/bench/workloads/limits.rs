@@ -1,4 +1,4 @@
-//! Launches that come as close to the chip's limits as a kernel can.
+//! Launches that come as close as possible to the chip's limits.
 
 use super::work::{Unit, Work};
 use super::{Kernel, Workload, kernel, linear};
@@ -6,7 +6,7 @@ use super::{Kernel, Workload, kernel, linear};
 /// Operations of a thread in each round: eight chains of sixteen steps.
 const STEPS: u64 = 8 * 16;
 
-/// Each with what it does.
+/// Workloads with the amount of work that they do.
 pub fn all(quick: bool) -> Vec<(Workload, Work)> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     let (vectors, threads, rounds) = (size(1 << 25, 1 << 9), size(1 << 19, 1 << 8), size(256, 2));

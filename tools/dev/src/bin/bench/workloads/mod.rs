@@ -1,4 +1,4 @@
-//! The kernels that are measured, at the sizes that they are used at.
+//! The kernels to measure, at realistic sizes.
 
 mod basics;
 mod dense;
@@ -8,24 +8,24 @@ mod scalar;
 mod sparse;
 pub mod work;
 
-/// A kernel with its launch and its inputs.
+/// A kernel with its launch and inputs.
 #[derive(Clone)]
 pub struct Workload {
-    /// Name in the table.
+    /// The name in the table.
     pub name: &'static str,
-    /// Size in words.
+    /// A description of the size.
     pub size: String,
     /// The PTX module.
     pub ptx: &'static str,
     /// The kernel in it.
     pub entry: &'static str,
-    /// Blocks.
+    /// Number of blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory in bytes.
     pub shared: u32,
-    /// Arguments in the command line's form.
+    /// Arguments in the form of the command line.
     pub args: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub fn all(quick: bool) -> Vec<Workload> {
     [basics::all(quick), dense::all(quick), grids::all(quick), sparse::all(quick), scalar::all(quick)].concat()
 }
 
-/// Workloads of the size for a few cores.
+/// Workloads with sizes for a few cores.
 pub fn for_cpus() -> Vec<Workload> {
     vec![
         basics::nbody(1 << 12),
@@ -50,7 +50,7 @@ pub fn for_cpus() -> Vec<Workload> {
     ]
 }
 
-/// The PTX of all workloads, each module once.
+/// The PTX of all workloads, without duplicates.
 pub fn modules() -> Vec<&'static str> {
     let mut list: Vec<&str> = Vec::new();
     for workload in all(true) {
@@ -61,7 +61,7 @@ pub fn modules() -> Vec<&'static str> {
     list
 }
 
-/// Arithmetic and nothing else, a result for each thread at the end.
+/// Kernels with nothing but arithmetic, and one result for each thread.
 pub fn arithmetic() -> Vec<Workload> {
     let workload = |name, entry, rounds: u32| Workload {
         name,
@@ -76,7 +76,7 @@ pub fn arithmetic() -> Vec<Workload> {
     vec![workload("integers", "integers", 20_000), workload("floats", "floats", 20_000)]
 }
 
-/// A workload whose kernel has the name of its file in `tools/dev/kernels/`, or another one of that file.
+/// The kernel that is named like its file in `tools/dev/kernels/`, or another one of that file.
 macro_rules! kernel {
     ($file:literal) => {
         kernel!($file, $file)
@@ -94,7 +94,7 @@ struct Kernel {
 }
 
 impl Kernel {
-    /// With a launch and arguments, without dynamic shared memory.
+    /// A workload without dynamic shared memory.
     fn workload<const ARGS: usize>(
         self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! Kernels whose threads work each by themselves: ciphers, texts, random numbers.
+//! Kernels with independent threads: ciphers, texts, random numbers.
 
 use super::{Kernel, Workload, kernel, linear};
 

@@ -50,7 +50,7 @@ fn spmv_vector(rows: u32) -> Workload {
     )
 }
 
-/// 16 edges at each node; every 32nd node is of the level that goes on.
+/// 16 edges at each node. Every 32nd node is at the level to expand.
 fn bfs(nodes: u32) -> Workload {
     kernel!("bfs").workload(
         "breadth-first search, one level",

@@ -1,30 +1,30 @@
-//! How much a kernel does at least: the bytes of its buffers and, where arithmetic may be what it waits for, its operations.
+//! The minimum work of a kernel: the bytes of its buffers and, where arithmetic may be the bottleneck, its operations.
 
 use ptx2spv::cases::prepare::{Argument, Prepared};
 
-/// What a chip does so many times a second.
+/// The unit of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Reads or writes a byte of device memory.
+    /// Reading or writing a byte of device memory.
     Byte,
-    /// Adds or multiplies on f32.
+    /// An f32 addition or multiplication.
     F32,
-    /// Adds or multiplies on f64.
+    /// An f64 addition or multiplication.
     F64,
-    /// Adds or multiplies on f16, in pairs.
+    /// An f16 addition or multiplication, in pairs.
     F16,
-    /// Adds or multiplies on bytes, by dot products of four.
+    /// A byte addition or multiplication, in dot products of four.
     S8,
 }
 
-/// Units of a kind in one launch.
+/// The number of units in one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub unit: Unit,
     pub count: u64,
 }
 
-/// The bytes of all buffers, each read or written once, or twice where the kernel works in place.
+/// The bytes of all buffers, each read or written once, or twice if the kernel works in place.
 pub fn bytes(case: &Prepared) -> Work {
     let rewritten = match case.entry.as_str() {
         "saxpy" | "half_saxpy" => Some(1),
@@ -36,26 +36,26 @@ pub fn bytes(case: &Prepared) -> Work {
     Work { unit: Unit::Byte, count: count.sum() }
 }
 
-/// The operations of kernels whose number does not depend on data. An `fma` is two.
+/// The operations of kernels whose number doesn't depend on the data. An `fma` counts as two.
 pub fn operations(case: &Prepared) -> Option<Work> {
     let elements: Vec<u64> = sizes(case).map(|(_, elements)| elements).collect();
     let last = elements.last().copied()?;
     let [grid_x, _, _] = case.grid.map(u64::from);
     let (unit, count) = match case.entry.as_str() {
-        // Two operations in each of `side` steps for each result.
+        // For each result, two operations in each of `side` steps.
         "naive_product" | "matmul_tiled" | "matmul_blocked" => (Unit::F32, 2 * last * last.isqrt()),
         "dgemm" => (Unit::F64, 2 * last * last.isqrt()),
         "int8_product" => (Unit::S8, 2 * last * last.isqrt()),
         "small_products" => (Unit::F32, 2 * last * 16),
         "convolution" => (Unit::F32, 2 * last * 49),
-        // For each element of the queries a product with all keys, and for each result one with all values.
+        // For each element of the queries a product with all keys, and for each result a product with all values.
         "attention" => (Unit::F32, 4 * last * grid_x * 128),
         "half_polynomial" => (Unit::F16, 2 * last * 63),
-        // A difference and an `fma` in each dimension of each centre.
+        // A difference and an `fma` for each dimension of each center.
         "kmeans" => (Unit::F32, 3 * last * 16 * 64),
-        // Three differences, six operations for the distance, its inverse root cubed, and three `fma`.
+        // Three differences, six operations for the distance, its inverse square root cubed, and three `fma`.
         "nbody" => (Unit::F32, 18 * (last / 4) * (last / 4)),
-        // Five operations in each of the butterflies of ten stages.
+        // Five operations for each butterfly of ten stages.
         "fft" => (Unit::F32, last / 2 * 5 * 10),
         _ => return None,
     };
