@@ -1,7 +1,8 @@
-//! The part of the CUDA driver API that reference runs need, loaded at run time: nothing here needs CUDA to build.
+//! The part of the CUDA driver API that reference runs need. The library is loaded at run time, so that building needs
+//! no CUDA.
 //!
-//! Everything belongs to a [`Context`]. After a kernel's fault its context answers every call with that error, so
-//! whoever wants to go on makes a new one.
+//! Everything belongs to a [`Context`]. After a kernel's fault, every call in its context returns that error, so that a
+//! new context is needed to continue.
 
 mod api;
 mod error;
@@ -41,7 +42,7 @@ impl Context {
     /// The device's name.
     pub fn device_name(&self) -> Result<String, CudaError> {
         let mut name = [0 as c_char; 256];
-        // SAFETY: the array has the 256 bytes announced; the last is kept zero, so that there is always an end.
+        // SAFETY: the array has 256 bytes, of which CUDA may write 255. The last one stays zero and ends the text.
         let text = unsafe {
             self.api.check("cuDeviceGetName", (self.api.cuDeviceGetName)(name.as_mut_ptr(), 255, self.device))?;
             CStr::from_ptr(name.as_ptr())
@@ -49,15 +50,16 @@ impl Context {
         Ok(text.to_string_lossy().into_owned())
     }
 
-    /// Device memory of so many bytes, contents undefined.
+    /// Device memory with undefined contents.
     pub fn alloc(&self, bytes: usize) -> Result<Memory<'_>, CudaError> {
         let mut address = 0;
-        // SAFETY: the pointer is to a live variable. No bytes are an error to CUDA, so one is taken.
+        // SAFETY: the pointer is to a live variable. CUDA refuses an empty allocation, so that at least one byte is
+        // allocated.
         self.api.check("cuMemAlloc", unsafe { (self.api.cuMemAlloc_v2)(&mut address, bytes.max(1)) })?;
         Ok(Memory { context: self, address, len: bytes, owned: true })
     }
 
-    /// Device memory with these contents.
+    /// Device memory with the given contents.
     pub fn upload(&self, bytes: &[u8]) -> Result<Memory<'_>, CudaError> {
         let memory = self.alloc(bytes.len())?;
         memory.write(bytes)?;
@@ -73,7 +75,8 @@ impl Context {
         let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len())];
         let mut handle = ptr::null_mut();
         let mut options = OPTIONS;
-        // SAFETY: the text ends with a zero byte; two options with a value each, the log as long as its size says.
+        // SAFETY: the text ends with a zero byte. There are two options with a value each, and the log has the given
+        // size.
         let code = unsafe {
             (self.api.cuModuleLoadDataEx)(
                 &mut handle,
@@ -89,13 +92,13 @@ impl Context {
         Ok(Module { context: self, handle })
     }
 
-    /// Waits for everything that was launched.
+    /// Waits for all launches.
     pub fn synchronize(&self) -> Result<(), CudaError> {
         // SAFETY: no arguments; the context is current.
         self.api.check("cuCtxSynchronize", unsafe { (self.api.cuCtxSynchronize)() })
     }
 
-    /// Device time of what `work` launches, in milliseconds.
+    /// The device time of launches in `work`, in milliseconds.
     pub fn time(&self, work: impl FnOnce() -> Result<(), CudaError>) -> Result<f32, CudaError> {
         let start = Event::new(self)?;
         let end = Event::new(self)?;
@@ -103,7 +106,7 @@ impl Context {
         work()?;
         end.record()?;
         let mut milliseconds = 0.0;
-        // SAFETY: both events are alive and recorded; the second has happened before the time is asked for.
+        // SAFETY: both events are alive and recorded, and the second one has been waited for.
         unsafe {
             self.api.check("cuEventSynchronize", (self.api.cuEventSynchronize)(end.handle))?;
             let code = (self.api.cuEventElapsedTime)(&mut milliseconds, start.handle, end.handle);
@@ -115,8 +118,8 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the handle is from `cuCtxCreate`, and whatever belongs to the context borrows from it. An error can
-        // only be an earlier kernel's.
+        // SAFETY: the handle is from `cuCtxCreate`, and everything in the context borrows from it. An error can only be
+        // an earlier kernel's.
         unsafe { (self.api.cuCtxDestroy_v2)(self.handle) };
     }
 }
@@ -126,12 +129,12 @@ pub struct Memory<'c> {
     context: &'c Context,
     address: u64,
     len: usize,
-    /// Allocated for this object, in contrast to a module's variable.
+    /// Whether this object owns the memory. A module's variable is not owned.
     owned: bool,
 }
 
 impl Memory<'_> {
-    /// The address that kernels see.
+    /// The device address.
     pub fn address(&self) -> u64 {
         self.address
     }
@@ -141,20 +144,20 @@ impl Memory<'_> {
         self.len
     }
 
-    /// Whether it has no bytes.
+    /// Whether the size is zero.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Writes bytes at its beginning.
+    /// Writes bytes at the beginning.
     pub fn write(&self, bytes: &[u8]) -> Result<(), CudaError> {
         self.check_len(bytes.len())?;
         let api = &self.context.api;
-        // SAFETY: the destination has at least so many bytes.
+        // SAFETY: the destination has at least as many bytes.
         api.check("cuMemcpyHtoD", unsafe { (api.cuMemcpyHtoD_v2)(self.address, bytes.as_ptr().cast(), bytes.len()) })
     }
 
-    /// The first `len` bytes. Waits for launches before it.
+    /// Reads the first `len` bytes, after earlier launches.
     pub fn read(&self, len: usize) -> Result<Vec<u8>, CudaError> {
         self.check_len(len)?;
         let mut bytes = vec![0; len];
@@ -162,11 +165,11 @@ impl Memory<'_> {
         Ok(bytes)
     }
 
-    /// Fills a slice with its first bytes. Waits for launches before it.
+    /// Fills a slice with the first bytes, after earlier launches.
     pub fn read_to(&self, bytes: &mut [u8]) -> Result<(), CudaError> {
         self.check_len(bytes.len())?;
         let api = &self.context.api;
-        // SAFETY: source and destination have so many bytes.
+        // SAFETY: source and destination have at least this many bytes.
         let code = unsafe { (api.cuMemcpyDtoH_v2)(bytes.as_mut_ptr().cast(), self.address, bytes.len()) };
         api.check("cuMemcpyDtoH", code)
     }
@@ -206,7 +209,7 @@ impl<'c> Module<'c> {
         Ok(Function { context: self.context, handle, module: PhantomData })
     }
 
-    /// A variable by name.
+    /// A variable, by its name.
     pub fn variable(&self, name: &str) -> Result<Memory<'_>, CudaError> {
         let name = c_string(name)?;
         let (mut address, mut len) = (0, 0);
@@ -245,7 +248,7 @@ pub struct Function<'m> {
 }
 
 impl<'m> Function<'m> {
-    /// Checks the arguments' bytes against the kernel's parameters and allows the shared memory.
+    /// Checks the arguments' bytes against the kernel's parameters, and sets the limit of shared memory.
     pub fn bind(self, launch: Launch, args: Vec<Vec<u8>>) -> Result<BoundFunction<'m>, CudaError> {
         let api = &self.context.api;
         let sizes = self.param_sizes()?;
@@ -254,7 +257,7 @@ impl<'m> Function<'m> {
             return Err(CudaError::Arguments(format!("the parameters have {sizes:?} bytes, the arguments {given:?}")));
         }
         if launch.dynamic_shared_bytes > 0 {
-            /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`: more than 48 KiB must be asked for.
+            /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`, which is required for more than 48 KiB.
             const MAX_DYNAMIC_SHARED: c_int = 8;
             let bytes = c_int::try_from(launch.dynamic_shared_bytes).unwrap_or(c_int::MAX);
             // SAFETY: the function is alive.
@@ -265,7 +268,7 @@ impl<'m> Function<'m> {
     }
 
     fn param_sizes(&self) -> Result<Vec<usize>, CudaError> {
-        /// `CUDA_ERROR_INVALID_VALUE`: what an index past the last parameter is answered with.
+        /// `CUDA_ERROR_INVALID_VALUE`, the answer for an index past the last parameter.
         const INVALID_VALUE: c_int = 1;
         let api = &self.context.api;
         let mut sizes = Vec::new();
@@ -285,21 +288,21 @@ impl<'m> Function<'m> {
 pub struct BoundFunction<'m> {
     function: Function<'m>,
     launch: Launch,
-    /// What the launch says besides.
+    /// Additional attributes of the launch.
     attributes: Vec<LaunchAttribute>,
-    /// As many as there are parameters, each of its parameter's size.
+    /// One for each parameter, with the parameter's size.
     args: Vec<Vec<u8>>,
 }
 
 impl BoundFunction<'_> {
-    /// With clusters of so many blocks in x, y and z, if that is not for the kernel to say.
+    /// Launches in clusters of the given size, unless the kernel sets it.
     #[must_use]
     pub fn in_clusters(mut self, cluster: Option<[u32; 3]>) -> Self {
         self.attributes.extend(cluster.map(LaunchAttribute::cluster));
         self
     }
 
-    /// As a cooperative launch, if it is one.
+    /// Launches cooperatively if requested.
     #[must_use]
     pub fn cooperatively(mut self, cooperative: bool) -> Self {
         self.attributes.extend(cooperative.then(LaunchAttribute::cooperative));
@@ -327,7 +330,7 @@ impl BoundFunction<'_> {
             return api.check("cuLaunchKernelEx", code);
         }
         // SAFETY: there is a pointer for each parameter, to as many bytes as the parameter has, which CUDA copies and
-        // does not write. What the kernel does on the device is its author's affair, as in CUDA itself.
+        // does not write. As in CUDA itself, the kernel's author is responsible for its effects.
         let code = unsafe {
             (api.cuLaunchKernel)(
                 self.function.handle,
@@ -362,7 +365,7 @@ impl<'c> Event<'c> {
 
     fn record(&self) -> Result<(), CudaError> {
         let api = &self.context.api;
-        // SAFETY: the event is alive; the null stream is the one that launches use.
+        // SAFETY: the event is alive, and launches use the null stream.
         api.check("cuEventRecord", unsafe { (api.cuEventRecord)(self.handle, ptr::null_mut()) })
     }
 }

@@ -1,4 +1,5 @@
-//! Prints what the reference device or kernels that check their accesses found, in the manner of NVIDIA's compute-sanitizer.
+//! Prints findings of the reference device, or of kernels that check their accesses, in the style of NVIDIA's
+//! compute-sanitizer.
 
 use std::io::{self, Write};
 
@@ -9,9 +10,9 @@ use crate::names;
 
 const BAR: &str = "=========";
 
-/// Writes a block for each finding, and a last line with their number. Lines of `source` are quoted where findings name it.
+/// Writes a block for each finding, and a last line with their number. Quotes the lines of `source` that findings name.
 pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::Result<()> {
-    // What can't be read has no line to quote.
+    // There are no lines to quote if the source can't be parsed.
     let program = if findings.is_empty() { None } else { Program::new(source).ok() };
     let text = Text { source, program };
     for finding in findings {
@@ -42,13 +43,13 @@ pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::
     }
 }
 
-/// The text that findings name lines of.
+/// The text with the lines that findings name.
 struct Text<'s> {
     source: &'s Source,
     program: Option<Program<'s>>,
 }
 
-/// Where something happened: source line, instruction, thread.
+/// The place of a finding: source line, instruction, thread.
 fn site(out: &mut dyn Write, role: &str, site: &Site, text: &Text<'_>) -> io::Result<()> {
     let instruction = site.instruction.as_ref();
     let instruction =

@@ -1,4 +1,5 @@
-//! Reads PTX, also out of executables and libraries, and says of other files what they are and how to get PTX from them.
+//! Reads PTX, also from executables and libraries. For other files, explains what they are and how to get PTX from
+//! them.
 
 use std::fs;
 use std::io::{self, Read};
@@ -12,18 +13,18 @@ use ptx2spv_translator::{Program, Source};
 use crate::cli::UsageError;
 use crate::names;
 
-/// What of a file is wanted that has more than one PTX module, and what is linked with it.
+/// Selects from a file with several PTX modules, and links further files.
 #[derive(Debug, Default, clap::Args)]
 pub struct Selection {
     /// Link with another file; may be given several times.
     #[arg(long, value_name = "FILE")]
     link: Vec<PathBuf>,
-    /// Of PTX for several architectures in a file take that for this one, such as sm_80 or 90a [default: the newest that is for
-    /// all later ones too].
+    /// For files with PTX for several architectures, use the PTX for this one, such as sm_80 or 90a [default: the
+    /// newest PTX that also runs on all later architectures].
     #[arg(long, value_name = "ARCH")]
     arch: Option<Architecture>,
-    /// Of several programs in a file take the one with this number, which `ptx2spv extract` lists [default: the one that has the
-    /// kernel].
+    /// For files with several programs, use the one with this number in `ptx2spv extract` [default: the program with
+    /// the kernel].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     module: Option<u32>,
 }
@@ -33,12 +34,12 @@ impl Selection {
         self.arch.map_or(Choice::Newest, Choice::Exactly)
     }
 
-    /// Reads a file, or the standard input if it is `-`: PTX, or an executable, a library, an object or a fat binary with some. Of
-    /// several programs the one with the kernel is meant, if one is named.
+    /// Reads a file, or the standard input for `-`: PTX, or an executable, a library, an object or a fat binary with
+    /// PTX. If there are several programs, a given kernel selects the one that contains it.
     ///
     /// # Errors
-    /// The file can't be read, has no PTX, has several programs of which none is named, or is something else that people have in
-    /// place of PTX; what to do about it is part of the message.
+    /// The file can't be read, has no PTX, has several programs without a selection, or is something else that is
+    /// mistaken for PTX. The message says what to do.
     pub fn read(&self, file: &Path, kernel: Option<&str>) -> Result<Source> {
         let first = self.read_one(file, kernel)?;
         if self.link.is_empty() {
@@ -58,7 +59,7 @@ impl Selection {
         }
         let mut programs = programs(&name, &bytes, self.choice())?;
         if let Some(wanted) = self.module {
-            // The number stands in the names of modules, which are those of files.
+            // Names of modules contain the file name and the number.
             let stem = file.file_name().unwrap_or_default().to_string_lossy();
             let prefix = format!("{stem}.{wanted}.");
             programs.retain(|program| program.modules().iter().any(|module| module.name.starts_with(&prefix)));
@@ -88,7 +89,7 @@ impl Selection {
     }
 }
 
-/// Reads PTX from a file, or from the standard input if it is `-`, with what there is by default: see [`Selection::read`].
+/// Reads PTX from a file, or from the standard input for `-`, with default options: see [`Selection::read`].
 ///
 /// # Errors
 /// Those of [`Selection::read`].
@@ -96,7 +97,7 @@ pub fn read_source(file: &Path) -> Result<Source> {
     Selection::default().read(file, None)
 }
 
-/// All modules of a file, for a linker.
+/// Reads all modules of a file, for a linker.
 ///
 /// # Errors
 /// Those of [`Selection::read`].
@@ -105,10 +106,10 @@ pub fn read_parts(file: &Path, choice: Choice) -> Result<Vec<Source>> {
     if Binary::is_binary(&bytes) { programs(&name, &bytes, choice) } else { Ok(vec![text(name, bytes)?]) }
 }
 
-/// A file's name for messages, and what is in it.
+/// Reads a file. Returns its name for messages, and the contents.
 ///
 /// # Errors
-/// It can't be read.
+/// The file can't be read.
 pub fn read_file(file: &Path) -> Result<(String, Vec<u8>)> {
     if file == Path::new("-") {
         let mut bytes = Vec::new();
@@ -142,7 +143,7 @@ fn text(name: String, bytes: Vec<u8>) -> Result<Source> {
     Ok(Source::new(name, text))
 }
 
-/// What a file is, and what to do about it.
+/// A file that is not PTX: its kind, and advice.
 struct Foreign {
     kind: &'static str,
     advice: &'static str,
@@ -155,10 +156,10 @@ const COMPILE: &str =
     "compile it: `nvcc -ptx FILE -o kernel.ptx`, or `clang++ --cuda-device-only --cuda-gpu-arch=sm_80 -S FILE`";
 const LLC: &str = "if it was compiled for nvptx64, `llc -mcpu=sm_80 FILE -o kernel.ptx` writes PTX";
 
-/// What the first bytes of a file say.
+/// The kind of a file, according to its first bytes.
 fn foreign_bytes(bytes: &[u8]) -> Option<Foreign> {
     let (kind, advice) = match bytes {
-        // What points to one in the memory of a program.
+        // A structure in a program's memory that points to a fat binary.
         [0xb1, 0x43, 0x62, 0x46, ..] => ("the pointer to a CUDA fat binary, without that", RECOMPILE),
         [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => ("LLVM bitcode", LLC),
         [3, 2, 0x23, 7, ..] | [7, 0x23, 2, 3, ..] => {
@@ -170,7 +171,7 @@ fn foreign_bytes(bytes: &[u8]) -> Option<Foreign> {
     Some(Foreign { kind, advice })
 }
 
-/// What a text is that can't be PTX, which begins with `.version`.
+/// The kind of a text that can't be PTX, which begins with `.version`.
 fn foreign_text(text: &str) -> Option<Foreign> {
     let lines = || text.lines().map(str::trim_start);
     let starts = |words: &[&str]| lines().any(|line| words.iter().any(|word| line.starts_with(word)));
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn ptx_and_what_is_nearly_ptx() {
-        // The last ones are for the parser to complain about.
+        // The last texts are left to the parser's errors.
         for text in [
             "// __global__\n.version 7.0\n",
             "/* #include */ .version 7.0 .target sm_50",

@@ -1,4 +1,4 @@
-//! What the command line tools are made of: launch cases, the devices that they run on, and what the binaries share.
+//! The parts of the command line tools: launch cases, the devices that they run on, and code shared by the binaries.
 
 pub mod cases;
 pub mod cli;

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     ptx2spv::cli::main(|out| command_line.run(out))
 }
 
-/// The program's arguments; by the name of ptxas it takes that program's.
+/// The program's arguments. Under the name ptxas, they are those of that program.
 fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<_> = std::env::args_os().collect();
     let is_ptxas = |name: &OsString| Path::new(name).file_name().is_some_and(|name| name == commands::cuda::PTXAS);

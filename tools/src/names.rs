@@ -1,21 +1,20 @@
-//! Names of kernels as people write and read them: C++ names beside those that compilers make of them, and names that are nearly
-//! right.
+//! Names of kernels: C++ names beside mangled ones, and suggestions for misspelled ones.
 
 use anyhow::{Result, bail};
 use cpp_demangle::{DemangleOptions, Symbol};
 use ptx2spv_runtime::closest;
 
-/// A C++ name with its parameters, such as `axpy(float, float*)`; any other name as it is.
+/// The C++ name with parameters, such as `axpy(float, float*)`. Other names are returned unchanged.
 pub fn demangled(name: &str) -> String {
     plain(name, &DemangleOptions::new()).unwrap_or_else(|| name.to_owned())
 }
 
 fn plain(name: &str, options: &DemangleOptions) -> Option<String> {
-    // Others than those of the Itanium ABI are no compiler's.
+    // Only names of the Itanium ABI are mangled by the compilers in question.
     name.starts_with("_Z").then(|| Symbol::new(name).ok()?.demangle_with_options(options).ok()).flatten()
 }
 
-/// A text for people with all C++ names in it demangled, but for lines that quote a source, where columns count.
+/// Demangles all C++ names in a text, except in lines that quote a source, where columns matter.
 pub fn readable(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');
     let mut out = String::with_capacity(text.len());
@@ -26,7 +25,7 @@ pub fn readable(text: &str) -> String {
             let end = symbol.find(|c: char| !is_part(c)).unwrap_or(symbol.len());
             let (symbol, after) = symbol.split_at(end);
             out += before;
-            // In the middle of a word it is none.
+            // Not a name if it is in the middle of a word.
             out += &if before.ends_with(is_part) { symbol.to_owned() } else { shortened(demangled(symbol)) };
             rest = after;
         }
@@ -35,7 +34,7 @@ pub fn readable(text: &str) -> String {
     out
 }
 
-/// A name of bearable length: those of templates can have thousands of characters.
+/// Shortens a name. Names of templates can have thousands of characters.
 fn shortened(mut name: String) -> String {
     const MOST: usize = 200;
     if let Some((end, _)) = name.char_indices().nth(MOST) {
@@ -45,11 +44,11 @@ fn shortened(mut name: String) -> String {
     name
 }
 
-/// Which of the kernels is meant: by its name in PTX, or by that in C++, with or without parameters, template arguments and
-/// namespaces, if it is the only one of that name.
+/// Finds a kernel by its name in PTX, or by its C++ name, with or without parameters, template arguments and
+/// namespaces, if that is unambiguous.
 ///
 /// # Errors
-/// None is meant, or several may be.
+/// No kernel has this name, or several have.
 pub fn find<'n>(wanted: &str, kernels: &[&'n str]) -> Result<&'n str> {
     if let Some(found) = kernels.iter().find(|name| **name == wanted) {
         return Ok(found);
@@ -64,7 +63,7 @@ pub fn find<'n>(wanted: &str, kernels: &[&'n str]) -> Result<&'n str> {
         let short = last(&untyped);
         [demangled(name), base, untyped, short].map(|form| without_blanks(&form)).to_vec()
     };
-    // The most exact form first.
+    // The most exact form comes first.
     for exactness in 0..4 {
         let meant = |name: &&&str| forms(name).get(exactness).is_some_and(|form| *form == wanted_form);
         match kernels.iter().filter(meant).collect::<Vec<_>>()[..] {
@@ -84,7 +83,7 @@ pub fn find<'n>(wanted: &str, kernels: &[&'n str]) -> Result<&'n str> {
     bail!("there is no kernel `{wanted}`{hint}: the file has {}", list(kernels.iter().copied()))
 }
 
-/// Names one after another, of many the first few.
+/// Names as a list. Of many names, only the first are included.
 pub fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     const MOST: usize = 20;
     let names: Vec<String> = names.into_iter().map(demangled).collect();
@@ -97,7 +96,7 @@ pub fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 mod tests {
     use super::*;
 
-    // As g++ and nvcc make them of: axpy(int, float*), void blas::axpy<double>(int, double*), blas::norm(float*).
+    // Mangled by g++ and nvcc: axpy(int, float*), void blas::axpy<double>(int, double*), blas::norm(float*).
     const KERNELS: [&str; 4] = ["_Z4axpyiPf", "_ZN4blas4axpyIdEEviPT_", "_ZN4blas4normEPf", "plain"];
 
     #[test]
@@ -130,7 +129,7 @@ mod tests {
         assert_eq!(found("norm").unwrap(), KERNELS[2]);
         assert_eq!(found("blas::axpy<double>").unwrap(), KERNELS[1]);
         assert_eq!(found("blas::axpy").unwrap(), KERNELS[1]);
-        // The exact name goes before the short one.
+        // The exact name takes precedence over a short form.
         assert_eq!(found("axpy").unwrap(), KERNELS[0]);
         assert_eq!(
             find("axpy", &["_ZN1a4axpyEv", "_ZN1b4axpyEv"]).unwrap_err().to_string(),

@@ -10,30 +10,30 @@ use ptx2spv_runtime::{ChannelFormat, TexelFormat};
 
 use crate::cases::contents::MAX_BUFFER_BYTES;
 
-/// A picture: rows of elements without gaps.
+/// A picture: contiguous rows of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Elements of a row.
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// Channels: grey, grey and alpha, or red, green, blue and alpha.
+    /// Channels: gray, gray and alpha, or red, green, blue and alpha.
     pub format: TexelFormat,
-    /// Channels' numbers, little endian.
+    /// The numbers of all channels, little-endian.
     pub bytes: Vec<u8>,
 }
 
 impl Picture {
-    /// Whether a file is named as pictures are.
+    /// Whether a file has the extension of a picture.
     pub fn is_named(path: &Path) -> bool {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
     }
 
-    /// Reads a PNG file. Palettes become colours, and colours without an alpha get one that is opaque, since elements have
-    /// one, two or four channels.
+    /// Reads a PNG file. Palettes become colors, and colors without alpha get an opaque one, since elements have one,
+    /// two or four channels.
     ///
     /// # Errors
-    /// The file can't be read, or is no PNG.
+    /// The file can't be read, or is not a PNG file.
     pub fn read(path: &Path) -> Result<Self> {
         Self::decode(path).with_context(|| path.display().to_string())
     }
@@ -53,11 +53,11 @@ impl Picture {
             depth => bail!("{depth:?} bits of a channel"),
         };
         if channel == ChannelFormat::U16 {
-            // PNG has the upper byte first.
+            // PNG is big-endian.
             bytes.chunks_exact_mut(2).for_each(<[u8]>::reverse);
         }
         let channels = match info.color_type {
-            // Grey pictures without an alpha keep one channel.
+            // Gray pictures without alpha keep a single channel.
             ColorType::GrayscaleAlpha if is_opaque => {
                 let step = channel.bytes() as usize;
                 bytes = bytes.chunks_exact(2 * step).flat_map(|pair| &pair[..step]).copied().collect();
@@ -75,7 +75,7 @@ impl Picture {
     /// Writes a PNG file.
     ///
     /// # Errors
-    /// The channels are no unsigned integers of 8 or 16 bits; the file can't be written.
+    /// The channels are not unsigned integers of 8 or 16 bits, or the file can't be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         self.encode(path).with_context(|| path.display().to_string())
     }
@@ -106,7 +106,7 @@ impl Picture {
     }
 }
 
-/// Whether the file has an alpha, in its pixels or as a transparent colour.
+/// Whether the file has alpha, in its pixels or as a transparent color.
 fn has_alpha(info: &png::Info<'_>) -> bool {
     info.trns.is_some() || matches!(info.color_type, ColorType::GrayscaleAlpha | ColorType::Rgba)
 }

@@ -1,4 +1,4 @@
-//! Progress of what takes more than a second, on the standard error if that is a terminal.
+//! A progress bar for work that takes more than a second, on the standard error if that is a terminal.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -8,20 +8,20 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli;
 
-/// A bar that shows after a second, and goes when dropped.
+/// A bar that appears after a second and disappears when dropped.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
-    /// Whose end tells the thread that would show the bar that all is done.
+    /// When dropped, tells the thread that would show the bar that the work is done.
     _alive: Sender<()>,
 }
 
 impl Progress {
-    /// Of so many steps, each of which takes a while.
+    /// A bar for a number of steps.
     pub fn new(steps: usize, what: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden())
             .with_message(what.to_owned());
-        // The templates are right: a test makes bars of them.
+        // The templates are valid: a test checks that.
         let template = if steps > 1 {
             "{spinner} {msg} [{wide_bar}] {pos}/{len}, {eta} left"
         } else {
@@ -43,12 +43,12 @@ impl Progress {
         Self { bar, _alive: alive }
     }
 
-    /// One step is done.
+    /// Advances by one step.
     pub fn step(&self) {
         self.bar.inc(1);
     }
 
-    /// Writes lines while the bar is out of the way.
+    /// Hides the bar while lines are written.
     pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)
     }

@@ -1,4 +1,4 @@
-//! Colours on terminals. `anstream` knows where they don't belong: in pipes and files, and where `NO_COLOR` is set.
+//! Colors on terminals. `anstream` removes them in pipes and files, and if `NO_COLOR` is set.
 
 use std::fmt::Write;
 use std::io;
@@ -6,16 +6,16 @@ use std::io;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
-/// What went wrong.
+/// Errors and failures.
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What went well.
+/// Success.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// What needs a look.
+/// Warnings.
 pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// What is beside the point.
+/// Notes and help.
 pub const ASIDE: Style = AnsiColor::Cyan.on_default();
 
-/// A word for the standard output.
+/// A styled word for the standard output.
 pub fn out(style: Style, word: &str) -> String {
     match AutoStream::choice(&io::stdout()) {
         ColorChoice::Never => word.to_owned(),
@@ -23,8 +23,8 @@ pub fn out(style: Style, word: &str) -> String {
     }
 }
 
-/// A message with the first words of its lines, and the marks below quoted lines, in colours; for `anstream`'s standard error,
-/// which takes them out again.
+/// Colors the first words of a message's lines, and the marks below quoted lines; for `anstream`'s standard error,
+/// which removes colors where necessary.
 pub fn message(text: &str) -> String {
     let kinds = [("error", BAD), ("warning", WARNING), ("note", ASIDE), ("help", ASIDE)];
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Which device to translate for: a preset, a description in a file, or the device that is here.
+//! The device to translate for: a preset, a description in a file, or a device of this machine.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use ptx2spv_translator::Target;
 
 use crate::cli::UsageError;
 
-/// The preset that is taken when no target is named and no Vulkan device is here.
+/// The preset to use if no target is given and there is no Vulkan device.
 pub const FALLBACK: &str = "lavapipe";
 
-/// Targets that are named one by one, separated by commas, and what each is called in names of files: a preset's name, or
-/// that of the file without its extension. Without any, the one that [`choose`] finds.
+/// The targets in a list, each with a label for file names: the preset's name, or the file's name without extension.
+/// For an empty list, the result of [`choose`].
 pub fn choose_all(names: &[String]) -> Result<Vec<(Target, String)>> {
     if names.is_empty() {
         return Ok(vec![choose(None)?]);
@@ -33,8 +33,8 @@ pub fn choose_all(names: &[String]) -> Result<Vec<(Target, String)>> {
     Ok(targets)
 }
 
-/// The named target; without a name that of the device that would be used here, and else [`FALLBACK`]. The second part
-/// says which it is, for a note to the user.
+/// The target with this name. Without a name, that of the machine's device, or else [`FALLBACK`]. The second value
+/// describes the target, for a note to the user.
 pub fn choose(name: Option<&str>) -> Result<(Target, String)> {
     if let Some(name) = name {
         return Ok((target_by_name(name)?, name.to_owned()));

@@ -1,8 +1,8 @@
-//! Runs a command that launches kernels in a process of its own. A kernel that accesses memory which isn't there, or a driver
-//! that gives up, ends that process without a word; the one that watches it then says which kernel it was.
+//! Runs a command that launches kernels in a separate process. A kernel that accesses unmapped memory, or a failing
+//! driver, ends that process without a message; the watching process then reports the kernel.
 //!
-//! The two have two ways to talk: a file, in which the watched process writes which kernels it begins and ends, and its standard
-//! input, whose end tells it that the watching process is gone.
+//! The processes communicate in two ways: a journal file, in which the watched process records the kernels that begin
+//! and end, and the standard input of the watched process, whose end tells it that the watching process is gone.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -19,7 +19,7 @@ use crate::cli::Status;
 /// The environment variable that names the journal, in the watched process.
 const JOURNAL_VARIABLE: &str = "PTX2SPV_JOURNAL";
 
-/// Where this process writes what it runs; `None` if it isn't watched.
+/// The journal of this process; `None` if it isn't watched.
 fn journal() -> Option<&'static Mutex<File>> {
     static JOURNAL: OnceLock<Option<Mutex<File>>> = OnceLock::new();
     let open = || OpenOptions::new().append(true).open(std::env::var_os(JOURNAL_VARIABLE)?).ok().map(Mutex::new);
@@ -31,11 +31,11 @@ pub fn is_watched() -> bool {
     journal().is_some()
 }
 
-/// Stands in the journal as long as it lives.
+/// An entry in the journal, which is there as long as this value lives.
 #[derive(Debug)]
 pub struct Running(String);
 
-/// Says that a kernel is run from now on, in words such as "kernel `add` on llvmpipe".
+/// Records that a kernel is running, described like "kernel `add` on llvmpipe".
 pub fn running(kernel: String) -> Running {
     let entry = Running(kernel);
     entry.write('+');
@@ -43,7 +43,7 @@ pub fn running(kernel: String) -> Running {
 }
 
 impl Running {
-    /// If the journal can't be written, the kernel runs all the same, and has no name if it crashes.
+    /// If the journal can't be written, the kernel still runs, but is not named if it crashes.
     fn write(&self, sign: char) {
         if let Some(journal) = journal() {
             let line = format!("{sign}{}\n", self.0.replace('\n', " "));
@@ -58,7 +58,7 @@ impl Drop for Running {
     }
 }
 
-/// What runs according to a journal.
+/// The entries that are running according to a journal.
 fn still_running(journal: &str) -> Vec<&str> {
     let mut counts = BTreeMap::<&str, i64>::new();
     for line in journal.lines() {
@@ -71,7 +71,7 @@ fn still_running(journal: &str) -> Vec<&str> {
     counts.into_iter().filter(|(_, count)| *count > 0).map(|(kernel, _)| kernel).collect()
 }
 
-/// A new file, removed when dropped.
+/// A temporary file, removed when dropped.
 struct Journal(PathBuf);
 
 impl Journal {
@@ -93,8 +93,8 @@ impl Drop for Journal {
     }
 }
 
-/// Runs this program with its arguments once more, and watches it. `None`: that can't be done here, so the work is to be done
-/// in this process.
+/// Runs this program again with the same arguments, and watches it. `None` if that is not possible here, so that the
+/// work has to be done in this process.
 pub fn watch(reads_stdin: bool) -> Option<anyhow::Result<Status>> {
     let program = std::env::current_exe().ok()?;
     let journal = Journal::create().ok()?;
@@ -115,7 +115,7 @@ fn spawn(program: &Path, journal: &Journal, reads_stdin: bool) -> anyhow::Result
     verdict(status, &still_running(&journal.read()))
 }
 
-/// What to make of the end of the watched process.
+/// The result of the watched process.
 pub(crate) fn verdict(status: ExitStatus, running: &[&str]) -> anyhow::Result<Status> {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     if let (Some(code), []) = (code, running) {
@@ -132,12 +132,12 @@ pub(crate) fn verdict(status: ExitStatus, running: &[&str]) -> anyhow::Result<St
     }
 }
 
-/// What may have ended the process, of which one thing is meant.
+/// The kernels that may have ended the process.
 fn list(running: &[&str]) -> String {
     if running.is_empty() { "no kernel".to_owned() } else { running.join(" or ") }
 }
 
-/// Whether somebody else ended it: a person, or a system that was out of memory.
+/// Whether the process was ended from outside: by the user, or by a system without memory.
 #[cfg(unix)]
 fn was_killed(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt;
@@ -150,12 +150,12 @@ fn was_killed(_status: ExitStatus) -> bool {
     false
 }
 
-/// Ends this process when the one that watches it has gone, since nobody is there to stop it then.
+/// Ends this process when the watching process is gone, since nothing else would stop it.
 pub fn end_with_watcher() {
     std::thread::spawn(|| {
         let mut byte = [0];
         while !matches!(io::stdin().lock().read(&mut byte), Ok(0) | Err(_)) {}
-        // Not `exit`: drivers clean up at an exit, and would wait for their kernels.
+        // Not `exit`: on exit, drivers clean up and would wait for their kernels.
         std::process::abort();
     });
 }

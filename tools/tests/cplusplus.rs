@@ -1,5 +1,5 @@
-//! A program in C++ with Vulkan alone launches a translated kernel: `examples/cpp`, with the header that `ptx2spv translate`
-//! writes. It needs g++, Vulkan's headers and its loader.
+//! A C++ program that only uses Vulkan launches a translated kernel: `examples/cpp`, with the header written by
+//! `ptx2spv translate`. The test needs g++, Vulkan's headers and its loader.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The example takes the loader's first device that has what the module needs.
+/// The example uses the loader's first device that has the features needed by the module.
 #[test]
 fn the_example_runs() {
     let folder = tempfile::tempdir().unwrap();
@@ -29,7 +29,7 @@ fn the_example_runs() {
     run_example(&description);
 }
 
-/// As its comment says.
+/// The target that the example's comment recommends.
 #[test]
 fn the_example_runs_on_any_device() {
     run_example(Path::new("vulkan1.1-minimum"));
@@ -50,7 +50,7 @@ fn run_example(target: &Path) {
     assert!(printed.starts_with("1000 right results on "), "{printed}");
 }
 
-/// With variables, reports, packing and parameters of every kind, as C and as C++, and twice in one file.
+/// Headers with variables, reports, packing and parameters of every kind, as C and as C++, and twice in one file.
 #[test]
 fn headers_are_valid_c() {
     let folder = tempfile::tempdir().unwrap();

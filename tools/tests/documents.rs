@@ -1,8 +1,8 @@
-//! What README and docs show of the command line is what it prints: blocks of ```` ```console ```` whose commands have an output are
-//! run. `PTX2SPV_BLESS=1 cargo test -p ptx2spv --test documents` writes the present outputs into them.
+//! The console examples in README and docs match the program's output: the commands in ```` ```console ```` blocks are
+//! run and their output is compared. `PTX2SPV_BLESS=1 cargo test -p ptx2spv --test documents` updates the documents.
 //!
-//! The commands run on the reference device unless they name another, so that outputs don't depend on the machine. Times, and
-//! numbers of SPIR-V's values and words, may differ.
+//! The commands run on the reference device unless they name another, so that the output doesn't depend on the machine.
+//! Times, and numbers of SPIR-V values and words, may differ.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// A command with its output as a document shows it.
+/// A command with its output in a document.
 struct Example {
     words: Vec<String>,
-    /// First line and line after the last of the output.
+    /// The lines of the output.
     lines: std::ops::Range<usize>,
 }
 
@@ -55,7 +55,7 @@ fn examples(lines: &[&str]) -> Vec<Example> {
     examples
 }
 
-/// A folder with what the commands name.
+/// A folder with the files that the commands use.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for part in ["docs", "tests/kernels", "tests/malformed"] {
@@ -86,7 +86,7 @@ fn output(example: &Example, folder: &Path) -> String {
     [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat()
 }
 
-/// A text without the numbers that may differ.
+/// Removes numbers that may differ.
 fn comparable(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -95,7 +95,7 @@ fn comparable(text: &str) -> String {
         out += before;
         let number = number.strip_prefix("word ").unwrap_or(number);
         rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        // Only `%12`, `(word 12 of` and `(0.012 s)`: other numbers count.
+        // Only `%12`, `(word 12 of` and `(0.012 s)`; other numbers are compared.
         if !(before.ends_with('%') || rest.starts_with(" of the SPIR-V") || rest.starts_with(" s)")) {
             rest = number;
         }
@@ -113,7 +113,7 @@ fn outputs_are_what_the_program_prints() {
         let text = fs::read_to_string(&document).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         let mut blessed: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
-        // From the end, so that the places of those before stay.
+        // From the end, so that earlier positions stay valid.
         for example in examples(&lines).iter().rev() {
             count += 1;
             let shown = lines[example.lines.clone()].join("\n");

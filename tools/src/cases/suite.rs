@@ -199,7 +199,7 @@ impl Report {
         if self.failed == 0 { Status::Success } else { Status::Failure }
     }
 
-    /// Writes it to a file as JSON.
+    /// Writes the report to a file as JSON.
     pub fn save(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         std::fs::write(file, text).with_context(|| file.display().to_string())
@@ -221,7 +221,7 @@ mod tests {
     use super::super::{Failure, Outputs, Prepared};
     use super::*;
 
-    /// Refuses cases whose name contains `bad`, panics for `panic`, is lost for `lost`.
+    /// Refuses cases whose name contains `bad`, panics for `panic`, and loses the device for `lost`.
     struct ByName;
 
     impl Backend for ByName {

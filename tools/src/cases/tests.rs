@@ -1,4 +1,4 @@
-//! Tests of launch cases from file to verdict, on a back end that answers from a table.
+//! Tests of launch cases from file to verdict, on a back end with fixed answers.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::prepare::{Argument, Expectation};
 use super::*;
 use crate::picture::Picture;
 
-/// Gives back what it is told to.
+/// Returns a fixed outcome.
 struct Canned(Result<Outputs, Failure>);
 
 impl Backend for Canned {
@@ -24,7 +24,8 @@ impl Backend for Canned {
     }
 }
 
-/// A directory with `k.ptx`, `three.bin` (three bytes) and `case.json`, which holds one case with the given further keys.
+/// A directory with `k.ptx`, `three.bin` (three bytes) and `case.json`, which contains one case with the given further
+/// keys.
 fn directory(keys: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let case = format!(r#"{{"name": "c", "ptx": "k.ptx", "entry": "k", {keys}}}"#);
@@ -172,7 +173,7 @@ fn verdicts() {
     assert_eq!(verdict(keys, large()), Verdict::LeftOut("49152 needed, there are 32768".into()));
     assert_eq!(verdict(r#""args": [], "error": "needed""#, large()), Verdict::Passed);
     assert!(failed(verdict(r#""args": [], "error": "barrier""#, large())).contains("49152"));
-    // Without `expect`, whatever comes out.
+    // Without `expect`, every outcome fails.
     assert!(failed(verdict(r#""args": []"#, buffer(&[]))).contains("expects nothing"));
 }
 
@@ -180,7 +181,7 @@ fn verdicts() {
 fn expected_errors() {
     let keys = r#""error": "no opcode""#;
     assert_eq!(verdict(keys, Err(Failure::Refused("x: no opcode `foo`".into()))), Verdict::Passed);
-    // A crash that happens to contain the words is no refusal.
+    // A crash whose message contains the words is not a refusal.
     assert_ne!(verdict(keys, Err(Failure::Broken("no opcode".into()))), Verdict::Passed);
     assert_ne!(verdict(keys, Err(Failure::Refused("other".into()))), Verdict::Passed);
     assert_ne!(verdict(keys, buffer(&[])), Verdict::Passed);
@@ -199,12 +200,12 @@ fn directories_are_searched_and_other_json_is_passed_over() {
     assert_eq!(names, ["c", "a", "b"]);
     assert_eq!(found.cases[2].path, "$[1]");
     assert_eq!(found.skipped.len(), 2);
-    // One object with `entry` makes it a case file, and then every slip counts.
+    // An object with `entry` makes the file a case file, and then every error counts.
     write("deeper/number.json", r#"[{"entry": "k"}, {}]"#);
     assert!(find(&[directory.path().to_owned()]).unwrap_err().to_string().contains("missing field"));
     write("deeper/number.json", "{");
     assert!(find(&[directory.path().to_owned()]).is_err());
-    // A file that is named must be a case file.
+    // A file given by name must be a case file.
     assert!(find(&[directory.path().join("deeper/other.json")]).is_err());
     assert!(find(&[Path::new("no/such.json").to_owned()]).is_err());
 }

@@ -1,8 +1,8 @@
-//! Runs launch cases in a process of its own, so that a kernel that ends that process fails its case and no other.
+//! Runs launch cases in a separate process, so that a kernel that ends the process only fails its own case.
 //!
-//! The process is this program with the same arguments. It reads requests from its standard input, a line of JSON each, and
-//! writes answers to its standard output, after [`MARK`] on lines of their own. The end of its input tells it that nobody
-//! wants to know any more.
+//! The process is this program with the same arguments. It reads requests from its standard input, one line of JSON
+//! each, and writes answers to its standard output, each after [`MARK`] on a line of its own. The end of its input
+//! tells it to stop.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -20,10 +20,10 @@ use super::suite::Runner;
 use super::{Backend, Case, Verdict};
 use crate::watch;
 
-/// The environment variable that tells a process that it is such a one.
+/// The environment variable that marks such a process.
 const VARIABLE: &str = "PTX2SPV_RUNS_CASES";
 
-/// Begins an answer. Drivers and layers may write lines, too.
+/// Begins an answer, since drivers and layers may write lines too.
 const MARK: char = '\u{1e}';
 
 /// A case to run.
@@ -33,12 +33,12 @@ struct Request {
     name: String,
 }
 
-/// What the process says.
+/// An answer of the process.
 #[derive(Serialize, Deserialize)]
 enum Answer {
-    /// Its device is ready, which has this name.
+    /// The device with this name is ready.
     Ready(String),
-    /// There is no device, and why.
+    /// There is no device, for this reason.
     NoDevice(String),
     Passed,
     Failed(String),
@@ -47,23 +47,23 @@ enum Answer {
 
 /// A process that runs cases.
 pub struct Worker {
-    /// `None` when it has ended.
+    /// `None` after the process has ended.
     process: Option<Process>,
     device: String,
 }
 
 struct Process {
     child: Child,
-    /// `None` once nothing is asked any more.
+    /// `None` after the last request.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Worker {
-    /// Starts one, and waits for its device.
+    /// Starts a process, and waits for its device.
     ///
     /// # Errors
-    /// It can't be started, or has no device.
+    /// The process can't be started, or has no device.
     pub fn start() -> Result<Self> {
         let (process, device) = Process::start()?;
         Ok(Self { process: Some(process), device })
@@ -128,7 +128,7 @@ impl Process {
         self.answer()
     }
 
-    /// The next answer; what comes before is for the user.
+    /// The next answer. Earlier lines are passed on to the user.
     fn answer(&mut self) -> Result<Answer> {
         let mut line = Vec::new();
         while self.output.read_until(b'\n', &mut line)? > 0 {
@@ -144,7 +144,7 @@ impl Process {
         bail!("the process has ended")
     }
 
-    /// Waits for the end of it.
+    /// Waits for the process to end.
     fn end(mut self) -> io::Result<std::process::ExitStatus> {
         self.input = None;
         self.child.wait()
@@ -154,17 +154,17 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
-        // There is nobody to tell of an error.
+        // Errors can't be reported here.
         let _ = self.child.wait();
     }
 }
 
-/// Whether this process is one that [`Worker::start`] has started.
+/// Whether this process was started by [`Worker::start`].
 pub fn is_worker() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// Does the work of such a process, on the device that `make` opens.
+/// Serves requests on the device that `make` opens.
 ///
 /// # Errors
 /// Answers can't be written.
@@ -205,12 +205,12 @@ fn run(request: &Request, files: &mut HashMap<PathBuf, Vec<Case>>, backend: &mut
 
 fn say(answer: &Answer) -> Result<()> {
     let mut out = io::stdout().lock();
-    // After what others have left on the line.
+    // On a new line, after any text from other code.
     writeln!(out, "\n{MARK}{}", serde_json::to_string(answer)?)?;
     Ok(out.flush()?)
 }
 
-/// The requests. Where they end while a case runs, this process does too.
+/// The requests. If they end while a case is running, so does this process.
 fn requests(is_busy: &Arc<AtomicBool>) -> Receiver<Request> {
     let (sender, receiver) = channel();
     let is_busy = is_busy.clone();
@@ -223,7 +223,7 @@ fn requests(is_busy: &Arc<AtomicBool>) -> Receiver<Request> {
             }
         }
         if is_busy.load(Ordering::SeqCst) {
-            // Not `exit`: drivers clean up at an exit, and would wait for their kernels.
+            // Not `exit`: on exit, drivers clean up and would wait for their kernels.
             std::process::abort();
         }
     });

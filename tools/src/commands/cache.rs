@@ -1,4 +1,4 @@
-//! `ptx2spv cache`: what is kept of earlier runs.
+//! `ptx2spv cache`: the cache of earlier runs.
 
 use std::io::Write;
 
@@ -7,13 +7,13 @@ use clap::Args;
 use ptx2spv::cli::Status;
 use ptx2spv_runtime::{CACHE_VARIABLE, Cache};
 
-/// Show what is kept of earlier runs: translations, data of drivers' pipeline caches, results of self-tests.
+/// Show the cache of earlier runs: translations, data of drivers' pipeline caches, results of self-tests.
 ///
-/// It lies in the user's cache folder, or where the environment variable PTX2SPV_CACHE says.
+/// The cache is in the user's cache folder, or in the folder that the environment variable PTX2SPV_CACHE names.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  ptx2spv cache --clear")]
 pub struct Arguments {
-    /// Delete all of it.
+    /// Delete all files in the cache.
     #[arg(long)]
     clear: bool,
 }

@@ -17,7 +17,7 @@ pub struct Arguments {
 
 /// Prints the script for the whole command line.
 pub fn run(arguments: &Arguments, mut command_line: Command, out: &mut dyn Write) -> Result<Status> {
-    // The generator panics if it can't write, so it writes to memory.
+    // The generator panics on write errors, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command_line, "ptx2spv", &mut script);
     out.write_all(&script)?;

@@ -1,4 +1,4 @@
-//! `ptx2spv cuda`: runs a CUDA program on a Vulkan device, by our libraries in place of NVIDIA's.
+//! `ptx2spv cuda`: runs a CUDA program on a Vulkan device, with our libraries in place of NVIDIA's.
 
 mod stub;
 
@@ -23,19 +23,21 @@ Examples:
   LD_LIBRARY_PATH=$(ptx2spv cuda --print-path) python3 simulation.py")]
 pub struct Arguments {
     /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference
-    /// [default: what the environment variable PTX2SPV_DEVICE says, else best].
+    /// [default: the environment variable PTX2SPV_DEVICE, else best].
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
-    /// Add a line for each call to a file, with arguments, result, time and the reason of an error; `-` is the standard error.
+    /// Append a line for each call to a file, with arguments, result, time and the reason of an error; `-` is the
+    /// standard error.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write modules into a folder as they come, with what is wrong with them beside them.
+    /// Dump all modules into a folder, with files for their errors.
     #[arg(long, value_name = "FOLDER")]
     dump: Option<PathBuf>,
-    /// Have kernels test their accesses to memory: a wrong one is an illegal address for the program, and the trace says what it was.
+    /// Make kernels check their memory accesses: a wrong one is an illegal address for the program, and the trace
+    /// describes it.
     #[arg(long)]
     check: bool,
-    /// Write the folder with the library, and run nothing.
+    /// Print the folder with the library, and run nothing.
     #[arg(long, conflicts_with = "program")]
     print_path: bool,
     /// The program, and its arguments.
@@ -43,16 +45,17 @@ pub struct Arguments {
     program: Vec<OsString>,
 }
 
-/// The library as cargo builds it.
+/// The library's file name as built by cargo.
 const LIBRARY: &str = "libptx2spv_cuda.so";
 
 /// The names that programs look for.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
-/// The names that programs look for that were built with a shared runtime library, which are those of versions of its symbols, too.
+/// The names that programs built with a shared runtime library look for. They are also the names of the symbol
+/// versions.
 const RUNTIME_NAMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];
 
-/// The name by which this program stands in for ptxas.
+/// The name under which this program replaces ptxas.
 pub const PTXAS: &str = "ptxas";
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
@@ -69,7 +72,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         .map_err(|_| UsageError(format!("{}: a library's folder must not have `:` in its name", folder.display())))?;
     let mut command = Command::new(program);
     command.args(rest).env("LD_LIBRARY_PATH", paths);
-    // Dr.Jit and Triton look where these say.
+    // Dr.Jit and Triton read these variables.
     command.env("DRJIT_LIBCUDA_PATH", folder.join(NAMES[0])).env("TRITON_PTXAS_PATH", folder.join(PTXAS));
     if let Some(device) = &arguments.device {
         command.env(DEVICE_VARIABLE, device.to_string());
@@ -86,7 +89,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Err(replace(command)).with_context(|| program.display().to_string())
 }
 
-/// Runs a program in place of this one, and so returns only if that fails.
+/// Replaces this process by a program, and so only returns on failure.
 #[cfg(unix)]
 fn replace(mut command: Command) -> anyhow::Error {
     std::os::unix::process::CommandExt::exec(&mut command).into()
@@ -97,7 +100,7 @@ fn replace(_command: Command) -> anyhow::Error {
     anyhow::anyhow!("on this system, put ptx2spv_cuda.dll as nvcuda.dll beside the program")
 }
 
-/// The folder with the library under the names that programs look for; made if it isn't there yet.
+/// The folder with the library under the names that programs look for; created if necessary.
 fn folder() -> Result<PathBuf> {
     let program = std::env::current_exe().and_then(std::fs::canonicalize).context("where this program is")?;
     let beside = program.parent().context("this program has no folder")?;
@@ -120,14 +123,14 @@ fn folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Writes a file, unless it is there.
+/// Writes a file, unless it exists with the same contents.
 fn write(bytes: &[u8], path: &Path) -> Result<()> {
     let is_there = || std::fs::read(path).is_ok_and(|found| found == bytes);
     if is_there() {
         return Ok(());
     }
     let make = || {
-        // Another process may look for the file, or make it too.
+        // Renamed, because another process may read or write the file at the same time.
         let new = path.with_extension(format!("{}", std::process::id()));
         std::fs::write(&new, bytes)?;
         std::fs::rename(&new, path)
@@ -135,7 +138,7 @@ fn write(bytes: &[u8], path: &Path) -> Result<()> {
     make().or_else(|error| if is_there() { Ok(()) } else { Err(error) }).with_context(|| path.display().to_string())
 }
 
-/// Makes a link, unless it is there.
+/// Makes a link, unless it exists.
 #[cfg(unix)]
 fn link(target: &Path, link: &Path) -> Result<()> {
     let target = std::fs::canonicalize(target)?;
@@ -146,7 +149,7 @@ fn link(target: &Path, link: &Path) -> Result<()> {
     let folder = link.parent().context("a link has a folder")?;
     let make = || {
         std::fs::create_dir_all(folder)?;
-        // Another process may look for the link, or make it too.
+        // Renamed, because another process may read or make the link at the same time.
         let new = link.with_extension(format!("{}", std::process::id()));
         std::os::unix::fs::symlink(&target, &new)?;
         std::fs::rename(&new, link)

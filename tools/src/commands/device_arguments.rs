@@ -1,4 +1,4 @@
-//! The arguments of the commands that run kernels.
+//! Arguments of the commands that run kernels.
 
 use std::time::Duration;
 
@@ -8,29 +8,30 @@ use ptx2spv::cases::DeviceBackend;
 use ptx2spv::cli::{self, MathArgument, UsageError};
 use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
-/// Which device to run on, for the commands that run kernels.
+/// The device to run on.
 #[derive(Debug, Args)]
 pub struct DeviceArguments {
     /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference
-    /// [default: what the environment variable PTX2SPV_DEVICE says, else best].
+    /// [default: the environment variable PTX2SPV_DEVICE, else best].
     ///
     /// The reference device takes options, such as reference:subgroup=64,without=shaderFloat64 (see
-    /// docs/reference-device.md). The best device is the reference device if there is no Vulkan device here. The environment variable
-    /// PTX2SPV_RESTRICT uses other devices as if they were poorer, such as vulkan=1.1,without=shaderInt64 (see docs/devices.md).
+    /// docs/reference-device.md). Without a Vulkan device, the best device is the reference device. The environment
+    /// variable PTX2SPV_RESTRICT removes features from other devices, such as vulkan=1.1,without=shaderInt64 (see
+    /// docs/devices.md).
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
-    /// Run under Vulkan's validation layers; what they complain about counts as a failure.
+    /// Run under Vulkan's validation layers; their messages count as failures.
     #[arg(long)]
     validation: bool,
-    /// Report accesses outside of memory and misaligned ones, with line and thread; with --device reference also races, uninitialised
-    /// values and the like.
+    /// Report accesses outside of memory and misaligned accesses, with line and thread; with --device reference also
+    /// races, uninitialized values and the like.
     #[arg(long)]
     check: bool,
-    /// With --device reference: decide what Vulkan leaves open by this seed, badly on purpose.
+    /// With --device reference: make choices that Vulkan leaves open by this seed, in the worst permitted ways.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Submit long grids in parts, so that none takes much longer than N milliseconds and no watchdog stops it; but not grids whose
-    /// blocks may wait for each other.
+    /// Submit long grids in parts, so that none takes much longer than N milliseconds and no watchdog stops it. Grids
+    /// whose blocks may wait for each other are not split.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_dispatch_ms: Option<u64>,
     #[command(flatten)]
@@ -38,12 +39,12 @@ pub struct DeviceArguments {
 }
 
 impl DeviceArguments {
-    /// Whether the device looks for what is undefined.
+    /// Whether the device detects undefined behavior.
     pub fn is_checking(&self) -> Result<bool> {
         Ok(self.check || matches!(self.selector()?, DeviceSelector::Reference(options) if options.check))
     }
 
-    /// Refuses `--check` where kernels that are translated already would have to check accesses.
+    /// Refuses `--check` for translated kernels, unless the device itself checks accesses.
     pub fn refuse_checks_of_translated(&self) -> Result<()> {
         match self.selector()? {
             DeviceSelector::Reference(_) => Ok(()),
@@ -54,7 +55,7 @@ impl DeviceArguments {
         }
     }
 
-    /// The device with the flags that are the reference device's alone; these are errors where it is another one.
+    /// The device with the flags that only apply to the reference device, which are errors for other devices.
     pub fn selector(&self) -> Result<DeviceSelector> {
         let selector = self.device.clone().unwrap_or_default().resolve()?;
         match selector {
@@ -68,7 +69,7 @@ impl DeviceArguments {
         }
     }
 
-    /// Has a device run kernels as the flags say.
+    /// Configures a device by the flags.
     pub fn configure(&self, backend: DeviceBackend) -> DeviceBackend {
         let most = self.max_dispatch_ms.map(Duration::from_millis);
         backend.with_math(self.math.get()).with_max_dispatch_time(most).with_checks(self.check)
@@ -76,11 +77,11 @@ impl DeviceArguments {
 
     /// Opens the device.
     pub fn open(&self, selector: &DeviceSelector) -> Result<DeviceBackend> {
-        // As `InstanceOptions` takes it: without the flag the environment decides.
+        // For `InstanceOptions`, where the environment decides without the flag.
         let validation = self.validation.then_some(true);
         let backend = match selector {
             DeviceSelector::Reference(_) => DeviceBackend::open(selector, validation)?,
-            // As it was asked for, so that errors name the environment variable if that is where it comes from.
+            // As given by the user, so that errors name the environment variable if it is from there.
             _ => DeviceBackend::open(&self.device.clone().unwrap_or_default(), validation)?,
         };
         if let Some(device) = backend.device() {
@@ -90,7 +91,7 @@ impl DeviceArguments {
     }
 }
 
-/// A flag that only the reference device takes.
+/// The error of a flag that only applies to the reference device.
 pub fn reference_only(flag: &str) -> anyhow::Error {
     UsageError(format!("{flag} is for the reference device: add --device reference")).into()
 }

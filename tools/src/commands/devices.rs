@@ -10,7 +10,7 @@ use ptx2spv_runtime::{DeviceInfo, DeviceSelector, InstanceOptions, devices, find
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::{Preset, Version};
 
-/// List the devices here, the reference device last, or describe them for translating on another machine.
+/// List the devices of this machine, the reference device last, or describe them for translating on another machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -20,10 +20,10 @@ Examples:
   ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
                                                   or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
 pub struct Arguments {
-    /// One device only: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference.
+    /// Only this device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference.
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
-    /// The presets instead of the devices here: targets by name for `ptx2spv translate --target`.
+    /// Show the presets instead of the devices: targets by name for `ptx2spv translate --target`.
     #[arg(long, conflicts_with = "device")]
     presets: bool,
     /// Write target descriptions as JSON: with --device one object, else an array.
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// Lists the presets, or writes all of them.
+/// Lists the presets, or writes all of them as JSON.
 fn presets(json: bool, out: &mut dyn Write) -> Result<Status> {
     let targets: Vec<Target> = Target::presets().iter().filter_map(Preset::target).collect();
     if json {
@@ -112,7 +112,7 @@ fn print(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Names of facts that don't hold: what the translator emulates or does otherwise there.
+/// Names of the facts that don't hold, which the translator works around.
 fn untrusted(target: &Target) -> Result<Vec<String>> {
     let facts = serde_json::to_value(&target.facts)?;
     let facts = facts.as_object().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! `ptx2spv extract`: what CUDA code is in an executable, a library or a fat binary, and the PTX of it in files.
+//! `ptx2spv extract`: lists the CUDA code in an executable, a library or a fat binary, and writes its PTX to files.
 
 use std::fs;
 use std::io::Write;
@@ -27,10 +27,10 @@ pub struct Arguments {
     /// Write the PTX to files in this directory.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write machine code and what else there is, too.
+    /// Write machine code and other entries too.
     #[arg(long, requires = "output")]
     all: bool,
-    /// List or write only what is for this architecture, such as sm_80 or 90a.
+    /// List or write only entries for this architecture, such as sm_80 or 90a.
     #[arg(long, value_name = "ARCH")]
     arch: Option<Architecture>,
     /// Write the list as JSON.
@@ -40,27 +40,27 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 struct Listed {
-    /// What `--module` takes.
+    /// The number for `--module`.
     number: usize,
     kind: String,
     architecture: String,
-    /// Of PTX its version, else that of the format.
+    /// The version of the PTX, or else of the format.
     version: String,
-    /// Bytes, decompressed.
+    /// Decompressed bytes.
     size: u64,
     /// Bytes in the file.
     stored_size: u64,
     compression: String,
-    /// Whether it has to be linked with the others that are.
+    /// Whether it has to be linked with other relocatable entries.
     relocatable: bool,
-    /// The object of a static library that it lies in.
+    /// The object in a static library that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     member: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     identifier: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     options: Option<String>,
-    /// Of PTX, unless it can't be read.
+    /// The kernels of PTX, unless it can't be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernels: Option<Vec<String>>,
 }
@@ -106,7 +106,7 @@ fn write(
         }
         let path = folder.join(entry.file_name(&stem, number));
         let content = match entry.kind {
-            // Without the zero at its end.
+            // Without the terminating zero.
             Kind::Ptx => entry.ptx().map(String::into_bytes),
             _ => entry.bytes().map(std::borrow::Cow::into_owned),
         };
@@ -116,7 +116,7 @@ fn write(
         status = Status::Success;
     }
     if status == Status::Failure {
-        // Says what there is instead.
+        // The error describes what the file has instead.
         Selection::default().read(&arguments.file, None)?;
     }
     Ok(status)

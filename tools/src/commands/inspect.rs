@@ -1,4 +1,4 @@
-//! `ptx2spv inspect`: what is in a PTX file, and what a host has to know to launch it.
+//! `ptx2spv inspect`: the contents of a PTX file, and the information that a host needs for launches.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use ptx2spv_translator::target::Scratch;
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target};
 use serde::Serialize;
 
-/// Show what is in a PTX file: kernels, parameters, shared memory, variables, and what can't be translated.
+/// Show the contents of a PTX file: kernels, parameters, shared memory, variables, and parts that can't be translated.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,7 +33,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     file: String,
-    /// One, unless several are linked.
+    /// One module, unless several are linked.
     modules: Vec<Module>,
     kernels: Vec<Kernel>,
     variables: Variables,
@@ -53,18 +53,18 @@ struct Module {
 #[derive(Serialize)]
 struct Kernel {
     name: String,
-    /// Its interface, if it can be translated.
+    /// The interface, if the kernel can be translated.
     interface: Option<Entry>,
-    /// Vulkan features that it needs.
+    /// The Vulkan features that the kernel needs.
     features: Vec<Feature>,
-    /// Why it can't be translated.
+    /// The errors if the kernel can't be translated.
     errors: Option<String>,
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let source = arguments.selection.read(&arguments.file, None)?;
     let program = Program::new(&source)?;
-    // Kernels are asked for one by one, for a device that has everything: what fails here fails everywhere.
+    // Kernels are translated one by one, for a device with all features: an error here applies to every device.
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
     let modules = program.headers().iter().map(|header| Module {
         name: header.module.clone(),
@@ -112,7 +112,7 @@ fn untranslatable(name: &str, errors: &Diagnostics) -> Kernel {
     Kernel { name: name.to_owned(), interface: None, features: Vec::new(), errors: Some(errors.to_string()) }
 }
 
-/// Takes in the variables that are not known yet; which ones a kernel's module lists is the translator's affair.
+/// Adds the variables that are not in the list yet. Which variables a kernel's module lists is up to the translator.
 fn merge(all: &mut Variables, variables: Variables) {
     for variable in variables.list {
         if !all.list.iter().any(|known| known.name == variable.name) {

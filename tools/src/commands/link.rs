@@ -1,4 +1,4 @@
-//! `ptx2spv link`: several PTX modules to one file, after a check that they fit together.
+//! `ptx2spv link`: combines several PTX modules into one file, after a check that they fit together.
 
 use std::fs;
 use std::io::Write;
@@ -11,9 +11,10 @@ use ptx2spv::input;
 use ptx2spv_fatbin::{Architecture, Choice};
 use ptx2spv_translator::{Program, Source};
 
-/// Link PTX modules by the rules of NVIDIA's linker, and write a file that is taken wherever PTX is.
+/// Link PTX modules by the rules of NVIDIA's linker, and write a file that can be used like PTX.
 ///
-/// The file has the text of all modules, each under a comment with its name, so that each keeps what its version and target mean.
+/// The file contains the text of all modules, each under a comment with its name, so that each keeps the meaning of its
+/// version and target.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -21,14 +22,15 @@ Examples:
   ptx2spv link main.o libkernels.a -o program.ptx   objects of nvcc -rdc=true with PTX in them
   ptx2spv run program.ptx --entry k --block 32 f32[32]")]
 pub struct Arguments {
-    /// PTX files, or executables, libraries, objects and fat binaries with PTX in them, in the order that counts for weak symbols.
+    /// PTX files, or executables, libraries, objects and fat binaries with PTX, in the order that matters for weak
+    /// symbols.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The file to write; `-` for the standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Of PTX for several architectures in a file take that for this one, such as sm_80 or 90a [default: the newest that is for
-    /// all later ones too].
+    /// For files with PTX for several architectures, use the PTX for this one, such as sm_80 or 90a [default: the
+    /// newest PTX that also runs on all later architectures].
     #[arg(long, value_name = "ARCH")]
     arch: Option<Architecture>,
 }

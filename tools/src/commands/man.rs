@@ -12,7 +12,7 @@ use ptx2spv::cli::Status;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  ptx2spv man ~/.local/share/man/man1")]
 pub struct Arguments {
-    /// The folder to write them to; made if it isn't there.
+    /// The folder to write them to; created if necessary.
     folder: PathBuf,
 }
 

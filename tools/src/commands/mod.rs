@@ -1,4 +1,4 @@
-//! The subcommands of `ptx2spv`, one to a file.
+//! The subcommands of `ptx2spv`, each in a file of its own.
 
 use std::io::Write;
 
@@ -23,11 +23,11 @@ mod run;
 mod test;
 mod translate;
 
-/// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device, or on a reference device that
-/// needs no driver.
+/// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device, or on a reference device
+/// that needs no driver.
 ///
-/// Exit status: 0 if all went well, 1 if the input was refused, a launch case failed, a kernel crashed or the reference device
-/// found something, 2 for wrong arguments.
+/// Exit status: 0 for success; 1 if the input was refused, a launch case failed, a kernel crashed or the reference
+/// device had findings; 2 for wrong arguments.
 #[derive(Debug, Parser)]
 #[command(name = "ptx2spv", version, max_term_width = 100)]
 pub struct CommandLine {
@@ -55,8 +55,8 @@ enum Command {
 }
 
 impl CommandLine {
-    /// Runs the subcommand; one that runs kernels in a process of its own, except on the reference device, which they can't crash.
-    /// `test` sees to that itself.
+    /// Runs the subcommand. Kernels run in a separate process, except on the reference device, which they can't crash.
+    /// `test` handles that itself.
     pub fn run(self, out: &mut dyn Write) -> Result<Status> {
         if self.quiet {
             cli::be_quiet();

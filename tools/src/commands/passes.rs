@@ -1,5 +1,5 @@
-//! What `ptx2spv translate` shows of kernels on their way: their final intermediate representation, a file after every pass,
-//! a table of times.
+//! Output of `ptx2spv translate` about the kernels during translation: the final intermediate representation, a file
+//! after each pass, a table of times.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,10 +10,10 @@ use anyhow::{Context, Result};
 use ptx2spv::{cli, table};
 use ptx2spv_translator::pipeline::{Observer, PASSES, Step, Unit};
 
-/// Looks at the kernels of a translation.
+/// Observes the kernels of a translation.
 #[derive(Default)]
 pub struct PassWatch {
-    /// Where the files of a dump go.
+    /// The folder of the dump.
     dump: Option<PathBuf>,
     /// The text of every kernel after its last pass.
     pub ir: String,
@@ -33,20 +33,20 @@ struct Row {
 }
 
 impl PassWatch {
-    /// Writes a file after every pass if there is a place for them.
+    /// An observer, which writes a file after each pass if `dump` is given.
     pub fn new(dump: Option<PathBuf>) -> Self {
         Self { dump, ..Self::default() }
     }
 
-    /// Whether files could be written.
+    /// Reports whether files could be written.
     ///
     /// # Errors
-    /// The first that could not.
+    /// The first file that could not be written.
     pub fn finish(&mut self) -> Result<()> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Shows how long everything took, on the standard error.
+    /// Shows the time of all steps on the standard error.
     pub fn show_times(&self, parsing: Duration) -> Result<()> {
         let total: Duration = self.passes.iter().map(|row| row.time).sum::<Duration>() + parsing + self.emission;
         let line = |name: &str, time: Duration, before: String, after: String| {
@@ -68,7 +68,7 @@ impl PassWatch {
 
     fn write(&self, step: &Step<'_>) -> Result<()> {
         let Some(dump) = &self.dump else { return Ok(()) };
-        // Names of C++ functions may be longer than those of files.
+        // Names of C++ functions may be too long for files.
         let folder = dump.join(format!("{}-{:.80}", self.kernels, step.kernel));
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let form = if is_graph(step.unit) { "cfg" } else { "ir" };

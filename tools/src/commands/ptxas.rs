@@ -1,4 +1,4 @@
-//! `ptx2spv ptxas`: stands in for NVIDIA's assembler where a compiler wants one before it hands PTX to the driver.
+//! `ptx2spv ptxas`: replaces NVIDIA's assembler for compilers that run it before they hand PTX to the driver.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -10,36 +10,36 @@ use ptx2spv::cli::{self, Status};
 use ptx2spv::input;
 use ptx2spv_translator::{Diagnostics, Options, Program, SourcePosition, Target};
 
-/// Check PTX as ptxas does, and write the text itself where ptxas writes machine code.
+/// Check PTX like ptxas, and write the PTX itself in place of machine code.
 ///
-/// Takes ptxas' arguments: a file, `-o OUTPUT`, `-v`, `--version`; the others have no effect. A link to ptx2spv with the name ptxas
-/// does the same: Triton takes it by the environment variable TRITON_PTXAS_PATH, clang by --ptxas-path.
+/// Takes the arguments of ptxas: a file, `-o OUTPUT`, `-v`, `--version`; others have no effect. A link to ptx2spv with
+/// the name ptxas does the same: Triton finds it by the environment variable TRITON_PTXAS_PATH, clang by --ptxas-path.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = "Example:\n  ptx2spv ptxas -arch=sm_86 kernel.ptx -o kernel.cubin")]
 pub struct Arguments {
-    /// ptxas' arguments.
+    /// Arguments of ptxas.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     arguments: Vec<OsString>,
 }
 
-/// The release of CUDA whose PTX is taken, in the form in which compilers look for it.
+/// The release of CUDA whose PTX is supported, in the form that compilers look for.
 const VERSION: &str = "ptx2spv in place of ptxas\nrelease 12.8, V12.8.0";
 
-/// What ptxas writes to where no output is named.
+/// The default output of ptxas.
 const OUTPUT: &str = "elf.o";
 
-/// Options with a value in the next argument, unless that follows after `=`.
+/// Options with a value, in the next argument or after `=`.
 const VALUED: [&str; 8] =
     ["-arch", "--gpu-name", "-maxrregcount", "--maxrregcount", "-O", "--opt-level", "-m", "--machine"];
 
-/// What is asked for.
+/// The requested work.
 struct Wanted {
     input: PathBuf,
     output: PathBuf,
     is_verbose: bool,
 }
 
-/// What the arguments ask for; nothing if that is the version.
+/// Parses the arguments; `None` if they ask for the version.
 fn parse(arguments: &[OsString]) -> Result<Option<Wanted>> {
     let (mut input, mut output, mut is_verbose) = (None, PathBuf::from(OUTPUT), false);
     let mut rest = arguments.iter();
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         Ok(program) => program,
         Err(errors) => return Ok(refuse(&errors)),
     };
-    // A device that has everything: what fails there fails everywhere.
+    // A device with all features: an error here applies to every device.
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
     for name in program.entries() {
         let entries = [name.to_owned()];
@@ -81,13 +81,13 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             cli::warn(format_args!("ptxas info    : Compiling entry function '{name}'"));
         }
     }
-    // With the zero that ends text for the driver.
+    // With the terminating zero that the driver's callers add.
     let image = [source.text().as_bytes(), &[0]].concat();
     std::fs::write(&wanted.output, image).with_context(|| wanted.output.display().to_string())?;
     Ok(Status::Success)
 }
 
-/// Shows errors as ptxas does.
+/// Shows errors like ptxas.
 fn refuse(errors: &Diagnostics) -> Status {
     for error in &errors.list {
         let SourcePosition { file, line, .. } = errors.source.place(error.place().start);

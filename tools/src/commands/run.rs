@@ -1,4 +1,4 @@
-//! `ptx2spv run`: one kernel with arguments from the command line, or the cases of a file, with their results.
+//! `ptx2spv run`: runs one kernel with arguments from the command line, or the cases of a file, and shows the results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,8 +39,8 @@ Examples:
 
 {}", argument_text::HELP))]
 pub struct Arguments {
-    /// PTX file (`-` for the standard input), executable or library with PTX in it, launch cases (a file ending in .json), or what
-    /// `ptx2spv translate` wrote: a .spv with its .json beside it, or a bundle.
+    /// PTX file (`-` for the standard input), executable or library with PTX, launch cases (a file ending in .json), or
+    /// a file written by `ptx2spv translate`: a .spv with its .json beside it, or a bundle.
     file: PathBuf,
     /// Kernel arguments in order, see below.
     #[arg(value_name = "ARG")]
@@ -50,7 +50,7 @@ pub struct Arguments {
     entry: Option<String>,
     #[command(flatten)]
     selection: Selection,
-    /// Run only the launch case of this name.
+    /// Run only the launch case with this name.
     #[arg(long, value_name = "NAME")]
     case: Option<String>,
     /// Bind a texture or surface reference of the module; may be given several times. The image has the reference's name.
@@ -62,35 +62,36 @@ pub struct Arguments {
     /// Threads of a block: X, X,Y or X,Y,Z [default: 1].
     #[arg(long, value_parser = dimensions, value_name = "SIZE")]
     block: Option<[u32; 3]>,
-    /// Blocks of a cluster: X, X,Y or X,Y,Z [default: what the kernel says, or 1].
+    /// Blocks of a cluster: X, X,Y or X,Y,Z [default: the kernel's own size, or 1].
     #[arg(long, value_parser = dimensions, value_name = "SIZE")]
     cluster: Option<[u32; 3]>,
-    /// Launch cooperatively: blocks may wait for each other, as `grid.sync()` does.
+    /// Launch cooperatively: blocks may wait for each other, as in `grid.sync()`.
     #[arg(long)]
     cooperative: bool,
     /// Dynamic shared memory in bytes [default: 0].
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
-    /// Write results as JSON, all elements of them.
+    /// Write results as JSON, with all elements.
     #[arg(long)]
     json: bool,
-    /// Write the bytes of the buffer or image that is argument N (from 0) to a file after the launch, little endian; an image to a file
-    /// ending in .png as a picture. N may be the name of a launch case's image. May be given several times. Of launch cases only one
-    /// may run then.
+    /// After the launch, write the bytes of the buffer or image that is argument N (from 0) to a file, little-endian;
+    /// an image to a file ending in .png as a picture. N may be the name of a launch case's image. May be given several
+    /// times. Requires that only one launch case runs.
     #[arg(long, value_parser = show::save, value_name = "N=FILE")]
     save: Vec<show::Save>,
-    /// Print at most so many elements of each buffer.
+    /// Maximum number of elements to print of each buffer.
     #[arg(long, default_value_t = 16, value_name = "N")]
     print: usize,
-    /// Print how often warps executed `pmevent` (`__prof_trigger`), for each event. Counting begins anew with each case.
+    /// Print how often warps executed `pmevent` (`__prof_trigger`), for each event. The counters are reset for each
+    /// case.
     #[arg(long)]
     counters: bool,
     #[command(flatten)]
     services: ServiceArguments,
     #[command(flatten)]
     device: DeviceArguments,
-    /// With --device reference: print the instructions of one thread with their operands and results. BLOCK and THREAD are X,
-    /// X,Y or X,Y,Z.
+    /// With --device reference: print the instructions of one thread with their operands and results. BLOCK and THREAD
+    /// are X, X,Y or X,Y,Z.
     #[arg(long, value_parser = trace, value_name = "BLOCK:THREAD")]
     trace: Option<Trace>,
 }
@@ -99,7 +100,7 @@ pub(super) fn dimensions(text: &str) -> Result<[u32; 3], String> {
     triple(text, 1, "size")
 }
 
-/// Up to three numbers of at least `least`, which is also what those are that are left out.
+/// Up to three numbers of at least `least`. Missing ones are `least`.
 fn triple(text: &str, least: u32, what: &str) -> Result<[u32; 3], String> {
     let mut numbers = [least; 3];
     let parts: Vec<&str> = text.split(',').collect();
@@ -108,7 +109,7 @@ fn triple(text: &str, least: u32, what: &str) -> Result<[u32; 3], String> {
     }
     for (number, part) in numbers.iter_mut().zip(parts) {
         let parsed = part.trim().parse().ok().filter(|&number| number >= least);
-        *number = parsed.ok_or_else(|| format!("`{part}` is no {what}"))?;
+        *number = parsed.ok_or_else(|| format!("`{part}` is not a valid {what}"))?;
     }
     Ok(numbers)
 }
@@ -123,7 +124,7 @@ impl Arguments {
         &self.device
     }
 
-    /// Whether the standard input is the PTX.
+    /// Whether the PTX comes from the standard input.
     pub(super) fn reads_stdin(&self) -> bool {
         self.file == Path::new("-")
     }
@@ -146,7 +147,7 @@ fn run_ptx(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     run_kernel(arguments, args, &source, &program.entries(), None, out)
 }
 
-/// Refuses to look for a launch case where there are none.
+/// Refuses `--case` for a file without launch cases.
 fn refuse_case(arguments: &Arguments) -> Result<()> {
     match &arguments.case {
         Some(_) => Err(UsageError(format!("--case: {} holds no launch cases", arguments.file.display())).into()),
@@ -165,7 +166,7 @@ fn parse_args(arguments: &Arguments) -> Result<(Vec<Argument>, Textures)> {
     Ok((args, textures))
 }
 
-/// Whether a JSON file is one of `ptx2spv translate`'s, and not of launch cases.
+/// Whether a JSON file was written by `ptx2spv translate`, and so has no launch cases.
 fn is_translated(file: &Path) -> bool {
     let value = fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     value.is_some_and(|value| value["variants"].is_array() || value["entries"].is_array())
@@ -188,16 +189,16 @@ fn run_translated(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> 
     };
     let interface = interface.with_context(|| format!("{} has no variants", file.display()))?;
     let names: Vec<&str> = interface.entries.iter().map(|entry| entry.name.as_str()).collect();
-    // Findings have no source to quote.
+    // There is no source for findings to quote.
     let source = Source::new(arguments.file.display().to_string(), "");
     let load = |device: &Device| {
-        // SAFETY: whoever names the file answers for it; this process runs nothing else, and another one watches it.
+        // SAFETY: the user is responsible for the file. This process runs nothing else, and another process watches it.
         unsafe { device.load_file(&arguments.file) }
     };
     run_kernel(arguments, args, &source, &names, Some(&load), out)
 }
 
-/// How a module that isn't PTX is loaded.
+/// Loads a module that isn't PTX.
 type Load<'l> = &'l dyn Fn(&Device) -> Result<Module, Error>;
 
 fn run_kernel(
@@ -258,7 +259,7 @@ fn run_kernel(
     Ok(if found.is_empty() { Status::Success } else { Status::Failure })
 }
 
-/// The kernel to run, of those that there are.
+/// The kernel to run, from the available ones.
 fn entry<'n>(arguments: &Arguments, there: &[&'n str]) -> Result<&'n str> {
     match (&arguments.entry, there) {
         (Some(name), _) => names::find(name, there),
@@ -375,7 +376,7 @@ fn report(backend: &DeviceBackend, case: &Prepared) -> show::Report {
     }
 }
 
-/// Prints, or takes into the report, what was traced, what the kernel printed and what it left behind.
+/// Prints, or adds to the report, the trace, the kernel's output and the results.
 fn take(
     arguments: &Arguments,
     backend: &DeviceBackend,
@@ -405,7 +406,7 @@ fn take(
     Ok(())
 }
 
-/// Prints what was found, and if nothing was although it was looked for, that.
+/// Prints the findings. With checks, also reports that there are none.
 fn print_findings(arguments: &Arguments, found: &[Finding], case: &Prepared, out: &mut dyn Write) -> Result<()> {
     if !found.is_empty() || arguments.device.is_checking()? {
         findings::write(out, found, &Source::new(case.ptx_name.clone(), case.ptx.clone()))?;

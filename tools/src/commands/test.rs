@@ -1,4 +1,4 @@
-//! `ptx2spv test`: launch cases, with their verdicts.
+//! `ptx2spv test`: runs launch cases and shows their verdicts.
 
 use std::io::Write;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
 use super::device_arguments::{DeviceArguments, reference_only};
 
-/// Run launch cases and compare their results with what they expect.
+/// Run launch cases and compare their results with the expected ones.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,7 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
-    /// With --device reference: run every case under each of these seeds.
+    /// With --device reference: run every case with each of these seeds.
     #[arg(long, value_parser = seeds, value_name = "FIRST..END", conflicts_with = "seed")]
     seeds: Option<Range<u64>>,
     /// Only cases whose `file:name` contains this.
@@ -41,10 +41,10 @@ pub struct Arguments {
     /// Write a report.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Run so many cases at a time, each on a device of its own.
+    /// Number of cases to run at a time, each on its own device.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
-    /// Show passing cases, whole messages, and files that were passed over.
+    /// Show passing cases, whole messages, and skipped files.
     #[arg(short, long)]
     verbose: bool,
 }
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     for selector in selectors(arguments)? {
         let make = || -> Result<Box<dyn Runner>> {
             Ok(match selector {
-                // No kernel can crash that.
+                // Kernels can't crash the reference device.
                 DeviceSelector::Reference(_) => Box::new(arguments.device.open(&selector)?),
                 _ => Box::new(Worker::start()?),
             })

@@ -1,4 +1,4 @@
-//! `ptx2spv translate`: PTX to SPIR-V files.
+//! `ptx2spv translate`: translates PTX to SPIR-V files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -34,57 +34,61 @@ Examples:
   ptx2spv translate kernel.ptx --dump-passes passes     the kernels after every pass, in passes/
   nvcc -ptx k.cu -o - | ptx2spv translate - --emit asm -o -")]
 pub struct Arguments {
-    /// PTX file, executable or library with PTX in it, or `-` for the standard input.
+    /// PTX file, executable or library with PTX, or `-` for the standard input.
     file: PathBuf,
     #[command(flatten)]
     selection: Selection,
     /// Device to translate for: a preset (`ptx2spv devices --presets` lists them) or a file written by `ptx2spv devices
-    /// --device X --json`; several, as a list, are each written to files of their own, with the target's name before the
-    /// extension [default: the first Vulkan device here, or else the preset lavapipe].
+    /// --device X --json`. For a list of several, each is written to files of its own, with the target's name before
+    /// the extension [default: the first Vulkan device of this machine, or else the preset lavapipe].
     #[arg(long, value_delimiter = ',', value_name = "NAME|FILE")]
     target: Vec<String>,
-    /// What to write; may be given several times or as a list [default: what the name of the output says, or else spirv,json].
+    /// Output forms; may be given several times or as a list [default: the form of the output's name, or else
+    /// spirv,json].
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORM")]
     emit: Vec<Emit>,
-    /// Write one file with a variant for each target, from which whoever loads it takes the one that fits the device.
+    /// Write a single file with a variant for each target. A device that loads it chooses the variant that fits.
     #[arg(long, conflicts_with = "emit")]
     bundle: bool,
     /// Translate this kernel, by its name in PTX or C++; may be given several times [default: all kernels].
     #[arg(long, value_name = "NAME")]
     entry: Vec<String>,
-    /// Leave out kernels that can't be translated and say why, instead of refusing the file.
+    /// Leave out kernels that can't be translated, with a message, instead of refusing the file.
     #[arg(long)]
     keep_going: bool,
-    /// Let kernels take blocks of N threads of any shape, where the device holds fewer in a workgroup: its invocations run
-    /// several threads each [default: as many as .reqntid or .maxntid allow; other kernels take what the device holds]. With
-    /// --bundle a list, for variants of several sizes, of which each launch takes the first that holds its blocks.
+    /// Let kernels accept blocks of N threads of any shape, even if that exceeds the device's workgroups: each
+    /// invocation then runs several threads [default: the limit of .reqntid or .maxntid; other kernels use the device's
+    /// limit]. With --bundle a list, for variants of several sizes; each launch uses the first variant that can hold
+    /// its blocks.
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     block_threads: Vec<u32>,
-    /// Translate for launches with N bytes of dynamic shared memory: with more than the device's workgroups have, all shared
-    /// memory lies in device memory, which is slower [default: 0]. With --bundle a list, for variants of several sizes.
+    /// Translate for launches with N bytes of dynamic shared memory. If that exceeds the device's workgroups, all
+    /// shared memory is in device memory, which is slower [default: 0]. With --bundle a list, for variants of several
+    /// sizes.
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u32).range(0..=232_448))]
     dynamic_shared_bytes: Vec<u32>,
-    /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
+    /// Include the PTX line of each instruction in the module, for debuggers and messages.
     #[arg(short = 'g', long)]
     line_info: bool,
-    /// Translate for launches in clusters of so many blocks: X, X,Y or X,Y,Z [default: what each kernel says, or 1].
+    /// Translate for launches in clusters of this size: X, X,Y or X,Y,Z [default: the kernel's own size, or 1].
     #[arg(long, value_parser = super::run::dimensions, value_name = "SIZE")]
     cluster: Option<[u32; 3]>,
-    /// Translate for cooperative launches: blocks may wait for each other, as `grid.sync()` does.
+    /// Translate for cooperative launches: blocks may wait for each other, as in `grid.sync()`.
     #[arg(long)]
     cooperative: bool,
     #[command(flatten)]
     services: ServiceArguments,
-    /// Write every kernel's intermediate form after each pass to files in this directory, one folder for each kernel.
+    /// Write the intermediate representation of each kernel after each pass to files in this directory, with a folder
+    /// for each kernel.
     #[arg(long, value_name = "DIR")]
     dump_passes: Option<PathBuf>,
-    /// Say how long each pass took, and how many statements it found and left.
+    /// Show the time of each pass, and the number of statements before and after.
     #[arg(long)]
     time_passes: bool,
     #[command(flatten)]
     math: MathArgument,
-    /// Directory, or a file ending in .spv, .spirv, .json, .spvasm, .h or .ir, or `-` for the standard output. Forms that the
-    /// file's name doesn't say lie beside the file.
+    /// Directory, or a file ending in .spv, .spirv, .json, .spvasm, .h or .ir, or `-` for the standard output. Other
+    /// forms are written beside the file.
     #[arg(short, long, default_value = "shaders-out", value_name = "PATH")]
     output: PathBuf,
 }
@@ -97,7 +101,7 @@ enum Emit {
     Asm,
     /// The interface: kernels, parameters, variables, features needed (.json).
     Json,
-    /// The interface as constants in C (.h).
+    /// The interface as C constants (.h).
     Header,
     /// The intermediate representation that the module is made from (.ir).
     Ir,
@@ -114,7 +118,7 @@ impl Emit {
         }
     }
 
-    /// The form of a file with this extension.
+    /// The form with this file extension.
     fn of(extension: &OsStr) -> Option<Self> {
         match extension.to_str()? {
             "spv" | "spirv" => Some(Emit::Spirv),
@@ -126,10 +130,10 @@ impl Emit {
         }
     }
 
-    /// `name` is what a header calls the module, `ir` what its kernels were before emission.
+    /// `name` is the module's name in a header, `ir` the kernels' text before emission.
     fn bytes(self, translation: &Translation, name: &str, ir: &str) -> Result<Vec<u8>> {
         Ok(match self {
-            // SPIR-V modules may have either byte order; little endian is what everyone writes.
+            // SPIR-V modules may have either byte order; little-endian is the usual one.
             Emit::Spirv => translation.spirv.iter().flat_map(|word| word.to_le_bytes()).collect(),
             Emit::Asm => format!("{}\n", translation.disassemble().trim_end()).into_bytes(),
             Emit::Json => format!("{}\n", serde_json::to_string_pretty(&translation.interface)?).into_bytes(),
@@ -228,7 +232,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             cli::warn(format_args!("{skipped}\nnote: the kernels named above were left out for {}", target.name));
         }
         if arguments.bundle {
-            // Where the device holds the larger blocks anyway, they are the same.
+            // If the device's workgroups hold the larger blocks anyway, the translations are equal.
             let same = |made: &Translation| made.spirv == translation.spirv && made.interface == translation.interface;
             if !variants.iter().any(same) {
                 variants.push(translation);
@@ -255,7 +259,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// Writes a file and its name, or what is in it to the standard output.
+/// Writes a file and prints its name, or writes the contents to the standard output.
 fn write(bytes: &[u8], path: &Path, to_stdout: bool, out: &mut dyn Write) -> Result<()> {
     if to_stdout {
         return Ok(out.write_all(bytes)?);
@@ -268,7 +272,7 @@ fn write(bytes: &[u8], path: &Path, to_stdout: bool, out: &mut dyn Write) -> Res
     Ok(())
 }
 
-/// What to write.
+/// The forms to write.
 fn forms(arguments: &Arguments, output: &Output) -> Result<Vec<Emit>> {
     let named = output.file.as_ref().map(|(form, _)| *form);
     let mut forms = match (&arguments.emit[..], named) {
@@ -286,11 +290,11 @@ fn forms(arguments: &Arguments, output: &Output) -> Result<Vec<Emit>> {
     Ok(forms)
 }
 
-/// Where files go.
+/// The destination of files.
 struct Output {
     /// Without extension.
     base: PathBuf,
-    /// The form that the wanted file's name stands for, and its extension; `None` if a directory is wanted.
+    /// The form of the output file's name, and its extension; `None` for a directory.
     file: Option<(Emit, OsString)>,
 }
 
@@ -308,11 +312,11 @@ impl Output {
                 path.join(stem.file_name().unwrap_or("module".as_ref()))
             }
         };
-        // The last extension only is cut off: `a.sm_80.ptx` gives `a.sm_80.spv`.
+        // Only the last extension is removed: `a.sm_80.ptx` becomes `a.sm_80.spv`.
         Self { base: base.with_extension(""), file }
     }
 
-    /// What headers call the module; `label` tells one target's files from another's.
+    /// The module's name in headers. `label` distinguishes targets.
     fn module(&self, label: Option<&str>) -> String {
         let name = self.base.file_name().unwrap_or_default().to_string_lossy();
         label.map_or_else(|| name.clone().into_owned(), |label| format!("{name}.{label}"))

@@ -1,4 +1,4 @@
-//! The functions of `libcuda` by their names, and their error codes. No policy here.
+//! The functions of `libcuda` by name, and their error codes.
 #![allow(non_snake_case)]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -8,7 +8,7 @@ use libloading::Library;
 
 use super::error::CudaError;
 
-/// Names of the driver library: the one that is installed everywhere on Linux, and Windows' own.
+/// File names of the driver library on Linux and Windows.
 const LIBRARIES: &[&str] = &["libcuda.so.1", "nvcuda.dll"];
 
 /// `CUlaunchConfig`
@@ -22,7 +22,7 @@ pub struct LaunchConfig {
     pub attribute_count: c_uint,
 }
 
-/// `CUlaunchAttribute` with three numbers as its value, which is padded to 64 bytes.
+/// `CUlaunchAttribute` with a value of three numbers, padded to 64 bytes.
 #[repr(C, align(8))]
 pub struct LaunchAttribute {
     pub id: c_int,
@@ -119,7 +119,7 @@ pub struct Copy3D {
 #[derive(Default)]
 pub struct ResourceDesc {
     pub kind: c_uint,
-    /// An array, or an address.
+    /// An array handle, or an address.
     pub place: u64,
     pub format: c_uint,
     pub channels: c_uint,
@@ -159,7 +159,7 @@ pub struct ViewDesc {
 
 macro_rules! api {
     ($(fn $name:ident($($argument:ty),*);)*) => {
-        /// The functions, and the library that must stay loaded for them to be callable.
+        /// The functions, and the library, which has to stay loaded.
         pub struct Api {
             $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)*
             _library: Library,
@@ -231,11 +231,11 @@ api! {
 }
 
 impl Api {
-    /// Loads the driver. Its newest function here, `cuFuncGetParamInfo`, came with driver 550 (CUDA 12.4).
+    /// Loads the driver. The newest function here, `cuFuncGetParamInfo`, requires driver 550 (CUDA 12.4).
     pub fn load() -> Result<Self, CudaError> {
         let mut reasons = Vec::new();
         for name in LIBRARIES {
-            // SAFETY: NVIDIA's library may be loaded at any time; what its constructors do is their affair.
+            // SAFETY: NVIDIA's library is trusted.
             match unsafe { Library::new(name) } {
                 Ok(library) => return Self::resolve(library).map_err(|error| CudaError::NoDriver(error.to_string())),
                 Err(error) => reasons.push(error.to_string()),
@@ -261,7 +261,7 @@ impl Api {
 
     fn describe(&self, function: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int, code: c_int) -> String {
         let mut text = ptr::null();
-        // SAFETY: the pointer is to a live variable; it is set to a static string, or to null for an unknown code.
+        // SAFETY: the pointer is to a live variable, which is set to a static string, or to null for an unknown code.
         let result = unsafe { function(code, &mut text) };
         if result != 0 || text.is_null() {
             return format!("error {code}");

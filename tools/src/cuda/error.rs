@@ -11,20 +11,20 @@ pub enum CudaError {
     Call {
         /// The function.
         call: &'static str,
-        /// What it returned.
+        /// The result code.
         code: i32,
         /// The code's name and description.
         name: String,
-        /// The assembler's messages, if there are any.
+        /// The assembler's messages, if any.
         log: String,
     },
-    /// The call was not made, because its arguments are wrong.
+    /// Invalid arguments, so that the call was not made.
     #[error("{0}")]
     Arguments(String),
 }
 
 impl CudaError {
-    /// Whether the input was refused, in contrast to something having failed on the device.
+    /// Whether the input was refused, as opposed to a failure on the device.
     pub fn is_refusal(&self) -> bool {
         /// `CUDA_ERROR_INVALID_VALUE`, `…_NO_BINARY_FOR_GPU`, `…_INVALID_PTX`, `…_UNSUPPORTED_PTX_VERSION`, `…_NOT_FOUND`,
         /// `…_LAUNCH_OUT_OF_RESOURCES`.

@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::{Context, CudaError};
 
-/// Host memory that the device copies from and to by itself.
+/// Page-locked host memory, which the device can copy directly.
 pub struct Pinned<'c> {
     context: &'c Context,
     pointer: *mut u8,
@@ -13,29 +13,29 @@ pub struct Pinned<'c> {
 }
 
 impl Context {
-    /// Page-locked memory of so many zeros.
+    /// Allocates zeroed page-locked memory.
     pub fn alloc_pinned(&self, bytes: usize) -> Result<Pinned<'_>, CudaError> {
         let len = bytes.max(1);
         let mut pointer: *mut c_void = ptr::null_mut();
         // SAFETY: the pointer is to a live variable.
         self.api.check("cuMemHostAlloc", unsafe { (self.api.cuMemHostAlloc)(&mut pointer, len, 0) })?;
         let pointer = pointer.cast::<u8>();
-        // SAFETY: so many bytes have been allocated there.
+        // SAFETY: `len` bytes have been allocated there.
         unsafe { pointer.write_bytes(0, len) };
         Ok(Pinned { context: self, pointer, len })
     }
 }
 
 impl Pinned<'_> {
-    /// Its bytes.
+    /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the memory has so many initialised bytes, and copies to it are waited for.
+        // SAFETY: the memory has `len` initialized bytes, and copies to it are waited for.
         unsafe { std::slice::from_raw_parts(self.pointer, self.len) }
     }
 
-    /// Its bytes, to change.
+    /// The bytes, mutably.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above; nobody else has it.
+        // SAFETY: as above, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.len) }
     }
 }

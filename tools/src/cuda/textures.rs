@@ -24,7 +24,7 @@ pub struct Object<'c> {
     is_surface: bool,
 }
 
-/// What a texture is made of.
+/// The memory of a texture.
 pub enum Resource<'a> {
     /// An array.
     Array(&'a Array<'a>),
@@ -44,7 +44,7 @@ const SURFACE: c_uint = 2;
 const CUBE: c_uint = 4;
 const GATHER: c_uint = 8;
 
-/// The description of an array as CUDA has it: what a shape hasn't is zero.
+/// CUDA's description of an array. Dimensions that the shape lacks are zero.
 fn description(descriptor: &ArrayDescriptor) -> Array3D {
     let (size, flags) = match descriptor.shape {
         ArrayShape::OneD { width } => ([width, 0, 0], 0),
@@ -63,7 +63,7 @@ fn description(descriptor: &ArrayDescriptor) -> Array3D {
 }
 
 impl Context {
-    /// An array; of several levels if their number is given.
+    /// Creates an array, or a mip-mapped one if `levels` is given.
     pub fn array(&self, descriptor: &ArrayDescriptor, levels: Option<u32>) -> Result<Array<'_>, CudaError> {
         let description = description(descriptor);
         let mut handle = ptr::null_mut();
@@ -111,7 +111,7 @@ impl Context {
 }
 
 impl Array<'_> {
-    /// Writes a level's elements, which lie without gaps: rows of so many bytes, rows, slices or layers.
+    /// Writes a level's contiguous elements: bytes of a row, rows, slices or layers.
     pub fn write(&self, level: u32, extent: [usize; 3], bytes: &[u8]) -> Result<(), CudaError> {
         check(extent, bytes.len())?;
         let host = CopyPart::host(bytes.as_ptr().cast(), extent);
@@ -126,7 +126,7 @@ impl Array<'_> {
         Ok(bytes)
     }
 
-    /// Copies between the host's memory, which has the bytes of the extent, and a level.
+    /// Copies between host memory with the bytes of the extent, and a level.
     fn copy(
         &self,
         level: u32,
@@ -142,7 +142,7 @@ impl Array<'_> {
         }
         let (from, to) = sides(CopyPart { kind: ARRAY, array, ..CopyPart::default() });
         let copy = Copy3D { from, to, width, height, depth };
-        // SAFETY: the host's side has the bytes, see above; CUDA checks the array's.
+        // SAFETY: the host memory has these bytes, see above; CUDA checks the array.
         api.check("cuMemcpy3D", unsafe { (api.cuMemcpy3D_v2)(&copy) })
     }
 }
@@ -164,8 +164,8 @@ fn check(extent: [usize; 3], given: usize) -> Result<(), CudaError> {
 impl Drop for Array<'_> {
     fn drop(&mut self) {
         let api = &self.context.api;
-        // SAFETY: the handle is from the function that made such arrays, and destroyed once. An error can only be an earlier
-        // kernel's.
+        // SAFETY: the handle is from the function for this kind of array, and is destroyed once. An error can only be
+        // an earlier kernel's.
         unsafe {
             if self.is_mipmapped {
                 (api.cuMipmappedArrayDestroy)(self.handle)
@@ -177,7 +177,7 @@ impl Drop for Array<'_> {
 }
 
 impl Object<'_> {
-    /// What kernels know it by.
+    /// The handle for kernels.
     pub fn handle(&self) -> u64 {
         self.handle
     }
@@ -215,7 +215,7 @@ impl Resource<'_> {
     }
 }
 
-/// `CU_TRSF_READ_AS_INTEGER` and its kin.
+/// Flags such as `CU_TRSF_READ_AS_INTEGER`.
 fn flags(descriptor: &TextureDescriptor) -> c_uint {
     let flags = [
         (descriptor.read_mode == ReadMode::ElementType, 1),
@@ -241,12 +241,12 @@ fn texture_desc(descriptor: &TextureDescriptor) -> TextureDesc {
     }
 }
 
-/// The view of an array of a size. `CUresourceViewFormat` counts kinds of formats, each with 1, 2 and 4 channels.
+/// The view of an array of a given size. `CUresourceViewFormat` counts kinds of formats, each with 1, 2 and 4 channels.
 fn view_desc(view: &ResourceView, size: [u64; 3], own: TexelFormat) -> Result<ViewDesc, CudaError> {
     const KINDS: [u32; 8] = [1, 8, 2, 9, 3, 10, 0x10, 0x20];
     let format = view.format.unwrap_or(own);
     let kind = KINDS.iter().position(|&kind| kind == format.cuda_number());
-    let kind = kind.ok_or_else(|| CudaError::Arguments("a view of normalised elements".to_owned()))?;
+    let kind = kind.ok_or_else(|| CudaError::Arguments("a view of normalized elements".to_owned()))?;
     let [width, height, _] = size.map(|size| size as usize);
     let depth = match view.layers {
         (0, 0) => size[2] as usize,
@@ -276,8 +276,8 @@ impl Module<'_> {
         let api = &self.context.api;
         let name = c_string(name)?;
         let mut reference = ptr::null_mut();
-        // SAFETY: the module is alive, the name ends with a zero byte, and the pointers are to live variables; what is bound lives
-        // until the launch has ended.
+        // SAFETY: the module is alive, the name ends with a zero byte, and the pointers are to live variables. The
+        // bound object lives until the launch has ended.
         unsafe {
             api.check("cuModuleGetTexRef", (api.cuModuleGetTexRef)(&mut reference, self.handle, name.as_ptr()))?;
             let code = match resource {

@@ -1,4 +1,4 @@
-//! What holds of all subcommands: help, wrong arguments, output.
+//! Behavior of all subcommands: help, wrong arguments, output.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn wrong_arguments_end_with_2() {
     fails(&["translate", "x.ptx", "--emit", "elf"], 2, "elf");
     fails(&["run", "x.ptx", "u8:256"], 2, "argument `u8:256`: 256 does not fit u8");
     fails(&["run", "x.ptx", "--grid", "1,2,3,4"], 2, "at most three");
-    fails(&["run", "x.ptx", "--block", "0"], 2, "`0` is no size");
+    fails(&["run", "x.ptx", "--block", "0"], 2, "`0` is not a valid size");
     fails(&["run", "x.json", "u8:1"], 2, "its own kernel");
     fails(&["run", "x.ptx", "--max-dispatch-ms", "0"], 2, "--max-dispatch-ms");
     fails(&["translate", "x.ptx", "--block-threads", "1025"], 2, "1..=1024");

@@ -22,7 +22,7 @@ fn cases_pass_and_fail_by_what_the_kernel_computes() {
     }
 }
 
-/// A case whose PTX file is empty, so that it can only fail.
+/// A case with an empty PTX file, which always fails.
 fn failing_case(directory: &Path) -> String {
     fs::write(directory.join("empty.ptx"), "").unwrap();
     let case = r#"{"name": "c", "ptx": "empty.ptx", "entry": "k", "args": [{"type": "u8", "zeros": 1}],
@@ -51,7 +51,7 @@ fn failing_cases_are_counted_and_reported() {
     assert!(done.out.contains("FAILED"), "{}", done.out);
 }
 
-/// Stores to an address that is not there.
+/// Stores to an unmapped address.
 const CRASHING: &str = "
 .version 7.0
 .target sm_50
@@ -66,7 +66,8 @@ const CRASHING: &str = "
 }
 ";
 
-/// On CPU devices such a kernel ends the process; other devices fail in ways of their own, and the reference device says what it was.
+/// On CPU devices, such a kernel ends the process. Other devices fail differently, and the reference device reports the
+/// fault.
 #[test]
 fn a_crash_names_the_kernel() {
     let directory = tempfile::tempdir().unwrap();
@@ -94,7 +95,7 @@ fn a_crash_names_the_kernel() {
     assert_eq!(done.status, Some(1), "{}", done.err);
     assert!(done.out.contains("ut-of-bounds access"), "{}", done.out);
 
-    // Other cases run on, in their order.
+    // Other cases still run, in their order.
     let other = odd("[11, 13, 15, 17]");
     let other = other.path().join("odd.json").display().to_string();
     for jobs in ["1", "3"] {
@@ -110,13 +111,13 @@ fn a_crash_names_the_kernel() {
     }
 }
 
-/// The process that runs kernels ends when the one that watches it is killed.
+/// The process that runs kernels ends when its watching process is killed.
 #[test]
 fn nothing_runs_on_unwatched() {
     let directory = tempfile::tempdir().unwrap();
     let ptx = directory.path().join("many.ptx");
     fs::write(&ptx, ".version 7.0 .target sm_50 .address_size 64 .entry k() { ret; }").unwrap();
-    // So many blocks take hours.
+    // This many blocks take hours.
     let mut watcher = command(&["run", ptx.to_str().unwrap(), "--grid", "2147483647,65535"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -128,7 +129,7 @@ fn nothing_runs_on_unwatched() {
     watcher.kill().unwrap();
     watcher.wait().unwrap();
     let (sender, receiver) = std::sync::mpsc::channel();
-    // The reading ends when no process has the other end any more.
+    // The read returns when no process has the other end of the pipe any more.
     std::thread::spawn(move || sender.send(output.read_to_string(&mut String::new()).is_ok()));
     assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(true), "the kernel runs on");
 }

@@ -1,4 +1,4 @@
-//! Devices, presets, and what is kept of them.
+//! Devices, presets, and the cache of their properties.
 
 use std::fs;
 use std::io::Write;
@@ -41,7 +41,7 @@ fn the_cache_is_shown_and_cleared() {
         "u32[4]",
     ];
     let first = run(&launch).out;
-    // What is known of the module, and its kernel.
+    // The description of the module, and its kernel.
     assert!(shows("       2 files"));
     assert_eq!(run(&launch).out, first);
     assert!(run(&["cache", "--clear"]).out.ends_with(": 2 files deleted\n"));
@@ -70,14 +70,14 @@ fn a_description_of_the_device_here_is_a_target() {
     fails(&["translate", "-", "--target", description.to_str().unwrap()], 1, "several devices");
 }
 
-/// The self-test's answer is read again, and made again where it can't be.
+/// Results of the self-test are reused, and the test runs again if they are damaged.
 #[test]
 fn what_the_self_test_found_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let devices = || -> Done { command(&["devices"]).env("PTX2SPV_CACHE", folder.path()).output().unwrap().into() };
     let files = || {
         let found = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
-        // Not the compiled pipelines beside them.
+        // Without the compiled pipelines in the same folder.
         found.filter(|file| file.file_name().to_string_lossy().starts_with("device-")).map(|file| file.path())
     };
     let first = devices();
@@ -96,7 +96,7 @@ fn what_the_self_test_found_is_kept() {
     assert_eq!(devices().out, first.out);
 }
 
-/// Nowhere to keep what was found is no error.
+/// A missing cache folder is not an error.
 #[test]
 fn a_home_that_is_missing_or_read_only_will_do() {
     let variables = ["HOME", "XDG_CACHE_HOME", "PTX2SPV_CACHE"];
@@ -105,7 +105,7 @@ fn a_home_that_is_missing_or_read_only_will_do() {
         command
     });
     let mut read_only = command(&["devices"]);
-    // No file system to write to, not even for root.
+    // A path that can't be written, not even by root.
     read_only.env("HOME", "/proc/self").env("PTX2SPV_CACHE", "/proc/self/none");
     for mut command in [without, read_only] {
         let done: Done = command.output().unwrap().into();
@@ -114,7 +114,7 @@ fn a_home_that_is_missing_or_read_only_will_do() {
     }
 }
 
-/// The rows of `devices`' table.
+/// The rows of the table of `devices`.
 fn rows(done: &Done) -> impl Iterator<Item = &str> {
     done.out.lines().filter(|line| !line.starts_with("not to be trusted"))
 }
@@ -136,13 +136,13 @@ fn the_reference_device_needs_no_driver() {
     );
     let done = without_driver(&["devices"]);
     assert_eq!(rows(&done).count(), 2, "{}", done.out);
-    // Who asks for another device does not get this one.
+    // A request for another device is not replaced by this one.
     let done = without_driver(&["test", &file, "--device", "cpu"]);
     assert_eq!(done.status, Some(1), "{}{}", done.out, done.err);
     assert!(done.err.contains("no Vulkan device found"), "{}", done.err);
 }
 
-/// The loader says nothing of drivers that it can't load.
+/// The loader doesn't report drivers that it can't load.
 #[test]
 fn a_driver_that_does_not_load_is_named() {
     let directory = tempfile::tempdir().unwrap();
@@ -167,7 +167,7 @@ fn the_reference_device_is_described_as_configured() {
     let features: Vec<&str> =
         target["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(features.contains(&"shaderInt64") && !features.contains(&"shaderFloat64"), "{features:?}");
-    // What it says of itself makes such a device again.
+    // A device's description makes such a device again.
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("card.json").display().to_string();
     fs::write(&file, &done.out).unwrap();

@@ -1,4 +1,4 @@
-//! The command line from outside: exit status, messages, files written.
+//! Tests of the command line: exit status, messages, written files.
 
 mod arguments;
 mod cases;
@@ -65,7 +65,7 @@ const PTX: &str = "
 .visible .entry other() { ret; }
 ";
 
-/// A directory with `odd.ptx` and a case for it with these expected elements.
+/// A directory with `odd.ptx`, and a case for it with the given expected elements.
 fn odd(expected: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("odd.ptx"), PTX).unwrap();

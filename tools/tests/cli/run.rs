@@ -131,10 +131,10 @@ fn findings_are_printed_and_fail() {
     let directory = odd("[11, 13, 15, 17]");
     let ptx = directory.path().join("odd.ptx").display().to_string();
     let line = PTX.lines().position(|line| line.contains("st.global")).unwrap() + 1;
-    // One checks by itself, on the other the kernel does.
+    // The reference device checks accesses itself, on the other device the kernel does.
     for device in ["reference", "cpu"] {
         let args = ["run", &ptx, "--entry", "odd", "--block", "4", "--device", device, "--check"];
-        // The output has room for three of four threads.
+        // The output buffer has space for three of four threads.
         let done = run(&[&args[..], &["u32[4]:iota", "u32[3]"]].concat());
         assert_eq!(done.status, Some(1), "{}", done.err);
         for words in [
@@ -217,19 +217,23 @@ fn textures_and_pictures_on_the_command_line() {
     assert_eq!(done.status, Some(0), "{}{}", done.out, done.err);
     assert!(done.out.contains("u64[2]: 1, 2") && done.out.contains("image 0, u8[24]: 0, 1, 2"), "{}", done.out);
     assert_eq!(fs::read(path("out.raw")).unwrap(), [0; 10]);
-    // The picture as a texture again.
+    // The saved picture, used as a texture.
     let texture = format!("texture:@{}", path("out.png"));
     let done = run(&[&arguments[..], &[&texture, "surface:u16[5]", "u64[2]", "--json"]].concat());
     assert!(done.out.contains("\"image\": \"0\""), "{}{}", done.out, done.err);
     let compact: String = done.out.split_whitespace().collect();
     assert!(compact.contains("20,21,22,23]"), "{}", done.out);
-    // What CUDA refuses.
+    // A texture that CUDA refuses.
     let texture = "texture:u8[3],linear";
     let done = run(&[&arguments[..], &[texture, "surface:u16[5]", "u64[2]"]].concat());
     assert_eq!(done.status, Some(1), "{}", done.out);
     assert!(done.err.contains("linear filtering needs elements that are read as floats"), "{}", done.err);
     fails(&[&arguments[..], &["texture:u8[0]", "u64:0", "u64:0"]].concat(), 2, "expected a picture");
-    fails(&[&arguments[..], &["texture:u8[4]", "u64:0", "u64[2]", "--save", "1=x"]].concat(), 2, "no buffer or image");
+    fails(
+        &[&arguments[..], &["texture:u8[4]", "u64:0", "u64[2]", "--save", "1=x"]].concat(),
+        2,
+        "not a buffer or an image",
+    );
     let file = format!("0={}", path("x.png"));
     let arguments = [&arguments[..], &["texture:f32[4]", "u64:0", "u64[2]", "--save", &file]].concat();
     fails(&arguments, 1, "unsigned channels of 8 or 16 bits, not f32");

@@ -1,4 +1,4 @@
-//! Translating, and looking at what comes in and out.
+//! Translating, inspecting and extracting.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn several_targets_have_files_of_their_own() {
     );
 }
 
-/// Variants for two targets and two sizes of blocks, of which one device holds the larger ones as they are.
+/// Variants for two targets and two block sizes. One device can hold the larger blocks directly.
 #[test]
 fn bundles_have_variants_of_several_sizes() {
     let directory = odd("[]");
@@ -140,7 +140,7 @@ fn kernels_are_seen_on_their_way() {
     let mut files: Vec<_> = fs::read_dir(dump.join("1-odd")).unwrap().map(|file| file.unwrap().file_name()).collect();
     files.sort();
     assert_eq!((files[0].to_str(), files[6].to_str()), (Some("00-lower.cfg"), Some("06-structurize.ir")));
-    // One for each pass, and all in the table of times.
+    // One file for each pass, and all passes in the table of times.
     assert_eq!(files.len(), names.len() - 4);
     let last = fs::read_to_string(dump.join("1-odd").join(files.last().unwrap())).unwrap();
     let body = last.split_once('\n').unwrap().1;
@@ -172,7 +172,7 @@ fn inspect_tells_what_a_launch_needs() {
     }
 }
 
-/// Names as `nvcc` makes them: `axpy(int)` and `void blas::axpy<float>(float*)`.
+/// Names as mangled by `nvcc`: `axpy(int)` and `void blas::axpy<float>(float*)`.
 const MANGLED: &str = "
 .version 7.0
 .target sm_50
@@ -227,7 +227,7 @@ fn files_that_are_not_ptx_are_named() {
     }
 }
 
-/// A container with plain PTX for one architecture.
+/// A container with uncompressed PTX for one architecture.
 fn fat_binary(text: &str) -> Vec<u8> {
     let mut payload = text.as_bytes().to_vec();
     payload.resize((text.len() + 1).next_multiple_of(8), 0);

@@ -1,17 +1,17 @@
-//! Stubs for names of a shared library: objects without code that have a name and a version, and lead to the library that has the
-//! functions. Programs ask for `cudaMalloc` of version `libcudart.so.12` in a library of that name; the loader finds the name and the
-//! version in the stub, and the function, which has no version, in the library behind.
+//! Stubs for shared libraries: objects without code that have a name and a version, and depend on the library with the
+//! functions. Programs look for `cudaMalloc` with version `libcudart.so.12` in a library of that name. The loader finds
+//! the name and the version in the stub, and the function, which has no version, in the library.
 
 use anyhow::{Result, bail};
 
-/// Where programs are made for: class, byte order and machine, as an object of theirs has them at its beginning.
+/// The machine that programs are made for: class, byte order and machine type, from the header of one of their objects.
 pub struct Machine {
     identification: [u8; 16],
     number: u16,
 }
 
 impl Machine {
-    /// That of an object for 64 bits with the least significant byte first, as all machines with Vulkan are.
+    /// The machine of a 64-bit little-endian object. All machines with Vulkan are of this kind.
     pub fn of(object: &[u8]) -> Result<Self> {
         const IDENTIFICATION: [u8; 6] = [0x7f, b'E', b'L', b'F', 2, 1];
         let header = object.first_chunk::<20>().filter(|header| header.starts_with(&IDENTIFICATION));
@@ -20,27 +20,27 @@ impl Machine {
     }
 }
 
-/// Bytes of the parts whose size doesn't depend on names.
+/// Bytes of the parts with a fixed size.
 const HEADER: u64 = 64;
 const PROGRAM_HEADER: u64 = 56;
 const PROGRAM_HEADERS: u64 = 3;
 const DYNAMIC_ENTRY: u64 = 16;
 const DYNAMIC_ENTRIES: u64 = 13;
-/// The one that is nobody's.
+/// The null symbol.
 const SYMBOL: u64 = 24;
-/// One bucket for one symbol.
+/// A hash table with one bucket for one symbol.
 const HASH: u64 = 16;
-/// The two definitions of versions, each with its only name.
+/// Two version definitions, each with a single name.
 const DEFINITIONS: u64 = 2 * (20 + 8);
 
-/// Pages are as large as this at most.
+/// The maximum page size.
 const PAGE: u64 = 1 << 16;
 
-/// Names one after another, each with its end.
+/// A string table: zero-terminated names.
 struct Strings(Vec<u8>);
 
 impl Strings {
-    /// Adds a name, and gives the place.
+    /// Adds a name, and returns its offset.
     fn add(&mut self, name: &str) -> u32 {
         let place = self.0.len() as u32;
         self.0.extend(name.as_bytes());
@@ -49,7 +49,7 @@ impl Strings {
     }
 }
 
-/// The hash of a version's name, by the rules of the System V ABI.
+/// The hash of a version name, as defined by the System V ABI.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0, |hash: u32, byte| {
         let hash = (hash << 4).wrapping_add(byte.into());
@@ -58,7 +58,7 @@ fn hash(name: &str) -> u32 {
     })
 }
 
-/// The stub of a name, which is also the version's, in front of a library that lies in the same folder.
+/// The stub for a name, which is also its version, in front of a library in the same folder.
 pub fn stub(machine: &Machine, name: &str, library: &str) -> Vec<u8> {
     let mut strings = Strings(vec![0]);
     let (own, needed, folder) = (strings.add(name), strings.add(library), strings.add("$ORIGIN"));
@@ -66,7 +66,7 @@ pub fn stub(machine: &Machine, name: &str, library: &str) -> Vec<u8> {
     let symbols = dynamic + DYNAMIC_ENTRIES * DYNAMIC_ENTRY;
     let hashes = symbols + SYMBOL;
     let definitions = hashes + HASH;
-    // The version of the symbol: none.
+    // The version of the null symbol.
     let versions = definitions + DEFINITIONS;
     let names = versions + 2;
     let end = names + strings.0.len() as u64;
@@ -76,7 +76,7 @@ pub fn stub(machine: &Machine, name: &str, library: &str) -> Vec<u8> {
     let word = |out: &mut Vec<u8>, value: u32| out.extend(value.to_le_bytes());
     let long = |out: &mut Vec<u8>, value: u64| out.extend(value.to_le_bytes());
 
-    // The header of a shared object that begins nowhere, with program headers and no sections.
+    // The header of a shared object without entry point, with program headers and without sections.
     const SHARED_OBJECT: u16 = 3;
     out.extend(machine.identification);
     half(&mut out, SHARED_OBJECT);
@@ -88,7 +88,7 @@ pub fn stub(machine: &Machine, name: &str, library: &str) -> Vec<u8> {
         .iter()
         .for_each(|&value| half(&mut out, value));
 
-    // All of it in memory, which the loader writes to; its own list there; and a stack without code.
+    // The whole file as writable memory, the dynamic section in it, and a stack that is not executable.
     const READ_AND_WRITE: u32 = 6;
     for (kind, start, len, align) in
         [(1, 0, end, PAGE), (2, dynamic, DYNAMIC_ENTRIES * DYNAMIC_ENTRY, 8), (0x6474_e551, 0, 0, 16)]
@@ -98,7 +98,8 @@ pub fn stub(machine: &Machine, name: &str, library: &str) -> Vec<u8> {
         [start, start, start, len, len, align].iter().for_each(|&value| long(&mut out, value));
     }
 
-    // The loader's list: the library that is needed, the own name, the folder to look in, symbols, versions, and the end.
+    // The dynamic section: the needed library, the object's own name, the search folder, symbols, versions, and the
+    // end.
     let entries: [(u64, u64); DYNAMIC_ENTRIES as usize] = [
         (1, needed.into()),
         (14, own.into()),
@@ -120,9 +121,9 @@ pub fn stub(machine: &Machine, name: &str, library: &str) -> Vec<u8> {
         long(&mut out, value);
     }
     out.resize(hashes as usize, 0);
-    // One bucket, one symbol, and nothing in the bucket.
+    // One bucket, one symbol, and an empty bucket.
     [1, 1, 0, 0].iter().for_each(|&value| word(&mut out, value));
-    // The object's own name, which counts as the first version, and the version.
+    // The object's own name, which is the first version, then the version.
     for (flags, index, next) in [(1, 1, 28), (0, 2, 0)] {
         [1, flags, index, 1].iter().for_each(|&value| half(&mut out, value));
         [hash(name), 20, next, own, 0].iter().for_each(|&value| word(&mut out, value));
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!((&header[..16], &header[16..20]), (&[7; 16][..], &[3, 0, 62, 0][..]));
     }
 
-    /// A program that was linked with a library of another maker's, which has versions, runs with the stub in its place.
+    /// A program that was linked with another vendor's library, which has versions, runs with the stub in its place.
     #[cfg(target_os = "linux")]
     #[test]
     fn loader_takes_stubs() {

@@ -1,11 +1,11 @@
-//! Arguments that can't be what a kernel takes, by the types of its parameters: a float where it takes a pointer, and such. What
-//! remains is for the runtime, which compares sizes.
+//! Finds arguments that contradict the types of the kernel's parameters, such as a float for a pointer. The runtime
+//! checks the rest, by comparing sizes.
 
 use ptx2spv::cases::argument_text;
 use ptx2spv::cases::prepare::Argument;
 use ptx2spv_translator::interface::Param;
 
-/// Why one of the arguments, as written and as parsed, can't be right.
+/// Checks arguments, as written and as parsed. The error describes the first wrong one.
 pub fn check(params: &[Param], texts: &[String], args: &[Argument]) -> Result<(), String> {
     for (index, ((param, text), arg)) in params.iter().zip(texts).zip(args).enumerate() {
         if let Some(reason) = misfit(param, text, arg) {

@@ -1,4 +1,4 @@
-//! What a launch left behind: as text, as JSON, and in files.
+//! The results of a launch: as text, as JSON, and in files.
 
 use std::fs;
 use std::io::Write;
@@ -14,37 +14,37 @@ use ptx2spv_runtime::Finding;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A launch as `--json` writes it.
+/// A launch in the output of `--json`.
 #[derive(Serialize)]
 pub struct Report {
-    /// Of the device.
+    /// The device's name.
     pub device: String,
-    /// The launch case, if it is one.
+    /// The launch case, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
     /// The kernel.
     pub kernel: String,
-    /// Whether the case passed, and if it did not, why.
+    /// Whether the case passed, and the reason if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Buffers and variables.
     pub results: Vec<Elements>,
-    /// How often `pmevent` was executed, for each of the events.
+    /// How often `pmevent` was executed, for each event.
     pub counters: Vec<u64>,
-    /// What the reference device found.
+    /// Findings of the reference device.
     pub findings: Vec<String>,
-    /// What was traced.
+    /// The trace.
     pub trace: Vec<String>,
-    /// What the kernel printed.
+    /// The kernel's output.
     pub output: String,
 }
 
 /// The elements of a buffer or variable.
 #[derive(Serialize)]
 pub struct Elements {
-    /// The argument's number, with those of members of structs after it: `2`, `0.1`.
+    /// The argument's index, followed by those of struct members: `2`, `0.1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     arg: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,18 +53,18 @@ pub struct Elements {
     image: Option<String>,
     #[serde(rename = "type")]
     ty: String,
-    /// Numbers; infinities and NaNs as launch cases have them, as text.
+    /// Numbers. Infinities and NaNs are text, as in launch cases.
     data: Vec<Value>,
 }
 
 impl Report {
-    /// Takes what a launch gave.
+    /// Adds the results of a launch.
     pub fn add(&mut self, case: &Prepared, outputs: &Outputs) {
         self.results = results(case).iter().map(|result| Elements::new(result, outputs)).collect();
         self.counters = outputs.counters.to_vec();
     }
 
-    /// Takes what was found.
+    /// Adds findings.
     pub fn find(&mut self, findings: &[Finding]) {
         self.findings = findings.iter().map(Finding::to_string).collect();
     }
@@ -88,7 +88,7 @@ impl Elements {
 
 /// A buffer or variable with its type.
 struct Found {
-    /// A variable's name, or an argument's number, with those of members of structs after it.
+    /// A variable's name, or an argument's index followed by those of struct members.
     name: String,
     subject: Subject,
     ty: Scalar,
@@ -113,7 +113,7 @@ fn results(case: &Prepared) -> Vec<Found> {
     found
 }
 
-/// The parts of arguments in the order of [`Outputs::buffers`], with their numbers.
+/// The parts of arguments with their indices, in the order of [`Outputs::buffers`].
 fn parts(args: &[Argument]) -> Vec<(String, &Argument)> {
     let mut list = Vec::new();
     for (index, arg) in args.iter().enumerate() {
@@ -127,7 +127,7 @@ fn parts(args: &[Argument]) -> Vec<(String, &Argument)> {
     list
 }
 
-/// Prints buffers and variables, at most so many elements of each, and the counters if they are asked for.
+/// Prints buffers and variables, at most `limit` elements of each, and the counters if requested.
 pub fn print(case: &Prepared, outputs: &Outputs, limit: usize, counters: bool, out: &mut dyn Write) -> Result<()> {
     for Found { name, subject, ty } in results(case) {
         let elements = ty.elements(outputs.bytes(&subject));
@@ -149,10 +149,10 @@ pub fn print(case: &Prepared, outputs: &Outputs, limit: usize, counters: bool, o
     Ok(())
 }
 
-/// A buffer or an image among the arguments, and the file for what it holds after the launch.
+/// A buffer or an image among the arguments, and the file to write it to after the launch.
 #[derive(Clone, Debug)]
 pub struct Save {
-    /// The argument's number, with those of members of structs after it, or an image's name.
+    /// The argument's index, followed by those of struct members, or an image's name.
     name: String,
     file: PathBuf,
 }
@@ -163,7 +163,7 @@ pub fn save(text: &str) -> Result<Save, String> {
     Ok(Save { name: name.to_owned(), file: file.into() })
 }
 
-/// What has that name: a buffer among the arguments, or an image.
+/// The buffer or image with this name.
 fn place(name: &str, args: &[Argument], textures: &Textures) -> Option<Subject> {
     if textures.images.contains_key(name) {
         return Some(Subject::Image(name.to_owned()));
@@ -172,7 +172,7 @@ fn place(name: &str, args: &[Argument], textures: &Textures) -> Option<Subject> 
     buffer.map(Subject::Arg)
 }
 
-/// Refuses to save what is no buffer or image.
+/// Refuses to save anything except buffers and images.
 pub fn check_saves(saves: &[Save], args: &[Argument], textures: &Textures) -> Result<()> {
     match saves.iter().find(|save| place(&save.name, args, textures).is_none()) {
         Some(Save { name, .. }) => {
@@ -182,7 +182,7 @@ pub fn check_saves(saves: &[Save], args: &[Argument], textures: &Textures) -> Re
     }
 }
 
-/// Writes buffers and images to files, little endian or as pictures.
+/// Writes buffers and images to files, little-endian or as pictures.
 pub fn save_all(saves: &[Save], case: &Prepared, outputs: &Outputs) -> Result<()> {
     for Save { name, file } in saves {
         let Some(subject) = place(name, &case.args, &case.textures) else { continue };
@@ -199,7 +199,7 @@ pub fn save_all(saves: &[Save], case: &Prepared, outputs: &Outputs) -> Result<()
     Ok(())
 }
 
-/// An image's first level, if that has rows of elements and no more.
+/// The first level of an image with a single slice or layer.
 fn picture(image: &Image, bytes: &[u8]) -> Result<Picture> {
     let format = image.memory.format();
     let levels = image.memory.levels();
