@@ -5,13 +5,12 @@ use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
-use crate::isa::table::{Form, Modifiers};
+use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
+use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
+use crate::isa::word::Word;
 
 type Result = std::result::Result<(), Diagnostic>;
-
-/// Cache operators of `ld` and `st`.
-const CACHE_OPERATORS: &[&str] = &["ca", "cg", "cs", "lu", "cv", "wb", "wt"];
 
 /// An instruction whose parts are known.
 struct Parts<'i, 's> {
@@ -72,7 +71,7 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     /// Memory operands: the n-th one's space is the n-th that the instruction names.
     fn addresses(&self, parts: &Parts<'_, 's>) -> Result {
-        let mut spaces = parts.modifiers.words.iter().filter_map(|word| space_of(word));
+        let mut spaces = parts.modifiers.spaces().map(AddressSpace::state_space);
         let mut first = true;
         for operand in parts.operands {
             let base = match operand {
@@ -121,10 +120,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         for operand in parts.operands {
             let Operand::AddressOf(base, _) = operand else { continue };
             let Some(lies) = self.base_space(*base) else { continue };
-            let named = parts.modifiers.words.iter().find_map(|word| space_of(word));
-            let ty = parts.modifiers.ty(0);
+            let named = parts.modifiers.space().map(AddressSpace::state_space);
             match parts.ast.opcode.text {
-                "cvta" if parts.modifiers.has("to") => {
+                "cvta" if parts.modifiers.has(Word::To) => {
                     return parts.refuse("`cvta.to` takes an address in a register");
                 }
                 "cvta" if named != Some(lies) => {
@@ -134,11 +132,14 @@ impl<'s> FunctionDecoder<'_, 's> {
                     return parts
                         .refuse(format!("an address in shared memory is needed, this variable lies in `.{lies}`"));
                 }
-                "mov" if ty.is_float() => {
-                    return parts.refuse(format!("an address does not fit {ty}"));
-                }
-                "mov" if lies == StateSpace::Global && ty.bits() < self.address_bits() => {
-                    return parts.refuse(narrow(ty.bits(), "global"));
+                "mov" => {
+                    let ty = parts.ty()?;
+                    if ty.is_float() {
+                        return parts.refuse(format!("an address does not fit {ty}"));
+                    }
+                    if lies == StateSpace::Global && ty.bits() < self.address_bits() {
+                        return parts.refuse(narrow(ty.bits(), "global"));
+                    }
                 }
                 _ => {}
             }
@@ -162,8 +163,14 @@ impl Parts<'_, '_> {
 
     /// Whether generic and global addresses have to be as wide as the module's. That of a block in the cluster need not be.
     fn needs_whole_address(&self) -> bool {
-        let others = self.modifiers.one_of(&["async", "tensormap"]).is_some();
+        let others = self.modifiers.has(Word::Async) || self.modifiers.has(Word::Tensormap);
         !others && !matches!(self.ast.opcode.text, "cp" | "createpolicy")
+    }
+
+    /// The first type.
+    fn ty(&self) -> std::result::Result<ScalarType, Diagnostic> {
+        let missing = || Diagnostic::internal("a row without the type that its rules ask for", self.ast.span);
+        self.modifiers.ty(0).ok_or_else(missing)
     }
 
     /// The constant that stands where the row has that word.
@@ -177,29 +184,27 @@ impl Parts<'_, '_> {
 
     /// `ld` and `st`
     fn access(&self, program: &Program) -> Result {
-        let words = &self.modifiers.words;
-        let hint = words.iter().find(|word| word.starts_with("L1::") || word.starts_with("L2::"));
-        let space = words.iter().find(|word| space_of(word).is_some_and(|space| space != StateSpace::Global));
-        if let (Some(hint), Some(space)) = (hint, space) {
-            return self.refuse(format!("`.{hint}` is for global memory, not for `.{space}`"));
+        use AddressSpace::{Const, Global, Local, Param, ParamEntry, ParamFunc, Shared, SharedCluster, SharedCta};
+        let first = self.modifiers.first_cache_hint().map(FirstCacheHint::word);
+        let second = self.modifiers.second_cache_hint().map(SecondCacheHint::word);
+        let space = self.modifiers.space().filter(|space| *space != AddressSpace::Global);
+        if let (Some(hint), Some(space)) = (first.or(second), space) {
+            return self.refuse(format!("`{hint}` is for global memory, not for `{}`", space.word()));
         }
-        let hint = words.iter().find(|word| word.starts_with("L1::"));
-        if let (Some(hint), Some(operator)) = (hint, self.modifiers.one_of(CACHE_OPERATORS)) {
-            return self.refuse(format!("`.{hint}` and `.{operator}` in one instruction"));
+        if let (Some(hint), Some(operator)) = (first, self.modifiers.cache_operator()) {
+            return self.refuse(format!("`{hint}` and `{}` in one instruction", operator.word()));
         }
-        if self.modifiers.has("volatile")
-            && let Some(space) = self.modifiers.one_of(&["local", "const", "param"])
-            && !(space == "local" && program.version >= (9, 1))
-        {
-            return self.refuse(format!("`.volatile` is not for `.{space}`"));
+        if self.modifiers.has(Word::Volatile) {
+            match space {
+                None | Some(Global | Shared | SharedCta | SharedCluster) => {}
+                Some(Local) if program.version >= (9, 1) => {}
+                Some(space @ (Local | Const | Param | ParamEntry | ParamFunc)) => {
+                    return self.refuse(format!("`.volatile` is not for `{}`", space.word()));
+                }
+            }
         }
-        let elements = match self.modifiers.one_of(&["v2", "v4", "v8"]) {
-            Some("v2") => 2,
-            Some("v4") => 4,
-            Some(_) => 8,
-            None => 1,
-        };
-        let bits = elements * self.modifiers.ty(0).bits();
+        let elements = self.modifiers.elements();
+        let bits = elements * self.ty()?.bits() as usize;
         if elements == 8 && bits <= 128 && program.version < (8, 8) {
             return self.refuse("vectors of eight short elements, which PTX has since 8.8");
         }
@@ -213,22 +218,20 @@ impl Parts<'_, '_> {
     }
 
     fn mbarrier(&self) -> Result {
-        let order = self.modifiers.one_of(&["acquire", "release", "relaxed"]);
-        let scope = self.modifiers.one_of(&["cta", "cluster"]);
-        match (order, scope) {
-            (Some(order), None) => return self.refuse(format!("`.{order}` needs a scope")),
-            (None, Some(scope)) => return self.refuse(format!("`.{scope}` needs an order")),
+        match (self.modifiers.order(), self.modifiers.scope()) {
+            (Some(order), None) => return self.refuse(format!("`{}` needs a scope", order.word())),
+            (None, Some(scope)) => return self.refuse(format!("`{}` needs an order", scope.word())),
             _ => {}
         }
-        if self.modifiers.has("parity") && self.constant("b:u32").is_some_and(|parity| parity > 1) {
+        if self.modifiers.has(Word::Parity) && self.constant("b:u32").is_some_and(|parity| parity > 1) {
             return self.refuse("a parity is 0 or 1");
         }
-        let arrives = self.modifiers.one_of(&["arrive", "arrive_drop"]).is_some();
-        let counts = arrives && !self.modifiers.has("expect_tx");
+        let arrives = self.modifiers.has(Word::Arrive) || self.modifiers.has(Word::ArriveDrop);
+        let counts = arrives && !self.modifiers.has(Word::ExpectTx);
         if counts && self.constant("b:u32").is_some_and(|count| !(1..1 << 31).contains(&count)) {
             return self.refuse("a count of arrivals is positive");
         }
-        if arrives && self.modifiers.has("shared::cluster") && self.operands.first() != Some(&Operand::Sink) {
+        if arrives && self.modifiers.has(Word::SharedCluster) && self.operands.first() != Some(&Operand::Sink) {
             return self.refuse("on `.shared::cluster` there is no state to get: `_` is needed");
         }
         Ok(())
@@ -236,12 +239,13 @@ impl Parts<'_, '_> {
 
     /// Copies name their destination's space first. `cp.async.bulk` and its like copy in units of 16 bytes.
     fn copy(&self) -> Result {
-        let written = self.ast.modifiers.iter().map(|modifier| modifier.text).filter(|word| space_of(word).is_some());
-        if !written.eq(self.modifiers.words.iter().copied().filter(|word| space_of(word).is_some())) {
+        let written =
+            self.ast.modifiers.iter().filter_map(|modifier| AddressSpace::of(Word::from_text(modifier.text)?));
+        if !written.eq(self.modifiers.spaces()) {
             return self.refuse("the state spaces stand in another order");
         }
         let Some(size) = self.constant("b:u32") else { return Ok(()) };
-        if self.modifiers.has("bulk") {
+        if self.modifiers.has(Word::Bulk) {
             return if size % 16 == 0 { Ok(()) } else { self.refuse(format!("{size} bytes are no multiple of 16")) };
         }
         match self.operands.get(3) {
@@ -264,8 +268,8 @@ impl Parts<'_, '_> {
 
     /// `mad` on floats: see [`crate::lower::float::mad`].
     fn rounding(&self, program: &Program) -> Result {
-        let ty = self.modifiers.ty(0);
-        let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| self.modifiers.has(rounding));
+        let ty = self.ty()?;
+        let rounds = self.modifiers.rounding().is_some();
         let is_early = program.version <= (3, 1) && ty == ScalarType::F32;
         let is_old = is_early || program.architecture().is_some_and(|number| number < 20);
         if ty.class() == Class::Float && !rounds && !is_old {
@@ -288,16 +292,4 @@ impl Parts<'_, '_> {
 
 fn narrow(bits: u32, space: &str) -> String {
     format!("a {bits}-bit address of {space} memory: device addresses have 64 bits")
-}
-
-/// The state space that a modifier names.
-fn space_of(word: &str) -> Option<StateSpace> {
-    Some(match word {
-        "global" => StateSpace::Global,
-        "shared" | "shared::cta" | "shared::cluster" => StateSpace::Shared,
-        "local" => StateSpace::Local,
-        "const" => StateSpace::Const,
-        "param" | "param::entry" | "param::func" => StateSpace::Param,
-        _ => return None,
-    })
 }

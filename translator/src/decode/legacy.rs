@@ -4,7 +4,8 @@
 use super::program::Program;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
-use crate::isa::table::{self, Form, Modifiers};
+use crate::isa::modifiers::Modifiers;
+use crate::isa::table::{self, Form};
 
 /// The first version of PTX with those modifiers.
 const EXPLICIT: (u32, u32) = (1, 4);

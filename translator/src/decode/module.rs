@@ -11,7 +11,8 @@ use super::{legacy, references};
 use crate::ast::{self, Linkage, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::index::IndexVec;
-use crate::isa::table::{Form, Modifiers};
+use crate::isa::modifiers::Modifiers;
+use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
 
 /// Rows already found, by the full opcode as written and the number of operands.

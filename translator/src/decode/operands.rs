@@ -53,14 +53,12 @@ use super::program::{Operand, Reg, Special};
 use super::scope::Symbol;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::isa::table::{Form, Modifiers};
+use crate::isa::modifiers::{AddressSpace, Modifiers, TensorRank};
+use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
+use crate::isa::word::Word;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
-
-/// Spaces that no cache policy speaks of.
-const NOT_CACHED: &[&str] =
-    &["shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry", "param::func"];
 
 impl<'s> FunctionDecoder<'_, 's> {
     /// Decodes all operands of an instruction.
@@ -76,7 +74,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             _ => {}
         }
         let given = &instruction.operands;
-        let hinted = modifiers.has("L2::cache_hint");
+        let hinted = modifiers.has(Word::L2CacheHint);
         let wanted: Vec<&str> = form.operands.iter().copied().filter(|word| hinted || *word != "policy").collect();
         let loose = wanted.iter().filter(|word| word.ends_with('~')).count();
         let needed = wanted.iter().take_while(|word| !word.ends_with('?')).count() - loose;
@@ -91,7 +89,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             let surplus = given.get(wanted.len());
             return Err(Diagnostic::invalid(message, surplus.map_or(instruction.span, ast::Operand::span)));
         }
-        if wanted.contains(&"policy") && modifiers.one_of(NOT_CACHED).is_some() {
+        if wanted.contains(&"policy") && modifiers.spaces().any(|space| space != AddressSpace::Global) {
             let message = "only global memory has a cache policy";
             return Err(Diagnostic::invalid(message, instruction.span));
         }
@@ -111,15 +109,15 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     fn operand(&mut self, word: &str, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
-        match word {
+        let (role, ty) = word.split_once(':').unwrap_or((word, "0"));
+        match role {
             "p|q" => return self.predicate_pair(operand),
-            "d_|p" => return self.value_and_predicate(operand, modifiers.ty(0)),
             "@" => return self.label_operand(operand),
             "@@" => return self.label_table(operand),
             "[a]" => return self.address(operand),
             "[map]" => return self.tensor_place(operand, modifiers),
             "{offsets}" => {
-                let count = dimensions(modifiers).saturating_sub(2);
+                let count = dimensions(modifiers, operand)?.saturating_sub(2);
                 return self.vector(operand, ScalarType::U16, ScalarType::fits, count, false);
             }
             "[texref]" => return self.queried(operand, &[ScalarType::TexRef]),
@@ -129,27 +127,27 @@ impl<'s> FunctionDecoder<'_, 's> {
             "a|!p" => return self.number_or_predicate(operand),
             "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
-            "w" if modifiers.has("v4")
-                && let Some(elements) = self.special_vector(operand) =>
-            {
-                let elements = elements.map(|element| special_value(element, modifiers.ty(0), operand));
-                return elements.into_iter().collect::<Result<_>>().map(Operand::Vector);
-            }
             _ => {}
         }
-        let (role, ty) = word.split_once(':').unwrap_or((word, "0"));
-        let ty = self.operand_type(ty, modifiers);
+        let ty = self.operand_type(ty, modifiers).ok_or_else(|| untyped(operand))?;
         match role {
+            "d_|p" => self.value_and_predicate(operand, ty),
             "d" => self.destination(operand, ty, ScalarType::fits),
             "d_" => self.destination_or_sink(operand, ty, ScalarType::fits),
             "d|q" | "d_|q" => self.value_and_optional_predicate(operand, ty, role == "d_|q"),
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
             "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
-            "V" => self.vector(operand, ty, ScalarType::fits_relaxed, width_of(modifiers), true),
-            "v" => self.vector(operand, ty, ScalarType::fits_relaxed, width_of(modifiers), false),
-            "W" => self.vector(operand, ty, ScalarType::fits, width_of(modifiers), true),
-            "w" => self.vector(operand, ty, ScalarType::fits, width_of(modifiers), false),
+            "V" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), true),
+            "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), false),
+            "W" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), true),
+            "w" if modifiers.has(Word::V4)
+                && let Some(elements) = self.special_vector(operand) =>
+            {
+                let elements = elements.map(|element| special_value(element, ty, operand));
+                elements.into_iter().collect::<Result<_>>().map(Operand::Vector)
+            }
+            "w" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), false),
             "{a,a,a,a}" => self.vector(operand, ty, ScalarType::fits, 4, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
@@ -174,15 +172,15 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn operand_type(&self, notation: &str, modifiers: &Modifiers) -> ScalarType {
+    fn operand_type(&self, notation: &str, modifiers: &Modifiers) -> Option<ScalarType> {
         match notation {
             "0" => modifiers.ty(0),
             "1" => modifiers.ty(1),
             "2" => modifiers.ty(2),
-            "w0" => modifiers.ty(0).widened().unwrap_or(modifiers.ty(0)),
-            "ptr" if self.address_bits() == 32 => ScalarType::U32,
-            "ptr" => ScalarType::U64,
-            name => ScalarType::from_name(name).unwrap_or(ScalarType::B32),
+            "w0" => modifiers.ty(0).and_then(ScalarType::widened),
+            "ptr" if self.address_bits() == 32 => Some(ScalarType::U32),
+            "ptr" => Some(ScalarType::U64),
+            name => ScalarType::from_name(name),
         }
     }
 
@@ -438,20 +436,14 @@ fn special_value(special: Special, ty: ScalarType, written: &ast::Operand<'_>) -
 }
 
 /// How many dimensions the modifiers say that a tensor has.
-fn dimensions(modifiers: &Modifiers) -> usize {
-    let words = ["1d", "2d", "3d", "4d", "5d"];
-    let found = modifiers.one_of(&words);
-    words.iter().position(|word| Some(*word) == found).map_or(0, |place| place + 1)
+fn dimensions(modifiers: &Modifiers, operand: &ast::Operand<'_>) -> Result<usize> {
+    let rank = modifiers.tensor_rank().map(TensorRank::dimensions);
+    rank.ok_or_else(|| Diagnostic::internal("a tensor whose row names no dimensions", operand.span()))
 }
 
-/// How many elements the modifiers say that a vector has.
-fn width_of(modifiers: &Modifiers) -> usize {
-    match modifiers.one_of(&["v2", "v4", "v8"]) {
-        Some("v2") => 2,
-        Some("v4") => 4,
-        Some(_) => 8,
-        None => 1,
-    }
+/// An error for an operand whose type its row doesn't say.
+fn untyped(operand: &ast::Operand<'_>) -> Diagnostic {
+    Diagnostic::internal("an operand whose row has no type for it", operand.span())
 }
 
 /// Type of the parts that `mov` packs so many of into a value.

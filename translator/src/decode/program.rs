@@ -11,8 +11,10 @@ use rustc_hash::FxHashMap;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::IndexVec;
-use crate::isa::table::{Form, Modifiers};
+use crate::isa::modifiers::Modifiers;
+use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
+use crate::isa::word::Word;
 
 pub use ids::{FuncId, Label, ParamId, Reg, VarId};
 pub use operand::{Base, Operand, Parts, Passed, Selected, Targets};
@@ -259,6 +261,23 @@ pub struct Instruction {
     pub contraction: Option<Contraction>,
     /// Where it stands.
     pub span: Span,
+}
+
+impl Instruction {
+    /// The type modifier number `index`, which the row must have.
+    pub fn ty(&self, index: usize) -> Result<ScalarType, Diagnostic> {
+        self.required(self.modifiers.ty(index))
+    }
+
+    /// What the row must have.
+    pub fn required<T>(&self, modifier: Option<T>) -> Result<T, Diagnostic> {
+        modifier.ok_or_else(|| Diagnostic::internal("a row without a modifier that its operation needs", self.span))
+    }
+
+    /// An error for a modifier that no row of the operation has.
+    pub fn unexpected(&self, modifier: Word) -> Diagnostic {
+        Diagnostic::internal(format!("a row with `{modifier}`, which its operation does not know"), self.span)
+    }
 }
 
 impl std::fmt::Debug for Instruction {

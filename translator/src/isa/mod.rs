@@ -1,12 +1,14 @@
 //! The instruction set: what PTX has, as data. No other stage is known here.
 //!
-//! [`rows`] is the table, [`manual`] the manual's own list of forms, [`table`] finds an instruction's row, [`operation`] names what a row stands
-//! for and its effects, [`availability`] which modules have it.
+//! [`rows`] is the table, [`manual`] the manual's own list of forms, [`table`] finds an instruction's row and its
+//! [`modifiers`], [`operation`] names what a row stands for and its effects, [`availability`] which modules have it.
 
 pub mod availability;
 pub mod manual;
+pub mod modifiers;
 pub mod operation;
 pub mod rows;
 pub mod table;
 pub mod types;
 pub mod vocabulary;
+pub mod word;

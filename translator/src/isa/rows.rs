@@ -356,7 +356,7 @@ rows! {
     "redux.sync.(and|or|xor).b32", "d:u32 a:u32 e:u32" => Compute(Redux);
     "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => Compute(ReduxFloat), Since(100);
     "activemask.b32", "d" => Compute(Activemask);
-    "elect.sync", "d_|p e:u32" => Compute(Elect);
+    "elect.sync", "d_|p:b32 e:u32" => Compute(Elect);
     "bar.warp.sync", "e:u32" => Compute(WarpSync);
 
     // Synchronisation
@@ -467,7 +467,7 @@ rows! {
     "cp.async.(ca|cg).(shared|shared::cta).global{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~" => Compute(CopyAsync);
     "cp.async.(ca|cg).(shared|shared::cta).global.L2::cache_hint{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~ c:u64" => Compute(CopyAsync);
     "cp.async.(commit_group|wait_all)", "" => Nothing;
-    "cp.async.wait_group", "#" => Nothing;
+    "cp.async.wait_group", "#:u32" => Nothing;
     "cp.async.mbarrier.arrive{.noinc}{.shared|.shared::cta}.b64", "[a]" => Compute(MbarrierArriveForCopies);
     "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkLoad);
     "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => Compute(BulkLoad);
@@ -483,7 +483,7 @@ rows! {
     "cp.async.bulk.prefetch.L2.global", "[a] b:u32" => Nothing;
     "cp.async.bulk.prefetch.L2.global.L2::cache_hint", "[a] b:u32 c:u64" => Nothing;
     "cp.async.bulk.commit_group", "" => Nothing;
-    "cp.async.bulk.wait_group{.read}", "#" => Nothing;
+    "cp.async.bulk.wait_group{.read}", "#:u32" => Nothing;
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.(and|or|xor).(b32|b64)", "[a] [a] b:u32" => Compute(BulkReduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32" => Compute(BulkReduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32" => Compute(BulkReduce);

@@ -9,9 +9,11 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::manual;
+use super::modifiers::Modifiers;
 use super::rows::{ROWS, Row, split_opcode};
 use super::types::ScalarType;
 use super::vocabulary;
+use super::word::Word;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, ErrorKind};
 
@@ -69,33 +71,6 @@ const IMPOSSIBLE: &[(&str, &str, &str)] = &[(
     "Vulkan has no 128-bit atomics, and other accesses to the same memory would not respect a lock",
 )];
 
-/// What an instruction's modifiers say, in the row's own strings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Modifiers {
-    /// Type modifiers in order.
-    pub types: Vec<ScalarType>,
-    /// The others, in the order of the row's slots.
-    pub words: Vec<&'static str>,
-}
-
-impl Modifiers {
-    /// Whether a modifier is there.
-    pub fn has(&self, word: &str) -> bool {
-        self.words.contains(&word)
-    }
-
-    /// The first of several alternatives that is there.
-    pub fn one_of<'w>(&self, words: &[&'w str]) -> Option<&'w str> {
-        words.iter().copied().find(|word| self.has(word))
-    }
-
-    /// The type modifier number `index`; rows guarantee those that their operands and rules ask for, so `.b32` stands
-    /// in for one that is missing only if a row is wrong (a test checks all rows).
-    pub fn ty(&self, index: usize) -> ScalarType {
-        self.types.get(index).copied().unwrap_or(ScalarType::B32)
-    }
-}
-
 static FORMS: LazyLock<FxHashMap<&'static str, Vec<Form>>> = LazyLock::new(|| {
     let mut forms: FxHashMap<&'static str, Vec<Form>> = FxHashMap::default();
     for row in ROWS {
@@ -131,8 +106,8 @@ fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
     (opcode, slots)
 }
 
-/// Matches modifiers as written against the slots of a form.
-fn matches(slots: &[Slot], modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
+/// Matches modifiers as written against the slots of a form. Gives each slot's, if it has one.
+fn matches(slots: &[Slot], modifiers: &[ast::Ident<'_>]) -> Option<Vec<Option<&'static str>>> {
     let mut leading = modifiers.iter();
     for slot in slots.iter().take_while(|slot| slot.leads) {
         let next = leading.as_slice().first();
@@ -159,16 +134,8 @@ fn matches(slots: &[Slot], modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
         }
         found[place] = slots[place].choices.iter().copied().find(|choice| *choice == modifier.text);
     }
-    let mut result = Modifiers::default();
-    for (slot, word) in slots.iter().zip(found) {
-        match word {
-            None if slot.required => return None,
-            None => {}
-            Some(word) if slot.is_type => result.types.extend(ScalarType::from_name(word)),
-            Some(word) => result.words.push(word),
-        }
-    }
-    Some(result)
+    let complete = slots.iter().zip(&found).all(|(slot, word)| word.is_some() || !slot.required);
+    complete.then_some(found)
 }
 
 impl Form {
@@ -187,6 +154,19 @@ impl Form {
         self.operands.iter().any(|word| word.starts_with('[') || *word == "texture")
     }
 
+    /// What modifiers as written say, if they match.
+    fn modifiers(&self, written: &[ast::Ident<'_>]) -> Option<Modifiers> {
+        let mut modifiers = Modifiers::default();
+        for (slot, word) in self.slots.iter().zip(matches(&self.slots, written)?) {
+            match word {
+                None => {}
+                Some(word) if slot.is_type => modifiers.types.push(ScalarType::from_name(word)?),
+                Some(word) => modifiers.words.push(Word::from_text(word)?),
+            }
+        }
+        Some(modifiers)
+    }
+
     fn knows(&self, modifier: &str) -> bool {
         self.slots.iter().any(|slot| slot.choices.contains(&modifier))
     }
@@ -202,7 +182,7 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
             Diagnostic::new(ErrorKind::UnknownOpcode(opcode.text.to_owned()), opcode.span)
         });
     };
-    let mut found = forms.iter().filter_map(|form| Some((form, matches(&form.slots, &instruction.modifiers)?)));
+    let mut found = forms.iter().filter_map(|form| Some((form, form.modifiers(&instruction.modifiers)?)));
     if let Some(first) = found.next() {
         // Rows may differ in the number of operands.
         let takes = |form: &Form| form.operands.len() == instruction.operands.len();
@@ -258,4 +238,19 @@ fn is_form(instruction: &ast::Instruction<'_>) -> bool {
 /// All rows of an opcode.
 pub fn forms(opcode: &str) -> &'static [Form] {
     FORMS.get(opcode).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_known_modifiers() {
+        for slot in FORMS.values().flatten().flat_map(|form| &form.slots) {
+            let is_known = |text: &&str| {
+                if slot.is_type { ScalarType::from_name(text).is_some() } else { Word::from_text(text).is_some() }
+            };
+            assert!(slot.choices.iter().all(is_known), "{:?}", slot.choices);
+        }
+    }
 }

@@ -8,6 +8,7 @@ use super::float::{each_lane, finished, float_of, floats, nan_of, or_nan};
 use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Root, Type, Unary, Value};
+use crate::isa::word::Word;
 use crate::soft::{self, DOUBLE, SINGLE};
 
 /// A function on floats, whose operands and result are flushed as the modifiers say; formats of 16 bits go through f32.
@@ -54,7 +55,7 @@ pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// A root of an f32.
 fn root(l: &mut Lowering<'_, '_>, i: &Instruction, inverse: bool) -> Result {
-    let flush = i.modifiers.has("ftz");
+    let flush = i.modifiers.has(Word::Ftz);
     each_lane(l, i, |l, format, [bits]| {
         let operand = float_of(l, format, bits);
         let root = l.b.unary(Unary::Root(Root { inverse, flush }), operand);
@@ -109,7 +110,7 @@ pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `ex2.approx`
 pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let flush = i.modifiers.has("ftz");
+    let flush = i.modifiers.has(Word::Ftz);
     each_lane(l, i, |l, format, [bits]| {
         if flush && format == SINGLE {
             let operand = float_of(l, format, bits);
@@ -154,7 +155,7 @@ struct Upper {
 
 impl Upper {
     fn of(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Upper> {
-        let bits = l.int(i, 1, i.modifiers.ty(0))?;
+        let bits = l.int(i, 1, i.ty(0)?)?;
         let high = l.b.shr(bits, 32);
         Ok(Self::of_word(l, high))
     }
@@ -180,7 +181,7 @@ impl Upper {
 fn set_upper(l: &mut Lowering<'_, '_>, i: &Instruction, word: Value) -> Result {
     let wide = l.b.zero_extend(word);
     let result = l.b.shl(wide, 32);
-    l.set(i, 0, i.modifiers.ty(0), result)
+    l.set(i, 0, i.ty(0)?, result)
 }
 
 /// `rcp.approx.ftz.f64`: computes the upper word of the result from the operand's upper word, by a reciprocal on f32.
@@ -254,7 +255,7 @@ fn special_roots(l: &mut Lowering<'_, '_>, a: &Upper, word: Value) -> Value {
 
 /// `rsqrt.approx.f64`: an approximation on f32, and a step of third order on f64, which leaves an error of 2 ulp at most.
 pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let operand = l.int(i, 1, i.modifiers.ty(0))?;
+    let operand = l.int(i, 1, i.ty(0)?)?;
     // A subnormal is scaled up through its bits as an integer.
     let magnitude = l.b.magnitude(operand);
     let least_normal = l.b.i64(DOUBLE.hidden());
@@ -314,5 +315,5 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [was_nan, is_nan] = [bits, result].map(|bits| soft::is_nan(&mut l.b, DOUBLE, bits));
     let is_nan = l.b.or(was_nan, is_nan);
     let result = l.b.select(is_nan, nan, result);
-    l.set(i, 0, i.modifiers.ty(0), result)
+    l.set(i, 0, i.ty(0)?, result)
 }

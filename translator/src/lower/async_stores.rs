@@ -11,7 +11,7 @@ use crate::isa::types::ScalarType;
 
 /// `st.async`
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let Operand::Vector(sources) = l.operand(i, 1) else {
         return Err(Diagnostic::internal("a store without sources", i.span));
     };
@@ -33,7 +33,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `red.async`
 pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let op = atomics::operation(i, ty)?;
     let address = shared_address(l, i, 0)?;
     let operand = l.int(i, 1, ty)?;

@@ -7,6 +7,7 @@ use super::{atomics128, memory};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, MemoryOrder, Scope, Value};
+use crate::isa::modifiers::Operator;
 use crate::isa::types::ScalarType;
 
 /// `atom`: gives the old content.
@@ -20,7 +21,7 @@ pub fn red(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let first = destination.map_or(0, |index| index + 1);
     let op = operation(i, ty)?;
     let place = memory::place(l, i, first)?;
@@ -61,7 +62,7 @@ fn vector(
     access: Access,
     address: Value,
 ) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let operands = elements.iter().map(|element| l.source(element, ty)).collect::<Result<Vec<_>>>()?;
     let in_pairs = access.bytes == 2;
     let mut old = Vec::new();
@@ -86,30 +87,27 @@ fn vector(
 
 /// What the modifiers of an atomic or reduction say.
 pub fn operation(i: &Instruction, ty: ScalarType) -> Result<AtomicOp> {
-    let words = ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
-    let word = i.modifiers.one_of(&words);
     let half = match ty {
         ScalarType::F16 | ScalarType::F16x2 => Some(HalfFormat::F16),
         ScalarType::Bf16 | ScalarType::Bf16x2 => Some(HalfFormat::Bf16),
         _ => None,
     };
-    Ok(match (word, half) {
-        (Some("add"), Some(half)) => AtomicOp::Half(half, HalfOp::Add),
-        (Some("min"), Some(half)) => AtomicOp::Half(half, HalfOp::Min),
-        (Some("max"), Some(half)) => AtomicOp::Half(half, HalfOp::Max),
-        (Some("add"), _) if ty.is_float() => AtomicOp::FAdd,
-        (Some("add"), _) => AtomicOp::Add,
-        (Some("inc"), _) => AtomicOp::Increment,
-        (Some("dec"), _) => AtomicOp::Decrement,
-        (Some("min"), _) if ty.is_signed() => AtomicOp::MinSigned,
-        (Some("min"), _) => AtomicOp::MinUnsigned,
-        (Some("max"), _) if ty.is_signed() => AtomicOp::MaxSigned,
-        (Some("max"), _) => AtomicOp::MaxUnsigned,
-        (Some("and"), _) => AtomicOp::And,
-        (Some("or"), _) => AtomicOp::Or,
-        (Some("xor"), _) => AtomicOp::Xor,
-        (Some("exch"), _) => AtomicOp::Exchange,
-        (Some("cas"), _) => AtomicOp::CompareExchange,
-        _ => return Err(Diagnostic::internal("an atomic without an operation", i.span)),
+    Ok(match (i.required(i.modifiers.operator())?, half) {
+        (Operator::Add, Some(half)) => AtomicOp::Half(half, HalfOp::Add),
+        (Operator::Min, Some(half)) => AtomicOp::Half(half, HalfOp::Min),
+        (Operator::Max, Some(half)) => AtomicOp::Half(half, HalfOp::Max),
+        (Operator::Add, None) if ty.is_float() => AtomicOp::FAdd,
+        (Operator::Add, None) => AtomicOp::Add,
+        (Operator::Inc, _) => AtomicOp::Increment,
+        (Operator::Dec, _) => AtomicOp::Decrement,
+        (Operator::Min, None) if ty.is_signed() => AtomicOp::MinSigned,
+        (Operator::Min, None) => AtomicOp::MinUnsigned,
+        (Operator::Max, None) if ty.is_signed() => AtomicOp::MaxSigned,
+        (Operator::Max, None) => AtomicOp::MaxUnsigned,
+        (Operator::And, _) => AtomicOp::And,
+        (Operator::Or, _) => AtomicOp::Or,
+        (Operator::Xor, _) => AtomicOp::Xor,
+        (Operator::Exch, _) => AtomicOp::Exchange,
+        (Operator::Cas, _) => AtomicOp::CompareExchange,
     })
 }

@@ -4,7 +4,9 @@ use super::lowering::{Lowering, Result};
 use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
+use crate::isa::modifiers::BarrierReduction;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// The highest number of a barrier.
 const LAST: u64 = 15;
@@ -13,13 +15,13 @@ const LAST: u64 = 15;
 pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
     l.b.at(i.span);
     // `bar` is `barrier` with `.aligned`.
-    let aligned = i.form.row.opcode() == "bar" || i.modifiers.has("aligned");
-    if i.modifiers.has("cluster") {
+    let aligned = i.form.row.opcode() == "bar" || i.modifiers.has(Word::Aligned);
+    if i.modifiers.has(Word::Cluster) {
         let id = l.b.i32(Barrier::CLUSTER);
-        let kind = if i.modifiers.has("arrive") { Kind::Arrive } else { Kind::Wait };
+        let kind = if i.modifiers.has(Word::Arrive) { Kind::Arrive } else { Kind::Wait };
         return Ok(Stop::Barrier(Barrier { kind, id, count: None, cluster: true, aligned }));
     }
-    let reduces = i.modifiers.has("red");
+    let reduces = i.modifiers.has(Word::Red);
     let first = usize::from(reduces);
     if let Operand::Imm(id @ LAST..) = l.operand(i, first)
         && *id > LAST
@@ -37,10 +39,10 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
         _ => Some(l.int(i, first + 1, ScalarType::U32)?),
     };
     let kind = if reduces {
-        let reduction = match i.modifiers.one_of(&["popc", "and", "or"]) {
-            Some("and") => Reduction::All,
-            Some("or") => Reduction::Any,
-            _ => Reduction::Count,
+        let reduction = match i.required(i.modifiers.barrier_reduction())? {
+            BarrierReduction::And => Reduction::All,
+            BarrierReduction::Or => Reduction::Any,
+            BarrierReduction::Popc => Reduction::Count,
         };
         let predicate = l.int(i, 3, ScalarType::Pred)?;
         let result = match l.operand(i, 0) {
@@ -48,7 +50,7 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
             _ => None,
         };
         Kind::Red(Red { reduction, predicate, result })
-    } else if i.modifiers.has("arrive") {
+    } else if i.modifiers.has(Word::Arrive) {
         Kind::Arrive
     } else {
         Kind::Sync

@@ -74,7 +74,7 @@ pub fn multicast(
 
 /// `mapa`
 pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let address = l.int(i, 1, ty)?;
     let rank = l.int(i, 2, ScalarType::U32)?;
     let low = l.narrow(address);
@@ -91,7 +91,7 @@ pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `getctarank`
 pub fn rank(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let address = l.int(i, 1, i.modifiers.ty(0))?;
+    let address = l.int(i, 1, i.ty(0)?)?;
     let low = l.narrow(address);
     let rank = rank_of(&mut l.b, low);
     l.set(i, 0, ScalarType::U32, rank)

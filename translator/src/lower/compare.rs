@@ -6,18 +6,15 @@ use super::packed::{join, part};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};
+use crate::isa::modifiers::{Boolean, Comparison};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, Format, SINGLE};
-
-/// All comparison operators of `set` and `setp`.
-const OPERATORS: &[&str] = &[
-    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
-];
 
 /// `setp`: `p` gets the comparison and `q` its negation. For packed types they get the comparisons of the lower and the upper halves. Each
 /// is combined with `c` if there is one.
 pub fn setp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let Operand::Pair(pair) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("`setp` without its destinations", i.span));
     };
@@ -39,7 +36,7 @@ pub fn setp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `set`: all ones or 1.0 where the comparison holds, else zero; for packed types in each half.
 pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (ty, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    let (ty, from) = (i.ty(0)?, i.ty(1)?);
     let value = if is_pair(from) {
         let [low, high] = compare_halves(l, i, from)?;
         let lanes = [chosen(l, i, low)?, chosen(l, i, high)?];
@@ -53,7 +50,7 @@ pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// What `set` writes for a comparison.
 fn chosen(l: &mut Lowering<'_, '_>, i: &Instruction, holds: Value) -> Result<Value> {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let holds = combine(l, i, holds, 3)?;
     let yes = if ty.is_float() || is_pair(ty) { format(ty).one() } else { u64::MAX };
     let yes = l.b.constant(carrier(ty), yes);
@@ -62,113 +59,116 @@ fn chosen(l: &mut Lowering<'_, '_>, i: &Instruction, holds: Value) -> Result<Val
 }
 
 fn combine(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value, index: usize) -> Result<Value> {
-    let Some(op) = i.modifiers.one_of(&["and", "or", "xor"]) else { return Ok(value) };
+    let Some(op) = i.modifiers.boolean() else { return Ok(value) };
     let c = l.int(i, index, ScalarType::Pred)?;
     Ok(match op {
-        "and" => l.b.and(value, c),
-        "or" => l.b.or(value, c),
-        _ => l.b.xor(value, c),
+        Boolean::And => l.b.and(value, c),
+        Boolean::Or => l.b.or(value, c),
+        Boolean::Xor => l.b.xor(value, c),
     })
-}
-
-fn operator(i: &Instruction) -> Result<&'static str> {
-    i.modifiers.one_of(OPERATORS).ok_or_else(|| Diagnostic::invalid("a comparison needs an operator", i.span))
 }
 
 /// Compares the lower and the upper halves of the two operands after the destination.
 fn compare_halves(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<[Value; 2]> {
-    let operator = operator(i)?;
+    let comparison = i.required(i.modifiers.comparison())?;
     let operands = [l.int(i, 1, ty)?, l.int(i, 2, ty)?];
     let [low, high] = [0, 16].map(|position| {
         let [a, b] = operands.map(|operand| {
             let bits = part(l, operand, position, 16, false);
-            let bits = flush_if(l, i.modifiers.has("ftz"), format(ty), bits);
+            let bits = flush_if(l, i.modifiers.has(Word::Ftz), format(ty), bits);
             float_of(l, format(ty), bits)
         });
-        floats(l, operator, a, b)
-            .ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span))
+        floats(l, i, comparison, a, b)
     });
     Ok([low?, high?])
 }
 
 /// Compares the two operands after the destination by the instruction's operator.
 fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<Value> {
-    let operator = operator(i)?;
+    let comparison = i.required(i.modifiers.comparison())?;
     if !ty.is_float() {
         let a = l.signed(i, 1, ty)?;
         let b = l.signed(i, 2, ty)?;
-        return integers(l, operator, ty.is_signed(), a, b)
-            .ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span));
+        return integers(l, i, comparison, ty.is_signed(), a, b);
     }
-    let flush = i.modifiers.has("ftz");
+    let flush = i.modifiers.has(Word::Ftz);
     let a = operand(l, i, 1, ty, flush)?;
     let b = operand(l, i, 2, ty, flush)?;
-    floats(l, operator, a, b).ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span))
+    floats(l, i, comparison, a, b)
 }
 
-fn integers(l: &mut Lowering<'_, '_>, operator: &str, signed: bool, a: Value, b: Value) -> Option<Value> {
+fn integers(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    comparison: Comparison,
+    signed: bool,
+    a: Value,
+    b: Value,
+) -> Result<Value> {
+    use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Hi, Hs, Le, Leu, Lo, Ls, Lt, Ltu, Nan, Ne, Neu, Num};
     let (less, less_equal) = if signed {
         (Compare::LessSigned, Compare::LessEqualSigned)
     } else {
         (Compare::LessUnsigned, Compare::LessEqualUnsigned)
     };
-    Some(match operator {
-        "eq" => l.b.eq(a, b),
-        "ne" => l.b.ne(a, b),
-        "lt" => l.b.compare(less, a, b),
-        "le" => l.b.compare(less_equal, a, b),
-        "gt" => l.b.compare(less, b, a),
-        "ge" => l.b.compare(less_equal, b, a),
-        "lo" => l.b.ult(a, b),
-        "ls" => l.b.ule(a, b),
-        "hi" => l.b.ult(b, a),
-        "hs" => l.b.ule(b, a),
-        _ => return None,
+    Ok(match comparison {
+        Eq => l.b.eq(a, b),
+        Ne => l.b.ne(a, b),
+        Lt => l.b.compare(less, a, b),
+        Le => l.b.compare(less_equal, a, b),
+        Gt => l.b.compare(less, b, a),
+        Ge => l.b.compare(less_equal, b, a),
+        Lo => l.b.ult(a, b),
+        Ls => l.b.ule(a, b),
+        Hi => l.b.ult(b, a),
+        Hs => l.b.ule(b, a),
+        Equ | Neu | Ltu | Leu | Gtu | Geu | Num | Nan => return Err(i.unexpected(comparison.word())),
     })
 }
 
-fn floats(l: &mut Lowering<'_, '_>, operator: &str, a: Value, b: Value) -> Option<Value> {
+fn floats(l: &mut Lowering<'_, '_>, i: &Instruction, comparison: Comparison, a: Value, b: Value) -> Result<Value> {
+    use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Hi, Hs, Le, Leu, Lo, Ls, Lt, Ltu, Nan, Ne, Neu, Num};
     // Unordered operators are the negations of the opposite ordered ones.
-    Some(match operator {
-        "eq" => l.b.feq(a, b),
-        "lt" => l.b.flt(a, b),
-        "le" => l.b.fle(a, b),
-        "gt" => l.b.flt(b, a),
-        "ge" => l.b.fle(b, a),
-        "neu" => l.b.fne(a, b),
-        "num" => ordered(l, a, b),
-        "ne" => {
+    Ok(match comparison {
+        Eq => l.b.feq(a, b),
+        Lt => l.b.flt(a, b),
+        Le => l.b.fle(a, b),
+        Gt => l.b.flt(b, a),
+        Ge => l.b.fle(b, a),
+        Neu => l.b.fne(a, b),
+        Num => ordered(l, a, b),
+        Ne => {
             let less = l.b.flt(a, b);
             let greater = l.b.flt(b, a);
             l.b.or(less, greater)
         }
-        "equ" => {
+        Equ => {
             let less = l.b.flt(a, b);
             let greater = l.b.flt(b, a);
             let different = l.b.or(less, greater);
             l.b.not(different)
         }
-        "ltu" => {
+        Ltu => {
             let opposite = l.b.fle(b, a);
             l.b.not(opposite)
         }
-        "leu" => {
+        Leu => {
             let opposite = l.b.flt(b, a);
             l.b.not(opposite)
         }
-        "gtu" => {
+        Gtu => {
             let opposite = l.b.fle(a, b);
             l.b.not(opposite)
         }
-        "geu" => {
+        Geu => {
             let opposite = l.b.flt(a, b);
             l.b.not(opposite)
         }
-        "nan" => {
+        Nan => {
             let ordered = ordered(l, a, b);
             l.b.not(ordered)
         }
-        _ => return None,
+        Lo | Ls | Hi | Hs => return Err(i.unexpected(comparison.word())),
     })
 }
 
@@ -184,7 +184,7 @@ fn ordered(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
 
 /// `selp`
 pub fn selp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     let c = l.int(i, 3, ScalarType::Pred)?;
@@ -194,13 +194,13 @@ pub fn selp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `slct`: `c >= 0 ? a : b`; negative zero counts as zero, NaN selects `b`.
 pub fn slct(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let by = i.modifiers.ty(1);
+    let ty = i.ty(0)?;
+    let by = i.ty(1)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     let c = l.int(i, 3, by)?;
     let condition = if by.is_float() {
-        let c = flush_if(l, i.modifiers.has("ftz"), SINGLE, c);
+        let c = flush_if(l, i.modifiers.has(Word::Ftz), SINGLE, c);
         let c = l.b.bitcast(c, float_type(by));
         let zero = l.b.f32(0.0);
         l.b.fle(zero, c)

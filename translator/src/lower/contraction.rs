@@ -27,7 +27,7 @@ pub(super) fn contracted(
 
 /// Keeps the factors of a product: their registers may have changed when the sum is computed.
 fn keep_factors(l: &mut Lowering<'_, '_>, i: &Instruction, number: u32) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let values = [l.int(i, 1, ty)?, l.int(i, 2, ty)?];
     for (factor, value) in factors(l, ty, number).into_iter().zip(values) {
         l.b.set(factor, value);
@@ -50,7 +50,7 @@ fn sum(
     second: bool,
     negated: bool,
 ) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let [a, b] = factors(l, ty, product).map(|factor| l.b.get(factor));
     let c = l.int(i, if second { 1 } else { 2 }, ty)?;
     // a·b - c, or c - a·b

@@ -3,22 +3,23 @@
 use super::integer::clamp_signed;
 use super::lowering::{Lowering, Result};
 use super::{addresses32, cluster};
-use crate::ast::StateSpace;
 use crate::decode::program::Instruction;
 use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Compare, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Type, Unary, Value};
+use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// `cvt` between integers.
 pub fn int_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    let (to, from) = (i.ty(0)?, i.ty(1)?);
     let a = l.signed(i, 1, from)?;
     let mut value = if to.bits() == 64 && from.bits() < 64 {
         l.b.unary(if from.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend }, a)
     } else {
         a
     };
-    if i.modifiers.has("sat") {
+    if i.modifiers.has(Word::Sat) {
         value = saturate_int(l, value, from, to);
     }
     if to.bits() < 64 {
@@ -49,33 +50,31 @@ pub(super) fn range(ty: ScalarType) -> (i64, u64) {
     if ty.is_signed() { (-1 << (bits - 1), u64::MAX >> (65 - bits)) } else { (0, u64::MAX >> (64 - bits)) }
 }
 
-fn tag(space: Option<&str>) -> Option<u64> {
+/// The tag of generic addresses of a state space, if they have one.
+fn tag(space: AddressSpace) -> Option<u64> {
+    use AddressSpace::{Const, Global, Local, Param, ParamEntry, ParamFunc, Shared, SharedCluster, SharedCta};
     match space {
-        Some("shared" | "shared::cta" | "shared::cluster") => Some(GENERIC_SHARED),
-        Some("local") => Some(GENERIC_LOCAL),
-        _ => None,
+        Shared | SharedCta | SharedCluster => Some(GENERIC_SHARED),
+        Local => Some(GENERIC_LOCAL),
+        Global | Const | Param | ParamEntry | ParamFunc => None,
     }
 }
 
-const SPACES: &[&str] =
-    &["global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry"];
-
 /// `cvta`: to a generic address, or with `.to` back from one.
 pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    use AddressSpace::{Const, Global, Local, Param, ParamEntry, ParamFunc, Shared, SharedCluster, SharedCta};
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
-    let tag = tag(i.modifiers.one_of(SPACES));
-    let result = match (tag, i.modifiers.has("to")) {
+    let space = i.required(i.modifiers.space())?;
+    let result = match (tag(space), i.modifiers.has(Word::To)) {
         (tag, to_space) if ty.bits() == 32 && l.program.address_bits == 32 => addresses32::convert(l, tag, to_space, a),
         _ if ty.bits() == 32 => return Err(addresses32::refused("generic memory", i.span)),
         // Global, const and parameter addresses are device addresses in either form.
         (None, true) => a,
-        (None, false) => match i.modifiers.one_of(SPACES) {
-            Some("const") => addresses32::widen(l, Some(StateSpace::Const), a, i.span)?,
-            Some("param" | "param::entry") if !l.frame.is_device => {
-                addresses32::widen(l, Some(StateSpace::Param), a, i.span)?
-            }
-            _ => a,
+        (None, false) => match space {
+            Param | ParamEntry | ParamFunc if l.frame.is_device => a,
+            Const | Param | ParamEntry | ParamFunc => addresses32::widen(l, Some(space.state_space()), a, i.span)?,
+            Global | Shared | SharedCta | SharedCluster | Local => a,
         },
         (Some(tag), false) => {
             let offset = l.b.and_const(a, u64::from(u32::MAX));
@@ -93,15 +92,17 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         a = addresses32::widen_generic(l, a);
     }
     let found = l.b.shr(a, GENERIC_TAG_SHIFT);
-    let result = match (tag(i.modifiers.one_of(SPACES)), i.modifiers.one_of(SPACES)) {
-        (Some(GENERIC_SHARED), Some("shared" | "shared::cta")) => {
+    use AddressSpace::{Const, Global, Local, Param, ParamEntry, ParamFunc, Shared, SharedCluster, SharedCta};
+    let result = match i.required(i.modifiers.space())? {
+        Shared | SharedCta => {
             let shared = l.b.compare_const(Compare::Equal, found, GENERIC_SHARED);
             let low = l.b.truncate(a);
             let own = cluster::is_own(&mut l.b, low);
             l.b.and(shared, own)
         }
-        (Some(tag), _) => l.b.compare_const(Compare::Equal, found, tag),
-        (None, Some("global")) => {
+        SharedCluster => l.b.compare_const(Compare::Equal, found, GENERIC_SHARED),
+        Local => l.b.compare_const(Compare::Equal, found, GENERIC_LOCAL),
+        Global => {
             // Tags 0 and 3 are global.
             let next = l.b.add_const(found, 1);
             let low = l.b.and_const(next, 3);
@@ -111,10 +112,10 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let other = l.b.not(constant);
             l.b.and(untagged, other)
         }
-        (None, Some("const")) => is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes),
+        Const => is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes),
         // Parameters whose address isn't taken have none.
-        _ if l.layout.params_location == ParamLocation::PushConstant => l.b.bool(false),
-        _ => is_within(l, a, push_constant::PARAMS_ADDRESS, l.layout.params_size.into()),
+        Param | ParamEntry | ParamFunc if l.layout.params_location == ParamLocation::PushConstant => l.b.bool(false),
+        Param | ParamEntry | ParamFunc => is_within(l, a, push_constant::PARAMS_ADDRESS, l.layout.params_size.into()),
     };
     l.set(i, 0, ScalarType::Pred, result)
 }

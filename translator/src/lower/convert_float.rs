@@ -6,12 +6,14 @@ use super::float::{float_of, flush_if, format, operand, or_nan, rounding, satura
 use super::lowering::{Lowering, Result, carrier, float_type};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
+use crate::isa::modifiers::{IntegralRounding, Limit};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, DOUBLE, Format, Overflow, SINGLE};
 
 /// `cvt` from integers to floats.
 pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    let (to, from) = (i.ty(0)?, i.ty(1)?);
     let format = format(to);
     let a = l.signed(i, 1, from)?;
     let fits = from.bits() < format.precision;
@@ -27,11 +29,11 @@ pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `cvt` from floats to integers: rounded as the modifier says, clamped to the type's range.
 pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
-    let value = operand(l, i, 1, from, i.modifiers.has("ftz"))?;
+    let (to, from) = (i.ty(0)?, i.ty(1)?);
+    let value = operand(l, i, 1, from, i.modifiers.has(Word::Ftz))?;
     if l.b.type_of(value) == Type::F32 && to.bits() == 32 {
         // The conversion itself rounds towards zero.
-        let rounded = if i.modifiers.has("rzi") { value } else { round_integral(l, i, value) };
+        let rounded = if i.modifiers.has(Word::Rzi) { value } else { round_integral(l, i, value) };
         let convert = if to.is_signed() { Unary::SaturateToSigned } else { Unary::SaturateToUnsigned };
         let result = l.b.unary(convert, rounded);
         return l.set(i, 0, to, result);
@@ -82,20 +84,20 @@ fn is_nan(l: &mut Lowering<'_, '_>, float: Value) -> Value {
 
 /// Rounds to an integral value as `.rni`, `.rmi`, `.rpi` or `.rzi` says.
 fn round_integral(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value) -> Value {
-    match i.modifiers.one_of(&["rni", "rzi", "rmi", "rpi"]) {
-        Some("rni") => l.b.unary(Unary::RoundEven, value),
-        Some("rmi") => l.b.unary(Unary::Floor, value),
-        Some("rpi") => l.b.unary(Unary::Ceil, value),
-        Some(_) => l.b.unary(Unary::Trunc, value),
+    match i.modifiers.integral_rounding() {
+        Some(IntegralRounding::Rni) => l.b.unary(Unary::RoundEven, value),
+        Some(IntegralRounding::Rmi) => l.b.unary(Unary::Floor, value),
+        Some(IntegralRounding::Rpi) => l.b.unary(Unary::Ceil, value),
+        Some(IntegralRounding::Rzi) => l.b.unary(Unary::Trunc, value),
         None => value,
     }
 }
 
 /// `cvt` between floats, to another format or to an integral value.
 pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
-    let ftz = i.modifiers.has("ftz");
-    let value = operand(l, i, 1, from, ftz && flushes(i))?;
+    let (to, from) = (i.ty(0)?, i.ty(1)?);
+    let ftz = i.modifiers.has(Word::Ftz);
+    let value = operand(l, i, 1, from, ftz && flushes(to, from))?;
     // Hardware flushes by arithmetic on f32, which gives this NaN. The conversion from f16 gives the same NaN.
     let by_arithmetic = match from {
         ScalarType::F32 => ftz && matches!(to, ScalarType::F32 | ScalarType::F64),
@@ -111,8 +113,7 @@ pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// Whether `.ftz` flushes operands: hardware doesn't in conversions to f16.
-fn flushes(i: &Instruction) -> bool {
-    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+fn flushes(to: ScalarType, from: ScalarType) -> bool {
     to != ScalarType::F16 && matches!(from, ScalarType::F32 | ScalarType::Bf16)
 }
 
@@ -128,7 +129,7 @@ pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
         }
         (Type::F64, ScalarType::F32) => {
             let value =
-                if i.modifiers.has("ftz") { soft::flush_tiny(&mut l.b, SINGLE, rounding, value) } else { value };
+                if i.modifiers.has(Word::Ftz) { soft::flush_tiny(&mut l.b, SINGLE, rounding, value) } else { value };
             let narrow = l.b.rounded(rounding, Arithmetic::Narrow(value));
             let nan = narrow_nan(l, SINGLE, value);
             let nan = l.b.bitcast(nan, Type::F32);
@@ -137,7 +138,7 @@ pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
         }
         (_, ScalarType::F32 | ScalarType::F64) => l.b.bits(value),
         _ => {
-            let overflow = if i.modifiers.has("satfinite") { Overflow::Largest } else { Overflow::Rounded };
+            let overflow = if i.modifiers.has(Word::Satfinite) { Overflow::Largest } else { Overflow::Rounded };
             let narrow = soft::narrow(&mut l.b, format(to), rounding, overflow, value);
             if l.b.type_of(value) == Type::F64 { or_narrow_nan(l, format(to), value, narrow) } else { narrow }
         }
@@ -180,15 +181,13 @@ fn or_narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value, narrow: Val
 
 /// Writes the bits of a float result with the flushing and saturation that the modifiers ask for.
 fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Result {
-    let to = i.modifiers.ty(0);
+    let to = i.ty(0)?;
     let format = format(to);
-    let bits = flush_if(l, i.modifiers.has("ftz") && to == ScalarType::F32, format, bits);
-    let bits = if i.modifiers.has("sat") {
-        saturate(l, format, bits)
-    } else if i.modifiers.has("relu") {
-        soft::relu(&mut l.b, format, bits)
-    } else {
-        bits
+    let bits = flush_if(l, i.modifiers.has(Word::Ftz) && to == ScalarType::F32, format, bits);
+    let bits = match i.modifiers.limit() {
+        Some(Limit::Sat) => saturate(l, format, bits),
+        Some(Limit::Relu) => soft::relu(&mut l.b, format, bits),
+        None => bits,
     };
     l.set(i, 0, to, bits)
 }
@@ -196,13 +195,13 @@ fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Result {
 /// `cvt` to tf32, whose lowest 13 bits are zeros.
 pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let bits = l.int(i, 1, ScalarType::F32)?;
-    let result = if i.modifiers.has("rna") {
-        to_nearest_away(l, bits, i.modifiers.has("satfinite"))
+    let result = if i.modifiers.has(Word::Rna) {
+        to_nearest_away(l, bits, i.modifiers.has(Word::Satfinite))
     } else {
         let value = float_of(l, SINGLE, bits);
         let narrow = bits_in(l, i, ScalarType::Tf32, value);
         let narrow =
-            if i.modifiers.has("relu") { soft::relu(&mut l.b, format(ScalarType::Tf32), narrow) } else { narrow };
+            if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, format(ScalarType::Tf32), narrow) } else { narrow };
         l.b.shl(narrow, 13)
     };
     l.set(i, 0, ScalarType::Tf32, result)

@@ -8,43 +8,45 @@ use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, BFLOAT, Overflow, SINGLE};
 
 /// From two f32, the first of which goes to the upper half.
 pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [high, low] = [l.int(i, 1, ScalarType::F32)?, l.int(i, 2, ScalarType::F32)?];
+    let to = i.ty(0)?;
     let lanes = [low, high].map(|bits| {
         let value = float_of(l, SINGLE, bits);
-        lane(l, i, value)
+        lane(l, i, to, value)
     });
     finish(l, i, lanes)
 }
 
 /// From a pair of another format.
 pub fn repack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let from = i.modifiers.ty(1);
+    let (to, from) = (i.ty(0)?, i.ty(1)?);
     let width = from.bits() / 2;
     let a = l.int(i, 1, from)?;
     let lanes = [0, width].map(|position| {
         let bits = part(l, a, position, width, false);
         let value = float_of(l, format(from), bits);
-        lane(l, i, value)
+        lane(l, i, to, value)
     });
     finish(l, i, lanes)
 }
 
 /// One of the results.
-fn lane(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value) -> Value {
-    let bits = bits_in(l, i, i.modifiers.ty(0), value);
-    or_relu(l, i, bits)
+fn lane(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Value {
+    let bits = bits_in(l, i, to, value);
+    or_relu(l, i, to, bits)
 }
 
-fn or_relu(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Value {
-    if i.modifiers.has("relu") { soft::relu(&mut l.b, format(i.modifiers.ty(0)), bits) } else { bits }
+fn or_relu(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, bits: Value) -> Value {
+    if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, format(to), bits) } else { bits }
 }
 
 fn finish<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, lanes: [Value; N]) -> Result {
-    let to = i.modifiers.ty(0);
+    let to = i.ty(0)?;
     let result = join(l, &lanes, to.bits() / lanes.len() as u32);
     l.set(i, 0, to, result)
 }
@@ -54,7 +56,7 @@ fn finish<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, lanes: [Val
 /// Two numbers take half of the random bits each; f16 uses 13 of them. Four narrow numbers take 16 bits each. Neighbours share the same 16
 /// bits, and the upper neighbour takes them in reverse order.
 pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let to = i.modifiers.ty(0);
+    let to = i.ty(0)?;
     if let Operand::Vector(sources) = l.operand(i, 1) {
         let [a, b, e, f] = sources.as_slice() else {
             return Err(Diagnostic::internal("a conversion of other than four", i.span));
@@ -67,7 +69,7 @@ pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         for (lane, (source, random, position)) in lanes.iter_mut().zip(numbers) {
             let bits = l.source(source, ScalarType::F32)?;
             let random = part(l, random, position, 16, false);
-            *lane = stochastic_lane(l, i, bits, random, 16);
+            *lane = stochastic_lane(l, i, to, bits, random, 16);
         }
         return finish(l, i, lanes);
     }
@@ -77,7 +79,7 @@ pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     for (lane, (index, position)) in lanes.iter_mut().zip([(2, 0), (1, 16)]) {
         let bits = l.int(i, index, ScalarType::F32)?;
         let random = part(l, random, position, width, false);
-        *lane = stochastic_lane(l, i, bits, random, width);
+        *lane = stochastic_lane(l, i, to, bits, random, width);
     }
     finish(l, i, lanes)
 }
@@ -93,17 +95,24 @@ fn middle_swapped(l: &mut Lowering<'_, '_>, word: Value) -> Value {
     l.b.or(outer, middle)
 }
 
-fn stochastic_lane(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value, random: Value, width: u32) -> Value {
-    let overflow = if i.modifiers.has("satfinite") { Overflow::Largest } else { Overflow::Rounded };
+fn stochastic_lane(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    to: ScalarType,
+    bits: Value,
+    random: Value,
+    width: u32,
+) -> Value {
+    let overflow = if i.modifiers.has(Word::Satfinite) { Overflow::Largest } else { Overflow::Rounded };
     let value = float_of(l, SINGLE, bits);
-    let bits = soft::narrow_stochastic(&mut l.b, format(i.modifiers.ty(0)), overflow, random, width, value);
-    or_relu(l, i, bits)
+    let bits = soft::narrow_stochastic(&mut l.b, format(to), overflow, random, width, value);
+    or_relu(l, i, to, bits)
 }
 
 /// `cvt` to `.ue8m0x2`: the exponents of magnitudes, biased as in f32; subnormal numbers have the least exponent,
 /// 2^-127.
 pub fn to_exponents(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let lanes = if i.modifiers.ty(1) == ScalarType::F32 {
+    let lanes = if i.ty(1)? == ScalarType::F32 {
         [l.int(i, 2, ScalarType::F32)?, l.int(i, 1, ScalarType::F32)?]
     } else {
         let pair = l.int(i, 1, ScalarType::Bf16x2)?;
@@ -118,7 +127,7 @@ pub fn to_exponents(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 fn exponent(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Value {
     let magnitude = l.b.magnitude(bits);
     let place = SINGLE.precision - 1;
-    let exponent = if i.modifiers.has("rp") {
+    let exponent = if i.modifiers.has(Word::Rp) {
         let above = l.b.add_const(magnitude, SINGLE.hidden() - 1);
         let rounded = l.b.shr(above, place);
         let least = l.b.i32(1 << (place - 1));
@@ -129,7 +138,7 @@ fn exponent(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Value {
         l.b.shr(magnitude, place)
     };
     let nan = l.b.i32(0xff);
-    let most = if i.modifiers.has("satfinite") { l.b.i32(0xfe) } else { nan };
+    let most = if i.modifiers.has(Word::Satfinite) { l.b.i32(0xfe) } else { nan };
     let is_beyond = l.b.ult(most, exponent);
     let exponent = l.b.select(is_beyond, most, exponent);
     let infinity = l.b.i32(SINGLE.infinity() as u32);

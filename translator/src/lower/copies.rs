@@ -7,6 +7,7 @@ use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// An access of words of 4 bytes.
 const fn words(space: Space) -> Access {
@@ -39,7 +40,7 @@ pub fn device_address(l: &mut Lowering<'_, '_>, i: &Instruction, operand: &Opera
 pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let from = global_address(l, i, 1)?;
-    let size = match (l.operand(i, 2), i.modifiers.has("cg")) {
+    let size = match (l.operand(i, 2), i.modifiers.has(Word::Cg)) {
         (Operand::Imm(16), _) => 16,
         (Operand::Imm(size @ (4 | 8)), false) => *size,
         (_, true) => return Err(Diagnostic::invalid("`cp.async.cg` copies 16 bytes", i.span)),
@@ -167,7 +168,7 @@ pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `cp.async.bulk` from shared to device memory; with `.cp_mask` only the bytes of each 16 whose bits are set in a
 /// mask.
 pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let mask = match (i.modifiers.has("cp_mask"), i.modifiers.has("L2::cache_hint")) {
+    let mask = match (i.modifiers.has(Word::CpMask), i.modifiers.has(Word::L2CacheHint)) {
         (false, _) => None,
         (true, hint) => Some(l.int(i, 3 + usize::from(hint), ScalarType::B16)?),
     };
@@ -215,9 +216,9 @@ fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Valu
 /// `cp.reduce.async.bulk` from shared to device memory, or to shared memory of the cluster, where an mbarrier counts the copy: one relaxed
 /// atomic for each element, or for each pair of 16-bit elements.
 pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let op = atomics::operation(i, ty)?;
-    let barrier = if i.modifiers.has("bulk_group") { None } else { Some(shared_address(l, i, 3)?) };
+    let barrier = if i.modifiers.has(Word::BulkGroup) { None } else { Some(shared_address(l, i, 3)?) };
     let to = if barrier.is_some() { shared_address(l, i, 0)? } else { global_address(l, i, 0)? };
     let from = shared_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;

@@ -6,16 +6,17 @@ use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{Counters, push_constant};
 use crate::ir::{Stmt, Type, Warp, WarpOp};
+use crate::isa::word::Word;
 
 /// `pmevent`: the operand is an event, or with `.mask` a bit for each event.
 pub fn pmevent(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let &Operand::Imm(operand) = l.operand(i, 0) else {
         return Err(Diagnostic::invalid("an event is a constant", i.span));
     };
-    if !i.modifiers.has("mask") && operand >= Counters::COUNT.into() {
+    if !i.modifiers.has(Word::Mask) && operand >= Counters::COUNT.into() {
         return Err(Diagnostic::invalid(format!("{operand} is no event: they are 0 to 15"), i.span));
     }
-    let mask = if i.modifiers.has("mask") { operand } else { 1 << operand };
+    let mask = if i.modifiers.has(Word::Mask) { operand } else { 1 << operand };
     let Some(counters) = l.layout.services.counters else {
         return Err(Diagnostic::internal("an event without counters", i.span));
     };

@@ -8,6 +8,7 @@ use super::integer::product;
 use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::Value;
+use crate::isa::word::Word;
 
 /// `add.cc`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -48,14 +49,14 @@ enum Start {
 }
 
 fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     chain(l, i, start, a, b)
 }
 
 fn difference(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     let inverse = l.b.not(b);
@@ -86,8 +87,8 @@ fn chain(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start, a: Value, b: V
         let again = l.b.ult(result, before);
         out = l.b.or(out, again);
     }
-    if i.modifiers.has("cc") {
+    if i.modifiers.has(Word::Cc) {
         l.b.set(flag, out);
     }
-    l.set(i, 0, i.modifiers.ty(0), result)
+    l.set(i, 0, i.ty(0)?, result)
 }

@@ -5,10 +5,11 @@ use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::Instruction;
 use crate::ir::{Compare, Value};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
 pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let width = ty.bits();
     let a = l.int(i, 1, ty)?;
     let (position, length) = field(l, i, 2, width)?;
@@ -35,7 +36,7 @@ pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `bfi`: inserts the low bits of `a` into `b`.
 pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     let (position, length) = field(l, i, 3, ty.bits())?;
@@ -81,7 +82,7 @@ pub fn bmsk(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `szext`: the low bits of a value, extended by zeros or by their sign.
 pub fn szext(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let length = wrapped(l, i, 2)?;
     let result = if ty.is_signed() {
@@ -100,7 +101,7 @@ pub fn szext(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// An operand that counts bits: modulo 32 under `.wrap`.
 fn wrapped(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
     let value = l.int(i, index, ScalarType::U32)?;
-    Ok(if i.modifiers.has("wrap") { l.b.and_const(value, 31) } else { value })
+    Ok(if i.modifiers.has(Word::Wrap) { l.b.and_const(value, 31) } else { value })
 }
 
 /// `fns`: the position of the n-th set bit from a base on, upwards or (`n` below zero) downwards; all ones if there is

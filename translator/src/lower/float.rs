@@ -7,7 +7,9 @@ use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
+use crate::isa::modifiers::{self, Limit};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// The format of a float type; for a packed type, of each half.
@@ -67,7 +69,7 @@ pub fn each_lane<const N: usize>(
 pub(super) fn operands<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<[Value; N]> {
     let mut operands = [Value(0); N];
     for (operand, index) in operands.iter_mut().zip(1..) {
-        *operand = l.int(i, index, i.modifiers.ty(0))?;
+        *operand = l.int(i, index, i.ty(0)?)?;
     }
     Ok(operands)
 }
@@ -79,7 +81,7 @@ pub(super) fn each_lane_of<const N: usize>(
     operands: [Value; N],
     mut operation: impl FnMut(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
 ) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let format = format(ty);
     if ty == ScalarType::F32x2 {
         let halves = operands.map(|operand| l.b.halves(operand));
@@ -106,13 +108,11 @@ pub(super) fn finished(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format
         SINGLE | DOUBLE => l.b.bits(result),
         narrow => soft::narrow(&mut l.b, narrow, Rounding::NearestEven, Overflow::Rounded, result),
     };
-    let bits = flush_if(l, i.modifiers.has("ftz"), format, bits);
-    if i.modifiers.has("sat") {
-        saturate(l, format, bits)
-    } else if i.modifiers.has("relu") {
-        soft::relu(&mut l.b, format, bits)
-    } else {
-        bits
+    let bits = flush_if(l, i.modifiers.has(Word::Ftz), format, bits);
+    match i.modifiers.limit() {
+        Some(Limit::Sat) => saturate(l, format, bits),
+        Some(Limit::Relu) => soft::relu(&mut l.b, format, bits),
+        None => bits,
     }
 }
 
@@ -163,16 +163,16 @@ fn computed(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) ->
 
 /// The result of an operation, rounded and possibly flushed as the modifiers say.
 fn rounded(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
-    if i.modifiers.has("ftz") { l.b.flushed(rounding(i), operation) } else { l.b.rounded(rounding(i), operation) }
+    if i.modifiers.has(Word::Ftz) { l.b.flushed(rounding(i), operation) } else { l.b.rounded(rounding(i), operation) }
 }
 
 /// The rounding that the modifiers ask for.
 pub fn rounding(i: &Instruction) -> Rounding {
-    match i.modifiers.one_of(&["rz", "rm", "rp"]) {
-        Some("rz") => Rounding::TowardZero,
-        Some("rm") => Rounding::Down,
-        Some(_) => Rounding::Up,
-        None => Rounding::NearestEven,
+    match i.modifiers.rounding() {
+        Some(modifiers::Rounding::Rz) => Rounding::TowardZero,
+        Some(modifiers::Rounding::Rm) => Rounding::Down,
+        Some(modifiers::Rounding::Rp) => Rounding::Up,
+        None | Some(modifiers::Rounding::Rn) => Rounding::NearestEven,
     }
 }
 
@@ -183,7 +183,7 @@ pub(super) fn floats<const N: usize>(
     format: Format,
     operands: [Value; N],
 ) -> [Value; N] {
-    let flush = i.modifiers.has("ftz");
+    let flush = i.modifiers.has(Word::Ftz);
     operands.map(|bits| {
         let bits = flush_if(l, flush, format, bits);
         float_of(l, format, bits)
@@ -201,7 +201,7 @@ fn arithmetic<const N: usize>(
         let operation = operation(l, operands);
         let result = computed(l, i, operation);
         let bits = l.b.bits(result);
-        if i.modifiers.has("sat") { saturate(l, format, bits) } else { bits }
+        if i.modifiers.has(Word::Sat) { saturate(l, format, bits) } else { bits }
     })
 }
 
@@ -256,7 +256,7 @@ pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value;
             l.b.or_nan(result, nan)
         };
         let bits = l.b.bits(result);
-        if i.modifiers.has("sat") { saturate(l, format, bits) } else { bits }
+        if i.modifiers.has(Word::Sat) { saturate(l, format, bits) } else { bits }
     })
 }
 
@@ -279,12 +279,12 @@ fn mixed<const N: usize>(
 ) -> Result {
     let mut operands = [Value(0); N];
     for (operand, index) in operands.iter_mut().zip(1..) {
-        let ty = i.modifiers.ty(usize::from(index <= narrow));
+        let ty = i.ty(usize::from(index <= narrow))?;
         *operand = self::operand(l, i, index, ty, false)?;
     }
     let result = computed(l, i, operation(operands));
     let bits = l.b.bits(result);
-    let bits = if i.modifiers.has("sat") { saturate(l, SINGLE, bits) } else { bits };
+    let bits = if i.modifiers.has(Word::Sat) { saturate(l, SINGLE, bits) } else { bits };
     l.set(i, 0, ScalarType::F32, bits)
 }
 

@@ -5,7 +5,9 @@ use super::float::{each_lane, flush_if, format, or_nan};
 use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::ir::{Binary, Type, Unary, Value};
+use crate::isa::modifiers::FloatClass;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, Format, SINGLE};
 
 /// `abs`
@@ -34,7 +36,7 @@ fn changed_sign(
     change: fn(&mut Lowering<'_, '_>, Format, Value) -> Value,
 ) -> Result {
     each_lane(l, i, |l, format, [a]| {
-        let flushed = flush_if(l, i.modifiers.has("ftz"), format, a);
+        let flushed = flush_if(l, i.modifiers.has(Word::Ftz), format, a);
         let changed = change(l, format, flushed);
         if l.b.type_of(changed) == Type::F32 {
             let result = or_nan(l, changed, &[]);
@@ -57,23 +59,23 @@ pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `testp`
 pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let format = format(ty);
     let bits = l.int(i, 1, ty)?;
     let magnitude = l.b.magnitude(bits);
     let infinity = l.b.constant(carrier(ty), format.infinity());
-    let result = match i.modifiers.one_of(&["finite", "infinite", "number", "notanumber", "normal"]) {
-        Some("finite") => l.b.ult(magnitude, infinity),
-        Some("infinite") => l.b.eq(magnitude, infinity),
-        Some("number") => l.b.ule(magnitude, infinity),
-        Some("notanumber") => l.b.ult(infinity, magnitude),
-        Some("normal") => {
+    let result = match i.required(i.modifiers.float_class())? {
+        FloatClass::Finite => l.b.ult(magnitude, infinity),
+        FloatClass::Infinite => l.b.eq(magnitude, infinity),
+        FloatClass::Number => l.b.ule(magnitude, infinity),
+        FloatClass::Notanumber => l.b.ult(infinity, magnitude),
+        FloatClass::Normal => {
             let finite = l.b.ult(magnitude, infinity);
             let subnormal = is_subnormal(l, format, magnitude);
             let other = l.b.not(subnormal);
             l.b.and(finite, other)
         }
-        _ => is_subnormal(l, format, magnitude),
+        FloatClass::Subnormal => is_subnormal(l, format, magnitude),
     };
     l.set(i, 0, ScalarType::Pred, result)
 }
@@ -99,14 +101,14 @@ pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// A NaN loses against a number unless `.NaN` is given. `.xorsign.abs` compares magnitudes, and the result's sign is the exclusive or of
 /// both signs.
 fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
-    let nan_wins = i.modifiers.has("NaN");
+    let nan_wins = i.modifiers.has(Word::NaN);
     if *l.operand(i, 3) != Operand::Sink {
         return extremum_of_three(l, i, largest);
     }
     each_lane(l, i, |l, format, operands| {
-        let flush = i.modifiers.has("ftz");
+        let flush = i.modifiers.has(Word::Ftz);
         let [a, b] = operands.map(|bits| flush_if(l, flush, format, bits));
-        if !i.modifiers.has("xorsign") {
+        if !i.modifiers.has(Word::Xorsign) {
             return extreme(l, format, largest, nan_wins, a, b);
         }
         let signs = l.b.xor(a, b);
@@ -121,11 +123,11 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
 
 /// Minimum or maximum of three operands; `.abs` takes their magnitudes.
 fn extremum_of_three(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
-    let nan_wins = i.modifiers.has("NaN");
+    let nan_wins = i.modifiers.has(Word::NaN);
     each_lane(l, i, |l, format, operands| {
         let [a, b, c] = operands.map(|bits| {
-            let bits = flush_if(l, i.modifiers.has("ftz"), format, bits);
-            if i.modifiers.has("abs") { soft::magnitude(&mut l.b, format, bits) } else { bits }
+            let bits = flush_if(l, i.modifiers.has(Word::Ftz), format, bits);
+            if i.modifiers.has(Word::Abs) { soft::magnitude(&mut l.b, format, bits) } else { bits }
         });
         let first = extreme(l, format, largest, nan_wins, a, b);
         extreme(l, format, largest, nan_wins, first, c)

@@ -6,7 +6,9 @@ use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Halves, Rounding, Value};
+use crate::isa::modifiers::Limit;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, Format, HALF};
 
 /// `add`
@@ -56,17 +58,17 @@ fn arithmetic_of<const N: usize>(
     operands: [Value; N],
     operation: fn([Value; N]) -> Arithmetic,
 ) -> Result {
-    if format(i.modifiers.ty(0)) == HALF && !i.modifiers.has("ftz") && !i.modifiers.has("oob") {
+    if format(i.ty(0)?) == HALF && !i.modifiers.has(Word::Ftz) && !i.modifiers.has(Word::Oob) {
         return whole(l, i, operands, operation);
     }
     each_lane_of(l, i, operands, |l, format, bits| {
         let operands = floats(l, i, format, bits);
         let mut result = in_single(l, format, operation(operands));
-        if i.modifiers.has("ftz") {
+        if i.modifiers.has(Word::Ftz) {
             result = soft::flush_tiny(&mut l.b, format, Rounding::NearestEven, result);
         }
         let result = finished(l, i, format, result);
-        if i.modifiers.has("oob") { zero_if_out_of_bounds(l, &bits, result) } else { result }
+        if i.modifiers.has(Word::Oob) { zero_if_out_of_bounds(l, &bits, result) } else { result }
     })
 }
 
@@ -77,12 +79,12 @@ fn whole<const N: usize>(
     operands: [Value; N],
     operation: fn([Value; N]) -> Arithmetic,
 ) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let (halves, places) = if is_pair(ty) { (Halves::Both, &[0, 16][..]) } else { (Halves::Low, &[0][..]) };
     let mut result = l.b.half(halves, operation(operands));
-    let clamp = match i.modifiers.one_of(&["sat", "relu"]) {
-        Some("sat") => Some(soft::saturate as fn(&mut _, _, _) -> _),
-        Some(_) => Some(soft::relu as fn(&mut _, _, _) -> _),
+    let clamp = match i.modifiers.limit() {
+        Some(Limit::Sat) => Some(soft::saturate as fn(&mut _, _, _) -> _),
+        Some(Limit::Relu) => Some(soft::relu as fn(&mut _, _, _) -> _),
         None => None,
     };
     if let Some(clamp) = clamp {

@@ -3,7 +3,9 @@
 use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Compare, Type, Unary, Value};
+use crate::isa::modifiers::Part;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// `add`, with `.sat` for s32.
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -16,10 +18,10 @@ pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
-    let result = if i.modifiers.has("sat") { saturating(l, op, a, b) } else { l.b.binary(op, a, b) };
+    let result = if i.modifiers.has(Word::Sat) { saturating(l, op, a, b) } else { l.b.binary(op, a, b) };
     l.set(i, 0, ty, result)
 }
 
@@ -66,7 +68,7 @@ fn extremum(
     choose: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
     [unsigned, signed]: [Binary; 2],
 ) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
     let mut result = if ty.bits() == 64 {
@@ -74,7 +76,7 @@ fn extremum(
     } else {
         l.b.binary(if ty.is_signed() { signed } else { unsigned }, a, b)
     };
-    if i.modifiers.has("relu") {
+    if i.modifiers.has(Word::Relu) {
         result = relu(l, result);
     }
     l.set(i, 0, ty, result)
@@ -93,29 +95,24 @@ pub(super) fn relu(l: &mut Lowering<'_, '_>, value: Value) -> Value {
 
 /// The part of the product that `.lo`, `.hi` or `.wide` names, and the type of the result.
 pub(super) fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(ScalarType, Value)> {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
-    if i.modifiers.has("wide") {
-        let wide = ty.widened().unwrap_or(ty);
-        if ty.bits() == 16 {
-            return Ok((wide, l.b.mul(a, b)));
-        }
-        let extend = if ty.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend };
-        let a = l.b.unary(extend, a);
-        let b = l.b.unary(extend, b);
-        return Ok((wide, l.b.mul(a, b)));
-    }
-    let value = match (i.modifiers.has("hi"), ty.bits()) {
-        (false, _) => l.b.mul(a, b),
-        (true, 16) => {
+    Ok(match i.required(i.modifiers.part())? {
+        Part::Lo => (ty, l.b.mul(a, b)),
+        Part::Hi if ty.bits() == 16 => {
             let wide = l.b.mul(a, b);
-            l.b.shr(wide, 16)
+            (ty, l.b.shr(wide, 16))
         }
-        (true, _) if ty.is_signed() => l.b.mul_high_signed(a, b),
-        (true, _) => l.b.mul_high_unsigned(a, b),
-    };
-    Ok((ty, value))
+        Part::Hi if ty.is_signed() => (ty, l.b.mul_high_signed(a, b)),
+        Part::Hi => (ty, l.b.mul_high_unsigned(a, b)),
+        Part::Wide if ty.bits() == 16 => (i.required(ty.widened())?, l.b.mul(a, b)),
+        Part::Wide => {
+            let extend = if ty.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend };
+            let [a, b] = [a, b].map(|factor| l.b.unary(extend, factor));
+            (i.required(ty.widened())?, l.b.mul(a, b))
+        }
+    })
 }
 
 /// `mul` in `.lo`, `.hi` and `.wide`.
@@ -128,13 +125,13 @@ pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (ty, value) = product(l, i)?;
     let c = l.int(i, 3, ty)?;
-    let result = if i.modifiers.has("sat") { saturating(l, Binary::Add, value, c) } else { l.b.add(value, c) };
+    let result = if i.modifiers.has(Word::Sat) { saturating(l, Binary::Add, value, c) } else { l.b.add(value, c) };
     l.set(i, 0, ty, result)
 }
 
 /// The low or high 32 bits of the 48-bit product of 24-bit factors.
 fn product24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let (narrow, extend) =
         if ty.is_signed() { (Binary::Sar, Unary::SignExtend) } else { (Binary::Shr, Unary::ZeroExtend) };
     let mut factor = |index| -> Result<Value> {
@@ -146,28 +143,28 @@ fn product24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
     let a = factor(1)?;
     let b = factor(2)?;
     let wide = l.b.mul(a, b);
-    let wide = if i.modifiers.has("hi") { l.b.shr(wide, 16) } else { wide };
+    let wide = if i.modifiers.has(Word::Hi) { l.b.shr(wide, 16) } else { wide };
     Ok(l.b.truncate(wide))
 }
 
 /// `mul24`
 pub fn mul24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let value = product24(l, i)?;
-    l.set(i, 0, i.modifiers.ty(0), value)
+    l.set(i, 0, i.ty(0)?, value)
 }
 
 /// `mad24`, with `.hi.sat` for s32.
 pub fn mad24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let value = product24(l, i)?;
     let c = l.int(i, 3, ty)?;
-    let result = if i.modifiers.has("sat") { saturating(l, Binary::Add, value, c) } else { l.b.add(value, c) };
+    let result = if i.modifiers.has(Word::Sat) { saturating(l, Binary::Add, value, c) } else { l.b.add(value, c) };
     l.set(i, 0, ty, result)
 }
 
 /// `sad`: `c + |a - b|`.
 pub fn sad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
     let c = l.int(i, 3, ty)?;
@@ -181,7 +178,7 @@ pub fn sad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `abs`
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let result = magnitude(l, a).0;
     l.set(i, 0, ty, result)
@@ -189,7 +186,7 @@ pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `neg`
 pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let result = l.b.neg(a);
     l.set(i, 0, ty, result)
@@ -216,7 +213,7 @@ pub fn rem(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// Division on magnitudes: SPIR-V leaves signed remainders of negative operands and all division by zero undefined.
 fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
     if ty.is_signed()
@@ -269,7 +266,7 @@ fn divide_by_power(l: &mut Lowering<'_, '_>, a: Value, divisor: i64, quotient: b
 
 /// `popc`
 pub fn popc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let a = l.int(i, 1, i.modifiers.ty(0))?;
+    let a = l.int(i, 1, i.ty(0)?)?;
     let count = match l.b.type_of(a) {
         Type::I64 => {
             let (low, high) = l.b.halves(a);
@@ -297,7 +294,7 @@ pub fn highest_bit(l: &mut Lowering<'_, '_>, value: Value) -> Value {
 
 /// `clz`
 pub fn clz(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let highest = highest_bit(l, a);
     let top = l.b.i32(ty.bits() - 1);
@@ -308,7 +305,7 @@ pub fn clz(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `bfind`, with `.shiftamt`.
 pub fn bfind(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let mut a = l.int(i, 1, ty)?;
     if ty.is_signed() {
         // The highest bit that differs from the sign.
@@ -316,7 +313,7 @@ pub fn bfind(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         a = l.b.xor(a, sign);
     }
     let found = highest_bit(l, a);
-    let result = if i.modifiers.has("shiftamt") {
+    let result = if i.modifiers.has(Word::Shiftamt) {
         let top = l.b.i32(ty.bits() - 1);
         let shift = l.b.sub(top, found);
         let none = l.b.compare_const(Compare::Equal, found, u64::from(u32::MAX));
@@ -329,7 +326,7 @@ pub fn bfind(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `brev`
 pub fn brev(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let result = match carrier(ty) {
         Type::I64 => {

@@ -13,6 +13,7 @@ use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
 use crate::isa::operation::{Action, Operation};
+use crate::isa::word::Word;
 use crate::policy::Policy;
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -217,14 +218,14 @@ fn reads_textures(function: &Function) -> bool {
 /// Whether a function has texture fetches with gradients.
 fn has_gradients(function: &Function) -> bool {
     let action = Action::Compute(Operation::TextureSample);
-    function.instructions().any(|i| i.form.row.action == action && i.modifiers.has("grad"))
+    function.instructions().any(|i| i.form.row.action == action && i.modifiers.has(Word::Grad))
 }
 
 /// Whether a function has sequentially consistent fences with a scope beyond the block.
 fn fences_beyond_block(function: &Function) -> bool {
     function
         .instructions()
-        .any(|i| i.form.row.action == Action::Compute(Operation::FenceSequential) && !i.modifiers.has("cta"))
+        .any(|i| i.form.row.action == Action::Compute(Operation::FenceSequential) && !i.modifiers.has(Word::Cta))
 }
 
 /// The unit of `%total_smem_size` (PTX chapter 10).
@@ -416,7 +417,7 @@ fn takes_param_address(function: &Function) -> bool {
 fn takes_short_address(program: &Program, function: &Function) -> bool {
     function.instructions().any(|i| {
         i.operands.iter().any(|operand| match operand {
-            Operand::AddressOf(base, _) if i.modifiers.ty(0).bits() == 32 => match base {
+            Operand::AddressOf(base, _) if i.modifiers.ty(0).is_some_and(|ty| ty.bits() == 32) => match base {
                 Base::Variable(id) => {
                     let variable = program.variables.get(id.0 as usize);
                     variable.is_some_and(|variable| variable.space == StateSpace::Const)

@@ -5,7 +5,9 @@ use super::lowering::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Binary, Compare, Value};
+use crate::isa::modifiers::{Boolean, Direction, Permutation};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// `and`
 pub fn and(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -23,7 +25,7 @@ pub fn xor(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 fn bitwise(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     let result = l.b.binary(op, a, b);
@@ -32,7 +34,7 @@ fn bitwise(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
 
 /// `not`
 pub fn not(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let result = l.b.not(a);
     l.set(i, 0, ty, result)
@@ -40,7 +42,7 @@ pub fn not(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `cnot`: C's `!a`.
 pub fn cnot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let zero = l.b.is_zero(a);
     let result = l.b.bool_to(carrier(ty), zero);
@@ -49,7 +51,7 @@ pub fn cnot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `shl`
 pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let amount = l.int(i, 2, ScalarType::U32)?;
     let result = shift_left(l, a, amount);
@@ -58,7 +60,7 @@ pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `shr`
 pub fn shr(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let amount = l.int(i, 2, ScalarType::U32)?;
     let result = if ty.is_signed() { shift_right_signed(l, a, amount) } else { shift_right(l, a, amount) };
@@ -70,7 +72,7 @@ pub fn shf(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let low = l.int(i, 1, ScalarType::B32)?;
     let high = l.int(i, 2, ScalarType::B32)?;
     let amount = l.int(i, 3, ScalarType::U32)?;
-    let amount = if i.modifiers.has("wrap") {
+    let amount = if i.modifiers.has(Word::Wrap) {
         l.b.and_const(amount, 31)
     } else {
         let most = l.b.i32(32);
@@ -81,10 +83,9 @@ pub fn shf(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     // word.
     let width = l.b.i32(32);
     let rest = l.b.sub(width, amount);
-    let (main, other) = if i.modifiers.has("l") {
-        (shift_left(l, high, amount), shift_right(l, low, rest))
-    } else {
-        (shift_right(l, low, amount), shift_left(l, high, rest))
+    let (main, other) = match i.required(i.modifiers.direction())? {
+        Direction::L => (shift_left(l, high, amount), shift_right(l, low, rest)),
+        Direction::R => (shift_right(l, low, amount), shift_left(l, high, rest)),
     };
     let result = l.b.or(main, other);
     l.set(i, 0, ScalarType::B32, result)
@@ -101,7 +102,11 @@ pub fn lop3_predicate(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let result = three_inputs(l, i)?;
     let other = l.int(i, 5, ScalarType::Pred)?;
     let any = l.b.is_nonzero(result);
-    let combined = if i.modifiers.has("and") { l.b.and(any, other) } else { l.b.or(any, other) };
+    let combined = match i.required(i.modifiers.boolean())? {
+        Boolean::And => l.b.and(any, other),
+        Boolean::Or => l.b.or(any, other),
+        Boolean::Xor => return Err(i.unexpected(Word::Xor)),
+    };
     let Operand::Pair(pair) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("`lop3` without its destinations", i.span));
     };
@@ -124,21 +129,18 @@ fn truth_table(l: &mut Lowering<'_, '_>, [a, b, c]: [Value; 3], table: u64) -> V
     const B: u64 = 0xcc;
     const C: u64 = 0xaa;
     // Two levels of and, or, xor over the inputs cover what compilers emit; anything else is built by cases of `a`.
-    let ops = [Binary::And, Binary::Or, Binary::Xor];
-    let eval = |op: Binary, x: u64, y: u64| match op {
-        Binary::And => x & y,
-        Binary::Or => x | y,
-        _ => x ^ y,
-    };
+    type Function = fn(u64, u64) -> u64;
+    let ops: [(Binary, Function); 3] =
+        [(Binary::And, |x, y| x & y), (Binary::Or, |x, y| x | y), (Binary::Xor, |x, y| x ^ y)];
     let pairs = [((a, A), (b, B), (c, C)), ((a, A), (c, C), (b, B)), ((b, B), (c, C), (a, A))];
     for (x, y, z) in pairs {
-        for inner in ops {
-            let first = eval(inner, x.1, y.1);
+        for (inner, first_of) in ops {
+            let first = first_of(x.1, y.1);
             if first == table {
                 return l.b.binary(inner, x.0, y.0);
             }
-            for outer in ops {
-                if eval(outer, first, z.1) == table {
+            for (outer, second_of) in ops {
+                if second_of(first, z.1) == table {
                     let first = l.b.binary(inner, x.0, y.0);
                     return l.b.binary(outer, first, z.0);
                 }
@@ -176,7 +178,7 @@ pub fn prmt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let bytes = l.b.join(a, b);
     let mut result = l.b.i32(0);
     for place in 0..4u32 {
-        let byte = match i.modifiers.one_of(&["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]) {
+        let byte = match i.modifiers.permutation() {
             None => {
                 let selector = l.b.shr(control, place * 4);
                 let number = l.b.and_const(selector, 7);
@@ -191,23 +193,23 @@ pub fn prmt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             Some(mode) => {
                 let low = l.b.and_const(control, 3);
                 let number = match mode {
-                    "f4e" => l.b.add_const(low, u64::from(place)),
-                    "b4e" => {
+                    Permutation::F4e => l.b.add_const(low, u64::from(place)),
+                    Permutation::B4e => {
                         let down = l.b.sub_const(low, u64::from(place));
                         l.b.and_const(down, 7)
                     }
-                    "rc8" => low,
-                    "ecl" => {
+                    Permutation::Rc8 => low,
+                    Permutation::Ecl => {
                         let place = l.b.i32(place);
                         let larger = l.b.compare(Compare::LessUnsigned, low, place);
                         l.b.select(larger, place, low)
                     }
-                    "ecr" => {
+                    Permutation::Ecr => {
                         let place = l.b.i32(place);
                         let smaller = l.b.compare(Compare::LessUnsigned, place, low);
                         l.b.select(smaller, place, low)
                     }
-                    _ => {
+                    Permutation::Rc16 => {
                         let half = l.b.and_const(control, 1);
                         let half = l.b.shl(half, 1);
                         l.b.add_const(half, u64::from(place & 1))

@@ -14,6 +14,7 @@ use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// Width of a count of arrivals.
 const COUNT_BITS: u32 = 20;
@@ -70,7 +71,7 @@ pub fn init(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn count_bytes(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
     let bytes = l.int(i, 1, ScalarType::U32)?;
-    if i.modifiers.has("complete_tx") {
+    if i.modifiers.has(Word::CompleteTx) {
         complete(l, address, bytes);
     } else {
         let bytes = positioned(l, bytes);
@@ -94,7 +95,7 @@ fn positioned(l: &mut Lowering<'_, '_>, bytes: Value) -> Value {
 /// `mbarrier.arrive` and `mbarrier.arrive_drop`
 pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 1)?;
-    let expects = i.modifiers.has("expect_tx");
+    let expects = i.modifiers.has(Word::ExpectTx);
     let count = match l.operand(i, 2) {
         Operand::Sink => l.b.i32(1),
         _ if expects => l.b.i32(1),
@@ -102,7 +103,7 @@ pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let count = l.b.zero_extend(count);
     let mut less = count;
-    if i.modifiers.has("arrive_drop") {
+    if i.modifiers.has(Word::ArriveDrop) {
         let dropped = l.b.shl(count, EXPECTED);
         less = l.b.add(less, dropped);
     }
@@ -120,7 +121,7 @@ pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// pending arrivals, so the count doesn't change; the operation only orders the copies.
 pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
-    if i.modifiers.has("noinc") {
+    if i.modifiers.has(Word::Noinc) {
         let less = l.b.i64(u64::MAX);
         change(l, address, less);
     } else {
@@ -172,7 +173,7 @@ pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 1)?;
     let now = l.b.load_one(access(MemoryOrder::Acquire(Scope::Cta)), address);
     let now = phase(l, now);
-    let tested = if i.modifiers.has("parity") {
+    let tested = if i.modifiers.has(Word::Parity) {
         let parity = l.int(i, 2, ScalarType::U32)?;
         l.b.and_const(parity, 1)
     } else {

@@ -2,14 +2,16 @@
 
 use super::frame::ParamSlot;
 use super::lowering::{LINK, Lowering, Result};
-use super::memory_order::order;
+use super::memory_order::{order, required_scope};
 use super::{addresses32, atomics128, cluster, texture};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value};
+use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// The target of an access.
 pub struct Location {
@@ -23,7 +25,7 @@ pub struct Location {
 
 /// `ld` and `ldu`
 pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let Operand::Vector(destinations) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a load without destinations", i.span));
     };
@@ -60,7 +62,7 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `st`
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let Operand::Vector(sources) = l.operand(i, 1) else {
         return Err(Diagnostic::internal("a store without sources", i.span));
     };
@@ -146,7 +148,7 @@ fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
 fn access(i: &Instruction, place: &Location, ty: ScalarType, elements: usize) -> Result<Access> {
     check_size(i, ty, elements, place.space)?;
     let order = order(i, MemoryOrder::Weak);
-    let read_only = place.read_only || i.modifiers.has("nc") || i.form.row.syntax.starts_with("ldu");
+    let read_only = place.read_only || i.modifiers.has(Word::Nc) || i.form.row.syntax.starts_with("ldu");
     let bytes = u8::try_from(element_type(ty).bytes()).unwrap_or(8);
     Ok(Access { space: place.space, bytes, order, read_only })
 }
@@ -161,33 +163,10 @@ fn check_size(i: &Instruction, ty: ScalarType, elements: usize, space: Space) ->
     if !wide && (ty.bits() as usize * elements > 128 || elements > 4 && ty.bits() > 16) {
         return Err(Diagnostic::invalid(format!("a vector of {elements} elements of type {ty}"), i.span));
     }
-    let evicts = i.modifiers.one_of(&["L2::evict_normal", "L2::evict_first", "L2::evict_last"]);
-    match evicts {
-        Some(word) if !wide => Err(Diagnostic::invalid(format!("`.{word}` on less than 256 bits"), i.span)),
+    match i.modifiers.second_cache_eviction() {
+        Some(hint) if !wide => Err(Diagnostic::invalid(format!("`{}` on less than 256 bits", hint.word()), i.span)),
         _ => Ok(()),
     }
-}
-
-/// The space that the modifiers name; `None` for a generic access.
-fn named_space(i: &Instruction) -> Option<StateSpace> {
-    let spaces = [
-        "global",
-        "shared",
-        "shared::cta",
-        "shared::cluster",
-        "local",
-        "const",
-        "param",
-        "param::entry",
-        "param::func",
-    ];
-    Some(match i.modifiers.one_of(&spaces)? {
-        "global" => StateSpace::Global,
-        "shared" | "shared::cta" | "shared::cluster" => StateSpace::Shared,
-        "local" => StateSpace::Local,
-        "const" => StateSpace::Const,
-        _ => StateSpace::Param,
-    })
 }
 
 /// The place that memory operand number `index` means.
@@ -195,7 +174,8 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     let Operand::Address(base, offset) = *l.operand(i, index) else {
         return Err(Diagnostic::internal("an access without an address", i.span));
     };
-    let named = named_space(i);
+    // Without a space, the address is a generic one.
+    let named = i.modifiers.space().map(AddressSpace::state_space);
     let space = match base {
         Base::Variable(id) => {
             let declared = l.program.variables.get(id.0 as usize).map(|variable| variable.space);
@@ -215,7 +195,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         Some(StateSpace::Shared) => (Space::Shared, false),
         Some(StateSpace::Local) => (Space::Local, false),
         // The address may be of the function's own parameter, which lies in local memory, or of a kernel parameter.
-        Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has("param::entry") => match base {
+        Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has(Word::ParamEntry) => match base {
             Base::Reg(register) if l.register_type(register).bits() == 32 => (Space::Local, false),
             _ => (Space::Generic, false),
         },
@@ -322,7 +302,9 @@ pub fn handle(l: &mut Lowering<'_, '_>, param: ParamId) -> Result<Value> {
 /// Parameter number and offset of a memory operand that names a `.param` variable.
 fn param_operand(l: &Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Option<(usize, i64)>> {
     match l.operand(i, index) {
-        Operand::Address(Base::Param(_), _) if named_space(i).is_some_and(|named| named != StateSpace::Param) => {
+        Operand::Address(Base::Param(_), _)
+            if i.modifiers.space().is_some_and(|named| named.state_space() != StateSpace::Param) =>
+        {
             Err(other_space(i))
         }
         Operand::Address(Base::Param(param), offset) => Ok(Some((param.0 as usize, *offset))),
@@ -446,7 +428,7 @@ fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: 
 ///
 /// Acquire-only and release-only fences do both here. Proxy fences order all memory too, since there are no separate proxies here.
 pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    l.b.fence(fence_scope(i));
+    l.b.fence(required_scope(i)?);
     Ok(())
 }
 
@@ -456,7 +438,7 @@ pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// acquires what those before it have released. Take two fences, each between a store and a load of what the other
 /// thread stores: one of them comes first, so at least one load sees the other thread's store.
 pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let scope = fence_scope(i);
+    let scope = required_scope(i)?;
     let (space, address) = if scope == Scope::Cta {
         let function = &mut *l.b.function;
         let word = match function.fence_word {
@@ -476,13 +458,4 @@ pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let access = Access { space, bytes: 4, order: MemoryOrder::AcquireRelease(scope), read_only: false };
     l.b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand, compare: None });
     Ok(())
-}
-
-/// The scope of a fence.
-fn fence_scope(i: &Instruction) -> Scope {
-    match i.modifiers.one_of(&["cta", "cluster", "gl", "gpu", "sys"]) {
-        Some("cta") => Scope::Cta,
-        Some("sys") => Scope::System,
-        _ => Scope::Device,
-    }
 }

@@ -8,7 +8,7 @@ use crate::isa::types::ScalarType;
 
 /// `mov`
 pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     scalar_or_vector(l, i)?;
     let value = match l.operand(i, 1) {
         Operand::Vector(parts) => pack(l, ty, parts)?,
@@ -22,7 +22,7 @@ pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `mov` of vectors, element by element. All elements are read before any is written: `mov.v2.b32 {a, b}, {b, a};`
 pub fn mov_vector(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let (Operand::Vector(destinations), Operand::Vector(sources)) = (l.operand(i, 0), l.operand(i, 1)) else {
         return Err(Diagnostic::invalid("`mov` needs two vectors here", i.span));
     };

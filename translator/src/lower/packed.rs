@@ -5,7 +5,9 @@ use super::integer::{clamp_signed, less, maximum, minimum, relu};
 use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Compare, Value};
+use crate::isa::modifiers::PackedInteger;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// The part of a word from bit `position` on, extended to 32 bits by zeros or by its sign.
 pub(super) fn part(l: &mut Lowering<'_, '_>, word: Value, position: u32, bits: u32, signed: bool) -> Value {
@@ -49,7 +51,7 @@ fn pairwise(
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
 ) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let signed = ty == ScalarType::S16x2;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
@@ -57,7 +59,7 @@ fn pairwise(
         let a = part(l, a, position, 16, signed);
         let b = part(l, b, position, 16, signed);
         let result = operation(l, less(signed), a, b);
-        if i.modifiers.has("relu") { relu(l, result) } else { result }
+        if i.modifiers.has(Word::Relu) { relu(l, result) } else { result }
     });
     let result = join(l, &halves, 16);
     l.set(i, 0, ty, result)
@@ -65,7 +67,7 @@ fn pairwise(
 
 /// `dp4a`: the products of four pairs of bytes, added to `c`.
 pub fn dp4a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let signs = [0, 1].map(|index| i.modifiers.ty(index).is_signed());
+    let signs = [i.ty(0)?.is_signed(), i.ty(1)?.is_signed()];
     let a = l.int(i, 1, ScalarType::B32)?;
     let b = l.int(i, 2, ScalarType::B32)?;
     let c = l.int(i, 3, ScalarType::B32)?;
@@ -81,8 +83,8 @@ pub fn dp4a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `dp2a`: the products of two half-words of `a` and two bytes of `b`, added to `c`.
 pub fn dp2a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let first = if i.modifiers.has("hi") { 2 } else { 0 };
-    let (a_signed, b_signed) = (i.modifiers.ty(0).is_signed(), i.modifiers.ty(1).is_signed());
+    let first = if i.modifiers.has(Word::Hi) { 2 } else { 0 };
+    let (a_signed, b_signed) = (i.ty(0)?.is_signed(), i.ty(1)?.is_signed());
     let a = l.int(i, 1, ScalarType::B32)?;
     let b = l.int(i, 2, ScalarType::B32)?;
     let mut sum = l.int(i, 3, ScalarType::B32)?;
@@ -97,9 +99,14 @@ pub fn dp2a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `cvt.pack`: two numbers saturated to a narrow type, `b` lowest, then `a`, then the low bits of `c`.
 pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (bits, signed) = match i.modifiers.one_of(&["u2", "s2", "u4", "s4", "u8", "s8"]) {
-        Some(name) => (name[1..].parse().unwrap_or(16), name.starts_with('s')),
-        None => (16, i.modifiers.ty(0).is_signed()),
+    let (bits, signed) = match i.modifiers.packed_integer() {
+        Some(PackedInteger::U2) => (2, false),
+        Some(PackedInteger::S2) => (2, true),
+        Some(PackedInteger::U4) => (4, false),
+        Some(PackedInteger::S4) => (4, true),
+        Some(PackedInteger::U8) => (8, false),
+        Some(PackedInteger::S8) => (8, true),
+        None => (16, i.ty(0)?.is_signed()),
     };
     let (low, high) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
     let mut narrow = |index| -> Result<Value> {

@@ -11,6 +11,7 @@ use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables};
 use crate::ir::MemoryOrder;
 use crate::isa::operation::{Action, Effects, Operation};
+use crate::isa::word::Word;
 use crate::legalize::TABLE_BYTES;
 use crate::policy::Policy;
 
@@ -101,8 +102,8 @@ fn accesses_as_one(instruction: &Instruction, bytes: u32) -> bool {
     let effects = form.row.action.effects();
     if form.row.action == Action::Compute(Operation::TensorReduce) {
         // The tensor map has the element type. Only 32-bit types have `.inc` and `.dec`.
-        return bytes <= 8 && !modifiers.has("inc") && !modifiers.has("dec");
+        return bytes <= 8 && !modifiers.has(Word::Inc) && !modifiers.has(Word::Dec);
     }
     let as_one = effects.atomic || effects.ordered && order(instruction, MemoryOrder::Weak) != MemoryOrder::Weak;
-    as_one && modifiers.types.iter().any(|ty| ty.bytes() >= bytes && (ty.bytes() > 8 || !modifiers.has("shared")))
+    as_one && modifiers.types.iter().any(|ty| ty.bytes() >= bytes && (ty.bytes() > 8 || !modifiers.has(Word::Shared)))
 }

@@ -4,11 +4,12 @@
 use super::integer::{maximum, minimum};
 use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
-use super::video::range;
+use super::video::{SignedComparison, range, signed_comparison};
 use crate::decode::program::{Instruction, Operand, Selected};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Type, Value};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// `vadd2`, `vadd4`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -53,15 +54,16 @@ pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `vset2`, `vset4`: 1 where the comparison holds, else 0.
 pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let types = [ScalarType::U32, i.modifiers.ty(0), i.modifiers.ty(1)];
+    let types = [ScalarType::U32, i.ty(0)?, i.ty(1)?];
+    let comparison = signed_comparison(i)?;
     simd(l, i, types, |l, a, b| {
-        let holds = match i.modifiers.one_of(&["eq", "ne", "lt", "le", "gt"]) {
-            Some("eq") => l.b.eq(a, b),
-            Some("ne") => l.b.ne(a, b),
-            Some("lt") => l.b.slt(a, b),
-            Some("le") => l.b.sle(a, b),
-            Some(_) => l.b.slt(b, a),
-            None => l.b.sle(b, a),
+        let holds = match comparison {
+            SignedComparison::Eq => l.b.eq(a, b),
+            SignedComparison::Ne => l.b.ne(a, b),
+            SignedComparison::Lt => l.b.slt(a, b),
+            SignedComparison::Le => l.b.sle(a, b),
+            SignedComparison::Gt => l.b.slt(b, a),
+            SignedComparison::Ge => l.b.sle(b, a),
         };
         l.b.bool_to(Type::I32, holds)
     })
@@ -72,7 +74,7 @@ fn three_types(
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, Value, Value) -> Value,
 ) -> Result {
-    simd(l, i, [0, 1, 2].map(|index| i.modifiers.ty(index)), operation)
+    simd(l, i, [i.ty(0)?, i.ty(1)?, i.ty(2)?], operation)
 }
 
 /// The common part of all these instructions. Operations get parts extended to 32 bits, so that nothing overflows and
@@ -103,7 +105,7 @@ fn simd(
             let a = element(l, a, a_type);
             let b = element(l, b, b_type);
             let value = operation(l, a, b);
-            if i.modifiers.has("sat") {
+            if i.modifiers.has(Word::Sat) {
                 let (low, _) = range(bits, ty.is_signed());
                 clamp(l, value, bits, low)
             } else {
@@ -114,7 +116,7 @@ fn simd(
 
     let mask = numbers(d, own(0));
     let c = l.register(c.register);
-    let result = if i.modifiers.has("add") {
+    let result = if i.modifiers.has(Word::Add) {
         (0..).zip(results).filter(|(lane, _)| mask.contains(lane)).fold(c, |sum, (_, value)| l.b.add(sum, value))
     } else {
         let merged: Vec<Value> = (0..)

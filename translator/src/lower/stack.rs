@@ -23,7 +23,7 @@ fn stack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(Var, u32)> {
 
 /// `alloca`
 pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let align = match l.operand(i, 2) {
         Operand::Sink => LEAST_ALIGN,
         Operand::Imm(align) if align.is_power_of_two() && *align <= MOST_ALIGN => LEAST_ALIGN.max(*align),
@@ -62,7 +62,7 @@ pub fn save(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `stackrestore`
 pub fn restore(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (used, start) = stack(l, i)?;
-    let top = l.int(i, 0, i.modifiers.ty(0))?;
+    let top = l.int(i, 0, i.ty(0)?)?;
     let top = l.narrow(top);
     let bytes = l.b.sub_const(top, start.into());
     l.b.set(used, bytes);
@@ -70,7 +70,7 @@ pub fn restore(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 fn set_address(l: &mut Lowering<'_, '_>, i: &Instruction, offset: Value) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let address = if ty.bits() == 64 { l.b.zero_extend(offset) } else { offset };
     l.set(i, 0, ty, address)
 }

@@ -12,7 +12,9 @@ use super::packed::part;
 use crate::decode::program::{Instruction, Operand, Parts, Selected};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Type, Value};
+use crate::isa::modifiers::{Comparison, Operator, Scale};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// `vadd`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -44,7 +46,7 @@ pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `vshl`
 pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let wrap = i.modifiers.has("wrap");
+    let wrap = i.modifiers.has(Word::Wrap);
     three_types(l, i, Kind::Shift, |l, a, b| {
         let amount = shift_amount(l, b, wrap);
         l.b.shl_by(a, amount)
@@ -53,7 +55,7 @@ pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `vshr`
 pub fn shr(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let wrap = i.modifiers.has("wrap");
+    let wrap = i.modifiers.has(Word::Wrap);
     three_types(l, i, Kind::Shift, |l, a, b| {
         let amount = shift_amount(l, b, wrap);
         l.b.sar_by(a, amount)
@@ -72,22 +74,54 @@ fn shift_amount(l: &mut Lowering<'_, '_>, by: Value, wrap: bool) -> Value {
 
 /// `vset`: 1 where the comparison holds, else 0. The operand `c` has the signedness of `a`.
 pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let types = [i.modifiers.ty(0), i.modifiers.ty(0), i.modifiers.ty(1)];
+    let types = [i.ty(0)?, i.ty(0)?, i.ty(1)?];
+    let comparison = signed_comparison(i)?;
     scalar(l, i, types, Kind::Other, |l, a, b| {
-        let holds = compare(l, i, a, b);
+        let holds = compare(l, comparison, a, b);
         l.b.bool_to(Type::I64, holds)
     })
 }
 
-fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, a: Value, b: Value) -> Value {
-    let operator = i.modifiers.one_of(&["eq", "ne", "lt", "le", "gt", "ge"]);
-    let holds = match operator {
-        Some("eq") => l.b.eq(a, b),
-        Some("ne") => l.b.ne(a, b),
-        Some("lt" | "ge") => l.b.compare(Compare::LessSigned, a, b),
-        _ => l.b.compare(Compare::LessSigned, b, a),
-    };
-    if matches!(operator, Some("le" | "ge")) { l.b.not(holds) } else { holds }
+/// A comparison of signed numbers.
+#[derive(Clone, Copy)]
+pub(super) enum SignedComparison {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// The comparison that the modifiers name.
+pub(super) fn signed_comparison(i: &Instruction) -> Result<SignedComparison> {
+    use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Hi, Hs, Le, Leu, Lo, Ls, Lt, Ltu, Nan, Ne, Neu, Num};
+    match i.required(i.modifiers.comparison())? {
+        Eq => Ok(SignedComparison::Eq),
+        Ne => Ok(SignedComparison::Ne),
+        Lt => Ok(SignedComparison::Lt),
+        Le => Ok(SignedComparison::Le),
+        Gt => Ok(SignedComparison::Gt),
+        Ge => Ok(SignedComparison::Ge),
+        other @ (Lo | Ls | Hi | Hs | Equ | Neu | Ltu | Leu | Gtu | Geu | Num | Nan) => Err(i.unexpected(other.word())),
+    }
+}
+
+fn compare(l: &mut Lowering<'_, '_>, comparison: SignedComparison, a: Value, b: Value) -> Value {
+    match comparison {
+        SignedComparison::Eq => l.b.eq(a, b),
+        SignedComparison::Ne => l.b.ne(a, b),
+        SignedComparison::Lt => l.b.compare(Compare::LessSigned, a, b),
+        SignedComparison::Gt => l.b.compare(Compare::LessSigned, b, a),
+        SignedComparison::Le => {
+            let greater = l.b.compare(Compare::LessSigned, b, a);
+            l.b.not(greater)
+        }
+        SignedComparison::Ge => {
+            let less = l.b.compare(Compare::LessSigned, a, b);
+            l.b.not(less)
+        }
+    }
 }
 
 /// The kinds of operation that saturation and a second operation treat differently.
@@ -153,7 +187,7 @@ fn three_types(
     kind: Kind,
     operation: impl FnOnce(&mut Lowering<'_, '_>, Value, Value) -> Value,
 ) -> Result {
-    scalar(l, i, [0, 1, 2].map(|index| i.modifiers.ty(index)), kind, operation)
+    scalar(l, i, [i.ty(0)?, i.ty(1)?, i.ty(2)?], kind, operation)
 }
 
 /// The common part of all instructions but `vmad`. The types are those of the destination (and of `c`) and of the
@@ -165,6 +199,7 @@ fn scalar(
     kind: Kind,
     operation: impl FnOnce(&mut Lowering<'_, '_>, Value, Value) -> Value,
 ) -> Result {
+    use Operator::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};
     let Operand::Video(selected) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a video instruction without a destination", i.span));
     };
@@ -172,24 +207,24 @@ fn scalar(
     let a = source(l, i, 1, a_type)?;
     let b = source(l, i, 2, b_type)?;
     let mut value = operation(l, a, b);
-    if i.modifiers.has("sat") {
+    if i.modifiers.has(Word::Sat) {
         let bits = parts.as_ref().map(|parts| parts.bits);
         value = saturate(l, value, kind, bits, ty.is_signed());
     }
-    let second = i.modifiers.one_of(&["add", "min", "max"]);
-    let result = match (second, parts, i.operands.len() > 3) {
+    let result = match (i.modifiers.operator(), parts, i.operands.len() > 3) {
         (None, None, false) => l.b.truncate(value),
         (Some(second), None, true) => {
             let c = source(l, i, 3, ty)?;
             // Sums and saturated shifts are words by now. They are sign-extended even if their type is unsigned.
-            if kind == Kind::Sum || kind == Kind::Shift && i.modifiers.has("sat") {
+            if kind == Kind::Sum || kind == Kind::Shift && i.modifiers.has(Word::Sat) {
                 let word = l.b.truncate(value);
                 value = l.b.sign_extend(word);
             }
             let bits = match second {
-                "add" => l.b.add(value, c),
-                "min" => minimum(l, less(ty.is_signed()), value, c),
-                _ => maximum(l, less(ty.is_signed()), value, c),
+                Add => l.b.add(value, c),
+                Min => minimum(l, less(ty.is_signed()), value, c),
+                Max => maximum(l, less(ty.is_signed()), value, c),
+                Inc | Dec | And | Or | Xor | Exch | Cas => return Err(i.unexpected(second.word())),
             };
             l.b.truncate(bits)
         }
@@ -223,7 +258,7 @@ fn merge(l: &mut Lowering<'_, '_>, parts: &Parts, value: Value, c: Value) -> Val
 
 /// `vmad`: `a * b + c`, with one operand negated or with one added, then shifted right and saturated.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (a_type, b_type) = (i.modifiers.ty(1), i.modifiers.ty(2));
+    let (a_type, b_type) = (i.ty(1)?, i.ty(2)?);
     let negated = |index| matches!(l.operand(i, index), Operand::Video(selected) if selected.negated);
     let minus_product = negated(1) != negated(2);
     let minus_c = negated(3);
@@ -246,18 +281,18 @@ pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         (_, true) => l.b.sub(product, c),
         _ => l.b.add(product, c),
     };
-    if i.modifiers.has("po") {
+    if i.modifiers.has(Word::Po) {
         sum = l.b.add_const(sum, 1);
     }
-    let scale = match i.modifiers.one_of(&["shr7", "shr15"]) {
-        Some("shr7") => 7,
-        Some(_) => 15,
+    let scale = match i.modifiers.scale() {
+        Some(Scale::Shr7) => 7,
+        Some(Scale::Shr15) => 15,
         None => 0,
     };
     if scale > 0 {
         sum = if signed { l.b.sar(sum, scale) } else { l.b.shr(sum, scale) };
     }
-    if i.modifiers.has("sat") {
+    if i.modifiers.has(Word::Sat) {
         let (low, high) = range(32, signed);
         sum = clamp_signed(l, sum, low, high);
     }

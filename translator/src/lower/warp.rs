@@ -5,15 +5,17 @@ use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Reduction, Shuffle, Stmt, Type, Value, Vote, Warp, WarpOp};
+use crate::isa::modifiers::{self, Operator};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, SINGLE};
 
 /// `vote.all`, `.any` and `.uni`
 pub fn vote(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let vote = match i.modifiers.one_of(&["all", "any"]) {
-        Some("all") => Vote::All,
-        Some(_) => Vote::Any,
-        None => Vote::Uniform,
+    let vote = match i.required(i.modifiers.vote())? {
+        modifiers::Vote::All => Vote::All,
+        modifiers::Vote::Any => Vote::Any,
+        modifiers::Vote::Uni => Vote::Uniform,
     };
     let predicate = l.int(i, 1, ScalarType::Pred)?;
     let [result] = operation(l, i, 2, WarpOp::Vote(vote, predicate), [Type::Bool])?;
@@ -29,11 +31,11 @@ pub fn ballot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `shfl`
 pub fn shfl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let mode = match i.modifiers.one_of(&["up", "down", "bfly"]) {
-        Some("up") => Shuffle::Up,
-        Some("down") => Shuffle::Down,
-        Some(_) => Shuffle::Butterfly,
-        None => Shuffle::Index,
+    let mode = match i.required(i.modifiers.shuffle())? {
+        modifiers::Shuffle::Up => Shuffle::Up,
+        modifiers::Shuffle::Down => Shuffle::Down,
+        modifiers::Shuffle::Bfly => Shuffle::Butterfly,
+        modifiers::Shuffle::Idx => Shuffle::Index,
     };
     let value = l.int(i, 1, ScalarType::B32)?;
     let lane = l.int(i, 2, ScalarType::U32)?;
@@ -44,30 +46,33 @@ pub fn shfl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `match.any.sync`
 pub fn match_any(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let value = l.int(i, 1, i.modifiers.ty(0))?;
+    let value = l.int(i, 1, i.ty(0)?)?;
     let [result] = operation(l, i, 2, WarpOp::MatchAny(value), [Type::I32])?;
     l.set(i, 0, ScalarType::B32, result)
 }
 
 /// `match.all.sync`
 pub fn match_all(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let value = l.int(i, 1, i.modifiers.ty(0))?;
+    let value = l.int(i, 1, i.ty(0)?)?;
     let results = operation(l, i, 2, WarpOp::MatchAll(value), [Type::I32, Type::Bool])?;
     set_pair(l, i, results)
 }
 
 /// `redux.sync`
 pub fn redux(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let signed = i.modifiers.ty(0).is_signed();
-    let reduction = match (i.modifiers.one_of(&["min", "max", "and", "or", "xor"]), signed) {
-        (Some("min"), false) => Reduction::MinUnsigned,
-        (Some("min"), true) => Reduction::MinSigned,
-        (Some("max"), false) => Reduction::MaxUnsigned,
-        (Some("max"), true) => Reduction::MaxSigned,
-        (Some("and"), _) => Reduction::And,
-        (Some("or"), _) => Reduction::Or,
-        (Some(_), _) => Reduction::Xor,
-        (None, _) => Reduction::Add,
+    let signed = i.ty(0)?.is_signed();
+    let reduction = match (i.required(i.modifiers.operator())?, signed) {
+        (Operator::Add, _) => Reduction::Add,
+        (Operator::Min, false) => Reduction::MinUnsigned,
+        (Operator::Min, true) => Reduction::MinSigned,
+        (Operator::Max, false) => Reduction::MaxUnsigned,
+        (Operator::Max, true) => Reduction::MaxSigned,
+        (Operator::And, _) => Reduction::And,
+        (Operator::Or, _) => Reduction::Or,
+        (Operator::Xor, _) => Reduction::Xor,
+        (other @ (Operator::Inc | Operator::Dec | Operator::Exch | Operator::Cas), _) => {
+            return Err(i.unexpected(other.word()));
+        }
     };
     let value = l.int(i, 1, ScalarType::B32)?;
     let [result] = operation(l, i, 2, WarpOp::Reduce(reduction, value), [Type::I32])?;
@@ -77,11 +82,11 @@ pub fn redux(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `redux.sync` on f32: as an integer reduction on keys. A number's key is its bits, with the order of negative numbers reversed. NaNs get
 /// a key at the end where they lose, or with `.NaN` win.
 pub fn redux_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let smallest = i.modifiers.has("min");
+    let smallest = i.modifiers.has(Word::Min);
     let bits = l.int(i, 1, ScalarType::F32)?;
-    let bits = if i.modifiers.has("abs") { l.b.magnitude(bits) } else { bits };
+    let bits = if i.modifiers.has(Word::Abs) { l.b.magnitude(bits) } else { bits };
     let is_nan = soft::is_nan(&mut l.b, SINGLE, bits);
-    let end = if smallest == i.modifiers.has("NaN") { 1 << 31 } else { i32::MAX as u32 };
+    let end = if smallest == i.modifiers.has(Word::NaN) { 1 << 31 } else { i32::MAX as u32 };
     let end = l.b.i32(end);
     let key = turned_round(l, bits);
     let key = l.b.select(is_nan, end, key);

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::decode::program::{Instruction, Item, Label, Operand};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// A basic block, and where control goes after it.
 #[derive(Debug, Default)]
@@ -107,14 +108,13 @@ fn goes_on(action: Action) -> bool {
 /// Whether an instruction of straight-line code becomes code with branches, unless it is dead.
 fn is_expanded(instruction: &Instruction) -> bool {
     let Action::Compute(operation) = instruction.form.row.action else { return false };
-    let ty = instruction.modifiers.ty(0);
     match operation {
-        Operation::IntegerDiv | Operation::IntegerRem => ty != ScalarType::U32,
-        Operation::Bfind => ty.bits() == 64,
+        Operation::IntegerDiv | Operation::IntegerRem => instruction.modifiers.ty(0) != Some(ScalarType::U32),
+        Operation::Bfind => is_long(instruction),
         Operation::Fence | Operation::FenceSequential | Operation::Pmevent => true,
         Operation::Vote | Operation::Ballot => instruction.guard.is_some(),
         _ => {
-            let accesses = instruction.form.accesses_memory() && !instruction.modifiers.has("param");
+            let accesses = instruction.form.accesses_memory() && !instruction.modifiers.has(Word::Param);
             instruction.guard.is_some() && accesses || calls(instruction)
         }
     }
@@ -124,10 +124,15 @@ fn is_expanded(instruction: &Instruction) -> bool {
 pub(super) fn calls(instruction: &Instruction) -> bool {
     let Action::Compute(operation) = instruction.form.row.action else { return false };
     match operation {
-        Operation::IntegerDiv | Operation::IntegerRem => instruction.modifiers.ty(0).bits() == 64,
+        Operation::IntegerDiv | Operation::IntegerRem => is_long(instruction),
         Operation::FloatDiv | Operation::FloatRcp | Operation::FloatSqrt | Operation::ApproximateRsqrtDouble => true,
         _ => false,
     }
+}
+
+/// Whether an instruction computes in 64 bits.
+fn is_long(instruction: &Instruction) -> bool {
+    instruction.modifiers.ty(0).is_some_and(|ty| ty.bits() == 64)
 }
 
 /// Makes blocks of runs. One that only one other goes to, and that always, is the same block.

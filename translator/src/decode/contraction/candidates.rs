@@ -3,6 +3,7 @@
 use crate::decode::program::{Instruction, Operand};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// What must be the same of a product and a sum: the type, and whether subnormal numbers are flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +16,16 @@ pub(super) struct Kind {
 fn kind(instruction: &Instruction) -> Option<Kind> {
     use ScalarType::{Bf16, Bf16x2, F16, F16x2, F32, F64};
     let modifiers = &instruction.modifiers;
-    let ty = modifiers.ty(0);
-    let rounds = modifiers.one_of(&["rn", "rz", "rm", "rp"]).is_some();
-    let fused = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64) && !rounds;
-    fused.then(|| Kind { ty, flushes: modifiers.has("ftz") })
+    let ty = modifiers.ty(0)?;
+    let fused = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64) && modifiers.rounding().is_none();
+    fused.then(|| Kind { ty, flushes: modifiers.has(Word::Ftz) })
 }
 
 /// The kind of a product that may be fused.
 pub(super) fn product(instruction: &Instruction) -> Option<Kind> {
     let Action::Compute(Operation::FloatMul | Operation::HalfMul) = instruction.form.row.action else { return None };
     let constant = instruction.operands.iter().skip(1).all(|operand| matches!(operand, Operand::Imm(_)));
-    let apart = instruction.guard.is_some() || instruction.modifiers.has("sat") || constant;
+    let apart = instruction.guard.is_some() || instruction.modifiers.has(Word::Sat) || constant;
     kind(instruction).filter(|_| !apart)
 }
 

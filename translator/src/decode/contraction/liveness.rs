@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::blocks::{Block, calls};
 use super::operands::visit;
 use crate::decode::program::{Instruction, Item, Reg};
+use crate::isa::modifiers::Order;
 use crate::isa::operation::{Action, Effects, Operation};
 
 /// Most registers times blocks that are looked at. In larger functions everything counts as read later.
@@ -119,8 +120,10 @@ impl Liveness {
 fn only_computes(instruction: &Instruction) -> bool {
     let Action::Compute(operation) = instruction.form.row.action else { return false };
     let writes = instruction.form.is_destination(0);
-    let ordered = matches!(operation, Operation::Load)
-        && instruction.modifiers.one_of(&["volatile", "relaxed", "acquire"]).is_some();
+    let ordered = match instruction.modifiers.order() {
+        Some(Order::Volatile | Order::Mmio | Order::Relaxed | Order::Acquire) => operation == Operation::Load,
+        None | Some(Order::Weak | Order::Release | Order::AcqRel) => false,
+    };
     let memory = instruction.form.accesses_memory() && operation != Operation::Load;
     let effects = Effects { ordered: false, ..operation.effects() };
     effects == Effects::default() && writes && !memory && !ordered && !calls(instruction)

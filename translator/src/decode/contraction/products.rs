@@ -9,6 +9,7 @@ use super::operands::visit;
 use crate::decode::program::{Base, Instruction, Item, Operand, Reg};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 
 /// A product that may be fused.
 #[derive(Debug)]
@@ -307,15 +308,15 @@ fn is_copy(instruction: &Instruction, kind: Kind) -> bool {
 /// Whether an instruction negates a product of a kind that it gets besides a constant, if it does no more than copy or negate it.
 fn negation(instruction: &Instruction, kind: Kind, constant: Option<u64>) -> Option<bool> {
     let Action::Compute(operation) = instruction.form.row.action else { return None };
-    let ty = instruction.modifiers.ty(0);
-    let like = ty == kind.ty && (kind.flushes || !instruction.modifiers.has("ftz"));
+    let ty = instruction.modifiers.ty(0)?;
+    let like = ty == kind.ty && (kind.flushes || !instruction.modifiers.has(Word::Ftz));
     if instruction.guard.is_some() {
         return None;
     }
     match (operation, constant) {
         (Operation::Mov, None) if ty.bits() == kind.ty.bits() => Some(false),
         (Operation::FloatNeg, None) if like && ty != ScalarType::Bf16x2 => Some(true),
-        (Operation::FloatMul, Some(factor)) if like && !instruction.modifiers.has("sat") => match (ty, factor) {
+        (Operation::FloatMul, Some(factor)) if like && !instruction.modifiers.has(Word::Sat) => match (ty, factor) {
             (ScalarType::F32, 0x3f80_0000) | (ScalarType::F64, 0x3ff0_0000_0000_0000) => Some(false),
             (ScalarType::F32, 0xbf80_0000) | (ScalarType::F64, 0xbff0_0000_0000_0000) => Some(true),
             _ => None,

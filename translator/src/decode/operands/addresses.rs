@@ -1,12 +1,12 @@
 //! Operands that are addresses: of memory, of variables as values, and of tensors with coordinates.
 
-use super::{Result, dimensions};
+use super::Result;
 use crate::ast;
 use crate::decode::function::FunctionDecoder;
 use crate::decode::program::{Base, Operand};
 use crate::decode::scope::Symbol;
 use crate::diagnostic::Diagnostic;
-use crate::isa::table::Modifiers;
+use crate::isa::modifiers::Modifiers;
 use crate::isa::types::{Class, ScalarType};
 
 impl<'s> FunctionDecoder<'_, 's> {
@@ -111,7 +111,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let [coordinates] = more.as_slice() else { return refuse() };
         let plain = ast::Operand::Address { base: base.clone(), offset: *offset, more: Vec::new(), span: *span };
         let mut parts = vec![self.address(&plain)?];
-        let count = dimensions(modifiers);
+        let count = super::dimensions(modifiers, operand)?;
         let Operand::Vector(coordinates) = self.vector(coordinates, ScalarType::S32, ScalarType::fits, count, false)?
         else {
             return refuse();

@@ -1,34 +1,24 @@
 //! Operands of `tex`, `tld4` and surface instructions: what names a texture, sampler or surface, and vectors of coordinates.
 
-use super::Result;
+use super::{Result, untyped};
 use crate::ast;
 use crate::decode::function::FunctionDecoder;
 use crate::decode::program::{Base, Operand};
 use crate::decode::scope::Symbol;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::isa::table::Modifiers;
+use crate::isa::modifiers::{Geometry, Modifiers};
 use crate::isa::types::{Class, ScalarType};
+use crate::isa::word::Word;
 
-/// The dimensions of textures and surfaces.
-const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d", "2dms", "a2dms", "cube", "acube"];
-
-/// The word that says the dimensions.
-fn geometry(modifiers: &Modifiers) -> &'static str {
-    modifiers.one_of(GEOMETRIES).unwrap_or("1d")
+/// The dimensions that the modifiers name.
+fn geometry(modifiers: &Modifiers, operand: &ast::Operand<'_>) -> Result<Geometry> {
+    let refuse = || Diagnostic::internal("a texture or surface whose row names no dimensions", operand.span());
+    modifiers.geometry().ok_or_else(refuse)
 }
 
 /// Whether a register of one type may stand for another of its width, which is all that texture instructions ask.
 fn as_wide(found: ScalarType, wanted: ScalarType) -> bool {
     found.bits() == wanted.bits() && (found == ScalarType::Pred) == (wanted == ScalarType::Pred)
-}
-
-/// How many elements a vector of a geometry's coordinates has at least, without the layer.
-fn dimensions(geometry: &str) -> usize {
-    match geometry {
-        "1d" | "a1d" => 1,
-        "2d" | "a2d" | "2dms" | "a2dms" => 2,
-        _ => 3,
-    }
 }
 
 impl<'s> FunctionDecoder<'_, 's> {
@@ -42,39 +32,40 @@ impl<'s> FunctionDecoder<'_, 's> {
         let [destination, place, rest @ ..] = instruction.operands.as_slice() else {
             return Err(Diagnostic::invalid("a destination and a texture are needed", instruction.span));
         };
-        let geometry = geometry(modifiers);
+        let geometry = geometry(modifiers, place)?;
+        let by = modifiers.ty(1).ok_or_else(|| untyped(place))?;
         let destination = self.texture_destination(destination, modifiers)?;
-        let place = self.texture_place(place, geometry, modifiers)?;
+        let place = self.texture_place(place, geometry, by)?;
         let mut rest = rest.iter();
         let mut needed =
             |what: &str| rest.next().ok_or_else(|| Diagnostic::invalid(format!("{what} is missing"), instruction.span));
         let mut level = Operand::Sink;
         let mut gradients = [Operand::Sink, Operand::Sink];
-        if modifiers.has("level") {
-            level = self.source(needed("the level")?, modifiers.ty(1), as_wide)?;
-        } else if modifiers.has("grad") {
+        if modifiers.has(Word::Level) {
+            level = self.source(needed("the level")?, by, as_wide)?;
+        } else if modifiers.has(Word::Grad) {
             for gradient in &mut gradients {
                 let written = needed("a gradient")?;
                 if !self.is_vector(written) {
                     return Err(Diagnostic::invalid("a gradient is a vector", written.span()));
                 }
-                *gradient = self.coordinates(written, &vec![ScalarType::F32; dimensions(geometry)])?;
+                *gradient = self.coordinates(written, &vec![ScalarType::F32; geometry.dimensions()])?;
             }
         }
         let mut next = rest.next();
         let offset = match next {
             Some(written) if self.is_vector(written) => {
-                if matches!(geometry, "cube" | "acube") {
+                if geometry.is_cube() {
                     return Err(Diagnostic::invalid("an offset in a cube", written.span()));
                 }
                 next = rest.next();
-                self.coordinates(written, &vec![ScalarType::S32; dimensions(geometry)])?
+                self.coordinates(written, &vec![ScalarType::S32; geometry.dimensions()])?
             }
             _ => Operand::Sink,
         };
         let compared = match next {
-            Some(written) if geometry == "3d" || modifiers.ty(1) != ScalarType::F32 => {
-                let message = format!("a depth to compare with on .{geometry} with coordinates of {}", modifiers.ty(1));
+            Some(written) if geometry == Geometry::D3 || by != ScalarType::F32 => {
+                let message = format!("a depth to compare with on {} with coordinates of {by}", geometry.word());
                 return Err(Diagnostic::invalid(message, written.span()));
             }
             Some(written) => self.source(written, ScalarType::F32, as_wide)?,
@@ -93,7 +84,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Pair(pair, _) => (&pair[0], Some(&pair[1])),
             vector => (vector, None),
         };
-        let vector = self.vector(vector, modifiers.ty(0), as_wide, super::width_of(modifiers), true)?;
+        let ty = modifiers.ty(0).ok_or_else(|| untyped(vector))?;
+        let vector = self.vector(vector, ty, as_wide, modifiers.elements(), true)?;
         let predicate = match predicate {
             Some(predicate) => self.destination_or_sink(predicate, ScalarType::Pred, ScalarType::fits)?,
             None => Operand::Sink,
@@ -102,7 +94,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     /// `[texture, {c}]` or `[texture, sampler, {c}]` become texture, sampler or `_`, coordinates.
-    fn texture_place(&mut self, operand: &ast::Operand<'s>, geometry: &str, modifiers: &Modifiers) -> Result<Operand> {
+    fn texture_place(&mut self, operand: &ast::Operand<'s>, geometry: Geometry, by: ScalarType) -> Result<Operand> {
         let ast::Operand::Address { base, offset: 0, more, span } = operand else {
             return Err(Diagnostic::invalid("expected a texture and coordinates in brackets", operand.span()));
         };
@@ -114,7 +106,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             _ => return Err(Diagnostic::invalid("expected a texture and coordinates in brackets", *span)),
         };
-        let coordinates = self.coordinates(coordinates, &coordinate_types(geometry, modifiers.ty(1)))?;
+        let coordinates = self.coordinates(coordinates, &coordinate_types(geometry, by))?;
         let mut all = vec![texture, sampler];
         if let Operand::List(coordinates) = coordinates {
             all.extend(coordinates);
@@ -131,7 +123,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::invalid("expected a surface and coordinates in brackets", *span));
         };
         let surface = self.handle(base, &[ScalarType::SurfRef])?;
-        let types = coordinate_types(geometry(modifiers), ScalarType::S32);
+        let types = coordinate_types(geometry(modifiers, operand)?, ScalarType::S32);
         let mut all = vec![surface];
         if let Operand::List(coordinates) = self.coordinates(coordinates, &types)? {
             all.extend(coordinates);
@@ -184,17 +176,14 @@ impl<'s> FunctionDecoder<'_, 's> {
             let message = format!("a vector of {least} is needed here, {} elements are given", elements.len());
             return Err(Diagnostic::invalid(message, operand.span()));
         }
-        let last = types.last().copied().unwrap_or(ScalarType::B32);
+        let padding = types.iter().rev().take(1).cycle();
         let mut decoded = Vec::new();
-        for (number, element) in elements.iter().enumerate() {
-            let ty = types.get(number).copied();
+        for (element, ty) in elements.iter().zip(types.iter().chain(padding)) {
             // A layer isn't a float.
-            let fits = if ty == Some(ScalarType::U32) { ScalarType::fits } else { as_wide };
-            let element = self.source(element, ty.unwrap_or(last), fits)?;
-            if ty.is_some() {
-                decoded.push(element);
-            }
+            let fits = if *ty == ScalarType::U32 { ScalarType::fits } else { as_wide };
+            decoded.push(self.source(element, *ty, fits)?);
         }
+        decoded.truncate(types.len());
         Ok(Operand::List(decoded))
     }
 
@@ -204,8 +193,8 @@ impl<'s> FunctionDecoder<'_, 's> {
 }
 
 /// Types of a geometry's coordinates, the sample first, then the layer.
-fn coordinate_types(geometry: &str, ty: ScalarType) -> Vec<ScalarType> {
-    let sample = geometry.ends_with("ms").then_some(ScalarType::U32);
-    let layer = geometry.starts_with('a').then_some(ScalarType::U32);
-    sample.into_iter().chain(layer).chain(std::iter::repeat_n(ty, dimensions(geometry))).collect()
+fn coordinate_types(geometry: Geometry, ty: ScalarType) -> Vec<ScalarType> {
+    let sample = geometry.is_multisampled().then_some(ScalarType::U32);
+    let layer = geometry.is_layered().then_some(ScalarType::U32);
+    sample.into_iter().chain(layer).chain(std::iter::repeat_n(ty, geometry.dimensions())).collect()
 }

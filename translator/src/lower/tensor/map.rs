@@ -27,6 +27,7 @@ use super::super::memory;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Value};
+use crate::isa::modifiers::MapField;
 use crate::isa::types::ScalarType;
 
 /// An access of words.
@@ -145,6 +146,9 @@ fn bits(b: &mut Builder<'_>, word: Value, first: u32, count: u32) -> Value {
 /// The location of a field: word, first bit, and number of bits.
 type Field = (u64, u32, u32);
 
+/// What a constant that isn't below a tensor's dimensions is.
+const DIMENSION: &str = "number of a dimension";
+
 /// `tensormap.replace`
 pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let place = memory::place(l, i, 0)?;
@@ -164,66 +168,78 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         l.b.store(access, address, vec![word]);
     };
     let given = if i.operands.len() == 2 { 1 } else { 2 };
-    let constant = match l.operand(i, 1) {
-        Operand::Imm(bits) => *bits,
-        _ => 0,
+    let constant = || match l.operand(i, 1) {
+        Operand::Imm(bits) => Ok(*bits),
+        _ => Err(Diagnostic::internal("a field of a tensor map without its number", i.span)),
     };
-    if i.modifiers.has("global_address") {
-        let value = l.int(i, given, ScalarType::U64)?;
-        let (low, high) = l.b.halves(value);
-        at(l, (0, 0, 32), low);
-        at(l, (1, 0, 32), high);
-        return Ok(());
+    match i.required(i.modifiers.map_field())? {
+        MapField::GlobalAddress => {
+            let value = l.int(i, given, ScalarType::U64)?;
+            let (low, high) = l.b.halves(value);
+            at(l, (0, 0, 32), low);
+            at(l, (1, 0, 32), high);
+        }
+        MapField::Rank => {
+            let value = l.int(i, given, ScalarType::U32)?;
+            at(l, (2, 4, 3), value);
+        }
+        MapField::GlobalStride => {
+            let number = check(i, constant()?, 4, "number of a stride")?;
+            let value = l.int(i, given, ScalarType::U64)?;
+            let pieces = l.b.shr(value, 4);
+            let (low, high) = l.b.halves(pieces);
+            at(l, (3 + u64::from(number), 0, 32), low);
+            at(l, (7, 4 * number, 4), high);
+        }
+        MapField::BoxDim => {
+            let number = check(i, constant()?, 5, DIMENSION)?;
+            let less = less_one(l, i, given)?;
+            at(l, if number == 0 { (13, 24, 8) } else { (14, 8 * (number - 1), 8) }, less);
+        }
+        MapField::GlobalDim => {
+            let number = check(i, constant()?, 5, DIMENSION)?;
+            let less = less_one(l, i, given)?;
+            at(l, (8 + u64::from(number), 0, 32), less);
+        }
+        MapField::ElementStride => {
+            let number = check(i, constant()?, 5, DIMENSION)?;
+            let less = less_one(l, i, given)?;
+            at(l, (13, 3 * number, 3), less);
+        }
+        MapField::Elemtype => {
+            let number = check(i, constant()?, 13, "element type")?;
+            // The last two are f32 and f32.ftz, read as tf32, which others are not, whatever the type before.
+            let is_tf32 = number > 10;
+            let ty = if is_tf32 { number - 4 } else { number };
+            let [ty, tf32] = [ty, is_tf32.into()].map(|bits| l.b.i32(bits));
+            at(l, (2, 7, 4), ty);
+            at(l, (2, 16, 1), tf32);
+        }
+        MapField::InterleaveLayout => {
+            if check(i, constant()?, 3, "interleaving")? > 0 {
+                return Err(Diagnostic::unsupported("interleaved tensors", i.span));
+            }
+            let none = l.b.i32(0);
+            at(l, (2, 11, 2), none);
+        }
+        MapField::SwizzleMode => {
+            let number = check(i, constant()?, 4, "swizzling")?;
+            let value = l.b.i32(number);
+            at(l, (2, 13, 2), value);
+        }
+        MapField::FillMode => {
+            let number = check(i, constant()?, 2, "filling")?;
+            let value = l.b.i32(number);
+            at(l, (2, 15, 1), value);
+        }
     }
-    if i.modifiers.has("rank") {
-        let value = l.int(i, given, ScalarType::U32)?;
-        at(l, (2, 4, 3), value);
-        return Ok(());
-    }
-    if i.modifiers.has("global_stride") {
-        let number = check(i, constant, 4, "number of a stride")?;
-        let value = l.int(i, given, ScalarType::U64)?;
-        let pieces = l.b.shr(value, 4);
-        let (low, high) = l.b.halves(pieces);
-        at(l, (3 + constant, 0, 32), low);
-        at(l, (7, 4 * number, 4), high);
-        return Ok(());
-    }
-    if let Some(word) = i.modifiers.one_of(&["box_dim", "global_dim", "element_stride"]) {
-        let number = check(i, constant, 5, "number of a dimension")?;
-        let value = l.int(i, given, ScalarType::U32)?;
-        let less = l.b.sub_const(value, 1);
-        let field = match (word, number) {
-            ("global_dim", _) => (8 + constant, 0, 32),
-            ("element_stride", _) => (13, 3 * number, 3),
-            (_, 0) => (13, 24, 8),
-            _ => (14, 8 * (number - 1), 8),
-        };
-        at(l, field, less);
-        return Ok(());
-    }
-    let (field, limit, what) = match i.modifiers.one_of(&["elemtype", "interleave_layout", "swizzle_mode"]) {
-        Some("elemtype") => ((2, 7, 4), 13, "element type"),
-        Some("interleave_layout") => ((2, 11, 2), 3, "interleaving"),
-        Some(_) => ((2, 13, 2), 4, "swizzling"),
-        None => ((2, 15, 1), 2, "filling"),
-    };
-    let number = check(i, constant, limit, what)?;
-    if what == "interleaving" && number > 0 {
-        return Err(Diagnostic::unsupported("interleaved tensors", i.span));
-    }
-    if what == "element type" {
-        // The last two are f32 and f32.ftz, read as tf32, which others are not, whatever the type before.
-        let is_tf32 = number > 10;
-        let ty = if is_tf32 { number - 4 } else { number };
-        let [ty, tf32] = [ty, is_tf32.into()].map(|bits| l.b.i32(bits));
-        at(l, field, ty);
-        at(l, (2, 16, 1), tf32);
-        return Ok(());
-    }
-    let value = l.b.i32(number);
-    at(l, field, value);
     Ok(())
+}
+
+/// An operand less one, as maps hold sizes and steps.
+fn less_one(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
+    let value = l.int(i, index, ScalarType::U32)?;
+    Ok(l.b.sub_const(value, 1))
 }
 
 fn check(i: &Instruction, constant: u64, limit: u32, what: &str) -> Result<u32> {

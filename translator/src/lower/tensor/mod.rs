@@ -19,7 +19,9 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Access, Atomic, AtomicOp, Builder, Compare, HalfFormat, HalfOp, MemoryOrder, Rounding, Scope, Space, Type, Value,
 };
+use crate::isa::modifiers::Operator;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::soft::{self, Overflow, SINGLE, TENSOR};
 
 /// Types of elements, by their numbers in a map.
@@ -62,7 +64,7 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
         }
         _ => Vec::new(),
     };
-    let by_columns = i.modifiers.one_of(&["im2col", "im2col_no_offs"]).is_some();
+    let by_columns = i.modifiers.has(Word::Im2col) || i.modifiers.has(Word::Im2colNoOffs);
     let b = &mut l.b;
     let shift = map.shift(b);
     let (Some(&size), Some(&last), Some(&first)) = (map.sizes.first(), map.lasts.first(), at.first()) else {
@@ -151,9 +153,9 @@ struct Piece {
 pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let barrier = shared_address(l, i, 2)?;
-    let offsets = i.modifiers.has("im2col").then_some(3);
+    let offsets = i.modifiers.has(Word::Im2col).then_some(3);
     let tensor = tensor(l, i, 1, offsets)?;
-    if !i.modifiers.has("multicast::cluster") {
+    if !i.modifiers.has(Word::MulticastCluster) {
         load_to(l, &tensor, to, barrier);
         return Ok(());
     }
@@ -238,7 +240,7 @@ enum Reduction {
 }
 
 /// The element types that an operation supports. On other types hardware faults.
-fn reductions(i: &Instruction) -> Vec<(u64, Reduction)> {
+fn reductions(i: &Instruction) -> Result<Vec<(u64, Reduction)>> {
     use Reduction::{Atomic, Sum};
     let half = |op| {
         [(ty::F16, HalfFormat::F16), (ty::BF16, HalfFormat::Bf16)]
@@ -251,8 +253,8 @@ fn reductions(i: &Instruction) -> Vec<(u64, Reduction)> {
         all.extend(half(op));
         all
     };
-    match i.modifiers.one_of(&["add", "min", "max", "inc", "dec", "and", "or"]) {
-        Some("add") => {
+    Ok(match i.required(i.modifiers.operator())? {
+        Operator::Add => {
             let mut all = bits(AtomicOp::Add);
             all.extend([
                 (ty::F32, Sum),
@@ -262,21 +264,22 @@ fn reductions(i: &Instruction) -> Vec<(u64, Reduction)> {
             all.extend(half(HalfOp::Add));
             all
         }
-        Some("min") => extremum(AtomicOp::MinUnsigned, AtomicOp::MinSigned, HalfOp::Min),
-        Some("max") => extremum(AtomicOp::MaxUnsigned, AtomicOp::MaxSigned, HalfOp::Max),
-        Some("inc") => vec![(ty::U32, Atomic(AtomicOp::Increment, 4))],
-        Some("dec") => vec![(ty::U32, Atomic(AtomicOp::Decrement, 4))],
-        Some("and") => bits(AtomicOp::And),
-        Some("or") => bits(AtomicOp::Or),
-        _ => bits(AtomicOp::Xor),
-    }
+        Operator::Min => extremum(AtomicOp::MinUnsigned, AtomicOp::MinSigned, HalfOp::Min),
+        Operator::Max => extremum(AtomicOp::MaxUnsigned, AtomicOp::MaxSigned, HalfOp::Max),
+        Operator::Inc => vec![(ty::U32, Atomic(AtomicOp::Increment, 4))],
+        Operator::Dec => vec![(ty::U32, Atomic(AtomicOp::Decrement, 4))],
+        Operator::And => bits(AtomicOp::And),
+        Operator::Or => bits(AtomicOp::Or),
+        Operator::Xor => bits(AtomicOp::Xor),
+        other @ (Operator::Exch | Operator::Cas) => return Err(i.unexpected(other.word())),
+    })
 }
 
 /// `cp.reduce.async.bulk.tensor`: the map has the element type.
 pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let tensor = tensor(l, i, 0, None)?;
     let from = shared_address(l, i, 1)?;
-    let reductions = reductions(i);
+    let reductions = reductions(i)?;
     let b = &mut l.b;
     let found = tensor.map.ty(b);
     tensor.for_each_piece(b, from, |b, piece| {

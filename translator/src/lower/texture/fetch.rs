@@ -8,25 +8,27 @@ use super::texel::Format;
 use super::{Geometry, Point, clamp, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::ir::{Rounding, Type, Value, Var};
+use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::packed::join;
 use crate::soft::{self, HALF, Overflow};
 
 /// `tex` with coordinates of `.s32`
 pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let geometry = Geometry::of(i);
+    let geometry = Geometry::of(i)?;
     let operands = list(i, 1)?;
     let Some((handle, rest)) = operands.split_first() else { return Ok(()) };
     let record = Record::of(l, handle)?;
     let rest = rest.get(1..).unwrap_or_default();
-    let is_multisample = i.modifiers.has("2dms") || i.modifiers.has("a2dms");
-    let (sample, rest) = if is_multisample { rest.split_at(1) } else { rest.split_at(0) };
+    let is_multisampled = i.modifiers.geometry().is_some_and(modifiers::Geometry::is_multisampled);
+    let (sample, rest) = if is_multisampled { rest.split_at(1) } else { rest.split_at(0) };
     let mut point = Point::of(l, geometry, rest)?;
     offset(l, i, &mut point)?;
     let image = record.image(l);
     let is_line = geometry.is_row();
-    let leveled = i.modifiers.has("level");
+    let leveled = i.modifiers.has(Word::Level);
     let (level, is_there) = if leveled {
         let number = if is_line { l.b.i32(0) } else { l.int(i, 2, ScalarType::S32)? };
         let (levels, kind) = record.levels_and_kind(l);
@@ -108,7 +110,7 @@ fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, point: &mut Point) -> Resul
 pub(super) fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, channels: [Var; 4]) -> Result {
     let Some(Operand::Pair(destinations)) = i.operands.first() else { return Ok(()) };
     let [vector, predicate] = destinations.as_ref();
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let mut values: Vec<Value> = channels.map(|var| l.b.get(var)).into();
     if matches!(ty, ScalarType::F16 | ScalarType::F16x2) {
         for value in &mut values {

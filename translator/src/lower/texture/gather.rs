@@ -10,6 +10,7 @@ use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Stmt, Type, Value, Var};
+use crate::isa::modifiers;
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::texture::is_among;
 
@@ -22,11 +23,11 @@ const SIGNED: u64 = 0x0a;
 
 /// `tld4`
 pub fn gather(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let channel = match i.modifiers.one_of(&["r", "g", "b", "a"]) {
-        Some("g") => 1,
-        Some("b") => 2,
-        Some("a") => 3,
-        _ => 0,
+    let channel = match i.required(i.modifiers.channel())? {
+        modifiers::Channel::R => 0,
+        modifiers::Channel::G => 1,
+        modifiers::Channel::B => 2,
+        modifiers::Channel::A => 3,
     };
     let source = Source::of(l, i, OFFSET_BITS)?;
     let results = [Type::I32; 4].map(|ty| l.b.var(ty));

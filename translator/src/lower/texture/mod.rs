@@ -41,17 +41,9 @@ struct Geometry {
 }
 
 impl Geometry {
-    fn of(i: &Instruction) -> Geometry {
-        let (dimensions, layered) =
-            match i.modifiers.one_of(&["1d", "2d", "3d", "a1d", "a2d", "2dms", "a2dms", "cube", "acube"]) {
-                Some("1d") => (1, false),
-                Some("2d" | "2dms") => (2, false),
-                Some("a1d") => (1, true),
-                Some("a2d" | "a2dms") => (2, true),
-                Some("acube") => (3, true),
-                _ => (3, false),
-            };
-        Geometry { dimensions, layered, cube: i.modifiers.one_of(&["cube", "acube"]).is_some() }
+    fn of(i: &Instruction) -> Result<Geometry> {
+        let named = i.required(i.modifiers.geometry())?;
+        Ok(Geometry { dimensions: named.dimensions(), layered: named.is_layered(), cube: named.is_cube() })
     }
 
     /// Whether there is only one dimension, without layers.

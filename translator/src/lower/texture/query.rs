@@ -7,93 +7,128 @@ use crate::decode::program::Instruction;
 use crate::interface::texture::Kind::{Array3d, Cube, Layered1d, Layered2d, LayeredCube, Linear, Pitched};
 use crate::interface::texture::{AddressMode, Kind, field, flag};
 use crate::ir::Value;
+use crate::isa::modifiers::Query;
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
+
+/// A size of a texture or surface.
+#[derive(Clone, Copy)]
+enum Extent {
+    Width,
+    Height,
+    Depth,
+}
 
 /// `txq`
 pub fn texture(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let record = Record::of(l, l.operand(i, 1))?;
-    let what = i.modifiers.words.iter().copied().find(|word| *word != "level").unwrap_or("width");
-    let value = match what {
-        "width" | "height" | "depth" => {
-            let mut image = record.image(l);
-            let (levels, kind) = record.levels_and_kind(l);
-            let mut exists = None;
-            if i.modifiers.has("level") {
-                let number = l.int(i, 2, ScalarType::S32)?;
-                let count = levels.at_least_one(l);
-                let is_level = l.b.ult(number, count);
-                let zero = l.b.i32(0);
-                let number = l.b.select(is_level, number, zero);
-                image.level = levels.level(l, image.level, number);
-                exists = Some(is_level);
-            }
-            let value = extent(l, what, &image, kind, &[Layered2d, LayeredCube], &[Linear]);
-            match exists {
-                Some(exists) => {
-                    let zero = l.b.i32(0);
-                    l.b.select(exists, value, zero)
-                }
-                None => value,
-            }
-        }
-        "array_size" => {
+    let query = i.required(i.modifiers.query())?;
+    let value = match query {
+        Query::Width => texture_extent(l, i, record, Extent::Width)?,
+        Query::Height => texture_extent(l, i, record, Extent::Height)?,
+        Query::Depth => texture_extent(l, i, record, Extent::Depth)?,
+        Query::ArraySize => {
             let layers = record.word(l, field::LAYERS);
             let kind = record.word(l, field::KIND);
             layers_if(l, kind, layers, &[Layered1d, Layered2d, LayeredCube], true)
         }
-        "num_mipmap_levels" => record.word(l, field::LEVELS),
-        "num_samples" => record.word(l, field::SAMPLES),
-        "channel_data_type" => record.word(l, field::FORMAT),
-        "channel_order" => record.word(l, field::CHANNELS),
-        "normalized_coords" => flag_of(l, record, flag::NORMALIZED),
-        "force_unnormalized_coords" => flag_of(l, record, flag::FORCE_UNNORMALIZED),
-        "filter_mode" => record.word(l, field::FILTER),
-        "addr_mode_0" => address_mode(l, record, 0),
-        "addr_mode_1" => address_mode(l, record, 1),
-        _ => address_mode(l, record, 2),
+        Query::NumMipmapLevels => record.word(l, field::LEVELS),
+        Query::NumSamples => record.word(l, field::SAMPLES),
+        Query::ChannelDataType => record.word(l, field::FORMAT),
+        Query::ChannelOrder => record.word(l, field::CHANNELS),
+        Query::NormalizedCoords => flag_of(l, record, flag::NORMALIZED),
+        Query::ForceUnnormalizedCoords => flag_of(l, record, flag::FORCE_UNNORMALIZED),
+        Query::FilterMode => record.word(l, field::FILTER),
+        Query::AddrMode0 => address_mode(l, record, 0),
+        Query::AddrMode1 => address_mode(l, record, 1),
+        Query::AddrMode2 => address_mode(l, record, 2),
+        Query::MemoryLayout => return Err(i.unexpected(query.word())),
     };
     l.set(i, 0, ScalarType::B32, value)
+}
+
+/// A size of a texture, or of the level that an operand names; 0 for a level that isn't there.
+fn texture_extent(l: &mut Lowering<'_, '_>, i: &Instruction, record: Record, extent: Extent) -> Result<Value> {
+    let mut image = record.image(l);
+    let (levels, kind) = record.levels_and_kind(l);
+    let mut exists = None;
+    if i.modifiers.has(Word::Level) {
+        let number = l.int(i, 2, ScalarType::S32)?;
+        let count = levels.at_least_one(l);
+        let is_level = l.b.ult(number, count);
+        let zero = l.b.i32(0);
+        let number = l.b.select(is_level, number, zero);
+        image.level = levels.level(l, image.level, number);
+        exists = Some(is_level);
+    }
+    let value = extent_of(l, extent, &image, kind, &[Layered2d, LayeredCube], &[Linear]);
+    Ok(match exists {
+        Some(exists) => {
+            let zero = l.b.i32(0);
+            l.b.select(exists, value, zero)
+        }
+        None => value,
+    })
 }
 
 /// `suq`
 pub fn surface(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let record = Record::of(l, l.operand(i, 1))?;
-    let what = i.modifiers.words.first().copied().unwrap_or("width");
-    let value = match what {
-        "width" | "height" | "depth" => {
-            let image = record.image(l);
-            let kind = record.word(l, field::KIND);
-            extent(l, what, &image, kind, &[Layered2d, Cube, LayeredCube], &[Linear, Kind::Array1d])
-        }
-        "array_size" => {
+    let query = i.required(i.modifiers.query())?;
+    let value = match query {
+        Query::Width => surface_extent(l, record, Extent::Width),
+        Query::Height => surface_extent(l, record, Extent::Height),
+        Query::Depth => surface_extent(l, record, Extent::Depth),
+        Query::ArraySize => {
             let layers = record.word(l, field::LAYERS);
             let kind = record.word(l, field::KIND);
             layers_if(l, kind, layers, &[Layered1d, Layered2d, Cube, LayeredCube], false)
         }
-        "channel_data_type" => record.word(l, field::FORMAT),
-        "channel_order" => record.word(l, field::CHANNELS),
-        _ => {
+        Query::ChannelDataType => record.word(l, field::FORMAT),
+        Query::ChannelOrder => record.word(l, field::CHANNELS),
+        Query::MemoryLayout => {
             let kind = record.word(l, field::KIND);
             let is_linear = is_among(l, kind, kinds(&[Linear, Pitched]));
             l.b.bool_to(crate::ir::Type::I32, is_linear)
         }
+        Query::NormalizedCoords
+        | Query::NumMipmapLevels
+        | Query::NumSamples
+        | Query::FilterMode
+        | Query::AddrMode0
+        | Query::AddrMode1
+        | Query::AddrMode2
+        | Query::ForceUnnormalizedCoords => return Err(i.unexpected(query.word())),
     };
     l.set(i, 0, ScalarType::B32, value)
 }
 
+fn surface_extent(l: &mut Lowering<'_, '_>, record: Record, extent: Extent) -> Value {
+    let image = record.image(l);
+    let kind = record.word(l, field::KIND);
+    extent_of(l, extent, &image, kind, &[Layered2d, Cube, LayeredCube], &[Linear, Kind::Array1d])
+}
+
 /// A size. `deep` kinds give their layers as depth; `flat` kinds have no height.
-fn extent(l: &mut Lowering<'_, '_>, what: &str, image: &Image, kind: Value, deep: &[Kind], flat: &[Kind]) -> Value {
+fn extent_of(
+    l: &mut Lowering<'_, '_>,
+    extent: Extent,
+    image: &Image,
+    kind: Value,
+    deep: &[Kind],
+    flat: &[Kind],
+) -> Value {
     let zero = l.b.i32(0);
-    match what {
-        "width" => image.level.width,
-        "height" => {
+    match extent {
+        Extent::Width => image.level.width,
+        Extent::Height => {
             let is_layered = is_among(l, kind, kinds(&[Layered1d]));
             let is_flat = is_among(l, kind, kinds(flat));
             let height = l.b.select(is_layered, image.layers, image.level.height);
             l.b.select(is_flat, zero, height)
         }
-        _ => {
+        Extent::Depth => {
             let is_solid = is_among(l, kind, kinds(&[Array3d]));
             let depth = l.b.select(is_solid, image.level.depth, zero);
             // A texture counts cubes, a surface counts faces.
@@ -139,7 +174,7 @@ fn address_mode(l: &mut Lowering<'_, '_>, record: Record, dimension: u32) -> Val
 /// `istypep`
 pub fn is_type_of(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let handle = l.int(i, 1, ScalarType::B64)?;
-    let tag = l.b.and_const(handle, handle_tag(i.modifiers.ty(0)).unwrap_or(0));
+    let tag = l.b.and_const(handle, i.required(handle_tag(i.ty(0)?))?);
     let is_type = l.b.is_nonzero(tag);
     l.set(i, 0, ScalarType::Pred, is_type)
 }

@@ -12,6 +12,7 @@ use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
 
 /// Bits of an offset.
@@ -20,10 +21,10 @@ const OFFSET_BITS: u32 = 4;
 /// `tex` with coordinates of `.f32`
 pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let source = Source::of(l, i, OFFSET_BITS)?;
-    let asked = if i.modifiers.has("level") {
+    let asked = if i.modifiers.has(Word::Level) {
         let bits = l.source(l.operand(i, 2), ScalarType::B32)?;
         level::of_float(l, bits)
-    } else if i.modifiers.has("grad") {
+    } else if i.modifiers.has(Word::Grad) {
         of_gradients(l, i, &source)?
     } else {
         level::none(l)
@@ -76,7 +77,7 @@ fn of_gradients(l: &mut Lowering<'_, '_>, i: &Instruction, source: &Source) -> R
         (Where::Cube { .. }, [x, y, z]) => cube::footprint(&mut l.b, [*x, *y, *z], gradients, level.width),
         (_, coordinates) => {
             // In three dimensions the unit computes gradients from the coordinates of neighbouring pixels.
-            let by_neighbours = Geometry::of(i).dimensions == 3;
+            let by_neighbours = Geometry::of(i)?.dimensions == 3;
             let extents = [level.width, level.height, level.depth];
             let [across, down] = gradients.map(|mut gradient| {
                 for (number, (step, extent)) in gradient.iter_mut().zip(extents).enumerate() {

@@ -48,7 +48,7 @@ pub(super) struct Source {
 impl Source {
     /// From operands; offsets have `offset_bits` bits.
     pub(super) fn of(l: &mut Lowering<'_, '_>, i: &Instruction, offset_bits: u32) -> Result<Source> {
-        let geometry = Geometry::of(i);
+        let geometry = Geometry::of(i)?;
         let [texture, sampler, rest @ ..] = list(i, 1)? else {
             return Err(Diagnostic::internal("a texture without coordinates", i.span));
         };

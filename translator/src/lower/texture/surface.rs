@@ -9,7 +9,9 @@ use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::field;
 use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Stmt, Value};
+use crate::isa::modifiers::{Bounds, Operator};
 use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result, carrier};
 use crate::target::Fault;
 
@@ -39,7 +41,8 @@ impl SurfaceAccess {
         size: Value,
         bytes_of: impl FnOnce(&mut Lowering<'_, '_>, Value) -> Value,
     ) -> Result<SurfaceAccess> {
-        let geometry = Geometry::of(i);
+        let geometry = Geometry::of(i)?;
+        let bounds = i.required(i.modifiers.bounds())?;
         let operands = list(i, operand)?;
         let Some((handle, rest)) = operands.split_first() else {
             return Err(Diagnostic::internal("a surface that isn't there", i.span));
@@ -61,7 +64,7 @@ impl SurfaceAccess {
         let extents = image.level.extents(geometry, image.layers);
         let others = extents.into_iter().skip(1);
         let mut fails = l.b.not(is_aligned);
-        if i.modifiers.has("clamp") {
+        if bounds == Bounds::Clamp {
             let above = l.b.not(below);
             let last = l.b.and(last, above);
             bytes = clamp(l, bytes, last);
@@ -81,7 +84,7 @@ impl SurfaceAccess {
                 let is_inside = l.b.ult(*coordinate, extent);
                 is_there = l.b.and(is_there, is_inside);
             }
-            if i.modifiers.has("trap") {
+            if bounds == Bounds::Trap {
                 let is_outside = l.b.not(is_there);
                 fails = l.b.or(fails, is_outside);
             }
@@ -127,7 +130,7 @@ fn access(i: &Instruction, ty: ScalarType, elements: usize) -> Result<(Access, u
 
 /// `suld.b`
 pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let Operand::Vector(destinations) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a load without destinations", i.span));
     };
@@ -150,7 +153,7 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `sust.b`
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
+    let ty = i.ty(0)?;
     let Operand::Vector(sources) = l.operand(i, 1) else {
         return Err(Diagnostic::internal("a store without sources", i.span));
     };
@@ -166,8 +169,8 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `sured`: by bytes, or with `.p` by elements of the operation's type, whatever a texel's size is.
 pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let by_elements = i.modifiers.has("p");
+    let ty = i.ty(0)?;
+    let by_elements = i.modifiers.has(Word::P);
     let bytes = ty.bytes();
     let operand = l.int(i, 1, ty)?;
     let size = l.b.i32(bytes);
@@ -190,12 +193,15 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             Ok(())
         })
     };
-    let [unsigned, signed] = match i.modifiers.one_of(&["add", "min", "max", "and", "or"]) {
-        Some("min") => [AtomicOp::MinUnsigned, AtomicOp::MinSigned],
-        Some("max") => [AtomicOp::MaxUnsigned, AtomicOp::MaxSigned],
-        Some("and") => [AtomicOp::And; 2],
-        Some("or") => [AtomicOp::Or; 2],
-        _ => [AtomicOp::Add; 2],
+    let [unsigned, signed] = match i.required(i.modifiers.operator())? {
+        Operator::Add => [AtomicOp::Add; 2],
+        Operator::Min => [AtomicOp::MinUnsigned, AtomicOp::MinSigned],
+        Operator::Max => [AtomicOp::MaxUnsigned, AtomicOp::MaxSigned],
+        Operator::And => [AtomicOp::And; 2],
+        Operator::Or => [AtomicOp::Or; 2],
+        other @ (Operator::Inc | Operator::Dec | Operator::Xor | Operator::Exch | Operator::Cas) => {
+            return Err(i.unexpected(other.word()));
+        }
     };
     if !by_elements || unsigned == signed {
         return reduce(l, if ty.is_signed() { signed } else { unsigned });

@@ -1,0 +1,212 @@
+//! What an instruction's modifiers say.
+//!
+//! A choice is an enum of modifiers of which an instruction has at most one. Whoever reads a choice matches it without `_`, so that a new
+//! modifier does not compile until that has been thought of.
+
+use super::types::ScalarType;
+use super::word::Word;
+use crate::ast::StateSpace;
+
+/// An instruction's modifiers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// Types, in order.
+    pub types: Vec<ScalarType>,
+    /// The others, in the order of the row.
+    pub words: Vec<Word>,
+}
+
+impl Modifiers {
+    /// Whether a modifier is there.
+    pub fn has(&self, word: Word) -> bool {
+        self.words.contains(&word)
+    }
+
+    /// The type modifier number `index`.
+    pub fn ty(&self, index: usize) -> Option<ScalarType> {
+        self.types.get(index).copied()
+    }
+
+    /// The state spaces that are named, in order.
+    pub fn spaces(&self) -> impl Iterator<Item = AddressSpace> {
+        self.words.iter().copied().filter_map(AddressSpace::of)
+    }
+
+    /// How many elements a vector has; 1 without a modifier that says so.
+    pub fn elements(&self) -> usize {
+        match self.vector() {
+            None => 1,
+            Some(Vector::V2) => 2,
+            Some(Vector::V4) => 4,
+            Some(Vector::V8) => 8,
+        }
+    }
+}
+
+macro_rules! choices {
+    ($($(#[$doc:meta])* $get:ident: $Choice:ident { $($word:ident)* })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            #[expect(missing_docs, reason = "each is the modifier of its name")]
+            pub enum $Choice {
+                $($word,)*
+            }
+
+            impl $Choice {
+                /// The choice that a modifier is, if it is one of these.
+                pub fn of(word: Word) -> Option<Self> {
+                    match word {
+                        $(Word::$word => Some(Self::$word),)*
+                        _ => None,
+                    }
+                }
+
+                /// Its modifier.
+                pub fn word(self) -> Word {
+                    match self {
+                        $(Self::$word => Word::$word,)*
+                    }
+                }
+            }
+        )*
+
+        impl Modifiers {
+            $(
+                $(#[$doc])*
+                pub fn $get(&self) -> Option<$Choice> {
+                    self.words.iter().copied().find_map($Choice::of)
+                }
+            )*
+        }
+    };
+}
+
+choices! {
+    /// How a float is rounded.
+    rounding: Rounding { Rn Rz Rm Rp }
+    /// How a float is rounded to an integer.
+    integral_rounding: IntegralRounding { Rni Rzi Rmi Rpi }
+    /// How a float's range is limited.
+    limit: Limit { Sat Relu }
+    /// What `testp` asks for.
+    float_class: FloatClass { Finite Infinite Number Notanumber Normal Subnormal }
+    /// How two numbers are compared.
+    comparison: Comparison { Eq Ne Lt Le Gt Ge Lo Ls Hi Hs Equ Neu Ltu Leu Gtu Geu Num Nan }
+    /// How a predicate is combined with another.
+    boolean: Boolean { And Or Xor }
+    /// The operation of an atomic, of a reduction, or after a video operation.
+    operator: Operator { Add Inc Dec Min Max And Or Xor Exch Cas }
+    /// What a barrier does with all threads' predicates.
+    barrier_reduction: BarrierReduction { Popc And Or }
+    /// The part of a product.
+    part: Part { Lo Hi Wide }
+    /// The direction of a funnel shift.
+    direction: Direction { L R }
+    /// How `prmt` chooses bytes.
+    permutation: Permutation { F4e B4e Rc8 Ecl Ecr Rc16 }
+    /// By how many bits `vmad` shifts its result.
+    scale: Scale { Shr7 Shr15 }
+    /// The integers that `cvt.pack` packs, besides those that are types.
+    packed_integer: PackedInteger { U2 S2 U4 S4 U8 S8 }
+    /// The state space of an address.
+    space: AddressSpace { Global Shared SharedCta SharedCluster Local Const Param ParamEntry ParamFunc }
+    /// How an access is ordered with others.
+    order: Order { Weak Volatile Mmio Relaxed Acquire Release AcqRel }
+    /// The threads for which an order holds.
+    scope: Scope { Cta Cluster Gl Gpu Sys }
+    /// What an access does to caches.
+    cache_operator: CacheOperator { Ca Cg Cs Lu Cv Wb Wt }
+    /// Advice to the first cache.
+    first_cache_hint: FirstCacheHint { L1EvictNormal L1EvictUnchanged L1EvictFirst L1EvictLast L1NoAllocate }
+    /// Advice to the second cache.
+    second_cache_hint: SecondCacheHint { L2EvictNormal L2EvictFirst L2EvictLast L2CacheHint L2Fetch64 L2Fetch128 L2Fetch256 }
+    /// Advice to the second cache what to evict.
+    second_cache_eviction: SecondCacheEviction { L2EvictNormal L2EvictFirst L2EvictLast }
+    /// The number of elements of a vector.
+    vector: Vector { V2 V4 V8 }
+    /// What a vote finds.
+    vote: Vote { All Any Uni }
+    /// From which lane a shuffle reads.
+    shuffle: Shuffle { Up Down Bfly Idx }
+    /// The dimensions of a texture or surface.
+    geometry: Geometry { D1 D2 D3 A1d A2d D2ms A2dms Cube Acube }
+    /// The number of dimensions of a tensor.
+    tensor_rank: TensorRank { D1 D2 D3 D4 D5 }
+    /// How a texture's level is chosen.
+    level: Level { Base Level Grad }
+    /// The channel that `tld4` gathers.
+    channel: Channel { R G B A }
+    /// What an access outside a surface does.
+    bounds: Bounds { Trap Clamp Zero }
+    /// What a query asks of a texture, sampler or surface.
+    query: Query {
+        Width Height Depth ChannelDataType ChannelOrder NormalizedCoords ArraySize NumMipmapLevels NumSamples
+        FilterMode AddrMode0 AddrMode1 AddrMode2 ForceUnnormalizedCoords MemoryLayout
+    }
+    /// The field of a tensor map that is replaced.
+    map_field: MapField {
+        GlobalAddress Rank BoxDim GlobalDim GlobalStride ElementStride Elemtype InterleaveLayout SwizzleMode FillMode
+    }
+}
+
+impl AddressSpace {
+    /// The state space, which several modifiers may name.
+    pub fn state_space(self) -> StateSpace {
+        match self {
+            Self::Global => StateSpace::Global,
+            Self::Shared | Self::SharedCta | Self::SharedCluster => StateSpace::Shared,
+            Self::Local => StateSpace::Local,
+            Self::Const => StateSpace::Const,
+            Self::Param | Self::ParamEntry | Self::ParamFunc => StateSpace::Param,
+        }
+    }
+}
+
+impl Geometry {
+    /// How many coordinates there are within a layer.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Self::D1 | Self::A1d => 1,
+            Self::D2 | Self::A2d | Self::D2ms | Self::A2dms => 2,
+            Self::D3 | Self::Cube | Self::Acube => 3,
+        }
+    }
+
+    /// Whether a layer precedes the coordinates.
+    pub fn is_layered(self) -> bool {
+        match self {
+            Self::A1d | Self::A2d | Self::A2dms | Self::Acube => true,
+            Self::D1 | Self::D2 | Self::D3 | Self::D2ms | Self::Cube => false,
+        }
+    }
+
+    /// Whether a sample precedes the layer and the coordinates.
+    pub fn is_multisampled(self) -> bool {
+        match self {
+            Self::D2ms | Self::A2dms => true,
+            Self::D1 | Self::D2 | Self::D3 | Self::A1d | Self::A2d | Self::Cube | Self::Acube => false,
+        }
+    }
+
+    /// Whether the coordinates are a direction, which meets a cube's face.
+    pub fn is_cube(self) -> bool {
+        match self {
+            Self::Cube | Self::Acube => true,
+            Self::D1 | Self::D2 | Self::D3 | Self::A1d | Self::A2d | Self::D2ms | Self::A2dms => false,
+        }
+    }
+}
+
+impl TensorRank {
+    /// The number.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Self::D1 => 1,
+            Self::D2 => 2,
+            Self::D3 => 3,
+            Self::D4 => 4,
+            Self::D5 => 5,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The modifiers of the instruction table but for types, each written once.
+
+use std::fmt;
+
+macro_rules! words {
+    ($($word:ident = $text:literal,)*) => {
+        /// A modifier that isn't a type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "a modifier means what the PTX manual says")]
+        pub enum Word {
+            $($word,)*
+        }
+
+        impl Word {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$word,)*];
+
+            /// The modifier that is written so, without the dot.
+            pub fn from_text(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some(Self::$word),)*
+                    _ => None,
+                }
+            }
+
+            /// How it is written, without the dot.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$word => $text,)*
+                }
+            }
+        }
+    };
+}
+
+words! {
+    // Rounding, ranges and special values
+    Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp", Rna = "rna", Rs = "rs", Rni = "rni", Rzi = "rzi", Rmi = "rmi", Rpi = "rpi", Ftz = "ftz",
+    Noftz = "noftz", Sat = "sat", Satfinite = "satfinite", Relu = "relu", Oob = "oob", NaN = "NaN", Abs = "abs", Xorsign = "xorsign",
+    Approx = "approx", Full = "full", Finite = "finite", Infinite = "infinite", Number = "number", Notanumber = "notanumber",
+    Normal = "normal", Subnormal = "subnormal",
+    // Comparison
+    Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge", Ls = "ls", Hs = "hs", Equ = "equ", Neu = "neu", Ltu = "ltu",
+    Leu = "leu", Gtu = "gtu", Geu = "geu", Num = "num", Nan = "nan",
+    // Operations
+    Add = "add", Inc = "inc", Dec = "dec", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor", Exch = "exch", Cas = "cas",
+    Popc = "popc",
+    // Integers and bits
+    Hi = "hi", Lo = "lo", Wide = "wide", Cc = "cc", Shiftamt = "shiftamt", Clamp = "clamp", Wrap = "wrap", L = "l", R = "r", F4e = "f4e",
+    B4e = "b4e", Rc8 = "rc8", Ecl = "ecl", Ecr = "ecr", Rc16 = "rc16", Shr7 = "shr7", Shr15 = "shr15", Po = "po", Pack = "pack",
+    U2 = "u2", S2 = "s2", U4 = "u4", S4 = "s4", U8 = "u8", S8 = "s8",
+    // State spaces
+    To = "to", Global = "global", Shared = "shared", SharedCta = "shared::cta", SharedCluster = "shared::cluster", Local = "local",
+    Const = "const", Param = "param", ParamEntry = "param::entry", ParamFunc = "param::func",
+    // Memory order
+    Weak = "weak", Volatile = "volatile", Mmio = "mmio", Relaxed = "relaxed", Acquire = "acquire", Release = "release",
+    AcqRel = "acq_rel", Sc = "sc", Cta = "cta", Cluster = "cluster", Gl = "gl", Gpu = "gpu", Sys = "sys",
+    // Caches
+    Nc = "nc", Ca = "ca", Cg = "cg", Cs = "cs", Lu = "lu", Cv = "cv", Wb = "wb", Wt = "wt", L1 = "L1", L2 = "L2",
+    L1EvictNormal = "L1::evict_normal", L1EvictUnchanged = "L1::evict_unchanged", L1EvictFirst = "L1::evict_first",
+    L1EvictLast = "L1::evict_last", L1NoAllocate = "L1::no_allocate", L2EvictNormal = "L2::evict_normal",
+    L2EvictUnchanged = "L2::evict_unchanged", L2EvictFirst = "L2::evict_first", L2EvictLast = "L2::evict_last",
+    L2CacheHint = "L2::cache_hint", L2Fetch64 = "L2::64B", L2Fetch128 = "L2::128B", L2Fetch256 = "L2::256B", Range = "range",
+    Fractional = "fractional", Cvt = "cvt",
+    // Vectors
+    V2 = "v2", V4 = "v4", V8 = "v8",
+    // Warps
+    All = "all", Any = "any", Uni = "uni", Ballot = "ballot", Up = "up", Down = "down", Bfly = "bfly", Idx = "idx",
+    // Synchronisation
+    Sync = "sync", Aligned = "aligned", Arrive = "arrive", Wait = "wait", Red = "red", Warp = "warp", Init = "init", Inval = "inval",
+    ExpectTx = "expect_tx", CompleteTx = "complete_tx", ArriveDrop = "arrive_drop", NoComplete = "noComplete", TestWait = "test_wait",
+    TryWait = "try_wait", Parity = "parity", PendingCount = "pending_count", Proxy = "proxy", Alias = "alias", Async = "async",
+    AsyncGeneric = "async::generic", TensormapGeneric = "tensormap::generic",
+    SyncRestrictSharedCluster = "sync_restrict::shared::cluster", SyncRestrictSharedCta = "sync_restrict::shared::cta",
+    MbarrierInit = "mbarrier_init", MbarrierCompleteTxBytes = "mbarrier::complete_tx::bytes", LaunchDependents = "launch_dependents",
+    // Copies and multicast
+    Bulk = "bulk", BulkGroup = "bulk_group", CommitGroup = "commit_group", WaitAll = "wait_all", WaitGroup = "wait_group",
+    Mbarrier = "mbarrier", Noinc = "noinc", MulticastCluster = "multicast::cluster", CpMask = "cp_mask", Prefetch = "prefetch",
+    Read = "read", Reduce = "reduce", LdReduce = "ld_reduce", St = "st", AccF32 = "acc::f32", AccF16 = "acc::f16",
+    // Tensors
+    Tensor = "tensor", Tensormap = "tensormap", D1 = "1d", D2 = "2d", D3 = "3d", D4 = "4d", D5 = "5d", Tile = "tile", Im2col = "im2col",
+    Im2colNoOffs = "im2col_no_offs", Replace = "replace", CpFenceproxy = "cp_fenceproxy", B1024 = "b1024",
+    GlobalAddress = "global_address", Rank = "rank", BoxDim = "box_dim", GlobalDim = "global_dim", GlobalStride = "global_stride",
+    ElementStride = "element_stride", Elemtype = "elemtype", InterleaveLayout = "interleave_layout", SwizzleMode = "swizzle_mode",
+    FillMode = "fill_mode",
+    // Textures and surfaces
+    A1d = "a1d", A2d = "a2d", D2ms = "2dms", A2dms = "a2dms", Cube = "cube", Acube = "acube", Base = "base", Level = "level",
+    Grad = "grad", G = "g", B = "b", A = "a", P = "p", Trap = "trap", Zero = "zero", Width = "width", Height = "height", Depth = "depth",
+    ChannelDataType = "channel_data_type", ChannelOrder = "channel_order", NormalizedCoords = "normalized_coords",
+    ArraySize = "array_size", NumMipmapLevels = "num_mipmap_levels", NumSamples = "num_samples", FilterMode = "filter_mode",
+    AddrMode0 = "addr_mode_0", AddrMode1 = "addr_mode_1", AddrMode2 = "addr_mode_2",
+    ForceUnnormalizedCoords = "force_unnormalized_coords", MemoryLayout = "memory_layout",
+    // Events
+    Mask = "mask",
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ".{}", self.text())
+    }
+}
