@@ -30,7 +30,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         linkage: ast.linkage,
         architecture: module.program.architecture(),
         span: ast.span,
-        registers: Vec::new(),
+        registers: IndexVec::new(),
         params: IndexVec::new(),
         formals: ast.params.iter().map(variables::registers_of).sum(),
         results: ast.returns.iter().map(variables::registers_of).sum(),
@@ -395,7 +395,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             None => None,
             Some(guard) => {
                 let register = match self.resolve(guard.register)? {
-                    Symbol::Reg(register) if self.register_type(register) == ScalarType::Pred => register,
+                    Symbol::Reg(register) if self.register_type(register)? == ScalarType::Pred => register,
                     _ => {
                         let message = format!("guard `{}` is not a predicate register", guard.register.text);
                         return Err(Diagnostic::invalid(message, guard.register.span));

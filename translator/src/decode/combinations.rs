@@ -6,8 +6,9 @@ use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
+use crate::isa::rule::Rule;
 use crate::isa::table::Form;
-use crate::isa::types::{Class, ScalarType};
+use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 
 type Result = std::result::Result<(), Diagnostic>;
@@ -16,6 +17,7 @@ type Result = std::result::Result<(), Diagnostic>;
 struct Parts<'i, 's> {
     ast: &'i ast::Instruction<'s>,
     form: &'i Form,
+    rule: Rule,
     modifiers: &'i Modifiers,
     operands: &'i [Operand],
 }
@@ -29,37 +31,35 @@ impl<'s> FunctionDecoder<'_, 's> {
         modifiers: &Modifiers,
         operands: &[Operand],
     ) -> Result {
-        let parts = Parts { ast, form, modifiers, operands };
+        let parts = Parts { ast, form, rule: form.row.action.rule(), modifiers, operands };
         let Program { version, target, .. } = self.program();
         let architecture = self.program().architecture();
         if let Some(lack) = form.row.availability.lack(ast.opcode.text, *version, architecture, target) {
             return parts.refuse(lack);
         }
-        match ast.opcode.text {
-            "ld" | "st" => parts.access(self.program())?,
-            "mbarrier" => parts.mbarrier()?,
-            "cp" => parts.copy()?,
-            "pmevent" => parts.event()?,
-            "mad" => parts.rounding(self.program())?,
-            "bfe" | "bfi" => parts.field()?,
-            _ => {}
+        match parts.rule {
+            Rule::Access | Rule::ClusterAccess => parts.access(self.program())?,
+            Rule::Mbarrier => parts.mbarrier()?,
+            Rule::Copy => parts.copy()?,
+            Rule::Events => parts.event()?,
+            Rule::BitField => parts.field()?,
+            Rule::VariableOfSpace | Rule::SharedVariable | Rule::VariableOfWidth => self.address_values(&parts)?,
+            // What they say of addresses is checked below.
+            Rule::None | Rule::AnyAddress | Rule::GlobalVariable => {}
         }
         self.vectors(&parts)?;
-        self.addresses(&parts)?;
-        self.address_values(&parts)
+        self.addresses(&parts)
     }
 
     /// Elements of a vector are as wide as each other, and of types that agree.
     fn vectors(&self, parts: &Parts<'_, 's>) -> Result {
         for operand in parts.operands {
             let Operand::Vector(elements) = operand else { continue };
-            let types: Vec<ScalarType> = elements
-                .iter()
-                .filter_map(|element| match element {
-                    Operand::Reg(register) => Some(self.register_type(*register)),
-                    _ => None,
-                })
-                .collect();
+            let types = elements.iter().filter_map(|element| match element {
+                Operand::Reg(register) => Some(self.register_type(*register)),
+                _ => None,
+            });
+            let types = types.collect::<std::result::Result<Vec<ScalarType>, Diagnostic>>()?;
             for (number, ty) in types.iter().enumerate() {
                 if let Some(other) = types[..number].iter().find(|other| !other.fits(*ty)) {
                     return parts.refuse(format!("a vector of registers of types {other} and {ty}"));
@@ -93,9 +93,9 @@ impl<'s> FunctionDecoder<'_, 's> {
                 Base::Reg(register)
                     if matches!(space, None | Some(StateSpace::Global))
                         && parts.needs_whole_address()
-                        && self.register_type(*register).bits() < self.address_bits() =>
+                        && self.register_type(*register)?.bits() < self.address_bits() =>
                 {
-                    let bits = self.register_type(*register).bits();
+                    let bits = self.register_type(*register)?.bits();
                     let space = if space.is_some() { "global" } else { "generic" };
                     return parts.refuse(narrow(bits, space));
                 }
@@ -104,7 +104,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             let Some(lies) = self.base_space(*base) else { continue };
             let agrees = match space {
                 Some(space) => space == lies,
-                None if parts.ast.opcode.text == "prefetchu" => lies == StateSpace::Global,
+                None if parts.rule == Rule::GlobalVariable => lies == StateSpace::Global,
                 None => !matches!(lies, StateSpace::Const | StateSpace::Param),
             };
             if !agrees {
@@ -121,18 +121,18 @@ impl<'s> FunctionDecoder<'_, 's> {
             let Operand::AddressOf(base, _) = operand else { continue };
             let Some(lies) = self.base_space(*base) else { continue };
             let named = parts.modifiers.space().map(AddressSpace::state_space);
-            match parts.ast.opcode.text {
-                "cvta" if parts.modifiers.has(Word::To) => {
+            match parts.rule {
+                Rule::VariableOfSpace if parts.modifiers.has(Word::To) => {
                     return parts.refuse("`cvta.to` takes an address in a register");
                 }
-                "cvta" if named != Some(lies) => {
+                Rule::VariableOfSpace if named != Some(lies) => {
                     return parts.refuse(format!("this variable lies in `.{lies}`"));
                 }
-                "mapa" | "getctarank" if lies != StateSpace::Shared => {
+                Rule::SharedVariable if lies != StateSpace::Shared => {
                     return parts
                         .refuse(format!("an address in shared memory is needed, this variable lies in `.{lies}`"));
                 }
-                "mov" => {
+                Rule::VariableOfWidth => {
                     let ty = parts.ty()?;
                     if ty.is_float() {
                         return parts.refuse(format!("an address does not fit {ty}"));
@@ -163,8 +163,7 @@ impl Parts<'_, '_> {
 
     /// Whether generic and global addresses have to be as wide as the module's. That of a block in the cluster need not be.
     fn needs_whole_address(&self) -> bool {
-        let others = self.modifiers.has(Word::Async) || self.modifiers.has(Word::Tensormap);
-        !others && !matches!(self.ast.opcode.text, "cp" | "createpolicy")
+        !matches!(self.rule, Rule::Copy | Rule::ClusterAccess | Rule::AnyAddress)
     }
 
     /// The first type.
@@ -262,19 +261,6 @@ impl Parts<'_, '_> {
         };
         if self.ast.operands.iter().rev().take(2).any(large) {
             return self.refuse("a constant position or length of a bit field must be below 256");
-        }
-        Ok(())
-    }
-
-    /// `mad` on floats: see [`crate::lower::float::mad`].
-    fn rounding(&self, program: &Program) -> Result {
-        let ty = self.ty()?;
-        let rounds = self.modifiers.rounding().is_some();
-        let is_early = program.version <= (3, 1) && ty == ScalarType::F32;
-        let is_old = is_early || program.architecture().is_some_and(|number| number < 20);
-        if ty.class() == Class::Float && !rounds && !is_old {
-            return self
-                .refuse("`mad` on floats without a rounding, which only PTX up to 3.1 and targets before sm_20 have");
         }
         Ok(())
     }

@@ -9,6 +9,8 @@ use super::{arrays, body, variables};
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 use crate::index::IndexVec;
+use crate::isa::operation::{Action, Operation};
+use crate::isa::table;
 use crate::isa::types::ScalarType;
 
 /// Decodes a module of a source. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
@@ -56,7 +58,7 @@ fn infer_address_bits(ast: &ast::Module<'_>) -> u32 {
                         wide_registers.insert(name.text);
                     }
                 }
-                ast::Statement::Instruction(instruction) if matches!(instruction.opcode.text, "ld" | "st" | "atom") => {
+                ast::Statement::Instruction(instruction) if accesses_memory(instruction.opcode.text) => {
                     let global = instruction.modifiers.iter().any(|modifier| modifier.text == "global");
                     for operand in &instruction.operands {
                         let ast::Operand::Address { base, .. } = operand else { continue };
@@ -76,6 +78,12 @@ fn infer_address_bits(ast: &ast::Module<'_>) -> u32 {
         }
     }
     if narrow { 32 } else { 64 }
+}
+
+/// Whether an opcode is that of loads, stores or atomics with results.
+fn accesses_memory(opcode: &str) -> bool {
+    use Operation::{Atom, Load, Store};
+    table::forms(opcode).iter().any(|form| matches!(form.row.action, Action::Compute(Atom | Load | Store)))
 }
 
 impl<'s> ModuleDecoder<'s> {

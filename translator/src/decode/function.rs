@@ -9,7 +9,7 @@ use super::program::{
 use super::scope::{Labels, Scopes, Symbol, TableId};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
-use crate::index::{Index, IndexVec};
+use crate::index::IndexVec;
 use crate::isa::types::ScalarType;
 
 /// The state of decoding one function.
@@ -89,8 +89,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
 
     /// Adds a register of a type.
     pub(super) fn new_register(&mut self, ty: ScalarType) -> Reg {
-        self.function.registers.push(ty);
-        Reg::new(self.function.registers.len() - 1)
+        self.function.registers.push(ty)
     }
 
     /// Functions that a call may go to, which all take what the first one takes.
@@ -184,13 +183,15 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
     }
 
     /// Type of a register; every [`Reg`] that the decoder hands out has one.
-    pub(super) fn register_type(&self, register: Reg) -> ScalarType {
-        self.function.registers.get(register.0 as usize).copied().unwrap_or(ScalarType::B32)
+    pub(super) fn register_type(&self, register: Reg) -> Result<ScalarType, Diagnostic> {
+        let ty = self.function.registers.at(register).copied();
+        ty.ok_or_else(|| Diagnostic::internal("a register without a declaration", self.function.span))
     }
 
     /// Type of a variable's elements; every [`VarId`] that the decoder hands out has one.
-    pub(super) fn variable_type(&self, variable: VarId) -> ScalarType {
-        self.module.program.variables.get(variable.0 as usize).map_or(ScalarType::B8, |variable| variable.ty)
+    pub(super) fn variable_type(&self, variable: VarId) -> Result<ScalarType, Diagnostic> {
+        let ty = self.module.program.variables.at(variable).map(|variable| variable.ty);
+        ty.ok_or_else(|| Diagnostic::internal("a variable without a declaration", self.function.span))
     }
 
     /// Where a variable lives.
@@ -204,8 +205,9 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
     }
 
     /// Type of a parameter's elements; every [`ParamId`] that the decoder hands out has one.
-    pub(super) fn param_type(&self, param: ParamId) -> ScalarType {
-        self.function.params.get(param.0 as usize).map_or(ScalarType::B8, |param| param.ty)
+    pub(super) fn param_type(&self, param: ParamId) -> Result<ScalarType, Diagnostic> {
+        let ty = self.function.params.at(param).map(|param| param.ty);
+        ty.ok_or_else(|| Diagnostic::internal("a parameter without a declaration", self.function.span))
     }
 
     /// Width of addresses in bits.

@@ -5,6 +5,7 @@ use super::program::Program;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::isa::modifiers::Modifiers;
+use crate::isa::operation::{Action, Operation};
 use crate::isa::table::{self, Form};
 
 /// The first version of PTX with those modifiers.
@@ -24,33 +25,27 @@ pub(super) fn find(
         table::find(&instruction)
     };
     if program.version < EXPLICIT
-        && let Some(words) = default_rounding(instruction)
+        && let [ty] = instruction.modifiers.as_slice()
+        && let Some(words) = table::implied(instruction.opcode.text, ty.text)
     {
-        return with(words);
+        return with(&words);
     }
-    if flushes(program, instruction)
-        && let Ok(found) = with(&["ftz"])
+    let has = |word| instruction.modifiers.iter().any(|modifier| modifier.text == word);
+    let is_old = program.architecture().is_some_and(|number| number < SUBNORMAL);
+    if is_old
+        && has("f32")
+        && !has("ftz")
+        && let Ok((form, modifiers)) = with(&["ftz"])
+        && !(program.version <= EXPLICIT && is_long_conversion(form, &modifiers))
     {
-        return Ok(found);
+        return Ok((form, modifiers));
     }
     table::find(instruction)
 }
 
-/// What PTX before 1.4 means by an instruction that names nothing but its type.
-fn default_rounding(instruction: &ast::Instruction<'_>) -> Option<&'static [&'static str]> {
-    let [ty] = instruction.modifiers.as_slice() else { return None };
-    match (instruction.opcode.text, ty.text) {
-        ("div" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2", "f32") => Some(&["approx", "ftz"]),
-        ("div" | "rcp" | "sqrt", "f64") => Some(&["rn"]),
-        ("rsqrt", "f64") => Some(&["approx"]),
-        _ => None,
-    }
-}
-
-/// Whether an instruction flushes where it has a form that says so.
-fn flushes(program: &Program, instruction: &ast::Instruction<'_>) -> bool {
-    let has = |words: &[&str]| instruction.modifiers.iter().any(|modifier| words.contains(&modifier.text));
-    // Up to PTX 1.4 conversions from or to 64 bits keep subnormal numbers on all targets.
-    let kept = instruction.opcode.text == "cvt" && program.version <= EXPLICIT && has(&["f64", "s64", "u64"]);
-    program.architecture().is_some_and(|number| number < SUBNORMAL) && has(&["f32"]) && !has(&["ftz"]) && !kept
+/// Whether an instruction converts from or to 64 bits. Up to PTX 1.4 such conversions keep subnormal numbers on all targets.
+fn is_long_conversion(form: &Form, modifiers: &Modifiers) -> bool {
+    use Operation::{ConvertFloatToFloat, ConvertFloatToInt, ConvertIntToFloat};
+    matches!(form.row.action, Action::Compute(ConvertFloatToFloat | ConvertFloatToInt | ConvertIntToFloat))
+        && modifiers.types.iter().any(|ty| ty.bits() == 64)
 }

@@ -208,7 +208,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 let operand = self.register(*name, *suffix, ty, fits)?;
                 match operand {
                     // NVIDIA's compiler takes the upper half from a register that nothing has written.
-                    Operand::Reg(register) if self.register_type(register).bits() == 128 && ty.is_signed() => {
+                    Operand::Reg(register) if self.register_type(register)?.bits() == 128 && ty.is_signed() => {
                         Err(Diagnostic::unsupported(format!("type {ty} extended to a 128-bit register"), name.span))
                     }
                     operand => Ok(operand),
@@ -246,7 +246,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         ty: ScalarType,
         fits: fn(ScalarType, ScalarType) -> bool,
     ) -> Result<Operand> {
-        let found = self.register_type(register);
+        let found = self.register_type(register)?;
         if fits(found, ty) {
             return Ok(Operand::Reg(register));
         }
@@ -395,7 +395,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn number_or_predicate(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
         match operand {
             ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
-                Symbol::Reg(register) if self.register_type(register) == ScalarType::Pred => {
+                Symbol::Reg(register) if self.register_type(register)? == ScalarType::Pred => {
                     self.predicate_source(operand)
                 }
                 _ => self.source(operand, ScalarType::U32, ScalarType::fits),

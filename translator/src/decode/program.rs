@@ -4,6 +4,7 @@ mod ids;
 mod operand;
 mod special;
 
+use std::ops::BitOr;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -12,6 +13,7 @@ use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::IndexVec;
 use crate::isa::modifiers::Modifiers;
+use crate::isa::operation::Effects;
 use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
 use crate::isa::word::Word;
@@ -137,7 +139,7 @@ pub struct Function {
     /// Its header.
     pub span: Span,
     /// Registers.
-    pub registers: Vec<ScalarType>,
+    pub registers: IndexVec<Reg, ScalarType>,
     /// `.param` variables: formals, results, then those for calls.
     pub params: IndexVec<ParamId, Param>,
     /// How many of them are formal parameters.
@@ -283,6 +285,20 @@ impl Instruction {
 impl std::fmt::Debug for Instruction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {:?} {:?}", self.form.row.syntax, self.modifiers, self.operands)
+    }
+}
+
+impl Function {
+    /// The effects of all its instructions.
+    pub fn effects(&self) -> Effects {
+        self.instructions().map(|i| i.form.row.action.effects()).fold(Effects::default(), BitOr::bitor)
+    }
+}
+
+impl Program {
+    /// The effects of all its functions.
+    pub fn effects(&self) -> Effects {
+        self.functions.iter().map(Function::effects).fold(Effects::default(), BitOr::bitor)
     }
 }
 

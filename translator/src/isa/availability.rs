@@ -9,12 +9,16 @@ pub enum Availability {
     Since(u32),
     /// Those for targets with what only one architecture has, such as sm_90a.
     Specific,
+    /// All; before PTX 1.4 without its modifiers, which are then the first of each choice.
+    Implied,
     /// Those below a version of PTX, and those for targets below one.
     Until {
         /// The version that has it no longer.
         version: (u32, u32),
         /// The target that has it no longer.
         target: u32,
+        /// What later forms have in addition.
+        without: &'static str,
     },
 }
 
@@ -29,7 +33,7 @@ impl Availability {
         targets: &[String],
     ) -> Option<String> {
         match self {
-            Availability::Always => None,
+            Availability::Always | Availability::Implied => None,
             Availability::Since(first) => architecture
                 .is_some_and(|number| number < first)
                 .then(|| format!("a form of `{opcode}` that only targets from sm_{first} on have")),
@@ -37,11 +41,11 @@ impl Availability {
                 let specific = targets.iter().any(|word| word.starts_with("sm_") && word.ends_with(['a', 'f']));
                 (!specific).then(|| format!("`{opcode}`, which only targets such as sm_90a have"))
             }
-            Availability::Until { version: (major, minor), target } => {
+            Availability::Until { version: (major, minor), target, without } => {
                 let is_gone = version >= (major, minor) && architecture >= Some(target);
                 is_gone.then(|| {
                     let targets = format!("targets from sm_{target} on");
-                    format!("`{opcode}` without `.sync`, which {targets} do not have since PTX {major}.{minor}")
+                    format!("`{opcode}` without {without}, which {targets} do not have since PTX {major}.{minor}")
                 })
             }
         }

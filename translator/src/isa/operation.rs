@@ -4,6 +4,7 @@
 
 use std::ops::BitOr;
 
+use super::rule::Rule;
 use crate::target::Fault;
 
 macro_rules! effects {
@@ -34,18 +35,28 @@ macro_rules! effects {
 effects! {
     /// May report a fault to the host.
     may_report,
+    /// Waits for other threads at a barrier of the block or cluster.
+    waits,
     /// Takes or gives back room on the kernel's stack.
     uses_stack,
     /// Counts an event that the host can read.
     counts_events,
     /// Reads and writes memory in one step.
     atomic,
+    /// The same, on elements whose type memory has.
+    atomic_of_any_type,
     /// Accesses memory, in an order with other accesses where its modifiers say so.
     ordered,
+    /// Is a sequentially consistent fence.
+    sequential,
+    /// Reads texels, which may be sRGB.
+    reads_texels,
+    /// Finds a texture's level by gradients.
+    uses_gradients,
 }
 
 macro_rules! operations {
-    ($($name:ident $([$($effect:ident),*])?,)*) => {
+    ($($name:ident $([$($effect:ident),*])? $(: $rule:ident)?,)*) => {
         /// What an instruction of straight-line code computes.
         #[expect(missing_docs, reason = "the rows with an operation's name say which instructions it is")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +71,17 @@ macro_rules! operations {
                     $(Self::$name => Effects { $($($effect: true,)*)? ..Effects::NONE },)*
                 }
             }
+
+            /// What its instructions must obey besides their rows' syntax.
+            pub const fn rule(self) -> Rule {
+                match self {
+                    $(Self::$name => operations!(@ $($rule)?),)*
+                }
+            }
         }
     };
+    (@) => { Rule::None };
+    (@ $rule:ident) => { Rule::$rule };
 }
 
 operations! {
@@ -87,8 +107,8 @@ operations! {
     Clz,
     Bfind,
     Brev,
-    Bfe,
-    Bfi,
+    Bfe: BitField,
+    Bfi: BitField,
     Bmsk,
     Szext,
     Fns,
@@ -163,10 +183,10 @@ operations! {
     SimdMin,
     SimdMax,
     SimdSet,
-    Mov,
-    Mov128,
-    MovVector,
-    Cvta,
+    Mov: VariableOfWidth,
+    Mov128: VariableOfWidth,
+    MovVector: VariableOfWidth,
+    Cvta: VariableOfSpace,
     Isspacep,
     ConvertIntToInt,
     ConvertIntToFloat,
@@ -179,13 +199,16 @@ operations! {
     ConvertToExponents,
     ConvertFromExponents,
     IntegerPack,
-    Load [ordered],
-    Store [ordered],
+    Load [ordered]: Access,
+    LoadReadOnly [ordered],
+    MultimemLoad [ordered],
+    Store [ordered]: Access,
+    MultimemStore [ordered],
     Alloca [may_report, uses_stack],
     StackSave [uses_stack],
     StackRestore [uses_stack],
     CacheLine,
-    CachePolicy,
+    CachePolicy: AnyAddress,
     Vote [may_report],
     Ballot [may_report],
     Shuffle [may_report],
@@ -199,33 +222,34 @@ operations! {
     Atom [atomic],
     Red [atomic],
     MbarrierInit,
-    MbarrierCountBytes,
-    MbarrierArrive,
-    MbarrierTest,
+    MbarrierCountBytes: Mbarrier,
+    MbarrierArrive: Mbarrier,
+    MbarrierTest: Mbarrier,
     MbarrierPendingCount,
-    FenceSequential,
+    FenceSequential [sequential],
     Fence,
-    StoreAsync,
-    ReduceAsync [atomic],
-    MapAddress,
-    ClusterRank,
-    CopyAsync,
-    MbarrierArriveForCopies,
-    BulkLoad,
-    BulkMulticast,
-    BulkExchange,
-    BulkStore,
-    BulkReduce [atomic],
+    StoreAsync: ClusterAccess,
+    ReduceAsync [atomic]: AnyAddress,
+    MapAddress: SharedVariable,
+    ClusterRank: SharedVariable,
+    CopyAsync: Copy,
+    MbarrierArriveForCopies: Copy,
+    BulkLoad: Copy,
+    BulkMulticast: Copy,
+    BulkExchange: Copy,
+    BulkStore: Copy,
+    BulkReduce [atomic]: Copy,
     BulkZeros,
-    TensorLoad,
-    TensorStore,
-    TensorReduce [atomic],
+    TensorLoad: Copy,
+    TensorStore: Copy,
+    TensorReduce [atomic_of_any_type]: Copy,
     TensorMapReplace,
     TensorMapCopy [ordered],
-    Pmevent [counts_events],
-    TextureFetch,
-    TextureSample,
-    TextureGather,
+    Pmevent [counts_events]: Events,
+    TextureFetch [reads_texels],
+    TextureSample [reads_texels],
+    TextureGradient [reads_texels, uses_gradients],
+    TextureGather [reads_texels],
     TextureQuery,
     IsTypeOf,
     SurfaceLoad [may_report],
@@ -235,13 +259,22 @@ operations! {
     SurfaceQuery,
 }
 
+/// Whether the threads of a warp come to a barrier together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alignment {
+    /// Always.
+    Aligned,
+    /// Where a modifier says so.
+    AsSaid,
+}
+
 /// What becomes of a row's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Straight-line code.
     Compute(Operation),
     /// Has no effect that a device without NVIDIA's caches could show.
-    Nothing,
+    Nothing(Rule),
     /// Goes to its label.
     Branch,
     /// Goes to one of several labels.
@@ -252,24 +285,40 @@ pub enum Action {
     Exit,
     /// Reports the fault and ends the thread.
     Fail(Fault),
-    /// Arrives at a barrier of the block.
-    Barrier,
+    /// Arrives at a barrier of the block or cluster.
+    Barrier(Alignment),
     /// Calls a function.
     Call,
 }
 
 impl Action {
-    /// Its effects. Those of a barrier depend on its operands too.
-    pub fn effects(self) -> Effects {
+    /// Its effects.
+    pub const fn effects(self) -> Effects {
         match self {
             Self::Compute(operation) => operation.effects(),
             Self::IndexedBranch | Self::Fail(_) | Self::Call => Effects { may_report: true, ..Effects::NONE },
-            Self::Nothing | Self::Branch | Self::Return | Self::Exit | Self::Barrier => Effects::NONE,
+            Self::Barrier(_) => Effects { waits: true, ..Effects::NONE },
+            Self::Nothing(_) | Self::Branch | Self::Return | Self::Exit => Effects::NONE,
+        }
+    }
+
+    /// What its instructions must obey besides their rows' syntax.
+    pub const fn rule(self) -> Rule {
+        match self {
+            Self::Compute(operation) => operation.rule(),
+            Self::Nothing(rule) => rule,
+            Self::Branch
+            | Self::IndexedBranch
+            | Self::Return
+            | Self::Exit
+            | Self::Fail(_)
+            | Self::Barrier(_)
+            | Self::Call => Rule::None,
         }
     }
 
     /// Whether control goes on with the next instruction, whatever the operands.
     pub fn is_straight_line(self) -> bool {
-        matches!(self, Self::Compute(_) | Self::Nothing)
+        matches!(self, Self::Compute(_) | Self::Nothing(_))
     }
 }

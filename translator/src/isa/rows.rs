@@ -3,17 +3,23 @@
 //! To add an instruction, add its row here, its operation in [`super::operation`], its lowering function in
 //! [`crate::lower`], and a case file with expected results (`docs/adding-an-instruction.md`). The order of an opcode's rows
 //! is the order in which they are tried.
+//!
+//! A row's syntax is one string, or two: what is part of the instruction's name, such as `mul.wide`, stands in a string of its own.
 
-use super::availability::Availability::{self, Since, Specific, Until};
+use super::availability::Availability::{self, Implied, Since, Specific, Until};
 use super::operation::Action;
 use super::operation::Action::{Barrier, Branch, Call, Compute, Exit, Fail, IndexedBranch, Nothing, Return};
+use super::operation::Alignment::{Aligned, AsSaid};
 use super::operation::Operation::*;
+use super::rule::Rule;
 use crate::target::Fault;
 
 /// One row of the instruction table.
 pub struct Row {
     /// Opcode and modifiers.
     pub syntax: &'static str,
+    /// The start of that which is the instruction's name, whose modifiers stand first; empty if that is the opcode alone.
+    pub name: &'static str,
     /// Operands; see [`crate::decode`] for the notation.
     pub operands: &'static str,
     /// What becomes of its instructions.
@@ -35,21 +41,30 @@ pub(super) fn split_opcode(syntax: &'static str) -> (&'static str, &'static str)
 }
 
 macro_rules! rows {
-    ($($syntax:literal, $operands:literal => $action:expr $(, $availability:expr)?;)*) => {
+    ($($syntax:literal $($rest:literal)?, $operands:literal => $action:expr $(, $availability:expr)?;)*) => {
         /// All rows.
         pub const ROWS: &[Row] = &[$(Row {
-            syntax: $syntax,
+            syntax: concat!($syntax $(, $rest)?),
+            name: rows!(name $syntax $(, $rest)?),
             operands: $operands,
             action: $action,
-            availability: rows!(@ $($availability)?),
+            availability: rows!(availability $($availability)?),
         }),*];
     };
-    (@) => { Availability::Always };
-    (@ $availability:expr) => { $availability };
+    (name $syntax:literal) => { "" };
+    (name $syntax:literal, $rest:literal) => { $syntax };
+    (availability) => { Availability::Always };
+    (availability $availability:expr) => { $availability };
 }
 
 /// Targets from sm_70 on lack it since PTX 6.4, in favour of a form with `.sync`.
-const WITHOUT_SYNC: Availability = Until { version: (6, 4), target: 70 };
+const WITHOUT_SYNC: Availability = Until { version: (6, 4), target: 70, without: "`.sync`" };
+/// `mad` on f32 without a rounding, which targets from sm_20 on lack since PTX 3.2.
+const SINGLE_WITHOUT_ROUNDING: Availability = Until { version: (3, 2), target: 20, without: "a rounding" };
+/// `mad` on f64 without a rounding, which targets from sm_20 on lack.
+const DOUBLE_WITHOUT_ROUNDING: Availability = Until { version: (1, 0), target: 20, without: "a rounding" };
+/// What has no effect that a device without NVIDIA's caches could show.
+const NOTHING: Action = Nothing(Rule::None);
 
 rows! {
     // Integer arithmetic
@@ -57,14 +72,14 @@ rows! {
     "add.(u16|u32|u64|s16|s64)", "d a b" => Compute(IntegerAdd);
     "sub{.sat}.s32", "d a b" => Compute(IntegerSub);
     "sub.(u16|u32|u64|s16|s64)", "d a b" => Compute(IntegerSub);
-    "mul.(hi|lo).(u16|u32|u64|s16|s32|s64)", "d a b" => Compute(IntegerMul);
-    "mul.wide.(u16|u32|s16|s32)", "d:w0 a b" => Compute(IntegerMul);
-    "mad.(hi|lo).(u16|u32|u64|s16|s32|s64)", "d a b c" => Compute(IntegerMad);
-    "mad.hi.sat.s32", "d a b c" => Compute(IntegerMad);
-    "mad.wide.(u16|u32|s16|s32)", "d:w0 a b c:w0" => Compute(IntegerMad);
-    "mul24.(hi|lo).(u32|s32)", "d a b" => Compute(Mul24);
-    "mad24.(hi|lo).(u32|s32)", "d a b c" => Compute(Mad24);
-    "mad24.hi.sat.s32", "d a b c" => Compute(Mad24);
+    "mul.(hi|lo)" ".(u16|u32|u64|s16|s32|s64)", "d a b" => Compute(IntegerMul);
+    "mul.wide" ".(u16|u32|s16|s32)", "d:w0 a b" => Compute(IntegerMul);
+    "mad.(hi|lo)" ".(u16|u32|u64|s16|s32|s64)", "d a b c" => Compute(IntegerMad);
+    "mad.hi" ".sat.s32", "d a b c" => Compute(IntegerMad);
+    "mad.wide" ".(u16|u32|s16|s32)", "d:w0 a b c:w0" => Compute(IntegerMad);
+    "mul24.(hi|lo)" ".(u32|s32)", "d a b" => Compute(Mul24);
+    "mad24.(hi|lo)" ".(u32|s32)", "d a b c" => Compute(Mad24);
+    "mad24.hi" ".sat.s32", "d a b c" => Compute(Mad24);
     "sad.(u16|u32|u64|s16|s32|s64)", "d a b c" => Compute(Sad);
     "div.(u16|u32|u64|s16|s32|s64)", "d a b" => Compute(IntegerDiv);
     "rem.(u16|u32|u64|s16|s32|s64)", "d a b" => Compute(IntegerRem);
@@ -80,7 +95,7 @@ rows! {
     "max.u16x2", "d a b" => Compute(PackedMax);
     "max{.relu}.s16x2", "d a b" => Compute(PackedMax);
     "dp4a.(u32|s32).(u32|s32)", "d:u32 a:u32 b:u32 c:u32" => Compute(PackedDp4a);
-    "dp2a.(lo|hi).(u32|s32).(u32|s32)", "d:u32 a:u32 b:u32 c:u32" => Compute(PackedDp2a);
+    "dp2a.(lo|hi)" ".(u32|s32).(u32|s32)", "d:u32 a:u32 b:u32 c:u32" => Compute(PackedDp2a);
     "popc.(b32|b64)", "d:u32 a" => Compute(Popc);
     "clz.(b32|b64)", "d:u32 a" => Compute(Clz);
     "bfind{.shiftamt}.(u32|u64|s32|s64)", "d:u32 a" => Compute(Bfind);
@@ -96,8 +111,8 @@ rows! {
     "addc{.cc}.(u32|s32|u64|s64)", "d a b" => Compute(ExtendedAddc);
     "sub.cc.(u32|s32|u64|s64)", "d a b" => Compute(ExtendedSub);
     "subc{.cc}.(u32|s32|u64|s64)", "d a b" => Compute(ExtendedSubc);
-    "mad.(hi|lo).cc.(u32|s32|u64|s64)", "d a b c" => Compute(ExtendedMad);
-    "madc.(hi|lo){.cc}.(u32|s32|u64|s64)", "d a b c" => Compute(ExtendedMadc);
+    "mad.(hi|lo)" ".cc.(u32|s32|u64|s64)", "d a b c" => Compute(ExtendedMad);
+    "madc.(hi|lo)" "{.cc}.(u32|s32|u64|s64)", "d a b c" => Compute(ExtendedMadc);
 
     // Floating point
     "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => Compute(FloatAdd);
@@ -115,26 +130,28 @@ rows! {
     "fma.(rn|rz|rm|rp){.ftz}.f32x2", "d a b c" => Compute(FloatFma), Since(100);
     "fma.(rn|rz|rm|rp).f64", "d a b c" => Compute(FloatFma);
     "fma.(rn|rz|rm|rp){.sat}.f32.(f16|bf16)", "d a:1 b:1 c" => Compute(FloatMixedFma), Since(100);
-    "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => Compute(FloatMad);
-    "mad{.rn|.rz|.rm|.rp}.f64", "d a b c" => Compute(FloatMad);
-    "div.approx{.ftz}.f32", "d a b" => Compute(ApproximateDiv);
-    "div.full{.ftz}.f32", "d a b" => Compute(ApproximateDivFull);
+    "mad.(rn|rz|rm|rp){.ftz}{.sat}.f32", "d a b c" => Compute(FloatMad);
+    "mad{.ftz}{.sat}.f32", "d a b c" => Compute(FloatMad), SINGLE_WITHOUT_ROUNDING;
+    "mad.(rn|rz|rm|rp).f64", "d a b c" => Compute(FloatMad);
+    "mad.f64", "d a b c" => Compute(FloatMad), DOUBLE_WITHOUT_ROUNDING;
+    "div.approx{.ftz}.f32", "d a b" => Compute(ApproximateDiv), Implied;
+    "div.full" "{.ftz}.f32", "d a b" => Compute(ApproximateDivFull);
     "div.(rn|rz|rm|rp){.ftz}.f32", "d a b" => Compute(FloatDiv);
-    "div.(rn|rz|rm|rp).f64", "d a b" => Compute(FloatDiv);
-    "rcp.approx{.ftz}.f32", "d a" => Compute(ApproximateRcp);
+    "div.(rn|rz|rm|rp).f64", "d a b" => Compute(FloatDiv), Implied;
+    "rcp.approx{.ftz}.f32", "d a" => Compute(ApproximateRcp), Implied;
     "rcp.approx.ftz.f64", "d a" => Compute(ApproximateRcpUpper);
     "rcp.(rn|rz|rm|rp){.ftz}.f32", "d a" => Compute(FloatRcp);
-    "rcp.(rn|rz|rm|rp).f64", "d a" => Compute(FloatRcp);
-    "sqrt.approx{.ftz}.f32", "d a" => Compute(ApproximateSqrt);
+    "rcp.(rn|rz|rm|rp).f64", "d a" => Compute(FloatRcp), Implied;
+    "sqrt.approx{.ftz}.f32", "d a" => Compute(ApproximateSqrt), Implied;
     "sqrt.(rn|rz|rm|rp){.ftz}.f32", "d a" => Compute(FloatSqrt);
-    "sqrt.(rn|rz|rm|rp).f64", "d a" => Compute(FloatSqrt);
-    "rsqrt.approx{.ftz}.f32", "d a" => Compute(ApproximateRsqrt);
+    "sqrt.(rn|rz|rm|rp).f64", "d a" => Compute(FloatSqrt), Implied;
+    "rsqrt.approx{.ftz}.f32", "d a" => Compute(ApproximateRsqrt), Implied;
     "rsqrt.approx.ftz.f64", "d a" => Compute(ApproximateRsqrtUpper);
-    "rsqrt.approx.f64", "d a" => Compute(ApproximateRsqrtDouble);
-    "sin.approx{.ftz}.f32", "d a" => Compute(ApproximateSin);
-    "cos.approx{.ftz}.f32", "d a" => Compute(ApproximateCos);
-    "lg2.approx{.ftz}.f32", "d a" => Compute(ApproximateLg2);
-    "ex2.approx{.ftz}.f32", "d a" => Compute(ApproximateEx2);
+    "rsqrt.approx.f64", "d a" => Compute(ApproximateRsqrtDouble), Implied;
+    "sin.approx{.ftz}.f32", "d a" => Compute(ApproximateSin), Implied;
+    "cos.approx{.ftz}.f32", "d a" => Compute(ApproximateCos), Implied;
+    "lg2.approx{.ftz}.f32", "d a" => Compute(ApproximateLg2), Implied;
+    "ex2.approx{.ftz}.f32", "d a" => Compute(ApproximateEx2), Implied;
     "ex2.approx.(f16|f16x2)", "d a" => Compute(ApproximateEx2);
     "ex2.approx.ftz.(bf16|bf16x2)", "d a" => Compute(ApproximateEx2);
     "tanh.approx.(f32|f16|f16x2|bf16|bf16x2)", "d a" => Compute(ApproximateTanh);
@@ -230,7 +247,7 @@ rows! {
     "cnot.(b16|b32|b64)", "d a" => Compute(Cnot);
     "lop3.b32", "d_ a b c e:u32" => Compute(Lop3);
     "lop3.(and|or).b32", "d_|p a b c e:u32 !c" => Compute(Lop3Predicate);
-    "shf.(l|r).(clamp|wrap).b32", "d a b c:u32" => Compute(Shf);
+    "shf.(l|r)" ".(clamp|wrap).b32", "d a b c:u32" => Compute(Shf);
     "shl.(b16|b32|b64)", "d a b:u32" => Compute(Shl);
     "shr.(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a b:u32" => Compute(Shr);
     "prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16}", "d a b c" => Compute(Prmt);
@@ -267,7 +284,7 @@ rows! {
     "mov.(v2|v4).(b16|b32|u16|u32|s16|s32|f32)", "W w" => Compute(MovVector);
     "mov.v8.(b16|u16|s16)", "W w" => Compute(MovVector);
     "mov.v2.(b64|u64|s64|f64)", "W w" => Compute(MovVector);
-    "cvta{.to}.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry).(u32|u64)", "d &a" => Compute(Cvta);
+    "cvta{.to}" ".(global|shared|shared::cta|shared::cluster|local|const|param|param::entry).(u32|u64)", "d &a" => Compute(Cvta);
     "isspacep.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry)", "d:pred a:ptr" => Compute(Isspacep);
     "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D S:1" => Compute(ConvertIntToInt);
     // `.sat` stands only where the type can't hold all operands.
@@ -317,31 +334,31 @@ rows! {
     "cvt.(rz|rp){.satfinite}.ue8m0x2.f32", "d a:1 a:1" => Compute(ConvertToExponents), Since(100);
     "cvt.(rz|rp){.satfinite}.ue8m0x2.bf16x2", "d a:1" => Compute(ConvertToExponents), Since(100);
     "cvt.rn.bf16x2.ue8m0x2", "d a:1" => Compute(ConvertFromExponents), Since(100);
-    "cvt.pack.sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => Compute(IntegerPack);
-    "cvt.pack.sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => Compute(IntegerPack);
+    "cvt.pack" ".sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => Compute(IntegerPack);
+    "cvt.pack" ".sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => Compute(IntegerPack);
     "ld{.weak}{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => Compute(Load);
     "ld.volatile{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => Compute(Load);
     "ld.(relaxed|acquire).(cta|cluster|gpu|sys){.global|.shared|.shared::cta|.shared::cluster}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => Compute(Load);
     "ld.mmio.relaxed.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => Compute(Load);
     "ld.global{.ca|.cg|.cs}.nc{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => Compute(Load);
-    "ldu{.global}{.v2|.v4}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => Compute(Load);
+    "ldu{.global}{.v2|.v4}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => Compute(LoadReadOnly);
     "st{.weak}{.global|.shared|.shared::cta|.shared::cluster|.local|.param|.param::func}{.wb|.cg|.cs|.wt}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v policy" => Compute(Store);
     "st.volatile{.global|.shared|.shared::cta|.shared::cluster|.local}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => Compute(Store);
     "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta|.shared::cluster}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v policy" => Compute(Store);
     "st.mmio.relaxed.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => Compute(Store);
-    "st.bulk{.weak}{.shared::cta}", "[a] b:u64 #:u64" => Compute(BulkZeros), Since(100);
+    "st.bulk" "{.weak}{.shared::cta}", "[a] b:u64 #:u64" => Compute(BulkZeros), Since(100);
     "alloca.(u32|u64)", "d a b:u32?" => Compute(Alloca);
     "stacksave.(u32|u64)", "d" => Compute(StackSave);
     "stackrestore.(u32|u64)", "r" => Compute(StackRestore);
-    "prefetch{.global|.local}.(L1|L2)", "[a]" => Nothing;
-    "prefetch{.global}.(L2::evict_last|L2::evict_normal)", "[a]" => Nothing;
-    "prefetch{.const|.param}.tensormap", "[a]" => Nothing;
-    "prefetchu.L1", "[a]" => Nothing;
+    "prefetch{.global|.local}.(L1|L2)", "[a]" => NOTHING;
+    "prefetch{.global}.(L2::evict_last|L2::evict_normal)", "[a]" => NOTHING;
+    "prefetch{.const|.param}.tensormap", "[a]" => Nothing(Rule::AnyAddress);
+    "prefetchu.L1", "[a]" => Nothing(Rule::GlobalVariable);
     "applypriority{.global}.L2::evict_normal", "[a] b:u32" => Compute(CacheLine);
     "discard{.global}.L2", "[a] b:u32" => Compute(CacheLine);
-    "createpolicy.range{.global}.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d:u64 [a] b:b32 c:b32" => Compute(CachePolicy);
-    "createpolicy.fractional.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d:u64 a:f32?" => Compute(CachePolicy);
-    "createpolicy.cvt.L2.b64", "d:u64 a:u64" => Compute(CachePolicy);
+    "createpolicy.range" "{.global}.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d:u64 [a] b:b32 c:b32" => Compute(CachePolicy);
+    "createpolicy.fractional" ".(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d:u64 a:f32?" => Compute(CachePolicy);
+    "createpolicy.cvt" ".L2.b64", "d:u64 a:u64" => Compute(CachePolicy);
 
     // Warps
     "vote.(all|any|uni).pred", "d:pred !c" => Compute(Vote), WITHOUT_SYNC;
@@ -357,7 +374,7 @@ rows! {
     "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => Compute(ReduxFloat), Since(100);
     "activemask.b32", "d" => Compute(Activemask);
     "elect.sync", "d_|p:b32 e:u32" => Compute(Elect);
-    "bar.warp.sync", "e:u32" => Compute(WarpSync);
+    "bar.warp.sync" "", "e:u32" => Compute(WarpSync);
 
     // Synchronisation
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor|exch).(b32|b64)", "d_ [a] b policy" => Compute(Atom);
@@ -379,34 +396,34 @@ rows! {
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.add.(v2|v4).f32", "[a] w policy" => Compute(Red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4|v8).(f16|bf16)", "[a] w policy" => Compute(Red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4).(f16x2|bf16x2)", "[a] w policy" => Compute(Red);
-    "multimem.ld_reduce{.weak}{.global}.(min|max).(u32|s32|u64|s64)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.add.(u32|s32|u64|f64)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.(and|or|xor).(b32|b64)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.(min|max){.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.add{.acc::f32}{.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.(min|max).(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.add{.acc::f32}.(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.add{.v2|.v4}.f32", "W [a]" => Compute(Load);
-    "multimem.ld_reduce{.weak}{.global}.(min|max){.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(Load), Since(100);
-    "multimem.ld_reduce{.weak}{.global}.add{.acc::f16}{.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(Load), Since(100);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max).(u32|s32|u64|s64)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add.(u32|s32|u64|f64)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(and|or|xor).(b32|b64)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max){.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.acc::f32}{.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max).(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.acc::f32}.(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.v2|.v4}.f32", "W [a]" => Compute(Load);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max){.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(Load), Since(100);
-    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.acc::f16}{.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(Load), Since(100);
-    "multimem.st{.weak}{.global}.(b32|b64|u32|u64|s32|s64|f64)", "[a] w" => Compute(Store);
-    "multimem.st{.weak}{.global}{.v2|.v4}.(f16x2|bf16x2|f32)", "[a] w" => Compute(Store);
-    "multimem.st{.weak}{.global}.(v2|v4|v8).(f16|bf16)", "[a] w" => Compute(Store);
-    "multimem.st{.weak}{.global}{.v2|.v4}.(e4m3x4|e5m2x4)", "[a] w" => Compute(Store), Since(100);
-    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}.(b32|b64|u32|u64|s32|s64|f64)", "[a] w" => Compute(Store);
-    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}{.v2|.v4}.(f16x2|bf16x2|f32)", "[a] w" => Compute(Store);
-    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}.(v2|v4|v8).(f16|bf16)", "[a] w" => Compute(Store);
-    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}{.v2|.v4}.(e4m3x4|e5m2x4)", "[a] w" => Compute(Store), Since(100);
+    "multimem.ld_reduce{.weak}{.global}.(min|max).(u32|s32|u64|s64)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.add.(u32|s32|u64|f64)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.(and|or|xor).(b32|b64)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.(min|max){.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.add{.acc::f32}{.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.(min|max).(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.add{.acc::f32}.(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.add{.v2|.v4}.f32", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce{.weak}{.global}.(min|max){.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(MultimemLoad), Since(100);
+    "multimem.ld_reduce{.weak}{.global}.add{.acc::f16}{.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(MultimemLoad), Since(100);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max).(u32|s32|u64|s64)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add.(u32|s32|u64|f64)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(and|or|xor).(b32|b64)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max){.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.acc::f32}{.v2|.v4}.(f16x2|bf16x2)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max).(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.acc::f32}.(v2|v4|v8).(f16|bf16)", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.v2|.v4}.f32", "W [a]" => Compute(MultimemLoad);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.(min|max){.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(MultimemLoad), Since(100);
+    "multimem.ld_reduce.(relaxed|acquire).(cta|cluster|gpu|sys){.global}.add{.acc::f16}{.v2|.v4}.(e4m3x4|e5m2x4)", "W [a]" => Compute(MultimemLoad), Since(100);
+    "multimem.st{.weak}{.global}.(b32|b64|u32|u64|s32|s64|f64)", "[a] w" => Compute(MultimemStore);
+    "multimem.st{.weak}{.global}{.v2|.v4}.(f16x2|bf16x2|f32)", "[a] w" => Compute(MultimemStore);
+    "multimem.st{.weak}{.global}.(v2|v4|v8).(f16|bf16)", "[a] w" => Compute(MultimemStore);
+    "multimem.st{.weak}{.global}{.v2|.v4}.(e4m3x4|e5m2x4)", "[a] w" => Compute(MultimemStore), Since(100);
+    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}.(b32|b64|u32|u64|s32|s64|f64)", "[a] w" => Compute(MultimemStore);
+    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}{.v2|.v4}.(f16x2|bf16x2|f32)", "[a] w" => Compute(MultimemStore);
+    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}.(v2|v4|v8).(f16|bf16)", "[a] w" => Compute(MultimemStore);
+    "multimem.st.(relaxed|release).(cta|cluster|gpu|sys){.global}{.v2|.v4}.(e4m3x4|e5m2x4)", "[a] w" => Compute(MultimemStore), Since(100);
     "multimem.red{.global}.(min|max).(u32|s32|u64|s64)", "[a] b" => Compute(Red);
     "multimem.red{.global}.add.(u32|s32|u64|f64)", "[a] b" => Compute(Red);
     "multimem.red{.global}.(and|or|xor).(b32|b64)", "[a] b" => Compute(Red);
@@ -419,107 +436,107 @@ rows! {
     "multimem.red.(relaxed|release).(cta|cluster|gpu|sys){.global}.add{.v2|.v4}.(f16x2|bf16x2|f32)", "[a] w" => Compute(Red);
     "multimem.red.(relaxed|release).(cta|cluster|gpu|sys){.global}.(min|max).(v2|v4).(f16x2|bf16x2)", "[a] w" => Compute(Red);
     "multimem.red.(relaxed|release).(cta|cluster|gpu|sys){.global}.(add|min|max).(v2|v4|v8).(f16|bf16)", "[a] w" => Compute(Red);
-    "bar{.cta}.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "barrier{.cta}.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "bar{.cta}.arrive{.aligned}", "a:u32 b:u32" => Barrier;
-    "barrier{.cta}.arrive{.aligned}", "a:u32 b:u32" => Barrier;
-    "bar{.cta}.red.popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier;
-    "barrier{.cta}.red.popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier;
-    "bar{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
-    "barrier{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
-    "barrier.cluster.arrive{.release|.relaxed}{.aligned}", "" => Barrier;
-    "barrier.cluster.wait{.acquire}{.aligned}", "" => Barrier;
-    "mbarrier.init{.shared|.shared::cta}.b64", "[a] b:u32" => Compute(MbarrierInit);
-    "mbarrier.inval{.shared|.shared::cta}.b64", "[a]" => Nothing;
-    "mbarrier.(expect_tx|complete_tx){.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "[a] b:u32" => Compute(MbarrierCountBytes);
-    "mbarrier.(arrive|arrive_drop){.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32~" => Compute(MbarrierArrive);
-    "mbarrier.(arrive|arrive_drop).expect_tx{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32" => Compute(MbarrierArrive);
-    "mbarrier.(arrive|arrive_drop).noComplete{.release}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32" => Compute(MbarrierArrive);
-    "mbarrier.test_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64" => Compute(MbarrierTest);
-    "mbarrier.test_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32" => Compute(MbarrierTest);
-    "mbarrier.try_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64 c:u32?" => Compute(MbarrierTest);
-    "mbarrier.try_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32 c:u32?" => Compute(MbarrierTest);
-    "mbarrier.pending_count.b64", "d:u32 a" => Compute(MbarrierPendingCount);
+    "bar{.cta}.sync" "{.aligned}", "a:u32 b:u32?" => Barrier(Aligned);
+    "barrier{.cta}.sync" "{.aligned}", "a:u32 b:u32?" => Barrier(AsSaid);
+    "bar{.cta}.arrive" "{.aligned}", "a:u32 b:u32" => Barrier(Aligned);
+    "barrier{.cta}.arrive" "{.aligned}", "a:u32 b:u32" => Barrier(AsSaid);
+    "bar{.cta}.red" ".popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier(Aligned);
+    "barrier{.cta}.red" ".popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier(AsSaid);
+    "bar{.cta}.red" ".(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier(Aligned);
+    "barrier{.cta}.red" ".(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier(AsSaid);
+    "barrier.cluster.arrive" "{.release|.relaxed}{.aligned}", "" => Barrier(AsSaid);
+    "barrier.cluster.wait" "{.acquire}{.aligned}", "" => Barrier(AsSaid);
+    "mbarrier.init" "{.shared|.shared::cta}.b64", "[a] b:u32" => Compute(MbarrierInit);
+    "mbarrier.inval" "{.shared|.shared::cta}.b64", "[a]" => NOTHING;
+    "mbarrier.(expect_tx|complete_tx)" "{.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "[a] b:u32" => Compute(MbarrierCountBytes);
+    "mbarrier.(arrive|arrive_drop)" "{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32~" => Compute(MbarrierArrive);
+    "mbarrier.(arrive|arrive_drop).expect_tx" "{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32" => Compute(MbarrierArrive);
+    "mbarrier.(arrive|arrive_drop).noComplete" "{.release}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32" => Compute(MbarrierArrive);
+    "mbarrier.test_wait" "{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64" => Compute(MbarrierTest);
+    "mbarrier.test_wait.parity" "{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32" => Compute(MbarrierTest);
+    "mbarrier.try_wait" "{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64 c:u32?" => Compute(MbarrierTest);
+    "mbarrier.try_wait.parity" "{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32 c:u32?" => Compute(MbarrierTest);
+    "mbarrier.pending_count" ".b64", "d:u32 a" => Compute(MbarrierPendingCount);
     "membar.(cta|gl|sys)", "" => Compute(FenceSequential);
-    "membar.proxy.alias", "" => Nothing;
+    "membar.proxy" ".alias", "" => NOTHING;
     "fence.sc.(cta|cluster|gpu|sys)", "" => Compute(FenceSequential);
     "fence{.acq_rel|.acquire|.release}.(cta|cluster|gpu|sys)", "" => Compute(Fence);
     "fence.acquire.sync_restrict::shared::cluster.cluster", "" => Compute(Fence);
     "fence.release.sync_restrict::shared::cta.cluster", "" => Compute(Fence);
-    "fence.mbarrier_init.release.cluster", "" => Compute(Fence);
-    "fence.proxy.alias", "" => Nothing;
-    "fence.proxy.async{.global|.shared::cta|.shared::cluster}", "" => Nothing;
-    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "" => Compute(Fence);
-    "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "" => Compute(Fence);
-    "fence.proxy.tensormap::generic.release.(cta|cluster|gpu|sys)", "" => Compute(Fence);
-    "fence.proxy.tensormap::generic.acquire.(cta|cluster|gpu|sys)", "[a] b:u32" => Compute(Fence);
-    "st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.(b32|b64|u32|u64|s32|s64|f32|f64)", "[a] v [a]" => Compute(StoreAsync);
-    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] b [a]" => Compute(ReduceAsync);
-    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] b [a]" => Compute(ReduceAsync);
-    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(and|or|xor).b32", "[a] b [a]" => Compute(ReduceAsync);
-    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] b [a]" => Compute(ReduceAsync);
+    "fence.mbarrier_init" ".release.cluster", "" => Compute(Fence);
+    "fence.proxy" ".alias", "" => NOTHING;
+    "fence.proxy" ".async{.global|.shared::cta|.shared::cluster}", "" => NOTHING;
+    "fence.proxy" ".async::generic.acquire.sync_restrict::shared::cluster.cluster", "" => Compute(Fence);
+    "fence.proxy" ".async::generic.release.sync_restrict::shared::cta.cluster", "" => Compute(Fence);
+    "fence.proxy" ".tensormap::generic.release.(cta|cluster|gpu|sys)", "" => Compute(Fence);
+    "fence.proxy" ".tensormap::generic.acquire.(cta|cluster|gpu|sys)", "[a] b:u32" => Compute(Fence);
+    "st.async" "{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.(b32|b64|u32|u64|s32|s64|f32|f64)", "[a] v [a]" => Compute(StoreAsync);
+    "red.async" ".relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] b [a]" => Compute(ReduceAsync);
+    "red.async" ".relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] b [a]" => Compute(ReduceAsync);
+    "red.async" ".relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(and|or|xor).b32", "[a] b [a]" => Compute(ReduceAsync);
+    "red.async" ".relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] b [a]" => Compute(ReduceAsync);
     "mapa{.shared::cluster}.(u32|u64)", "d &a b:u32" => Compute(MapAddress);
     "getctarank{.shared::cluster}.(u32|u64)", "d:u32 &a" => Compute(ClusterRank);
-    "griddepcontrol.(launch_dependents|wait)", "" => Nothing;
-    "setmaxnreg.(inc|dec).sync.aligned.u32", "#" => Nothing, Specific;
+    "griddepcontrol.(launch_dependents|wait)", "" => NOTHING;
+    "setmaxnreg.(inc|dec)" ".sync.aligned.u32", "#" => NOTHING, Specific;
 
     // Asynchronous copies
-    "cp.async.(ca|cg).(shared|shared::cta).global{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~" => Compute(CopyAsync);
-    "cp.async.(ca|cg).(shared|shared::cta).global.L2::cache_hint{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~ c:u64" => Compute(CopyAsync);
-    "cp.async.(commit_group|wait_all)", "" => Nothing;
-    "cp.async.wait_group", "#:u32" => Nothing;
-    "cp.async.mbarrier.arrive{.noinc}{.shared|.shared::cta}.b64", "[a]" => Compute(MbarrierArriveForCopies);
-    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkLoad);
-    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => Compute(BulkLoad);
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkLoad);
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => Compute(BulkLoad);
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [a] b:u32 [a] c:b16" => Compute(BulkMulticast);
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [a] b:u32 [a] c:b16 e:u64" => Compute(BulkMulticast);
-    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkExchange);
-    "cp.async.bulk.global.shared::cta.bulk_group", "[a] [a] b:u32" => Compute(BulkStore);
-    "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[a] [a] b:u32 c:u64" => Compute(BulkStore);
-    "cp.async.bulk.global.shared::cta.bulk_group.cp_mask", "[a] [a] b:u32 c:b16" => Compute(BulkStore);
-    "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask", "[a] [a] b:u32 c:u64 e:b16" => Compute(BulkStore);
-    "cp.async.bulk.prefetch.L2.global", "[a] b:u32" => Nothing;
-    "cp.async.bulk.prefetch.L2.global.L2::cache_hint", "[a] b:u32 c:u64" => Nothing;
-    "cp.async.bulk.commit_group", "" => Nothing;
-    "cp.async.bulk.wait_group{.read}", "#:u32" => Nothing;
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(and|or|xor).(b32|b64)", "[a] [a] b:u32" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(inc|dec).u32", "[a] [a] b:u32" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(min|max).(f16|bf16)", "[a] [a] b:u32" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.(f16|bf16)", "[a] [a] b:u32" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(and|or|xor).(b32|b64)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(inc|dec).u32", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(min|max).(f16|bf16)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.noftz.(f16|bf16)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(and|or|xor).b32", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
-    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
-    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes", "[a] [map] [a]" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] c:b16" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] c:b16 e:u64" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes", "[a] [map] [a] {offsets}" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] {offsets} c:u64" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] {offsets} c:b16" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] {offsets} c:b16 e:u64" => Compute(TensorLoad);
-    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group", "[map] [a]" => Compute(TensorStore);
-    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
-    "cp.async.bulk.tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorStore);
-    "cp.async.bulk.tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
-    "cp.async.bulk.prefetch.tensor.(1d|2d|3d|4d|5d).L2.global{.tile}", "[map]" => Nothing;
-    "cp.async.bulk.prefetch.tensor.(1d|2d|3d|4d|5d).L2.global{.tile}.L2::cache_hint", "[map] c:u64" => Nothing;
-    "cp.async.bulk.prefetch.tensor.(3d|4d|5d).L2.global.im2col", "[map] {offsets}" => Nothing;
-    "cp.async.bulk.prefetch.tensor.(3d|4d|5d).L2.global.im2col.L2::cache_hint", "[map] {offsets} c:u64" => Nothing;
-    "cp.reduce.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group", "[map] [a]" => Compute(TensorReduce);
-    "cp.reduce.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
-    "cp.reduce.async.bulk.tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorReduce);
-    "cp.reduce.async.bulk.tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
+    "cp.async" ".(ca|cg).(shared|shared::cta).global{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~" => Compute(CopyAsync);
+    "cp.async" ".(ca|cg).(shared|shared::cta).global.L2::cache_hint{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~ c:u64" => Compute(CopyAsync);
+    "cp.async.(commit_group|wait_all)" "", "" => NOTHING;
+    "cp.async.wait_group" "", "#:u32" => NOTHING;
+    "cp.async.mbarrier.arrive" "{.noinc}{.shared|.shared::cta}.b64", "[a]" => Compute(MbarrierArriveForCopies);
+    "cp.async.bulk" ".shared::cta.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkLoad);
+    "cp.async.bulk" ".shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => Compute(BulkLoad);
+    "cp.async.bulk" ".shared::cluster.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkLoad);
+    "cp.async.bulk" ".shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => Compute(BulkLoad);
+    "cp.async.bulk" ".shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [a] b:u32 [a] c:b16" => Compute(BulkMulticast);
+    "cp.async.bulk" ".shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [a] b:u32 [a] c:b16 e:u64" => Compute(BulkMulticast);
+    "cp.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkExchange);
+    "cp.async.bulk" ".global.shared::cta.bulk_group", "[a] [a] b:u32" => Compute(BulkStore);
+    "cp.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint", "[a] [a] b:u32 c:u64" => Compute(BulkStore);
+    "cp.async.bulk" ".global.shared::cta.bulk_group.cp_mask", "[a] [a] b:u32 c:b16" => Compute(BulkStore);
+    "cp.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint.cp_mask", "[a] [a] b:u32 c:u64 e:b16" => Compute(BulkStore);
+    "cp.async.bulk.prefetch" ".L2.global", "[a] b:u32" => Nothing(Rule::Copy);
+    "cp.async.bulk.prefetch" ".L2.global.L2::cache_hint", "[a] b:u32 c:u64" => Nothing(Rule::Copy);
+    "cp.async.bulk.commit_group" "", "" => NOTHING;
+    "cp.async.bulk.wait_group" "{.read}", "#:u32" => NOTHING;
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.(and|or|xor).(b32|b64)", "[a] [a] b:u32" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.(inc|dec).u32", "[a] [a] b:u32" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.(min|max).(f16|bf16)", "[a] [a] b:u32" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.add.noftz.(f16|bf16)", "[a] [a] b:u32" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint.(and|or|xor).(b32|b64)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint.(inc|dec).u32", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint.(min|max).(f16|bf16)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".global.shared::cta.bulk_group.L2::cache_hint.add.noftz.(f16|bf16)", "[a] [a] b:u32 c:u64" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(and|or|xor).b32", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
+    "cp.reduce.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes", "[a] [map] [a]" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] c:b16" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] c:b16 e:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes", "[a] [map] [a] {offsets}" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] {offsets} c:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] {offsets} c:b16" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] {offsets} c:b16 e:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group", "[map] [a]" => Compute(TensorStore);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorStore);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
+    "cp.async.bulk.prefetch" ".tensor.(1d|2d|3d|4d|5d).L2.global{.tile}", "[map]" => Nothing(Rule::Copy);
+    "cp.async.bulk.prefetch" ".tensor.(1d|2d|3d|4d|5d).L2.global{.tile}.L2::cache_hint", "[map] c:u64" => Nothing(Rule::Copy);
+    "cp.async.bulk.prefetch" ".tensor.(3d|4d|5d).L2.global.im2col", "[map] {offsets}" => Nothing(Rule::Copy);
+    "cp.async.bulk.prefetch" ".tensor.(3d|4d|5d).L2.global.im2col.L2::cache_hint", "[map] {offsets} c:u64" => Nothing(Rule::Copy);
+    "cp.reduce.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group", "[map] [a]" => Compute(TensorReduce);
+    "cp.reduce.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
+    "cp.reduce.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorReduce);
+    "cp.reduce.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
     "tensormap.replace.tile.global_address{.global|.shared::cta}.b1024.b64", "[a] b:u64" => Compute(TensorMapReplace), Specific;
     "tensormap.replace.tile.rank{.global|.shared::cta}.b1024.b32", "[a] b:u32" => Compute(TensorMapReplace), Specific;
     "tensormap.replace.tile.(box_dim|global_dim|element_stride){.global|.shared::cta}.b1024.b32", "[a] #:u32 b:u32" => Compute(TensorMapReplace), Specific;
@@ -532,10 +549,12 @@ rows! {
     "tex{.base}.(1d|2d|3d|a1d|a2d|2dms|a2dms).v2.f16x2.s32", "texture" => Compute(TextureFetch);
     "tex.level.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureFetch);
     "tex.level.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureFetch);
-    "tex.grad.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureSample);
-    "tex.grad.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureSample);
-    "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32", "texture" => Compute(TextureSample);
-    "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube).v2.f16x2.f32", "texture" => Compute(TextureSample);
+    "tex.grad.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureGradient);
+    "tex.grad.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureGradient);
+    "tex{.base|.level}.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32", "texture" => Compute(TextureSample);
+    "tex.grad.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32", "texture" => Compute(TextureGradient);
+    "tex{.base|.level}.(1d|2d|3d|a1d|a2d|cube|acube).v2.f16x2.f32", "texture" => Compute(TextureSample);
+    "tex.grad.(1d|2d|3d|a1d|a2d|cube|acube).v2.f16x2.f32", "texture" => Compute(TextureGradient);
     "tld4.(r|g|b|a).(2d|a2d|cube|acube).v4.(u32|s32|f32).f32", "texture" => Compute(TextureGather);
     "txq.(width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|num_mipmap_levels|num_samples).b32", "d [texref]" => Compute(TextureQuery);
     "txq.(filter_mode|addr_mode_0|addr_mode_1|addr_mode_2).b32", "d [samplerref]" => Compute(TextureQuery);
@@ -559,7 +578,7 @@ rows! {
     "exit", "" => Exit;
     "trap", "" => Fail(Fault::Trap);
     "brkpt", "" => Fail(Fault::Breakpoint);
-    "nanosleep.u32", "a" => Nothing;
+    "nanosleep.u32", "a" => NOTHING;
     "pmevent{.mask}", "a:u16" => Compute(Pmevent);
     "call{.uni}", "call" => Call;
 }

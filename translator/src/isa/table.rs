@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
+use super::availability::Availability;
 use super::manual;
 use super::modifiers::Modifiers;
 use super::rows::{ROWS, Row, split_opcode};
@@ -34,55 +35,20 @@ struct Slot {
     leads: bool,
 }
 
-/// Modifiers that are part of an instruction's name, such as `mul.wide`: right after the opcode, they stay there.
-fn names(opcode: &str) -> &'static [&'static str] {
-    match opcode {
-        "bar" | "barrier" => &["cta", "cluster", "warp", "sync", "arrive", "wait", "red"],
-        "cp" => {
-            &["async", "bulk", "reduce", "prefetch", "mbarrier", "arrive", "commit_group", "wait_group", "wait_all"]
-        }
-        "createpolicy" => &["range", "fractional", "cvt"],
-        "cvta" => &["to"],
-        "div" => &["full"],
-        "fence" | "membar" => &["proxy", "mbarrier_init"],
-        "mbarrier" => &[
-            "init",
-            "inval",
-            "arrive",
-            "arrive_drop",
-            "expect_tx",
-            "complete_tx",
-            "noComplete",
-            "test_wait",
-            "try_wait",
-            "parity",
-            "pending_count",
-        ],
-        "red" | "st" => &["async", "bulk"],
-        "setmaxnreg" => &["inc", "dec"],
-        _ => &["hi", "lo", "wide", "l", "r", "pack"],
-    }
-}
-
-/// Opcodes with modifiers that no Vulkan device could do right, and why.
-const IMPOSSIBLE: &[(&str, &str, &str)] = &[(
-    "atom",
-    "b128",
-    "Vulkan has no 128-bit atomics, and other accesses to the same memory would not respect a lock",
-)];
-
 static FORMS: LazyLock<FxHashMap<&'static str, Vec<Form>>> = LazyLock::new(|| {
     let mut forms: FxHashMap<&'static str, Vec<Form>> = FxHashMap::default();
     for row in ROWS {
-        let (opcode, slots) = parse_syntax(row.syntax);
+        let (opcode, rest) = split_opcode(row.syntax);
+        let (_, name) = split_opcode(row.name);
+        let leading = parse_slots(name, |_| true);
+        let slots = leading.into_iter().chain(parse_slots(&rest[name.len()..], |_| false)).collect();
         forms.entry(opcode).or_default().push(Form { row, slots, operands: row.operands.split_whitespace().collect() });
     }
     forms
 });
 
-/// Splits `op{.a|.b}.(c|d).e` into the opcode and its slots.
-fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
-    let (opcode, mut rest) = split_opcode(syntax);
+/// Splits `{.a|.b}.(c|d).e` into slots. The first of them lead while their choices do.
+fn parse_slots(mut rest: &'static str, leads: impl Fn(&str) -> bool) -> Vec<Slot> {
     let mut slots = Vec::new();
     while !rest.is_empty() {
         let (text, required, next) = if let Some(inner) = rest.strip_prefix('{') {
@@ -98,12 +64,11 @@ fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
         };
         let choices: Vec<_> = text.split('|').map(|choice| choice.trim_start_matches('.')).collect();
         let is_type = choices.iter().all(|choice| ScalarType::from_name(choice).is_some());
-        let leads =
-            slots.iter().all(|slot: &Slot| slot.leads) && choices.iter().all(|choice| names(opcode).contains(choice));
+        let leads = slots.iter().all(|slot: &Slot| slot.leads) && choices.iter().all(|choice| leads(choice));
         slots.push(Slot { choices, required, is_type, leads });
         rest = next;
     }
-    (opcode, slots)
+    slots
 }
 
 /// Matches modifiers as written against the slots of a form. Gives each slot's, if it has one.
@@ -198,13 +163,7 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
     let span = instruction.modifiers.last().map_or(opcode.span, |last| opcode.span.to(last.span));
     let written: String = instruction.modifiers.iter().map(|modifier| format!(".{}", modifier.text)).collect();
     let unknown = instruction.modifiers.iter().find(|modifier| !forms.iter().any(|form| form.knows(modifier.text)));
-    let impossible = |modifier: &ast::Ident<'_>| {
-        IMPOSSIBLE.iter().find(|(op, word, _)| (*op, *word) == (opcode.text, modifier.text)).map(|(.., why)| *why)
-    };
     Err(match unknown {
-        _ if let Some(why) = instruction.modifiers.iter().find_map(impossible) => {
-            Diagnostic::unsupported(format!("PTX instruction `{}{written}`", opcode.text), span).with_help(why)
-        }
         _ if is_form(instruction) => {
             Diagnostic::unsupported(format!("PTX instruction `{}{written}` is not translated yet", opcode.text), span)
         }
@@ -226,13 +185,26 @@ fn is_form(instruction: &ast::Instruction<'_>) -> bool {
     static MANUAL: LazyLock<FxHashMap<&'static str, Vec<Vec<Slot>>>> = LazyLock::new(|| {
         let mut manual: FxHashMap<&'static str, Vec<Vec<Slot>>> = FxHashMap::default();
         for form in manual::ALL.iter().flat_map(|instruction| instruction.forms) {
-            let (opcode, slots) = parse_syntax(form);
-            manual.entry(opcode).or_default().push(slots);
+            let (opcode, rest) = split_opcode(form);
+            // The words of names are those of the table's rows.
+            let leading = forms(opcode).iter().flat_map(|form| &form.slots).filter(|slot| slot.leads);
+            let names: Vec<&str> = leading.flat_map(|slot| slot.choices.iter().copied()).collect();
+            manual.entry(opcode).or_default().push(parse_slots(rest, |word| names.contains(&word)));
         }
         manual
     });
     let forms = MANUAL.get(instruction.opcode.text).map_or(&[][..], Vec::as_slice);
     forms.iter().any(|slots| matches(slots, &instruction.modifiers).is_some())
+}
+
+/// The modifiers of an instruction that names nothing but its type, as PTX before 1.4 has it.
+pub fn implied(opcode: &str, ty: &str) -> Option<Vec<&'static str>> {
+    let is_it = |form: &&Form| {
+        let mut types = form.slots.iter().filter(|slot| slot.is_type);
+        form.row.availability == Availability::Implied && types.all(|slot| slot.choices == [ty])
+    };
+    let slots = forms(opcode).iter().find(is_it)?.slots.iter().filter(|slot| !slot.is_type);
+    Some(slots.filter_map(|slot| slot.choices.first().copied()).collect())
 }
 
 /// All rows of an opcode.

@@ -5,6 +5,7 @@ use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::isa::modifiers::BarrierReduction;
+use crate::isa::operation::Alignment;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 
@@ -12,10 +13,12 @@ use crate::isa::word::Word;
 const LAST: u64 = 15;
 
 /// The stop that a barrier instruction is.
-pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
+pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction, alignment: Alignment) -> Result<Stop> {
     l.b.at(i.span);
-    // `bar` is `barrier` with `.aligned`.
-    let aligned = i.form.row.opcode() == "bar" || i.modifiers.has(Word::Aligned);
+    let aligned = match alignment {
+        Alignment::Aligned => true,
+        Alignment::AsSaid => i.modifiers.has(Word::Aligned),
+    };
     if i.modifiers.has(Word::Cluster) {
         let id = l.b.i32(Barrier::CLUSTER);
         let kind = if i.modifiers.has(Word::Arrive) { Kind::Arrive } else { Kind::Wait };
@@ -46,7 +49,7 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
         };
         let predicate = l.int(i, 3, ScalarType::Pred)?;
         let result = match l.operand(i, 0) {
-            Operand::Reg(register) => Some(l.variable(*register)),
+            Operand::Reg(register) => Some(l.variable(*register)?),
             _ => None,
         };
         Kind::Red(Red { reduction, predicate, result })

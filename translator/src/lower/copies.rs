@@ -27,7 +27,7 @@ pub fn device_address(l: &mut Lowering<'_, '_>, i: &Instruction, operand: &Opera
     };
     match base {
         Base::Reg(register) => {
-            let register = l.register(register);
+            let register = l.register(register)?;
             let wide = if l.b.type_of(register) == Type::I32 { l.b.zero_extend(register) } else { register };
             Ok(l.b.add_const(wide, offset.cast_unsigned()))
         }
@@ -48,7 +48,7 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let given = match l.operand(i, 3) {
         Operand::Sink => l.b.constant(Type::I32, size),
-        Operand::Reg(register) if l.register_type(*register) != ScalarType::Pred => l.int(i, 3, ScalarType::U32)?,
+        Operand::Reg(register) if l.register_type(*register)? != ScalarType::Pred => l.int(i, 3, ScalarType::U32)?,
         Operand::Imm(_) | Operand::Sum(..) => l.int(i, 3, ScalarType::U32)?,
         _ => {
             let ignored = l.int(i, 3, ScalarType::Pred)?;

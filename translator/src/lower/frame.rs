@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::decode::program::{Reg, VarId};
+use crate::index::IndexVec;
 use crate::ir::Var;
 use crate::isa::types::ScalarType;
 
@@ -14,7 +15,7 @@ pub struct Frame {
     /// Whether the function is a device function.
     pub is_device: bool,
     /// Its registers: the type, and the variable once the register is used.
-    pub registers: Vec<(ScalarType, Option<Var>)>,
+    pub registers: IndexVec<Reg, (ScalarType, Option<Var>)>,
     /// The upper halves of its 128-bit registers that are used; `registers` has the lower ones.
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.

@@ -6,14 +6,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls;
 use super::launches::call::{any_waits, has_any};
-use super::resources::Services;
+use super::resources::{Services, reserve};
 use super::texture::{logarithms, srgb};
 use crate::ast::StateSpace;
-use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, Special, VarId};
+use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
-use crate::isa::operation::{Action, Operation};
-use crate::isa::word::Word;
+use crate::isa::modifiers::Scope;
+use crate::isa::operation::Effects;
 use crate::policy::Policy;
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -137,11 +137,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
     let ids = (0..).map(VarId).zip(&program.variables);
     for space in [StateSpace::Const, StateSpace::Global] {
         for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
-            // A size beyond the address space fails at allocation.
-            let offset = variables.size.checked_next_multiple_of(variable.align.into()).unwrap_or(u64::MAX);
-            places.variables.insert(id, offset);
-            variables.size = offset.saturating_add(variable.size);
-            variables.align = variables.align.max(variable.align);
+            places.variables.insert(id, reserve(&mut variables, variable.size, variable.align));
         }
     }
     for (id, variable) in ids.clone().filter(|(_, variable)| !variable.in_function) {
@@ -182,50 +178,45 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
             }
         }
     }
-    if program.functions.iter().any(fences_beyond_block) {
-        let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);
-        places.fence_word = Some(offset);
-        variables.size = offset.saturating_add(4);
+    // Every field is named, so that a new effect isn't forgotten. Those of the stack are those of a kernel's own functions, and the others
+    // concern the regions that the host provides.
+    let Effects {
+        may_report: _,
+        waits: _,
+        uses_stack: _,
+        counts_events: _,
+        atomic: _,
+        atomic_of_any_type: _,
+        ordered: _,
+        sequential,
+        reads_texels,
+        uses_gradients,
+    } = program.effects();
+    if sequential && program.functions.iter().any(fences_beyond_block) {
+        places.fence_word = Some(reserve(&mut variables, 4, 4));
     }
     if near {
         // Addresses are found from the variables', so there must be some.
         variables.size = variables.size.max(16);
     }
     let mut table = |bytes: Vec<u8>| {
-        let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);
-        variables.size = offset.saturating_add(bytes.len() as u64);
+        let offset = reserve(&mut variables, bytes.len() as u64, 4);
         variables.image.push(interface::ImageRun { offset, bytes });
         offset
     };
-    if program.functions.iter().any(reads_textures) {
+    if reads_texels {
         places.srgb_table = Some(table(srgb::table()));
     }
-    if program.functions.iter().any(has_gradients) {
+    if uses_gradients {
         places.logarithm_table = Some(table(logarithms::table()));
     }
     (variables, Arc::new(places))
 }
 
-/// Whether a function reads textures.
-fn reads_textures(function: &Function) -> bool {
-    let reads = |action| {
-        use Operation::{TextureFetch, TextureGather, TextureSample};
-        matches!(action, Action::Compute(TextureFetch | TextureGather | TextureSample))
-    };
-    function.instructions().any(|i| reads(i.form.row.action))
-}
-
-/// Whether a function has texture fetches with gradients.
-fn has_gradients(function: &Function) -> bool {
-    let action = Action::Compute(Operation::TextureSample);
-    function.instructions().any(|i| i.form.row.action == action && i.modifiers.has(Word::Grad))
-}
-
 /// Whether a function has sequentially consistent fences with a scope beyond the block.
 fn fences_beyond_block(function: &Function) -> bool {
-    function
-        .instructions()
-        .any(|i| i.form.row.action == Action::Compute(Operation::FenceSequential) && !i.modifiers.has(Word::Cta))
+    let is_one = |i: &Instruction| i.form.row.action.effects().sequential && i.modifiers.scope() != Some(Scope::Cta);
+    function.instructions().any(is_one)
 }
 
 /// The unit of `%total_smem_size` (PTX chapter 10).
@@ -391,7 +382,7 @@ fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
 
 /// Whether a function's own instructions need a stack.
 pub fn uses_stack(function: &Function) -> bool {
-    function.instructions().any(|i| i.form.row.action.effects().uses_stack)
+    function.effects().uses_stack
 }
 
 pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {

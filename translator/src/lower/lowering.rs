@@ -39,25 +39,27 @@ pub fn float_type(ty: ScalarType) -> Type {
     if ty.bits() == 64 { Type::F64 } else { Type::F32 }
 }
 
+fn undeclared() -> Diagnostic {
+    Diagnostic::internal("a register without a declaration", None)
+}
+
 impl Lowering<'_, '_> {
     /// PTX type of a register.
-    pub fn register_type(&self, register: Reg) -> ScalarType {
-        self.frame.registers.get(register.0 as usize).map_or(ScalarType::B32, |(ty, _)| *ty)
+    pub fn register_type(&self, register: Reg) -> Result<ScalarType> {
+        self.frame.registers.at(register).map(|(ty, _)| *ty).ok_or_else(undeclared)
     }
 
     /// The variable that holds a register.
-    pub fn variable(&mut self, register: Reg) -> Var {
+    pub fn variable(&mut self, register: Reg) -> Result<Var> {
         let function = &mut *self.b.function;
-        match self.frame.registers.get_mut(register.0 as usize) {
-            Some((ty, var)) => *var.get_or_insert_with(|| function.var(carrier(*ty))),
-            None => function.var(Type::I32),
-        }
+        let (ty, var) = self.frame.registers.at_mut(register).ok_or_else(undeclared)?;
+        Ok(*var.get_or_insert_with(|| function.var(carrier(*ty))))
     }
 
     /// Content of a register.
-    pub fn register(&mut self, register: Reg) -> Value {
-        let var = self.variable(register);
-        self.b.get(var)
+    pub fn register(&mut self, register: Reg) -> Result<Value> {
+        let var = self.variable(register)?;
+        Ok(self.b.get(var))
     }
 
     /// The variable that holds the upper half of a 128-bit register.
@@ -129,7 +131,7 @@ impl Lowering<'_, '_> {
         match operand {
             Operand::Sink => Ok(()),
             Operand::Reg(register) => {
-                let to = self.register_type(*register);
+                let to = self.register_type(*register)?;
                 let mut value = value;
                 if ty.bits() < 32 && ty.bits() > 1 {
                     value = if ty.is_signed() && to.bits() > ty.bits() {
@@ -144,7 +146,7 @@ impl Lowering<'_, '_> {
                 if matches!(to.bits(), 8 | 16) {
                     value = self.zero_extend_narrow(value, to.bits());
                 }
-                let var = self.variable(*register);
+                let var = self.variable(*register)?;
                 self.b.set(var, value);
                 if to.bits() == 128 {
                     // Decoding refuses signed types here.
@@ -163,7 +165,7 @@ impl Lowering<'_, '_> {
         match operand {
             Operand::Reg(register) => {
                 let upper = self.upper(*register);
-                Ok([self.register(*register), self.b.get(upper)])
+                Ok([self.register(*register)?, self.b.get(upper)])
             }
             Operand::Imm(bits) => Ok([self.b.i64(*bits), self.b.i64(0)]),
             other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), None)),
@@ -175,7 +177,7 @@ impl Lowering<'_, '_> {
         match operand {
             Operand::Sink => Ok(()),
             Operand::Reg(register) => {
-                let halves = [self.variable(*register), self.upper(*register)];
+                let halves = [self.variable(*register)?, self.upper(*register)];
                 for (half, value) in halves.into_iter().zip([low, high]) {
                     self.b.set(half, value);
                 }

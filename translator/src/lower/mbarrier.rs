@@ -38,7 +38,7 @@ pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -
     };
     match base {
         Base::Reg(register) => {
-            let register = l.register(register);
+            let register = l.register(register)?;
             let low = l.narrow(register);
             Ok(l.b.add_const(low, offset.cast_unsigned()))
         }

@@ -23,8 +23,18 @@ pub struct Location {
     pub read_only: bool,
 }
 
-/// `ld` and `ldu`
+/// `ld`, and `multimem.ld_reduce` of memory that only one device has
 pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    load_from(l, i, i.modifiers.has(Word::Nc))
+}
+
+/// `ldu`
+pub fn load_read_only(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    load_from(l, i, true)
+}
+
+/// A load, perhaps of memory that no thread writes.
+fn load_from(l: &mut Lowering<'_, '_>, i: &Instruction, read_only: bool) -> Result {
     let ty = i.ty(0)?;
     let Operand::Vector(destinations) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a load without destinations", i.span));
@@ -36,7 +46,8 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let offsets = element_offsets(offset, element).take(count);
         offsets.map(|at| load_param(l, i, param, at, element)).collect::<Result<Vec<_>>>()?
     } else {
-        let place = place(l, i, 1)?;
+        let mut place = place(l, i, 1)?;
+        place.read_only |= read_only;
         let access = access(i, &place, ty, destinations.len())?;
         if is_one_step(ty, access) {
             let at = (place.space, place.address);
@@ -148,9 +159,8 @@ fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
 fn access(i: &Instruction, place: &Location, ty: ScalarType, elements: usize) -> Result<Access> {
     check_size(i, ty, elements, place.space)?;
     let order = order(i, MemoryOrder::Weak);
-    let read_only = place.read_only || i.modifiers.has(Word::Nc) || i.form.row.syntax.starts_with("ldu");
     let bytes = u8::try_from(element_type(ty).bytes()).unwrap_or(8);
-    Ok(Access { space: place.space, bytes, order, read_only })
+    Ok(Access { space: place.space, bytes, order, read_only: place.read_only })
 }
 
 /// Vectors have at most 128 bits, in global memory 256 with elements of 32 or 64 bits. Only vectors of 256 bits may have a level-2 eviction
@@ -196,7 +206,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         Some(StateSpace::Local) => (Space::Local, false),
         // The address may be of the function's own parameter, which lies in local memory, or of a kernel parameter.
         Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has(Word::ParamEntry) => match base {
-            Base::Reg(register) if l.register_type(register).bits() == 32 => (Space::Local, false),
+            Base::Reg(register) if l.register_type(register)?.bits() == 32 => (Space::Local, false),
             _ => (Space::Generic, false),
         },
         Some(StateSpace::Const | StateSpace::Param) => (Space::Global, true),
@@ -205,7 +215,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     let narrow = matches!(space, Space::Shared | Space::Local);
     let address = match base {
         Base::Reg(register) => {
-            let register = l.register(register);
+            let register = l.register(register)?;
             let register = if narrow {
                 l.narrow(register)
             } else {

@@ -68,7 +68,7 @@ impl Lowering<'_, '_> {
         };
         self.b.at(instruction.span);
         let Some((register, negated)) = instruction.guard else { return lower(self, instruction) };
-        let guard = self.register(register);
+        let guard = self.register(register)?;
         let guard = if negated { self.b.not(guard) } else { guard };
         let outer = std::mem::take(&mut self.b.block);
         let result = lower(self, instruction);

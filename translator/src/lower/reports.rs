@@ -6,13 +6,12 @@ use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::diagnostic::{Source, Span};
 use crate::index::number;
 use crate::interface::SourceLocation;
-use crate::isa::operation::Action;
 use crate::isa::word::Word;
 
 /// Whether an instruction is a barrier at which threads can be stuck: any but number 0 for the whole block.
 pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
     let plain = instruction.modifiers.has(Word::Sync) && instruction.operands == [Operand::Imm(0)];
-    instruction.form.row.action == Action::Barrier && !plain
+    instruction.form.row.action.effects().waits && !plain
 }
 
 /// Describes a source position in a kernel or in a function that it calls, or the kernel as a whole.

@@ -1,8 +1,6 @@
 //! Regions that the host provides in device memory for a module's kernels, besides its variables: the status record, a
 //! buffer for printed output, a heap, counters.
 
-use std::ops::BitOr;
-
 use super::launches::call::Call;
 use super::launches::region::LaunchRegion;
 use super::memory_order::order;
@@ -10,7 +8,8 @@ use super::reports;
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables};
 use crate::ir::MemoryOrder;
-use crate::isa::operation::{Action, Effects, Operation};
+use crate::isa::modifiers::Operator;
+use crate::isa::operation::Effects;
 use crate::isa::word::Word;
 use crate::legalize::TABLE_BYTES;
 use crate::policy::Policy;
@@ -36,6 +35,15 @@ pub struct Services {
     pub allocations: bool,
 }
 
+/// Makes room after a module's variables, and gives its offset. A size beyond the address space fails at allocation.
+pub(super) fn reserve(variables: &mut Variables, size: u64, align: u32) -> u64 {
+    let unit = u64::from(align.max(1));
+    let offset = variables.size.saturating_add(unit - 1) / unit * unit;
+    variables.size = offset.saturating_add(size);
+    variables.align = variables.align.max(align);
+    offset
+}
+
 /// Adds the regions that a module's kernels may need on the target to its variables. They must not depend on the chosen kernels: all
 /// translations of a module share one allocation. Checked kernels report accesses.
 pub fn services(
@@ -53,24 +61,29 @@ pub fn services(
         .functions
         .iter()
         .any(|function| function.body.is_none() && Call::find(function).is_some_and(Call::allocates));
-    let effects = instructions(program).map(|i| i.form.row.action.effects()).fold(Effects::default(), BitOr::bitor);
-    // Every field is named, so that a new effect isn't forgotten. The stack is in local memory.
-    let Effects { may_report, uses_stack: _, counts_events, atomic, ordered } = effects;
+    // Every field is named, so that a new effect isn't forgotten. The stack is in local memory, and the others concern the module's own
+    // variables.
+    let Effects {
+        may_report,
+        waits,
+        uses_stack: _,
+        counts_events,
+        atomic,
+        atomic_of_any_type,
+        ordered,
+        sequential: _,
+        reads_texels: _,
+        uses_gradients: _,
+    } = program.effects();
     let reports = checked
         || may_report
         || allocates
         || policy.report_cut_loops
-        || instructions(program).any(reports::may_wait_in_vain);
+        || waits && instructions(program).any(reports::may_wait_in_vain);
     // The least size in bytes that the device doesn't access atomically.
     let locked = if policy.memory.global_long_atomics { 16 } else { 8 };
-    let locks = (atomic || ordered) && instructions(program).any(|i| accesses_as_one(i, locked));
-    let mut add = |size: u64, align: u32| {
-        // A size beyond the address space fails at allocation.
-        let offset = variables.size.checked_next_multiple_of(align.into()).unwrap_or(u64::MAX);
-        variables.size = offset.saturating_add(size);
-        variables.align = variables.align.max(align);
-        offset
-    };
+    let locks = (atomic || atomic_of_any_type || ordered) && instructions(program).any(|i| accesses_as_one(i, locked));
+    let mut add = |size, align| reserve(variables, size, align);
     Services {
         status: reports.then(|| Status { offset: add(Status::SIZE, 4) }),
         output: declares(&["vprintf"]).then(|| MemoryRegion { offset: add(sizes.output, 16), size: sizes.output }),
@@ -100,9 +113,9 @@ fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
 fn accesses_as_one(instruction: &Instruction, bytes: u32) -> bool {
     let Instruction { modifiers, form, .. } = instruction;
     let effects = form.row.action.effects();
-    if form.row.action == Action::Compute(Operation::TensorReduce) {
-        // The tensor map has the element type. Only 32-bit types have `.inc` and `.dec`.
-        return bytes <= 8 && !modifiers.has(Word::Inc) && !modifiers.has(Word::Dec);
+    if effects.atomic_of_any_type {
+        // Only 32-bit types have `.inc` and `.dec`.
+        return bytes <= 8 && !matches!(modifiers.operator(), Some(Operator::Inc | Operator::Dec));
     }
     let as_one = effects.atomic || effects.ordered && order(instruction, MemoryOrder::Weak) != MemoryOrder::Weak;
     as_one && modifiers.types.iter().any(|ty| ty.bytes() >= bytes && (ty.bytes() > 8 || !modifiers.has(Word::Shared)))

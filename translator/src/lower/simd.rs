@@ -94,7 +94,7 @@ fn simd(
     // does `b`.
     let own = |first: u32| (first..first + lanes).collect::<Vec<_>>();
     let numbers = |of: &Selected, default| of.parts.as_ref().map_or(default, |parts| parts.numbers.clone());
-    let words = [l.register(a.register), l.register(b.register)];
+    let words = [l.register(a.register)?, l.register(b.register)?];
     let element = |l: &mut Lowering<'_, '_>, number: u32, ty: ScalarType| {
         let [a, b] = words;
         part(l, if number < lanes { a } else { b }, number % lanes * bits, bits, ty.is_signed())
@@ -115,7 +115,7 @@ fn simd(
         .collect();
 
     let mask = numbers(d, own(0));
-    let c = l.register(c.register);
+    let c = l.register(c.register)?;
     let result = if i.modifiers.has(Word::Add) {
         (0..).zip(results).filter(|(lane, _)| mask.contains(lane)).fold(c, |sum, (_, value)| l.b.add(sum, value))
     } else {

@@ -12,12 +12,12 @@ impl Lowering<'_, '_> {
     pub fn source(&mut self, operand: &Operand, ty: ScalarType) -> Result<Value> {
         match operand {
             Operand::Reg(register) => {
-                let value = self.register(*register);
-                let found = self.register_type(*register);
+                let value = self.register(*register)?;
+                let found = self.register_type(*register)?;
                 Ok(self.fit(value, found, ty))
             }
             Operand::NotReg(register) => {
-                let value = self.register(*register);
+                let value = self.register(*register)?;
                 Ok(self.b.not(value))
             }
             Operand::Sum(register, addend) => {

@@ -166,7 +166,7 @@ fn source(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarTyp
     let word = match l.operand(i, index) {
         Operand::Video(selected) => {
             let Selected { register, parts, .. } = &**selected;
-            let word = l.register(*register);
+            let word = l.register(*register)?;
             match parts {
                 Some(parts) => part(l, word, parts.position(), parts.bits, ty.is_signed()),
                 None => word,
@@ -272,7 +272,7 @@ pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let b = factor(l, i, 2, b_type)?;
     let product = l.b.mul(a, b);
     let c = match l.operand(i, 3) {
-        Operand::Video(selected) => l.register(selected.register),
+        Operand::Video(selected) => l.register(selected.register)?,
         constant => l.source(constant, ScalarType::U32)?,
     };
     let c = l.b.sign_extend(c);

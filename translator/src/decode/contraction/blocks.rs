@@ -79,7 +79,7 @@ fn leaves(items: &[Item], dead: &[bool], position: usize) -> Option<Vec<Label>> 
     let Some(Item::Instruction(instruction)) = items.get(position) else { return None };
     let action = instruction.form.row.action;
     // Code goes on in the same block after a barrier.
-    if action.is_straight_line() || (action == Action::Barrier && instruction.guard.is_none()) {
+    if action.is_straight_line() || (matches!(action, Action::Barrier(_)) && instruction.guard.is_none()) {
         return None;
     }
     let labels = instruction.operands.iter().flat_map(|operand| match operand {
@@ -100,7 +100,7 @@ fn leaves(items: &[Item], dead: &[bool], position: usize) -> Option<Vec<Label>> 
 /// Whether control goes on after an instruction that ends a block, even without a guard.
 fn goes_on(action: Action) -> bool {
     match action {
-        Action::Call | Action::Barrier | Action::Compute(_) | Action::Nothing => true,
+        Action::Call | Action::Barrier(_) | Action::Compute(_) | Action::Nothing(_) => true,
         Action::Branch | Action::IndexedBranch | Action::Return | Action::Exit | Action::Fail(_) => false,
     }
 }

@@ -120,11 +120,25 @@ impl Liveness {
 fn only_computes(instruction: &Instruction) -> bool {
     let Action::Compute(operation) = instruction.form.row.action else { return false };
     let writes = instruction.form.is_destination(0);
-    let ordered = match instruction.modifiers.order() {
-        Some(Order::Volatile | Order::Mmio | Order::Relaxed | Order::Acquire) => operation == Operation::Load,
-        None | Some(Order::Weak | Order::Release | Order::AcqRel) => false,
+    let is_weak = match instruction.modifiers.order() {
+        Some(Order::Volatile | Order::Mmio | Order::Relaxed | Order::Acquire | Order::Release | Order::AcqRel) => false,
+        None | Some(Order::Weak) => true,
     };
-    let memory = instruction.form.accesses_memory() && operation != Operation::Load;
-    let effects = Effects { ordered: false, ..operation.effects() };
-    effects == Effects::default() && writes && !memory && !ordered && !calls(instruction)
+    let loads = matches!(operation, Operation::Load | Operation::LoadReadOnly | Operation::MultimemLoad);
+    let memory = instruction.form.accesses_memory() && !(loads && is_weak);
+    // Every field is named, so that a new effect isn't forgotten.
+    let Effects {
+        may_report,
+        waits,
+        uses_stack,
+        counts_events,
+        atomic,
+        atomic_of_any_type,
+        ordered: _,
+        sequential,
+        reads_texels: _,
+        uses_gradients: _,
+    } = operation.effects();
+    let acts = may_report || waits || uses_stack || counts_events || atomic || atomic_of_any_type || sequential;
+    writes && !acts && !memory && !calls(instruction)
 }

@@ -25,7 +25,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         match self.resolve(name)? {
             Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
-            Symbol::Param(param) if self.param_type(param).class() == Class::Opaque && offset == 0 => {
+            Symbol::Param(param) if self.param_type(param)?.class() == Class::Opaque && offset == 0 => {
                 Ok(Operand::Handle(param))
             }
             Symbol::Param(param) => {
@@ -57,7 +57,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         match base {
             ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
                 Symbol::Reg(reg) => {
-                    let ty = self.register_type(reg);
+                    let ty = self.register_type(reg)?;
                     if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
                         && matches!(ty.bits(), 32 | 64)
                     {
@@ -68,10 +68,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                         name.span,
                     ))
                 }
-                Symbol::Variable(variable) if self.variable_type(variable).class() == Class::Opaque => {
+                Symbol::Variable(variable) if self.variable_type(variable)?.class() == Class::Opaque => {
                     Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
                 }
-                Symbol::Param(param) if self.param_type(param).class() == Class::Opaque => {
+                Symbol::Param(param) if self.param_type(param)?.class() == Class::Opaque => {
                     Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
                 }
                 Symbol::Variable(variable) => Ok((Base::Variable(variable), 0)),
@@ -97,8 +97,8 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// Byte offset of element number `index` of a variable (PTX section 6.4.2).
     fn element_offset(&mut self, name: ast::Ident<'s>, index: i64) -> Result<i64> {
         let bytes = match self.resolve(name)? {
-            Symbol::Variable(variable) => self.variable_type(variable).bytes(),
-            Symbol::Param(param) => self.param_type(param).bytes(),
+            Symbol::Variable(variable) => self.variable_type(variable)?.bytes(),
+            Symbol::Param(param) => self.param_type(param)?.bytes(),
             _ => return Err(Diagnostic::invalid(format!("`{}` has no elements", name.text), name.span)),
         };
         index.checked_mul(i64::from(bytes)).ok_or_else(|| Diagnostic::invalid("this index is too large", name.span))

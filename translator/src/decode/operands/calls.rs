@@ -30,7 +30,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 return Err(Diagnostic::invalid(message, other.span()));
             }
             (Symbol::Reg(register), [ast::Operand::Name { name: table, suffix: None }]) => {
-                let ty = self.register_type(register);
+                let ty = self.register_type(register)?;
                 if ty.bits() != 64 || ty.class() == Class::Float {
                     let message = format!("register `{}` of type {ty} can't hold a function's address", name.text);
                     return Err(Diagnostic::invalid(message, name.span));

@@ -148,12 +148,12 @@ impl<'s> FunctionDecoder<'_, 's> {
         };
         let ast::Operand::Name { name, suffix: None } = operand else { return refuse(operand.span()) };
         match self.resolve(*name)? {
-            Symbol::Variable(variable) if types.contains(&self.variable_type(variable)) => {
+            Symbol::Variable(variable) if types.contains(&self.variable_type(variable)?) => {
                 Ok(Operand::AddressOf(Base::Variable(variable), 0))
             }
-            Symbol::Param(param) if types.contains(&self.param_type(param)) => Ok(Operand::Handle(param)),
+            Symbol::Param(param) if types.contains(&self.param_type(param)?) => Ok(Operand::Handle(param)),
             Symbol::Reg(register) => {
-                let ty = self.register_type(register);
+                let ty = self.register_type(register)?;
                 let holds = ty.bits() == 64 && matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits);
                 if holds { Ok(Operand::Reg(register)) } else { refuse(name.span) }
             }

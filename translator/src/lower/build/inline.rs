@@ -52,9 +52,10 @@ impl<'p> Build<'p> {
         let target = self.function.var(Type::I64);
         self.with(instance, |lowering| {
             lowering.b.at(call.at);
-            let value = lowering.register(register);
+            let value = lowering.register(register)?;
             lowering.b.set(target, value);
-        });
+            Ok::<_, Diagnostic>(())
+        })?;
         let candidates = calls::candidates(self.program, targets);
         let cases: Vec<(u64, BlockId)> = candidates.iter().map(|id| (id.address(), self.new_block())).collect();
         self.choose(instance, call.at, target, &cases);
@@ -254,7 +255,7 @@ impl<'p> Build<'p> {
         let interface = function.params.iter().zip(&frame.params).take(function.formals + function.results);
         for (param, slot) in interface {
             slots.push(match (param.register, slot) {
-                (Some(register), _) => match frame.registers.get_mut(register.0 as usize) {
+                (Some(register), _) => match frame.registers.at_mut(register) {
                     Some((ty, var)) => Slot::Register(*var.get_or_insert_with(|| self.function.var(carrier(*ty)))),
                     None => Slot::Words(Vec::new()),
                 },

@@ -333,15 +333,15 @@ impl<'p> Build<'p> {
         let next = self.new_block();
         let end = match instruction.guard {
             None => End::Goto(taken),
-            Some((register, negated)) => {
-                let condition = self.guard(instance, register, negated, instruction.span);
-                End::Branch { condition, then: taken, otherwise: next }
-            }
+            Some((register, negated)) => match self.guard(instance, register, negated, instruction.span) {
+                Ok(condition) => End::Branch { condition, then: taken, otherwise: next },
+                Err(diagnostic) => return self.report(instance.function, diagnostic, instruction.span),
+            },
         };
         match instruction.form.row.action {
-            Action::Barrier => {
+            Action::Barrier(alignment) => {
                 self.finish(instance, end, taken);
-                match self.with(instance, |lowering| barriers::stop(lowering, instruction)) {
+                match self.with(instance, |lowering| barriers::stop(lowering, instruction, alignment)) {
                     Ok(stop) => self.stop(instance, stop),
                     Err(diagnostic) => self.report(instance.function, diagnostic, instruction.span),
                 }
@@ -367,7 +367,9 @@ impl<'p> Build<'p> {
                     self.finish(instance, End::Goto(next), next);
                 }
             }
-            _ => self.finish(instance, end, next),
+            Action::Branch | Action::Return | Action::Exit | Action::Compute(_) | Action::Nothing(_) => {
+                self.finish(instance, end, next);
+            }
         }
     }
 
@@ -389,11 +391,17 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    fn guard(&mut self, instance: &mut Instance<'p>, register: Reg, negated: bool, span: Span) -> Value {
+    fn guard(
+        &mut self,
+        instance: &mut Instance<'p>,
+        register: Reg,
+        negated: bool,
+        span: Span,
+    ) -> Result<Value, Diagnostic> {
         self.with(instance, |lowering| {
             lowering.b.at(span);
-            let value = lowering.register(register);
-            if negated { lowering.b.not(value) } else { value }
+            let value = lowering.register(register)?;
+            Ok(if negated { lowering.b.not(value) } else { value })
         })
     }
 

@@ -11,8 +11,8 @@ use super::{Geometry, cube, footprint, level};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Stmt, Type, Value};
+use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
-use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
 
 /// Bits of an offset.
@@ -21,13 +21,13 @@ const OFFSET_BITS: u32 = 4;
 /// `tex` with coordinates of `.f32`
 pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let source = Source::of(l, i, OFFSET_BITS)?;
-    let asked = if i.modifiers.has(Word::Level) {
-        let bits = l.source(l.operand(i, 2), ScalarType::B32)?;
-        level::of_float(l, bits)
-    } else if i.modifiers.has(Word::Grad) {
-        of_gradients(l, i, &source)?
-    } else {
-        level::none(l)
+    let asked = match i.modifiers.level() {
+        Some(modifiers::Level::Level) => {
+            let bits = l.source(l.operand(i, 2), ScalarType::B32)?;
+            level::of_float(l, bits)
+        }
+        Some(modifiers::Level::Grad) => of_gradients(l, i, &source)?,
+        None | Some(modifiers::Level::Base) => level::none(l),
     };
     let chosen = level::chosen(l, source.sampler, &source.levels, asked);
     let filtered = l.b.or(source.is_linear, chosen.filtered);
