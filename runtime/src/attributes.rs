@@ -1,6 +1,8 @@
 //! CUDA's device attributes, for the host and for kernels: what Vulkan reports, else the values of a card of compute
 //! capability 8.6.
 
+use std::num::NonZero;
+
 use crate::device::Device;
 use crate::info::DeviceKind;
 use crate::texture::limits as texture_limits;
@@ -41,11 +43,9 @@ fn is_unified(device: &Device) -> bool {
     matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
 }
 
-fn multiprocessors(device: &Device) -> u32 {
+fn multiprocessors(device: &Device) -> usize {
     match device.info().kind {
-        DeviceKind::Cpu | DeviceKind::Reference => {
-            std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
-        }
+        DeviceKind::Cpu | DeviceKind::Reference => std::thread::available_parallelism().map_or(1, NonZero::get),
         // No Vulkan property that all drivers report.
         _ => 16,
     }
@@ -64,9 +64,12 @@ impl Device {
     }
 }
 
+/// An attribute is an `int`: what doesn't fit in one is as much as it can say.
+fn attribute_value(value: impl TryInto<i32>) -> i32 {
+    value.try_into().unwrap_or(i32::MAX)
+}
+
 fn value(device: &Device, attribute: u32) -> Option<i32> {
-    let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
-    let long = |value: u64| i32::try_from(value).unwrap_or(i32::MAX);
     let is_cpu = matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Reference);
     Some(match attribute {
         // Threads of a block. Kernels are translated for blocks that are larger than the device's workgroups.
@@ -75,7 +78,7 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         // Blocks of a grid.
         5 => i32::MAX,
         6 | 7 => 65_535,
-        8 => number(shared_per_block(device).min(SHARED_PER_BLOCK)),
+        8 => attribute_value(shared_per_block(device).min(SHARED_PER_BLOCK)),
         // Constant memory.
         9 => 65_536,
         // Threads of a warp.
@@ -88,47 +91,47 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         13 | 36 => 1_000_000,
         37 => 128,
         // Alignment of textures, surfaces and pitches.
-        14 | 30 => long(texture_limits::ADDRESS_ALIGNMENT),
-        51 => long(texture_limits::PITCH_ALIGNMENT),
+        14 | 30 => attribute_value(texture_limits::ADDRESS_ALIGNMENT),
+        51 => attribute_value(texture_limits::PITCH_ALIGNMENT),
         // Copies concurrent with kernels, concurrent kernels, copy engines.
         15 | 31 | 40 => 1,
-        16 => number(multiprocessors(device)),
+        16 => attribute_value(multiprocessors(device)),
         // No watchdog, default compute mode, no error correction, no TCC driver.
         17 | 20 | 32 | 35 => 0,
         18 => is_unified(device).into(),
         // Mapped host memory, addresses shared with the host, stream priorities, caches of globals and locals.
         19 | 41 | 78..=80 => 1,
         // Textures of arrays: 1D, 2D, 3D, and deep 3D.
-        21 => long(texture_limits::ARRAY_1D),
-        22 => long(texture_limits::ARRAY_2D[0]),
-        23 => long(texture_limits::ARRAY_2D[1]),
-        24..=26 => long(texture_limits::ARRAY_3D[0]),
-        47 | 48 => long(texture_limits::ARRAY_3D_DEEP[0]),
-        49 => long(texture_limits::ARRAY_3D_DEEP[2]),
+        21 => attribute_value(texture_limits::ARRAY_1D),
+        22 => attribute_value(texture_limits::ARRAY_2D[0]),
+        23 => attribute_value(texture_limits::ARRAY_2D[1]),
+        24..=26 => attribute_value(texture_limits::ARRAY_3D[0]),
+        47 | 48 => attribute_value(texture_limits::ARRAY_3D_DEEP[0]),
+        49 => attribute_value(texture_limits::ARRAY_3D_DEEP[2]),
         // Layers, gathering, cubes, levels.
-        27 | 28 | 42 | 45 | 46 | 52 | 53 | 73 | 74 | 77 => long(texture_limits::ARRAY_OTHERS),
-        29 | 43 => long(texture_limits::LAYERS),
-        54 | 68 => long(6 * texture_limits::CUBES),
+        27 | 28 | 42 | 45 | 46 | 52 | 53 | 73 | 74 | 77 => attribute_value(texture_limits::ARRAY_OTHERS),
+        29 | 43 => attribute_value(texture_limits::LAYERS),
+        54 | 68 => attribute_value(6 * texture_limits::CUBES),
         44 => 1,
         // Linear and pitched memory.
-        69 => long(texture_limits::LINEAR),
-        70 => long(texture_limits::PITCHED[0]),
-        71 => long(texture_limits::PITCHED[1]),
-        72 => long(texture_limits::PITCH),
+        69 => attribute_value(texture_limits::LINEAR),
+        70 => attribute_value(texture_limits::PITCHED[0]),
+        71 => attribute_value(texture_limits::PITCHED[1]),
+        72 => attribute_value(texture_limits::PITCH),
         // Surfaces: 1D, 2D, 3D, layers, cubes.
-        55 | 61 | 63 | 64 | 66 | 67 => long(texture_limits::ARRAY_OTHERS),
-        56 => long(texture_limits::ARRAY_2D[0]),
-        57 => long(texture_limits::ARRAY_2D[1]),
-        58..=60 => long(texture_limits::ARRAY_3D[0]),
-        62 | 65 => long(texture_limits::LAYERS),
+        55 | 61 | 63 | 64 | 66 | 67 => attribute_value(texture_limits::ARRAY_OTHERS),
+        56 => attribute_value(texture_limits::ARRAY_2D[0]),
+        57 => attribute_value(texture_limits::ARRAY_2D[1]),
+        58..=60 => attribute_value(texture_limits::ARRAY_3D[0]),
+        62 | 65 => attribute_value(texture_limits::LAYERS),
         // Bus numbers.
         33 => 1,
         34 | 50 => 0,
         38 => 4 << 20,
-        39 => number(if is_cpu { 1024 } else { THREADS_PER_MULTIPROCESSOR }),
+        39 => attribute_value(if is_cpu { 1024 } else { THREADS_PER_MULTIPROCESSOR }),
         75 => compute_capability().0,
         76 => compute_capability().1,
-        81 => number(shared_per_multiprocessor(device)),
+        81 => attribute_value(shared_per_multiprocessor(device)),
         // Managed memory, also while kernels run. The device can't access pageable memory or use the host's pointers.
         83 | 89 | 101 => device.has_managed_memory().into(),
         88 | 91 | 100 => 0,
@@ -145,12 +148,12 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         // Cooperative launches on one device, but not across several.
         95 => 1,
         96 => 0,
-        97 => number(shared_per_block(device)),
+        97 => attribute_value(shared_per_block(device)),
         // Stream memory operations, registered host memory.
         92..=94 | 98 => 0,
         99 => 1,
         102..=105 => 0,
-        106 => number(BLOCKS_PER_MULTIPROCESSOR),
+        106 => attribute_value(BLOCKS_PER_MULTIPROCESSOR),
         // Compression, persisting cache, handles of other systems.
         107..=114 => 0,
         // Pools.

@@ -164,7 +164,7 @@ impl GroupScratch {
     fn max_count(self, extent: [u32; 3], max_count: [u32; 3]) -> [u32; 3] {
         let mut left = (MAX_SCRATCH / self.bytes.max(1)).max(1);
         [0, 1, 2].map(|i| {
-            let most = u32::try_from(left).unwrap_or(u32::MAX).min(max_count[i]);
+            let most = u32::try_from(left).map_or(max_count[i], |left| left.min(max_count[i]));
             // A dispatch covers part of a row, or whole rows of part of a layer, or whole layers.
             left = if most < extent[i] { 1 } else { (left / u64::from(extent[i].max(1))).max(1) };
             most

@@ -26,13 +26,14 @@ impl BlockRate {
     /// Updates the rate after a submission of `blocks` blocks, aiming at half of the time limit `most`.
     fn learn(&mut self, blocks: u64, time: Duration, most: Duration) {
         let goal = most.as_nanos() / 2;
-        let enough = u128::from(blocks).saturating_mul(goal).checked_div(time.as_nanos()).unwrap_or(u128::MAX);
-        let enough = u64::try_from(enough).unwrap_or(u64::MAX);
-        self.0 = if enough >= blocks {
+        let enough = u128::from(blocks).saturating_mul(goal).checked_div(time.as_nanos());
+        let grown = blocks.saturating_mul(GROWTH);
+        self.0 = match enough.and_then(|enough| u64::try_from(enough).ok()) {
+            Some(enough) if enough < blocks => enough.max(1),
             // A small submission is dominated by its fixed cost, so it never lowers the rate.
-            self.0.max(enough.min(blocks.saturating_mul(GROWTH)))
-        } else {
-            enough.max(1)
+            Some(enough) => self.0.max(enough.min(grown)),
+            // It took no time that could be measured.
+            None => self.0.max(grown),
         };
     }
 }

@@ -1,22 +1,20 @@
 //! Typed indices, and tables that are indexed by them.
 
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
+use std::ops::{self, Deref, DerefMut};
 
 /// The number of an element of a table.
 pub trait Index: Copy {
-    /// The index of a position.
-    ///
-    /// No program's tables have 2^32 elements: they would fill memory long before. Positions from there on all have the last index.
+    /// The index of a position in a table.
     fn new(position: usize) -> Self;
 
     /// The position.
     fn position(self) -> usize;
 }
 
-/// The number of a position: see [`Index::new`].
+/// The number of a position in a table. No program's tables have 2^32 elements: they would fill memory long before.
 pub(crate) fn number(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
+    u32::try_from(position).expect("tables have fewer than 2^32 elements")
 }
 
 /// Makes indices of types that consist of a `u32`.
@@ -48,6 +46,14 @@ impl<I: Index, T> IndexVec<I, T> {
         Self { items: Vec::new(), index: PhantomData }
     }
 
+    /// A table of so many equal elements.
+    pub fn filled(item: T, len: usize) -> Self
+    where
+        T: Clone,
+    {
+        vec![item; len].into()
+    }
+
     /// Adds an element, and returns its index.
     pub fn push(&mut self, item: T) -> I {
         self.items.push(item);
@@ -72,6 +78,20 @@ impl<I: Index, T> IndexVec<I, T> {
     /// All elements with their indices, in order.
     pub fn enumerated(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
         self.items.iter().enumerate().map(|(position, item)| (I::new(position), item))
+    }
+}
+
+impl<I: Index, T> ops::Index<I> for IndexVec<I, T> {
+    type Output = T;
+
+    fn index(&self, index: I) -> &T {
+        &self.items[index.position()]
+    }
+}
+
+impl<I: Index, T> ops::IndexMut<I> for IndexVec<I, T> {
+    fn index_mut(&mut self, index: I) -> &mut T {
+        &mut self.items[index.position()]
     }
 }
 

@@ -172,6 +172,11 @@ pub(crate) fn floor_char_boundary(text: &str, offset: usize) -> usize {
     end
 }
 
+/// An offset as spans have it. It saturates in texts of more than 4 GiB, which are refused when they are parsed.
+pub(crate) fn offset(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
 /// A half-open range of byte offsets into a [`Source`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
@@ -182,9 +187,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span between two offsets. Texts of more than 4 GiB are refused when they are parsed: offsets in them saturate.
+    /// The span between two offsets.
     pub(crate) fn between(start: usize, end: usize) -> Span {
-        let offset = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
         Span { start: offset(start), end: offset(end) }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use ptx2spv_runtime::Device;
-use ptx2spv_translator::interface::ServiceSizes;
+use ptx2spv_translator::interface::{ServiceSizes, launches};
 
 use crate::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
 use crate::handle::{Handle, Object, Table};
@@ -103,7 +103,7 @@ impl Context {
     pub fn service_sizes(&self) -> ServiceSizes {
         let limits = lock(&self.limits);
         let bytes = |limit: usize| limits.get(limit).map_or(0, |&bytes| bytes as u64);
-        let launches = u32::try_from(bytes(LAUNCHES)).unwrap_or(u32::MAX);
+        let launches = bytes(LAUNCHES).min(launches::MAX_CAPACITY.into()) as u32;
         ServiceSizes { heap: bytes(HEAP), output: bytes(PRINT), launches }
     }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use crate::attributes;
 use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE};
-use crate::raw::{Out, Text};
+use crate::raw::{Out, Text, size_t};
 use crate::state;
 
 pub(crate) fn get(device: Out<c_int>, ordinal: c_int) -> Result<(), Code> {
@@ -72,7 +72,7 @@ pub(crate) fn properties(properties: Out<Properties>, device: c_int) -> Result<(
 pub(crate) fn total_memory(bytes: Out<usize>, device: c_int) -> Result<(), Code> {
     let bytes = bytes.needed()?;
     let device = state::device_by_ordinal(device)?;
-    bytes.set(usize::try_from(device.memory().info().total).unwrap_or(usize::MAX))
+    bytes.set(size_t(device.memory().info().total))
 }
 
 pub(crate) fn uuid(uuid: Out<[u8; 16]>, device: c_int) -> Result<(), Code> {

@@ -12,7 +12,7 @@ use crate::handle::{Handle, Object, Table};
 use crate::image;
 use crate::jit;
 use crate::loaded::{Loaded, ModuleHandle};
-use crate::raw::{In, Memory, Out, Text};
+use crate::raw::{In, Memory, Out, Text, size_t};
 use crate::state;
 
 /// A library. All contexts share the device, and so the module.
@@ -112,7 +112,7 @@ pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, library: LibraryHandl
     crate::context::current()?;
     let (start, size) = library.get()?.loaded.variable(&name.get()?)?;
     address.set_if_any(start);
-    bytes.set_if_any(usize::try_from(size).unwrap_or(usize::MAX));
+    bytes.set_if_any(size_t(size));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::code::{
     OUT_OF_MEMORY,
 };
 use crate::context::{self, Context};
-use crate::raw::{Memory, Out};
+use crate::raw::{Memory, Out, size_t};
 use crate::sync::{read, write};
 
 /// Memory that the library allocated or that the program registered.
@@ -193,8 +193,8 @@ pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -
 pub(crate) fn info(free: Out<usize>, total: Out<usize>) -> Result<(), Code> {
     let context = context::current()?;
     let info = context.device.memory().info();
-    free.set_if_any(usize::try_from(info.free).unwrap_or(usize::MAX));
-    total.set_if_any(usize::try_from(info.total).unwrap_or(usize::MAX));
+    free.set_if_any(size_t(info.free));
+    total.set_if_any(size_t(info.total));
     Ok(())
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn address_range(base: Out<u64>, size: Out<usize>, address: u64) -> R
     let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
     let found = found.or_else(|| context.device.memory().find(address)).ok_or(NOT_FOUND)?;
     base.set_if_any(found.address);
-    size.set_if_any(usize::try_from(found.size).unwrap_or(usize::MAX));
+    size.set_if_any(size_t(found.size));
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use crate::handle::Handle;
 use crate::image;
 use crate::jit;
 use crate::loaded::{Loaded, ModuleHandle};
-use crate::raw::{In, Memory, Out, Text};
+use crate::raw::{In, Memory, Out, Text, size_t};
 use crate::reference;
 use crate::state;
 
@@ -85,7 +85,7 @@ pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, module: ModuleHandle,
     context::current()?;
     let (start, size) = module.get()?.variable(&name.get()?)?;
     address.set_if_any(start);
-    bytes.set_if_any(usize::try_from(size).unwrap_or(usize::MAX));
+    bytes.set_if_any(size_t(size));
     Ok(())
 }
 

@@ -19,9 +19,10 @@ fn blocks(context: &Context, function: &Function, threads: u32, dynamic: usize) 
     }
     let by_threads = threads_per_multiprocessor(&context.device) / threads.next_multiple_of(32);
     let shared = dynamic.saturating_add(known.static_shared_bytes as usize);
+    let most = by_threads.min(blocks_per_multiprocessor(&context.device));
     let by_shared = (shared_per_multiprocessor(&context.device) as usize).checked_div(shared);
-    let by_shared = by_shared.and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(u32::MAX);
-    by_threads.min(by_shared).min(blocks_per_multiprocessor(&context.device))
+    // Blocks without shared memory, and more blocks than there are numbers for, are no limit.
+    by_shared.and_then(|blocks| u32::try_from(blocks).ok()).map_or(most, |blocks| blocks.min(most))
 }
 
 pub(crate) fn active_blocks(

@@ -78,6 +78,11 @@ impl fmt::Debug for Memory {
     }
 }
 
+/// A size as C has it. Where that has 32 bits, it says of larger ones as much as it can.
+pub(crate) fn size_t(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
 impl<T> Out<T> {
     pub fn null() -> Self {
         Self(std::ptr::null_mut())

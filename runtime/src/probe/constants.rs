@@ -210,8 +210,8 @@ impl Known {
         )
     }
 
-    /// The kernel's input: the constants, and for each thread a number, another one, and the first one again.
-    pub fn operands(&self) -> (Vec<u8>, u32) {
+    /// The kernel's input and the number of its threads: the constants, and for each thread a number, another one, and the first one again.
+    pub fn operands(&self) -> (Vec<u8>, usize) {
         let corners = match self.width {
             Width::Single => single_corners(),
             Width::Double => double_corners(),
@@ -224,7 +224,7 @@ impl Known {
         let others = corners.iter().cycle().skip(corners.len() / 3);
         let triples = corners.iter().zip(others).flat_map(|(x, y)| [*x, *y, *x]);
         let bytes = constants.chain(triples).flat_map(|bits| self.width.bytes(bits)).collect();
-        (bytes, u32::try_from(corners.len()).unwrap_or(u32::MAX))
+        (bytes, corners.len())
     }
 
     /// Whether the facts define which NaN a result is. Otherwise all NaNs are equivalent.

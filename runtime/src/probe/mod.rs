@@ -104,6 +104,11 @@ fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>, 
     module.kernel("probe").map(Some)
 }
 
+/// One thread for each of a probe's operands, of which there are thousands.
+fn thread_count(operands: usize) -> Result<u32, Error> {
+    u32::try_from(operands).map_err(|_| Error::OutOfMemory(format!("no launch has {operands} threads")))
+}
+
 fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<Attempt, Error> {
     // Without 64-bit floats these instructions are emulated, and say nothing about the device.
     if instruction.needs_doubles() && !device.info().target.has(Feature::ShaderFloat64) {
@@ -115,7 +120,7 @@ fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<
     let input = device.upload(&bytes)?;
     let size = instruction.width.size();
     let output = device.alloc(operands.len() as u64 * size as u64)?;
-    let count = u32::try_from(operands.len()).unwrap_or(u32::MAX);
+    let count = thread_count(operands.len())?;
     // SAFETY: the self-test's kernels read and write `count` elements of the two buffers.
     unsafe { kernel.launch(&LaunchConfig::linear(count, BLOCK), &[(&input).into(), (&output).into(), count.into()]) }?;
     let mut results = vec![0; operands.len() * size];
@@ -145,9 +150,10 @@ fn with_known_operands(
         }
         // An instruction that can't be translated can't be used in kernels either.
         let Some(kernel) = probe(device, facts, known.ptx(specials, &findings.facts))? else { continue };
-        let (operands, threads) = known.operands();
+        let (operands, corners) = known.operands();
         let size = known.width.size();
-        let mut results = vec![0; 3 * threads as usize * size];
+        let mut results = vec![0; 3 * corners * size];
+        let threads = thread_count(corners)?;
         let (input, output) = (device.upload(&operands)?, device.alloc(results.len() as u64)?);
         // SAFETY: the self-test's kernels have `threads` threads, each of which reads and writes its own part of the
         // two buffers.

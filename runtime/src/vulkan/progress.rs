@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ash::vk;
 
@@ -130,9 +131,9 @@ impl Progress {
         }
     }
 
-    /// Waits until a submitted serial has finished, for at most `limit` nanoseconds. Other threads can submit
-    /// meanwhile.
-    pub fn wait(&self, serial: u64, limit: u64) -> Result<(), Error> {
+    /// Waits until a submitted serial has finished, for at most `limit`. Other threads can submit meanwhile.
+    pub fn wait(&self, serial: u64, limit: Option<Duration>) -> Result<(), Error> {
+        let limit = timeout(limit);
         match &self.means {
             Means::Timeline(semaphore) => {
                 let (semaphores, values) = ([*semaphore], [serial]);
@@ -152,6 +153,11 @@ impl Progress {
             }
         }
     }
+}
+
+/// A limit as Vulkan takes it: in nanoseconds, the most of which are centuries and stand for no limit.
+fn timeout(limit: Option<Duration>) -> u64 {
+    limit.and_then(|limit| u64::try_from(limit.as_nanos()).ok()).unwrap_or(u64::MAX)
 }
 
 impl Drop for Progress {

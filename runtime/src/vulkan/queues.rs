@@ -10,8 +10,6 @@
 //! [`super::dependencies`]), which requires a new batch.
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -34,16 +32,13 @@ const FIRST: usize = 0;
 /// Minimum number of queues for which the last one is reserved for urgent streams.
 const MANY: usize = 3;
 
-/// The timeout with which Vulkan waits for ever, in nanoseconds.
-const NO_LIMIT: u64 = u64::MAX;
-
 /// The queues of a device.
 pub(crate) struct Queues {
     state: Mutex<State>,
     /// The progress of each queue.
     progress: Vec<Progress>,
-    /// Nanoseconds after which waiting fails.
-    limit: AtomicU64,
+    /// The time after which waiting fails, if it does.
+    limit: Mutex<Option<Duration>>,
     memory: Arc<Memory>,
     raw: Arc<RawDevice>,
 }
@@ -91,7 +86,7 @@ impl Queues {
             watched: Watched::default(),
             failed: None,
         };
-        Ok(Self { state: Mutex::new(state), progress, limit: AtomicU64::new(NO_LIMIT), memory, raw })
+        Ok(Self { state: Mutex::new(state), progress, limit: Mutex::new(None), memory, raw })
     }
 
     /// The queue of a stream. The program's first stream shares the default stream's queue, since many programs use no
@@ -203,7 +198,7 @@ impl Queues {
 
     /// Makes every wait fail with [`Error::Timeout`] after a time.
     pub fn set_wait_limit(&self, limit: Duration) {
-        self.limit.store(u64::try_from(limit.as_nanos()).unwrap_or(NO_LIMIT), Relaxed);
+        *lock(&self.limit) = Some(limit);
     }
 
     /// Waits until everything recorded so far has finished.
@@ -273,11 +268,10 @@ impl Queues {
 
     /// Waits until the device has passed a submitted point.
     fn wait_for_submitted(&self, point: Point) -> Result<(), Error> {
-        let limit = self.limit.load(Relaxed);
+        let limit = *lock(&self.limit);
         let start = Instant::now();
         point.tickets().try_for_each(|Ticket { queue, serial }| {
-            let spent = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            let rest = if limit == NO_LIMIT { limit } else { limit.saturating_sub(spent) };
+            let rest = limit.map(|limit| limit.saturating_sub(start.elapsed()));
             self.progress[queue].wait(serial, rest)
         })
     }

@@ -109,6 +109,8 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         stack_small,
     } = *device;
     let within = |held: Option<u32>, most: Option<u32>| most.is_none_or(|most| held.is_some_and(|held| held <= most));
+    let fits = |size: u64, most: Option<u32>| most.is_none_or(|most| size <= most.into());
+    let local_fits = !contents.local_bytes_unknown && fits(contents.local_bytes, local_memory);
     let loops = contents.loops;
     // Where barriers don't wait, leaving them out is wrong if there was something to order.
     let orders = contents.atomics || contents.subgroups;
@@ -130,7 +132,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         ("subgroup_barriers_wait", subgroup_barriers_right),
         ("loop_budget", !loops || within(made.loop_budget, loop_budget)),
         ("stack_small", contents.variables < Quirks::MANY_VARIABLES || made.stack_small >= stack_small),
-        ("nesting", within(made.nesting, nesting) || within(Some(contents.nesting), nesting)),
+        ("nesting", within(made.nesting, nesting) || fits(contents.nesting, nesting)),
         ("byte_swaps_wrong", !contents.short_integers || made.byte_swaps_wrong >= byte_swaps_wrong),
         ("long_divisions_wrong", !contents.long_divisions || made.long_divisions_wrong >= long_divisions_wrong),
         ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
@@ -139,7 +141,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
             "workgroup_atomic_stores_wrong",
             !contents.atomic_stores || made.workgroup_atomic_stores_wrong >= workgroup_atomic_stores_wrong,
         ),
-        ("local_memory", within(made.local_memory, local_memory) || within(Some(contents.local_bytes), local_memory)),
+        ("local_memory", within(made.local_memory, local_memory) || local_memory.is_none() || local_fits),
     ]
     .into_iter()
     .filter_map(|(name, prepared)| (!prepared).then_some(name))

@@ -39,9 +39,11 @@ pub struct Contents {
     /// Loops.
     pub loops: bool,
     /// How deep conditions and loops are nested.
-    pub nesting: u32,
+    pub nesting: u64,
     /// Bytes of the largest array that an invocation has for itself.
-    pub local_bytes: u32,
+    pub local_bytes: u64,
+    /// Whether such an array has a length that is no constant of the module's.
+    pub(crate) local_bytes_unknown: bool,
     /// Variables of the function that has most of them.
     pub variables: usize,
     /// Integers of 16 bits.
@@ -58,8 +60,8 @@ struct Types {
     /// Widths of integers and floats in bits, by id.
     widths: FxHashMap<u32, u32>,
     floats: FxHashMap<u32, u32>,
-    /// Bytes of arrays by id.
-    arrays: FxHashMap<u32, u32>,
+    /// Bytes of arrays by id, where their length is a constant.
+    arrays: FxHashMap<u32, Option<u64>>,
     /// What pointers point to.
     pointers: FxHashMap<u32, u32>,
     constants: FxHashMap<u32, u32>,
@@ -85,7 +87,7 @@ impl Contents {
                 Op::LoopMerge | Op::SelectionMerge => {
                     contents.loops |= op == Op::LoopMerge;
                     merges.push(word(1));
-                    contents.nesting = contents.nesting.max(u32::try_from(merges.len()).unwrap_or(u32::MAX));
+                    contents.nesting = contents.nesting.max(merges.len() as u64);
                 }
                 Op::Label => {
                     if merges.last() == Some(&word(1)) {
@@ -99,8 +101,11 @@ impl Contents {
                 Op::Variable
                     if [StorageClass::Function, StorageClass::Private].map(|class| class as u32).contains(&word(3)) =>
                 {
-                    let bytes = types.pointers.get(&word(1)).and_then(|ty| types.arrays.get(ty));
-                    contents.local_bytes = contents.local_bytes.max(bytes.copied().unwrap_or(0));
+                    match types.pointers.get(&word(1)).and_then(|ty| types.arrays.get(ty)) {
+                        Some(Some(bytes)) => contents.local_bytes = contents.local_bytes.max(*bytes),
+                        Some(None) => contents.local_bytes_unknown = true,
+                        None => {}
+                    }
                     let private = word(3) == StorageClass::Private as u32;
                     *(if private { &mut privates } else { &mut variables }) += 1;
                     contents.variables = contents.variables.max(privates + variables);
@@ -132,8 +137,9 @@ impl Contents {
             atomics: true,
             atomic_stores: true,
             loops: true,
-            nesting: u32::MAX,
-            local_bytes: u32::MAX,
+            nesting: u64::MAX,
+            local_bytes: u64::MAX,
+            local_bytes_unknown: false,
             variables: usize::MAX,
             short_integers: true,
             long_divisions: true,
@@ -270,9 +276,8 @@ impl Types {
             }
             Op::TypeArray => {
                 let element = self.widths.get(&word(2)).map_or(4, |bits| bits / 8);
-                // A length that is no constant of the module's counts as more than any device has room for.
-                let length = self.constants.get(&word(3)).copied().unwrap_or(u32::MAX);
-                self.arrays.insert(word(1), element.saturating_mul(length));
+                let length = self.constants.get(&word(3));
+                self.arrays.insert(word(1), length.map(|&length| u64::from(element) * u64::from(length)));
             }
             _ => {}
         }

@@ -30,7 +30,7 @@ pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
 
 /// What in a loop depends on what other threads do meanwhile.
 pub struct OnOthers {
-    values: Vec<bool>,
+    values: IndexVec<Value, bool>,
     blocks: Vec<bool>,
     controlled: VarSet,
 }
@@ -38,7 +38,7 @@ pub struct OnOthers {
 impl OnOthers {
     /// Whether a value does.
     pub fn decides(&self, value: Value) -> bool {
-        self.values.get(value.0 as usize).copied().unwrap_or(true)
+        self.values.at(value).copied().unwrap_or(true)
     }
 
     /// Whether it does, if a thread that stays in the loop executes a block in each turn.
@@ -96,7 +96,7 @@ struct Analysis<'s> {
     sources: Sources<'s>,
     /// Whether the threads that run together are those of several blocks.
     blocks_differ: bool,
-    values: Vec<bool>,
+    values: IndexVec<Value, bool>,
     /// The variables that depend where the analysis is.
     vars: VarSet,
     /// Those at the start of each block.
@@ -112,7 +112,7 @@ impl<'s> Analysis<'s> {
         Self {
             sources,
             blocks_differ: function.cluster.is_some(),
-            values: vec![false; function.values.len()],
+            values: IndexVec::filled(false, function.values.len()),
             vars: VarSet::new(function.vars.len()),
             entries: vec![VarSet::new(function.vars.len()); cfg.blocks.len()].into(),
             blocks: vec![false; cfg.blocks.len()],
@@ -163,7 +163,7 @@ impl<'s> Analysis<'s> {
     }
 
     fn value(&self, value: Value) -> bool {
-        self.values.get(value.0 as usize).copied().unwrap_or(true)
+        self.values.at(value).copied().unwrap_or(true)
     }
 
     /// Lets the variables that depend here do so at the start of a block.
@@ -185,9 +185,9 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    fn mark(flags: &mut [bool], index: u32, changed: &mut bool) {
-        if let Some(flag) = flags.get_mut(index as usize) {
-            *changed |= !*flag;
+    fn mark(&mut self, value: Value) {
+        if let Some(flag) = self.values.at_mut(value) {
+            self.changed |= !*flag;
             *flag = true;
         }
     }
@@ -197,7 +197,7 @@ impl<'s> Analysis<'s> {
             match stmt {
                 Stmt::Let(value, op) => {
                     if self.op(op) && !matches!(self.sources, Sources::Lanes(alike) if alike(*value)) {
-                        Self::mark(&mut self.values, value.0, &mut self.changed);
+                        self.mark(*value);
                     }
                 }
                 Stmt::Set(var, value) => self.assign(*var, self.value(*value), control),
@@ -211,7 +211,7 @@ impl<'s> Analysis<'s> {
                     };
                     if source || self.value(*address) {
                         for result in results {
-                            Self::mark(&mut self.values, result.0, &mut self.changed);
+                            self.mark(*result);
                         }
                     }
                 }
@@ -220,13 +220,13 @@ impl<'s> Analysis<'s> {
                     if let Some(result) = atomic.result
                         && !known
                     {
-                        Self::mark(&mut self.values, result.0, &mut self.changed);
+                        self.mark(result);
                     }
                 }
                 Stmt::Warp(warp) if matches!(self.sources, Sources::Lanes(_)) => {
                     let differs = self.differs(warp);
                     for (result, _) in warp.results.iter().zip(differs).filter(|(_, differs)| *differs) {
-                        Self::mark(&mut self.values, result.0, &mut self.changed);
+                        self.mark(*result);
                     }
                 }
                 // Named members come together in any case, and each of them computes its operands as this thread does.
@@ -237,14 +237,14 @@ impl<'s> Analysis<'s> {
                     let depends = operands.is_empty() || operands.into_iter().any(|value| self.value(value));
                     if depends || control.depends || self.value(*members) {
                         for result in results {
-                            Self::mark(&mut self.values, result.0, &mut self.changed);
+                            self.mark(*result);
                         }
                     }
                 }
                 // Warps differ from each other.
                 Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => {
                     for result in results {
-                        Self::mark(&mut self.values, result.0, &mut self.changed);
+                        self.mark(*result);
                     }
                 }
                 // Nested lists come from guards and small loops of single instructions.

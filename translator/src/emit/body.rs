@@ -14,6 +14,7 @@ use super::offsets::Offsets;
 use super::result::Result;
 use super::usage::SharedLayout;
 use crate::diagnostic::Span;
+use crate::index::IndexVec;
 use crate::ir::{Function, HELPER_PARAMETERS, Type, Value, Var};
 
 /// The push constants of one entry. The block's type is made last, when its size is known.
@@ -37,9 +38,9 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) function: &'f Function,
     pub(super) common: Common,
     /// Ids by the number of the value; 0 where there is none yet.
-    values: Vec<Word>,
+    values: IndexVec<Value, Word>,
     /// Function variables, or places in arrays of them, by the number of the variable; 0 where there is none yet.
-    pub(super) vars: Vec<Word>,
+    pub(super) vars: IndexVec<Var, Word>,
     /// Declarations of Function variables, which SPIR-V wants before everything else.
     variables: Vec<Instruction>,
     /// What is computed once at the function's start: its inputs.
@@ -104,8 +105,8 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         Body {
             function,
             common: Common::default(),
-            values: vec![0; function.values.len()],
-            vars: vec![0; function.vars.len()],
+            values: IndexVec::filled(0, function.values.len()),
+            vars: IndexVec::filled(0, function.vars.len()),
             variables: Vec::new(),
             start: Vec::new(),
             blocks: Vec::new(),
@@ -274,11 +275,11 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
 
     /// The id of a value, which a legal function has defined before.
     pub(super) fn value(&self, value: Value) -> Word {
-        self.values[value.0 as usize]
+        self.values[value]
     }
 
     /// Gives a value its id.
     pub(super) fn set_value(&mut self, value: Value, id: Word) {
-        self.values[value.0 as usize] = id;
+        self.values[value] = id;
     }
 }

@@ -5,6 +5,7 @@ use rspirv::spirv::{Op, Word};
 
 use super::instruction::instruction;
 use crate::diagnostic::{Source, Span};
+use crate::source::offset;
 
 /// The string with a module's name, a line and a column, both counted from 1; columns in bytes.
 pub(super) type Position = (Word, u32, u32);
@@ -20,11 +21,10 @@ impl Lines {
     pub(super) fn new(files: &[Word], source: &Source) -> Self {
         let mut starts = Vec::new();
         for (file, module) in files.iter().zip(source.modules()) {
-            let mut start = module.span.start;
+            let mut start = module.span.start as usize;
             for (number, line) in (1..).zip(source.slice(module.span).split_inclusive('\n')) {
-                starts.push((start, *file, number));
-                // Spans have 32 bits, too.
-                start = start.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX));
+                starts.push((offset(start), *file, number));
+                start += line.len();
             }
         }
         Self { starts }

@@ -232,7 +232,7 @@ impl Body<'_, '_, '_> {
             return self.word_pointer(array, first);
         }
         let known = self.offsets.constant(first).and_then(|first| first.checked_add(number));
-        let index = match known.filter(|&index| index < array.bytes / array.word_bytes) {
+        let index = match known.filter(|&index| u64::from(index) < array.bytes / u64::from(array.word_bytes)) {
             Some(index) => self.index_constant(index)?,
             None => {
                 let (ty, number) = (self.module.u32()?, self.module.u32_constant(number)?);

@@ -91,7 +91,7 @@ pub(super) struct WordArray {
     /// Bytes of a word.
     pub(super) word_bytes: u32,
     /// Bytes that it has in any case.
-    pub(super) bytes: u32,
+    pub(super) bytes: u64,
     block: bool,
 }
 
@@ -152,14 +152,14 @@ impl Body<'_, '_, '_> {
             let ty = self.module.global(Global::Array(word, length))?;
             self.common.local = self.declare(ty, None, "local")?;
         }
-        let bytes = words.saturating_mul(4);
+        let bytes = u64::from(words) * 4;
         let class = self.variable_class();
         Ok(WordArray { class, variable: self.common.local, word, word_bytes: 4, bytes, block: false })
     }
 
     /// Bytes of shared memory that there are in any launch.
-    fn known_shared_bytes(&self) -> u32 {
-        u32::try_from(self.function.workgroup_shared_bytes()).unwrap_or(u32::MAX)
+    fn known_shared_bytes(&self) -> u64 {
+        self.function.workgroup_shared_bytes()
     }
 
     /// A pointer to a word of an array by its number.
@@ -234,8 +234,8 @@ impl Body<'_, '_, '_> {
     /// A constant part is divided on its own, so that the driver finds a common index with immediate offsets. The rest
     /// may be negative then: with a sign-extending shift the sum is still right, since shared and local memory end far
     /// below 2 GiB.
-    pub(super) fn divide(&mut self, offset: Word, bytes: u32, end: u32) -> Result<Word> {
-        if let Some(constant) = self.offsets.constant(offset).filter(|&constant| constant < end) {
+    pub(super) fn divide(&mut self, offset: Word, bytes: u32, end: u64) -> Result<Word> {
+        if let Some(constant) = self.offsets.constant(offset).filter(|&constant| u64::from(constant) < end) {
             return self.index_constant(constant / bytes);
         }
         if bytes == 1 {

@@ -17,10 +17,9 @@ use crate::target::Quirks;
 impl Body<'_, '_, '_> {
     /// A pointer to a variable.
     pub(super) fn variable(&mut self, var: Var) -> Result<Word> {
-        let index = var.0 as usize;
-        if self.vars[index] == 0 {
+        if self.vars[var] == 0 {
             let ty = self.function.var_type(var);
-            self.vars[index] = match self.row(ty)? {
+            self.vars[var] = match self.row(ty)? {
                 Some(row) => self.element(row, ty, var)?,
                 None => match self.common.private.get(&var) {
                     Some(&id) => id,
@@ -28,7 +27,7 @@ impl Body<'_, '_, '_> {
                 },
             };
         }
-        Ok(self.vars[index])
+        Ok(self.vars[var])
     }
 
     fn declare_variable(&mut self, var: Var) -> Result<Word> {

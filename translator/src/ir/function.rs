@@ -4,6 +4,9 @@ use super::{Block, Op, Stmt, Type, Value, Var, for_each_stmt};
 use crate::index::IndexVec;
 use crate::target::{self, Cluster, Packing, Scratch};
 
+/// The bits of values that are constants.
+pub type Constants = IndexVec<Value, Option<u64>>;
+
 /// A kernel's body together with the tables that its numbers refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
@@ -96,12 +99,12 @@ impl Function {
         run(self);
     }
 
-    /// The bits of values that are constants, by their numbers.
-    pub fn constants(&self) -> Vec<Option<u64>> {
-        let mut constants = vec![None; self.values.len()];
+    /// The bits of values that are constants.
+    pub fn constants(&self) -> Constants {
+        let mut constants = IndexVec::filled(None, self.values.len());
         for_each_stmt(&self.body, |stmt| {
             if let Stmt::Let(value, Op::Const(bits)) = stmt
-                && let Some(entry) = constants.get_mut(value.0 as usize)
+                && let Some(entry) = constants.at_mut(*value)
             {
                 *entry = Some(*bits);
             }
@@ -119,13 +122,13 @@ impl Function {
         self.vars.push(ty)
     }
 
-    /// Type of a value; `I32` for a number that isn't one (the verifier reports those).
+    /// Type of a value of this function.
     pub fn type_of(&self, value: Value) -> Type {
-        self.values.at(value).copied().unwrap_or(Type::I32)
+        self.values[value]
     }
 
-    /// Type of a variable; `I32` for a number that isn't one (the verifier reports those).
+    /// Type of a variable of this function.
     pub fn var_type(&self, var: Var) -> Type {
-        self.vars.at(var).copied().unwrap_or(Type::I32)
+        self.vars[var]
     }
 }

@@ -28,7 +28,7 @@ mod warp;
 
 pub use builder::{Builder, bits_type};
 pub use fold::{Folded, fold};
-pub use function::{Function, Helper, OwnShared};
+pub use function::{Constants, Function, Helper, OwnShared};
 pub use legal::Legal;
 pub use memory::{
     Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, HalfFormat, HalfOp, MemoryOrder,

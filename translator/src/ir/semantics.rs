@@ -29,7 +29,7 @@ pub fn unary(op: Unary, from: Type, to: Type, a: u64) -> Option<u64> {
         Unary::Neg => a.wrapping_neg(),
         Unary::BitCount => u64::from(a.count_ones()),
         Unary::BitReverse => u64::from((a as u32).reverse_bits()),
-        Unary::FindHighBit => u64::from(a.checked_ilog2().unwrap_or(u32::MAX)),
+        Unary::FindHighBit => a.checked_ilog2().map_or(mask(to), u64::from),
         Unary::ZeroExtend | Unary::Truncate | Unary::LowWord | Unary::Bitcast(_) => a,
         Unary::HighWord => a >> 32,
         Unary::SignExtend => signed(from, a) as u64,

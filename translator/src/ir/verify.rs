@@ -27,6 +27,7 @@ use super::{
     Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Helper, MemoryOrder, Op, Space, Stmt,
     SubgroupOp, Type, Unary, Value, Warp, WarpOp,
 };
+use crate::index::IndexVec;
 
 /// How far a kernel has come. Each stage has the rules of those before it and its own: see the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +104,7 @@ pub(crate) struct Checker<'f> {
     /// Those of the helper whose body it is.
     parameters: &'f [Type],
     callees: Callees<'f>,
-    defined: Vec<bool>,
+    defined: IndexVec<Value, bool>,
 }
 
 impl<'f> Checker<'f> {
@@ -113,7 +114,7 @@ impl<'f> Checker<'f> {
             return Err(format!("variable r{var} is {:?}", function.vars.get(var)));
         }
         let callees = Callees { helpers: &function.helpers, first: 0 };
-        Ok(Self { function, stage, parameters: &[], callees, defined: vec![false; function.values.len()] })
+        Ok(Self { function, stage, parameters: &[], callees, defined: IndexVec::filled(false, function.values.len()) })
     }
 
     /// Checks a list by itself, and values with their types that are used at its end.
@@ -127,7 +128,7 @@ impl<'f> Checker<'f> {
 
     /// Checks a list, and adds what it defines to the values that are visible. The recursion must fit a small stack, so it does
     /// nothing else.
-    fn statements(&mut self, block: &[Stmt], in_loop: bool, visible: &mut Vec<usize>) -> Result<(), String> {
+    fn statements(&mut self, block: &[Stmt], in_loop: bool, visible: &mut Vec<Value>) -> Result<(), String> {
         for (position, stmt) in block.iter().enumerate() {
             self.statement(stmt, in_loop, &block[position + 1..], visible)?;
             let before = visible.len();
@@ -146,7 +147,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Forgets the values that have become visible since there were so many.
-    fn leave(&mut self, visible: &mut Vec<usize>, before: usize) {
+    fn leave(&mut self, visible: &mut Vec<Value>, before: usize) {
         for value in visible.drain(before..) {
             self.defined[value] = false; // `define` has seen that it exists
         }
@@ -154,7 +155,7 @@ impl<'f> Checker<'f> {
 
     /// Checks a statement but for the lists in it.
     #[inline(never)]
-    fn statement(&mut self, stmt: &Stmt, in_loop: bool, after: &[Stmt], here: &mut Vec<usize>) -> Result<(), String> {
+    fn statement(&mut self, stmt: &Stmt, in_loop: bool, after: &[Stmt], here: &mut Vec<Value>) -> Result<(), String> {
         match stmt {
             Stmt::If { condition, .. } => self.expect(*condition, Type::Bool),
             Stmt::Break if !in_loop => Err("break outside a loop".into()),
@@ -173,7 +174,7 @@ impl<'f> Checker<'f> {
                 self.define(*value, here)
             }
             Stmt::Set(var, value) => {
-                let ty = self.function.vars.get(var.0 as usize).ok_or_else(|| format!("no variable {var}"))?;
+                let ty = self.function.vars.at(*var).ok_or_else(|| format!("no variable {var}"))?;
                 self.expect(*value, *ty)
             }
             Stmt::Load { results, access, address } => {
@@ -199,28 +200,31 @@ impl<'f> Checker<'f> {
         }
     }
 
-    fn define(&mut self, value: Value, here: &mut Vec<usize>) -> Result<(), String> {
-        let index = value.0 as usize;
-        match self.defined.get_mut(index) {
+    fn define(&mut self, value: Value, here: &mut Vec<Value>) -> Result<(), String> {
+        match self.defined.at_mut(value) {
             None => Err(format!("no value {value}")),
             Some(true) => Err(format!("{value} is defined twice")),
             Some(defined) => {
                 *defined = true;
-                here.push(index);
+                here.push(value);
                 Ok(())
             }
         }
     }
 
     fn expect(&self, value: Value, ty: Type) -> Result<(), String> {
-        if self.defined.get(value.0 as usize) != Some(&true) {
+        if self.defined.at(value) != Some(&true) {
             return Err(format!("{value} is used where it is not defined"));
         }
         self.expect_type(value, ty)
     }
 
+    fn ty(&self, value: Value) -> Result<Type, String> {
+        self.function.values.at(value).copied().ok_or_else(|| format!("no value {value}"))
+    }
+
     fn expect_type(&self, value: Value, ty: Type) -> Result<(), String> {
-        match self.function.type_of(value) {
+        match self.ty(value)? {
             found if found == ty => Ok(()),
             found => Err(format!("{value} is {found:?} where {ty:?} is needed")),
         }
@@ -236,7 +240,7 @@ impl<'f> Checker<'f> {
         if access.space == Space::Generic && self.stage >= Stage::Legal {
             return Err("a generic address".into());
         }
-        let ty = match (access.space, self.function.type_of(address)) {
+        let ty = match (access.space, self.ty(address)?) {
             (Space::Global, Type::Pair) => Type::Pair,
             (Space::Global | Space::Generic, _) => Type::I64,
             (Space::Shared | Space::Local, _) => Type::I32,
@@ -244,7 +248,7 @@ impl<'f> Checker<'f> {
         self.expect(address, ty)
     }
 
-    fn atomic(&mut self, atomic: &Atomic, here: &mut Vec<usize>) -> Result<(), String> {
+    fn atomic(&mut self, atomic: &Atomic, here: &mut Vec<Value>) -> Result<(), String> {
         self.access(&atomic.access, 1, atomic.address)?;
         let fits = match (atomic.op, atomic.access.bytes) {
             (AtomicOp::Half(..), bytes) => matches!(bytes, 2 | 4),
@@ -272,7 +276,7 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    fn warp(&mut self, warp: &Warp, here: &mut Vec<usize>) -> Result<(), String> {
+    fn warp(&mut self, warp: &Warp, here: &mut Vec<Value>) -> Result<(), String> {
         use Type::{Bool, I32};
         let results: &[Type] = match warp.op {
             WarpOp::Vote(_, a) => self.expect(a, Bool).map(|()| &[Bool][..])?,
@@ -282,7 +286,7 @@ impl<'f> Checker<'f> {
                 &[I32, Bool]
             }
             WarpOp::MatchAny(a) | WarpOp::MatchAll(a) => {
-                let ty = self.function.type_of(a);
+                let ty = self.ty(a)?;
                 if !matches!(ty, I32 | Type::I64) {
                     return Err(format!("match of {ty:?}"));
                 }
@@ -301,7 +305,7 @@ impl<'f> Checker<'f> {
         self.define_all(&warp.results, results, here)
     }
 
-    fn subgroup(&mut self, results: &[Value], op: SubgroupOp, here: &mut Vec<usize>) -> Result<(), String> {
+    fn subgroup(&mut self, results: &[Value], op: SubgroupOp, here: &mut Vec<Value>) -> Result<(), String> {
         let (count, words) = match op {
             SubgroupOp::Ballot(a) => {
                 self.expect(a, Type::Bool)?;
@@ -317,7 +321,7 @@ impl<'f> Checker<'f> {
         self.define_all(results, words.get(..count).unwrap_or_default(), here)
     }
 
-    fn define_all(&mut self, results: &[Value], types: &[Type], here: &mut Vec<usize>) -> Result<(), String> {
+    fn define_all(&mut self, results: &[Value], types: &[Type], here: &mut Vec<Value>) -> Result<(), String> {
         if results.len() != types.len() {
             return Err(format!("{} results where there are {}", results.len(), types.len()));
         }
@@ -329,7 +333,7 @@ impl<'f> Checker<'f> {
     }
 
     fn op(&self, result: Value, op: &Op) -> Result<(), String> {
-        let ty = self.function.type_of(result);
+        let ty = self.ty(result)?;
         let abstract_op = matches!(
             op,
             Op::Rounded(..) | Op::Flushed(..) | Op::Unary(Unary::Root(_) | Unary::Exp2Flushed | Unary::Saturate, _)
@@ -340,12 +344,12 @@ impl<'f> Checker<'f> {
         match *op {
             Op::Const(_) if ty == Type::Pair => Err("a constant pair".into()),
             Op::Const(_) => Ok(()),
-            Op::Get(var) => match self.function.vars.get(var.0 as usize) {
+            Op::Get(var) => match self.function.vars.at(var) {
                 Some(found) if *found == ty => Ok(()),
                 _ => Err("variable of another type".into()),
             },
             Op::Unary(op, a) => {
-                let (from, to) = unary_types(op, self.function.type_of(a), ty)?;
+                let (from, to) = unary_types(op, self.ty(a)?, ty)?;
                 self.expect(a, from)?;
                 self.expect_type(result, to)
             }
@@ -374,11 +378,11 @@ impl<'f> Checker<'f> {
                 Ok(())
             }
             Op::Compare(_, a, b) => {
-                if self.function.type_of(a) == Type::Pair {
+                if self.ty(a)? == Type::Pair {
                     return Err("comparison of pairs".into());
                 }
-                self.expect(a, self.function.type_of(a))?;
-                self.expect(b, self.function.type_of(a))?;
+                self.expect(a, self.ty(a)?)?;
+                self.expect(b, self.ty(a)?)?;
                 self.expect_type(result, Type::Bool)
             }
             Op::Select(condition, a, b) => {

@@ -351,8 +351,9 @@ fn search(b: &mut Builder<'_>, table: u32, address: Value, hit: Hit) {
 /// The size of shared memory.
 fn shared_size(b: &mut Builder<'_>) -> Value {
     if !b.function.dynamic_shared {
-        let bytes = b.function.workgroup_shared_bytes();
-        return b.i32(u32::try_from(bytes).unwrap_or(u32::MAX));
+        // Offsets have 32 bits.
+        let bytes = b.function.workgroup_shared_bytes().min(u32::MAX.into());
+        return b.constant(Type::I32, bytes);
     }
     if let Some(cluster) = b.function.cluster {
         let all = b.builtin(Builtin::SharedBytes);

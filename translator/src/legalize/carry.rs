@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Block, Builder, Op, Stmt, Type, Unary, Value, Var, bits_type};
+use crate::ir::{Block, Builder, Constants, Op, Stmt, Type, Unary, Value, Var, bits_type};
 use crate::opt::{for_each_operand, for_each_result, map_operands};
 
 /// How a value is carried.
@@ -16,8 +16,8 @@ pub(super) enum Carrier {
 
 impl Carrier {
     /// Picks up a value where it is in scope.
-    pub(super) fn take(b: &mut Builder<'_>, value: Value, constants: &[Option<u64>]) -> Carrier {
-        if let Some(bits) = constants.get(value.0 as usize).copied().flatten() {
+    pub(super) fn take(b: &mut Builder<'_>, value: Value, constants: &Constants) -> Carrier {
+        if let Some(bits) = constants.at(value).copied().flatten() {
             return Carrier::Constant(bits);
         }
         let parts = match b.type_of(value) {

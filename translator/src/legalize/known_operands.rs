@@ -6,10 +6,11 @@
 //! atomic, from another thread, or from memory in which the kernel stores no known values, and the arithmetic in between keeps it unknown.
 //! Every other operand is hidden.
 
+use crate::index::IndexVec;
 use crate::interface::push_constant;
 use crate::ir::{
-    Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Space, Stmt, SubgroupOp, Type, Unary, Value, bits_type,
-    mask,
+    Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Space, Stmt, SubgroupOp, Type, Unary, Value, Var,
+    bits_type, mask,
 };
 use crate::opt::{Rewritten, for_each_result, map_op_operands, rewrite};
 use crate::soft::Format;
@@ -131,10 +132,10 @@ impl Veil {
 /// The values that no compiler can know in a function, once all operands that need hiding are hidden.
 struct Unknown<'f> {
     facts: &'f Facts,
-    values: Vec<bool>,
+    values: IndexVec<Value, bool>,
     /// Constants that are not hidden. A compiler knows the results of arithmetic on these alone.
-    visible: Vec<bool>,
-    vars: Vec<bool>,
+    visible: IndexVec<Value, bool>,
+    vars: IndexVec<Var, bool>,
     /// Values loaded from global, shared and local memory.
     memories: [bool; 3],
 }
@@ -145,9 +146,9 @@ impl Unknown<'_> {
     fn of<'f>(function: &Function, facts: &'f Facts) -> Unknown<'f> {
         let mut unknown = Unknown {
             facts,
-            visible: vec![false; function.values.len()],
-            values: vec![false; function.values.len()],
-            vars: vec![true; function.vars.len()],
+            visible: IndexVec::filled(false, function.values.len()),
+            values: IndexVec::filled(false, function.values.len()),
+            vars: IndexVec::filled(true, function.vars.len()),
             memories: [true; 3],
         };
         loop {
@@ -165,14 +166,14 @@ impl Unknown<'_> {
 
     /// Values added since the analysis are results of arithmetic.
     fn value(&self, value: Value) -> bool {
-        self.values.get(value.0 as usize).copied().unwrap_or(true)
+        self.values.at(value).copied().unwrap_or(true)
     }
 
     fn block(&mut self, function: &Function, block: &Block) {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, op) => {
-                    if let (Op::Const(bits), Some(visible)) = (op, self.visible.get_mut(value.0 as usize)) {
+                    if let (Op::Const(bits), Some(visible)) = (op, self.visible.at_mut(*value)) {
                         *visible = !hides(self.facts, function.type_of(*value), *bits);
                     }
                     let is_unknown = self.op(function.type_of(*value), op);
@@ -180,7 +181,7 @@ impl Unknown<'_> {
                 }
                 Stmt::Set(var, value) => {
                     let is_unknown = self.value(*value);
-                    if let Some(var) = self.vars.get_mut(var.0 as usize) {
+                    if let Some(var) = self.vars.at_mut(*var) {
                         *var &= is_unknown;
                     }
                 }
@@ -212,7 +213,7 @@ impl Unknown<'_> {
 
     fn define(&mut self, stmt: &Stmt, is_unknown: bool) {
         for_each_result(stmt, |value| {
-            if let Some(value) = self.values.get_mut(value.0 as usize) {
+            if let Some(value) = self.values.at_mut(value) {
                 *value = is_unknown;
             }
         });
@@ -230,14 +231,14 @@ impl Unknown<'_> {
                 let hides = hides_any(self.facts, ty);
                 let mut any_unknown = false;
                 map_op_operands(op, |value| {
-                    let is_visible = self.visible.get(value.0 as usize).copied().unwrap_or(false);
+                    let is_visible = self.visible.at(value).copied().unwrap_or(false);
                     // A value that must be hidden is unknown afterwards.
                     any_unknown |= if hides { !is_visible } else { self.value(value) };
                     value
                 });
                 any_unknown
             }
-            Op::Get(var) => self.vars.get(var.0 as usize).copied().unwrap_or(false),
+            Op::Get(var) => self.vars.at(var).copied().unwrap_or(false),
             // The upper half of a widened integer is known.
             Op::Unary(Unary::HighWord, _) => false,
             Op::Unary(_, a) => self.value(a),

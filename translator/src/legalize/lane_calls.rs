@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::carry::{Carrier, outer_values, rename};
-use crate::ir::{Block, Builder, Function, Stmt, Value, is_lane_loop};
+use crate::ir::{Block, Builder, Constants, Function, Stmt, Value, is_lane_loop};
 
 /// Makes values that loops over lanes use from the enclosing function go through variables, if the loops are to be
 /// calls.
@@ -26,7 +26,7 @@ pub fn separate_lane_loops(function: &mut Function, are_calls: bool) {
     b.finish();
 }
 
-fn list(b: &mut Builder<'_>, stmts: Block, constants: &[Option<u64>]) {
+fn list(b: &mut Builder<'_>, stmts: Block, constants: &Constants) {
     for stmt in stmts {
         match stmt {
             Stmt::If { condition, then, otherwise } => {

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Builder, Function, Op, Stmt, Type, Unary, Value, Var};
+use crate::ir::{Binary, Block, Builder, Constants, Function, Op, Stmt, Type, Unary, Value, Var};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::SINGLE;
 use crate::target::Facts;
@@ -62,10 +62,10 @@ fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
 
 /// Values and variables whose NaN payload matters, because their bits reach memory or an integer comparison.
 struct Exposed {
-    values: Vec<bool>,
-    vars: Vec<bool>,
+    values: IndexVec<Value, bool>,
+    vars: IndexVec<Var, bool>,
     /// Bits of those values that are constants.
-    constants: Vec<Option<u64>>,
+    constants: Constants,
     types: IndexVec<Value, Type>,
 }
 
@@ -74,9 +74,9 @@ impl Exposed {
     /// walk is repeated until it finds no further variable.
     fn of(function: &Function) -> Exposed {
         let mut exposed = Exposed {
-            values: vec![false; function.values.len()],
-            vars: vec![false; function.vars.len()],
-            constants: vec![None; function.values.len()],
+            values: IndexVec::filled(false, function.values.len()),
+            vars: IndexVec::filled(false, function.vars.len()),
+            constants: IndexVec::filled(None, function.values.len()),
             types: function.values.clone(),
         };
         exposed.find_constants(&function.body);
@@ -94,24 +94,24 @@ impl Exposed {
     }
 
     fn value(&self, value: Value) -> bool {
-        self.values.get(value.0 as usize).copied().unwrap_or(true)
+        self.values.at(value).copied().unwrap_or(true)
     }
 
     fn expose(&mut self, value: Value) {
-        if let Some(exposed) = self.values.get_mut(value.0 as usize) {
+        if let Some(exposed) = self.values.at_mut(value) {
             *exposed = true;
         }
     }
 
     fn var(&mut self, var: Var) -> Option<&mut bool> {
-        self.vars.get_mut(var.0 as usize)
+        self.vars.at_mut(var)
     }
 
     fn find_constants(&mut self, block: &Block) {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, Op::Const(bits)) => {
-                    if let Some(known) = self.constants.get_mut(value.0 as usize) {
+                    if let Some(known) = self.constants.at_mut(*value) {
                         *known = Some(*bits);
                     }
                 }
@@ -191,12 +191,12 @@ impl Exposed {
     }
 
     fn is_float(&self, value: Value) -> bool {
-        matches!(self.types.get(value.0 as usize), Some(Type::F32 | Type::F64))
+        matches!(self.types.at(value), Some(Type::F32 | Type::F64))
     }
 
     /// Whether a value is a mask of exponents of `F32`.
     fn is_exponent(&self, value: Value) -> bool {
-        let known = self.constants.get(value.0 as usize).copied().flatten();
-        self.types.get(value.0 as usize) == Some(&Type::I32) && known.is_some_and(|bits| bits & !SINGLE.infinity() == 0)
+        let known = self.constants.at(value).copied().flatten();
+        self.types.at(value) == Some(&Type::I32) && known.is_some_and(|bits| bits & !SINGLE.infinity() == 0)
     }
 }

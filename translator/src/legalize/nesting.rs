@@ -14,7 +14,7 @@
 use rustc_hash::FxHashMap;
 
 use super::carry::{Carrier, outer_values, rename};
-use crate::ir::{Block, Builder, Function, Stmt, Type, Value, depth, is_lane_loop};
+use crate::ir::{Block, Builder, Constants, Function, Stmt, Type, Value, depth, is_lane_loop};
 use crate::opt::for_each_result;
 
 /// Flattens conditions that are nested deeper than the driver takes.
@@ -32,7 +32,7 @@ pub fn flatten_nesting(function: &mut Function, most: Option<u32>) {
 }
 
 /// Appends a list, nested at most `most` levels deep.
-fn flatten(b: &mut Builder<'_>, stmts: Block, most: usize, constants: &[Option<u64>]) {
+fn flatten(b: &mut Builder<'_>, stmts: Block, most: usize, constants: &Constants) {
     // In reverse order.
     let mut todo: Block = stmts.into_iter().rev().collect();
     while let Some(stmt) = todo.pop() {
@@ -84,7 +84,7 @@ impl Part {
 }
 
 /// Splits the statements of an arm, so that those nested too deep stand beside the others under conditions of their own.
-fn split(b: &mut Builder<'_>, condition: Value, arm: Block, most: usize, constants: &[Option<u64>]) -> Block {
+fn split(b: &mut Builder<'_>, condition: Value, arm: Block, most: usize, constants: &Constants) -> Block {
     let outer = std::mem::take(&mut b.block);
     let no = b.bool(false);
     let mut parts = Vec::new();
@@ -147,7 +147,7 @@ fn comes_out(b: &Builder<'_>, stmt: &Stmt, most: usize) -> bool {
 }
 
 /// Makes values that parts use from earlier parts go through variables.
-fn separate(b: &mut Builder<'_>, parts: &mut [Part], constants: &[Option<u64>]) {
+fn separate(b: &mut Builder<'_>, parts: &mut [Part], constants: &Constants) {
     let outer = std::mem::take(&mut b.block);
     let used: Vec<Vec<Value>> = parts.iter().map(|part| outer_values(&part.block)).collect();
     let mut carriers: FxHashMap<Value, Carrier> = FxHashMap::default();

@@ -13,8 +13,8 @@ use super::rounded::{floors, is_floor_of_clamped};
 use crate::diagnostic::ErrorKind;
 use crate::index::{Index, number};
 use crate::ir::{
-    Arithmetic, Builder, Builtin, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary, Value,
-    bits_type, for_each_stmt, size,
+    Arithmetic, Builder, Builtin, Constants, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary,
+    Value, bits_type, for_each_stmt, size,
 };
 use crate::opt::{Rewritten, map_op_operands, rewrite};
 use crate::target::Facts;
@@ -38,14 +38,14 @@ struct Shape {
 
 impl Shape {
     /// The shape of an operation, and its operands.
-    fn of(function: &Function, result: Value, op: Op, constants: &[Option<u64>]) -> (Shape, Vec<Value>) {
+    fn of(function: &Function, result: Value, op: Op, constants: &Constants) -> (Shape, Vec<Value>) {
         let mut operands = Vec::new();
         let op = map_op_operands(op, |operand| {
             operands.push(operand);
             Value::new(operands.len() - 1)
         });
         let types = operands.iter().map(|operand| function.type_of(*operand)).collect();
-        let constants = operands.iter().map(|operand| constants.get(operand.0 as usize).copied().flatten()).collect();
+        let constants = operands.iter().map(|operand| constants.at(*operand).copied().flatten()).collect();
         (Shape { op, operands: types, constants, result: function.type_of(result) }, operands)
     }
 
@@ -218,7 +218,7 @@ impl Candidates {
 }
 
 /// Operations that are short because their first operand was clamped to [0.0, 1.0].
-fn floors_of_clamped(function: &Function, facts: &Facts, constants: &[Option<u64>]) -> FxHashSet<Op> {
+fn floors_of_clamped(function: &Function, facts: &Facts, constants: &Constants) -> FxHashSet<Op> {
     let mut short = FxHashSet::default();
     if !floors(facts) {
         return short;
@@ -229,7 +229,7 @@ fn floors_of_clamped(function: &Function, facts: &Facts, constants: &[Option<u64
             saturated.insert(*value);
         }
     });
-    let constant = |value: Value| constants.get(value.0 as usize).copied().flatten();
+    let constant = |value: Value| constants.at(value).copied().flatten();
     for_each_stmt(&function.body, |stmt| match stmt {
         Stmt::Let(_, op @ Op::Rounded(Rounding::Down, Arithmetic::Fma(x, y, z)))
             if saturated.contains(x) && is_floor_of_clamped(constant(*y), constant(*z)) =>

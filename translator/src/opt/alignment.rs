@@ -1,15 +1,16 @@
 //! By which power of two the integers of a function can be divided.
 
-use crate::ir::{Binary, Block, Function, Op, Stmt, Unary, Value};
+use crate::index::IndexVec;
+use crate::ir::{Binary, Block, Constants, Function, Op, Stmt, Unary, Value, Var};
 
 /// Rounds until variables that still change count as odd: each of them takes a walk over the function.
 const ROUNDS: usize = 8;
 
 /// For each value, how many of its lowest bits are zeros.
 pub struct Alignment {
-    values: Vec<u32>,
-    vars: Vec<u32>,
-    constants: Vec<Option<u64>>,
+    values: IndexVec<Value, u32>,
+    vars: IndexVec<Var, u32>,
+    constants: Constants,
     /// Whether a variable was found to be less aligned than it was taken for.
     changed: bool,
 }
@@ -18,10 +19,10 @@ impl Alignment {
     /// Variables carry values around loops, so the walk is repeated until it finds nothing new.
     pub fn of(function: &Function) -> Alignment {
         let mut found = Alignment {
-            values: vec![0; function.values.len()],
+            values: IndexVec::filled(0, function.values.len()),
             // They start as zero.
-            vars: vec![u64::BITS; function.vars.len()],
-            constants: vec![None; function.values.len()],
+            vars: IndexVec::filled(u64::BITS, function.vars.len()),
+            constants: IndexVec::filled(None, function.values.len()),
             changed: true,
         };
         for round in 0.. {
@@ -39,22 +40,21 @@ impl Alignment {
 
     /// The lowest bits of a value that are zeros.
     pub fn zeros(&self, value: Value) -> u32 {
-        self.values.get(value.0 as usize).copied().unwrap_or(0)
+        self.values.at(value).copied().unwrap_or(0)
     }
 
     fn list(&mut self, list: &Block) {
         for stmt in list {
             match stmt {
                 Stmt::Let(value, op) => {
-                    let index = value.0 as usize;
                     if let Op::Const(bits) = op {
-                        self.constants[index] = Some(*bits);
+                        self.constants[*value] = Some(*bits);
                     }
-                    self.values[index] = self.op(op);
+                    self.values[*value] = self.op(op);
                 }
                 Stmt::Set(var, value) => {
                     let zeros = self.zeros(*value);
-                    let var = &mut self.vars[var.0 as usize];
+                    let var = &mut self.vars[*var];
                     self.changed |= zeros < *var;
                     *var = zeros.min(*var);
                 }
@@ -69,10 +69,10 @@ impl Alignment {
     }
 
     fn op(&self, op: &Op) -> u32 {
-        let constant = |value: Value| self.constants[value.0 as usize].and_then(|bits| u32::try_from(bits).ok());
+        let constant = |value: Value| self.constants[value].and_then(|bits| u32::try_from(bits).ok());
         match *op {
             Op::Const(bits) => bits.trailing_zeros(),
-            Op::Get(var) => self.vars[var.0 as usize],
+            Op::Get(var) => self.vars[var],
             Op::Unary(Unary::ZeroExtend | Unary::SignExtend | Unary::Truncate, a) => self.zeros(a),
             Op::Binary(Binary::Add | Binary::Sub | Binary::Or | Binary::Xor, a, b) => self.zeros(a).min(self.zeros(b)),
             Op::Binary(Binary::Mul, a, b) => self.zeros(a).saturating_add(self.zeros(b)).min(u64::BITS),

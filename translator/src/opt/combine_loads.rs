@@ -4,6 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alignment::Alignment;
+use crate::index::IndexVec;
 use crate::ir::{Access, Binary, Block, Function, MemoryOrder, Op, Space, Stmt, Type, Value};
 
 /// Bytes of the widest load.
@@ -11,8 +12,11 @@ const WIDEST: u32 = 16;
 
 /// Combines loads that stand in one list with nothing between them that writes shared memory or orders accesses.
 pub fn combine_loads(function: &mut Function) {
-    let mut combiner =
-        Combiner { alignment: Alignment::of(function), places: vec![None; function.values.len()], function };
+    let mut combiner = Combiner {
+        alignment: Alignment::of(function),
+        places: IndexVec::filled(None, function.values.len()),
+        function,
+    };
     let mut body = std::mem::take(&mut combiner.function.body);
     combiner.list(&mut body);
     combiner.function.body = body;
@@ -25,7 +29,7 @@ struct Combiner<'f> {
     function: &'f mut Function,
     alignment: Alignment,
     /// Of the values seen so far, those that are a sum with a constant, or one.
-    places: Vec<Option<BaseOffset>>,
+    places: IndexVec<Value, Option<BaseOffset>>,
 }
 
 /// A load of one element.
@@ -112,13 +116,13 @@ impl Combiner<'_> {
             }
             _ => None,
         };
-        if let Some(entry) = self.places.get_mut(value.0 as usize) {
+        if let Some(entry) = self.places.at_mut(value) {
             *entry = place;
         }
     }
 
     fn place(&self, value: Value) -> BaseOffset {
-        self.places.get(value.0 as usize).copied().flatten().unwrap_or((Some(value), 0))
+        self.places.at(value).copied().flatten().unwrap_or((Some(value), 0))
     }
 
     /// A load that may be combined with others.
@@ -140,7 +144,8 @@ impl Combiner<'_> {
         let mut seen = FxHashSet::default();
         let mut loads: Vec<Load> =
             std::mem::take(run).into_iter().filter(|load| seen.insert((load.place, load.access))).collect();
-        let base = |load: &Load| load.place.0.map_or(u32::MAX, |value| value.0);
+        // Addresses that are constants come last.
+        let base = |load: &Load| (load.place.0.is_none(), load.place.0);
         loads.sort_by_key(|load| (base(load), load.access.bytes, load.access.read_only, load.place.1));
         let mut rest = &loads[..];
         while let Some(first) = rest.first() {

@@ -9,16 +9,17 @@ use rustc_hash::FxHashMap;
 
 use super::operands::{for_each_result, map_operands};
 use crate::diagnostic::Span;
+use crate::index::IndexVec;
 use crate::ir::{Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, for_each_assigned, mask};
 
 /// Forwards variables; see the module.
 pub fn propagate_copies(function: &mut Function) {
     let mut pass = Propagation {
-        known: vec![None; function.vars.len()],
+        known: IndexVec::filled(None, function.vars.len()),
         undo: Vec::new(),
-        replacement: vec![None; function.values.len()],
-        definition: vec![None; function.values.len()],
-        depth_of: vec![0; function.values.len()],
+        replacement: IndexVec::filled(None, function.values.len()),
+        definition: IndexVec::filled(None, function.values.len()),
+        depth_of: IndexVec::filled(0, function.values.len()),
         depth: 0,
         at: None,
         available: FxHashMap::default(),
@@ -37,15 +38,15 @@ type Changes = Vec<(Var, Option<Value>)>;
 struct Propagation<'f> {
     function: &'f mut Function,
     /// What each variable holds here, where that is known.
-    known: Vec<Option<Value>>,
+    known: IndexVec<Var, Option<Value>>,
     /// Former entries of `known`, to go back to at the end of a list.
     undo: Changes,
     /// What each value is replaced by, if it is.
-    replacement: Vec<Option<Value>>,
+    replacement: IndexVec<Value, Option<Value>>,
     /// What defines each value, where folding may look at it.
-    definition: Vec<Option<Op>>,
+    definition: IndexVec<Value, Option<Op>>,
     /// Nesting depth of the list that defines each value.
-    depth_of: Vec<u32>,
+    depth_of: IndexVec<Value, u32>,
     depth: u32,
     /// The mark that holds here.
     at: Option<Span>,
@@ -107,7 +108,7 @@ impl Propagation<'_> {
     fn statement(&mut self, stmt: Stmt, out: &mut Block) {
         match stmt {
             Stmt::Let(value, op) => return self.define(value, op, out),
-            Stmt::Set(var, value) if self.known[var.0 as usize] == Some(value) => return,
+            Stmt::Set(var, value) if self.known[var] == Some(value) => return,
             Stmt::Set(var, value) => self.learn(var, Some(value)),
             Stmt::At(at) => self.at = at,
             _ => self.note_results(&stmt),
@@ -132,11 +133,11 @@ impl Propagation<'_> {
     /// Goes back to what was known and visible before a nested list.
     #[inline(never)]
     fn leave(&mut self, undo_mark: usize, added_mark: usize) -> Changes {
-        let changes = self.undo[undo_mark..].iter().map(|(var, _)| (*var, self.known[var.0 as usize])).collect();
+        let changes = self.undo[undo_mark..].iter().map(|(var, _)| (*var, self.known[*var])).collect();
         while self.undo.len() > undo_mark
             && let Some((var, former)) = self.undo.pop()
         {
-            self.known[var.0 as usize] = former;
+            self.known[var] = former;
         }
         for key in self.added.drain(added_mark..) {
             self.available.remove(&key);
@@ -158,13 +159,13 @@ impl Propagation<'_> {
                 let then: FxHashMap<_, _> = then.into_iter().collect();
                 let otherwise: FxHashMap<_, _> = otherwise.into_iter().collect();
                 for (&var, &value) in &then {
-                    let other = otherwise.get(&var).copied().unwrap_or(self.known[var.0 as usize]);
+                    let other = otherwise.get(&var).copied().unwrap_or(self.known[var]);
                     self.learn_if_visible(var, value.filter(|_| value == other));
                 }
                 for (&var, &value) in &otherwise {
                     // Variables in both were done above.
                     if !then.contains_key(&var) {
-                        let same = value == self.known[var.0 as usize];
+                        let same = value == self.known[var];
                         self.learn_if_visible(var, value.filter(|_| same));
                     }
                 }
@@ -175,50 +176,49 @@ impl Propagation<'_> {
 
     #[inline(never)]
     fn replace_operands(&self, stmt: &mut Stmt) {
-        map_operands(stmt, |value| self.replacement[value.0 as usize].unwrap_or(value));
+        map_operands(stmt, |value| self.replacement[value].unwrap_or(value));
     }
 
     #[inline(never)]
     fn note_results(&mut self, stmt: &Stmt) {
-        for_each_result(stmt, |result| self.depth_of[result.0 as usize] = self.depth);
+        for_each_result(stmt, |result| self.depth_of[result] = self.depth);
     }
 
     #[inline(never)]
     fn define(&mut self, value: Value, op: Op, out: &mut Block) {
-        let index = value.0 as usize;
         let ty = self.function.type_of(value);
         let definition = &self.definition;
-        let op = match fold(self.function, &op, |operand| definition[operand.0 as usize]) {
+        let op = match fold(self.function, &op, |operand| definition[operand]) {
             Some(Folded::Value(same)) => {
-                self.replacement[index] = Some(same);
+                self.replacement[value] = Some(same);
                 return;
             }
             Some(Folded::Const(bits)) => Op::Const(bits & mask(ty)),
             None => op,
         };
         if let Op::Get(var) = op {
-            if let Some(known) = self.known[var.0 as usize] {
-                self.replacement[index] = Some(known);
+            if let Some(known) = self.known[var] {
+                self.replacement[value] = Some(known);
                 return;
             }
             self.learn(var, Some(value));
         } else if op != Op::Builtin(Builtin::Clock) {
             if let Some(same) = self.available.get(&(ty, op)) {
-                self.replacement[index] = Some(*same);
+                self.replacement[value] = Some(*same);
                 return;
             }
             self.available.insert((ty, op), value);
             self.added.push((ty, op));
         }
         if matches!(op, Op::Const(_) | Op::Unary(..)) {
-            self.definition[index] = Some(op);
+            self.definition[value] = Some(op);
         }
-        self.depth_of[index] = self.depth;
+        self.depth_of[value] = self.depth;
         out.push(Stmt::Let(value, op));
     }
 
     fn constant(&self, value: Value) -> Option<bool> {
-        match self.definition[value.0 as usize] {
+        match self.definition[value] {
             Some(Op::Const(bits)) => Some(bits != 0),
             _ => None,
         }
@@ -226,7 +226,7 @@ impl Propagation<'_> {
 
     #[inline(never)]
     fn learn(&mut self, var: Var, value: Option<Value>) {
-        let entry = &mut self.known[var.0 as usize];
+        let entry = &mut self.known[var];
         if *entry != value {
             self.undo.push((var, *entry));
             *entry = value;
@@ -235,7 +235,7 @@ impl Propagation<'_> {
 
     /// Learns a value that a nested list knew; values that it defined itself can't be used after it.
     fn learn_if_visible(&mut self, var: Var, value: Option<Value>) {
-        let visible = value.filter(|value| self.depth_of[value.0 as usize] <= self.depth);
+        let visible = value.filter(|value| self.depth_of[*value] <= self.depth);
         self.learn(var, visible);
     }
 

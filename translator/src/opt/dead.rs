@@ -5,12 +5,13 @@
 //! assignment which only later rounds of a loop could overwrite stays. Loops stay even if they do nothing.
 
 use super::operands::{for_each_result, map_operands};
-use crate::ir::{Block, Function, MemoryOrder, Op, Stmt, SubgroupOp, Var, VarSet, WarpOp, for_each_read};
+use crate::index::IndexVec;
+use crate::ir::{Block, Function, MemoryOrder, Op, Stmt, SubgroupOp, Value, Var, VarSet, WarpOp, for_each_read};
 
 /// Removes dead code; see the module.
 pub fn remove_dead(function: &mut Function) {
     let mut pass = Dead {
-        used: vec![false; function.values.len()],
+        used: IndexVec::filled(false, function.values.len()),
         live: VarSet::new(function.vars.len()),
         after_loop: VarSet::new(function.vars.len()),
         exited: function.exited,
@@ -20,7 +21,7 @@ pub fn remove_dead(function: &mut Function) {
 
 struct Dead {
     /// Whether a later statement uses each value.
-    used: Vec<bool>,
+    used: IndexVec<Value, bool>,
     /// Variables whose content a later statement may read.
     live: VarSet,
     /// The same after the innermost loop.
@@ -46,7 +47,7 @@ impl Dead {
         match stmt {
             Stmt::At(_) => return !matches!(next, None | Some(Stmt::At(_))),
             Stmt::Let(value, op) => {
-                if !self.used[value.0 as usize] {
+                if !self.used[*value] {
                     return false;
                 }
                 if let Op::Get(var) = op {
@@ -60,20 +61,20 @@ impl Dead {
             }
             Stmt::Load { access, .. } if access.order == MemoryOrder::Weak => {
                 let mut used = false;
-                for_each_result(stmt, |result| used |= self.used[result.0 as usize]);
+                for_each_result(stmt, |result| used |= self.used[result]);
                 if !used {
                     return false;
                 }
             }
-            Stmt::Atomic(atomic) => atomic.result = atomic.result.filter(|result| self.used[result.0 as usize]),
+            Stmt::Atomic(atomic) => atomic.result = atomic.result.filter(|result| self.used[*result]),
             Stmt::Warp(warp) => {
                 // Waiting alone orders nothing, but for what is there to wait.
-                if warp.op != WarpOp::Sync && !warp.results.iter().any(|result| self.used[result.0 as usize]) {
+                if warp.op != WarpOp::Sync && !warp.results.iter().any(|result| self.used[*result]) {
                     return false;
                 }
             }
             Stmt::Subgroup(results, op) => {
-                if *op != SubgroupOp::Barrier && !results.iter().any(|result| self.used[result.0 as usize]) {
+                if *op != SubgroupOp::Barrier && !results.iter().any(|result| self.used[*result]) {
                     return false;
                 }
             }
@@ -105,7 +106,7 @@ impl Dead {
         }
         let used = &mut self.used;
         map_operands(stmt, |value| {
-            used[value.0 as usize] = true;
+            used[value] = true;
             value
         });
         true

@@ -3,18 +3,19 @@
 //! condition may stand between the two.
 
 use crate::diagnostic::Span;
+use crate::index::IndexVec;
 use crate::ir::{Block, Function, Op, Stmt, Unary, Value};
 
 /// Joins neighbouring `If`s on one condition; see the module.
 pub fn merge_ifs(function: &mut Function) {
-    let mut negation = vec![None; function.values.len()];
+    let mut negation = IndexVec::filled(None, function.values.len());
     let mut body = std::mem::take(&mut function.body);
     list(&mut body, &mut negation, None);
     function.body = body;
 }
 
 /// The value that each value is the negation of, if it is one.
-type Negations = Vec<Option<Value>>;
+type Negations = IndexVec<Value, Option<Value>>;
 
 /// Joins in a list and in those nested there; `around` is the mark that holds around it. The recursion must fit a small stack, so
 /// it does nothing else.
@@ -63,7 +64,7 @@ fn neighbours(block: Block, negation: &mut Negations, around: Option<Span>) -> B
             }
             stmt => {
                 match stmt {
-                    Stmt::Let(value, Op::Unary(Unary::Not, of)) => negation[value.0 as usize] = Some(of),
+                    Stmt::Let(value, Op::Unary(Unary::Not, of)) => negation[value] = Some(of),
                     Stmt::Let(_, Op::Const(_)) => {}
                     Stmt::At(at) => mark = at,
                     _ => open = None,
@@ -77,7 +78,7 @@ fn neighbours(block: Block, negation: &mut Negations, around: Option<Span>) -> B
 
 /// Whether the `If` at a place asks `condition` or its negation.
 fn joins(out: &Block, at: usize, condition: Value, negation: &Negations) -> bool {
-    let not = |value: Value| negation.get(value.0 as usize).copied().flatten();
+    let not = |value: Value| negation.at(value).copied().flatten();
     match out.get(at) {
         Some(Stmt::If { condition: first, .. }) => {
             *first == condition || not(*first) == Some(condition) || not(condition) == Some(*first)

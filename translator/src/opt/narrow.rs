@@ -6,6 +6,7 @@
 //! more than a shortcut: llvmpipe 22.3 gets `cvt.s64.s32` followed by `setp.lt.s64` with a constant wrong.
 
 use super::rewrite::{Rewritten, rewrite};
+use crate::index::IndexVec;
 use crate::ir::{Binary, Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
 
 /// How many operations are repeated on 32 bits before the rest is truncated.
@@ -14,7 +15,7 @@ pub(super) const STEPS: u32 = 6;
 /// Narrows truncated operations; see the module.
 pub fn narrow_truncated(function: &mut Function) {
     // What defines the values so far, in terms of values that are still there.
-    let mut definition = vec![None; function.values.len()];
+    let mut definition = IndexVec::filled(None, function.values.len());
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::Truncate, value)) => Rewritten::By(narrow(b, &definition, value, STEPS)),
         Stmt::Let(_, Op::Compare(op, left, right)) => match narrow_comparison(b, &definition, op, left, right) {
@@ -25,12 +26,12 @@ pub fn narrow_truncated(function: &mut Function) {
             // A comparison that has just become known.
             Some(bits) => Rewritten::By(if bits == 0 { otherwise } else { then }),
             None => {
-                definition[result.0 as usize] = Some(op);
+                definition[result] = Some(op);
                 Rewritten::Kept
             }
         },
         Stmt::Let(result, op) => {
-            definition[result.0 as usize] = Some(op); // the verifier has checked the number
+            definition[result] = Some(op); // the verifier has checked the number
             Rewritten::Kept
         }
         _ => Rewritten::Kept,
@@ -38,9 +39,9 @@ pub fn narrow_truncated(function: &mut Function) {
 }
 
 /// The lower half of a value, computed from the lower halves of what it was computed from.
-pub(super) fn narrow(b: &mut Builder<'_>, definition: &[Option<Op>], value: Value, steps: u32) -> Value {
+pub(super) fn narrow(b: &mut Builder<'_>, definition: &IndexVec<Value, Option<Op>>, value: Value, steps: u32) -> Value {
     let Some(steps) = steps.checked_sub(1) else { return b.truncate(value) };
-    match definition.get(value.0 as usize).copied().flatten() {
+    match definition.at(value).copied().flatten() {
         Some(Op::Const(bits)) => b.constant(Type::I32, bits),
         Some(Op::Unary(Unary::ZeroExtend | Unary::SignExtend, inner)) => inner,
         Some(Op::Binary(
@@ -53,7 +54,7 @@ pub(super) fn narrow(b: &mut Builder<'_>, definition: &[Option<Op>], value: Valu
             b.binary(op, left, right)
         }
         Some(Op::Binary(Binary::Shl, inner, amount))
-            if matches!(definition.get(amount.0 as usize), Some(Some(Op::Const(0..32)))) =>
+            if matches!(definition.at(amount), Some(Some(Op::Const(0..32)))) =>
         {
             let inner = narrow(b, definition, inner, steps);
             b.shl_by(inner, amount)
@@ -65,7 +66,7 @@ pub(super) fn narrow(b: &mut Builder<'_>, definition: &[Option<Op>], value: Valu
 /// The comparison on 32 bits, where both sides are numbers of so many, or one is a constant.
 fn narrow_comparison(
     b: &mut Builder<'_>,
-    definition: &[Option<Op>],
+    definition: &IndexVec<Value, Option<Op>>,
     op: Compare,
     left: Value,
     right: Value,
@@ -75,7 +76,7 @@ fn narrow_comparison(
         Compare::LessEqualSigned => true,
         _ => return None,
     };
-    let defined = |value: Value| definition.get(value.0 as usize).copied().flatten();
+    let defined = |value: Value| definition.at(value).copied().flatten();
     let in_range = |bits: u64| i32::try_from(bits.cast_signed()).ok().map(i32::cast_unsigned);
     let below_range = |bits: u64| bits.cast_signed() < 0;
     let (left, right) = match (defined(left)?, defined(right)?) {

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Value};
+use crate::index::IndexVec;
+use crate::ir::{Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Value, Var};
 
 /// Offsets of the push constants that are pointers. Where an address is a sum of two of them, either may be the base, and none is
 /// named.
 pub fn pointer_constants(function: &Function) -> BTreeSet<u32> {
     let mut origins = Origins {
-        values: vec![Origin::Number; function.values.len()],
-        vars: vec![Origin::Number; function.vars.len()],
+        values: IndexVec::filled(Origin::Number, function.values.len()),
+        vars: IndexVec::filled(Origin::Number, function.vars.len()),
     };
     // Ends because origins only rise, at most twice each.
     while origins.visit(&function.body, function) {}
     let mut pointers = BTreeSet::new();
     accessed(&function.body, &mut |address| {
-        if let Some(Origin::Constant(offset)) = origins.values.get(address.0 as usize) {
+        if let Some(Origin::Constant(offset)) = origins.values.at(address) {
             pointers.insert(*offset);
         }
     });
@@ -44,8 +45,8 @@ impl Origin {
 }
 
 struct Origins {
-    values: Vec<Origin>,
-    vars: Vec<Origin>,
+    values: IndexVec<Value, Origin>,
+    vars: IndexVec<Var, Origin>,
 }
 
 impl Origins {
@@ -56,11 +57,11 @@ impl Origins {
             match stmt {
                 Stmt::Let(value, op) if function.type_of(*value) == Type::I64 => {
                     let origin = self.origin(*op);
-                    rose |= raise(&mut self.values[value.0 as usize], origin);
+                    rose |= raise(&mut self.values[*value], origin);
                 }
                 Stmt::Set(var, value) => {
-                    let origin = self.values[value.0 as usize];
-                    rose |= raise(&mut self.vars[var.0 as usize], origin);
+                    let origin = self.values[*value];
+                    rose |= raise(&mut self.vars[*var], origin);
                 }
                 Stmt::If { then, otherwise, .. } => {
                     rose |= self.visit(then, function);
@@ -74,10 +75,10 @@ impl Origins {
     }
 
     fn origin(&self, op: Op) -> Origin {
-        let of = |value: Value| self.values[value.0 as usize];
+        let of = |value: Value| self.values[value];
         match op {
             Op::Builtin(Builtin::PushConstant(offset)) => Origin::Constant(offset),
-            Op::Get(var) => self.vars[var.0 as usize],
+            Op::Get(var) => self.vars[var],
             Op::Binary(Binary::Add, a, b) | Op::Select(_, a, b) => of(a).join(of(b)),
             // What is subtracted is a number, and what is masked stays near.
             Op::Binary(Binary::Sub | Binary::And, a, _) => of(a),

@@ -13,6 +13,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::index::IndexVec;
 use crate::ir::{Access, Atomic, Binary, Block, Function, MemoryOrder, Op, Ordered, Space, Stmt, Type, Value, Var};
 
 /// Relaxes barriers; see the module.
@@ -80,7 +81,7 @@ struct Before<'f> {
     function: &'f Function,
     state: State,
     /// Reads that each value was computed from.
-    of: Vec<Reads>,
+    of: IndexVec<Value, Reads>,
     /// The number of the next read, and of the next barrier.
     read: u32,
     barrier: usize,
@@ -99,7 +100,7 @@ impl<'f> Before<'f> {
         Self {
             function,
             state: State::default(),
-            of: vec![0; function.values.len()],
+            of: IndexVec::filled(0, function.values.len()),
             read: 0,
             barrier: 0,
             next_loop: 0,
@@ -249,11 +250,11 @@ impl<'f> Before<'f> {
     }
 
     fn of(&self, value: Value) -> Reads {
-        self.of.get(value.0 as usize).copied().unwrap_or(0)
+        self.of.at(value).copied().unwrap_or(0)
     }
 
     fn set(&mut self, value: Value, reads: Reads) {
-        if let Some(entry) = self.of.get_mut(value.0 as usize) {
+        if let Some(entry) = self.of.at_mut(value) {
             *entry = reads;
         }
     }

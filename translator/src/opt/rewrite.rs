@@ -1,6 +1,7 @@
 //! The frame of passes that replace single statements by sequences of others.
 
 use super::operands::map_operands;
+use crate::index::IndexVec;
 use crate::ir::{Block, Builder, Function, Stmt, Value};
 
 /// What becomes of a statement.
@@ -19,7 +20,7 @@ pub enum Rewritten {
 /// [`Rewritten::By`].
 pub fn rewrite(function: &mut Function, replace: impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten) {
     let mut body = std::mem::take(&mut function.body);
-    let mut rewriting = Rewriting { replacement: Vec::new(), values: function.values.len(), replace };
+    let mut rewriting = Rewriting { replacement: IndexVec::new(), values: function.values.len(), replace };
     let mut builder = Builder::new(function);
     rewriting.list(&mut builder, &mut body);
     function.body = body;
@@ -27,7 +28,7 @@ pub fn rewrite(function: &mut Function, replace: impl FnMut(&mut Builder<'_>, &S
 
 struct Rewriting<R> {
     /// The value that each value was replaced by, if it was; empty before the first.
-    replacement: Vec<Option<Value>>,
+    replacement: IndexVec<Value, Option<Value>>,
     /// How many values the function had.
     values: usize,
     replace: R,
@@ -62,7 +63,7 @@ impl<R: FnMut(&mut Builder<'_>, &Stmt) -> Rewritten> Rewriting<R> {
         if !self.replacement.is_empty() {
             // Values that `replace` made are above the table and are never replaced.
             let replacement = &self.replacement;
-            map_operands(stmt, |value| replacement.get(value.0 as usize).copied().flatten().unwrap_or(value));
+            map_operands(stmt, |value| replacement.at(value).copied().flatten().unwrap_or(value));
         }
         match stmt {
             Stmt::If { then, otherwise, .. } => {
@@ -86,7 +87,7 @@ impl<R: FnMut(&mut Builder<'_>, &Stmt) -> Rewritten> Rewriting<R> {
                 if self.replacement.is_empty() {
                     self.replacement.resize(self.values, None);
                 }
-                if let Some(entry) = self.replacement.get_mut(result.0 as usize) {
+                if let Some(entry) = self.replacement.at_mut(*result) {
                     *entry = Some(value);
                 }
             }

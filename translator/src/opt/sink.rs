@@ -8,11 +8,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::operands::{map_op_operands, map_operands};
+use crate::index::IndexVec;
 use crate::ir::{Block, Function, Op, Stmt, Value, Var, for_each_assigned, for_each_read};
 
 /// Moves fused multiply-adds; see the module.
 pub fn sink_fused(function: &mut Function) {
-    let mut pass = Sink { fused: vec![false; function.values.len()], exited: function.exited };
+    let mut pass = Sink { fused: IndexVec::filled(false, function.values.len()), exited: function.exited };
     if pass.mark(&function.body) {
         pass.list(&mut function.body);
     }
@@ -20,7 +21,7 @@ pub fn sink_fused(function: &mut Function) {
 
 struct Sink {
     /// For each value, whether it is a fused multiply-add's or computed from one.
-    fused: Vec<bool>,
+    fused: IndexVec<Value, bool>,
     /// A variable that other threads read.
     exited: Option<Var>,
 }
@@ -123,7 +124,7 @@ impl Sink {
             match stmt {
                 Stmt::Let(value, op) => {
                     let fused = matches!(op, Op::DotFma(..)) || self.reads_fused(*op);
-                    self.fused[value.0 as usize] = fused;
+                    self.fused[*value] = fused;
                     any |= fused;
                 }
                 Stmt::If { then, otherwise, .. } => any |= self.mark(then) | self.mark(otherwise),
@@ -137,7 +138,7 @@ impl Sink {
     fn reads_fused(&self, op: Op) -> bool {
         let mut fused = false;
         map_op_operands(op, |value| {
-            fused |= self.fused[value.0 as usize];
+            fused |= self.fused[value];
             value
         });
         fused
@@ -191,8 +192,8 @@ impl Sink {
     /// The last place where a statement can stand, if it may be moved.
     fn place(&self, stmt: &Stmt, needs: &Needs, length: usize) -> Option<FirstUse> {
         match stmt {
-            Stmt::Let(value, _) if self.fused[value.0 as usize] => needs.values.get(value).copied(),
-            Stmt::Set(var, value) if self.fused[value.0 as usize] && self.exited != Some(*var) => {
+            Stmt::Let(value, _) if self.fused[*value] => needs.values.get(value).copied(),
+            Stmt::Set(var, value) if self.fused[*value] && self.exited != Some(*var) => {
                 let leaves = needs.leaves.unwrap_or(length);
                 let touched = needs.vars.get(var).copied().unwrap_or(length).min(leaves);
                 let overwritten = |arm| touched != leaves && needs.overwritten.contains(&(*var, touched, arm));

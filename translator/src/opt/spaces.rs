@@ -13,6 +13,7 @@
 
 use super::narrow::{STEPS, narrow};
 use super::rewrite::{Rewritten, rewrite};
+use crate::index::IndexVec;
 use crate::ir::{
     Access, Binary, Block, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Type,
     Unary, Value, Var, Warp,
@@ -21,18 +22,18 @@ use crate::ir::{
 /// Resolves address spaces; see the module.
 pub fn resolve_spaces(function: &mut Function) {
     let mut facts = Vec::new();
-    let mut definition = vec![None; function.values.len()];
+    let mut definition = IndexVec::filled(None, function.values.len());
     collect(&function.body, &mut facts, &mut definition);
     let mut kinds = Kinds {
-        value: vec![Kind::Small; function.values.len()],
-        var: vec![Kind::Small; function.vars.len()],
+        value: IndexVec::filled(Kind::Small, function.values.len()),
+        var: IndexVec::filled(Kind::Small, function.vars.len()),
         definition,
         function,
     };
     // Ends because kinds only rise, at most twice each.
     while kinds.round(&facts) {}
     let Kinds { value: kind, definition, .. } = kinds;
-    let resolve = |access: &Access, address: Value| match kind.get(address.0 as usize) {
+    let resolve = |access: &Access, address: Value| match kind.at(address) {
         Some(Kind::In(space)) if access.space == Space::Generic => Some(*space),
         _ => None,
     };
@@ -88,12 +89,12 @@ enum Fact {
     Loaded(Value, Kind),
 }
 
-fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut [Option<Op>]) {
+fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut IndexVec<Value, Option<Op>>) {
     for stmt in block {
         match stmt {
             Stmt::Let(value, op) => {
                 facts.push(Fact::Let(*value, *op));
-                definition[value.0 as usize] = Some(*op);
+                definition[*value] = Some(*op);
             }
             Stmt::Set(var, value) => facts.push(Fact::Set(*var, *value)),
             Stmt::Load { results, access, .. } => {
@@ -123,9 +124,9 @@ fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut [Option<Op>]) 
 
 struct Kinds<'f> {
     function: &'f Function,
-    value: Vec<Kind>,
-    var: Vec<Kind>,
-    definition: Vec<Option<Op>>,
+    value: IndexVec<Value, Kind>,
+    var: IndexVec<Var, Kind>,
+    definition: IndexVec<Value, Option<Op>>,
 }
 
 impl Kinds<'_> {
@@ -134,10 +135,10 @@ impl Kinds<'_> {
         let mut changed = false;
         for fact in facts {
             let (kind, entry) = match fact {
-                Fact::Let(value, op) => (self.result(*value, op), &mut self.value[value.0 as usize]),
-                Fact::Set(var, value) => (self.value[value.0 as usize], &mut self.var[var.0 as usize]),
+                Fact::Let(value, op) => (self.result(*value, op), &mut self.value[*value]),
+                Fact::Set(var, value) => (self.value[*value], &mut self.var[*var]),
                 Fact::Loaded(value, kind) if self.function.type_of(*value) == Type::I64 => {
-                    (*kind, &mut self.value[value.0 as usize])
+                    (*kind, &mut self.value[*value])
                 }
                 Fact::Loaded(..) => continue,
             };
@@ -149,11 +150,11 @@ impl Kinds<'_> {
     }
 
     fn kind(&self, value: Value) -> Kind {
-        self.value[value.0 as usize]
+        self.value[value]
     }
 
     fn constant(&self, value: Value) -> Option<u64> {
-        match self.definition[value.0 as usize] {
+        match self.definition[value] {
             Some(Op::Const(bits)) => Some(bits),
             _ => None,
         }
@@ -165,7 +166,7 @@ impl Kinds<'_> {
         }
         match *op {
             Op::Const(bits) => constant_kind(bits),
-            Op::Get(var) => self.var[var.0 as usize],
+            Op::Get(var) => self.var[var],
             Op::Unary(Unary::ZeroExtend | Unary::SignExtend, _) => Kind::Small,
             Op::Unary(Unary::Bitcast(_), a) => self.kind(a),
             Op::Unary(Unary::Neg | Unary::Not, a) => match self.kind(a) {
@@ -216,7 +217,7 @@ impl Kinds<'_> {
     }
 
     fn is_extended(&self, value: Value) -> bool {
-        matches!(self.definition[value.0 as usize], Some(Op::Unary(Unary::ZeroExtend, _)))
+        matches!(self.definition[value], Some(Op::Unary(Unary::ZeroExtend, _)))
     }
 
     fn is_tag(&self, value: Value) -> bool {

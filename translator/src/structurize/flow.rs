@@ -174,23 +174,41 @@ struct Spans {
     /// The place of each item among those of its immediate dominator.
     places: Vec<usize>,
     /// The last place among its siblings to which an edge leads from the subtree of a follower.
-    from_subtree: Vec<usize>,
+    from_subtree: Vec<Reach>,
     /// The last place among its followers to which an edge leads from the item or its arms.
-    from_self: Vec<usize>,
+    from_self: Vec<Reach>,
     /// The last place among its siblings from which an edge leads to a follower.
     latest: Vec<usize>,
 }
 
-/// In [`Spans`]: past all siblings.
-const BEYOND: usize = usize::MAX;
-/// A depth below all items.
-const DEEPEST: usize = usize::MAX;
+/// How far edges lead among siblings.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// Up to this place.
+    Place(usize),
+    /// Past all siblings.
+    Beyond,
+}
+
+/// How deep in the dominator tree edges lead.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Depth {
+    /// As deep as that.
+    At(usize),
+    /// Below all items.
+    Deepest,
+}
 
 impl Spans {
     fn new(items: &[Item], dominators: &Dominators) -> Self {
         let len = items.len();
-        let mut this =
-            Self { places: vec![0; len], from_subtree: vec![0; len], from_self: vec![0; len], latest: vec![0; len] };
+        let here = Reach::Place(0);
+        let mut this = Self {
+            places: vec![0; len],
+            from_subtree: vec![here; len],
+            from_self: vec![here; len],
+            latest: vec![0; len],
+        };
         for item in items {
             for (place, &follower) in (1..).zip(&item.followers) {
                 this.places[follower] = place;
@@ -202,28 +220,28 @@ impl Spans {
                 let origin = dominators.origin(from, to);
                 let place = if origin == dominators.parent(to) { 0 } else { this.places[origin] };
                 this.latest[to] = this.latest[to].max(place);
-                this.reach(origin, dominators.parent(to), this.places[to]);
+                this.reach(origin, dominators.parent(to), Reach::Place(this.places[to]));
             }
         }
         // An edge from the subtree of an item leads past all of its followers if it leads to something that is not in its subtree. The
         // highest dominator of a target, counted from 1 and with 0 for the end of the list, tells for all of a subtree at once. Edges that
         // break out count as leading deeper than any.
-        let mut highest = vec![DEEPEST; len];
+        let mut highest = vec![Depth::Deepest; len];
         for from in (0..len).rev() {
             for edge in &items[from].edges {
                 let height = match edge.target {
-                    Target::Item(to) => dominators.depths[dominators.parent(to)] + 1,
-                    Target::End => 0,
-                    Target::Break => DEEPEST,
+                    Target::Item(to) => Depth::At(dominators.depths[dominators.parent(to)] + 1),
+                    Target::End => Depth::At(0),
+                    Target::Break => Depth::Deepest,
                 };
-                if height <= dominators.depths[from] {
-                    this.from_self[from] = BEYOND;
+                if height <= Depth::At(dominators.depths[from]) {
+                    this.from_self[from] = Reach::Beyond;
                 }
                 highest[from] = highest[from].min(height);
             }
             let parent = dominators.parent(from);
-            if from > 0 && highest[from] <= dominators.depths[parent] {
-                this.reach(from, parent, BEYOND);
+            if from > 0 && highest[from] <= Depth::At(dominators.depths[parent]) {
+                this.reach(from, parent, Reach::Beyond);
             }
             highest[parent] = highest[parent].min(highest[from]);
         }
@@ -232,10 +250,10 @@ impl Spans {
 
     /// Notes that an edge out of an item, or out of its subtree, leads to a place among the children of its parent. The item may also
     /// be that parent itself.
-    fn reach(&mut self, origin: usize, parent: usize, place: usize) {
+    fn reach(&mut self, origin: usize, parent: usize, to: Reach) {
         let of_parent = origin == parent || self.places[origin] == 0;
         let reach = if of_parent { &mut self.from_self[parent] } else { &mut self.from_subtree[origin] };
-        *reach = place.max(*reach);
+        *reach = to.max(*reach);
     }
 
     /// Groups the followers of an item.
@@ -247,7 +265,7 @@ impl Spans {
             // At places up to `start`, everything is before the run.
             let more = followers[start + 1..].iter().take_while(|&&follower| self.latest[follower] <= start).count();
             let end = start + 1 + more;
-            runs.push(Run { range: start..end, exhaustive: reach <= end });
+            runs.push(Run { range: start..end, exhaustive: reach <= Reach::Place(end) });
             reach = followers[start..end].iter().fold(reach, |reach, &follower| reach.max(self.from_subtree[follower]));
             start = end;
         }

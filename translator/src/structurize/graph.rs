@@ -40,8 +40,7 @@ impl Terminator {
 impl Graph {
     /// The number of blocks, once it is known that there are any and that all targets are among them.
     pub(super) fn checked_len(&self) -> Result<u32, Error> {
-        // The first number that no block can have.
-        let len = u32::try_from(self.blocks.len()).map_err(|_| Error::Malformed(u32::MAX))?;
+        let len = u32::try_from(self.blocks.len()).map_err(|_| Error::TooLarge)?;
         let bad = self.blocks.iter().flat_map(|terminator| terminator.successors()).find(|&target| target >= len);
         match bad {
             Some(target) => Err(Error::Malformed(target)),
@@ -57,6 +56,9 @@ pub enum Error {
     /// The tree would be deeper than [`MAX_DEPTH`].
     #[error("control flow is nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
+    /// There are more blocks than numbers for them.
+    #[error("the control-flow graph has 2^32 blocks or more")]
+    TooLarge,
     /// A terminator names a block that isn't there, or there is none at all.
     #[error("there is no block {0} in the control-flow graph")]
     Malformed(u32),

@@ -102,7 +102,7 @@ impl Pack<'_> {
         }
         let mut ready = true;
         crate::opt::map_op_operands(*op, |value| {
-            ready &= matches!(self.values.get(value.0 as usize), Some(Slot::Same(_) | Slot::Each(_)));
+            ready &= matches!(self.values.at(value), Some(Slot::Same(_) | Slot::Each(_)));
             value
         });
         ready

@@ -115,7 +115,7 @@ impl Pack<'_> {
         let mut inputs = Vec::new();
         let mut seen = FxHashSet::default();
         count_uses(stmts, &mut |value| {
-            let is_array = matches!(self.values.get(value.0 as usize), Some(Slot::Array(_)));
+            let is_array = matches!(self.values.at(value), Some(Slot::Array(_)));
             if is_array && seen.insert(value) {
                 inputs.push(value);
             }
@@ -178,7 +178,7 @@ impl Pack<'_> {
 
     /// The value that a lane has for a value of the old function.
     pub(super) fn value_at(&mut self, value: Value, lane: Value) -> Value {
-        match self.values.get(value.0 as usize) {
+        match self.values.at(value) {
             Some(Slot::Same(same)) => *same,
             Some(Slot::Array(array)) => self.element(*array, lane, self.b.type_of(value)),
             _ => value,
@@ -227,7 +227,7 @@ impl Pack<'_> {
 
     /// Computes values of the old function for every lane; once for all where they are the same.
     pub(super) fn define_by_lane(&mut self, results: &[Value], compute: impl Fn(&mut Self, Value) -> Vec<Value>) {
-        let is_used = |result: &(usize, Value)| self.uses.get(result.1.0 as usize).is_some_and(|uses| *uses > 0);
+        let is_used = |result: &(usize, Value)| self.uses.at(result.1).is_some_and(|uses| *uses > 0);
         let used = results.iter().copied().enumerate().filter(is_used);
         let (same, differ): (Vec<_>, Vec<_>) = used.partition(|(_, result)| self.uniform.value(*result));
         if !same.is_empty() {

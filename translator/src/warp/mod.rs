@@ -31,6 +31,7 @@ mod uniform;
 mod unpacked;
 
 use crate::diagnostic::ErrorKind;
+use crate::index::IndexVec;
 use crate::ir::{self, Builder, Function};
 use crate::legalize;
 use crate::policy::Workgroups;
@@ -97,8 +98,8 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         in_loops,
         arrays,
         uses: parallel_region::uses(&body, values),
-        values: vec![Slot::None; values],
-        vars: vec![Vec::new(); vars],
+        values: IndexVec::filled(Slot::None, values),
+        vars: IndexVec::filled(Vec::new(), vars),
         local_bytes,
         at: None,
         b,

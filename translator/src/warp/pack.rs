@@ -5,6 +5,7 @@ use super::choose::WARP;
 use super::positions::Positions;
 use super::uniform::Uniform;
 use crate::diagnostic::Span;
+use crate::index::IndexVec;
 use crate::ir::{Block, Builder, Stmt, Type, Value, Var, bits_type};
 use crate::target::Packing;
 
@@ -19,11 +20,11 @@ pub(super) struct Pack<'f> {
     /// Arrays of values that differ from lane to lane, for such loops.
     pub(super) arrays: Arrays,
     /// Where each value of the old function is.
-    pub(super) values: Vec<Slot>,
+    pub(super) values: IndexVec<Value, Slot>,
     /// The variables, by lane, that stand for each variable of the old function that may differ between threads.
-    pub(super) vars: Vec<Vec<Var>>,
+    pub(super) vars: IndexVec<Var, Vec<Var>>,
     /// How often each value of the old function is used.
-    pub(super) uses: Vec<u32>,
+    pub(super) uses: IndexVec<Value, u32>,
     /// Bytes of local memory of one lane.
     pub(super) local_bytes: u32,
     /// The source mark at the current place of the old function.
@@ -47,7 +48,7 @@ impl Pack<'_> {
         }
         let ty = self.b.function.var_type(var);
         let lanes = self.lane_count();
-        let Some(vars) = self.vars.get_mut(var.0 as usize) else { return var };
+        let Some(vars) = self.vars.at_mut(var) else { return var };
         if vars.is_empty() {
             vars.push(var);
             vars.extend((1..lanes).map(|_| self.b.function.var(ty)));
@@ -57,7 +58,7 @@ impl Pack<'_> {
 
     /// The values that the lanes have here for a value of the old function.
     pub(super) fn lanes(&mut self, value: Value) -> Vec<Value> {
-        let slot = self.values.get(value.0 as usize).cloned().unwrap_or(Slot::None);
+        let slot = self.values.at(value).cloned().unwrap_or(Slot::None);
         let ty = self.b.type_of(value);
         match slot {
             // Unreachable: the verifier has checked that definitions come before uses.
@@ -87,7 +88,7 @@ impl Pack<'_> {
     }
 
     pub(super) fn set_slot(&mut self, value: Value, slot: Slot) {
-        if let Some(entry) = self.values.get_mut(value.0 as usize) {
+        if let Some(entry) = self.values.at_mut(value) {
             *entry = slot;
         }
     }

@@ -6,14 +6,15 @@ use rustc_hash::FxHashMap;
 use super::flow::{Flow, is_total};
 use super::pack::{Lane, Old, Pack, Slot};
 use crate::diagnostic::Span;
+use crate::index::IndexVec;
 use crate::ir::{Block, Op, Space, Stmt, Value, Var};
 use crate::opt::{for_each_operand, for_each_result, map_operands};
 
 /// How often each value is used in a list, at any depth.
-pub(super) fn uses(block: &Block, values: usize) -> Vec<u32> {
-    let mut uses = vec![0; values];
+pub(super) fn uses(block: &Block, values: usize) -> IndexVec<Value, u32> {
+    let mut uses = IndexVec::filled(0, values);
     count_uses(block, &mut |value: Value| {
-        if let Some(count) = uses.get_mut(value.0 as usize) {
+        if let Some(count) = uses.at_mut(value) {
             *count += 1;
         }
     });
@@ -109,7 +110,7 @@ impl Pack<'_> {
         let mut escaping = Vec::new();
         for stmt in stmts {
             for_each_result(stmt, |value| {
-                let uses = self.uses.get(value.0 as usize).copied().unwrap_or(0);
+                let uses = self.uses.at(value).copied().unwrap_or(0);
                 if uses > inside.get(&value).copied().unwrap_or(0) {
                     escaping.push(value);
                 }
@@ -198,7 +199,7 @@ impl Pack<'_> {
         if let Some(&own) = own.get(&value) {
             return own;
         }
-        match (self.values.get(value.0 as usize), lane) {
+        match (self.values.at(value), lane) {
             (Some(Slot::Same(same)), _) => *same,
             (Some(Slot::Each(values)), Lane::Known(lane)) => values.get(lane).copied().unwrap_or(value),
             (Some(Slot::Stored(vars)), Lane::Known(lane)) => {

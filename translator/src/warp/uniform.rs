@@ -6,7 +6,10 @@
 use super::choose::WARP;
 use super::collective::{is_collective, may_break};
 use super::positions::ThreadOrder;
-use crate::ir::{Binary, Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp};
+use crate::index::IndexVec;
+use crate::ir::{
+    Binary, Block, Builtin, Constants, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp,
+};
 use crate::target::Packing;
 
 /// The analysis's result.
@@ -14,12 +17,12 @@ pub(super) struct Uniform {
     packing: Packing,
     order: ThreadOrder,
     /// Whether threads may differ in each value and variable.
-    values: Vec<bool>,
-    vars: Vec<bool>,
+    values: IndexVec<Value, bool>,
+    vars: IndexVec<Var, bool>,
     /// Bits of values that are constants.
-    constants: Vec<Option<u64>>,
+    constants: Constants,
     /// Whether a value is the thread's number in the block.
-    indices: Vec<bool>,
+    indices: IndexVec<Value, bool>,
     changed: bool,
 }
 
@@ -29,10 +32,10 @@ impl Uniform {
         let mut analysis = Self {
             packing,
             order,
-            values: vec![false; function.values.len()],
-            vars: vec![false; function.vars.len()],
-            constants: vec![None; function.values.len()],
-            indices: vec![false; function.values.len()],
+            values: IndexVec::filled(false, function.values.len()),
+            vars: IndexVec::filled(false, function.vars.len()),
+            constants: IndexVec::filled(None, function.values.len()),
+            indices: IndexVec::filled(false, function.values.len()),
             changed: true,
         };
         while analysis.changed {
@@ -44,17 +47,17 @@ impl Uniform {
 
     /// Whether a value is the same for all threads of a subgroup.
     pub(super) fn value(&self, value: Value) -> bool {
-        self.values.get(value.0 as usize) == Some(&false)
+        self.values.at(value) == Some(&false)
     }
 
     /// Whether a variable is the same for all threads of a subgroup, and assigned by statements that they execute together.
     pub(super) fn var(&self, var: Var) -> bool {
-        self.vars.get(var.0 as usize) == Some(&false)
+        self.vars.at(var) == Some(&false)
     }
 
     /// The bits of a value that is a constant.
     pub(super) fn constant(&self, value: Value) -> Option<u32> {
-        let bits = self.constants.get(value.0 as usize).copied().flatten()?;
+        let bits = self.constants.at(value).copied().flatten()?;
         u32::try_from(bits).ok()
     }
 
@@ -69,7 +72,7 @@ impl Uniform {
     }
 
     fn differ(&mut self, value: Value) {
-        if let Some(differs) = self.values.get_mut(value.0 as usize) {
+        if let Some(differs) = self.values.at_mut(value) {
             self.changed |= !*differs;
             *differs = true;
         }
@@ -82,7 +85,7 @@ impl Uniform {
                 Stmt::Let(value, op) => self.define(*value, op),
                 Stmt::Set(var, value) => {
                     if (apart || !self.value(*value))
-                        && let Some(differs) = self.vars.get_mut(var.0 as usize)
+                        && let Some(differs) = self.vars.at_mut(*var)
                     {
                         self.changed |= !*differs;
                         *differs = true;
@@ -120,10 +123,9 @@ impl Uniform {
     }
 
     fn define(&mut self, value: Value, op: &Op) {
-        let index = value.0 as usize;
         let same = match *op {
             Op::Const(bits) => {
-                if let Some(constant) = self.constants.get_mut(index) {
+                if let Some(constant) = self.constants.at_mut(value) {
                     *constant = Some(bits);
                 }
                 true
@@ -131,7 +133,7 @@ impl Uniform {
             Op::Get(var) => self.var(var),
             // The number of the subgroup, or of several.
             Op::Binary(Binary::Shr, a, amount)
-                if self.order == ThreadOrder::Warps && self.indices.get(a.0 as usize) == Some(&true) =>
+                if self.order == ThreadOrder::Warps && self.indices.at(a) == Some(&true) =>
             {
                 self.constant(amount).is_some_and(|amount| amount >= self.packing.span().trailing_zeros())
             }
@@ -145,7 +147,7 @@ impl Uniform {
             }
             Op::Call(_, operands) => operands.into_iter().flatten().all(|value| self.value(value)),
             Op::Builtin(builtin) => {
-                if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.get_mut(index)) {
+                if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.at_mut(value)) {
                     *found = true;
                 }
                 match builtin {

@@ -272,8 +272,8 @@ impl<'f> Printer<'f> {
 
     /// What a statement gives, with types.
     fn results(&mut self, results: &[Value]) -> fmt::Result {
-        let typed: Vec<String> =
-            results.iter().map(|value| format!("{value}: {}", self.function.type_of(*value))).collect();
+        let ty = |value| self.function.values.at(value).map_or_else(|| "?".into(), Type::to_string);
+        let typed: Vec<String> = results.iter().map(|value| format!("{value}: {}", ty(*value))).collect();
         if typed.is_empty() { Ok(()) } else { write!(self.text, "{} = ", typed.join(", ")) }
     }
 }

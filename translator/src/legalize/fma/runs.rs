@@ -39,7 +39,7 @@ pub fn expand_runs(function: &mut Function, floats: &Floats) {
         floats,
         known,
         tests: tests.into_iter(),
-        replacement: vec![None; function.values.len()],
+        replacement: IndexVec::filled(None, function.values.len()),
         failed: function.var(Type::Bool),
     };
     let mut builder = Builder::new(function);
@@ -53,7 +53,7 @@ struct Values {
     /// Constants of 32 bits.
     constants: FxHashMap<Value, u32>,
     /// How often values are used.
-    uses: Vec<u32>,
+    uses: IndexVec<Value, u32>,
     /// The variables that are assigned.
     assigned: FxHashSet<Var>,
 }
@@ -63,7 +63,7 @@ impl Values {
         let mut values = Values {
             types: function.values.clone(),
             constants: FxHashMap::default(),
-            uses: vec![0; function.values.len()],
+            uses: IndexVec::filled(0, function.values.len()),
             assigned: FxHashSet::default(),
         };
         values.list(body);
@@ -77,13 +77,13 @@ impl Values {
                     self.constants.insert(*value, *bits as u32);
                 }
                 Stmt::If { condition, then, otherwise } => {
-                    self.uses[condition.0 as usize] += 1;
+                    self.uses[*condition] += 1;
                     self.list(then);
                     self.list(otherwise);
                 }
                 Stmt::Loop(body) => self.list(body),
                 stmt => {
-                    for_each_operand(stmt, |value| self.uses[value.0 as usize] += 1);
+                    for_each_operand(stmt, |value| self.uses[value] += 1);
                     if let Stmt::Set(var, _) = stmt {
                         self.assigned.insert(*var);
                     }
@@ -93,7 +93,7 @@ impl Values {
     }
 
     fn ty(&self, value: Value) -> Type {
-        self.types[value.0 as usize]
+        self.types[value]
     }
 
     fn is_word(&self, value: Value) -> bool {
@@ -195,12 +195,13 @@ type Test = (Value, i32);
 
 /// The tests of each run, in order, such that all variables are on their grids if all hold.
 fn find_tests(function: &Function, known: &Values, body: &Block) -> Vec<Vec<Test>> {
-    let is_word = |var: &usize| function.vars[*var] == Type::I32 && known.assigned.contains(&Var(*var as u32));
-    let mut vars: Vec<Option<i32>> = (0..function.vars.len()).map(|var| Some(ANY).filter(|_| is_word(&var))).collect();
+    let is_word = |(var, ty): (Var, &Type)| *ty == Type::I32 && known.assigned.contains(&var);
+    let mut vars: IndexVec<Var, Option<i32>> =
+        function.vars.enumerated().map(|var| Some(ANY).filter(|_| is_word(var))).collect();
     for round in 0.. {
         let mut grids = Grids {
             known,
-            values: vec![None; known.types.len()],
+            values: IndexVec::filled(None, known.types.len()),
             assigned: vars.clone(),
             vars: &vars,
             raised: Vec::new(),
@@ -224,11 +225,11 @@ fn find_tests(function: &Function, known: &Values, body: &Block) -> Vec<Vec<Test
 /// The grids that values are on, if all tests have held.
 struct Grids<'a> {
     known: &'a Values,
-    values: Vec<Option<i32>>,
+    values: IndexVec<Value, Option<i32>>,
     /// The grids of variables, everywhere.
-    vars: &'a [Option<i32>],
+    vars: &'a IndexVec<Var, Option<i32>>,
     /// The grids of variables as far as the assignments seen so far say.
-    assigned: Vec<Option<i32>>,
+    assigned: IndexVec<Var, Option<i32>>,
     /// Former entries of `values` that tests have changed.
     raised: Vec<(Value, Option<i32>)>,
     tests: Vec<Vec<Test>>,
@@ -260,7 +261,7 @@ impl Grids<'_> {
         }
         // Threads that come another way have not run these tests.
         for (value, former) in self.raised.drain(mark..).rev() {
-            self.values[value.0 as usize] = former;
+            self.values[value] = former;
         }
     }
 
@@ -272,11 +273,11 @@ impl Grids<'_> {
                 {
                     self.demand(a, b, c);
                 }
-                self.values[value.0 as usize] = self.grid(*value, op);
+                self.values[*value] = self.grid(*value, op);
             }
             Stmt::Set(var, value) => {
-                let grid = self.values[value.0 as usize];
-                let entry = &mut self.assigned[var.0 as usize];
+                let grid = self.values[*value];
+                let entry = &mut self.assigned[*var];
                 *entry = entry.zip(grid).map(|(a, b)| a.min(b));
             }
             _ => {}
@@ -284,7 +285,7 @@ impl Grids<'_> {
     }
 
     fn demand(&mut self, a: Value, b: Value, c: Value) {
-        let grids = [a, b].map(|factor| self.values[factor.0 as usize].filter(|grid| *grid >= NORMAL));
+        let grids = [a, b].map(|factor| self.values[factor].filter(|grid| *grid >= NORMAL));
         let [Some(first), Some(second)] = grids else { return self.test_all(a, b, c) };
         if product(first, second) < NORMAL {
             return self.test_all(a, b, c);
@@ -299,7 +300,7 @@ impl Grids<'_> {
     }
 
     fn test(&mut self, value: Value, grid: i32) {
-        let entry = &mut self.values[value.0 as usize];
+        let entry = &mut self.values[value];
         if entry.is_none_or(|known| known < grid) {
             self.raised.push((value, *entry));
             *entry = Some(grid);
@@ -311,14 +312,14 @@ impl Grids<'_> {
 
     /// The grid that a result is on.
     fn grid(&self, result: Value, op: &Op) -> Option<i32> {
-        let of = |value: Value| self.values[value.0 as usize];
+        let of = |value: Value| self.values[value];
         let normal = |grid: &i32| *grid >= NORMAL;
         if !self.known.is_word(result) {
             return None;
         }
         match *op {
             Op::Const(bits) => Some(grid_of(bits as u32)),
-            Op::Get(var) => self.vars[var.0 as usize],
+            Op::Get(var) => self.vars[var],
             Op::Unary(Unary::Bitcast(_) | Unary::FNeg, value) => of(value),
             Op::Unary(
                 Unary::SignedToFloat(_)
@@ -355,7 +356,7 @@ struct Expansion<'a> {
     /// The tests of the runs to come.
     tests: std::vec::IntoIter<Vec<Test>>,
     /// The values that replace old ones.
-    replacement: Vec<Option<Value>>,
+    replacement: IndexVec<Value, Option<Value>>,
     /// Whether a test has failed so far.
     failed: Var,
 }
@@ -388,7 +389,7 @@ impl Expansion<'_> {
                 }
                 Stmt::Let(result, op @ Op::Fma(x, y, z)) if self.known.is_other(*result, op) => {
                     let operands = [*x, *y, *z].map(|operand| self.renamed(operand));
-                    self.replacement[result.0 as usize] = Some(guarded(b, self.floats, operands));
+                    self.replacement[*result] = Some(guarded(b, self.floats, operands));
                 }
                 stmt => self.keep(b, stmt),
             }
@@ -396,7 +397,7 @@ impl Expansion<'_> {
     }
 
     fn renamed(&self, value: Value) -> Value {
-        self.replacement.get(value.0 as usize).copied().flatten().unwrap_or(value)
+        self.replacement.at(value).copied().flatten().unwrap_or(value)
     }
 
     fn keep(&self, b: &mut Builder<'_>, stmt: &Stmt) {
@@ -433,7 +434,7 @@ impl Expansion<'_> {
         b.push(Stmt::If { condition: failed, then: repetition, otherwise: Block::new() });
         for (value, var) in outlets {
             let bits = b.get(var);
-            self.replacement[value.0 as usize] = Some(b.bitcast(bits, self.known.ty(value)));
+            self.replacement[value] = Some(b.bitcast(bits, self.known.ty(value)));
         }
     }
 
@@ -447,7 +448,7 @@ impl Expansion<'_> {
         for stmt in statements {
             if let Stmt::Let(value, _) = stmt
                 && run.doubtful.contains(value)
-                && self.known.uses[value.0 as usize] > inside.get(value).copied().unwrap_or(0)
+                && self.known.uses[*value] > inside.get(value).copied().unwrap_or(0)
             {
                 outlets.push((*value, b.var(bits_type(self.known.ty(*value)))));
             }

@@ -1,5 +1,6 @@
 //! The halves of 64-bit integers.
 
+use crate::index::IndexVec;
 use crate::ir::{Builder, Op, Type, Value, Var};
 use crate::opt::map_op_operands;
 
@@ -42,30 +43,30 @@ impl Words {
 
 /// The halves that replace 64-bit values and variables.
 pub(super) struct Halves {
-    values: Vec<Option<Words>>,
-    vars: Vec<Option<[Var; 2]>>,
+    values: IndexVec<Value, Option<Words>>,
+    vars: IndexVec<Var, Option<[Var; 2]>>,
 }
 
 impl Halves {
     /// Nothing replaced yet.
     pub(super) fn new(values: usize, vars: usize) -> Self {
-        Self { values: vec![None; values], vars: vec![None; vars] }
+        Self { values: IndexVec::filled(None, values), vars: IndexVec::filled(None, vars) }
     }
 
     /// The halves of a value. A value without halves stands for itself, an error that the verifier then finds.
     pub(super) fn of(&self, value: Value) -> Words {
-        self.values.get(value.0 as usize).copied().flatten().unwrap_or(Words::new(value, value))
+        self.values.at(value).copied().flatten().unwrap_or(Words::new(value, value))
     }
 
     pub(super) fn learn(&mut self, value: Value, words: Words) {
-        if let Some(entry) = self.values.get_mut(value.0 as usize) {
+        if let Some(entry) = self.values.at_mut(value) {
             *entry = Some(words);
         }
     }
 
     /// The variables of a variable's halves.
     pub(super) fn var(&mut self, b: &mut Builder<'_>, var: Var) -> [Var; 2] {
-        match self.vars.get_mut(var.0 as usize) {
+        match self.vars.at_mut(var) {
             Some(entry) => *entry.get_or_insert_with(|| [b.var(Type::I32), b.var(Type::I32)]),
             None => [var, var],
         }

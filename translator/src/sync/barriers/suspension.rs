@@ -70,7 +70,7 @@ impl Block {
         let mut vars = Vec::new();
         for var in live.iter() {
             vars.push((var, var_words));
-            var_words += if function.vars.get(var.0 as usize) == Some(&Type::I64) { 2 } else { 1 };
+            var_words += if function.vars.at(var) == Some(&Type::I64) { 2 } else { 1 };
         }
         Self { address, vars, var_words, local_words: function.local_bytes.div_ceil(4) }
     }
@@ -212,7 +212,7 @@ impl Block {
             for (var, number) in &self.vars {
                 let address = Self::word(b, &place, *number);
                 let word = b.load_one(GLOBAL, address);
-                let value = match b.function.vars.get(var.0 as usize) {
+                let value = match b.function.vars.at(*var) {
                     Some(Type::I64) => {
                         let address = Self::word(b, &place, number + 1);
                         let high = b.load_one(GLOBAL, address);
