@@ -9,7 +9,8 @@ use ptx2spv::cases::{Backend, DeviceBackend, judge, prepare, spec};
 use ptx2spv_translator::{Options, Program, Source, Target};
 use serde_json::Value;
 
-use super::{draw, parts, seed};
+use super::draw;
+use super::input::{parts, seed};
 use crate::random::Random;
 
 /// Most bytes of variables and numbers of elements that a case may ask for here.

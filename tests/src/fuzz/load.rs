@@ -5,7 +5,8 @@ use ptx2spv_runtime::{Arg, Device, LaunchConfig, Module, read_programs};
 use ptx2spv_translator::Interface;
 use ptx2spv_translator::interface::{Bundle, Variant};
 
-use super::{draw, parts};
+use super::draw;
+use super::input::parts;
 use crate::random::Random;
 
 /// Most bytes of variables that a module may ask for here. A device has more, and takes its time to fill them.

@@ -4,7 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ptx2spv_translator::{Program, Source, Translation};
 
-use super::{draw, seed};
+use super::draw;
+use super::input::seed;
 use crate::hostile::{self, Answer};
 use crate::random::Random;
 use crate::spirv;

@@ -12,6 +12,7 @@ pub mod cuda;
 mod cuda_images;
 pub mod device;
 pub mod device_images;
+mod error;
 pub mod image_spec;
 mod image_text;
 pub mod images;
@@ -25,29 +26,10 @@ pub mod suite;
 mod tests;
 pub mod worker;
 
-use std::path::{Path, PathBuf};
-
 pub use backend::{Backend, Failure, Outputs};
 pub use case::{Case, Found, Verdict, find, judge};
 pub use cuda::CudaBackend;
 pub use device::{DeviceBackend, Steps};
+pub use error::CaseError;
 pub use prepare::Prepared;
 pub use scalar::Scalar;
-
-/// An error in a case file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {}{message}", file.display(), if place.is_empty() { String::new() } else { format!("{place}: ") })]
-pub struct CaseError {
-    /// The case file.
-    pub file: PathBuf,
-    /// JSON path of the wrong part, such as `$[2].args[0]`; empty for the whole file.
-    pub place: String,
-    /// The error.
-    pub message: String,
-}
-
-impl CaseError {
-    fn new(file: &Path, place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), place: place.into(), message: message.into() }
-    }
-}

@@ -3,7 +3,8 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use super::{Context, CudaError};
+use super::context::Context;
+use super::error::CudaError;
 
 /// Page-locked host memory, which the device can copy directly.
 pub struct Pinned<'c> {

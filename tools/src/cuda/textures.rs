@@ -8,7 +8,8 @@ use ptx2spv_runtime::{
 };
 
 use super::api::{Array3D, Copy3D, CopyPart, ResourceDesc, TextureDesc, ViewDesc};
-use super::{Context, CudaError, Memory, Module, c_string};
+use super::context::{Context, Memory, Module, c_string};
+use super::error::CudaError;
 
 /// An array, mip-mapped or not.
 pub struct Array<'c> {

@@ -2,7 +2,10 @@
 
 use std::cmp::Reverse;
 
-use crate::{Architecture, Binary, Container, Entry, Error, Kind};
+use crate::binary::Binary;
+use crate::container::Container;
+use crate::entry::{Architecture, Entry, Kind};
+use crate::error::Error;
 
 /// Which PTX is wanted where there is some for several architectures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

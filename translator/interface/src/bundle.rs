@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Interface;
+use crate::interface::Interface;
 
 /// Variants of one module. As a file it is JSON; `docs/interface.md` has its form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

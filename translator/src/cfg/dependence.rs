@@ -16,7 +16,9 @@
 //! * On which branches may threads of a warp diverge? Sources are those of the first question, except results of warp operations
 //!   that are the same in all threads of the warp.
 
-use super::{Barrier, BasicBlock, BlockId, Cfg, End, Joins, Kind, Stop};
+use super::graph::{BasicBlock, BlockId, Cfg, End};
+use super::joins::Joins;
+use super::stop::{Barrier, Kind, Stop};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Warp, WarpOp};
 

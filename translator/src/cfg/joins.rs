@@ -4,7 +4,7 @@ use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::{BlockId, Cfg};
+use super::graph::{BlockId, Cfg};
 use crate::index::Index;
 
 /// The post-dominators of a graph.

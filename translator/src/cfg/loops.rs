@@ -4,7 +4,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{BlockId, Cfg};
+use super::graph::{BlockId, Cfg};
 use crate::index::Index;
 
 /// An edge of a graph.

@@ -4,6 +4,7 @@
 //! [`crate::structurize`].
 
 pub mod dependence;
+mod graph;
 mod joins;
 pub mod loops;
 mod stop;
@@ -12,118 +13,9 @@ mod text;
 mod tree;
 mod verify;
 
+pub use graph::{BasicBlock, BlockId, Cfg, End};
 pub use joins::Joins;
 pub use stop::{Barrier, Kind, Red, Reduction, Stop};
 pub use text::Graph;
 pub use tree::{barriers_unconditional, structure};
 pub use verify::verify;
-
-use std::fmt;
-
-use crate::index::{Index, IndexVec, indices};
-use crate::ir::{Block, Stmt, Value};
-
-/// A block of a [`Cfg`], by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BlockId(pub u32);
-
-indices!(BlockId);
-
-impl BlockId {
-    /// The block where a kernel begins.
-    pub const ENTRY: BlockId = BlockId(0);
-}
-
-impl fmt::Display for BlockId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b{}", self.0)
-    }
-}
-
-/// A control-flow graph; block 0 is the entry.
-#[derive(Clone, Debug, Default)]
-pub struct Cfg {
-    /// The blocks.
-    pub blocks: IndexVec<BlockId, BasicBlock>,
-}
-
-impl Cfg {
-    /// The blocks that may follow a block.
-    pub fn successors(&self, block: BlockId) -> impl Iterator<Item = BlockId> + use<> {
-        self.blocks.at(block).map_or(End::Exit, |block| block.end).successors()
-    }
-
-    /// Whether each thread that executes a block reports a fault there, so that the launch fails.
-    pub fn faults(&self, block: BlockId) -> bool {
-        let body = self.blocks.at(block).map_or(&[][..], |block| &block.body);
-        body.iter().any(|stmt| matches!(stmt, Stmt::Report(..)))
-    }
-
-    /// Empties the blocks that can't be reached.
-    pub fn clear_unreachable(&mut self) {
-        let mut reached = vec![false; self.blocks.len()];
-        let mut todo = vec![BlockId::ENTRY];
-        while let Some(block) = todo.pop() {
-            if let Some(reached) = reached.get_mut(block.position()).filter(|reached| !**reached) {
-                *reached = true;
-                todo.extend(self.successors(block));
-            }
-        }
-        for (block, _) in self.blocks.iter_mut().zip(reached).filter(|(_, reached)| !*reached) {
-            *block = BasicBlock::default();
-        }
-    }
-}
-
-/// Straight-line statements and where control goes after them.
-#[derive(Clone, Debug, Default)]
-pub struct BasicBlock {
-    /// What it does.
-    pub body: Block,
-    /// Where it stops before it goes on; [`resolve_barriers`](crate::sync::resolve_barriers) replaces these.
-    pub stop: Option<Stop>,
-    /// What follows.
-    pub end: End,
-}
-
-/// The end of a basic block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum End {
-    /// The thread ends.
-    #[default]
-    Exit,
-    /// Goes on there.
-    Goto(BlockId),
-    /// Goes on in one of two blocks.
-    Branch {
-        /// A `Bool` that this block has computed; its last mark is the branch's.
-        condition: Value,
-        /// If true.
-        then: BlockId,
-        /// If false.
-        otherwise: BlockId,
-    },
-}
-
-impl End {
-    /// The same end with every successor replaced by what `map` gives for it.
-    pub fn redirected(self, map: impl Fn(BlockId) -> BlockId) -> End {
-        match self {
-            End::Exit => End::Exit,
-            End::Goto(next) => End::Goto(map(next)),
-            End::Branch { condition, then, otherwise } => {
-                End::Branch { condition, then: map(then), otherwise: map(otherwise) }
-            }
-        }
-    }
-
-    /// The blocks that may follow.
-    pub fn successors(self) -> impl Iterator<Item = BlockId> + use<> {
-        let (first, second) = match self {
-            End::Exit => (None, None),
-            End::Goto(next) => (Some(next), None),
-            End::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
-        };
-        first.into_iter().chain(second)
-    }
-}

@@ -1,6 +1,5 @@
 //! Stops: where a thread waits for others, at the end of a basic block.
 
-use super::BasicBlock;
 use crate::ir::{Value, Var};
 
 /// Where a thread stops: other threads run on before it does.
@@ -87,14 +86,4 @@ pub enum Reduction {
     All,
     /// Whether one is true.
     Any,
-}
-
-impl BasicBlock {
-    /// The barrier that the block ends with.
-    pub fn barrier(&self) -> Option<&Barrier> {
-        match &self.stop {
-            Some(Stop::Barrier(barrier)) => Some(barrier),
-            _ => None,
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Branches to one of several blocks by a number.
 
-use super::{BasicBlock, BlockId, End};
+use super::graph::{BasicBlock, BlockId, End};
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
 use crate::ir::{Builder, Compare, Function, Var};

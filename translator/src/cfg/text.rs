@@ -19,8 +19,8 @@
 
 use std::fmt::{self, Write};
 
+use super::graph::{BasicBlock, BlockId, Cfg, End};
 use super::stop::{Barrier, Kind, Red, Reduction, Stop};
-use super::{BasicBlock, BlockId, Cfg, End};
 use crate::index::Index;
 use crate::ir::text::{Line, Lines, Mnemonic, Modifier, Parts, Printer, modifiers};
 use crate::ir::{Function, ParseError};

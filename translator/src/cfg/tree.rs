@@ -1,6 +1,6 @@
 //! From the graph to the structured tree: fills the tree that [`crate::structurize`] gives with the blocks' statements.
 
-use super::{BasicBlock, BlockId, Cfg, End};
+use super::graph::{BasicBlock, BlockId, Cfg, End};
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
 use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var, last_mark};

@@ -6,8 +6,8 @@
 //! * The condition of a branch is a `Bool`.
 //! * In a uniform graph ([`Stage::Uniform`]) no block has a stop.
 
+use super::graph::{Cfg, End};
 use super::stop::{Barrier, Kind, Stop};
-use super::{Cfg, End};
 use crate::index::Index;
 use crate::ir::{Checker, Function, Stage, Type, Value};
 

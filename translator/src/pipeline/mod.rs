@@ -26,8 +26,8 @@ use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
 use crate::options::Options;
-use crate::policy::{Emission, Policy, Workgroups};
-use crate::target::{Feature, workgroup};
+use crate::policy::{Emission, Policy};
+use crate::target::Feature;
 pub use crate::warp::Blocks;
 
 /// The step before all [`PASSES`].
@@ -199,18 +199,6 @@ pub(crate) fn compile<'p>(
         waits_for_launches,
         pointers,
     })
-}
-
-/// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
-fn fits_workgroup(function: &ir::Function, workgroups: &Workgroups, block: Option<[u32; 3]>) -> Result<(), ErrorKind> {
-    let (Some(cluster), Some(block)) = (function.cluster, block) else { return Ok(()) };
-    let [needed, ..] = workgroup(block, function.packing, Some(cluster)).map(u64::from);
-    let available = workgroups.row().into();
-    if needed > available {
-        let what = format!("invocations of a workgroup for a cluster of {} blocks", cluster.blocks());
-        return Err(ErrorKind::Limit { what, needed, available });
-    }
-    Ok(())
 }
 
 /// The blocks that a kernel must be able to take.

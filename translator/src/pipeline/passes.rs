@@ -1,6 +1,7 @@
 //! The passes between lowering and emission, in order: what each is called, what must hold before it, what holds after it.
 
-use super::{Settings, Unit};
+use super::room::fits_workgroup;
+use super::unit::{Settings, Unit};
 use crate::cfg;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{Function, Stage};
@@ -94,7 +95,7 @@ pub static PASSES: &[Pass] = &[
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     unit("map_warps", Tree, Mapped, |unit, settings| {
         warp::pack(&mut unit.function, &settings.policy.workgroups, settings.blocks)?;
-        super::fits_workgroup(&unit.function, &settings.policy.workgroups, settings.required_block)
+        fits_workgroup(&unit.function, &settings.policy.workgroups, settings.required_block)
     }),
     // What the target can't do exactly is replaced by what it can.
     unit("lock_long_accesses", Mapped, Mapped, |unit, settings| {

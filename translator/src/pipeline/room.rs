@@ -3,7 +3,8 @@
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::emit::SHARED_GRANULE;
 use crate::ir::{Builtin, Function, Op, Stmt, Type, is_lane_loop};
-use crate::policy::Policy;
+use crate::policy::{Policy, Workgroups};
+use crate::target::workgroup;
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
 /// loop of emission's own inside.
@@ -105,4 +106,20 @@ fn check_statements(function: &Function, nesting: u32, push_constants: u32) -> R
 
 fn check_nesting(depth: u32, most: u32, at: Option<Span>) -> Result<(), Diagnostic> {
     if depth > most { Err(limit("nesting of control flow", depth.into(), most, at)) } else { Ok(()) }
+}
+
+/// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
+pub(super) fn fits_workgroup(
+    function: &Function,
+    workgroups: &Workgroups,
+    block: Option<[u32; 3]>,
+) -> Result<(), ErrorKind> {
+    let (Some(cluster), Some(block)) = (function.cluster, block) else { return Ok(()) };
+    let [needed, ..] = workgroup(block, function.packing, Some(cluster)).map(u64::from);
+    let available = workgroups.row().into();
+    if needed > available {
+        let what = format!("invocations of a workgroup for a cluster of {} blocks", cluster.blocks());
+        return Err(ErrorKind::Limit { what, needed, available });
+    }
+    Ok(())
 }

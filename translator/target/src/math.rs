@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Facts;
+use crate::facts::Facts;
 
 macro_rules! topics {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {

@@ -1,6 +1,6 @@
 //! Control flow.
 
-use super::{Pc, Slot};
+use super::index::{Pc, Slot};
 
 /// The reconvergence guarantees of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Subgroup operations.
 
-use super::Slot;
+use super::index::Slot;
 
 /// A subgroup operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

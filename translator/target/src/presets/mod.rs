@@ -4,7 +4,7 @@
 //! certain driver says of itself. What a report doesn't tell counts as absent, and arithmetic that nobody measured counts
 //! as wrong (`"facts": {}`) but for what float controls promise, so that modules for a preset also run on its relatives that have more.
 
-use crate::Target;
+use crate::target::Target;
 
 /// A target that has a name.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Products and sums that may be fused, and what decides about that, for one type at a time.
 
-use super::Form;
+use super::form::Form;
 
 /// The types, with the bits of a number and of infinity.
 pub const TYPES: &[(&[Form], u32, u64)] = &[

@@ -1,6 +1,6 @@
 //! Instructions on floats.
 
-use super::Form;
+use super::form::Form;
 
 /// Floats.
 pub const FLOATS: &[Form] = &[

@@ -1,6 +1,6 @@
 //! Instructions on integers.
 
-use super::Form;
+use super::form::Form;
 
 /// Integers of all widths.
 pub const INTEGERS: &[Form] = &[

@@ -2,15 +2,12 @@
 
 mod contraction;
 mod floats;
+mod form;
 mod integers;
 mod video;
 
 pub use contraction::{BETWEEN, TYPES};
 pub use floats::FLOATS;
+pub use form::Form;
 pub use integers::INTEGERS;
 pub use video::SIMD;
-
-/// A mnemonic, and its operands, a letter each: capitals are results; `e`, `s`, `g` are registers of 64, 32, 16 bits; `d`, `r`, `h`
-/// registers or constants; `f`, `x` likewise for f32 and f64; `p` predicates; `i`, `j` places within 32 and 64 bits; `k` a truth table.
-#[derive(Clone, Copy, Debug)]
-pub struct Form(pub &'static str, pub &'static str);

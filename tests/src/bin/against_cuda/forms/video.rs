@@ -1,6 +1,6 @@
 //! Video instructions, and others on parts of words.
 
-use super::Form;
+use super::form::Form;
 
 /// SIMD video instructions, the saturating signed ones more often.
 pub const SIMD: &[Form] = &[

@@ -1,6 +1,6 @@
 //! Kernels that are also launch cases, with results that are known without CUDA.
 
-use super::{Workload, linear};
+use super::workload::{Workload, linear};
 
 macro_rules! ptx {
     ($name:literal) => {

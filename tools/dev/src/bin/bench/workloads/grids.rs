@@ -1,6 +1,6 @@
 //! Images, grids and transforms.
 
-use super::{Kernel, Workload, kernel, linear, planar};
+use super::workload::{Workload, kernel, linear, planar};
 
 pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };

@@ -1,7 +1,7 @@
 //! Launches that come as close as possible to the chip's limits.
 
 use super::work::{Unit, Work};
-use super::{Kernel, Workload, kernel, linear};
+use super::workload::{Kernel, Workload, kernel, linear};
 
 /// Operations of a thread in each round: eight chains of sixteen steps.
 const STEPS: u64 = 8 * 16;

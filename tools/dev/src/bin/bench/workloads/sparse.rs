@@ -1,6 +1,6 @@
 //! Sorting, graphs and sparse matrices.
 
-use super::{Kernel, Workload, kernel, linear};
+use super::workload::{Workload, kernel, linear};
 
 pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };

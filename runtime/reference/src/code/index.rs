@@ -1,0 +1,7 @@
+//! What instructions name registers and each other by.
+
+/// A register of an invocation.
+pub type Slot = u32;
+
+/// The index of an instruction in [`Code::insts`](super::Code::insts).
+pub type Pc = u32;

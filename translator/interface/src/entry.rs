@@ -1,0 +1,187 @@
+//! A kernel and how it is launched.
+
+use std::collections::BTreeSet;
+
+use ptx2spv_target::{Cluster, Feature, Packing, Scratch};
+use serde::{Deserialize, Serialize};
+
+use crate::{push_constant, workspace};
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its PTX name, which is also the SPIR-V entry point's name.
+    pub name: String,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Size of the parameter block in bytes.
+    pub params_size: u32,
+    /// Where the parameter block goes.
+    pub params_location: ParamLocation,
+    /// Bytes of push constants that the entry reads (a multiple of 4).
+    pub push_constant_size: u32,
+    /// Shared memory.
+    pub shared: Shared,
+    /// What the kernel demands of its block size.
+    pub block: BlockSize,
+    /// The number of its PTX module's `.target sm_NN`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<u32>,
+    /// How it names itself in reports: its position among the kernels of the PTX module, from 0, and from bit 24 on what tells
+    /// versions for blocks of different sizes  from each other.
+    #[serde(default)]
+    pub number: u32,
+    /// From where it may report something to the host ([`Interface::status`](crate::Interface::status)); empty if it never does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<SourceLocation>,
+    /// Whether it may print something.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prints: bool,
+    /// Whether it may launch kernels: see [`launches`](crate::launches).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub launches: bool,
+    /// Whether its blocks may wait for each other: such a grid is no longer sure to end if it is split into several dispatches.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+    /// What it takes besides, if it is translated for cooperative launches: its blocks may wait for each other then, however many
+    /// they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cooperative: Option<Cooperative>,
+    /// What it takes besides, if its threads wait for what they launch and it is translated for ordinary launches: see [`launches`](crate::launches).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for_launches: Option<Cooperative>,
+    /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
+    /// The blocks that share a workgroup, for a kernel whose clusters have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
+    /// Local and shared memory for which the launch has to provide device memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<Scratch>,
+    /// Where the push constants have the address of the table of live [`allocations`](crate::allocations), if the kernel checks its accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocations: Option<u32>,
+    /// Device features that this kernel needs.
+    pub features: BTreeSet<Feature>,
+}
+
+impl Entry {
+    /// The workspace of its launches, if they have one.
+    pub fn workspace(&self) -> Option<Cooperative> {
+        self.cooperative.or(self.waits_for_launches)
+    }
+}
+
+/// One kernel parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    /// PTX name.
+    pub name: String,
+    /// PTX scalar type without its dot, such as `u64`; for arrays and structs by value the element's.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Offset within the parameter block in bytes.
+    pub offset: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Whether PTX declares it as an array (a struct by value).
+    pub array: bool,
+    /// Whether PTX declares it as a pointer (`.ptr`), or the kernel is seen to compute addresses that it accesses from it.
+    pub pointer: bool,
+}
+
+/// Where a kernel's parameter block goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParamLocation {
+    /// Into the push constants from [`push_constant::PARAMS`].
+    PushConstant,
+    /// Into a buffer aligned to 16 bytes, whose address stands at [`push_constant::PARAMS_ADDRESS`].
+    Buffer,
+}
+
+impl ParamLocation {
+    /// Where the push constants have the address of scratch memory, for a kernel whose parameter block goes there.
+    pub fn scratch_address(self) -> u32 {
+        match self {
+            ParamLocation::PushConstant => push_constant::PARAMS_ADDRESS,
+            ParamLocation::Buffer => push_constant::PARAMS,
+        }
+    }
+
+    /// Where the push constants have the address of the table of live [`allocations`](crate::allocations), for a kernel whose parameter block goes there
+    /// and that checks its accesses.
+    pub fn allocations_address(self, params_size: u32) -> u32 {
+        match self {
+            ParamLocation::PushConstant => push_constant::PARAMS.saturating_add(params_size).next_multiple_of(8),
+            ParamLocation::Buffer => push_constant::ALLOCATIONS_ADDRESS,
+        }
+    }
+}
+
+/// A kernel's use of shared memory. Dynamic shared memory begins at `static_bytes` rounded up to 16.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    /// Bytes that each block declares, the translator's own included where [`Entry::cluster`] doesn't say them.
+    pub static_bytes: u32,
+    /// How many of them are the translator's own: for barriers, fences and the like.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub own_bytes: u32,
+    /// Whether the kernel refers to dynamic (`.extern .shared`) memory.
+    pub dynamic: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(bytes: &u32) -> bool {
+    *bytes == 0
+}
+
+/// What a kernel demands of its block size.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockSize {
+    /// `.reqntid`: exactly this.
+    pub required: Option<[u32; 3]>,
+    /// `.maxntid`: at most as many threads as the product.
+    pub max: Option<[u32; 3]>,
+    /// The threads, rounded up to whole warps of 32, must be a multiple of this: the kernel's barriers wait for so many.
+    #[serde(default)]
+    pub threads: Option<u32>,
+}
+
+/// What a kernel needs that is translated for cooperative launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cooperative {
+    /// Words that each thread of the workgroup saves in the [`workspace`] when that is suspended, if it can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_words: Option<u32>,
+}
+
+impl Cooperative {
+    /// Size of the [`workspace`] in bytes, for so many workgroups of so many threads and bytes of shared memory.
+    pub fn workspace_bytes(self, workgroups: u64, threads: u64, shared_bytes: u64) -> u64 {
+        let block = |words: u32| {
+            let threads = threads.saturating_mul(4 * u64::from(words));
+            threads.saturating_add(shared_bytes).saturating_add(workspace::BLOCK_HEADER)
+        };
+        workgroups.saturating_mul(self.saved_words.map_or(0, block)).saturating_add(workspace::BLOCKS)
+    }
+}
+
+/// A place from which a kernel may report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceLocation {
+    /// Line of the PTX text, from 1; 0 for the kernel as a whole.
+    pub line: u32,
+    /// The module that the line is counted in, where several were linked or the kernel checks its accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// The PTX function that it stands in, if that isn't the kernel itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// What `.loc` says of it: file and line, such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}

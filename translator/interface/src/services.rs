@@ -1,0 +1,79 @@
+//! What kernels share beside their variables: where they report, count, print, allocate and launch.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{heap, launches, output};
+
+/// A record in the variables' allocation where kernels report what went wrong, for the host to look at when they have
+/// finished: [`Status::WORDS`] words of 32 bits. The first report stays until the host clears them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Offset in the variables' allocation in bytes, a multiple of 4.
+    pub offset: u64,
+}
+
+impl Status {
+    /// Nothing went wrong: what the first word holds where it holds no [`ptx2spv_target::Fault::code`]. The initial value.
+    pub const FINE: u32 = 0;
+    /// Words of the record.
+    pub const WORDS: u32 = 16;
+    /// Size of the record in bytes.
+    pub const SIZE: u64 = 4 * Self::WORDS as u64;
+    /// The word with the kernel's [`Entry::number`](crate::Entry::number).
+    pub const KERNEL: u32 = 1;
+    /// The word with the place's index into [`Entry::reports`](crate::Entry::reports).
+    pub const PLACE: u32 = 2;
+    /// The first word of what the fault has to say besides ([`ptx2spv_target::Fault::Assertion`]).
+    pub const DETAILS: u32 = 3;
+}
+
+/// A place in the variables' allocation where kernels count how often warps have executed `pmevent`, for each event:
+/// [`Counters::COUNT`] words of 64 bits, which begin as zeros. They grow until the host clears them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Offset in the variables' allocation in bytes, a multiple of 8.
+    pub offset: u64,
+}
+
+impl Counters {
+    /// How many events there are. CUDA keeps those from 8 on for itself.
+    pub const COUNT: u32 = 16;
+    /// Size of the counters in bytes.
+    pub const SIZE: u64 = 8 * Self::COUNT as u64;
+}
+
+/// A part of the variables' allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryRegion {
+    /// Offset in the variables' allocation in bytes, a multiple of 16.
+    pub offset: u64,
+    /// Size in bytes, a multiple of 16.
+    pub size: u64,
+}
+
+/// How much device memory kernels have for what they print, allocate and launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceSizes {
+    /// Bytes of the region that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
+    pub heap: u64,
+    /// Bytes of the region that `printf` writes to: rounded up to a multiple of 16, 1 KiB to [`output::MAX_BYTES`].
+    pub output: u64,
+    /// How many launches the kernel of one grid can ask for: 1 to [`launches::MAX_CAPACITY`].
+    pub launches: u32,
+}
+
+impl Default for ServiceSizes {
+    fn default() -> Self {
+        Self { heap: heap::BYTES, output: output::BYTES, launches: launches::CAPACITY }
+    }
+}
+
+impl ServiceSizes {
+    /// The sizes that there can be, for those asked for.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let output = self.output.clamp(1 << 10, output::MAX_BYTES).next_multiple_of(16);
+        let launches = self.launches.clamp(1, launches::MAX_CAPACITY);
+        Self { heap: heap::region_bytes(self.heap), output, launches }
+    }
+}

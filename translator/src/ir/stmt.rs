@@ -1,0 +1,135 @@
+//! Statements, and walks over them.
+
+use super::memory::{Access, Atomic, Ordered, Scope};
+use super::op::Op;
+use super::types::{Value, Var};
+use super::warp::{SubgroupOp, Warp};
+use crate::diagnostic::Span;
+use crate::target::Fault;
+
+/// A list of statements.
+pub type Block = Vec<Stmt>;
+
+/// Statements of a list and those nested in it, without marks.
+pub fn size(block: &Block) -> usize {
+    let stmts = block.iter().map(|stmt| match stmt {
+        Stmt::At(_) => 0,
+        Stmt::If { then, otherwise, .. } => 1 + size(then) + size(otherwise),
+        Stmt::Loop(body) => 1 + size(body),
+        _ => 1,
+    });
+    stmts.sum()
+}
+
+/// Whether a loop with this body is one over all lanes of a warp, by the variables that count in such loops: if its last
+/// statement, which alone leaves it, stands after the counting.
+pub fn is_lane_loop(body: &[Stmt], lane_numbers: &[Var]) -> bool {
+    let Some((Stmt::If { .. }, rest)) = body.split_last() else { return false };
+    let last = rest.iter().rfind(|stmt| !matches!(stmt, Stmt::At(_) | Stmt::Let(..)));
+    matches!(last, Some(Stmt::Set(var, _)) if lane_numbers.contains(var))
+}
+
+/// How deep lists are nested in a list.
+pub fn depth(block: &Block) -> usize {
+    let mut deepest = 0;
+    let mut todo = vec![(block, 0)];
+    while let Some((block, depth)) = todo.pop() {
+        deepest = deepest.max(depth);
+        for stmt in block {
+            match stmt {
+                Stmt::If { then, otherwise, .. } => todo.extend([(then, depth + 1), (otherwise, depth + 1)]),
+                Stmt::Loop(body) => todo.push((body, depth + 1)),
+                _ => {}
+            }
+        }
+    }
+    deepest
+}
+
+/// Calls `visit` with the statements of a list and of those nested in it, list by list.
+pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
+    let mut lists = vec![block];
+    while let Some(block) = lists.pop() {
+        for stmt in block {
+            visit(stmt);
+            match stmt {
+                Stmt::If { then, otherwise, .. } => lists.extend([then, otherwise]),
+                Stmt::Loop(body) => lists.push(body),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// The following statements come from this PTX instruction: those of the same list up to its next mark, and those of
+    /// lists nested there up to theirs; or from none.
+    At(Option<Span>),
+    /// Defines a value.
+    Let(Value, Op),
+    /// Assigns a variable.
+    Set(Var, Value),
+    /// Reads memory.
+    Load {
+        /// One value per element: `I32` for elements of up to 4 bytes (narrow ones zero-extended), else `I64`.
+        results: Vec<Value>,
+        /// How.
+        access: Access,
+        /// Where: `I64` for [`Space::Global`](super::Space::Global) and [`Space::Generic`](super::Space::Generic),
+        /// [`Type::Pair`](super::Type::Pair) too for the former, a byte offset in `I32`
+        /// for the others.
+        address: Value,
+    },
+    /// Writes memory.
+    Store {
+        /// One value per element, types as for [`Stmt::Load`]; the upper bits of narrow ones are ignored.
+        values: Vec<Value>,
+        /// How.
+        access: Access,
+        /// Where, as for [`Stmt::Load`].
+        address: Value,
+    },
+    /// Reads, changes and writes memory as one step.
+    Atomic(Atomic),
+    /// An operation between the threads of a warp; `crate::warp` replaces it.
+    Warp(Warp),
+    /// An operation of a subgroup, and what it gives.
+    Subgroup(Vec<Value>, SubgroupOp),
+    /// All threads of the workgroup wait for each other and see each other's earlier writes to this memory. Stands in control flow
+    /// that is uniform over the workgroup.
+    Barrier(Ordered),
+    /// Tells the host that the launch has failed, why, and that it was at the last mark; then the thread goes on. Of
+    /// several reports the first one stays. The values are the fault's details, `I32` words as [`Fault`] has them.
+    Report(Fault, Vec<Value>),
+    /// Marks for the reference device's checks that this thread of the workgroup stops at the barrier instruction of the last
+    /// mark, which all threads of its warp must execute together; nothing to other devices. The number, an `I32`, counts threads
+    /// so that those of a warp differ in the lowest five bits.
+    Arrive(Value),
+    /// Orders this thread's earlier memory accesses against later ones, as seen from a scope.
+    Fence(Scope),
+    /// Runs one of two lists.
+    If {
+        /// A `Bool`.
+        condition: Value,
+        /// If true.
+        then: Block,
+        /// If false.
+        otherwise: Block,
+    },
+    /// Runs the list again and again until a [`Stmt::Break`].
+    Loop(Block),
+    /// Leaves the innermost loop; the last statement of its list.
+    Break,
+    /// What a [`Helper`](super::Helper) gives; the last statement of its body, and nowhere else.
+    Return(Value),
+}
+
+/// The last mark of a list: which instruction what stands after it comes from, if any.
+pub fn last_mark(block: &[Stmt]) -> Option<Option<Span>> {
+    block.iter().rev().find_map(|stmt| match stmt {
+        Stmt::At(at) => Some(*at),
+        _ => None,
+    })
+}
