@@ -20,7 +20,7 @@ use super::graph::{BasicBlock, BlockId, Cfg, End};
 use super::joins::Joins;
 use super::stop::{Barrier, Kind, Stop};
 use crate::index::{Index, IndexVec};
-use crate::ir::{Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Warp, WarpOp};
+use crate::ir::{Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Varies, Warp, WarpOp};
 
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
@@ -69,7 +69,7 @@ pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) 
     analysis.run(cfg, &all);
     let parts = |block: &BasicBlock| match block.end {
         End::Branch { condition, .. } => analysis.value(condition),
-        _ => false,
+        End::Exit | End::Goto(_) => false,
     };
     cfg.blocks.iter().map(parts).collect()
 }
@@ -316,19 +316,7 @@ impl<'s> Analysis<'s> {
                 arithmetic.any(|value| self.value(value))
             }
             Op::Call(_, operands) => operands.into_iter().flatten().any(|value| self.value(value)),
-            Op::Builtin(builtin) => {
-                !matches!(self.sources, Sources::Others(_))
-                    && matches!(
-                        builtin,
-                        Builtin::ThreadId(_)
-                            | Builtin::ThreadIndex
-                            | Builtin::ClusterRank
-                            | Builtin::InvocationIndex
-                            | Builtin::SubgroupId
-                            | Builtin::SubgroupLane
-                            | Builtin::Clock
-                    )
-            }
+            Op::Builtin(builtin) => !matches!(self.sources, Sources::Others(_)) && builtin.varies() != Varies::Nowhere,
         }
     }
 }

@@ -36,9 +36,9 @@ pub use memory::{
     Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, HalfFormat, HalfOp, MemoryOrder,
     Ordered, Scope, Space,
 };
-pub use op::{Arithmetic, Binary, Builtin, Compare, HELPER_PARAMETERS, Halves, Op, Root, Rounding, Unary};
+pub use op::{Arithmetic, Binary, Builtin, Compare, HELPER_PARAMETERS, Halves, Op, Root, Rounding, Unary, Varies};
 pub use semantics::mask;
-pub use stmt::{Block, Stmt, depth, for_each_stmt, is_lane_loop, last_mark, size};
+pub use stmt::{Block, Class, Participants, Stmt, depth, for_each_stmt, is_lane_loop, last_mark, size};
 pub use text::ParseError;
 pub use types::{Type, Value, Var};
 pub use vars::{VarSet, for_each_assigned, for_each_read};

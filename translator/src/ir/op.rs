@@ -36,6 +36,29 @@ pub enum Op {
     Call(u32, [Option<Value>; HELPER_PARAMETERS]),
 }
 
+impl Op {
+    /// Whether it gives some value and does no harm, whatever its operands: it may be computed where nobody uses the result.
+    pub fn is_speculatable(&self) -> bool {
+        match self {
+            Op::Binary(op, ..) => !op.traps(),
+            // Each time gives another value.
+            Op::Builtin(builtin) => builtin.varies() != Varies::InTime,
+            Op::Const(_)
+            | Op::Get(_)
+            | Op::Unary(..)
+            | Op::Compare(..)
+            | Op::Select(..)
+            | Op::Fma(..)
+            | Op::DotFma(..)
+            | Op::Rounded(..)
+            | Op::Flushed(..)
+            | Op::Half(..)
+            | Op::Pair(..)
+            | Op::Call(..) => true,
+        }
+    }
+}
+
 /// The most parameters of a [`Helper`](super::Helper).
 pub const HELPER_PARAMETERS: usize = 3;
 
@@ -255,6 +278,23 @@ pub enum Binary {
     OrNan,
 }
 
+impl Binary {
+    /// Whether operands that break its precondition may end the program, rather than give some value.
+    pub fn traps(self) -> bool {
+        use Binary::{
+            Add, And, DivUnsigned, Mul, MulHighSigned, MulHighUnsigned, Or, RemUnsigned, Sar, Shl, Shr, Sub, Xor,
+        };
+        use Binary::{DotMixed, DotSigned, DotUnsigned, MaxSigned, MaxUnsigned, MinSigned, MinUnsigned};
+        use Binary::{FAdd, FDiv, FDivApprox, FMax, FMin, FMul, FSub, OrNan};
+        match self {
+            DivUnsigned | RemUnsigned => true,
+            Add | Sub | Mul | MulHighUnsigned | MulHighSigned | And | Or | Xor | Shl | Shr | Sar => false,
+            DotSigned | DotUnsigned | DotMixed | MinUnsigned | MinSigned | MaxUnsigned | MaxSigned => false,
+            FAdd | FSub | FMul | FDiv | FDivApprox | FMin | FMax | OrNan => false,
+        }
+    }
+}
+
 /// Comparisons. Float ones are false if an operand is NaN, but for `FNotEqual`, which is then true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -304,4 +344,44 @@ pub enum Builtin {
     Clock,
     /// A parameter of a [`Helper`](super::Helper) by its number, in its body only.
     Parameter(u8),
+}
+
+/// Where a built-in has other values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Varies {
+    /// Nowhere in a workgroup.
+    Nowhere,
+    /// In other blocks of the cluster that shares the workgroup.
+    InBlocks,
+    /// In other subgroups.
+    InSubgroups,
+    /// In other invocations of the subgroup.
+    InInvocations,
+    /// In other threads, of which an invocation may have several.
+    InThreads,
+    /// At another time.
+    InTime,
+    /// In another call of the helper.
+    InCalls,
+}
+
+impl Builtin {
+    /// Where it has other values.
+    pub fn varies(self) -> Varies {
+        match self {
+            Builtin::ThreadId(_) | Builtin::ThreadIndex => Varies::InThreads,
+            Builtin::InvocationIndex | Builtin::SubgroupLane => Varies::InInvocations,
+            Builtin::SubgroupId => Varies::InSubgroups,
+            Builtin::ClusterRank => Varies::InBlocks,
+            Builtin::Clock => Varies::InTime,
+            Builtin::Parameter(_) => Varies::InCalls,
+            Builtin::BlockSize(_)
+            | Builtin::WorkgroupId(_)
+            | Builtin::WorkgroupCount(_)
+            | Builtin::Invocations
+            | Builtin::SharedBytes
+            | Builtin::DynamicSharedBytes
+            | Builtin::PushConstant(_) => Varies::Nowhere,
+        }
+    }
 }

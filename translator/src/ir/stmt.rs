@@ -12,13 +12,8 @@ pub type Block = Vec<Stmt>;
 
 /// Statements of a list and those nested in it, without marks.
 pub fn size(block: &Block) -> usize {
-    let stmts = block.iter().map(|stmt| match stmt {
-        Stmt::At(_) => 0,
-        Stmt::If { then, otherwise, .. } => 1 + size(then) + size(otherwise),
-        Stmt::Loop(body) => 1 + size(body),
-        _ => 1,
-    });
-    stmts.sum()
+    let stmts = block.iter().filter(|stmt| !matches!(stmt, Stmt::At(_)));
+    stmts.map(|stmt| 1 + stmt.lists().map(size).sum::<usize>()).sum()
 }
 
 /// Whether a loop with this body is one over all lanes of a warp, by the variables that count in such loops: if its last
@@ -35,13 +30,7 @@ pub fn depth(block: &Block) -> usize {
     let mut todo = vec![(block, 0)];
     while let Some((block, depth)) = todo.pop() {
         deepest = deepest.max(depth);
-        for stmt in block {
-            match stmt {
-                Stmt::If { then, otherwise, .. } => todo.extend([(then, depth + 1), (otherwise, depth + 1)]),
-                Stmt::Loop(body) => todo.push((body, depth + 1)),
-                _ => {}
-            }
-        }
+        todo.extend(block.iter().flat_map(Stmt::lists).map(|list| (list, depth + 1)));
     }
     deepest
 }
@@ -52,11 +41,7 @@ pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
     while let Some(block) = lists.pop() {
         for stmt in block {
             visit(stmt);
-            match stmt {
-                Stmt::If { then, otherwise, .. } => lists.extend([then, otherwise]),
-                Stmt::Loop(body) => lists.push(body),
-                _ => {}
-            }
+            lists.extend(stmt.lists());
         }
     }
 }
@@ -124,6 +109,84 @@ pub enum Stmt {
     Break,
     /// What a [`Helper`](super::Helper) gives; the last statement of its body, and nowhere else.
     Return(Value),
+}
+
+/// What kind of statement one is, for what need not know more of it. Analyses match all classes, so that a new statement is thought of
+/// in [`Stmt::class`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Class<'s> {
+    /// Is the thread's own affair: marks, values and variables.
+    Private,
+    /// Reads memory, writes it, or both.
+    Access(&'s Access),
+    /// Orders accesses, or tells the host or the reference device something; waits for nobody.
+    Signal,
+    /// Threads execute it together, or wait for each other.
+    Collective(Participants),
+    /// Runs one of two lists.
+    Branch([&'s Block; 2]),
+    /// Runs a list again and again.
+    Loop(&'s Block),
+    /// Leaves a loop.
+    Break,
+    /// Leaves the function.
+    Return,
+}
+
+/// The threads that execute a collective statement together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Participants {
+    /// Those of a warp.
+    Warp,
+    /// Those of a subgroup.
+    Subgroup,
+    /// Those of a workgroup.
+    Workgroup,
+}
+
+impl Stmt {
+    /// The statement's class.
+    pub fn class(&self) -> Class<'_> {
+        match self {
+            Stmt::At(_) | Stmt::Let(..) | Stmt::Set(..) => Class::Private,
+            Stmt::Load { access, .. } | Stmt::Store { access, .. } => Class::Access(access),
+            Stmt::Atomic(atomic) => Class::Access(&atomic.access),
+            Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => Class::Signal,
+            Stmt::Warp(_) => Class::Collective(Participants::Warp),
+            Stmt::Subgroup(..) => Class::Collective(Participants::Subgroup),
+            Stmt::Barrier(_) => Class::Collective(Participants::Workgroup),
+            Stmt::If { then, otherwise, .. } => Class::Branch([then, otherwise]),
+            Stmt::Loop(body) => Class::Loop(body),
+            Stmt::Break => Class::Break,
+            Stmt::Return(_) => Class::Return,
+        }
+    }
+
+    /// The lists that it runs.
+    pub fn lists(&self) -> impl Iterator<Item = &Block> {
+        let lists = match self.class() {
+            Class::Branch([then, otherwise]) => [Some(then), Some(otherwise)],
+            Class::Loop(body) => [Some(body), None],
+            Class::Private | Class::Access(_) | Class::Signal | Class::Collective(_) | Class::Break | Class::Return => {
+                [None, None]
+            }
+        };
+        lists.into_iter().flatten()
+    }
+
+    /// The memory that it accesses.
+    pub fn access(&self) -> Option<&Access> {
+        match self.class() {
+            Class::Access(access) => Some(access),
+            Class::Private
+            | Class::Signal
+            | Class::Collective(_)
+            | Class::Branch(_)
+            | Class::Loop(_)
+            | Class::Break
+            | Class::Return => None,
+        }
+    }
 }
 
 /// The last mark of a list: which instruction what stands after it comes from, if any.

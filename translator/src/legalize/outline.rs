@@ -204,13 +204,15 @@ impl Candidates {
         for body in function.helpers.iter().map(|helper| &helper.function).chain([function]) {
             let constants = body.constants();
             let short = floors_of_clamped(body, facts, &constants);
-            for_each_stmt(&body.body, |stmt| match stmt {
-                Stmt::Let(value, op) if may_be_long(body, *value, op) && !short.contains(op) => {
+            for_each_stmt(&body.body, |stmt| {
+                if let Stmt::Let(value, op) = stmt
+                    && may_be_long(body, *value, op)
+                    && !short.contains(op)
+                {
                     let (shape, _) = Shape::of(body, *value, *op, &constants);
                     *candidates.often.entry(shape.general()).or_default() += 1;
                     *candidates.counts.entry(shape).or_default() += 1;
                 }
-                _ => {}
             });
         }
         candidates
@@ -230,13 +232,13 @@ fn floors_of_clamped(function: &Function, facts: &Facts, constants: &Constants) 
         }
     });
     let constant = |value: Value| constants.at(value).copied().flatten();
-    for_each_stmt(&function.body, |stmt| match stmt {
-        Stmt::Let(_, op @ Op::Rounded(Rounding::Down, Arithmetic::Fma(x, y, z)))
-            if saturated.contains(x) && is_floor_of_clamped(constant(*y), constant(*z)) =>
+    for_each_stmt(&function.body, |stmt| {
+        if let Stmt::Let(_, op @ Op::Rounded(Rounding::Down, Arithmetic::Fma(x, y, z))) = stmt
+            && saturated.contains(x)
+            && is_floor_of_clamped(constant(*y), constant(*z))
         {
             short.insert(*op);
         }
-        _ => {}
     });
     short
 }
@@ -257,6 +259,7 @@ fn is_candidate(function: &Function, is_fma_fused: bool, result: Value, op: &Op)
         Op::Binary(..) => float || wide,
         // A run of several tests its operands at once.
         Op::Fma(..) if function.type_of(result) == Type::F32 => !is_fma_fused,
-        _ => float,
+        Op::Unary(..) | Op::Compare(..) | Op::Fma(..) | Op::DotFma(..) => float,
+        Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) => float,
     }
 }

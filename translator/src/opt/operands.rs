@@ -69,6 +69,16 @@ pub fn for_each_result(stmt: &Stmt, mut visit: impl FnMut(Value)) {
         Stmt::Load { results, .. } => results.iter().copied().for_each(visit),
         Stmt::Atomic(atomic) => atomic.result.into_iter().for_each(visit),
         Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => results.iter().copied().for_each(visit),
-        _ => {}
+        Stmt::At(_)
+        | Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::Barrier(_)
+        | Stmt::Report(..)
+        | Stmt::Arrive(_)
+        | Stmt::Fence(_)
+        | Stmt::If { .. }
+        | Stmt::Loop(_)
+        | Stmt::Break
+        | Stmt::Return(_) => {}
     }
 }

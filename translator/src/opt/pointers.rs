@@ -82,7 +82,18 @@ impl Origins {
             Op::Binary(Binary::Add, a, b) | Op::Select(_, a, b) => of(a).join(of(b)),
             // What is subtracted is a number, and what is masked stays near.
             Op::Binary(Binary::Sub | Binary::And, a, _) => of(a),
-            _ => Origin::Number,
+            Op::Const(_)
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Compare(..)
+            | Op::Fma(..)
+            | Op::DotFma(..)
+            | Op::Rounded(..)
+            | Op::Flushed(..)
+            | Op::Half(..)
+            | Op::Pair(..)
+            | Op::Builtin(_)
+            | Op::Call(..) => Origin::Number,
         }
     }
 }

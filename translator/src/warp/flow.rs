@@ -5,7 +5,7 @@
 
 use super::collective::{has_warp, is_collective, may_break};
 use super::pack::{Lane, Old, Pack, Slot};
-use crate::ir::{Binary, Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
+use crate::ir::{Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
 
 /// The threads for which statements are executed.
 pub(super) enum Flow {
@@ -72,7 +72,19 @@ impl Pack<'_> {
             Stmt::Let(value, _) => self.uniform.value(*value),
             Stmt::Set(var, _) => self.uniform.var(*var),
             Stmt::Load { results, .. } => results.iter().all(|result| self.uniform.value(*result)),
-            _ => false,
+            Stmt::At(_)
+            | Stmt::Store { .. }
+            | Stmt::Atomic(_)
+            | Stmt::Warp(_)
+            | Stmt::Subgroup(..)
+            | Stmt::Barrier(_)
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_)
+            | Stmt::If { .. }
+            | Stmt::Loop(_)
+            | Stmt::Break
+            | Stmt::Return(_) => false,
         }
     }
 
@@ -97,7 +109,7 @@ impl Pack<'_> {
     /// Whether an operation can be done at once for all lanes, whether or not they take part. `settled`: all
     /// assignments before the operation are done.
     fn is_ready(&self, op: &Op, settled: bool) -> bool {
-        if !is_total(op) || matches!(op, Op::Get(_)) && !settled {
+        if !op.is_speculatable() || matches!(op, Op::Get(_)) && !settled {
             return false;
         }
         let mut ready = true;
@@ -141,7 +153,21 @@ impl Pack<'_> {
                 let index = positions.index_at(&mut self.b, lane);
                 positions.extent.tid(&mut self.b, index).get(usize::from(*dimension)).copied()
             }
-            _ => None,
+            (
+                Builtin::BlockSize(_)
+                | Builtin::WorkgroupId(_)
+                | Builtin::WorkgroupCount(_)
+                | Builtin::Invocations
+                | Builtin::InvocationIndex
+                | Builtin::SubgroupId
+                | Builtin::SubgroupLane
+                | Builtin::SharedBytes
+                | Builtin::DynamicSharedBytes
+                | Builtin::PushConstant(_)
+                | Builtin::Clock
+                | Builtin::Parameter(_),
+                _,
+            ) => None,
         }
     }
 
@@ -208,7 +234,18 @@ impl Pack<'_> {
                 }
                 Loop::None | Loop::Together => self.b.break_(),
             },
-            other => self.b.push(other.clone()),
+            Stmt::Barrier(_) | Stmt::Subgroup(..) => self.b.push(stmt.clone()),
+            // Threads execute these each for themselves.
+            Stmt::At(_)
+            | Stmt::Let(..)
+            | Stmt::Set(..)
+            | Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::Atomic(_)
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_)
+            | Stmt::Return(_) => self.b.push(stmt.clone()),
         }
     }
 
@@ -319,9 +356,4 @@ impl Pack<'_> {
             }
         }
     }
-}
-
-/// Whether an operation is defined for any operands, so that it may run for threads that don't take part.
-pub(super) fn is_total(op: &Op) -> bool {
-    !matches!(op, Op::Binary(Binary::DivUnsigned | Binary::RemUnsigned, ..) | Op::Builtin(Builtin::Clock))
 }

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::flow::{Flow, is_total};
+use super::flow::Flow;
 use super::pack::{Lane, Old, Pack, Slot};
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
@@ -40,7 +40,7 @@ pub(super) fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
 fn is_harmless(block: &Block) -> bool {
     block.iter().all(|stmt| match stmt {
         Stmt::At(_) | Stmt::Set(..) => true,
-        Stmt::Let(_, op) => is_total(op),
+        Stmt::Let(_, op) => op.is_speculatable(),
         Stmt::If { then, otherwise, .. } => is_harmless(then) && is_harmless(otherwise),
         _ => false,
     })

@@ -8,7 +8,8 @@ use super::collective::{is_collective, may_break};
 use super::positions::ThreadOrder;
 use crate::index::IndexVec;
 use crate::ir::{
-    Binary, Block, Builtin, Constants, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp,
+    Binary, Block, Builtin, Constants, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Varies, Warp,
+    WarpOp,
 };
 use crate::target::Packing;
 
@@ -63,11 +64,10 @@ impl Uniform {
 
     /// Whether threads may leave a loop with this body at different times.
     pub(super) fn leaves_apart(&self, body: &Block) -> bool {
-        body.iter().any(|stmt| match stmt {
-            Stmt::If { condition, then, otherwise } if may_break(stmt) => {
-                !self.value(*condition) || self.leaves_apart(then) || self.leaves_apart(otherwise)
-            }
-            _ => false,
+        body.iter().filter(|stmt| may_break(stmt)).any(|stmt| {
+            // A break by itself is for all of them.
+            let Stmt::If { condition, then, otherwise } = stmt else { return false };
+            !self.value(*condition) || self.leaves_apart(then) || self.leaves_apart(otherwise)
         })
     }
 
@@ -150,23 +150,10 @@ impl Uniform {
                 if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.at_mut(value)) {
                     *found = true;
                 }
-                match builtin {
-                    Builtin::ThreadId(_)
-                    | Builtin::ThreadIndex
-                    | Builtin::InvocationIndex
-                    | Builtin::SubgroupLane
-                    | Builtin::Clock
-                    | Builtin::Parameter(_) => false,
+                match builtin.varies() {
                     // Each block has subgroups of its own.
-                    Builtin::ClusterRank
-                    | Builtin::BlockSize(_)
-                    | Builtin::WorkgroupId(_)
-                    | Builtin::WorkgroupCount(_)
-                    | Builtin::Invocations
-                    | Builtin::SubgroupId
-                    | Builtin::SharedBytes
-                    | Builtin::DynamicSharedBytes
-                    | Builtin::PushConstant(_) => true,
+                    Varies::Nowhere | Varies::InBlocks | Varies::InSubgroups => true,
+                    Varies::InInvocations | Varies::InThreads | Varies::InTime | Varies::InCalls => false,
                 }
             }
         };

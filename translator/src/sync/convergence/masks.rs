@@ -71,11 +71,20 @@ impl<'c> Definitions<'c> {
             Stmt::Warp(warp) => {
                 self.warps.extend(warp.results.iter().map(|result| (*result, (warp, place.0))));
             }
-            Stmt::If { then, otherwise, .. } => {
-                then.iter().chain(otherwise).for_each(|stmt| self.collect(stmt, place));
+            Stmt::If { .. } | Stmt::Loop(_) => {
+                stmt.lists().flatten().for_each(|stmt| self.collect(stmt, place));
             }
-            Stmt::Loop(body) => body.iter().for_each(|stmt| self.collect(stmt, place)),
-            _ => {}
+            // What memory holds may come from anywhere.
+            Stmt::Load { .. } | Stmt::Atomic(_) | Stmt::Subgroup(..) => {}
+            Stmt::At(_)
+            | Stmt::Set(..)
+            | Stmt::Store { .. }
+            | Stmt::Barrier(_)
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_)
+            | Stmt::Break
+            | Stmt::Return(_) => {}
         }
     }
 
@@ -159,7 +168,12 @@ impl<'c> Definitions<'c> {
                 let vote = match warp.op {
                     WarpOp::ActiveMask | WarpOp::MatchAny(_) | WarpOp::MatchAll(_) => None,
                     WarpOp::Ballot(predicate) => Some(self.decided_by(predicate)),
-                    _ => continue,
+                    WarpOp::Vote(..)
+                    | WarpOp::Shuffle { .. }
+                    | WarpOp::Reduce(..)
+                    | WarpOp::Elect
+                    | WarpOp::Gathered
+                    | WarpOp::Sync => continue,
                 };
                 sources.push(Source { warp, block: *block, vote });
             }
@@ -168,7 +182,20 @@ impl<'c> Definitions<'c> {
                 Some(Op::Unary(_, a)) => todo.push(*a),
                 Some(Op::Binary(_, a, b)) => todo.extend([*a, *b]),
                 Some(Op::Select(_, a, b)) => todo.extend([*a, *b]),
-                _ => {}
+                // No masks are made by these.
+                Some(
+                    Op::Const(_)
+                    | Op::Compare(..)
+                    | Op::Fma(..)
+                    | Op::DotFma(..)
+                    | Op::Rounded(..)
+                    | Op::Flushed(..)
+                    | Op::Half(..)
+                    | Op::Pair(..)
+                    | Op::Builtin(_)
+                    | Op::Call(..),
+                )
+                | None => {}
             }
         }
         sources
@@ -191,9 +218,10 @@ impl<'c> Definitions<'c> {
 /// case.
 fn last_assigned(stmts: &[Stmt], var: Var, found: &mut Vec<Value>) -> bool {
     stmts.iter().rev().any(|stmt| match stmt {
-        Stmt::Set(to, value) if *to == var => {
-            found.push(*value);
-            true
+        Stmt::Set(to, value) => {
+            let is_assigned = *to == var;
+            found.extend(is_assigned.then_some(*value));
+            is_assigned
         }
         Stmt::If { then, otherwise, .. } => {
             let then = last_assigned(then, var, found);
@@ -203,6 +231,18 @@ fn last_assigned(stmts: &[Stmt], var: Var, found: &mut Vec<Value>) -> bool {
             last_assigned(body, var, found);
             false
         }
-        _ => false,
+        Stmt::At(_)
+        | Stmt::Let(..)
+        | Stmt::Load { .. }
+        | Stmt::Store { .. }
+        | Stmt::Atomic(_)
+        | Stmt::Warp(_)
+        | Stmt::Subgroup(..)
+        | Stmt::Barrier(_)
+        | Stmt::Report(..)
+        | Stmt::Arrive(_)
+        | Stmt::Fence(_)
+        | Stmt::Break
+        | Stmt::Return(_) => false,
     })
 }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::facts::{Change, Loop};
 use crate::cfg::dependence::OnOthers;
-use crate::ir::{Atomic, AtomicOp, Binary, Builtin, Compare, MemoryOrder, Op, Space, Type, Unary, Value, Var};
+use crate::ir::{Atomic, AtomicOp, Binary, Builtin, Compare, MemoryOrder, Op, Space, Type, Unary, Value, Var, Varies};
 
 /// The most values between a branch's condition and what it is computed from.
 const DEPTH: u32 = 32;
@@ -180,13 +180,14 @@ impl<'l, 'c> Search<'l, 'c> {
         let Some(op) = self.of.kernel.values.get(&value) else { return false };
         match **op {
             Op::Const(_) => true,
-            Op::Builtin(builtin) => builtin != Builtin::Clock,
+            Op::Builtin(builtin) => builtin.varies() != Varies::InTime,
             Op::Get(var) if !self.of.assigned.contains_key(&var) => true,
             Op::Get(var) => self.assigned(var).is_some_and(|values| values.iter().all(|value| fixed(*value))),
             Op::Unary(_, a) => fixed(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => fixed(a) && fixed(b),
             Op::Select(a, b, c) => fixed(a) && fixed(b) && fixed(c),
-            _ => false,
+            // No limit is computed by these.
+            Op::Fma(..) | Op::DotFma(..) | Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) | Op::Call(..) => false,
         }
     }
 }

@@ -55,43 +55,50 @@ impl<'c> Loop<'c> {
                 self.atomics.extend(atomic.result.map(|result| (result, atomic)));
                 self.changes.push(Change::by(atomic));
             }
-            Stmt::Store { access, address, .. } if access.order != MemoryOrder::Weak => {
-                self.changes.push(Change::stored(access.space, *address));
+            Stmt::Store { access, address, .. } => {
+                let change = (access.order != MemoryOrder::Weak).then(|| Change::stored(access.space, *address));
+                self.changes.extend(change);
             }
             Stmt::Warp(Warp { results, op: WarpOp::Shuffle { value, .. }, .. }) => {
                 self.shuffled.extend(results.first().map(|result| (*result, *value)));
             }
-            _ => {}
+            Stmt::At(_)
+            | Stmt::Let(..)
+            | Stmt::Set(..)
+            | Stmt::Warp(_)
+            | Stmt::Subgroup(..)
+            | Stmt::Barrier(_)
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_)
+            | Stmt::If { .. }
+            | Stmt::Loop(_)
+            | Stmt::Break
+            | Stmt::Return(_) => {}
         }
     }
 
     /// Whether a statement learns what other threads have done.
     pub(super) fn learns(&self, stmt: &Stmt) -> bool {
+        let Some(access) = stmt.access() else { return false };
         match stmt {
-            Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
+            Stmt::Store { .. } => false,
             Stmt::Atomic(atomic) => !self.retries(atomic),
-            _ => false,
+            // Whatever else accesses memory reads it.
+            _ => access.order != MemoryOrder::Weak && access.space != Space::Local,
         }
     }
 
     /// Whether a statement learns from threads that may belong to other blocks, and takes no lock.
     pub(super) fn learns_of_blocks(&self, stmt: &Stmt) -> bool {
-        let space = match stmt {
-            Stmt::Load { access, .. } => access.space,
-            Stmt::Atomic(atomic) if !self.takes(atomic) => atomic.access.space,
-            _ => return false,
-        };
-        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
+        let takes = matches!(stmt, Stmt::Atomic(atomic) if self.takes(atomic));
+        !takes && self.learns_of_global(stmt)
     }
 
     /// Whether a statement learns of other threads through global memory.
     pub(super) fn learns_of_global(&self, stmt: &Stmt) -> bool {
-        let space = match stmt {
-            Stmt::Load { access, .. } => access.space,
-            Stmt::Atomic(atomic) => atomic.access.space,
-            _ => return false,
-        };
-        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
+        let in_global = |access: &Access| matches!(access.space, Space::Global | Space::Generic);
+        self.learns(stmt) && stmt.access().is_some_and(in_global)
     }
 
     /// Whether an atomic may take a lock: it replaces the value that it finds by another.
@@ -127,7 +134,9 @@ impl<'c> Loop<'c> {
                 Op::Unary(_, a) => todo.push(a),
                 Op::Binary(_, a, b) | Op::Compare(_, a, b) => todo.extend([a, b]),
                 Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => todo.extend([a, b, c]),
-                _ => {}
+                // What is compared and swapped isn't made by these.
+                Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) | Op::Pair(..) | Op::Call(..) => {}
+                Op::Const(_) | Op::Get(_) | Op::Builtin(_) => {}
             }
         }
         false
