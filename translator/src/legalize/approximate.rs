@@ -166,11 +166,11 @@ fn log2(b: &mut Builder<'_>, x: Value) -> Value {
     b.select(is_normal, result, special)
 }
 
-/// The sine as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in turns.
+/// The sine as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in revolutions.
 fn sine(b: &mut Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
     let sign = b.and_const(bits, SINGLE.sign());
-    let result = of_turns(b, x, 0);
+    let result = sine_of_magnitude(b, x, 0);
     let result = b.bits(result);
     let result = b.xor(result, sign);
     let result = b.bitcast(result, Type::F32);
@@ -179,7 +179,7 @@ fn sine(b: &mut Builder<'_>, x: Value) -> Value {
 
 /// The cosine, in the same way.
 fn cosine(b: &mut Builder<'_>, x: Value) -> Value {
-    let result = of_turns(b, x, 1);
+    let result = sine_of_magnitude(b, x, 1);
     unless_finite(b, x, result)
 }
 
@@ -191,11 +191,11 @@ fn unless_finite(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
     b.select(is_finite, result, nan)
 }
 
-/// Sine of `x`'s magnitude plus a number of quarter turns.
-fn of_turns(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
-    let turns = turns(b, x);
-    let whole = b.unary(Unary::Trunc, turns);
-    let part = b.fsub(turns, whole);
+/// Sine of `x`'s magnitude plus a number of quarter revolutions.
+fn sine_of_magnitude(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
+    let angle = revolutions(b, x);
+    let whole = b.unary(Unary::Trunc, angle);
+    let part = b.fsub(angle, whole);
     // For NaN and infinity the fraction is NaN; they go on as zero.
     let is_number = b.feq(part, part);
     let zero = b.f32(0.0);
@@ -225,26 +225,27 @@ fn of_turns(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
 }
 
 /// 1 / 2 pi as hardware has it, in halves of at most 12 bits.
-const TURN: [u32; 2] = [0x3e22_f000, 0x3818_3000];
+const RECIPROCAL_TWO_PI: [u32; 2] = [0x3e22_f000, 0x3818_3000];
 
-/// `x`'s magnitude in turns, rounded towards zero.
-fn turns(b: &mut Builder<'_>, x: Value) -> Value {
-    let [high_turn, low_turn] = TURN.map(f32::from_bits);
+/// `x`'s magnitude in revolutions, rounded towards zero.
+fn revolutions(b: &mut Builder<'_>, x: Value) -> Value {
+    let [high_factor, low_factor] = RECIPROCAL_TWO_PI.map(f32::from_bits);
     let magnitude = b.magnitude(x);
     let x = b.bitcast(magnitude, Type::F32);
-    let factor = b.f32(high_turn + low_turn);
+    let factor = b.f32(high_factor + low_factor);
     let product = b.fmul(x, factor);
     // The product's rounding error, exactly (Dekker): products of halves are exact. A subnormal error doesn't matter.
     let high = b.and_const(magnitude, 0x7fff_f000);
     let high = b.bitcast(high, Type::F32);
     let low = b.fsub(x, high);
-    let [high_turn, low_turn] = [high_turn, low_turn].map(|half| b.f32(half));
-    let rest = b.fmul(high, high_turn);
+    let [high_factor, low_factor] = [high_factor, low_factor].map(|half| b.f32(half));
+    let rest = b.fmul(high, high_factor);
     let rest = b.fsub(rest, product);
-    let rest = [(high, low_turn), (low, high_turn), (low, low_turn)].into_iter().fold(rest, |rest, (half, turn)| {
-        let part = b.fmul(half, turn);
-        b.fadd(rest, part)
-    });
+    let rest =
+        [(high, low_factor), (low, high_factor), (low, low_factor)].into_iter().fold(rest, |rest, (half, factor)| {
+            let part = b.fmul(half, factor);
+            b.fadd(rest, part)
+        });
     let zero = b.f32(0.0);
     let is_beyond = b.flt(rest, zero);
     let is_beyond = b.bool_to(Type::I32, is_beyond);

@@ -1,7 +1,7 @@
 //! Conversions between formats on bits.
 
 use super::formats::{BFLOAT, DOUBLE, Format, SINGLE};
-use super::rounding::{Overflow, overflowed, round_kept};
+use super::rounding::{Overflow, overflowed, round_truncated};
 use crate::ir::{Builder, Rounding, Type, Value};
 
 /// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN.
@@ -49,7 +49,7 @@ pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Ove
     let negative = b.is_nonzero(sign);
 
     let (kept, lost) = cut(b, from, to, magnitude);
-    let rounded = round_kept(b, rounding, negative, kept, lost);
+    let rounded = round_truncated(b, rounding, negative, kept, lost);
     let largest = b.constant_like(bits, to.largest());
     let is_beyond = b.ult(largest, rounded);
     let beyond = overflowed(b, to, rounding, overflow, negative, bits);
@@ -117,7 +117,7 @@ fn signed(b: &mut Builder<'_>, from: Format, to: Format, bits: Value, magnitude:
     b.select(is_nan, nan, result)
 }
 
-/// A finite magnitude in a narrower format, truncated towards zero, with the part lost in the form that [`round_kept`] takes. Magnitudes
+/// A finite magnitude in a narrower format, truncated towards zero, with the part lost in the form that [`round_truncated`] takes. Magnitudes
 /// beyond the format's exponents give bits above its infinity.
 fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, Value) {
     let dropped = from.precision - to.precision;

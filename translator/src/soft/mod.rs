@@ -18,5 +18,5 @@ pub use formats::{BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, SI
 pub use integers::from_integer;
 pub use parts::{Parts, leading, leading_zeros, round, round_normal, stick, unless_nan, width};
 pub use product::{product, product_sign, with_extremes};
-pub use rounding::{Overflow, increment, overflowed, overflows_to_infinity, round_kept};
+pub use rounding::{Overflow, increment, overflowed, overflows_to_infinity, round_truncated};
 pub use sum::{half, odd_sum, two_product, two_sum};

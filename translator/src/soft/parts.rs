@@ -3,7 +3,7 @@
 //! Everything is computed on integers of the format's width (or wider ones, where they are given), and everything is exact:
 //! nothing here relies on the device's float arithmetic. Exponents are biased and in `I32`.
 
-use super::rounding::{Overflow, overflowed, round_kept};
+use super::rounding::{Overflow, overflowed, round_truncated};
 use super::{Format, SINGLE};
 use crate::ir::{Builder, Rounding, Type, Value};
 
@@ -175,5 +175,5 @@ fn round_above(
     let exponent = if ty == Type::I64 { b.zero_extend(exponent) } else { exponent };
     let exponent = b.shl(exponent, format.precision - 1);
     let cut = b.add(exponent, kept);
-    round_kept(b, rounding, negative, cut, lost)
+    round_truncated(b, rounding, negative, cut, lost)
 }

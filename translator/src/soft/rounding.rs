@@ -14,27 +14,39 @@ pub enum Overflow {
 
 /// Rounds a truncated magnitude. `lost` is the part cut off, as a fraction of the last place: an integer of the same type whose top bit
 /// stands for one half. `negative` is the sign, a `Bool`.
-pub fn round_kept(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept: Value, lost: Value) -> Value {
-    match increment(b, rounding, negative, kept, lost) {
-        Some(increment) => b.add(kept, increment),
-        None => kept,
+pub fn round_truncated(
+    b: &mut Builder<'_>,
+    rounding: Rounding,
+    negative: Value,
+    magnitude: Value,
+    lost: Value,
+) -> Value {
+    match increment(b, rounding, negative, magnitude, lost) {
+        Some(increment) => b.add(magnitude, increment),
+        None => magnitude,
     }
 }
 
-/// What [`round_kept`] adds to a magnitude (or to its lower part): 0 or 1, or nothing in any case.
-pub fn increment(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept: Value, lost: Value) -> Option<Value> {
-    let ty = b.type_of(kept);
+/// What [`round_truncated`] adds to a magnitude (or to its lower part): 0 or 1, or nothing in any case.
+pub fn increment(
+    b: &mut Builder<'_>,
+    rounding: Rounding,
+    negative: Value,
+    magnitude: Value,
+    lost: Value,
+) -> Option<Value> {
+    let ty = b.type_of(magnitude);
     let increment = match rounding {
         Rounding::TowardZero => return None,
         Rounding::Odd => {
             let inexact = b.is_nonzero(lost);
             let inexact = b.bool_to(ty, inexact);
-            let even = b.not(kept);
+            let even = b.not(magnitude);
             return Some(b.and(inexact, even));
         }
         Rounding::NearestEven => {
             // A tie counts as more than half if the last place is odd.
-            let odd = b.and_const(kept, 1);
+            let odd = b.and_const(magnitude, 1);
             let lost = b.or(lost, odd);
             let half = b.constant(ty, crate::ir::mask(ty) / 2 + 1);
             b.ult(half, lost)

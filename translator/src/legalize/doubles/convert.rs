@@ -3,7 +3,7 @@
 use super::parts::{ABOVE, Double, PLACE, round_aligned};
 use super::words::{Pair, Words};
 use crate::ir::{Builder, Compare, Rounding, Type, Value};
-use crate::soft::{DOUBLE, Overflow, SINGLE, overflowed, round_kept};
+use crate::soft::{DOUBLE, Overflow, SINGLE, overflowed, round_truncated};
 
 /// An integer of either width, rounded to nearest.
 pub(super) fn from_integer(b: &mut Builder<'_>, is_signed: bool, integer: Value) -> Pair {
@@ -82,7 +82,7 @@ pub(super) fn narrow(b: &mut Builder<'_>, rounding: Rounding, x: Pair) -> Value 
     let dropped = SINGLE.bits - SINGLE.precision;
     let kept = b.shr(significand, dropped);
     let lost = b.shl(significand, 32 - dropped);
-    let kept = round_kept(b, rounding, negative, kept, lost);
+    let kept = round_truncated(b, rounding, negative, kept, lost);
     // The leading one adds one to the exponent, which may be too large for its place.
     let top = b.i32(SINGLE.top_exponent());
     let is_below = b.slt(exponent, top);

@@ -79,7 +79,7 @@ impl Halves {
                 b.push(Stmt::Return(pair));
                 Rewritten::Replaced
             }
-            Stmt::Let(_, op) => match self.short(b, *op) {
+            Stmt::Let(_, op) => match self.narrowed(b, *op) {
                 Some(value) => Rewritten::By(value),
                 None => Rewritten::Kept,
             },
@@ -151,7 +151,7 @@ impl Halves {
     }
 
     /// The replacement of an operation that takes an `I64` and gives another type.
-    fn short(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
+    fn narrowed(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
         match op {
             Op::Unary(Unary::Truncate, a) => Some(self.of(a).low),
             Op::Unary(Unary::Bitcast(Type::F64), a) => {
