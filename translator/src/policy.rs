@@ -55,12 +55,35 @@ pub struct Emission {
     pub convergence: Option<Feature>,
     /// Whether the size of subgroups has to be asked for.
     pub subgroup_choice: bool,
+    /// Whether modules have Vulkan's memory model, and not the older one of GLSL 4.50.
+    pub vulkan_memory_model: bool,
+    /// Whether that model has the device as a scope.
+    pub device_scope: bool,
+    /// Which clock is read.
+    pub clock: ClockScope,
+    /// Whether pointers are made of 64-bit integers, and not of two words.
+    pub long_pointers: bool,
+    /// Whether shared memory is declared as blocks, one for each type by which it is accessed.
+    pub shared_blocks: bool,
+    /// Whether there are such blocks of 8 bits.
+    pub shared_bytes: bool,
+    /// Whether there are such blocks of 16 bits.
+    pub shared_halves: bool,
     /// Whether subgroups have ballots.
     pub ballots: bool,
     /// Whether subgroups have shuffles.
     pub shuffles: bool,
     /// What has to be done for the driver's sake.
     pub workarounds: Quirks,
+}
+
+/// By whom a clock is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockScope {
+    /// The invocations of a subgroup.
+    Subgroup,
+    /// The whole device.
+    Device,
 }
 
 /// What float arithmetic is left to the device.
@@ -160,6 +183,14 @@ impl Emission {
             dot_fma: target.fuses_dot(),
             convergence: target.convergence(),
             subgroup_choice: target.subgroups.has_choice(),
+            vulkan_memory_model: target.has(Feature::VulkanMemoryModel),
+            device_scope: target.has(Feature::VulkanMemoryModelDeviceScope),
+            clock: if target.has(Feature::ShaderSubgroupClock) { ClockScope::Subgroup } else { ClockScope::Device },
+            long_pointers: target.has(Feature::ShaderInt64),
+            // The extension needs SPIR-V 1.4.
+            shared_blocks: target.has(Feature::WorkgroupMemoryExplicitLayout) && target.spirv >= Version(1, 4),
+            shared_bytes: target.has(Feature::WorkgroupMemoryExplicitLayout8BitAccess),
+            shared_halves: target.has(Feature::WorkgroupMemoryExplicitLayout16BitAccess),
             ballots: target.subgroups.ballot,
             shuffles: target.subgroups.shuffle,
             workarounds: target.quirks.clone(),

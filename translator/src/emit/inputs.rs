@@ -1,7 +1,7 @@
 //! What a kernel reads of its launch: built-in variables, push constants and specialization constants.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
+use rspirv::spirv::{BuiltIn, Decoration, Op, Scope, StorageClass, Word};
 
 use super::body::{Body, PushConstants};
 use super::module::{Global, Module};
@@ -9,6 +9,7 @@ use super::result::Result;
 use super::select::Input;
 use crate::interface::spec_id;
 use crate::ir::Type;
+use crate::policy::ClockScope;
 use crate::target::Feature;
 
 impl Module<'_> {
@@ -206,14 +207,12 @@ impl Body<'_, '_, '_> {
     }
 
     fn clock(&mut self, ty: Type) -> Result<Word> {
-        // Scope ids of SPIR-V: 3 is the subgroup, 1 the device.
-        let (feature, scope) = if self.module.device.has(Feature::ShaderSubgroupClock) {
-            (Feature::ShaderSubgroupClock, 3)
-        } else {
-            (Feature::ShaderDeviceClock, 1)
+        let (feature, scope) = match self.module.device.clock {
+            ClockScope::Subgroup => (Feature::ShaderSubgroupClock, Scope::Subgroup),
+            ClockScope::Device => (Feature::ShaderDeviceClock, Scope::Device),
         };
         self.module.need(feature, "reading the clock")?;
-        let scope = self.module.u32_constant(scope)?;
+        let scope = self.module.u32_constant(scope as u32)?;
         let ty = self.ty(ty)?;
         Ok(self.result(Op::ReadClockKHR, ty, vec![Operand::IdScope(scope)]))
     }

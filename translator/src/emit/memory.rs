@@ -80,11 +80,11 @@ impl Body<'_, '_, '_> {
                 return Ok(AccessForm::Words(self.shared_words()?));
             }
             (Space::Shared, Shape::Byte | Shape::Half) => {
-                let feature = match shape {
-                    Shape::Byte => Feature::WorkgroupMemoryExplicitLayout8BitAccess,
-                    _ => Feature::WorkgroupMemoryExplicitLayout16BitAccess,
+                let (has_blocks, feature) = match shape {
+                    Shape::Byte => (self.module.device.shared_bytes, Feature::WorkgroupMemoryExplicitLayout8BitAccess),
+                    _ => (self.module.device.shared_halves, Feature::WorkgroupMemoryExplicitLayout16BitAccess),
                 };
-                if !self.module.device.has(feature) {
+                if !has_blocks {
                     return Ok(AccessForm::Words(self.shared_words()?));
                 }
                 self.module.need(feature, "narrow shared memory access")?;
@@ -98,11 +98,7 @@ impl Body<'_, '_, '_> {
 
     /// Notes what a pointer to a narrow type needs where a bit cast makes it, because there are no 64-bit integers.
     fn need_casts(&mut self, narrow: Feature) -> Result<()> {
-        if self.module.device.has(Feature::ShaderInt64) {
-            Ok(())
-        } else {
-            self.module.need(narrow, "a pointer of two words")
-        }
+        if self.module.device.long_pointers { Ok(()) } else { self.module.need(narrow, "a pointer of two words") }
     }
 
     fn load_typed(&mut self, memory: TypedMemory, access: Access, address: Word) -> Result<Word> {

@@ -135,7 +135,7 @@ impl<'t> Module<'t> {
 
     /// Whether modules for the target have Vulkan's memory model, and not the older one of GLSL 4.50.
     pub(super) fn has_vulkan_memory_model(&self) -> bool {
-        self.device.has(Feature::VulkanMemoryModel)
+        self.device.vulkan_memory_model
     }
 
     pub(super) fn version(&self) -> Version {

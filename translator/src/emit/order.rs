@@ -75,9 +75,7 @@ impl Body<'_, '_, '_> {
         let scope = match scope {
             Scope::Cta => Spirv::Workgroup,
             Scope::Device | Scope::System if !self.module.has_vulkan_memory_model() => Spirv::Device,
-            Scope::Device | Scope::System if !self.module.device.has(Feature::VulkanMemoryModelDeviceScope) => {
-                Spirv::QueueFamily
-            }
+            Scope::Device | Scope::System if !self.module.device.device_scope => Spirv::QueueFamily,
             Scope::Device | Scope::System => {
                 self.module.need(Feature::VulkanMemoryModelDeviceScope, "memory order beyond the block")?;
                 Spirv::Device

@@ -221,7 +221,7 @@ impl Body<'_, '_, '_> {
     /// An address in global memory as a pointer to a type.
     fn global_pointer(&mut self, ty: Word, address: Word) -> Result<Word> {
         let pointer = self.module.global(Global::Pointer(StorageClass::PhysicalStorageBuffer, ty))?;
-        let op = if self.module.device.has(Feature::ShaderInt64) { Op::ConvertUToPtr } else { Op::Bitcast };
+        let op = if self.module.device.long_pointers { Op::ConvertUToPtr } else { Op::Bitcast };
         Ok(self.compute(op, pointer, &[address]))
     }
 

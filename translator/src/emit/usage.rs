@@ -2,7 +2,6 @@
 
 use super::module::Module;
 use crate::ir::{Access, Function, MemoryOrder, Space, Stmt, SubgroupOp};
-use crate::target::{Feature, Version};
 
 /// How a kernel's shared memory is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +15,7 @@ pub(super) enum SharedLayout {
 impl SharedLayout {
     /// The layout for a kernel on the module's target.
     pub(super) fn choose(module: &Module<'_>, function: &Function) -> SharedLayout {
-        // The extension needs SPIR-V 1.4.
-        if module.device.has(Feature::WorkgroupMemoryExplicitLayout) && module.version() >= Version(1, 4) {
+        if module.device.shared_blocks {
             SharedLayout::Blocks
         } else if has_long_shared_atomics(function) {
             SharedLayout::Words(64)
