@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use ptx2spv_translator::target::Facts;
 
-use super::instructions::{Fact, Width};
+use super::instruction::Width;
+use super::instructions::Fact;
 use super::operands::{double_corners, single_corners};
 
 /// An instruction with some operands known to the compiler.

@@ -10,6 +10,7 @@ mod cache;
 mod constants;
 mod findings;
 mod half;
+mod instruction;
 mod instructions;
 mod judge;
 mod operands;
@@ -27,7 +28,7 @@ use crate::info::DeviceInfo;
 use crate::kernel::Kernel;
 use crate::launch_config::LaunchConfig;
 use findings::{Attempt, stopped};
-use instructions::{Instruction, Width};
+use instruction::{Instruction, Width};
 
 /// Threads of a block: a size that every Vulkan device can run.
 const BLOCK: u32 = 128;

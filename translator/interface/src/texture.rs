@@ -22,6 +22,10 @@
 //! has a [`Level`] in a table; level 0 is the record's own as well. Where accesses of 4, 8 or 16 bytes touch memory, the
 //! base, pitch and slice are multiples of these: 16 suits all.
 
+mod codes;
+
+pub use codes::{AddressMode, Filter, Kind, Texel};
+
 /// Bytes of a [`Record`].
 pub const RECORD_BYTES: u64 = 128;
 /// Bytes of a [`Level`].
@@ -118,127 +122,6 @@ pub mod flag {
     pub const FORCE_UNNORMALIZED: u32 = 0x1_0000;
     /// Filters go on after the edges of a cube's faces.
     pub const SEAMLESS: u32 = 0x40;
-}
-
-macro_rules! codes {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        #[repr(u32)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant = $code,)*
-        }
-
-        impl $name {
-            /// Its number in a record.
-            pub const fn code(self) -> u32 {
-                self as u32
-            }
-
-            /// What a record's number stands for.
-            pub const fn from_code(code: u32) -> Option<Self> {
-                match code {
-                    $($code => Some(Self::$variant),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-codes! {
-    /// What memory a texture or surface is made of.
-    Kind {
-        /// None: an unbound reference.
-        #[default]
-        None = 0,
-        /// Linear memory of one dimension, where there are neither address modes nor filters.
-        Linear = 1,
-        /// Linear memory of two dimensions.
-        Pitched = 2,
-        /// An array of one dimension.
-        Array1d = 3,
-        /// An array of two dimensions.
-        Array2d = 4,
-        /// An array of three dimensions.
-        Array3d = 5,
-        /// Layers of one dimension.
-        Layered1d = 6,
-        /// Layers of two dimensions.
-        Layered2d = 7,
-        /// A cube.
-        Cube = 8,
-        /// Several cubes.
-        LayeredCube = 9,
-    }
-}
-
-codes! {
-    /// What becomes of coordinates out of range; CUDA's numbers.
-    AddressMode {
-        /// They repeat; normalised coordinates only.
-        #[default]
-        Wrap = 0,
-        /// The nearest texel.
-        Clamp = 1,
-        /// They repeat, every second time mirrored; normalised coordinates only.
-        Mirror = 2,
-        /// The border colour.
-        Border = 3,
-    }
-}
-
-codes! {
-    /// How a value comes from the texels around it; CUDA's numbers.
-    Filter {
-        /// The nearest texel.
-        #[default]
-        Point = 0,
-        /// Interpolation.
-        Linear = 1,
-    }
-}
-
-codes! {
-    /// What a fetch makes of a channel of a texel: how wide the channel is, and which 32 bits come of it.
-    Texel {
-        /// Unsigned integers of 8 bits.
-        #[default]
-        U8 = 0,
-        /// Signed integers of 8 bits.
-        S8 = 1,
-        /// Unsigned integers of 16 bits.
-        U16 = 2,
-        /// Signed integers of 16 bits.
-        S16 = 3,
-        /// Integers of 32 bits of either sign.
-        B32 = 4,
-        /// Floats of 16 bits, which become floats of 32 bits.
-        F16 = 5,
-        /// Floats of 32 bits.
-        F32 = 6,
-        /// Unsigned integers of 8 bits, which become floats from 0 to 1.
-        Unorm8 = 8,
-        /// Signed integers of 8 bits, which become floats from -1 to 1.
-        Snorm8 = 9,
-        /// Unsigned integers of 16 bits, which become floats from 0 to 1.
-        Unorm16 = 10,
-        /// Signed integers of 16 bits, which become floats from -1 to 1.
-        Snorm16 = 11,
-        /// As `Unorm8`; all channels but the fourth are sRGB.
-        Srgb8 = 12,
-    }
-}
-
-impl Texel {
-    /// Bytes of a channel.
-    pub const fn bytes(self) -> u32 {
-        match self {
-            Self::U8 | Self::S8 | Self::Unorm8 | Self::Snorm8 | Self::Srgb8 => 1,
-            Self::U16 | Self::S16 | Self::F16 | Self::Unorm16 | Self::Snorm16 => 2,
-            Self::B32 | Self::F32 => 4,
-        }
-    }
 }
 
 /// A texture, sampler or surface, as kernels find it in memory. Fields that a sampler or surface has no use for are zero.

@@ -7,14 +7,13 @@ use std::collections::BTreeSet;
 
 use rspirv::binary::Assemble;
 use rspirv::dr::{self, Operand};
-use rspirv::spirv::{
-    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass, Word,
-};
+use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionModel, MemoryModel, Op, StorageClass, Word};
 use rustc_hash::FxHashMap;
 
 use super::declared::{Launch, SharedMemory};
 use super::instruction::instruction;
 use super::lines::Lines;
+use super::requirements::{Requirements, requirements};
 use super::result::Result;
 use crate::diagnostic::{ErrorKind, Source};
 use crate::ir::HELPER_PARAMETERS;
@@ -173,8 +172,13 @@ impl<'t> Module<'t> {
         }
     }
 
+    /// Declares an execution mode.
+    pub(super) fn execution_mode(&mut self, mode: dr::Instruction) {
+        self.dr.execution_modes.push(mode);
+    }
+
     /// Declares an extension, unless the module's version has it built in since `core`.
-    fn extension(&mut self, name: &'static str, core: Option<Version>) {
+    pub(super) fn extension(&mut self, name: &'static str, core: Option<Version>) {
         if core.is_none_or(|core| self.version < core) && self.extensions.insert(name) {
             let name = Operand::LiteralString(name.into());
             self.dr.extensions.push(instruction(Op::Extension, 0, 0, vec![name]));
@@ -206,63 +210,9 @@ impl<'t> Module<'t> {
             return Err(ErrorKind::MissingFeature { feature, needed_for: needed_for.into() });
         }
         self.features |= bit;
-        let core = |major, minor| Some(Version(major, minor));
-        let (capability, extension) = match feature {
-            Feature::BufferDeviceAddress => (
-                Some(Capability::PhysicalStorageBufferAddresses),
-                Some(("SPV_KHR_physical_storage_buffer", core(1, 5))),
-            ),
-            Feature::VulkanMemoryModel => {
-                (Some(Capability::VulkanMemoryModel), Some(("SPV_KHR_vulkan_memory_model", core(1, 5))))
-            }
-            Feature::VulkanMemoryModelDeviceScope => (Some(Capability::VulkanMemoryModelDeviceScope), None),
-            Feature::ShaderInt64 => (Some(Capability::Int64), None),
-            Feature::ShaderInt16 => (Some(Capability::Int16), None),
-            Feature::ShaderInt8 => (Some(Capability::Int8), None),
-            Feature::ShaderFloat64 => (Some(Capability::Float64), None),
-            Feature::StorageBuffer8BitAccess => {
-                (Some(Capability::StorageBuffer8BitAccess), Some(("SPV_KHR_8bit_storage", core(1, 5))))
-            }
-            Feature::StorageBuffer16BitAccess => {
-                (Some(Capability::StorageBuffer16BitAccess), Some(("SPV_KHR_16bit_storage", core(1, 3))))
-            }
-            Feature::ShaderBufferInt64Atomics | Feature::ShaderSharedInt64Atomics => {
-                (Some(Capability::Int64Atomics), None)
-            }
-            Feature::ShaderBufferFloat32AtomicAdd | Feature::ShaderSharedFloat32AtomicAdd => {
-                (Some(Capability::AtomicFloat32AddEXT), Some(("SPV_EXT_shader_atomic_float_add", None)))
-            }
-            Feature::ShaderBufferFloat64AtomicAdd | Feature::ShaderSharedFloat64AtomicAdd => {
-                (Some(Capability::AtomicFloat64AddEXT), Some(("SPV_EXT_shader_atomic_float_add", None)))
-            }
-            Feature::WorkgroupMemoryExplicitLayout => (
-                Some(Capability::WorkgroupMemoryExplicitLayoutKHR),
-                Some(("SPV_KHR_workgroup_memory_explicit_layout", None)),
-            ),
-            Feature::WorkgroupMemoryExplicitLayout8BitAccess => {
-                (Some(Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR), None)
-            }
-            Feature::WorkgroupMemoryExplicitLayout16BitAccess => {
-                (Some(Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR), None)
-            }
-            Feature::ShaderFloatControls2 => {
-                (Some(Capability::FloatControls2), Some(("SPV_KHR_float_controls2", None)))
-            }
-            Feature::ShaderFloat16 => (Some(Capability::Float16), None),
-            Feature::ShaderIntegerDotProduct => {
-                self.capability(Capability::DotProductInput4x8BitPacked);
-                (Some(Capability::DotProduct), Some(("SPV_KHR_integer_dot_product", core(1, 6))))
-            }
-            Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
-                (Some(Capability::ShaderClockKHR), Some(("SPV_KHR_shader_clock", None)))
-            }
-            // What a launch or an execution mode asks for has no capability.
-            Feature::SubgroupSizeControl | Feature::ComputeFullSubgroups => (None, None),
-            Feature::ShaderMaximalReconvergence => (None, Some(("SPV_KHR_maximal_reconvergence", None))),
-            Feature::ShaderSubgroupUniformControlFlow => (None, Some(("SPV_KHR_subgroup_uniform_control_flow", None))),
-        };
-        if let Some(capability) = capability {
-            self.capability(capability);
+        let Requirements { capabilities, extension } = requirements(feature);
+        for capability in capabilities {
+            self.capability(*capability);
         }
         if let Some((name, core)) = extension {
             self.extension(name, core);
@@ -415,92 +365,6 @@ impl<'t> Module<'t> {
     /// Adds a function that a kernel calls.
     pub(super) fn helper(&mut self, function: &dr::Function) {
         function.assemble_into(&mut self.functions);
-    }
-
-    /// Declares that invocations of a subgroup come together again where the structure of control flow says so, where the target
-    /// can promise it. Others were seen to do it.
-    pub(super) fn reconvergence(&mut self, function: Word) -> Result<()> {
-        let Some(feature) = self.device.convergence else { return Ok(()) };
-        let mode = match feature {
-            Feature::ShaderMaximalReconvergence => ExecutionMode::MaximallyReconvergesKHR,
-            _ => ExecutionMode::SubgroupUniformControlFlowKHR,
-        };
-        self.need(feature, "operations of a warp")?;
-        let operands = vec![Operand::IdRef(function), Operand::ExecutionMode(mode)];
-        self.dr.execution_modes.push(instruction(Op::ExecutionMode, 0, 0, operands));
-        Ok(())
-    }
-
-    /// Keeps drivers from fusing a result with another operation. Fast-math modes forbid it by default.
-    pub(super) fn forbid_contraction(&mut self, id: Word) {
-        if !self.device.dot_fma {
-            self.decorate(id, Decoration::NoContraction, &[]);
-        }
-    }
-
-    /// Declares that floats of a width allow no fast math unless an instruction says otherwise. That preserves signed zeros,
-    /// infinities and NaNs too.
-    fn no_fast_math(&mut self, function: Word, width: u32) -> Result<()> {
-        self.need(Feature::ShaderFloatControls2, "fast-math modes")?;
-        let ty = self.global(Global::Float(width))?;
-        let word = self.u32()?;
-        let none = self.global(Global::Constant(word, 0))?;
-        let operands = vec![
-            Operand::IdRef(function),
-            Operand::ExecutionMode(ExecutionMode::FPFastMathDefault),
-            Operand::IdRef(ty),
-            Operand::IdRef(none),
-        ];
-        self.dr.execution_modes.push(instruction(Op::ExecutionModeId, 0, 0, operands));
-        Ok(())
-    }
-
-    /// Declares the float controls that the target has for floats of a width.
-    pub(super) fn float_controls(&mut self, function: Word, width: u32) -> Result<()> {
-        // A function still lists values of 64 bits whose operations were replaced; those of 16 bits are not among its values.
-        let used = feature_set(self.features);
-        if width == 64 && !used.contains(&Feature::ShaderFloat64)
-            || width == 16 && !used.contains(&Feature::ShaderFloat16)
-        {
-            return Ok(());
-        }
-        let by_modes = self.device.dot_fma;
-        if by_modes {
-            self.no_fast_math(function, width)?;
-        }
-        let controls = &self.device.float_controls;
-        let unadvertised = self.device.workarounds.denorm_preserve_unadvertised;
-        let [preserve, denormals, rounding] = match width {
-            64 => [
-                controls.signed_zero_inf_nan_preserve_float64,
-                controls.denorm_preserve_float64,
-                controls.rounding_mode_rte_float64,
-            ],
-            16 => [
-                controls.signed_zero_inf_nan_preserve_float16,
-                controls.denorm_preserve_float16,
-                controls.rounding_mode_rte_float16,
-            ],
-            _ => [
-                controls.signed_zero_inf_nan_preserve_float32,
-                controls.denorm_preserve_float32,
-                controls.rounding_mode_rte_float32,
-            ],
-        };
-        for (present, mode, capability) in [
-            (preserve && !by_modes, ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve),
-            (denormals || unadvertised && width != 16, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
-            (rounding, ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE),
-        ] {
-            if present {
-                self.capability(capability);
-                self.extension("SPV_KHR_float_controls", Some(Version(1, 4)));
-                let operands =
-                    vec![Operand::IdRef(function), Operand::ExecutionMode(mode), Operand::LiteralBit32(width)];
-                self.dr.execution_modes.push(instruction(Op::ExecutionMode, 0, 0, operands));
-            }
-        }
-        Ok(())
     }
 
     /// The words of the whole module.

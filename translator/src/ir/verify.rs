@@ -21,40 +21,12 @@
 //!   are gone), and no atomic works on 16-bit floats.
 //! * No report is left, and nobody asks for a block's place in its cluster.
 
-use std::fmt;
-
+use super::operand_types::{element, unary_types};
 use super::{
-    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Helper, MemoryOrder, Op, Space, Stmt,
-    SubgroupOp, Type, Unary, Value, Warp, WarpOp,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Helper, MemoryOrder, Op, Space, Stage,
+    Stmt, SubgroupOp, Type, Unary, Value, Warp, WarpOp,
 };
 use crate::index::IndexVec;
-
-/// How far a kernel has come. Each stage has the rules of those before it and its own: see the [module](self).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// A control-flow graph, as lowering makes it.
-    Graph,
-    /// A graph without stops.
-    Uniform,
-    /// A tree of statements.
-    Tree,
-    /// A tree without operations of a warp.
-    Mapped,
-    /// What emission takes.
-    Legal,
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Stage::Graph => "graph",
-            Stage::Uniform => "uniform",
-            Stage::Tree => "tree",
-            Stage::Mapped => "mapped",
-            Stage::Legal => "legal",
-        })
-    }
-}
 
 /// Returns the first broken rule of [`Stage::Tree`] in words.
 pub fn verify(function: &Function) -> Result<(), String> {
@@ -481,46 +453,4 @@ impl<'f> Checker<'f> {
         });
         result
     }
-}
-
-fn element(access: &Access) -> Type {
-    if access.bytes == 8 { Type::I64 } else { Type::I32 }
-}
-
-/// Operand and result type of a unary operation, given what they are.
-fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), String> {
-    use Type::*;
-    let integer = |ty| matches!(ty, I32 | I64);
-    let float = |ty| matches!(ty, F32 | F64);
-    let ok = match op {
-        Unary::Not => operand == result && !float(operand),
-        Unary::Neg => operand == result && integer(operand),
-        Unary::BitCount | Unary::BitReverse | Unary::FindHighBit => operand == I32 && result == I32,
-        Unary::ZeroExtend | Unary::SignExtend => operand == I32 && result == I64,
-        Unary::Truncate => operand == I64 && result == I32,
-        Unary::LowWord | Unary::HighWord => matches!(operand, F64 | Pair) && result == I32,
-        Unary::Bitcast(ty) => {
-            result == ty && matches!((operand, ty), (I32, F32) | (F32, I32) | (I64, F64) | (F64, I64))
-        }
-        Unary::SignedToFloat(ty) | Unary::UnsignedToFloat(ty) => result == ty && integer(operand) && float(ty),
-        Unary::FloatToSigned(ty) | Unary::FloatToUnsigned(ty) => result == ty && float(operand) && integer(ty),
-        Unary::SaturateToSigned | Unary::SaturateToUnsigned => operand == F32 && result == I32,
-        Unary::Widen => operand == F32 && result == F64,
-        Unary::Narrow => operand == F64 && result == F32,
-        Unary::Exp2Approx
-        | Unary::Exp2Flushed
-        | Unary::Log2Approx
-        | Unary::SinApprox
-        | Unary::CosApprox
-        | Unary::TanhApprox
-        | Unary::InverseSqrtApprox
-        | Unary::FNeg
-        | Unary::Saturate
-        | Unary::Clamp
-        | Unary::Root(_) => operand == F32 && result == F32,
-        Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil | Unary::Sqrt | Unary::SqrtApprox => {
-            operand == result && float(operand)
-        }
-    };
-    if ok { Ok((operand, result)) } else { Err(format!("{operand:?} to {result:?}")) }
 }

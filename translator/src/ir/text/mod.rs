@@ -25,6 +25,7 @@
 //! A mnemonic is a dotted word; [`names`](self::names) has the tables of its parts. What follows a `;` is a comment. Values that
 //! nothing defines have no text: reading gives them the type `i32`.
 
+mod line;
 mod mnemonic;
 mod names;
 mod parse;
@@ -32,7 +33,8 @@ mod print;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use line::Line;
+pub use line::ParseError;
 pub(crate) use mnemonic::{Mnemonic, Modifier, Named, Parts, modifiers};
-pub use parse::ParseError;
-pub(crate) use parse::{Line, Lines};
+pub(crate) use parse::Lines;
 pub(crate) use print::Printer;

@@ -7,6 +7,7 @@
 mod clock;
 mod defined;
 mod event;
+mod invocation;
 mod message;
 mod model;
 mod order;

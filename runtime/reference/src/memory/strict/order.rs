@@ -9,131 +9,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{Clock, Key, Time};
+use super::clock::Time;
 use super::event::{Event, How};
-use super::message::{Announced, CLASSES, Exchange, History, Message, Release, announce, classes, common};
+use super::invocation::{Fence, Invocation, Known, common_classes, take_up};
+use super::message::{Announced, Exchange, Message, Release, announce, classes, common};
 use super::model::{Agent, Location, Missing, Shape, Space};
 use crate::code::{Barrier, Pc, Scope, Semantics};
-
-/// An invocation's knowledge of the events in one storage class.
-#[derive(Clone, Debug, Default)]
-struct Knowledge {
-    history: History,
-    /// The writes that are visible to the invocation.
-    visible: Clock,
-}
-
-impl Knowledge {
-    fn make_visible(&mut self, scope: Scope) {
-        self.history.make_visible(scope);
-        if let Some(nearest) = self.history.available(scope).first() {
-            self.visible.join(nearest);
-        }
-    }
-}
-
-impl Knowledge {
-    /// Like [`AccessOrder::missing`], from the knowledge of the later access's invocation.
-    fn missing(&self, earlier: &Event, later: &Event, unordered: Missing) -> Option<Missing> {
-        if !self.history.before.knows(earlier.agent, Scope::Invocation, earlier.time) {
-            return Some(unordered);
-        }
-        if earlier.how.is_private() || later.how.is_private() {
-            return Some(Missing::NonPrivate);
-        }
-        // For read-modify-writes, the read is enough.
-        if earlier.how.reads() {
-            return None;
-        }
-        let knows = |clock: &Clock| clock.knows(earlier.agent, earlier.how.scope(), earlier.time);
-        if !self.history.available(Scope::Device).iter().any(knows) {
-            return Some(Missing::Availability);
-        }
-        if later.how.reads() && !knows(&self.visible) && !self.history.available(later.how.scope()).iter().any(knows) {
-            return Some(Missing::Visibility);
-        }
-        None
-    }
-}
-
-/// The storage classes whose synchronization orders both accesses.
-fn common_classes(a: &Event, b: &Event) -> impl Iterator<Item = usize> {
-    let (a, b) = (a.how, b.how);
-    (0..CLASSES).filter(move |class| a.concerns(*class) && b.concerns(*class))
-}
-
-type Known = [Knowledge; CLASSES];
-
-#[derive(Clone, Debug, Default)]
-struct Invocation {
-    /// Shared with the other invocations that left the same barrier, until it changes.
-    known: Arc<Known>,
-    /// For each class, the writes since the last release that made themselves available.
-    announced: [Announced; CLASSES],
-    /// Release barriers, which synchronize through later atomic writes.
-    fences: Vec<Fence>,
-    /// For each class, the messages found by atomic reads, for later acquire barriers.
-    pending: [Option<Arc<Message>>; CLASSES],
-}
-
-/// A release barrier of an invocation.
-#[derive(Clone, Debug)]
-struct Fence {
-    scope: Scope,
-    semantics: Semantics,
-    /// The invocation's knowledge at the barrier, including its own events.
-    known: Arc<Known>,
-}
-
-impl Fence {
-    /// Whether it includes everything that an older fence passes on.
-    fn supersedes(&self, older: &Self) -> bool {
-        let (own, older_semantics) = (self.semantics, older.semantics);
-        older.scope <= self.scope && own.device >= older_semantics.device && own.workgroup >= older_semantics.workgroup
-    }
-
-    fn message(&self, from: Agent, scope: Scope) -> Arc<Message> {
-        let mut history = [None, None];
-        for class in classes(self.semantics) {
-            history[class] = Some(self.known[class].history.clone());
-        }
-        Message::new(Release { scope: self.scope.min(scope), from, spread: Scope::Invocation, history })
-    }
-}
-
-impl Invocation {
-    /// Adds the invocation's own events until now to its knowledge.
-    fn publish(&mut self, agent: Agent, now: Time, scope: Scope, semantics: Semantics) {
-        let known = Arc::make_mut(&mut self.known);
-        for class in classes(semantics) {
-            let own = &mut known[class].history;
-            own.add(Key::agent(agent), now);
-            let announced = std::mem::take(&mut self.announced[class]);
-            own.announce(agent, &announced, semantics.available.then_some(scope));
-            if semantics.available {
-                own.make_available(Key::agent(agent), now, scope);
-            }
-        }
-    }
-
-    /// Adds a release barrier, which passes on the current knowledge.
-    fn add_fence(&mut self, scope: Scope, semantics: Semantics) {
-        let fence = Fence { scope, semantics, known: self.known.clone() };
-        self.fences.retain(|older| !fence.supersedes(older));
-        self.fences.push(fence);
-    }
-
-    /// Acquires the messages found by atomic reads.
-    fn acquire_pending(&mut self, agent: Agent, scope: Scope, semantics: Semantics) {
-        let pending: Vec<_> =
-            classes(semantics).filter_map(|class| self.pending[class].as_ref()?.for_reader(agent, scope)).collect();
-        take_up(Arc::make_mut(&mut self.known), agent, &pending, scope, semantics);
-        if scope == Scope::Device && semantics.device && semantics.workgroup {
-            // Nothing is left for later.
-            self.pending = [None, None];
-        }
-    }
-}
 
 #[derive(Debug)]
 struct Workgroup {
@@ -487,19 +368,6 @@ impl Workgroup {
             let old = std::mem::replace(&mut invocation.known, Arc::new(known));
             last = Some((old, invocation.known.clone()));
         });
-    }
-}
-
-/// An acquire operation in a scope that finds messages.
-fn take_up(known: &mut Known, agent: Agent, messages: &[Arc<Message>], scope: Scope, semantics: Semantics) {
-    for class in classes(semantics) {
-        let knowledge = &mut known[class];
-        for release in messages.iter().flat_map(|message| message.releases()) {
-            release.teach(class, &mut knowledge.history, agent);
-        }
-        if semantics.visible {
-            knowledge.make_visible(scope);
-        }
     }
 }
 

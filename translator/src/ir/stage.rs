@@ -1,0 +1,30 @@
+//! How far kernels have come.
+
+use std::fmt;
+
+/// How far a kernel has come. Each stage has the rules of those before it and its own: see [`verify`](super::verify()).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// A control-flow graph, as lowering makes it.
+    Graph,
+    /// A graph without stops.
+    Uniform,
+    /// A tree of statements.
+    Tree,
+    /// A tree without operations of a warp.
+    Mapped,
+    /// What emission takes.
+    Legal,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Graph => "graph",
+            Stage::Uniform => "uniform",
+            Stage::Tree => "tree",
+            Stage::Mapped => "mapped",
+            Stage::Legal => "legal",
+        })
+    }
+}
