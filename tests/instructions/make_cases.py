@@ -16,6 +16,7 @@ from generator import (
     clusters,
     compare,
     constants,
+    constants_other,
     control,
     convergence,
     convert,
@@ -67,7 +68,7 @@ def generate(root):
     folder, between = root / HERE.name, root / BETWEEN
     contents = tables() | approximate.operand_tables()
     arithmetic = (
-        integer, extended, packed, floats, constants, half, compare, logic, video, simd, convert, convert_half, edges,
+        integer, extended, packed, floats, constants, constants_other, half, compare, logic, video, simd, convert, convert_half, edges,
         approximate, legacy,
     )
     modules = (
