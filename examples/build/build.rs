@@ -1,4 +1,4 @@
-//! Translates `src/saxpy.ptx` when the program is compiled: wrong PTX is an error of the compilation, with its line.
+//! Translates `src/saxpy.ptx` at build time: an error in the PTX is a compile error with a line number.
 
 use std::error::Error;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let source = Source::new(PTX, fs::read_to_string(PTX)?);
     let program = Program::new(&source)?;
     let mut variants = Vec::new();
-    // The device that loads the bundle takes the first that fits. The last one fits all.
+    // The device that loads the bundle takes the first variant that it supports. Every device supports the last one.
     for name in ["nvidia", "amd-rdna", "vulkan1.1-minimum"] {
         let target = Target::preset(name).ok_or("no such preset")?;
         variants.push(program.translate(&Options::new(&target))?);

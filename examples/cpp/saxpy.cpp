@@ -3,9 +3,9 @@
 //   ptx2spv translate tests/kernels/saxpy.ptx --target vulkan1.1-minimum --emit spirv,header -o out
 //   g++ -std=c++17 -I out examples/cpp/saxpy.cpp -lvulkan -o saxpy && ./saxpy out/saxpy.spv
 //
-// The target is one whose modules run on every device and rely on nothing. A module that is made for this device, by `ptx2spv
-// translate` without a target, is faster. docs/interface.md explains each step. What saxpy doesn't need is not here: variables,
-// operations of a warp, shared memory.
+// The target's modules run on every device and use no optional feature. `ptx2spv translate` without a target makes a faster
+// module for this machine's device. docs/interface.md explains each step. The example leaves out what saxpy doesn't need:
+// variables, warp operations, shared memory.
 
 #include <algorithm>
 #include <cmath>
@@ -38,14 +38,14 @@ std::vector<uint32_t> read_words(const char *path) {
     std::ifstream file(path, std::ios::binary);
     std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     if (bytes.size() < 20 || bytes.size() % 4 != 0) {
-        fail(std::string(path) + " is no SPIR-V module");
+        fail(std::string(path) + " is not a SPIR-V module");
     }
     std::vector<uint32_t> words(bytes.size() / 4);
     std::memcpy(words.data(), bytes.data(), bytes.size());
     return words;
 }
 
-// Features of Vulkan 1.2 and older by the names that a module uses.
+// Features of Vulkan 1.2 and older, by the names in a module's description.
 struct Features {
     VkPhysicalDeviceFeatures2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, nullptr, {}};
     VkPhysicalDeviceVulkan11Features v11{};
@@ -82,7 +82,7 @@ struct Features {
                 return feature.field;
             }
         }
-        return nullptr; // a newer one, which has a structure of its own
+        return nullptr; // a newer feature, which has its own structure
     }
 };
 
@@ -95,7 +95,7 @@ struct Gpu {
     VkPhysicalDeviceProperties properties{};
 };
 
-// The first device with Vulkan 1.2, a queue that computes, and the module's features, which it enables.
+// The first device with Vulkan 1.2, a compute queue and the module's features, with these features enabled.
 Gpu open_device(const ptx2spv_module &module) {
     Gpu gpu;
     VkApplicationInfo application{};
@@ -162,10 +162,10 @@ struct Buffer {
     VkBuffer handle = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
     VkDeviceAddress address = 0;
-    float *values = nullptr; // mapped
+    float *values = nullptr; // mapped memory
 };
 
-// A buffer with an address, in memory that the host sees. A real program would copy to memory of the device's own.
+// A buffer with an address, in host-visible memory. A real program would copy to device-local memory.
 Buffer make_buffer(const Gpu &gpu, VkDeviceSize size) {
     Buffer buffer;
     VkBufferCreateInfo info{};
@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
     }
     if (module.run_count != 0 || module.relocation_count != 0 || kernel.subgroup_size != 0 ||
         kernel.scratch_address != 0) {
-        fail("saxpy has neither initial values nor operations of a warp nor scratch memory");
+        fail("saxpy has neither initial values nor warp operations nor scratch memory");
     }
     if (module.relies_on_count != 0) {
         std::fprintf(stderr, "note: made for devices of one kind; on others results may be wrong. It relies on");
@@ -268,7 +268,7 @@ int main(int argc, char **argv) {
     check(vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
           "vkCreateComputePipelines");
 
-    // 2. Memory: the arrays, the module's variables if it has any (here only where the kernel may report), the parameters.
+    // 2. Memory: the arrays, the module's variables if there are any (here only the fault report), the parameters.
     const uint32_t n = 1000;
     const float a = 0.1f;
     const Buffer x = make_buffer(gpu, n * sizeof(float)), y = make_buffer(gpu, n * sizeof(float));
@@ -301,7 +301,7 @@ int main(int argc, char **argv) {
         std::memcpy(push.data() + 40, params.data(), params.size());
     }
 
-    // 4. Dispatch. A grid beyond maxComputeWorkGroupCount takes several, each with its base at byte 28.
+    // 4. Dispatch. A grid beyond maxComputeWorkGroupCount takes several dispatches, each with its base at byte 28.
     VkCommandPoolCreateInfo pool_info{};
     pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
     pool_info.queueFamilyIndex = gpu.family;
@@ -349,5 +349,5 @@ int main(int argc, char **argv) {
         }
     }
     std::printf("%u right results on %s\n", n, gpu.properties.deviceName);
-    return 0; // the process's end frees what was made
+    return 0; // the objects are freed when the process ends
 }

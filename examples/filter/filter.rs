@@ -11,23 +11,23 @@ use ptx2spv_runtime::{
     TexelFormat, TextureDescriptor,
 };
 
-/// Sharpens the picture of the first file into the second.
+/// Reads the picture from the first file and writes the sharpened one to the second.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    let [input, output] = &files[..] else { return Err("two files belong here: in.png out.png".into()) };
+    let [input, output] = &files[..] else { return Err("expected two files: in.png out.png".into()) };
     sharpen(&Device::open(&DeviceSelector::Default)?, input, output, 1.0)
 }
 
 /// Sharpens a picture.
 pub fn sharpen(device: &Device, input: &str, output: &str, amount: f32) -> Result<(), Box<dyn Error>> {
     let mut decoder = png::Decoder::new(BufReader::new(File::open(input)?));
-    // Whatever the file has becomes red, green, blue and alpha of eight bits.
+    // Convert any format to red, green, blue and alpha of eight bits each.
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
     let mut reader = decoder.read_info()?;
     let mut pixels = vec![0; reader.output_buffer_size().ok_or("the picture is too large")?];
     let png::OutputInfo { width, height, color_type, .. } = reader.next_frame(&mut pixels)?;
     if color_type != png::ColorType::Rgba {
-        return Err("a picture in colours belongs here".into());
+        return Err("expected a picture in colour".into());
     }
 
     let shape = ArrayShape::TwoD { width, height };
@@ -46,7 +46,7 @@ pub fn sharpen(device: &Device, input: &str, output: &str, amount: f32) -> Resul
     let kernel = device.load(&Source::new("sharpen.ptx", include_str!("sharpen.ptx")))?.kernel("sharpen")?;
     let config = LaunchConfig::covering([width, height, 1], [16, 16, 1]);
     let arguments = [(&texture).into(), (&surface).into(), width.into(), height.into(), amount.into()];
-    // SAFETY: the kernel takes a texture and a surface of this size, and the rest by value.
+    // SAFETY: the kernel takes a texture and a surface of this size, and numbers by value.
     unsafe { kernel.launch(&config, &arguments) }?;
 
     let mut encoder = png::Encoder::new(BufWriter::new(File::create(output)?), width, height);

@@ -10,7 +10,7 @@ use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, Source};
 
 /// Times 256 to 4,096 bodies, and writes the plot.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    let file = std::env::args().nth(1).ok_or("the name of an SVG file belongs here")?;
+    let file = std::env::args().nth(1).ok_or("expected the name of an SVG file")?;
     let device = Device::open(&DeviceSelector::Default)?;
     let mut times = Vec::new();
     for bodies in (8..=12).map(|power| 1 << power) {
@@ -22,7 +22,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where a body is (x, y, z) and its mass; or its acceleration and a zero.
+/// A body's position (x, y, z) and mass, or its acceleration and a zero.
 pub type Body = [f32; 4];
 
 /// Bodies on a spiral.
@@ -34,7 +34,7 @@ pub fn cloud(bodies: usize) -> Vec<Body> {
     (0..bodies).map(body).collect()
 }
 
-/// The acceleration of each body, and the time of the launch. `softening` is added to squares of distances.
+/// The acceleration of each body, and the time of the launch. `softening` is added to squared distances.
 pub fn accelerations(
     device: &Device,
     bodies: &[Body],
@@ -48,14 +48,14 @@ pub fn accelerations(
     let (start, end) = (device.timing_event()?, device.timing_event()?);
     start.record(&stream)?;
     let launcher = kernel.launcher().stream(&stream).arg(&input).arg(&output).arg(count).arg(softening);
-    // SAFETY: both slices have as many bodies as the kernel is told.
+    // SAFETY: both slices hold `count` bodies.
     unsafe { launcher.launch(&LaunchConfig::linear(count, 32)) }?;
     end.record(&stream)?;
     end.synchronize()?;
     Ok((output.to_vec()?, end.elapsed_since(&start)?))
 }
 
-/// A line through the times, both axes from zero.
+/// A line through the times. Both axes begin at zero.
 pub fn plot(times: &[(usize, Duration)]) -> String {
     let most = times
         .iter()

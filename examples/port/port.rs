@@ -1,5 +1,5 @@
-//! A program for CUDA's driver library, ported: each step has the CUDA call that it stands for. It has two streams, events, a struct by
-//! value and a module variable. docs/from-cuda.md goes through it.
+//! A ported program of CUDA's driver API: a comment at each step names the CUDA call that it replaces. It has two
+//! streams, events, a struct by value and a module variable. docs/from-cuda.md goes through it.
 //!
 //! `cargo run -p ptx2spv-runtime --example port` runs this.
 
@@ -13,7 +13,7 @@ use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, Source};
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Line {
-    /// What a step of one adds.
+    /// The increase per unit.
     pub slope: f32,
     /// The value at zero.
     pub start: f32,
@@ -46,14 +46,14 @@ pub fn on_line(device: &Device, line: Line, scale: f32, x: &[f32]) -> Result<(Ve
     // cuStreamWaitEvent, cuEventRecord
     computing.wait_event(&copied)?;
     start.record(&computing)?;
-    // cuLaunchKernel: the arguments in the order of the parameters, a struct by its bytes
+    // cuLaunchKernel: the arguments in the order of the parameters, a struct as its bytes
     let n = u32::try_from(x.len())?;
     let launch = kernel.launcher().stream(&computing).arg(&input).arg(&output).arg(n).value(&line);
-    // SAFETY: the kernel reads and writes n numbers, which both slices have.
+    // SAFETY: the kernel reads and writes n numbers, and both slices hold n.
     unsafe { launch.launch(&LaunchConfig::linear(n, 256)) }?;
     // cuEventRecord, cuStreamSynchronize
     end.record(&computing)?;
     computing.synchronize()?;
-    // cuMemcpyDtoH, cuEventElapsedTime; what was made is freed when it goes out of scope
+    // cuMemcpyDtoH, cuEventElapsedTime; objects are freed when they go out of scope
     Ok((output.to_vec()?, end.elapsed_since(&start)?))
 }

@@ -8,10 +8,10 @@ use std::thread;
 
 use ptx2spv_runtime::{Device, DeviceSelector, Kernel, LaunchConfig, Source};
 
-/// What is asked for: the sum of two vectors of one length.
+/// A request: the sum of two vectors of the same length.
 pub type Request = (Vec<f32>, Vec<f32>);
 
-/// Answers a hundred requests, and prints how many.
+/// Answers a hundred requests, and prints their number.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let device = Device::open(&DeviceSelector::Default)?;
     let requests = (0..100).map(|i| (vec![i as f32; 1000], vec![0.5; 1000]));
@@ -20,7 +20,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The answers to all requests in their order, by so many threads.
+/// Answers all requests with `threads` threads. The answers are in the order of the requests.
 pub fn serve(device: &Device, threads: usize, requests: Vec<Request>) -> Result<Vec<Vec<f32>>, Box<dyn Error>> {
     let source = Source::new("vector_add.ptx", include_str!("../../tests/kernels/vector_add.ptx"));
     // Kernels are shared: each thread launches the same one.
@@ -56,7 +56,7 @@ fn answer(device: &Device, kernel: &Kernel, (a, b): &Request) -> Result<Vec<f32>
     let (left, right) = (device.upload_slice(a)?, device.upload_slice(b)?);
     let sum = device.alloc_slice::<f32>(len)?;
     let launcher = kernel.launcher().stream(&stream).arg(&left).arg(&right).arg(&sum).arg(len as u32);
-    // SAFETY: the kernel takes as many numbers as the last argument says, and all three slices have them.
+    // SAFETY: the last argument is the number of elements, and all three slices have that many.
     unsafe { launcher.launch(&LaunchConfig::linear(len as u32, 128)) }?;
     let mut result = vec![0.0; len];
     stream.read(sum.address(), bytemuck::cast_slice_mut(&mut result))?;

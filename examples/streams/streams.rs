@@ -10,7 +10,7 @@ use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, Source};
 /// Numbers in a part.
 const PART: usize = 1 << 16;
 
-/// Scales a vector, and prints how long that took on the device.
+/// Scales a vector, and prints how long the device took.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let device = Device::open(&DeviceSelector::Default)?;
     let x: Vec<f32> = (0..16 * PART).map(|i| i as f32).collect();

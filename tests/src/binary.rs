@@ -1,4 +1,4 @@
-//! The `ptx2spv` program, run as its users run it.
+//! The `ptx2spv` program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,14 +6,14 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 
-/// Path of the program, which is built first if need be: Cargo builds the programs of the package under test only.
+/// Path of the program. It is built first if necessary, since Cargo builds only the programs of the package under test.
 pub fn ptx2spv() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| build().expect("building ptx2spv"))
 }
 
-/// Builds the program by way of one of its tests. Tests of the whole workspace have built exactly that before: the program alone would be
-/// built once more, with most dependencies, for lack of some features that only tests ask for.
+/// Builds the program by way of one of its tests, as tests of the whole workspace do. The program alone would have
+/// fewer features enabled, so Cargo would build most dependencies again.
 fn build() -> Result<PathBuf> {
     // Tests lie in `deps` inside the directory of the profile that they were built with.
     let test = std::env::current_exe()?;

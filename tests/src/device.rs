@@ -1,17 +1,17 @@
-//! The device that tests run on: the best device here, or what `PTX2SPV_DEVICE` says, under the validation layers
-//! unless `PTX2SPV_VALIDATION` is `0`.
+//! The device for tests: the one that `PTX2SPV_DEVICE` selects, or the best one, with validation layers unless
+//! `PTX2SPV_VALIDATION` is `0`.
 
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use ptx2spv::cases::DeviceBackend;
 use ptx2spv_runtime::{DeviceSelector, Error, InstanceOptions, Restrictions, VALIDATION_VARIABLE};
 
-/// Held for reading while devices are used, for writing while one is opened or closed: the validation layers of Debian 12 look up the
-/// device of each call in a table without a lock (<https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391>).
+/// Held for reading while devices are used, and for writing while one is opened or closed: the validation layers of
+/// Debian 12 look up each call's device in a table without a lock
+/// (<https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391>).
 static DEVICES: RwLock<()> = RwLock::new(());
 
-/// Open devices. Tests run on several threads, each with a device of its own, and opening one takes longer than most
-/// tests.
+/// Open devices. Tests run on several threads, each with its own device. Opening a device takes longer than most tests.
 #[derive(Default)]
 pub struct Pool {
     restrictions: Option<Restrictions>,
@@ -19,7 +19,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Devices that are used as if they were poorer; `None` if they can't run kernels then.
+    /// Devices with some of their features hidden; `None` if they can't run kernels without them.
     ///
     /// # Errors
     /// Those of [`Pool::with`].
@@ -32,10 +32,10 @@ impl Pool {
         }
     }
 
-    /// Does something on a device that nobody else uses at the same time.
+    /// Runs a closure on a device that no other test uses at the same time.
     ///
     /// # Errors
-    /// There is no such device, or no validation layers.
+    /// There is no such device, or there are no validation layers.
     pub fn with<T>(&self, work: impl FnOnce(&mut DeviceBackend) -> T) -> Result<T, Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut device = match idle {

@@ -10,18 +10,18 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Directories with launch cases, and beside them the PTX that these name.
+/// Directories with launch cases and the PTX files that these name.
 pub fn case_directories() -> Vec<PathBuf> {
     ["kernels", "instructions", "linking", "ptx"].map(|name| root().join(name)).into()
 }
 
-/// Cases whose blocks wait for each other, in a directory of their own: Vulkan promises no progress there. llvmpipe gives
-/// loops that wait too few rounds.
+/// Cases whose blocks wait for each other. They have their own directory because Vulkan doesn't promise that such
+/// blocks make progress, and llvmpipe bounds the iterations of loops that wait.
 pub fn between_blocks() -> PathBuf {
     root().join("between_blocks")
 }
 
-/// PTX files that are valid, sorted: everything but `malformed`.
+/// All valid PTX files, sorted: all but those in `malformed`.
 pub fn valid_ptx() -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for directory in case_directories() {
@@ -43,7 +43,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// A file's path within `tests/`, for names of tests.
+/// A file's path within `tests/`, for test names.
 pub fn short_name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }

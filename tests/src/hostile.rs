@@ -1,19 +1,19 @@
-//! Translates what may be any text, and checks how it is answered.
+//! Translates arbitrary text and checks the result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use ptx2spv_translator::{Diagnostics, ErrorKind, Options, Program, Source, Target, Translation};
 
-/// The longest that any text of the tests may take; generous, since test machines may be busy.
+/// Time limit for any text of the tests; generous, because test machines may be busy.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-/// How a text was answered.
+/// The result of a translation.
 #[derive(Debug)]
 pub enum Answer {
-    /// It was translated, some kernels perhaps left out.
+    /// The text was translated, perhaps without some kernels.
     Translated(Option<Diagnostics>),
-    /// It was refused.
+    /// The text was refused.
     Refused(Diagnostics),
 }
 
@@ -26,7 +26,7 @@ impl Answer {
         }
     }
 
-    /// The messages, a line each; empty if there are none.
+    /// The messages, one per line.
     pub fn messages(&self) -> String {
         let list = self.diagnostics().into_iter().flat_map(|errors| &errors.list);
         list.map(|error| format!("{}\n", error.kind)).collect()
@@ -47,7 +47,7 @@ pub fn translate_for(preset: &str, name: &str, text: &str) -> Answer {
     translate_with(&Options { keep_going: true, ..Options::new(&target) }, name, text).0
 }
 
-/// Translates a text, and gives what came out beside the answer.
+/// Translates a text, and returns the translation besides the answer.
 ///
 /// # Panics
 /// If the translator panics, takes too long, reports an internal error, or points outside the text.
@@ -63,10 +63,10 @@ pub fn translate_with(options: &Options<'_>, name: &str, text: &str) -> (Answer,
     answer
 }
 
-/// Checks what a text is answered with.
+/// Checks the diagnostics for a text.
 ///
 /// # Panics
-/// If there is nothing, far too much or an internal error, or if it points outside the text.
+/// If there are none or far too many, or one is an internal error or points outside the text.
 pub fn check(source: &Source, errors: &Diagnostics) {
     let (name, length) = (source.name(), source.text().len());
     assert!(!errors.list.is_empty() && errors.list.len() <= Diagnostics::MAX, "{name}: {}", errors.list.len());

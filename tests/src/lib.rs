@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: where the test material lies, a `main`, devices, the command line, random texts,
-//! random kernels, what fuzzers call.
+//! Code that the end-to-end tests share: paths of the test files, a `main`, devices, the command line, random texts,
+//! random kernels, entry points of the fuzzers.
 
 pub mod binary;
 pub mod device;

@@ -1,9 +1,9 @@
-//! What `spirv-val` is to check modules against.
+//! Environments for `spirv-val`.
 
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::Version;
 
-/// The environment, by its name on the command line, that modules for a target are valid in.
+/// The environment for a target's modules, by its name on the command line.
 pub fn environment(target: &Target) -> &'static str {
     match (target.vulkan, target.spirv) {
         (Version(1, 0..=1), Version(1, 4..)) => "vulkan1.1spv1.4",

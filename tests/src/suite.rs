@@ -1,4 +1,4 @@
-//! What the test programs without a harness of Rust's have in common: launch cases, and a `main`.
+//! Shared code of the test programs without Rust's harness: launch cases and a `main`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use ptx2spv::cases::{Backend, Case, Verdict, find};
 use crate::files;
 use crate::program::Recorded;
 
-/// Runs the tests, as the arguments say.
+/// Runs the tests that the arguments select.
 pub fn main(trials: impl FnOnce() -> Result<Vec<Trial>>) -> ExitCode {
     let arguments = Arguments::from_args();
     let found = trials().and_then(|trials| {
@@ -29,23 +29,23 @@ pub fn main(trials: impl FnOnce() -> Result<Vec<Trial>>) -> ExitCode {
 /// A launch case.
 #[derive(Clone, Debug)]
 pub enum Launch {
-    /// Of a file.
+    /// A case of a file.
     Case(Arc<Case>),
     /// A random program.
     Random(Recorded),
 }
 
 impl Launch {
-    /// All of them: those of files, and then the random programs.
+    /// All launch cases: those of files, then the random programs.
     ///
     /// # Errors
-    /// A file can't be read, or is no case file.
+    /// A file can't be read, or is not a valid case file.
     pub fn all() -> Result<Vec<Self>> {
         let cases = find(&files::case_directories())?.cases.into_iter().map(|case| Self::Case(Arc::new(case)));
         Ok(cases.chain(Recorded::all().map(Self::Random)).collect())
     }
 
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(&self) -> String {
         match self {
             Self::Case(case) => format!("{}: {}", files::short_name(&case.file), case.spec.name),
@@ -53,7 +53,7 @@ impl Launch {
         }
     }
 
-    /// Runs it and judges the outcome.
+    /// Runs the case and judges the outcome.
     pub fn run(&self, backend: &mut dyn Backend) -> Verdict {
         match self {
             Self::Case(case) => case.run(backend),

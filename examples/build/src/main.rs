@@ -1,4 +1,5 @@
-//! Adds a multiple of one array to another. The kernel was translated by `build.rs`: neither PTX nor translator are needed at run time.
+//! Adds a multiple of one array to another. `build.rs` has translated the kernel: run time needs neither PTX nor the
+//! translator.
 //!
 //! `cargo run` in this folder runs it.
 
@@ -18,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let x = device.upload(&(0..n).map(|i| i as f32).collect::<Vec<_>>())?;
     let y = device.upload(&vec![1_f32; n as usize])?;
     let args = [n.into(), 2_f32.into(), Arg::Pointer(&x), Arg::Pointer(&y)];
-    // SAFETY: both buffers have n numbers.
+    // SAFETY: both buffers hold n numbers.
     unsafe { module.kernel("saxpy")?.launch(&LaunchConfig::linear(n, 256), &args) }?;
     let sums = y.download::<f32>()?;
     assert!((0..n).all(|i| sums[i as usize] == 2. * i as f32 + 1.));

@@ -1,4 +1,4 @@
-//! Writes what fuzzers begin with, made of the files of the tests, into a folder for each target: `fuzz_seeds FOLDER`.
+//! Writes the seed inputs of the fuzzers, made of the tests' files, into one folder per target: `fuzz_seeds FOLDER`.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use ptx2spv_tests::files;
 use ptx2spv_translator::interface::{Bundle, Variant};
 use ptx2spv_translator::{Options, Program, Source, Target};
 
-/// Longest PTX to begin with: fuzzers get further with much that is short.
+/// Longest PTX seed: fuzzers get further with many short inputs.
 const LONGEST_PTX: usize = 12_000;
 const LONGEST_CASE: usize = 6_000;
 

@@ -9,7 +9,7 @@ use ptx2spv_translator::{Feature, Math, Options, Target, Topic};
 
 use crate::random::Random;
 
-/// A preset, often with something taken away or made small.
+/// A preset, often with a feature removed or a limit reduced.
 pub fn target(random: &mut Random) -> Target {
     let name = *random.pick(Target::PRESETS);
     let mut target = Target::preset(name).expect("a preset");
@@ -66,7 +66,7 @@ pub fn target(random: &mut Random) -> Target {
     target.with_promises()
 }
 
-/// Options for all kernels of a module; those that a target refuses are left out.
+/// Options for all kernels of a module, without those that the target doesn't allow.
 pub fn options<'a>(random: &mut Random, target: &'a Target) -> Options<'a> {
     let mut math = Math::EXACT;
     let fast = [0, 0, 30, 100][random.below(4)];
@@ -89,7 +89,7 @@ pub fn options<'a>(random: &mut Random, target: &'a Target) -> Options<'a> {
     }
 }
 
-/// A reference device that soon ends what doesn't end by itself.
+/// A reference device that stops endless kernels early.
 pub fn reference(random: &mut Random) -> ReferenceOptions {
     ReferenceOptions {
         check: random.chance(50),

@@ -13,16 +13,16 @@ use super::draw;
 use super::input::{parts, seed};
 use crate::random::Random;
 
-/// Most bytes of variables and numbers of elements that a case may ask for here.
+/// Limits on a case's bytes of variables and numbers of elements.
 const MOST_BYTES: u64 = 1 << 24;
 const MOST_ELEMENTS: u64 = 1 << 16;
 const MOST_TEXELS: u64 = 64;
 
-/// Runs a case file on a reference device. Its kernels come from the PTX that follows it, by whatever name.
+/// Runs a case file on a reference device. The PTX after it replaces the file that the case names.
 pub fn launch(data: &[u8]) {
     let (json, ptx) = parts(data);
     let (json, ptx) = (String::from_utf8_lossy(json), String::from_utf8_lossy(ptx));
-    // Other files are none of a fuzzer's business, and so are buffers as large as the machine.
+    // Skip cases that read other files or need huge buffers.
     if json.contains("\"file\"") || !serde_json::from_str(&json).is_ok_and(|value| is_modest(&value)) {
         return;
     }
@@ -42,11 +42,11 @@ pub fn launch(data: &[u8]) {
         let mut device = DeviceBackend::reference(config).expect("a reference device");
         let _ = judge(&prepared.expectation, &device.run(&prepared));
     }
-    // What is left of it is overwritten by the next input, or lies in a folder for temporary files.
+    // Ignore errors: the next input overwrites the file, which is in the temporary directory.
     let _ = fs::remove_file(&path);
 }
 
-/// Bytes of a module's variables, if it is one.
+/// Bytes of the variables of a module, if the text is a valid one.
 fn variables(ptx: &str) -> Option<u64> {
     let source = Source::new("fuzzed.ptx", ptx);
     let target = Target::reference();
@@ -55,7 +55,7 @@ fn variables(ptx: &str) -> Option<u64> {
     described.ok().map(|translation| translation.interface.variables.size)
 }
 
-/// Whether all sizes in a case are small.
+/// Whether all sizes in a case are small enough.
 fn is_modest(value: &Value) -> bool {
     let small = |value: &Value, most: u64| match value {
         Value::Number(number) => number.as_u64().is_some_and(|number| number <= most),

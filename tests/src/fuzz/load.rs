@@ -1,4 +1,4 @@
-//! Translated modules with descriptions that may say anything, and binaries that may hold anything.
+//! Translated modules with arbitrary descriptions, and arbitrary binaries.
 
 use ptx2spv_fatbin::{Binary, Choice};
 use ptx2spv_runtime::{Arg, Device, LaunchConfig, Module, read_programs};
@@ -9,10 +9,10 @@ use super::draw;
 use super::input::parts;
 use crate::random::Random;
 
-/// Most bytes of variables that a module may ask for here. A device has more, and takes its time to fill them.
+/// Maximum bytes of variables. A device has more memory, but takes long to fill it.
 const MOST_VARIABLES: u64 = 1 << 24;
 
-/// Loads a description and a module, or a bundle, into a reference device, and launches what comes out of that.
+/// Loads a description with a module, or a bundle, into a reference device, and launches its kernels.
 pub fn load(data: &[u8]) {
     let (json, words) = parts(data);
     let bundle = match serde_json::from_slice::<Bundle>(json) {
@@ -28,7 +28,7 @@ pub fn load(data: &[u8]) {
     }
     let config = draw::reference(&mut Random::new(words.len() as u64)).config().expect("options that exist");
     let device = Device::reference(config);
-    // SAFETY: the reference device checks what it loads and what it runs.
+    // SAFETY: the reference device checks modules and kernels.
     if let Ok(module) = unsafe { device.load_bundle(&bundle) } {
         for variant in &bundle.variants {
             launch_all(&device, &module, &variant.interface);
@@ -42,7 +42,7 @@ pub fn load(data: &[u8]) {
     }
 }
 
-/// One block of each kernel, with zeros for arguments.
+/// Launches one block of each kernel, with zeros for arguments.
 fn launch_all(device: &Device, module: &Module, interface: &Interface) {
     for entry in interface.entries.iter().take(4) {
         let Ok(kernel) = module.kernel(&entry.name) else { continue };
@@ -56,7 +56,7 @@ fn launch_all(device: &Device, module: &Module, interface: &Interface) {
     }
 }
 
-/// Reads a binary as anything that it could be, and takes out of it all that it has.
+/// Reads data as each kind of binary, and extracts all contents.
 pub fn binary(data: &[u8]) {
     for choice in [Choice::Newest, Choice::Exactly("sm_80".parse().expect("an architecture"))] {
         let _ = read_programs("fuzzed", data, choice);

@@ -1,7 +1,7 @@
-//! What fuzzers call with any bytes: parser, translator, loading of modules and binaries, launch cases. Each function
-//! returns, whatever the bytes are; one that panics, hangs or takes a gigabyte has found something.
+//! Entry points of the fuzzers: parser, translator, loading of modules and binaries, launch cases. Each function
+//! returns for any bytes: a panic, a hang or a gigabyte of memory is a bug.
 //!
-//! The programs in `fuzz/` mutate inputs. A small corpus and what they have found lie in `tests/fuzzed`, and a test
+//! The programs in `fuzz/` mutate inputs. A small corpus and inputs that failed once are in `tests/fuzzed`, and a test
 //! runs these.
 
 mod draw;

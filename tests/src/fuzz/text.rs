@@ -1,4 +1,4 @@
-//! Texts changed word by word: bytes changed anywhere seldom get past a parser.
+//! Mutates texts word by word: a text with random bytes seldom gets past a parser.
 
 use crate::random::Random;
 
@@ -24,7 +24,7 @@ pub fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Tokens that are likely to do harm where another was meant.
+/// Tokens that are likely to do harm in place of another.
 pub const NASTY: &[&str] = &[
     "{",
     "}",
@@ -129,8 +129,8 @@ pub const NASTY: &[&str] = &[
     "\0",
 ];
 
-/// A text with some words left out, repeated, moved or replaced, each by a nasty one or by one from elsewhere in the text. What
-/// its options are drawn from changes now and then.
+/// A text with some words removed, repeated, moved or replaced, by a nasty word or by one from elsewhere in the text.
+/// The seed of the options changes now and then.
 pub fn mutate(text: &str, random: &mut Random) -> String {
     let (seed, body) = match text.strip_prefix("// ").and_then(|rest| rest.split_once('\n')) {
         Some((_, body)) if random.chance(20) => (Some(random.word()), body),
@@ -155,7 +155,7 @@ pub fn mutate(text: &str, random: &mut Random) -> String {
                 words.drain(at..end);
             }
             _ => {
-                // A word of the same kind where one is soon found: opcodes for opcodes, registers for registers.
+                // Prefer a word of the same kind: opcodes for opcodes, registers for registers.
                 let first = words[at].chars().next();
                 let like = (0..20).map(|_| words[random.below(words.len())]).find(|word| word.chars().next() == first);
                 words[at] = like.unwrap_or(words[at]);
@@ -171,7 +171,7 @@ pub fn mutate(text: &str, random: &mut Random) -> String {
     }
 }
 
-/// Lines of one text with a run of lines of another among them.
+/// The lines of one text with a run of lines of another inserted.
 pub fn cross(one: &str, other: &str, random: &mut Random) -> String {
     let (mut lines, others) = (one.lines().collect::<Vec<_>>(), other.lines().collect::<Vec<_>>());
     if !others.is_empty() {

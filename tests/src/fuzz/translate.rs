@@ -18,8 +18,8 @@ pub fn parse(data: &[u8]) {
     }
 }
 
-/// Translates any text for a target and with options that are drawn by what the text begins with. One of so many modules
-/// goes to `spirv-val`, always the same ones: a process takes longer than most translations.
+/// Translates any text, for a target and with options that the text's seed determines. One module in `validate_one_of`
+/// goes to `spirv-val`, always the same ones, because running a process takes longer than most translations.
 ///
 /// # Panics
 /// If `spirv-val` refuses a module.

@@ -1,15 +1,15 @@
-//! What the operations of warps give, by the manual.
+//! Results of warp operations, by the PTX manual.
 
 use super::{Collective, Gather, Shuffle};
 
-/// What a lane brings to an operation.
+/// A lane's inputs to an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// Its number.
+    /// The lane's number.
     pub lane: u32,
     /// Its value, or 1 if its condition holds.
     pub value: u32,
-    /// What its source is found by.
+    /// The number that selects its source lane.
     pub by: u32,
 }
 
@@ -52,12 +52,12 @@ pub fn collective(what: &Collective, members: &[Member], own: Member) -> u32 {
     }
 }
 
-/// The mask of the members for which something holds.
+/// The mask of the members that satisfy a predicate.
 pub fn lanes(members: &[Member], holds: impl Fn(&Member) -> bool) -> u32 {
     members.iter().filter(|member| holds(member)).fold(0, |mask, member| mask | 1 << member.lane)
 }
 
-/// Two numbers made into one.
+/// Combines two numbers.
 pub fn gather(how: Gather, a: u32, b: u32) -> u32 {
     match how {
         Gather::Add => a.wrapping_add(b),

@@ -3,16 +3,16 @@
 use super::{Invalid, Launch, Outcome, Program, Size, generate, interpret};
 use crate::random::Random;
 
-/// A program, launches, and what they give.
+/// A program, launches, and their results.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The program.
     pub program: Program,
-    /// Launches with what the interpreter says.
+    /// Launches with the interpreter's results.
     pub launches: Vec<(Launch, Outcome)>,
 }
 
-/// Shapes of blocks: whole warps and not, in all dimensions.
+/// Shapes of blocks, in all dimensions, some with an incomplete warp.
 const BLOCKS: &[[u32; 3]] = &[
     [1, 1, 1],
     [3, 1, 1],
@@ -33,7 +33,7 @@ const BLOCKS: &[[u32; 3]] = &[
 
 const GRIDS: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [1, 2, 1], [2, 1, 2]];
 
-/// The program of a seed. Where anything may come out of it, another one is drawn.
+/// The program for a seed. A program without a defined result is replaced by another one.
 pub fn draw(seed: u64, size: Size, launches: usize) -> Drawn {
     let mut random = Random::new(!seed);
     loop {

@@ -1,11 +1,10 @@
 //! Draws random programs.
 //!
-//! Threads exchange words in four steps (publish, barrier, fetch, barrier), so that threads which take different ways
-//! are in the same step when they meet: most programs have no data races. Those that have are found by the interpreter.
-
+//! Threads exchange words in four steps (publish, barrier, fetch, barrier), so that threads on different paths are in
+//! the same step when they meet: most programs have no data races. The interpreter finds those that have.
 //!
-//! Operations of warps stand where masks are known: in the kernel, in [`Stmt::Split`] and [`Stmt::Rounds`], and in
-//! functions that are called there. Elsewhere threads take their own ways.
+//! Warp operations stand where masks are known: in the kernel, in [`Stmt::Split`] and [`Stmt::Rounds`], and in
+//! functions that are called there. Elsewhere threads diverge freely.
 
 use super::{Block, Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOOPS, Maze, OUTPUTS, Op};
 use super::{Program, REGISTERS, Shuffle, Stmt, UNIFORMS, Value};
@@ -30,35 +29,35 @@ const OPS: &[Op] = &[
     Op::Popc,
 ];
 
-/// What kind of program is drawn.
+/// The kind of program to draw. All fields are percentages.
 struct Style {
-    /// Of a hundred conditions around barriers, how many are the same for all threads.
+    /// Conditions around barriers that are the same for all threads.
     uniform: usize,
-    /// Of a hundred statements, how many end threads.
+    /// Statements that end threads.
     exits: usize,
-    /// Of a hundred statements, how many exchange words.
+    /// Statements that exchange words.
     exchanges: usize,
-    /// Of a hundred statements where masks are known, how many are operations of warps.
+    /// Statements, where masks are known, that are warp operations.
     collectives: usize,
-    /// Of a hundred statements where masks are known, how many are ways on which lanes meet at operations of their own.
+    /// Statements, where masks are known, whose lanes meet at operations on different paths.
     parts: usize,
-    /// Of a hundred barriers, how many are others than plain ones.
+    /// Barriers that are not plain ones.
     others: usize,
 }
 
-/// A function that has been drawn, or is to be.
+/// A function that has been drawn or is still to be drawn.
 #[derive(Clone, Copy)]
 struct Function {
-    /// Whether it has operations of warps.
+    /// Whether it contains warp operations.
     team: bool,
     /// Whether threads may end in it.
     exits: bool,
 }
 
-/// What lanes of a mask do together.
+/// An action that the lanes of a mask take together.
 #[derive(Clone, Copy)]
 enum Together {
-    /// An operation of this kind, so many times.
+    /// An operation and its number of repetitions.
     Collective(Collective, u32),
     Call(usize),
 }
@@ -66,31 +65,31 @@ enum Together {
 struct Generator {
     random: Random,
     style: Style,
-    /// Statements that may still be drawn.
+    /// Statements left to draw.
     budget: usize,
-    /// Loops around the place.
+    /// Enclosing loops.
     loops: usize,
-    /// How many of them may not be left here, since others wait for those that leave.
+    /// Number of enclosing loops that must not be left here, because other threads wait for the ones that leave.
     kept: usize,
-    /// Whether the members of the mask of `level` are all here.
+    /// Whether all members of the mask of `level` are here.
     team: bool,
     level: usize,
-    /// Which of the functions is drawn; none is the kernel.
+    /// The function that is drawn; `None` for the kernel.
     function: Option<usize>,
     functions: Vec<Function>,
 }
 
-/// How long programs are. Drivers take long to compile long ones.
+/// The length of a program. Drivers take long to compile long programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Size {
     Short,
     Long,
-    /// Short ones in which lanes meet at operations in different places, with all kinds of barriers.
+    /// Short programs in which lanes meet at operations in different places, with all kinds of barriers.
     Divergent,
 }
 
-/// Draws the program of a seed.
+/// Draws the program for a seed.
 pub fn generate(seed: u64, size: Size) -> Program {
     let mut random = Random::new(seed);
     let divergent = size == Size::Divergent;
@@ -124,7 +123,7 @@ pub fn generate(seed: u64, size: Size) -> Program {
         Size::Short | Size::Divergent => 4 + generator.random.below(8),
         Size::Long => 15 + generator.random.below(40),
     };
-    // Every word of shared memory is written before it can be read.
+    // Write every word of shared memory before it can be read.
     let mut body = generator.exchange();
     while generator.budget > 0 {
         body.extend(generator.list(4));
@@ -158,7 +157,7 @@ impl Generator {
         body
     }
 
-    /// Whether threads may end in a list.
+    /// Whether threads may end in a list of statements.
     fn ends(&self, list: &[Stmt]) -> bool {
         list.iter().any(|stmt| match stmt {
             Stmt::Exit { .. } => true,
@@ -172,7 +171,7 @@ impl Generator {
         })
     }
 
-    /// Draws something in which threads take their own ways.
+    /// Draws statements in which threads diverge freely.
     fn apart<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
         let (team, kept) = (self.team, self.kept);
         if team {
@@ -213,7 +212,7 @@ impl Generator {
         Condition { value, mask, comparison, bound: self.random.below(4) as u32, negated: self.random.chance(30) }
     }
 
-    /// A condition for a branch that barriers may depend on.
+    /// A condition for a branch around barriers.
     fn condition(&mut self) -> Condition {
         let value = if self.random.chance(self.style.uniform) { self.uniform() } else { self.varying() };
         self.condition_on(value)
@@ -236,15 +235,16 @@ impl Generator {
         vec![published, Stmt::Barrier, fetched, Stmt::Barrier]
     }
 
-    /// Whether to draw something that programs of other sizes don't have, from which their random numbers stay the same.
+    /// Whether to draw a construct of divergent programs. For other programs this draws no random number, so they stay
+    /// the same.
     fn others(&mut self) -> bool {
         self.style.others > 0 && self.random.chance(self.style.others)
     }
 
-    /// A barrier that does more than others.
+    /// A barrier with an effect besides waiting.
     fn barrier(&mut self) -> Stmt {
         let to = self.register();
-        // Barriers that count wait for threads that have ended.
+        // The barriers of a pair of warps count threads, and would wait for threads that have ended.
         match self.random.below(if self.style.exits == 0 && self.function.is_none() { 7 } else { 3 }) {
             0 => Stmt::Decide { how: Decision::Count, condition: self.condition(), to },
             1 => Stmt::Decide { how: Decision::All, condition: self.condition(), to },
@@ -262,7 +262,7 @@ impl Generator {
     /// A statement without statements inside.
     fn simple(&mut self) -> Vec<Stmt> {
         let draw = self.random.below(100);
-        // Where a team has diverged, barriers would mostly wait for those that wait for the team.
+        // In a diverged team, threads at a barrier would mostly wait for threads that wait for the team.
         let rare = self.style.collectives > 0 && (!self.team || self.level > 0) || self.function.is_some();
         if draw < self.style.exchanges && (!rare || self.random.chance(if self.style.others > 0 { 20 } else { 5 })) {
             return if self.others() { vec![self.barrier()] } else { self.exchange() };
@@ -281,7 +281,8 @@ impl Generator {
             0 if self.function.is_none() => {
                 vec![Stmt::Output { slot: self.random.below(OUTPUTS - REGISTERS), from: self.register() }]
             }
-            // Alone it changes who publishes while who fetches, which often is a race.
+            // A single barrier separates the publishing threads from the fetching ones differently, which often makes a
+            // race.
             1 if self.style.exchanges > 0 && !rare && self.random.chance(10) => vec![Stmt::Barrier],
             2 => vec![Stmt::Put { index: self.varying(), from: self.register() }],
             3 => vec![Stmt::Get { index: self.varying(), to: self.register() }],
@@ -295,9 +296,9 @@ impl Generator {
         }
     }
 
-    /// A call of what may be called here.
+    /// A call of a function that may be called here.
     fn call(&mut self) -> Option<Stmt> {
-        // Calls in loops of functions that call themselves take too long.
+        // Calls in loops of recursive functions take too long.
         if self.function.is_some() && self.loops > 0 {
             return None;
         }
@@ -340,7 +341,7 @@ impl Generator {
         }
     }
 
-    /// Up to a few statements, with others inside of them to a depth.
+    /// A few statements, nested up to a depth.
     fn list(&mut self, depth: usize) -> Vec<Stmt> {
         let mut list = Vec::new();
         for _ in 0..1 + self.random.below(4) {
@@ -394,7 +395,7 @@ impl Generator {
         Stmt::Split { level, condition, then, otherwise }
     }
 
-    /// What lanes of a mask shall do together, in ways of their own.
+    /// Actions that the lanes of a mask take together, on different paths.
     fn script(&mut self) -> Vec<Together> {
         let callable: Vec<usize> =
             (0..self.functions.len()).filter(|n| self.functions[*n].team && !self.functions[*n].exits).collect();
@@ -409,7 +410,7 @@ impl Generator {
         script
     }
 
-    /// A way to do that, which parts again to a depth.
+    /// A path with these actions, which diverges again up to a depth.
     fn ways(&mut self, script: &[Together], depth: usize) -> Vec<Stmt> {
         if depth > 0 && self.random.chance(70) {
             let (divergent, rest) = script.split_at(1 + self.random.below(script.len()));
@@ -446,7 +447,7 @@ impl Generator {
         list
     }
 
-    /// An operation of the same kind, with operands of its own.
+    /// An operation of the same kind, with its own operands.
     fn alike(&mut self, what: Collective) -> Stmt {
         let what = match what {
             Collective::Ballot(_) => Collective::Ballot(self.condition()),

@@ -1,4 +1,4 @@
-//! Launches of random programs in the form of launch cases.
+//! Launches of random programs as launch cases.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use ptx2spv::cases::prepare::{Argument, Check, Expectation, Prepared, Subject, T
 
 use super::{Launch, Outcome, Program, UNTOUCHED, ptx};
 
-/// A launch of a program that must give this outcome.
+/// A launch of a program with its expected outcome.
 pub fn prepare(program: &Program, launch: &Launch, outcome: &Outcome) -> Prepared {
     let array =
         |words: &[u32]| Array { ty: Scalar::U32, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() };

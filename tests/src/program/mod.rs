@@ -1,7 +1,7 @@
-//! Random kernels with much control flow, barriers, calls, atomics and operations of warps, and what they must compute.
+//! Random kernels with much control flow, barriers, calls, atomics and warp operations, and their expected results.
 //!
-//! A [`Program`] is a tree of statements of its own, from which [`ptx`] writes PTX and which [`interpret`] executes by
-//! CUDA's rules. The two have nothing in common with the translator, so they are a reference for all of it.
+//! A [`Program`] is a tree of statements. [`ptx`] writes it as PTX, and [`interpret`] executes it by CUDA's rules. Both
+//! are independent of the translator, so they are a reference for all of it.
 
 mod collective;
 mod draw;

@@ -6,15 +6,15 @@ use super::start::{SEEDS, UNTOUCHED};
 use super::{Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Maze, OUTPUTS, Op};
 use super::{Program, REGISTERS, Shuffle, Stmt, UNIFORMS, Value};
 
-/// The most threads of a block.
+/// The maximum number of threads of a block.
 const THREADS: usize = 256;
 
-/// What calls through registers look like.
+/// Parameters of functions that are called through registers.
 const PARAMETERS: &str = "(.param .b32 a, .param .b32 b, .param .b32 members, .param .b32 left, .param .b32 uniform0, \
                           .param .b32 uniform1, .param .b32 uniform2, .param .b64 output, .param .b64 gathered)";
 
-/// A module with a kernel for each program, by its name. Parameters of a kernel: the address of the output and of the
-/// gathered words, then the uniforms.
+/// A module with a kernel for each named program. A kernel's parameters are the addresses of the output and of the
+/// global words for atomics, then the uniforms.
 pub fn ptx(programs: &[(&str, &Program)]) -> String {
     let mut text = String::new();
     for (name, program) in programs {
@@ -28,13 +28,13 @@ pub fn ptx(programs: &[(&str, &Program)]) -> String {
 
 #[derive(Default)]
 struct Writer<'n> {
-    /// Name of the kernel, which begins those of all that belongs to it.
+    /// Name of the kernel, a prefix of the names of all its variables and functions.
     kernel: &'n str,
     text: String,
     labels: usize,
-    /// Labels of the loops around the place, by depth: the next turn, and the end.
+    /// Labels of the enclosing loops, by depth: the next iteration, and the end.
     loops: Vec<(usize, usize)>,
-    /// How many exits there are: they take turns in how they are written.
+    /// Number of exits so far: `exit` and `ret` alternate.
     exits: usize,
     /// Whether this is a function, and not the kernel.
     function: bool,
@@ -69,7 +69,7 @@ impl Writer<'_> {
         for (n, seed) in SEEDS.iter().enumerate() {
             writeln!(self.text, "\tmul.lo.u32 %r{n}, %t, {seed};")?;
         }
-        // The lanes that there are: all, or those of an incomplete warp.
+        // The lanes that exist: all, or those of an incomplete warp.
         writeln!(self.text, "\tand.b32 %t, %tx, -32;\n\tsub.u32 %t, %n, %t;\n\tsetp.ge.u32 %p, %t, 32;")?;
         writeln!(self.text, "\tshl.b32 %s, 1, %t;\n\tsub.u32 %s, %s, 1;\n\tselp.b32 %m0, -1, %s, %p;")?;
         let first = self.label();
@@ -106,7 +106,8 @@ impl Writer<'_> {
         writeln!(self.text, "\tst.param.b32 [result], %t;\n\tret;\n}}")
     }
 
-    /// What the kernel and functions begin with: registers, the local array, the thread's number, and what is passed on.
+    /// Declarations at the start of the kernel and of functions: registers, the local array, the thread's number,
+    /// parameters.
     fn declarations(&mut self) -> fmt::Result {
         writeln!(self.text, "\t.reg .pred %p, %q;\n\t.reg .b64 %out, %acc, %f, %g, %l;")?;
         writeln!(self.text, "\t.reg .b32 %t, %s, %v, %at, %tx, %n, %lane, %fuel, %left;")?;
@@ -356,7 +357,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Opens a scope and calls a function in it, which leaves its result in `given`; `%s` says how deep calls may go.
+    /// Opens a scope and calls a function in it. Its result is in `given`; `%s` is the maximum depth of calls.
     fn call(&mut self, targets: &[usize], condition: &Condition, level: usize, [a, b]: [Value; 2]) -> fmt::Result {
         let kernel = self.kernel;
         let indirect = targets.len() > 1;
@@ -387,15 +388,15 @@ impl Writer<'_> {
         }
     }
 
-    /// The barrier of a pair of warps in `%s`, counted from a number on, its first thread in `%t`, and in `%v` how many
-    /// threads it has, in whole warps.
+    /// Computes the barrier of a pair of warps into `%s`, counted from `barrier`, the pair's first thread into `%t`,
+    /// and the number of its threads, rounded up to whole warps, into `%v`.
     fn pair(&mut self, barrier: usize) -> fmt::Result {
         writeln!(self.text, "\tshr.u32 %s, %tx, 6;\n\tadd.u32 %s, %s, {barrier};\n\tand.b32 %t, %tx, -64;")?;
         writeln!(self.text, "\tsub.u32 %v, %n, %t;\n\tmin.u32 %v, %v, 64;\n\tadd.u32 %v, %v, 31;")?;
         writeln!(self.text, "\tand.b32 %v, %v, -32;")
     }
 
-    /// The address of a word of the local array, in `%l`.
+    /// Computes the address of a word of the local array into `%l`.
     fn local(&mut self, index: Value) -> fmt::Result {
         writeln!(self.text, "\tand.b32 %t, {}, {};\n\tmov.u64 %l, locals;", name(index), LOCALS - 1)?;
         writeln!(self.text, "\tmad.wide.u32 %l, %t, 4, %l;")
@@ -438,7 +439,7 @@ impl Writer<'_> {
                 writeln!(self.text, "\tmov.u32 %at, {kernel}_team;\n\tmad.lo.u32 %at, %t, 4, %at;")?;
                 writeln!(self.text, "\tld.shared.u32 %r{to}, [%at];\n\tbar.warp.sync %m{level};")
             }
-            // Whoever is elected, the lanes agree about it.
+            // Any lane may be elected. The test is that all lanes agree.
             Collective::Elect => {
                 writeln!(self.text, "\tsetp.eq.u32 %p, 0, 0;\n\tvote.sync.ballot.b32 %t, %p, %m{level};")?;
                 writeln!(self.text, "\telect.sync %s|%q, %t;\n\tpopc.b32 %t, %t;")?;
@@ -448,7 +449,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What comes from lanes that don't take part, which may be anything, is not used.
+    /// Values of lanes that don't take part are undefined, so they are not used.
     fn shuffle(&mut self, level: usize, to: usize, parts: (Shuffle, Value, Value, u32)) -> fmt::Result {
         let (mode, value, by, segment) = parts;
         let bits = (32 - segment) << 8;
@@ -475,7 +476,7 @@ impl Writer<'_> {
     }
 
     fn maze(&mut self, maze: &Maze) -> fmt::Result {
-        // A label for each block, and one for the way out.
+        // A label for each block, and one for the end.
         let labels: Vec<usize> = (0..=maze.blocks.len()).map(|_| self.label()).collect();
         let out = labels[maze.blocks.len()];
         let jump = |writer: &mut Self, (condition, first, second): &(Condition, usize, usize)| {
@@ -493,7 +494,7 @@ impl Writer<'_> {
         writeln!(self.text, "L{out}:")
     }
 
-    /// Evaluates a condition; gives the guard that holds if it does.
+    /// Evaluates a condition; returns the guard for it.
     fn condition(&mut self, condition: &Condition) -> Result<&'static str, fmt::Error> {
         let Condition { value, mask, comparison, bound, negated } = *condition;
         let comparison = match comparison {
@@ -516,7 +517,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether pairs of warps pass values in a list.
+/// Whether a list makes pairs of warps exchange values.
 fn passes(list: &[Stmt]) -> bool {
     list.iter().any(|stmt| match stmt {
         Stmt::Pass { .. } | Stmt::HandOver { .. } => true,
@@ -527,12 +528,12 @@ fn passes(list: &[Stmt]) -> bool {
     })
 }
 
-/// What a guard has before its predicate.
+/// The `!` of a guard, if there is one.
 fn negation(guard: &str) -> &'static str {
     if guard.starts_with("@!") { "!" } else { "" }
 }
 
-/// The parameters of all functions without their names.
+/// The parameter list of all functions, without names.
 fn prototype() -> String {
     let parameters: Vec<&str> = (0..4 + UNIFORMS).map(|_| ".param .b32 _").chain([".param .b64 _"; 2]).collect();
     format!("({})", parameters.join(", "))

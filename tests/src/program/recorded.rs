@@ -1,4 +1,4 @@
-//! Random programs whose results are recorded: of seeds below some, each with one launch.
+//! Random programs with recorded results. Each has one launch.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::draw::Drawn;
 use super::{GATHERED, Launch, Outcome, Size, UNTOUCHED, draw, prepare, ptx};
 use crate::hash::hash;
 
-/// The program of a seed with its launch.
+/// A program, by its seed, with its launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
     size: Size,
@@ -17,18 +17,18 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Short programs that are recorded.
+    /// Number of short programs.
     pub const PROGRAMS: u64 = 300;
-    /// And of those whose lanes meet in different places.
+    /// Number of divergent programs.
     pub const DIVERGENT: u64 = 100;
 
-    /// All of them, short ones first.
+    /// All programs, short ones first.
     pub fn all() -> impl Iterator<Item = Self> {
         let programs = (0..Self::PROGRAMS).map(|seed| Self { size: Size::Short, seed });
         programs.chain((0..Self::DIVERGENT).map(|seed| Self { size: Size::Divergent, seed }))
     }
 
-    /// Whether lanes meet in different places, which takes drivers longest to compile.
+    /// Whether lanes meet in different places. Drivers take longest to compile such programs.
     pub fn divergent(self) -> bool {
         self.size == Size::Divergent
     }
@@ -42,7 +42,7 @@ impl Recorded {
         draw(self.seed, self.size, 1)
     }
 
-    /// Runs it and judges the outcome.
+    /// Runs the program and judges the outcome.
     pub fn run(self, backend: &mut dyn Backend) -> Verdict {
         let drawn = self.draw();
         let verdicts = drawn.launches.iter().map(|(launch, outcome)| {
@@ -52,7 +52,7 @@ impl Recorded {
         verdicts.into_iter().find(|verdict| *verdict != Verdict::Passed).unwrap_or(Verdict::Passed)
     }
 
-    /// The program, its launch and its results in one number.
+    /// A hash of the program, its launch and its results.
     fn fingerprint(self) -> u64 {
         let drawn = self.draw();
         let mut text = ptx(&[("program", &drawn.program)]).into_bytes();
@@ -64,7 +64,7 @@ impl Recorded {
         hash(text)
     }
 
-    /// The text of the file that records them: a line for each, its name and its fingerprint.
+    /// The contents of the file of records: a line for each program with its name and fingerprint.
     pub fn file() -> String {
         Self::all().fold(String::new(), |mut text, program| {
             let _ = writeln!(text, "{} {:016x}", program.name(), program.fingerprint());
@@ -72,7 +72,7 @@ impl Recorded {
         })
     }
 
-    /// Its PTX file and its case file, with names.
+    /// The PTX file and the case file, with their names.
     pub fn case_files(self) -> [(String, String); 2] {
         let (name, drawn) = (self.name(), self.draw());
         let module = format!("{name}.ptx");

@@ -1,18 +1,18 @@
-//! The tree that a random kernel is.
+//! The tree of a random kernel.
 
 /// Registers of a thread.
 pub const REGISTERS: usize = 6;
 /// Arguments that all threads share.
 pub const UNIFORMS: usize = 3;
-/// Words that each thread may write: its registers at the end, and those of [`Stmt::Output`].
+/// Words of output for each thread: its registers at the end, and those of [`Stmt::Output`].
 pub const OUTPUTS: usize = REGISTERS + 4;
-/// How deep loops may nest.
+/// Maximum depth of nested loops.
 pub const LOOPS: usize = 3;
-/// Masks of a thread, by the number of [`Stmt::Split`] and [`Stmt::Rounds`] around a place.
+/// Masks of a thread, one for each enclosing [`Stmt::Split`] or [`Stmt::Rounds`].
 pub const LEVELS: usize = 4;
 /// Words of a thread's local array.
 pub const LOCALS: usize = 8;
-/// Words that atomics work on, in shared and in global memory, each with the one operation of [`Gather`].
+/// Words for atomics in shared and in global memory, each for one operation of [`Gather`].
 pub const GATHERED: usize = 6;
 
 /// A kernel.
@@ -20,8 +20,8 @@ pub const GATHERED: usize = 6;
 pub struct Program {
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// The functions that it calls, each with two numbers, a mask and how deep calls may still go. A function begins with
-    /// registers of its own made from the numbers, and a local array of zeros; its result is the sum of its registers.
+    /// Its functions. Each takes two numbers, a mask and the remaining depth of calls. It begins with new registers,
+    /// computed from the numbers, and a local array of zeros. Its result is the sum of its registers.
     pub functions: Vec<Vec<Stmt>>,
 }
 
@@ -50,16 +50,16 @@ impl Launch {
     }
 }
 
-/// Something to compute with.
+/// An operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A register.
     Register(usize),
     /// An argument.
     Uniform(usize),
-    /// How often the body of the loop of that depth has been left at its end.
+    /// How often the body of the loop at this depth has run to its end.
     Counter(usize),
-    /// Number of the thread in its block.
+    /// The number of the thread in its block.
     Thread,
     /// A constant.
     Constant(u32),
@@ -78,10 +78,10 @@ pub enum Op {
     And,
     Or,
     Xor,
-    /// Shifts of 32 and more give 0.
+    /// Shifts of 32 and more result in 0.
     Shl,
     Shr,
-    /// Shifts of 32 and more give the sign.
+    /// Shifts of 32 and more result in the sign.
     ShrSigned,
     Min,
     MaxSigned,
@@ -102,19 +102,19 @@ pub enum Comparison {
 /// `(value & mask) comparison bound`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// What decides.
+    /// The value to test.
     pub value: Value,
-    /// Which of its bits.
+    /// The bits of the value to compare.
     pub mask: u32,
-    /// How.
+    /// The comparison.
     pub comparison: Comparison,
-    /// Against what.
+    /// The second operand.
     pub bound: u32,
-    /// Whether the condition holds if the comparison doesn't.
+    /// Whether to negate the comparison.
     pub negated: bool,
 }
 
-/// Atomics whose order doesn't matter, by the word that they are for.
+/// Atomics whose order doesn't matter. Each has a word of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Gather {
@@ -127,11 +127,11 @@ pub enum Gather {
 }
 
 impl Gather {
-    /// The operation of each word.
+    /// The operation on each word.
     pub const OF: [Self; GATHERED] = [Self::Add, Self::Min, Self::MaxSigned, Self::And, Self::Or, Self::Xor];
 }
 
-/// Which lane a shuffle reads.
+/// The way in which a shuffle selects the source lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Shuffle {
@@ -141,7 +141,7 @@ pub enum Shuffle {
     Index,
 }
 
-/// Operations of the lanes in a mask, with the register that receives the result.
+/// Operations of the lanes in a mask.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Collective {
     /// The lanes for which a condition holds.
@@ -156,146 +156,147 @@ pub enum Collective {
     MatchAny(Value, u32),
     /// The mask if all lanes have the same value in these bits, else 0.
     MatchAll(Value, u32),
-    /// All lanes' values made into one.
+    /// The reduction of all lanes' values.
     Reduce(Gather, Value),
-    /// Another lane's value, plus one where there is that lane in the segment; the number of the lane if the mask lacks it.
+    /// Another lane's value, plus one if that lane is in the segment; the number of the lane if the mask lacks it.
     Shuffle {
-        /// How the lane is found.
+        /// The way in which the lane is selected.
         mode: Shuffle,
-        /// What is read.
+        /// The value to read.
         value: Value,
-        /// By what the lane is found, modulo 32.
+        /// The operand that selects the lane, modulo 32.
         by: Value,
         /// Lanes of a segment, a power of two.
         segment: u32,
     },
-    /// Another lane's value by way of shared memory, between barriers of the warp; its own if the mask lacks it.
+    /// Another lane's value through shared memory, between barriers of the warp; the own value if the mask lacks that
+    /// lane.
     Exchange {
-        /// What is read.
+        /// The value to read.
         value: Value,
-        /// From which lane, modulo 32.
+        /// The lane, modulo 32.
         from: Value,
     },
-    /// How many lanes there are; the one that is elected adds that to the first of the words that atomics work on.
+    /// The number of lanes; the elected lane also adds it to the first global word for atomics.
     Elect,
 }
 
 /// Reductions of barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// For how many threads a condition holds.
+    /// The number of threads for which a condition holds.
     Count,
-    /// Whether it holds for all.
+    /// Whether it holds for all threads.
     All,
-    /// Whether it holds for any.
+    /// Whether it holds for any thread.
     Any,
 }
 
-/// What a thread does.
+/// A statement.
 #[derive(Clone, Debug)]
 pub enum Stmt {
-    /// [`Stmt::If`] with masks of who goes which way, for operations of warps inside.
+    /// [`Stmt::If`] with a mask for each branch, for warp operations inside.
     Split {
-        /// Which of the masks has those that come here.
+        /// The mask of the lanes that come here.
         level: usize,
-        /// Which way.
+        /// The condition.
         condition: Condition,
-        /// If it holds.
+        /// Statements if the condition holds.
         then: Vec<Stmt>,
-        /// If not.
+        /// Statements if it doesn't.
         otherwise: Vec<Stmt>,
     },
-    /// [`Stmt::Loop`] with a mask of who is still in it.
+    /// [`Stmt::Loop`] with a mask of the lanes that are still in the loop.
     Rounds {
-        /// Which of the masks has those that come here.
+        /// The mask of the lanes that come here.
         level: usize,
-        /// How many loops are around it.
+        /// The number of enclosing loops.
         depth: usize,
-        /// Gives the number of turns.
+        /// The number of iterations.
         turns: Value,
-        /// Whether the test comes at the end of the body.
+        /// Whether the test is at the end of the body.
         test_at_end: bool,
-        /// What to repeat.
+        /// The body.
         body: Vec<Stmt>,
     },
     /// Leaves the innermost loop, which is [`Stmt::Rounds`], directly in its body.
     Leave {
-        /// Which of the masks has those that come here.
+        /// The mask of the lanes that come here.
         level: usize,
-        /// If this holds.
+        /// The condition.
         condition: Condition,
-        /// Which loop.
+        /// The loop.
         depth: usize,
     },
-    /// Takes those that have ended out of a mask.
+    /// Removes lanes that have ended from a mask.
     Refresh {
-        /// Which of the masks.
+        /// The mask.
         level: usize,
     },
     /// An operation of the lanes in a mask.
     Collective {
-        /// Which of the masks.
+        /// The mask.
         level: usize,
         /// Register that receives the result.
         to: usize,
-        /// What to do.
+        /// The operation.
         what: Collective,
     },
-    /// Calls a function, in a function only if the depth isn't used up.
+    /// Calls a function. Inside a function only if the depth isn't used up.
     Call {
-        /// The function, or those that the condition chooses from.
+        /// The function, or two to choose from.
         targets: Vec<usize>,
-        /// The first of two if it holds.
+        /// Chooses the first of two if it holds.
         condition: Condition,
-        /// Which of the masks is passed.
+        /// The mask to pass.
         level: usize,
-        /// How deep calls may go, from the kernel.
+        /// The maximum depth of calls, for calls from the kernel.
         depth: u32,
         /// Register that receives the result.
         to: usize,
-        /// Numbers that are passed.
+        /// The numbers to pass.
         arguments: [Value; 2],
     },
-    /// Leaves the function.
+    /// Returns from the function.
     Return {
-        /// If this holds.
+        /// The condition.
         condition: Condition,
     },
     /// Writes a register to the local array.
     Put {
-        /// Which word, modulo their number.
+        /// The word, modulo the number of words.
         index: Value,
-        /// Which register.
+        /// The register.
         from: usize,
     },
     /// Reads a word of the local array.
     Get {
-        /// Which word, modulo their number.
+        /// The word, modulo the number of words.
         index: Value,
-        /// Register that receives it.
+        /// Register that receives the word.
         to: usize,
     },
     /// An atomic on a word.
     Gather {
-        /// Which word.
+        /// The word.
         word: usize,
-        /// Whether of the block's, which is in shared memory.
+        /// Whether the word is in shared memory.
         shared: bool,
-        /// With what.
+        /// The operand.
         value: Value,
     },
-    /// Reads a word that the block's atomics are for.
+    /// Reads a shared word for atomics.
     Gathered {
-        /// Which word.
+        /// The word.
         word: usize,
-        /// Register that receives it.
+        /// Register that receives the word.
         to: usize,
     },
-    /// Computes, under a guard if there is one.
+    /// An arithmetic instruction, perhaps guarded.
     Compute {
         /// Guard of the instruction.
         guard: Option<Condition>,
-        /// What to do.
+        /// The operation.
         op: Op,
         /// Register that receives the result.
         to: usize,
@@ -304,108 +305,108 @@ pub enum Stmt {
         /// Second operand.
         b: Value,
     },
-    /// Two ways that join again.
+    /// A branch.
     If {
-        /// Which way.
+        /// The condition.
         condition: Condition,
-        /// If it holds.
+        /// Statements if the condition holds.
         then: Vec<Stmt>,
-        /// If not.
+        /// Statements if it doesn't.
         otherwise: Vec<Stmt>,
     },
-    /// Executes the body `value & 3` times, and once more if the test comes at the end.
+    /// Executes the body `value & 3` times, and once more if the test is at the end.
     Loop {
-        /// How many loops are around it.
+        /// The number of enclosing loops.
         depth: usize,
-        /// Gives the number of turns.
+        /// The number of iterations.
         turns: Value,
-        /// Whether the test comes at the end of the body.
+        /// Whether the test is at the end of the body.
         test_at_end: bool,
-        /// What to repeat.
+        /// The body.
         body: Vec<Stmt>,
     },
-    /// Leaves the loop of that depth.
+    /// Leaves the loop at a depth.
     Break {
-        /// If this holds.
+        /// The condition.
         condition: Condition,
-        /// Which loop.
+        /// The loop.
         depth: usize,
     },
-    /// Goes to the next turn of the loop of that depth.
+    /// Continues with the next iteration of the loop at a depth.
     Continue {
-        /// If this holds.
+        /// The condition.
         condition: Condition,
-        /// Which loop.
+        /// The loop.
         depth: usize,
     },
     /// Ends the thread.
     Exit {
-        /// If this holds.
+        /// The condition.
         condition: Condition,
-        /// Whether it writes its registers to the output before.
+        /// Whether the thread writes its registers to the output first.
         write: bool,
     },
     /// Blocks with jumps between them, in general irreducible.
     Maze(Maze),
-    /// Writes a register to the thread's word of shared memory.
+    /// Writes a register to the thread's own word of shared memory.
     Publish(usize),
-    /// Reads a word of shared memory: that of thread `from` modulo the number of threads.
+    /// Reads the shared word of thread `from`, modulo the number of threads.
     Fetch {
-        /// Register that receives it.
+        /// Register that receives the word.
         to: usize,
-        /// Whose word.
+        /// The thread.
         from: Value,
     },
     /// Waits for all threads that have not ended.
     Barrier,
-    /// Waits for all threads that have not ended, and tells of how many of them a condition holds.
+    /// Waits for all threads that have not ended, and reduces a condition over them.
     Decide {
-        /// What is told.
+        /// The reduction.
         how: Decision,
-        /// Of which condition.
+        /// The condition.
         condition: Condition,
-        /// Register that receives it.
+        /// Register that receives the result.
         to: usize,
     },
-    /// Waits for the other warp of a pair, and reads a value of one of the pair's threads. No thread may have ended.
+    /// Waits for the other warp of a pair, and reads the value of one of the pair's threads. No thread may have ended.
     Pass {
         /// Register that receives it.
         to: usize,
-        /// What is read.
+        /// The value to read.
         value: Value,
-        /// From which thread of the pair, modulo their number.
+        /// The thread of the pair, modulo the number of threads.
         from: Value,
     },
-    /// The first warp of a pair hands values over to the second, thread by thread, and waits until they are read. No thread
-    /// may have ended.
+    /// The first warp of a pair hands values over to the second, thread by thread, and waits until they have been read.
+    /// No thread may have ended.
     HandOver {
-        /// Register of the second that receives them.
+        /// Register of the second warp that receives the values.
         to: usize,
-        /// What the first has.
+        /// The first warp's value.
         value: Value,
     },
-    /// Adds values to the first of the words that atomics work on, by one atomic of those that are active together.
+    /// Adds values to the first global word for atomics, by one atomic for all active lanes.
     Aggregate {
-        /// What is added.
+        /// The value to add.
         value: Value,
     },
-    /// A loop of two turns with a loop inside, which executes the body as often as a number says in the first turn, and as
-    /// often as remains in the second.
+    /// A loop with two iterations around another loop. The inner loop executes the body `first` times in the first
+    /// iteration, and the remaining times in the second.
     Shares {
-        /// The number, modulo one more than how often the body is executed in all.
+        /// The number of executions in the first iteration, modulo `times + 1`.
         first: Value,
-        /// How often the body is executed in all.
+        /// The number of executions in total.
         times: u32,
-        /// What the inner loop does, without statements inside.
+        /// The body of the inner loop, without nested statements.
         body: Vec<Stmt>,
-        /// What stands at the end of each turn, without statements inside.
+        /// Statements at the end of each iteration, without nested statements.
         after: Vec<Stmt>,
     },
-    /// Writes a register to a word of the thread's output, from 0 after those of the registers.
+    /// Writes a register to a word of the thread's output. The words are counted from the end of the registers.
     Output {
-        /// Which word.
+        /// The word.
         slot: usize,
-        /// Which register.
+        /// The register.
         from: usize,
     },
 }
@@ -413,19 +414,19 @@ pub enum Stmt {
 /// Blocks with jumps between them.
 #[derive(Clone, Debug)]
 pub struct Maze {
-    /// The most blocks that a thread executes before it leaves.
+    /// The number of blocks that a thread executes at most.
     pub fuel: u32,
-    /// The blocks. They hold no statements with statements inside.
+    /// The blocks. Their statements are not nested.
     pub blocks: Vec<Block>,
-    /// Where to enter: the first block if the condition holds, else the second.
+    /// The entry: the first block if the condition holds, or the second.
     pub entry: (Condition, usize, usize),
 }
 
 /// A block of a [`Maze`].
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What it does.
+    /// The statements.
     pub body: Vec<Stmt>,
-    /// Where to go then: a block's number, or the number of blocks to leave the maze.
+    /// The next block, as in `entry`. The number of blocks stands for the end of the maze.
     pub next: (Condition, usize, usize),
 }

@@ -1,5 +1,5 @@
-//! Random programs against CUDA on the same chip, until something differs: each seed's kernel runs through CUDA (or on the
-//! reference device, where there is none) and on a Vulkan device. Kernels whose results differ are reduced and saved.
+//! Compares random programs with CUDA on the same chip: each seed's kernel runs through CUDA (or on the reference
+//! device, for lack of CUDA) and on a Vulkan device. Kernels whose results differ are reduced and saved.
 
 mod forms;
 mod reduce;
@@ -20,7 +20,7 @@ use ptx2spv_runtime::{Config, DeviceSelector};
 use ptx2spv_tests::program::{Drawn, GATHERED, Size, UNTOUCHED, draw, ptx};
 use straight::{Mix, Straight};
 
-/// Runs random kernels through CUDA and on a Vulkan device, and saves those whose results differ.
+/// Runs random kernels through CUDA and on a Vulkan device, and saves kernels whose results differ.
 #[derive(Debug, Parser)]
 #[command(name = "against_cuda", max_term_width = 100)]
 struct CommandLine {
@@ -28,13 +28,13 @@ struct CommandLine {
     first: u64,
     /// The seed after the last.
     end: u64,
-    /// What the kernels are made of.
+    /// Contents of the kernels.
     #[arg(long, value_enum, default_value_t = Kind::Integers)]
     kind: Kind,
-    /// Instructions of a kernel of arithmetic, about.
+    /// Approximate number of instructions in a kernel of arithmetic.
     #[arg(long, default_value_t = 300)]
     instructions: usize,
-    /// What tells the right results.
+    /// Source of the expected results.
     #[arg(long, value_enum, default_value_t = Truth::Cuda)]
     truth: Truth,
     /// The Vulkan device, as for `ptx2spv run`.
@@ -43,7 +43,7 @@ struct CommandLine {
     /// Where to save kernels whose results differ.
     #[arg(long, default_value = "different")]
     out: PathBuf,
-    /// Reduce at most so many of the kernels whose results differ.
+    /// Maximum number of kernels to reduce.
     #[arg(long, default_value_t = 4)]
     reduce: usize,
 }
@@ -58,9 +58,9 @@ enum Kind {
     Floats,
     /// Products and sums that may be fused.
     Contraction,
-    /// Control flow, barriers, calls, operations of warps.
+    /// Control flow, barriers, calls, warp operations.
     Programs,
-    /// The same where lanes meet in different places.
+    /// The same, with lanes that meet in different places.
     Divergent,
 }
 
@@ -81,16 +81,16 @@ fn main() -> ExitCode {
 struct Comparison {
     truth: Box<dyn Backend>,
     device: Box<dyn Backend>,
-    /// Has a say in whose fault a difference is.
+    /// A third result, to tell which side is wrong.
     reference: DeviceBackend,
 }
 
-/// Who gives other results than the other two.
+/// The side whose results differ from the two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Odd {
-    /// The device: its driver's fault, or that of what is written for it alone.
+    /// The device: a bug in its driver or in device-specific output.
     Device,
-    /// The truth: CUDA's fault, or one in what is written for all devices.
+    /// The truth: a bug in CUDA, or in output for all devices.
     Truth,
     /// All three differ.
     All,
@@ -156,7 +156,7 @@ impl Comparison {
         Ok(true)
     }
 
-    /// Who gives other results, if all run the kernel and some do.
+    /// The side with other results, if all three run the kernel and the results differ.
     fn odd(&mut self, case: &Prepared) -> Option<Odd> {
         let [truth, device, reference] =
             [self.truth.run(case).ok()?, self.device.run(case).ok()?, self.reference.run(case).ok()?]
@@ -171,7 +171,7 @@ impl Comparison {
         })
     }
 
-    /// Where the two sides give different results, or one of them none.
+    /// The difference between the two sides' results, or the error of a side that has none.
     fn difference(&mut self, mix: Mix, case: &Prepared) -> Option<String> {
         match (self.truth.run(case), self.device.run(case)) {
             (Ok(truth), Ok(device)) => first_difference(mix, &truth, &device),

@@ -1,8 +1,8 @@
-//! Makes a kernel smaller as long as its results differ.
+//! Reduces a kernel whose results differ.
 
 use super::straight::Straight;
 
-/// Leaves out lines, first many at once, then one by one, as long as `differs` holds.
+/// Removes lines, first many at once, then one by one, as long as `differs` holds.
 pub fn reduce(kernel: Straight, mut differs: impl FnMut(&Straight) -> bool) -> Straight {
     let mut kernel = kernel;
     let mut size = kernel.lines.len() / 2;

@@ -1,5 +1,5 @@
-//! Random kernels of arithmetic alone: long lists of instructions, most with constant operands, in which what one gives goes
-//! into others. Any subset of the lines that keeps labels with their branches is a kernel too.
+//! Random kernels of arithmetic: long lists of instructions, most with constant operands, whose results are operands of
+//! later ones. Any subset of the lines that keeps labels with their branches is a valid kernel.
 
 use std::fmt::Write as _;
 
@@ -11,9 +11,9 @@ use super::forms::{BETWEEN, FLOATS, Form, INTEGERS, SIMD, TYPES};
 pub const THREADS: usize = 64;
 /// Registers of each width.
 const REGISTERS: usize = 8;
-/// 64-bit words that each thread begins with.
+/// 64-bit words of input for each thread.
 pub const INPUTS: usize = 2 * REGISTERS;
-/// Edges of integers, cut to the width.
+/// Edge cases of integers, truncated to the width.
 const EDGES: &[u64] = &[
     0,
     1,
@@ -51,10 +51,10 @@ const EDGES: &[u64] = &[
     u64::MAX - 1,
     u64::MAX,
 ];
-/// Divisors that compilers have shortcuts for.
+/// Divisors for which compilers have shortcuts.
 const DIVISORS: &[u64] =
     &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 25, 64, 100, 641, 1000, 1 << 15, 1 << 31, (1 << 31) - 1, i64::MAX as u64];
-/// Floats, by the bits of f64; f32's are these rounded. None is NaN: the assembler treats such constants in its own ways.
+/// Floats as f64; f32 values are these rounded. There is no NaN, because the assembler treats NaN constants specially.
 const FLOAT_EDGES: &[f64] = &[
     0.0,
     -0.0,
@@ -73,17 +73,17 @@ const FLOAT_EDGES: &[f64] = &[
     f64::NEG_INFINITY,
 ];
 
-/// What a kernel is made of.
+/// Contents of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// Integers in all widths.
     Integers,
     /// SIMD video instructions among integers.
     Simd,
-    /// Floats among integers, with `.rn` throughout, so that nothing may be fused.
+    /// Floats among integers, with `.rn` throughout, which forbids fusing.
     Floats,
-    /// Products and sums that may be fused, of one of [`TYPES`]. Without loops: they are unrolled, and then more is fused than is
-    /// known here.
+    /// Products and sums of one of [`TYPES`] that may be fused. There are no loops: the assembler unrolls them and
+    /// fuses more than is modelled here.
     Contraction(usize),
 }
 
@@ -126,7 +126,7 @@ impl Straight {
     }
 }
 
-/// The words that threads begin with: edges and random ones, or floats of all widths that stay in range for a while.
+/// The input words: edge cases and random words, or floats of all widths that stay in range for some steps.
 pub fn inputs(seed: u64, mix: Mix) -> Vec<u8> {
     let mut random = Random::new(seed ^ 0x5eed);
     if let Mix::Contraction(ty) = mix {
@@ -145,7 +145,7 @@ pub fn inputs(seed: u64, mix: Mix) -> Vec<u8> {
         .collect()
 }
 
-/// Numbers of a type with magnitudes from 0.5 to 2, as many as 64 bits hold.
+/// As many numbers of a type as 64 bits hold, with magnitudes from 0.5 to 2.
 fn near_one(random: &mut Random, ty: usize) -> u64 {
     let (_, bits, infinity) = TYPES[ty];
     let one = (infinity >> 1) & infinity;
@@ -158,7 +158,7 @@ fn near_one(random: &mut Random, ty: usize) -> u64 {
     lanes.sum()
 }
 
-/// Whether two words that a kernel wrote are the same, where NaNs of a type all are.
+/// Whether two words that a kernel wrote are equal. All NaNs of a type count as equal.
 pub fn same(mix: Mix, a: u64, b: u64) -> bool {
     let Mix::Contraction(ty) = mix else { return a == b };
     let (_, bits, infinity) = TYPES[ty];
@@ -169,7 +169,7 @@ pub fn same(mix: Mix, a: u64, b: u64) -> bool {
     })
 }
 
-/// The kernel of a seed.
+/// The kernel for a seed.
 pub fn straight(seed: u64, mix: Mix, instructions: usize) -> Straight {
     let mut generator = Generator { random: Random::new(seed), mix, lines: Vec::new(), slots: 0, labels: 0 };
     generator.kernel(instructions);
@@ -186,7 +186,7 @@ struct Generator {
 
 impl Generator {
     fn kernel(&mut self, instructions: usize) {
-        // Some kernels show every result, which keeps each apart; others let them flow together.
+        // Some kernels store every result, which keeps each alive; others let results flow together.
         let shown = *self.random.pick(&[0, 5, 30, 80]);
         let mut open = None;
         for _ in 0..instructions {
@@ -223,7 +223,7 @@ impl Generator {
         self.line(format!("st.global.u64 [%out+{slot}], %acc;"));
     }
 
-    /// Ends the way around or the loop that is open.
+    /// Ends the open branch or loop.
     fn close(&mut self, open: &mut Option<(usize, bool)>) {
         match open.take() {
             Some((label, false)) => self.lines.push(format!("L{label}:")),
@@ -297,7 +297,7 @@ impl Generator {
                     format!("%{kind}{n}")
                 }
                 'P' | 'p' => format!("%p{}", n % 4),
-                // A register in any case.
+                // Always a register.
                 'e' => format!("%d{n}"),
                 's' => format!("%r{n}"),
                 'g' => format!("%h{n}"),
@@ -307,7 +307,7 @@ impl Generator {
                 'h' => self.integer(16, n),
                 'f' => self.float(32, n),
                 'x' => self.float(64, n),
-                // Places and lengths in fields, within them, and tables.
+                // Positions and lengths within bit fields.
                 'i' => self.small(32, n),
                 'j' => self.small(64, n),
                 // A truth table, or a selection.
@@ -347,7 +347,7 @@ impl Generator {
                 2 => (1 << self.random.below(bits as usize)) - 1,
                 _ => *self.random.pick(EDGES),
             };
-        // What a constant divides by is never zero: the assembler says nothing certain about that.
+        // Never zero, because the result of a division by zero is unspecified.
         value.max(1).to_string()
     }
 

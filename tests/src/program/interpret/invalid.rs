@@ -1,12 +1,12 @@
 //! Programs without a defined result.
 
-/// Why anything may come out of a program.
+/// The reason why a program has no defined result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// Two threads used a word of shared memory between the same barriers, and one of them wrote it.
     Race,
-    /// Threads wait for each other for ever.
+    /// Threads wait for each other forever.
     Deadlock,
-    /// It takes too long.
+    /// The program takes too long.
     Long,
 }

@@ -1,23 +1,23 @@
-//! Memory that finds races.
+//! Memory with race detection.
 
 use super::invalid::Invalid;
 use crate::program::collective::gather;
 use crate::program::{GATHERED, Gather};
 
-/// What a block works on.
+/// Memory of a block.
 pub(super) struct Memory {
     pub(super) words: Vec<Word>,
-    /// Barriers that the block has passed.
+    /// Number of barriers that the block has passed.
     pub(super) phase: usize,
     pub(super) gathered: [u32; GATHERED],
-    /// Between which barriers the last atomic on each word was.
+    /// The phase of the last atomic on each word.
     pub(super) gathered_in: [Option<usize>; GATHERED],
-    /// Between which barriers it was last read.
+    /// The phase of the last read of each word.
     pub(super) read_in: [Option<usize>; GATHERED],
     pub(super) global: Vec<u32>,
 }
 
-/// A word of shared memory with the last who used it.
+/// A word of shared memory, with its last accesses as phase and thread.
 #[derive(Clone, Default)]
 pub(super) struct Word {
     value: u32,
@@ -42,7 +42,7 @@ impl Memory {
         if word.written.is_some_and(|(phase, writer)| phase == self.phase && writer != thread) {
             return Err(Invalid::Race);
         }
-        // Only its own thread writes a word: of several readers the one that is another thread matters.
+        // Only a word's own thread writes it, so of several readers only another thread matters.
         if from % threads != thread || word.read.is_none_or(|(phase, _)| phase != self.phase) {
             word.read = Some((self.phase, thread));
         }

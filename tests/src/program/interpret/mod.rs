@@ -1,5 +1,5 @@
-//! Executes programs by CUDA's rules: a barrier waits for the threads that have not ended, wherever they wait, and an
-//! operation of a warp for those of its mask.
+//! Executes programs by CUDA's rules: a barrier waits for all threads that have not ended, wherever they wait, and a
+//! warp operation waits for the lanes of its mask.
 
 mod invalid;
 mod memory;
@@ -13,16 +13,16 @@ pub use invalid::Invalid;
 use memory::{Memory, Word};
 use thread::{Thread, Wait};
 
-/// The buffers after a launch; before, all their words are [`UNTOUCHED`].
+/// The buffers after a launch. Before it, all words are [`UNTOUCHED`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// [`OUTPUTS`](super::OUTPUTS) words for each thread.
     pub output: Vec<u32>,
-    /// What atomics gathered, and after it the sum of what threads that came to the end have computed.
+    /// The words that atomics worked on, and after them the sum of the results of all threads that reached the end.
     pub gathered: Vec<u32>,
 }
 
-/// What a program does.
+/// The outcome of a launch.
 pub fn interpret(program: &Program, launch: &Launch) -> Result<Outcome, Invalid> {
     let mut outcome = Outcome { output: Vec::new(), gathered: vec![UNTOUCHED; GATHERED + 1] };
     for block in 0..launch.blocks() {
@@ -64,7 +64,7 @@ fn run_block(program: &Program, launch: &Launch, block: u32, outcome: &mut Outco
     Ok(())
 }
 
-/// Lets those threads of a warp go on that wait for nobody else; whether there are any.
+/// Resumes threads of a warp whose mask is complete; returns whether there are any.
 fn release_members(warp: &mut [Thread<'_>]) -> bool {
     let mut released = false;
     for lane in 0..warp.len() {
@@ -89,7 +89,7 @@ fn release_members(warp: &mut [Thread<'_>]) -> bool {
     released
 }
 
-/// Lets the threads of two warps go on if they wait for each other; whether they do.
+/// Resumes the threads of two warps if they wait for each other; returns whether they do.
 fn pass(pair: &mut [Thread<'_>]) -> bool {
     let mut values = Vec::new();
     let mut handed = 0;
@@ -112,7 +112,7 @@ fn pass(pair: &mut [Thread<'_>]) -> bool {
     true
 }
 
-/// Lets the threads of a block go on that wait at a barrier together.
+/// Resumes the threads of a block that wait at a barrier together.
 fn barrier(threads: &mut [Thread<'_>]) -> Result<(), Invalid> {
     let mut first = None;
     let (mut count, mut holding) = (0, 0);
@@ -141,7 +141,7 @@ fn barrier(threads: &mut [Thread<'_>]) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// Whether two operations synchronize with each other: the instruction and its qualifiers are the same.
+/// Whether two operations synchronize with each other, which takes the same instruction and qualifiers.
 fn synchronize(a: &Stmt, b: &Stmt) -> bool {
     match (a, b) {
         (Stmt::Collective { what: a, .. }, Stmt::Collective { what: b, .. }) => match (a, b) {
@@ -153,7 +153,7 @@ fn synchronize(a: &Stmt, b: &Stmt) -> bool {
     }
 }
 
-/// Whether a statement is written with a ballot.
+/// Whether a statement is translated to a ballot.
 fn is_ballot(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Collective { what, .. } => matches!(what, Collective::Ballot(_)),

@@ -1,4 +1,4 @@
-//! Threads of a program, each up to where it waits.
+//! Threads of a program. Each runs until it must wait.
 
 use super::invalid::Invalid;
 use super::memory::Memory;
@@ -9,26 +9,27 @@ use crate::program::{
 };
 use crate::program::{Op, Program, REGISTERS, Stmt, UNIFORMS, Value};
 
-/// Statements that a thread may execute, so that programs end soon.
+/// Limit on the statements that a thread executes.
 const STEPS: u32 = 4000;
 
-/// What a thread waits for.
+/// The event that a thread waits for.
 #[derive(Clone, Copy)]
 pub(super) enum Wait<'p> {
     Barrier,
-    /// A barrier that tells of a condition.
+    /// A barrier that reduces a condition.
     Decide {
         how: Decision,
         holds: bool,
         to: usize,
     },
-    /// The other warp of a pair: to read from a thread of both, or thread by thread.
+    /// The other warp of a pair: to read from one thread of the pair, or to hand values over thread by thread.
     Pair {
         value: u32,
         from: Option<u32>,
         to: usize,
     },
-    /// The lanes of a mask, at a statement, to which it brings a value and what its source is found by.
+    /// The lanes of a mask at a statement; the last pair is the thread's value and the number that selects its source
+    /// lane.
     Members(&'p Stmt, u32, (u32, u32)),
 }
 
@@ -48,14 +49,14 @@ pub(super) enum Kind<'p> {
     Shares { stmt: &'p Stmt, left: u32, rest: u32, turn: u32 },
 }
 
-/// What a function, or the kernel, has for itself.
+/// State of one call of a function, or of the kernel.
 #[derive(Clone)]
 pub(super) struct Scope {
     pub(super) registers: [u32; REGISTERS],
     pub(super) counters: [u32; LOOPS],
     pub(super) masks: [u32; LEVELS],
     pub(super) locals: [u32; LOCALS],
-    /// How deep calls may go; in the kernel nothing.
+    /// Remaining depth of calls; `None` in the kernel.
     pub(super) depth: Option<u32>,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Thread<'p> {
     pub(super) uniforms: [u32; UNIFORMS],
     pub(super) number: u32,
     pub(super) scope: Scope,
-    /// Those of the callers.
+    /// The callers' scopes.
     pub(super) scopes: Vec<Scope>,
     pub(super) frames: Vec<Frame<'p>>,
     pub(super) output: [u32; OUTPUTS],
@@ -123,7 +124,7 @@ impl<'p> Thread<'p> {
         self.waits = Some(Wait::Members(stmt, self.scope.masks[level], (value, by)));
     }
 
-    /// Goes on until it must wait or ends.
+    /// Runs until the thread must wait or ends.
     pub(super) fn run(&mut self, memory: &mut Memory) -> Result<(), Invalid> {
         while self.waits.is_none() && !self.ended {
             self.steps += 1;
@@ -256,7 +257,7 @@ impl<'p> Thread<'p> {
         Ok(())
     }
 
-    /// A lane's value for an operation, and what its source is found by.
+    /// A lane's value for an operation, and the number that selects its source lane.
     pub(super) fn brought(&self, what: &Collective) -> (u32, u32) {
         match what {
             Collective::Ballot(condition)
@@ -272,14 +273,14 @@ impl<'p> Thread<'p> {
         }
     }
 
-    /// Goes on in the inner of two loops, or after it.
+    /// Continues with the inner loop's body, or after that loop.
     pub(super) fn share(&mut self, stmt: &'p Stmt, left: u32, rest: u32, turn: u32) {
         let Stmt::Shares { body, after, .. } = stmt else { return };
         let (list, left, rest, turn) = if left > 0 { (body, left - 1, rest, turn) } else { (after, rest, 0, turn + 1) };
         self.frames.push(Frame { list, next: 0, kind: Kind::Shares { stmt, left, rest, turn } });
     }
 
-    /// Goes on after an operation of a warp.
+    /// Continues after a warp operation.
     pub(super) fn go_on(&mut self, stmt: &'p Stmt, mask: u32, members: &[Member], own: Member) {
         let ballot = lanes(members, |member| member.value != 0);
         let holds = own.value != 0;
@@ -331,7 +332,7 @@ impl<'p> Thread<'p> {
         self.output[..REGISTERS].copy_from_slice(&self.scope.registers);
     }
 
-    /// Drops what is inside the loop of that depth.
+    /// Drops all frames inside the loop at a depth.
     pub(super) fn unwind(&mut self, depth: usize) {
         while let Some(frame) = self.frames.last() {
             if matches!(frame.kind, Kind::Loop { depth: found, .. } if found == depth) {
@@ -341,7 +342,7 @@ impl<'p> Thread<'p> {
         }
     }
 
-    /// The innermost list is at its end: repeats it, goes on elsewhere, or drops it.
+    /// At the end of the innermost list: repeats it, continues elsewhere, or drops it.
     pub(super) fn end_of_list(&mut self) {
         let Some(mut frame) = self.frames.pop() else { return };
         match &mut frame.kind {

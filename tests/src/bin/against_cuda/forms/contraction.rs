@@ -1,4 +1,4 @@
-//! Products and sums that may be fused, and what decides about that, for one type at a time.
+//! Products and sums that may be fused, and the instructions that affect fusing, for one type at a time.
 
 use super::form::Form;
 
@@ -130,7 +130,7 @@ const BFLOATS: &[Form] = &[
     Form("fma.rn.bf16x2", "Rsss"),
 ];
 
-/// What lies between products and sums.
+/// Instructions between products and sums.
 pub const BETWEEN: &[&str] = &[
     "membar.gl;",
     "div.s32 %count, %thread, %count; or.b32 %count, %count, 1;",

@@ -1,4 +1,4 @@
-//! The instructions that random kernels are drawn from.
+//! The instructions of random kernels.
 
 mod contraction;
 mod floats;
