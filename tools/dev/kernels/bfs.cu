@@ -1,4 +1,4 @@
-// A step of breadth-first search: the neighbours of what was reached at this level are reached at the next.
+// A step of breadth-first search: visits the neighbours of all nodes of this level.
 #include "library.h"
 
 extern "C" __global__ void bfs(const u32* __restrict starts, const u32* __restrict edges, u32* levels, u32* reached, u32 level,

@@ -1,4 +1,4 @@
-// What the kernels here need beyond cuda_min.h.
+// Functions that the kernels need beyond cuda_min.h.
 #pragma once
 #include "cuda_min.h"
 

@@ -1,7 +1,7 @@
-// What library.h has from clang, for NVIDIA's compiler.
+// The functions that library.h takes from clang, for NVIDIA's compiler.
 #pragma once
 
-// Two f16, with products and sums rounded each on its own.
+// Two f16. Products and sums are rounded separately.
 struct half {
     u16 bits;
     half() = default;

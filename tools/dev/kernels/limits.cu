@@ -1,4 +1,4 @@
-// What a chip can do at most: a copy of memory, and independent chains of one operation each.
+// Peak rates of a chip: a copy of memory, and independent chains of one operation each.
 #include "library.h"
 
 constexpr u32 CHAINS = 8, STEPS = 16;
@@ -8,7 +8,7 @@ extern "C" __global__ void copy(const uint4* __restrict in, uint4* __restrict ou
     out[at] = in[at];
 }
 
-// Every thread goes on with CHAINS numbers; their sum is the result, so that none can be left out.
+// Every thread computes CHAINS numbers. Their sum is the result, so the compiler can't remove any.
 template <typename T, typename Step>
 static __device__ T chains(T first, T more, u32 rounds, Step step) {
     T numbers[CHAINS];

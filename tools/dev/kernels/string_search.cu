@@ -1,4 +1,5 @@
-// Counts where a pattern of 8 bytes stands in a text, or stands but for one byte. Each thread looks at 16 places.
+// Counts the occurrences of a pattern of 8 bytes in a text, exact or with one byte different. Each thread looks at 16
+// places.
 #include "library.h"
 
 extern "C" __global__ void string_search(const uint4* __restrict text, u32* counts, u32 low, u32 high, u32 groups) {

@@ -1,4 +1,4 @@
-/* A program with kernels, as a CUDA compiler leaves it to the host's. */
+/* A program with kernels, as a CUDA compiler passes it to the host compiler. */
 #include <dlfcn.h>
 #include <thread>
 #include <vector>
@@ -135,7 +135,7 @@ static void variables()
     EXPECT(21, cudaMemcpyFromSymbol(&value, &counter, 4, 0, HOST_TO_DEVICE));
     EXPECT(21, cudaGetLastError());
 
-    /* The other module's, and a managed one. */
+    /* A variable of the other module, and a managed variable. */
     TRUE(__cudaInitModule(second.handle) == 1);
     EXPECT(40, *shared_number);
     *shared_number = 50;
@@ -172,7 +172,7 @@ static void streams()
     TRUE(time >= 0);
     OK(cudaStreamQuery(a));
 
-    /* A stream of one API is one of the other. */
+    /* Streams are interchangeable between the two APIs. */
     int (*synchronize)(struct Stream *);
     int status = 7;
     OK(cudaGetDriverEntryPoint("cuStreamSynchronize", (void **)&synchronize, 0, &status));
@@ -311,7 +311,7 @@ static void textures()
     EXPECT(801, cudaGetLastError());
 }
 
-/* What a launch answers, and that the last error says so once. */
+/* Expects an error from a launch, and from the first cudaGetLastError after it. */
 static void expect_launch(int error, const void *host, dim3 grid, dim3 block, size_t shared)
 {
     int by = 1;
@@ -324,7 +324,7 @@ static void expect_launch(int error, const void *host, dim3 grid, dim3 block, si
 
 static void errors()
 {
-    /* From version 13 on the driver's answer is passed on: a wrong value, not a wrong configuration. */
+    /* Since version 13 the runtime returns the driver's error: an invalid value, not an invalid configuration. */
     int configuration = version < 13000 ? 9 : 1;
     expect_launch(configuration, (const void *)count, 0, 1, 0);
     expect_launch(configuration, (const void *)count, 1, 1025, 0);
@@ -338,7 +338,7 @@ static void errors()
     EXPECT(52, __cudaPopCallConfiguration(nullptr, nullptr, nullptr, nullptr));
     OK(cudaGetLastError());
     EXPECT(101, cudaSetDevice(1));
-    /* A success doesn't end an error, and other threads don't see it. */
+    /* A successful call doesn't clear the error, and other threads don't see it. */
     OK(cudaDeviceSynchronize());
     std::thread([] { OK(cudaGetLastError()); }).join();
     EXPECT(101, cudaGetLastError());
@@ -348,7 +348,7 @@ static void errors()
     TRUE(strcmp(cudaGetErrorString(2), "out of memory") == 0);
     TRUE(strcmp(cudaGetErrorString(12345), "unrecognized error code") == 0);
 
-    /* A kernel's error stays until the device is reset, and variables begin anew then. */
+    /* A kernel's error stays until the device is reset, which initializes the variables again. */
     int value;
     LAUNCH(1, 1, 0, nullptr) fail();
     OK(cudaGetLastError());
@@ -404,7 +404,7 @@ static void plugins(const char *path)
     }
 }
 
-/* Calls after everything has ended. */
+/* A call at exit, when the runtime library has already shut down. */
 struct Late {
     ~Late()
     {
@@ -422,7 +422,7 @@ int main(int, char **names)
     EXPECT(1, devices);
     OK(cudaRuntimeGetVersion(&version));
     printf("%d\n", version);
-    /* Whether there are cooperative launches, which stands elsewhere in version 13; behind version 11's structure nothing is written. */
+    /* The flag for cooperative launches has another offset in version 13. Nothing is written beyond the end of version 11's structure. */
     memset(properties, 0x55, sizeof properties);
     OK((version < 12000 || version >= 13000 ? cudaGetDeviceProperties : cudaGetDeviceProperties_v2)(properties, 0));
     memcpy(&cooperative, properties + (version >= 13000 ? 668 : 688), 4);

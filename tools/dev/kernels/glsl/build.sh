@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the GLSL here, or the files that are named, to the SPIR-V beside it, with glslang alone.
+# Compiles the GLSL files in this folder, or the named files, to SPIR-V with glslang.
 set -eu
 cd "$(dirname "$0")"
 [ $# -gt 0 ] || set -- *.comp

@@ -1,5 +1,5 @@
-// What the twins have in common: the parameters lie in the push constants after 40 bytes of the launch's own
-// (docs/interface.md), pointers are buffer references, numbers of threads are as in the launches of the bench.
+// Shared code of the GLSL versions: the parameters follow 40 bytes of launch data in the push constants
+// (docs/interface.md), pointers are buffer references, block sizes are those of the bench.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require

@@ -8,7 +8,7 @@ PARAMETERS { layout(offset = 40) Words result; uint width; uint height; float le
 void main() {
     uvec2 pixel = gl_GlobalInvocationID.xy;
     if (pixel.x >= width || pixel.y >= height) return;
-    // As the CUDA kernel, each operation is rounded: otherwise counts differ.
+    // As in the CUDA kernel, each operation is rounded; otherwise the counts differ.
     precise float cx = left + float(pixel.x) * step, cy = top - float(pixel.y) * step;
     precise float x = 0, y = 0;
     uint count = 0;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compiles all kernels of the bench with NVIDIA's compiler, for `bench kernels --ptx-dir`: NVCC says which one. Its output is
-# fixed by the version: that of CUDA 13.0 is here. -fmad=false as for clang: the sources say what is fused.
+# Compiles all kernels of the bench with NVIDIA's compiler, the program in NVCC, for `bench kernels --ptx-dir`. The
+# output depends on
+# the version; the files here are those of CUDA 13.0. -fmad=false as for clang: the sources fuse explicitly.
 set -eu
 cd "$(dirname "$0")"
 tests=../../../../tests/kernels
