@@ -33,8 +33,8 @@ pub enum Error {
     /// PTX that is no text.
     #[error("what should be PTX is no text")]
     NotText,
-    /// Where one program is wanted there are others.
-    #[error("there are {0} programs in it; what is wanted is one")]
+    /// Several programs where one is expected.
+    #[error("expected one program, but there are {0}")]
     Several(usize),
     /// Nothing but machine code, or nothing for the architecture that was asked for.
     #[error("there is no PTX{} in it; it has {there}", wanted.as_ref().map(|wanted| format!(" for {wanted}")).unwrap_or_default())]

@@ -1,15 +1,17 @@
-//! Lets barriers order shared memory alone where nothing in device memory passes between the threads of a block.
+//! Restricts barriers to shared memory where threads of a block exchange no data through device memory.
 //!
-//! Some drivers fence device memory at each barrier that orders it, which takes longer than the barrier. A barrier needs to order
-//! device memory
+//! Some drivers fence device memory at each barrier that orders it, which takes longer than the barrier itself. A
+//! barrier must order device memory
 //!
-//! * if a thread may write some before and another may access some after; or
-//! * if a thread may read some before, another may write some after, and the read may still be under way at the barrier.
+//! * if a thread may write to it before the barrier, and another thread may access it afterwards; or
+//! * if a thread may read it before, another may write it afterwards, and the read may still be in flight at the
+//!   barrier.
 //!
-//! A read is over where what it gave has been stored to shared memory: no compiler can move that store past the barrier, nor the
-//! read past the store. So a block that gathers a tile of a matrix into shared memory needs no more than a barrier of that.
+//! A read has finished once its result is stored to shared memory: a compiler can move neither that store past the
+//! barrier nor the read past the store. So a block that gathers a tile of a matrix into shared memory needs only a
+//! barrier for shared memory.
 //!
-//! Reads of memory that nobody writes don't count. Atomics and accesses with an order count as reads and writes.
+//! Reads of memory that no thread writes don't count. Atomics and ordered accesses count as reads and writes.
 
 use rustc_hash::FxHashMap;
 
@@ -24,22 +26,23 @@ pub fn relax_barriers(function: &mut Function) {
     relaxing.list(&mut function.body);
 }
 
-/// Reads of device memory: a bit each, by the order in which they stand in the kernel.
+/// Reads of device memory, one bit each, in program order.
 type Reads = u64;
 
-/// Reads that can't be told apart, and are never over: those with higher numbers, and earlier rounds of a loop.
+/// Reads that aren't tracked one by one and never count as finished: reads with higher numbers, and reads of earlier
+/// iterations of a loop.
 const OTHERS: Reads = 1 << 63;
 
-/// What has happened where the walk is, on some path.
+/// The state at a point of the walk, over all paths that lead there.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     /// Device memory may have been written.
     wrote: bool,
-    /// Reads that may be under way.
+    /// Reads that may be in flight.
     reads: Reads,
-    /// Reads whose results a variable was computed from, if they are under way; only variables that have some.
+    /// Reads in flight whose results a variable was computed from. Only variables with such reads have an entry.
     of: FxHashMap<Var, Reads>,
-    /// No path leads here.
+    /// No path leads to this point.
     unreachable: bool,
 }
 
@@ -48,7 +51,7 @@ impl State {
         Self { unreachable: true, ..Self::default() }
     }
 
-    /// What holds where this path and another one meet.
+    /// The state where this path and another one meet.
     fn join(&mut self, other: &State) {
         if other.unreachable {
             return;
@@ -58,7 +61,7 @@ impl State {
             return;
         }
         let reads = self.reads | other.reads;
-        // A read that isn't under way on a path can be counted to any variable there.
+        // A read that isn't in flight on a path may be attributed to any variable there.
         let given = |state: &State, var| state.of.get(&var).copied().unwrap_or(0) | !state.reads;
         let vars: Vec<Var> = self.of.keys().chain(other.of.keys()).copied().collect();
         let of = vars.into_iter().map(|var| (var, given(self, var) & given(other, var) & reads));
@@ -87,9 +90,9 @@ struct Before<'f> {
     barrier: usize,
     /// The number of the next loop.
     next_loop: usize,
-    /// What holds at the start of each loop's rounds, as far as it is known.
+    /// The state at the start of each loop's body, as far as it is known.
     rounds: Vec<State>,
-    /// Where the innermost loop ends.
+    /// The state at the exits of the innermost loop.
     exits: State,
     /// Before each barrier: whether device memory may have been written, and whether reads may be under way.
     barriers: Vec<(bool, bool)>,
@@ -116,7 +119,7 @@ impl<'f> Before<'f> {
         }
     }
 
-    /// The recursion must fit a small stack, so it does nothing else.
+    /// Does nothing but recurse, because the recursion must fit a small stack.
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::If { then, otherwise, .. } => {
@@ -131,7 +134,7 @@ impl<'f> Before<'f> {
         }
     }
 
-    /// A statement without lists.
+    /// A statement without nested lists.
     #[inline(never)]
     fn straight_line(&mut self, stmt: &Stmt) {
         match stmt {
@@ -182,12 +185,12 @@ impl<'f> Before<'f> {
         }
     }
 
-    /// Until nothing changes where a round starts.
+    /// Repeats a loop's body until the state at its start no longer changes.
     fn repeat(&mut self, body: &Block) {
         let outer = std::mem::replace(&mut self.exits, State::unreachable());
         let number = self.next_loop;
         let (read, barrier, next_loop) = (self.read, self.barrier, number + 1);
-        // Begins with what was found before where the loop is part of another one, so that loops within loops end soon.
+        // A nested loop begins with the state of its last visit, so that nested loops converge soon.
         let mut start = self.rounds.get(number).cloned().unwrap_or_else(State::unreachable);
         start.join(&self.state);
         loop {
@@ -207,7 +210,7 @@ impl<'f> Before<'f> {
         self.state = std::mem::replace(&mut self.exits, outer);
     }
 
-    /// A read begins; gives its bit.
+    /// Starts a read and returns its bit.
     fn start_read(&mut self, access: &Access) -> Reads {
         let bit = if access.order == MemoryOrder::Weak { 1_u64.checked_shl(self.read) } else { None };
         let bit = bit.unwrap_or(OTHERS);
@@ -223,7 +226,7 @@ impl<'f> Before<'f> {
         bit
     }
 
-    /// What an access to shared memory takes has been read.
+    /// Notes that the operands of an access to shared memory have been read.
     fn shared(&mut self, access: &Access, operands: impl IntoIterator<Item = Value>) {
         if access.space == Space::Shared {
             let reads = operands.into_iter().fold(0, |reads, value| reads | self.of(value));
@@ -231,11 +234,12 @@ impl<'f> Before<'f> {
         }
     }
 
-    /// The reads that an operation with this type of result waits for, however a compiler orders its operands.
+    /// The reads that an operation with this result type must wait for, whatever order of evaluation a compiler
+    /// chooses.
     fn op(&self, op: &Op, ty: Type) -> Reads {
         match *op {
             Op::Get(var) => self.state.of.get(&var).copied().unwrap_or(0),
-            // A compiler may make a branch of the choice.
+            // A compiler may turn a selection into a branch, which reads only one of the values.
             Op::Select(condition, then, otherwise) => self.of(condition) | self.of(then) & self.of(otherwise),
             Op::Binary(Binary::And | Binary::Or, a, b) if ty == Type::Bool => self.of(a) & self.of(b),
             _ => {
@@ -274,9 +278,9 @@ struct Accesses {
 
 /// Walks from the end to the start.
 struct Relaxing {
-    /// Of barriers before the walk: see [`Before::barriers`].
+    /// The barriers before the current point; see [`Before::barriers`].
     before: Vec<(bool, bool)>,
-    /// What may follow.
+    /// The accesses after the current point.
     after: Accesses,
 }
 
@@ -299,7 +303,7 @@ impl Relaxing {
                     self.after.writes |= before_otherwise.writes;
                 }
                 Stmt::Loop(body) => {
-                    // After a round comes another one.
+                    // Another iteration may follow.
                     self.count(body);
                     self.list(body);
                 }
@@ -308,7 +312,7 @@ impl Relaxing {
         }
     }
 
-    /// Counts the accesses of statements and of those nested in them.
+    /// Adds the accesses of statements, including nested ones.
     fn count(&mut self, block: &[Stmt]) {
         for stmt in block {
             let (access, writes) = match stmt {

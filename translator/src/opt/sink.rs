@@ -1,9 +1,10 @@
 //! Moves fused multiply-adds to where their results are needed.
 //!
-//! A driver that fuses dot products ([`Facts::dot_f32_fused`](crate::target::Facts::dot_f32_fused)) makes a product and a sum of each, and
-//! fuses these if it finds them in one basic block at last. If only later blocks need the result, NVIDIA's driver moves the sum there
-//! and may leave the product where it was. So both are put where the sum can't be moved any further: together with what is computed
-//! from them, right before the first statement that needs it, and into the arm of a condition if that alone does.
+//! Some drivers fuse dot products ([`Facts::dot_f32_fused`](crate::target::Facts::dot_f32_fused)): they split each into
+//! a product and a sum, and fuse these if both end up in one basic block. If only later blocks need the result,
+//! NVIDIA's driver moves the sum there and may leave the product behind. So this pass moves both, with the values
+//! computed from them, to the last possible place: right before the first statement that needs the result, or into an
+//! arm of a condition if only that arm needs it. The driver can't move the sum any further.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,18 +21,18 @@ pub fn sink_fused(function: &mut Function) {
 }
 
 struct Sink {
-    /// For each value, whether it is a fused multiply-add's or computed from one.
+    /// For each value, whether it is a fused multiply-add or computed from one.
     fused: IndexVec<Value, bool>,
     /// A variable that other threads read.
     exited: Option<Var>,
 }
 
-/// Where a list needs something first.
+/// The first use of a value in a list of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstUse {
     /// At a statement, by its position.
     At(usize),
-    /// In one arm of a condition alone: the first one, or the other.
+    /// In one arm of a condition only: the first one if true, else the other one.
     Arm(usize, bool),
 }
 
@@ -42,21 +43,21 @@ impl FirstUse {
         }
     }
 
-    /// The place from where both can be reached.
+    /// The last place before both.
     fn before_both(self, other: Self) -> Self {
         if self == other { self } else { Self::At(self.position().min(other.position())) }
     }
 }
 
-/// What the statements of a list need that have been looked at.
+/// The uses in the visited statements of a list.
 #[derive(Default)]
 struct Needs {
     values: FxHashMap<Value, FirstUse>,
-    /// Where variables are read or assigned first.
+    /// The first read or assignment of each variable.
     vars: FxHashMap<Var, usize>,
     /// The first statement that may leave the list.
     leaves: Option<usize>,
-    /// Variables that an arm of a condition assigns before anything reads them.
+    /// Variables that an arm of a condition assigns before any read.
     overwritten: FxHashSet<(Var, usize, bool)>,
 }
 
@@ -65,7 +66,7 @@ impl Needs {
         self.values.entry(value).and_modify(|before| *before = before.before_both(place)).or_insert(place);
     }
 
-    /// Adds what a statement needs, with what is nested in it.
+    /// Adds the uses of a statement, including nested statements.
     fn statement(&mut self, stmt: &mut Stmt, place: FirstUse) {
         map_operands(stmt, |value| {
             self.value(value, place);
@@ -99,7 +100,7 @@ impl Needs {
     }
 }
 
-/// The variables that a list assigns before it reads them, whatever way it takes.
+/// The variables that a list assigns before any read, on every path.
 fn overwritten(list: &[Stmt]) -> FxHashSet<Var> {
     let mut touched = FxHashSet::default();
     let mut overwritten = FxHashSet::default();
@@ -117,7 +118,7 @@ fn overwritten(list: &[Stmt]) -> FxHashSet<Var> {
 }
 
 impl Sink {
-    /// Notes which values are a fused multiply-add's or computed from one, and returns whether there are any.
+    /// Marks the values that are a fused multiply-add or computed from one. Returns whether there are any.
     fn mark(&mut self, block: &[Stmt]) -> bool {
         let mut any = false;
         for stmt in block {
@@ -154,7 +155,7 @@ impl Sink {
         }));
         let length = stmts.len();
         let mut needs = Needs::default();
-        // What is put before statements and into arms, last first.
+        // Statements to insert before others and into arms, last first.
         let mut moved: FxHashMap<usize, Vec<Stmt>> = FxHashMap::default();
         let mut arms: FxHashMap<(usize, bool), Vec<Stmt>> = FxHashMap::default();
         let mut stays: Vec<(usize, Stmt)> = Vec::with_capacity(length);
@@ -189,7 +190,7 @@ impl Sink {
         block.extend(take(length));
     }
 
-    /// The last place where a statement can stand, if it may be moved.
+    /// The last possible place of a statement that may be moved.
     fn place(&self, stmt: &Stmt, needs: &Needs, length: usize) -> Option<FirstUse> {
         match stmt {
             Stmt::Let(value, _) if self.fused[*value] => needs.values.get(value).copied(),
@@ -197,7 +198,7 @@ impl Sink {
                 let leaves = needs.leaves.unwrap_or(length);
                 let touched = needs.vars.get(var).copied().unwrap_or(length).min(leaves);
                 let overwritten = |arm| touched != leaves && needs.overwritten.contains(&(*var, touched, arm));
-                // The other arm alone needs what one arm overwrites.
+                // If one arm overwrites the variable, only the other arm needs the value.
                 Some(match (overwritten(true), overwritten(false)) {
                     (true, false) => FirstUse::Arm(touched, false),
                     (false, true) => FirstUse::Arm(touched, true),

@@ -18,9 +18,9 @@ pub(super) struct Product {
     pub(super) item: usize,
     kind: Kind,
     factors: [Factor; 2],
-    /// The sums with this product, each once for each operand.
+    /// The sums with this product, one for each operand that is the product.
     pub(super) sums: Vec<usize>,
-    /// Whether something else reads the product, so that it is rounded for all.
+    /// Whether there is another use of the product, which requires a rounded product for all uses.
     pub(super) rounded: bool,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Product {
 pub(super) struct Sum {
     /// Its instruction.
     pub(super) item: usize,
-    /// Its operands that are products: their numbers, and whether the operand is the negation.
+    /// Its operands that are products: their numbers, and whether the operand is negated.
     pub(super) sides: [Option<(usize, bool)>; 2],
-    /// The product that it is fused with, whether that is the second operand, and whether the operand is the negation.
+    /// The product that it is fused with, whether that is the second operand, and whether the operand is negated.
     pub(super) fused: Option<(usize, bool, bool)>,
 }
 
@@ -49,7 +49,7 @@ impl Sum {
     }
 }
 
-/// What a product is made of: the register and how often the block has written it before, or a constant.
+/// A factor of a product: a register with the number of earlier writes in the block, or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Factor {
     Register(Reg, u32),
@@ -57,12 +57,12 @@ enum Factor {
     Other,
 }
 
-/// What a register holds.
+/// The content of a register.
 #[derive(Clone, Copy, Debug)]
 enum Content {
     /// A product or its negation.
     Product { product: usize, negated: bool },
-    /// A product or something else, depending on a guard.
+    /// A product or another value, depending on a guard.
     Perhaps(usize),
 }
 
@@ -71,11 +71,11 @@ enum Content {
 pub(super) struct Products {
     pub(super) products: Vec<Product>,
     pub(super) sums: Vec<Sum>,
-    /// Registers that hold products of a constant, or their negations, wherever they are read.
+    /// Registers that hold products of a constant, or their negations, in all blocks.
     everywhere: FxHashMap<Reg, Content>,
 }
 
-/// The registers of a block, as far as its instructions have been looked at.
+/// The registers of a block, after the instructions visited so far.
 #[derive(Default)]
 struct Registers {
     contents: FxHashMap<Reg, Content>,
@@ -83,8 +83,8 @@ struct Registers {
 }
 
 impl Products {
-    /// Begins with the products of a constant, or of a parameter, in registers that nothing else writes. NVIDIA's compiler moves such a
-    /// product to the sum, in whatever block that is.
+    /// Begins with products of a constant or a parameter in registers without other writes. NVIDIA's compiler moves
+    /// such a product to the sum's block.
     pub(super) fn of_constants(items: &[Item], liveness: &Liveness) -> Self {
         let mut found = Self::default();
         let once = WrittenOnce::new(items);
@@ -114,12 +114,12 @@ impl Products {
         found
     }
 
-    /// What a register holds, if that is a product.
+    /// The product in a register, if there is one.
     fn content(&self, register: Reg, registers: &Registers) -> Option<Content> {
         registers.contents.get(&register).or_else(|| self.everywhere.get(&register)).copied()
     }
 
-    /// Adds those of a block.
+    /// Adds the products and sums of a block.
     pub(super) fn collect(&mut self, items: &[Item], liveness: &Liveness, block: &Block) {
         let mut registers = Registers::default();
         for &item in &block.items {
@@ -178,7 +178,7 @@ impl Products {
         });
     }
 
-    /// What an instruction copies or negates, if that is a product.
+    /// The product that an instruction copies or negates, if there is one.
     fn copied(&self, instruction: &Instruction, registers: &Registers) -> Option<Content> {
         let [Operand::Reg(_), operands @ ..] = instruction.operands.as_slice() else { return None };
         let (source, other) = match operands {
@@ -194,7 +194,7 @@ impl Products {
         Some(Content::Product { product, negated: negated != negates })
     }
 
-    /// Notes what an instruction reads.
+    /// Notes an instruction's uses of products.
     fn uses(&mut self, item: usize, instruction: &Instruction, registers: &Registers) {
         let sides = sum(instruction).map_or([None; 2], |kind| self.sides(instruction, kind, registers));
         let sides = if self.are_doubled(instruction, sides) { [None; 2] } else { sides };
@@ -218,7 +218,7 @@ impl Products {
         });
     }
 
-    /// The products of a sum's kind among its operands, and whether the operands are their negations.
+    /// The operands that are products of the sum's kind, and whether each is negated.
     fn sides(&self, instruction: &Instruction, kind: Kind, registers: &Registers) -> [Option<(usize, bool)>; 2] {
         [1, 2].map(|index| {
             let Some(Operand::Reg(register)) = instruction.operands.get(index) else { return None };
@@ -227,7 +227,8 @@ impl Products {
         })
     }
 
-    /// Whether a sum is that of two products of the same factors, which becomes twice their value.
+    /// Whether both operands of a sum are products of the same factors. The compiler turns such a sum into twice the
+    /// product.
     fn are_doubled(&self, instruction: &Instruction, sides: [Option<(usize, bool)>; 2]) -> bool {
         let [Some((a, a_negated)), Some((b, b_negated))] = sides else { return false };
         let factors = |product: usize| self.products.get(product).map(|product| product.factors);
@@ -257,7 +258,7 @@ fn instructions(items: &[Item]) -> impl Iterator<Item = (usize, &Instruction)> {
     })
 }
 
-/// Registers that only one instruction writes, and that whatever its guard is.
+/// Registers with a single write, which is unguarded.
 struct WrittenOnce(FxHashMap<Reg, Option<usize>>);
 
 impl WrittenOnce {
@@ -274,20 +275,20 @@ impl WrittenOnce {
         Self(written)
     }
 
-    /// The register that an instruction writes, if it writes but one and nothing else writes that.
+    /// The destination register of an instruction, if no other instruction writes it.
     fn result(&self, item: usize, instruction: &Instruction) -> Option<Reg> {
         let Some(Operand::Reg(register)) = instruction.operands.first() else { return None };
         let is_result = instruction.form.is_destination(0) && self.is_written_by(*register, item);
         is_result.then_some(*register)
     }
 
-    /// Whether an instruction, and nothing else, writes a register.
+    /// Whether an instruction is the only one that writes a register.
     fn is_written_by(&self, register: Reg, item: usize) -> bool {
         self.0.get(&register) == Some(&Some(item))
     }
 }
 
-/// Whether an instruction gives the same to all threads without computing it: a constant or a parameter.
+/// Whether an instruction loads a value that is the same for all threads: a constant or a parameter.
 fn loads_constant(instruction: &Instruction) -> bool {
     let Action::Compute(operation) = instruction.form.row.action else { return false };
     matches!(
@@ -296,7 +297,7 @@ fn loads_constant(instruction: &Instruction) -> bool {
     )
 }
 
-/// Whether a product is one factor or its negation, since the other one is 1 or -1.
+/// Whether a product only copies or negates a factor, because the other factor is 1 or -1.
 fn is_copy(instruction: &Instruction, kind: Kind) -> bool {
     let mut constants = instruction.operands.iter().filter_map(|operand| match operand {
         Operand::Imm(bits) => Some(*bits),
@@ -305,7 +306,8 @@ fn is_copy(instruction: &Instruction, kind: Kind) -> bool {
     constants.any(|constant| negation(instruction, kind, Some(constant)).is_some())
 }
 
-/// Whether an instruction negates a product of a kind that it gets besides a constant, if it does no more than copy or negate it.
+/// If an instruction only copies or negates a product of a kind (by a constant factor, if there is one), returns
+/// whether it negates.
 fn negation(instruction: &Instruction, kind: Kind, constant: Option<u64>) -> Option<bool> {
     let Action::Compute(operation) = instruction.form.row.action else { return None };
     let ty = instruction.modifiers.ty(0)?;
