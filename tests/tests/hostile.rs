@@ -167,7 +167,8 @@ fn much_control_flow() {
     hostile::translate("spaghetti", &kernel(&(0..10_000).map(|n| branch(n, n * 7919 % 10_000)).collect::<String>()));
 }
 
-/// Functions `f0` to `f{length - 1}`, each of which calls the next so many times, and a kernel that calls the first.
+/// Functions `f0` to `f{length - 1}`, each of which calls the next one `calls` times, and a kernel that calls the
+/// first.
 fn chain(length: usize, calls: usize, parameter: &str) -> String {
     let (formal, local, actual) = match parameter {
         "" => (String::new(), String::new(), ""),

@@ -23,14 +23,14 @@ const SLOW_FILES: [&str; 6] = [
     "warp_masks.json",
     "warp_operations.json",
 ];
-/// Of so many such cases one runs here.
+/// One of this many slow cases runs.
 const SLOW_ONE_OF: usize = 4;
 /// The same for random programs.
 const RANDOM_ONE_OF: usize = 10;
 /// And for those whose lanes execute operations of a warp in different places, for which drivers take longest.
 const DIVERGENT_ONE_OF: usize = 25;
 
-/// Of so many cases one runs on each of these devices.
+/// One of this many cases runs on each of these devices.
 const RESTRICTED_ONE_OF: usize = 200;
 /// Restrictions of the device, by name. Without `VK_KHR_spirv_1_4` Vulkan 1.1 has SPIR-V 1.3.
 const RESTRICTED: [(&str, &str); 4] = [

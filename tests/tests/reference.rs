@@ -46,7 +46,7 @@ const SEEDS_OF_A_CASE: u64 = 1;
 /// Cases for which lanes must reconverge after a branch, as they do on devices and in plain runs: a shuffle among tiles of more than
 /// a warp in CUDA's library looks for what another lane clears after one.
 const RECONVERGING: &str = "nvcc/tiles";
-/// Every so many seeds the device is a preset's.
+/// One seed of this many runs on a preset's device.
 const SEEDS_TO_A_PRESET: u64 = 3;
 
 fn main() -> ExitCode {

@@ -19,9 +19,9 @@ use ptx2spv_translator::{Diagnostics, ErrorKind, Interface, Options, Program, So
 
 /// Suits all devices.
 const LEAST: &str = "vulkan1.1-minimum";
-/// Of so many instructions one is shipped.
+/// One of this many instructions is shipped.
 const INSTRUCTIONS_ONE_OF: usize = 300;
-/// Of so many cases one is launched, where nothing says that it must run.
+/// One of this many cases is launched, besides those that must run.
 const LAUNCHES_ONE_OF: usize = 4;
 
 fn main() -> ExitCode {

@@ -18,9 +18,10 @@ pub struct Options<'a> {
     pub keep_going: bool,
     /// How exact float arithmetic must be.
     pub math: Math,
-    /// Kernels must be able to take blocks of so many threads, of any shape: on a device that holds fewer in a workgroup, its
-    /// invocations run several threads each. `None`: blocks as large as `.reqntid` or `.maxntid` allow; other kernels take what
-    /// the device holds. `.reqntid` holds in any case, and `.maxntid` bounds the number.
+    /// Kernels must be able to take blocks of this many threads, of any shape. If a device's workgroups are smaller,
+    /// each invocation runs several threads. With `None`, blocks are as large as `.reqntid` or `.maxntid` allow, and
+    /// other kernels take as many threads as the device's workgroups hold. `.reqntid` always holds, and `.maxntid`
+    /// bounds the number.
     pub block_threads: Option<u32>,
     /// Blocks in x, y and z of the clusters that kernels are launched in; `None` where the kernels say it themselves, or
     /// are launched without clusters.

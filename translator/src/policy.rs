@@ -130,7 +130,7 @@ pub struct Workgroups {
 /// How memory is accessed.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Whether 64 bits are accessed as one where nobody else sees them.
+    /// Whether 64 bits are accessed as one in memory that other threads don't see.
     pub longs: bool,
     /// Whether 64 bits of global memory are accessed as one, by atomics too.
     pub global_long_atomics: bool,

@@ -86,7 +86,7 @@ fn what_is_defined_nowhere() {
     let table = "\n.global .u64 p = f;";
     fails(&["", &(declared.clone() + CALL)], "Undefined reference to `f`", &["b.ptx:4:1"]);
     fails(&["", &(declared.clone() + table)], "Undefined reference to `f`", &["b.ptx:4:1"]);
-    // A function that nobody calls needn't be there.
+    // A function without calls needn't be defined.
     links(&[&declared, &declared]);
     fails(&[".extern .shared .b8 s[16];", ""], "Undefined reference to `s`", &["a.ptx:4:21"]);
     links(&[".extern .shared .b8 s[16];", ".visible .shared .b8 s[16];"]);
@@ -214,7 +214,7 @@ fn aliases() {
     assert!(errors.to_string().contains("an alias that the definition in another module replaces"), "{errors}");
 }
 
-/// Addresses that nobody knows when the program is loaded.
+/// Addresses that are unknown when the program is loaded.
 #[test]
 fn unknown_addresses() {
     let errors = refused(&[".shared .u32 s;\n.visible .global .u64 p = s;", ".extern .global .u64 p;"]);

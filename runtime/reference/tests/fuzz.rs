@@ -13,7 +13,7 @@ use support::{CHECKED, PLAIN, adversarial, device, directory, words};
 
 /// Mutants of each module, unless told otherwise.
 const MUTANTS: u64 = 24;
-/// A dispatch takes at most so many steps, and so a run not longer than this, however busy the machine is.
+/// Maximum steps of a dispatch.
 const STEPS: u64 = 20_000;
 const LIMIT: Duration = Duration::from_secs(600);
 

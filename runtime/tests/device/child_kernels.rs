@@ -64,7 +64,7 @@ macro_rules! module {
     };
 }
 
-/// `launch` launches `add` so many times, each thread for itself, `fail` a kernel that traps, and `down` itself, one level less deep.
+/// Each thread of `launch` launches `add` several times, `fail` launches a kernel that traps, and `down` launches itself with one level less.
 pub const KERNELS: &str = module!(
     ".version 8.0\n.target sm_70",
     "__cudaCDP2",
@@ -151,7 +151,7 @@ done:
     ret;
 }
 
-// Launches what lies so many bytes after a parameter buffer; gives the error.
+// Launches the address `distance` bytes after a parameter buffer, and stores the error.
 .visible .entry astray(.param .u64 error, .param .s32 distance)
 {
     .reg .b32 %r<3>;
@@ -350,9 +350,9 @@ meet:
 }"
 );
 
-/// Kernels that write where only the device runtime may: `spoil` launches `add` and then writes a word so many bytes from the launch's
-/// parameter buffer. One thread of `signal` waits for its launch while the others wait for that thread's word in shared memory, and all add
-/// what was launched to the second word.
+/// Kernels that write to memory of the device runtime: `spoil` launches `add` and then writes a word at an offset from
+/// the launch's parameter buffer. One thread of `signal` waits for its launch while the others wait for that thread's
+/// word in shared memory, and all add the launch's result to the second word.
 pub const ASTRAY: &str = module!(
     ".version 6.0\n.target sm_60",
     "cuda",
@@ -447,7 +447,7 @@ read:
 }"
 );
 
-/// `forever` launches itself without end; `set` sets a byte of each of some slices to 7, each of so many rows of 4 bytes.
+/// `forever` launches itself endlessly. `set` sets a byte in each of some slices, made of rows of 4 bytes, to 7.
 pub const ENDLESS: &str = module!(
     ".version 8.0\n.target sm_70",
     "__cudaCDP2",

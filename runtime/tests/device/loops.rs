@@ -170,8 +170,8 @@ fn sum(n: u32, m: u32) -> u32 {
     (0..n).flat_map(|_| 0..m).fold(0_u32, |x, i| x.wrapping_mul(3).wrapping_add(i))
 }
 
-/// Checks what came of a kernel whose longest thread does so many rounds: right results if they are few, else the error
-/// that names it, or results that are right all the same. Then the device works as before.
+/// Checks the result of a kernel whose longest thread runs `rounds` iterations. A short loop must succeed. A long one
+/// may fail with the error that names the kernel, or succeed. Afterwards the device must work as before.
 fn check(context: &Context, kernel: &str, rounds: u32, result: Result<Vec<u32>, Error>, expected: &[u32]) {
     let limited = context.device.target().quirks.loop_budget.is_some();
     match result {

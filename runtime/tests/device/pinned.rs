@@ -173,7 +173,7 @@ fn rows_between_all_kinds_of_memory() {
                     };
                     let from = from.row_pitch(from_row).slice_pitch(from_slice);
                     let to = to.row_pitch(to_row).slice_pitch(to_slice);
-                    // SAFETY: all rows are inside of the vectors, which nobody uses meanwhile.
+                    // SAFETY: all rows are inside the vectors, which no other code uses meanwhile.
                     unsafe { stream.copy_rows(from, to, extent) }.unwrap();
                     stream.synchronize().unwrap();
                     let found = match to_kind {

@@ -336,8 +336,8 @@ fn warps_apart_at_barriers_are_found() {
     // A warp in an invocation, and in parts of one or several.
     let sizes = ["", ",subgroup=1", ",subgroup=8", ",subgroup=64", ",seed=1", ",seed=2,subgroup=16"];
     for options in sizes.map(|size| format!("check{size}")) {
-        // Each shape, and where findings stand: those that have exited are waited for by nobody, warps may part, and
-        // `barrier.sync` without `.aligned` may be anywhere.
+        // Each shape with the place of the finding. Other threads needn't wait for threads that have exited, warps may
+        // diverge, and `barrier.sync` without `.aligned` may be anywhere.
         let found = [
             (0_u32, None),
             (1, Some(["// high", "// low"])),

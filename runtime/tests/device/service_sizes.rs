@@ -87,7 +87,7 @@ fn heaps_and_buffers_of_other_sizes() {
         let module = device.load_with(&source(), LoadOptions { sizes, ..LoadOptions::uncached(Math::EXACT) }).unwrap();
         let kernel = module.kernel("allocate").unwrap();
         let out = device.alloc_slice::<u32>(16).unwrap();
-        // In the larger one there is room for some of so many bytes.
+        // Only the larger heap has room, for some allocations of this size.
         kernel.run(&LaunchConfig::new([1; 3], [16, 1, 1]), &[(&out).into(), (3_u64 << 20).into()]).unwrap();
         let given = out.to_vec().unwrap().into_iter().enumerate().filter(|(_, sum)| *sum != 0);
         let given: Vec<(usize, u32)> = given.collect();

@@ -125,7 +125,7 @@ fn arguments_of_the_wrong_kind_are_refused() {
     drop((wrong, start));
     let attributes = kernel.attributes();
     assert_eq!((attributes.max_threads, attributes.required_block, attributes.param_bytes), (96, None, 28));
-    // An array that nobody touches takes no room; what is left of CUDA's limit is for the launch.
+    // An unused array takes no room; the rest of CUDA's limit is for the launch.
     assert_eq!(attributes.static_shared_bytes + attributes.max_dynamic_shared_bytes, 227 << 10);
     drop((module, kernel, out));
     context.finish();

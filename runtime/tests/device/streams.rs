@@ -135,7 +135,7 @@ fn streams_wait_for_each_other_in_all_ways() {
         let count = if device.info().kind == DeviceKind::Reference { 256 } else { 1 << 14 };
         let launch = |stream: &Stream, address: u64, by: u32| {
             let args = [Arg::Address(address), by.into()];
-            // SAFETY: the buffers have so many numbers.
+            // SAFETY: the buffers have `count` numbers.
             unsafe { kernel.launch_on(stream, &LaunchConfig::linear(count, 64), &args) }.unwrap();
         };
         let with = |non_blocking, urgent| device.stream_with(StreamOptions { non_blocking, urgent });

@@ -78,7 +78,7 @@ fn parts_of_arrays() {
         // By the general copy, into rows of the host's that have gaps.
         let (mut host, from) = ([0_u8; 16], other.region([2, 0, 1], [4, 2, 1]).unwrap());
         let to = CopySide::host(host.as_mut_ptr()).row_pitch(8);
-        // SAFETY: the array has so many bytes.
+        // SAFETY: `host` has room for both rows.
         unsafe { stream.copy_rows(from.side(), to, from.extent()) }.unwrap();
         assert_eq!((from.extent(), host[..4].to_vec()), (Extent::rows(4, 2), vec![9, 200, 200, 200]));
         assert_eq!(host[4..], [0, 0, 0, 0, 9, 200, 200, 200, 0, 0, 0, 0]);

@@ -188,8 +188,7 @@ def plans():
     zero, one = 0, 0x3F800000
     inverse = {0: INFINITY, 0x80000000: NEGATIVE_INFINITY}
     negative = lambda function: lambda x: math.nan if x < 0 else function(x)
-    # The bounds are the manual's. Where it gives an absolute one over a binade, that is so many units in the last
-    # place.
+    # The bounds are the manual's. An absolute bound over a binade is a number of units in the last place.
     return [
         (
             "rcp",

@@ -374,7 +374,7 @@ def fenced(family, what, memory, own, size, more):
         "next:", f"mul.lo.u32 %j, %i, {size // threads // 4 * 4};", "cvt.u64.u32 %x, %j;", "add.u64 %x, %base, %x;",
         "ld.shared.u32 %v, [%x];", "mad.lo.u32 %sum, %sum, 33, %v;", "add.u32 %i, %i, 1;",
         f"setp.lt.u32 %p, %i, {threads};", "@%p bra next;",
-        # Which thread was the last one is nobody's business.
+        # The number of the last thread must not matter.
         "mul.wide.u32 %x, %t, 4;", "sub.u64 %po, %po, %x;", *FINISH, "done:",
     ]
     family.kernel(f"fenced_{what}", [".param .u64 out"], REGISTERS + own, body)

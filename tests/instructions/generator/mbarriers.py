@@ -165,7 +165,7 @@ def copies(tables):
         "group": ["cp.async.commit_group;", "cp.async.commit_group;", "cp.async.wait_group 1;"],
         "none": ["cp.async.commit_group;", "cp.async.wait_group 0;"],
     }
-    # Thread t copies to 16 t, so many bytes; the rest of the 16 holds 0xee.
+    # Thread t copies `size` bytes to 16 t; the rest of the 16 bytes holds 0xee.
     variants = [("ca", 4), ("ca", 8), ("ca", 16), ("cg", 16)]
     spaces = ("shared", "shared::cta")
     for number, (cache, size) in enumerate(variants):

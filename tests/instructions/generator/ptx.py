@@ -19,7 +19,7 @@ def header(version):
 
 HEADER = header("7.8")
 BLOCK = 64
-# Families whose results have so many bytes keep them in a binary file.
+# Families with at least this many bytes of results keep them in a binary file.
 PACKED_BYTES = 1 << 16
 # Arrays that several cases have in common are tables if their texts are as long as this.
 SHARED_LENGTH = 200

@@ -331,7 +331,7 @@ def flow(tables):
     shared = ".shared .align 4 .b8 words[4096];\n"
     family = Family("warp_flow", "Warp operations in divergent loops, waiting for lanes, places in the warp.", tables, shared)
     rng = random.Random("warp_flow")
-    # Each thread goes round %n times. Whoever is still there adds up what the next lane that is has.
+    # Each thread runs %n iterations. The remaining threads add up the value of the next remaining lane.
     body = PLACE + load("an") + ["mov.u32 %m, -1;", "mov.u32 %i, 0;", "mov.u32 %d, 0;", "again:"]
     body += ["setp.lt.u32 %p, %i, %n;", "vote.sync.ballot.b32 %m, %p, %m;", "@!%p bra done;"]
     # The lowest of the lanes above, or the lowest of all.

@@ -10,7 +10,7 @@ use super::support::{HEADER, translate};
 /// How many times as large a module may be as that for the preset `nvidia`.
 const FACTOR: usize = 12;
 
-/// A kernel with so many rounds of arithmetic, all kinds of which some target emulates.
+/// A kernel with `rounds` repetitions of arithmetic. Each kind of operation is emulated on some target.
 fn arithmetic(rounds: usize) -> String {
     let round = "fma.rn.f32 %f1, %f1, %f2, %f3; add.rz.f32 %f2, %f2, %f1; mul.rn.f32 %f3, %f1, %f2;\n\
         div.rn.f32 %f1, %f3, %f2; sqrt.rn.f32 %f2, %f1; rsqrt.approx.f32 %f3, %f2; ex2.approx.f32 %f1, %f3;\n\

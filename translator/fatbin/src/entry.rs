@@ -14,7 +14,7 @@ pub enum Kind {
     Ptx,
     /// Machine code: a cubin.
     Elf,
-    /// Intermediate code for NVIDIA's linker, which nobody else reads.
+    /// Intermediate code for NVIDIA's linker, readable by that linker only.
     Lto,
     /// Something else, by its number.
     Other(u16),

@@ -1,4 +1,4 @@
-//! A module in several variants, each made for another device, in one file: whoever loads it takes the one that fits.
+//! A module in several variants for different devices, in one file. The loader takes a variant that suits the device.
 
 use serde::{Deserialize, Serialize};
 

@@ -218,7 +218,7 @@ impl Contents {
         operations.iter().any(|op| self.operations.contains(&(*op as u32, width)))
     }
 
-    /// Whether a fact, by its name, is about something in here. Facts that nobody has thought of are.
+    /// Whether a fact, by its name, concerns this module. Unknown facts do.
     pub(crate) fn concerns(&self, fact: &str) -> bool {
         let roots = [Glsl::Sqrt, Glsl::InverseSqrt];
         let rounding = [Glsl::Trunc, Glsl::RoundEven, Glsl::Floor, Glsl::Ceil];

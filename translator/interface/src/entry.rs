@@ -146,7 +146,8 @@ pub struct BlockSize {
     pub required: Option<[u32; 3]>,
     /// `.maxntid`: at most as many threads as the product.
     pub max: Option<[u32; 3]>,
-    /// The threads, rounded up to whole warps of 32, must be a multiple of this: the kernel's barriers wait for so many.
+    /// The threads, rounded up to whole warps of 32, must be a multiple of this number, for which the kernel's barriers
+    /// wait.
     #[serde(default)]
     pub threads: Option<u32>,
 }
@@ -160,7 +161,8 @@ pub struct Cooperative {
 }
 
 impl Cooperative {
-    /// Size of the [`workspace`] in bytes, for so many workgroups of so many threads and bytes of shared memory.
+    /// Size of the [`workspace`] in bytes, for a number of workgroups with `threads` threads and `shared_bytes` bytes
+    /// of shared memory each.
     pub fn workspace_bytes(self, workgroups: u64, threads: u64, shared_bytes: u64) -> u64 {
         let block = |words: u32| {
             let threads = threads.saturating_mul(4 * u64::from(words));

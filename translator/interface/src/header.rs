@@ -71,7 +71,7 @@ typedef struct ptx2spv_module {
     uint64_t launches_records;   /* offset of the first record in the region */
     uint32_t launches_capacity;  /* records */
     uint32_t launch_record_bytes;
-    uint64_t launches_attributes; /* offset in the region of what the host says of the device; PTX2SPV_NONE: nobody asks */
+    uint64_t launches_attributes; /* offset of the device's attributes in the region, which the host writes, or PTX2SPV_NONE */
     const char *const *launched; /* the kernels that records have the numbers of */
     uint32_t launched_count;
     const char *const *relies_on; /* what it takes for granted of the device: on others its results may be wrong */

@@ -23,7 +23,7 @@ pub struct Launches {
     pub size: u64,
     /// Offset of the first record in the region, a multiple of 64.
     pub records: u64,
-    /// How many records there are: so many launches a grid can ask for.
+    /// Number of records: the launches that a grid can request.
     pub capacity: u32,
     /// Bytes of a record, a multiple of 64.
     pub record_bytes: u32,
@@ -77,7 +77,7 @@ pub const FUNCTION_BYTES: u64 = 4 * FUNCTION_WORDS as u64;
 /// Words of that.
 pub const FUNCTION_WORDS: u32 = 8;
 
-/// Words of a function in the table. All are zero for functions that are no kernels, or whose address nobody takes.
+/// Words of a function in the table. All are zero for functions that are not kernels, or whose address is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// The kernel's number in [`Launches::kernels`] plus one.

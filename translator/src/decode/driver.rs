@@ -220,8 +220,8 @@ impl<'s> ModuleDecoder<'s> {
         self.refuse_unknown_addresses(ast);
     }
 
-    /// Refuses variables whose initial content holds addresses that nobody knows when the module is loaded, and
-    /// those that hold addresses of these.
+    /// Refuses variables whose initial content holds addresses that are unknown when the module is loaded, and
+    /// variables that hold addresses of these.
     fn refuse_unknown_addresses(&mut self, ast: &ast::Module<'s>) {
         let mut holders: FxHashMap<VarId, Vec<(&ast::Variable<'s>, VarId)>> = FxHashMap::default();
         for item in &ast.items {

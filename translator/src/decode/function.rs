@@ -134,7 +134,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         }
     }
 
-    /// As [`Self::lookup`], with a diagnostic for names that nobody declared, or not in a way that is translated.
+    /// As [`Self::lookup`], with a diagnostic for names that aren't declared, or only in an unsupported way.
     pub(super) fn resolve(&mut self, name: ast::Ident<'s>) -> Result<Symbol, Diagnostic> {
         match self.lookup(name.text) {
             Some(Symbol::Unsupported(reason)) => Err(self.module.reason(reason)),

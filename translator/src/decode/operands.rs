@@ -446,7 +446,7 @@ fn untyped(operand: &ast::Operand<'_>) -> Diagnostic {
     Diagnostic::internal("an operand whose row has no type for it", operand.span())
 }
 
-/// Type of the parts that `mov` packs so many of into a value.
+/// The type of the parts if `mov` packs `count` of them into a value.
 fn part_of(ty: ScalarType, count: usize, span: Span) -> Result<ScalarType> {
     let bits = match count {
         1 => ty.bits(),

@@ -21,7 +21,7 @@ indices!(TableId, ReasonId);
 pub enum Symbol {
     /// A register.
     Reg(Reg),
-    /// A vector of so many registers, one after another: `.reg .v4 .f32 v`.
+    /// A vector of consecutive registers, with their number: `.reg .v4 .f32 v`.
     Vector(Reg, u32),
     /// A variable in memory.
     Variable(VarId),

@@ -39,7 +39,7 @@ pub(super) enum Global {
     Block(Word, Word, u32),
     /// A block whose one member, of this type, is `Coherent`, and `Volatile` if so said.
     Coherent(Word, bool),
-    /// A block whose one member, of this type, nobody writes.
+    /// A block with one member, of this type, that no thread writes.
     ReadOnly(Word),
     Pointer(StorageClass, Word),
     /// The type of functions that return this type, and take parameters of these types up to the first 0.

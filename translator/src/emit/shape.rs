@@ -28,7 +28,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// The shape of so many elements of so many bytes, if there is one.
+    /// The shape for `elements` elements of `bytes` bytes each, if there is one.
     pub(super) fn of(bytes: u8, elements: usize) -> Option<Shape> {
         match (bytes, usize::from(bytes) * elements) {
             (8, 8) => Some(Shape::Long),

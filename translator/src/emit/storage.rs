@@ -14,7 +14,7 @@ use super::usage::{SharedLayout, has_shared_parts, orders_memory};
 use crate::ir::MemoryOrder;
 use crate::target::Feature;
 
-/// The size of shared memory is a multiple of so many bytes, and at least as many where there is any.
+/// The size of shared memory is a multiple of this many bytes, and not less unless it is 0.
 pub(crate) const SHARED_GRANULE: u32 = 16;
 
 impl Module<'_> {
@@ -204,7 +204,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// A pointer into global memory that nobody writes. Drivers may read it by other ways than the rest.
+    /// A pointer into global memory that no thread writes. Drivers may read such memory through other caches.
     pub(super) fn read_only_pointer(&mut self, element: Word, address: Word) -> Result<Word> {
         self.member_pointer(Global::ReadOnly(element), element, address)
     }

@@ -8,7 +8,7 @@ use crate::ir::{Access, Function, MemoryOrder, Space, Stmt, SubgroupOp};
 pub(super) enum SharedLayout {
     /// Aliased blocks.
     Blocks,
-    /// An array of words of so many bits.
+    /// An array of words of this many bits.
     Words(u32),
 }
 
@@ -39,7 +39,7 @@ pub(super) fn has_shared_parts(function: &Function, word_bytes: usize) -> bool {
     })
 }
 
-/// Whether some access to shared memory, with so many elements, is as asked for.
+/// Whether there is an access to shared memory that satisfies a predicate of statement, access and number of elements.
 fn any_shared(function: &Function, is_wanted: impl Fn(&Stmt, &Access, usize) -> bool) -> bool {
     any_statement(function, |stmt| {
         let (access, elements) = match stmt {

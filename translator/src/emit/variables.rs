@@ -1,8 +1,8 @@
 //! Variables of a kernel's function. Drivers turn those of the Function storage class into values.
 //!
-//! SwiftShader keeps each value that lives across blocks, and each place where values join, in a slot of its own of its stack, and
-//! its compiler fails silently where that grows beyond 512 KiB. There, many variables of a type are elements of an array, which is
-//! kept in memory if one access to it has an index that nobody knows.
+//! SwiftShader keeps each value that lives across blocks, and each phi, in its own slot of its stack, and its compiler
+//! fails silently if that stack grows beyond 512 KiB. For SwiftShader, many variables of a type are elements of an
+//! array. The array stays in memory if one access has an unknown index.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Op, Word};
@@ -82,7 +82,7 @@ impl Body<'_, '_, '_> {
         used.iter().filter(|var| self.function.var_type(*var) == ty).count()
     }
 
-    /// An array for so many variables of a type.
+    /// An array for `count` variables of a type.
     fn new_row(&mut self, ty: Type, count: u32) -> Result<Row> {
         let element = self.ty(ty)?;
         let pointer = self.module.global(Global::Pointer(self.variable_class(), element))?;

@@ -34,7 +34,7 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         | Op::Builtin(_)
         | Op::Call(..) => None,
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
-        // Narrow integers are masked by whoever makes them and often again by whoever takes them.
+        // Producers mask narrow integers, and consumers often mask them again.
         Op::Binary(Binary::And, a, b) if is_masked(definition(a), constant(b), constant) => Some(Folded::Value(a)),
         Op::Binary(op, a, b) => fold_binary(function, op, (a, constant(a)), (b, constant(b))),
         Op::Compare(op, a, b) => {

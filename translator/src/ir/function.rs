@@ -88,7 +88,7 @@ impl Function {
         self.cluster.map_or(self.shared_bytes.into(), |cluster| cluster.shared_bytes(self.shared_bytes, 0))
     }
 
-    /// The same for one whose blocks get so many bytes, as the launch asks for them.
+    /// The same for a launch with `dynamic_bytes` bytes of dynamic shared memory.
     pub fn launch_shared_bytes(&self, dynamic_bytes: u32) -> u64 {
         target::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
     }

@@ -8,7 +8,7 @@
 //!   list and in lists nested there. Values carry the results of operations.
 //! * A [`Var`] is a mutable variable of the function: a PTX register, or an auxiliary of the translator. Only variables
 //!   carry data around loops and out of nested lists. They start as zero.
-//! * 8- and 16-bit integers live in [`Type::I32`], zero-extended: whoever produces one clears the upper bits. Integers
+//! * 8- and 16-bit integers live in [`Type::I32`], zero-extended: the producer of a value clears the upper bits. Integers
 //!   have no sign; operations do. Floats in registers live in integers of their width and are bitcast where arithmetic
 //!   needs them, so that moving a NaN can't change it.
 

@@ -38,7 +38,7 @@ fn for_each(block: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
 pub struct VarSet(Vec<u64>);
 
 impl VarSet {
-    /// The empty set of a function with so many variables.
+    /// The empty set for a function with `vars` variables.
     pub fn new(vars: usize) -> Self {
         Self(vec![0; vars.div_ceil(64)])
     }

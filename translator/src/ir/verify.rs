@@ -12,14 +12,14 @@
 //!
 //! When warps have been mapped to the target's subgroups ([`Stage::Mapped`]):
 //!
-//! * No operation of a warp is left, and nobody asks who has exited.
+//! * There are no warp operations, and the function doesn't ask for exited threads.
 //!
 //! When the function is legal ([`Stage::Legal`]):
 //!
 //! * No address is generic.
 //! * Arithmetic rounds to nearest even and doesn't flush ([`Op::Rounded`], [`Op::Flushed`], [`Unary::Root`], [`Unary::Exp2Flushed`] and [`Binary::OrNan`]
 //!   are gone), and no atomic works on 16-bit floats.
-//! * No report is left, and nobody asks for a block's place in its cluster.
+//! * There are no reports, and the function doesn't ask for a block's place in its cluster.
 
 use super::operand_types::{element, unary_types};
 use super::{
@@ -37,7 +37,7 @@ pub fn verify(function: &Function) -> Result<(), String> {
 pub fn verify_at(function: &Function, stage: Stage) -> Result<(), String> {
     let mut checker = Checker::new(function, stage)?;
     if stage >= Stage::Mapped && function.exited.is_some() {
-        return Err("nobody asks any more who has exited".into());
+        return Err("the function asks for exited threads after the mapping of warps".into());
     }
     for (number, helper) in function.helpers.iter().enumerate() {
         let callees = Callees { helpers: &function.helpers, first: number + 1 };
@@ -118,7 +118,7 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    /// Forgets the values that have become visible since there were so many.
+    /// Forgets the values that have become visible since there were `before` of them.
     fn leave(&mut self, visible: &mut Vec<Value>, before: usize) {
         for value in visible.drain(before..) {
             self.defined[value] = false; // `define` has seen that it exists

@@ -11,8 +11,8 @@ macro_rules! effects {
     ($($(#[$doc:meta])* $effect:ident,)*) => {
         /// What an instruction does to the module around it, besides computing its results.
         ///
-        /// Whoever prepares a module for its kernels takes this apart without `..`, so that a new effect does not compile
-        /// until that has been thought of.
+        /// The code that prepares a module for its kernels destructures this without `..`, so that a new effect doesn't
+        /// compile until that code handles it.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Effects {
             $($(#[$doc])* pub $effect: bool,)*

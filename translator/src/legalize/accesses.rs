@@ -36,7 +36,7 @@ pub struct Allocations {
 /// How many pointers have variables of their own for the allocation that they have hit; more share them.
 const MAX_HITS: usize = 8;
 
-/// Access to the table, which nobody writes while kernels run.
+/// Access to the table, which is constant while kernels run.
 const TABLE: Access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };
 
 /// Checks the kernel's accesses.

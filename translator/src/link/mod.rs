@@ -35,8 +35,8 @@ pub fn link(
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }
 
-/// Refuses variables that other modules may use whose initial content holds addresses that nobody knows when the program is loaded,
-/// or the addresses of such variables. Decoding refuses only what uses them in their own module.
+/// Refuses variables visible to other modules whose initial content holds addresses that are unknown when the program
+/// is loaded, or the addresses of such variables. Decoding refuses only their uses in their own module.
 fn unknown_addresses(program: &Program) -> Vec<Diagnostic> {
     let all = || (0..).map(VarId).zip(&program.variables);
     let mut unknown: FxHashSet<VarId> =

@@ -173,7 +173,7 @@ fn choose(name: &str, list: &[Declared<'_>]) -> Result<Id, Diagnostic> {
     // Of equally large ones the first.
     let largest = common.rev().max_by_key(|one| one.size());
     let Some(chosen) = strong.first().copied().or(weak).or(largest) else {
-        // What nobody calls needn't be there.
+        // A function without calls needn't be defined.
         let used = list.iter().find(|one| matches!(one.is, Is::Variable(_)) || one.used);
         return match (used, list.first()) {
             (Some(used), _) if !is_provided(name) => Err(undefined(name, used.span())),

@@ -1,5 +1,5 @@
-//! Removes what has no effect: assignments that no read can see, operations and ordinary loads whose results nobody
-//! uses, empty `If`s, results of atomics that nobody uses, and marks of instructions that left nothing.
+//! Removes statements without effect: assignments that no read can see, operations and ordinary loads with unused
+//! results, empty `If`s, unused results of atomics, and marks of instructions that left no statements.
 //!
 //! One walk from the end to the start. A loop's end counts every variable that the loop reads as read, so that an
 //! assignment which only later rounds of a loop could overwrite stays. Loops stay even if they do nothing.

@@ -63,7 +63,7 @@ pub(super) fn narrow(b: &mut Builder<'_>, definition: &IndexVec<Value, Option<Op
     }
 }
 
-/// The comparison on 32 bits, where both sides are numbers of so many, or one is a constant.
+/// The comparison on 32 bits, if each side is a 32-bit number or a constant.
 fn narrow_comparison(
     b: &mut Builder<'_>,
     definition: &IndexVec<Value, Option<Op>>,

@@ -4,8 +4,8 @@
 //! Each 64-bit value and variable gets one [`Kind`] for the whole function, whatever the order of execution. Accesses
 //! that stay generic are [`legalize`](crate::legalize)'s. What counts:
 //!
-//! * Push constants and memory that nobody writes hold what the host put there, and the host knows global addresses
-//!   only. Other memory may hold any address.
+//! * Push constants and constant memory hold values from the host, and the host knows global addresses only. Other
+//!   memory may hold any address.
 //! * Adding a number to an address of a space gives an address of that space: leaving an object by arithmetic is
 //!   undefined in PTX.
 //! * [`Kind::Offset`] is what isn't known to be an address, such as a scaled number. It counts as a number where it is

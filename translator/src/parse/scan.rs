@@ -75,8 +75,8 @@ pub(super) enum Braces {
     Ignore,
 }
 
-/// A brace that isn't closed after so many bytes opens a scope and no vector. Without a limit, each error of a text full
-/// of braces would look through all of it.
+/// A brace that isn't closed within this many bytes opens a scope, not a vector. Without a limit, each error in a text
+/// full of braces would scan the whole text.
 const MAX_VECTOR: usize = 4096;
 
 /// The next place where parsing can go on.

@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::sync::Resolved;
 use crate::warp::Blocks;
 
-/// Where a kernel's number ends and that of its version for large blocks begins. No text has so many kernels.
+/// The bit that separates a kernel's number from its version for large blocks. No text has this many kernels.
 const LANES_SHIFT: u32 = 24;
 
 /// A kernel between lowering and emission. Its `Display` is the text form of what it is made of.

@@ -2,8 +2,8 @@
 
 /// The deepest nesting of [`Node::If`] and [`Node::Loop`] that [`super::structurize`] gives.
 ///
-/// SPIR-V's universal limits allow a control-flow nesting depth of 1,023. It also bounds the stack of whoever walks a tree recursively,
-/// such as the compiler's own code that drops one.
+/// SPIR-V's universal limits allow a control-flow nesting depth of 1,023. The bound also limits the stack of code that
+/// walks a tree recursively, such as the generated code that drops one.
 pub const MAX_DEPTH: usize = 1023;
 
 /// A part of the structured program.

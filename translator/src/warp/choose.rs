@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::target::{Feature, Target};
 
-    /// The reference device with subgroups of these sizes and so many invocations.
+    /// The reference device with subgroups of these sizes and `invocations` invocations.
     fn device(min_size: u32, max_size: u32, invocations: u32) -> Target {
         let mut target = Target::reference();
         target.subgroups.min_size = min_size;

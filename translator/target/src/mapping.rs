@@ -34,7 +34,7 @@ impl Packing {
         self.subgroup_size.div_ceil(32) as usize
     }
 
-    /// Invocations of a workgroup for a block of so many threads.
+    /// Invocations of a workgroup for a block of `threads` threads.
     pub fn invocations(self, threads: u32) -> u32 {
         threads.div_ceil(self.span()).saturating_mul(self.subgroup_size)
     }
@@ -68,7 +68,7 @@ pub fn shared_bytes(static_bytes: u32, dynamic_bytes: u32, cluster: Option<Clust
 pub struct Cluster {
     /// Blocks in x, y and z. The grid is a multiple of it.
     pub size: [u32; 3],
-    /// The shared memory of each block is a multiple of so many bytes: a power of two, at least 16.
+    /// The size of each block's shared memory is a multiple of this number of bytes: a power of two, at least 16.
     pub shared_align: u32,
     /// Bytes of the translator's own after all blocks' shared memory: a multiple of 16.
     pub own_shared_bytes: u32,
@@ -96,9 +96,9 @@ impl Cluster {
 /// Local and shared memory that the target has no room for, and that lies in device memory instead: the launch's scratch
 /// memory, at an address that is a multiple of 16.
 ///
-/// Each workgroup of a dispatch has [`Scratch::bytes`] of it, x fastest, so that the dispatch's number of workgroups says how
-/// much there must be. Its contents are nobody's before and after the dispatch; dispatches with the same scratch memory run one
-/// after the other, with a barrier in between.
+/// Each workgroup of a dispatch has [`Scratch::bytes`] of it, x fastest, so the dispatch's number of workgroups
+/// determines the size. Its contents are undefined before and after the dispatch. Dispatches with the same scratch
+/// memory run one after the other, with a barrier in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scratch {
     /// Offset in the push constants of its address, a u64: one that the parameter block leaves free.
@@ -112,7 +112,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Bytes that a workgroup takes which has so many invocations and bytes of shared memory.
+    /// Bytes for a workgroup with `invocations` invocations and `shared_bytes` bytes of shared memory.
     pub fn bytes(self, invocations: u32, shared_bytes: u32) -> u64 {
         let local = u64::from(self.local_bytes) * u64::from(invocations);
         if self.shared { local + u64::from(shared_bytes) } else { local }

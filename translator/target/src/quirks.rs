@@ -55,7 +55,7 @@ pub struct Quirks {
 }
 
 impl Quirks {
-    /// From so many variables of a type on, modules for a driver with a small stack have them in an array.
+    /// With at least this many variables of a type, modules for a driver with a small stack keep them in an array.
     pub const MANY_VARIABLES: usize = 100;
     /// NVIDIA's driver 580.159 makes pipelines of kernels with 12 KiB of local memory, and answers "unknown error" at 16 KiB.
     pub const NVIDIA_LOCAL_MEMORY: u32 = (16 << 10) - 4;

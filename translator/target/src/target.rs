@@ -81,7 +81,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// With the facts that float controls promise, which modules declare: for a device that nobody has measured.
+    /// Adds the facts that the device's float controls promise, which modules declare: for a device without
+    /// measurements.
     pub fn with_promises(mut self) -> Target {
         let controls = &self.float_controls;
         if controls.rounding_mode_rte_float32 && controls.signed_zero_inf_nan_preserve_float32 {

@@ -275,7 +275,7 @@ fn spaces_are_proven_where_they_can_be() {
         b.select(condition, pointer, null)
     };
     assert_eq!(resolved(|b, [_, shared, _]| or_null(b, shared)), Space::Shared);
-    // Memory that nobody writes.
+    // Memory that isn't written.
     let constant = Access { read_only: true, ..access(Space::Global, 8) };
     assert_eq!(resolved(|b, [global, _, _]| b.load_one(constant, global)), Space::Global);
     // Through a variable in a loop.

@@ -120,7 +120,8 @@ fn is_expanded(instruction: &Instruction) -> bool {
     }
 }
 
-/// Whether an instruction becomes a call, for some operands at least. Nothing removes that, even if nobody reads the result.
+/// Whether an instruction becomes a call, at least for some operands. Calls are never removed, even if their results
+/// are unused.
 pub(super) fn calls(instruction: &Instruction) -> bool {
     let Action::Compute(operation) = instruction.form.row.action else { return false };
     match operation {

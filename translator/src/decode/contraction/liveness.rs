@@ -14,7 +14,7 @@ const MAX_SIZE: usize = 1 << 28;
 
 /// What is read later in a function.
 pub(super) struct Liveness {
-    /// For each item, whether it is an instruction whose results nobody reads.
+    /// For each item, whether it is an instruction with unused results.
     pub(super) dead: Vec<bool>,
     /// The registers' numbers in the sets.
     numbers: FxHashMap<Reg, usize>,

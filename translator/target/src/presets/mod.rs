@@ -1,8 +1,9 @@
 //! Targets by name, for translating without the device.
 //!
-//! Each is a file beside this one, in the form that `ptx2spv devices --device X --json` writes: what a real device with a
-//! certain driver says of itself. What a report doesn't tell counts as absent, and arithmetic that nobody measured counts
-//! as wrong (`"facts": {}`) but for what float controls promise, so that modules for a preset also run on its relatives that have more.
+//! Each is a file in this folder, in the format of `ptx2spv devices --device X --json`: the properties of a real device
+//! with a certain driver. Features missing from a report count as absent. Arithmetic that wasn't measured counts as
+//! wrong (`"facts": {}`), except for the promises of float controls. So modules for a preset also run on related
+//! devices with more features.
 
 use crate::target::Target;
 
@@ -150,7 +151,7 @@ mod tests {
         assert!(facts("amd-gcn").denormals_f64_kept && !facts("intel-xe").denormals_f64_kept);
     }
 
-    /// What a file says that is read by nobody would be a typing error.
+    /// An unknown key in a file would be a typing error.
     #[test]
     fn files_say_nothing_else() {
         for preset in ALL {
