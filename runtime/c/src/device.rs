@@ -14,8 +14,9 @@ pub struct Device {
     name: CString,
 }
 
-/// Opens a device: by number, by kind ("cpu", "integrated", "discrete", "reference") or by a part of the name, as `--device` takes
-/// it; null is the environment's `PTX2SPV_DEVICE`, or else the best one.
+/// Opens a device. The selector is a number, a kind ("cpu", "integrated", "discrete", "reference") or a part of the
+/// name, as for `--device`. Null stands for the environment variable `PTX2SPV_DEVICE`, or the best device if that isn't
+/// set.
 ///
 /// # Safety
 /// `selector` is null or ends with a zero, and `device` points to room for a pointer.
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn ptx2spv_device_name(device: *const Device) -> *const c_
     unsafe { get(device, "device") }.map_or(std::ptr::null(), |device| device.name.as_ptr())
 }
 
-/// Waits until everything launched has finished.
+/// Waits until all work launched so far has finished.
 ///
 /// # Safety
 /// `device` is null or live.
@@ -57,8 +58,8 @@ pub unsafe extern "C" fn ptx2spv_synchronize(device: *const Device) -> Status {
     call(|| Ok(unsafe { get(device, "device") }?.device.synchronize()?))
 }
 
-/// Allocates device memory, and gives its address, which kernels take for a pointer. It may be freed only by this device's
-/// ptx2spv_free.
+/// Allocates device memory and stores its address, which is what kernels take for a pointer. Only this device's
+/// ptx2spv_free may free the memory.
 ///
 /// # Safety
 /// `device` is null or live, and `address` points to room for a number.
@@ -72,10 +73,10 @@ pub unsafe extern "C" fn ptx2spv_alloc(device: *const Device, bytes: u64, addres
     })
 }
 
-/// Frees device memory by its address, once all launches that were made before have finished.
+/// Frees the device memory at an address, after all earlier launches have finished.
 ///
 /// # Safety
-/// `device` is null or live, and no launch is still to come that reaches the memory.
+/// `device` is null or live, and no later launch accesses the memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptx2spv_free(device: *const Device, address: u64) -> Status {
     // SAFETY: by the contract.
@@ -85,7 +86,7 @@ pub unsafe extern "C" fn ptx2spv_free(device: *const Device, address: u64) -> St
 /// Writes bytes to device memory, in the order of the calls.
 ///
 /// # Safety
-/// `device` is null or live, and `data` points to so many bytes.
+/// `device` is null or live, and `data` points to `bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptx2spv_write(
     device: *const Device,
@@ -100,16 +101,16 @@ pub unsafe extern "C" fn ptx2spv_write(
     })
 }
 
-/// Reads bytes of device memory, once all that was launched before has finished.
+/// Reads bytes of device memory, after all earlier launches have finished.
 ///
 /// # Safety
-/// `device` is null or live, and `data` points to room for so many bytes.
+/// `device` is null or live, and `data` points to room for `bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptx2spv_read(device: *const Device, address: u64, data: *mut c_void, bytes: usize) -> Status {
     call(|| {
         // SAFETY: by the contract.
         let device = unsafe { get(device, "device") }?;
-        // C's memory may be uninitialized, which a slice of Rust's must not be.
+        // C's memory may be uninitialized, which a Rust slice must not be.
         let mut read = vec![0; bytes];
         device.device.memory().read(address, &mut read)?;
         if bytes == 0 {
@@ -134,7 +135,7 @@ pub unsafe extern "C" fn ptx2spv_set(device: *const Device, address: u64, value:
     call(|| Ok(unsafe { get(device, "device") }?.device.memory().set_8(address, value, bytes)?))
 }
 
-/// Closes a device. It ends when its last module and kernel is freed too.
+/// Closes a device. The device itself lives until its last module and kernel are freed.
 ///
 /// # Safety
 /// `device` is null or live, and isn't used afterwards.

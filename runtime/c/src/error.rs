@@ -1,4 +1,4 @@
-//! What functions answer, and what went wrong in words.
+//! Status codes and error messages.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -6,27 +6,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ptx2spv_runtime::Error;
 
-/// What a function answers.
+/// The result of a function.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// All went well.
+    /// Success.
     Ok = 0,
-    /// An argument is wrong: null, not UTF-8, an unknown name, an address that isn't allocated, a launch that can't be.
+    /// An argument is wrong: null, not UTF-8, an unknown name, an address that isn't allocated, an impossible launch.
     InvalidArgument = 1,
-    /// The PTX is wrong or can't be translated; the message names the line.
+    /// The PTX is wrong or can't be translated. The message names the line.
     Translation = 2,
-    /// The device, or the driver, lacks something, or there is no such device.
+    /// The device or the driver lacks a feature, or there is no such device.
     Unsupported = 3,
-    /// The device or the host has no memory left.
+    /// The device or the host is out of memory.
     OutOfMemory = 4,
-    /// A kernel ended by itself or was stopped: a trap, a failed assertion, or an illegal access on the reference device.
+    /// A kernel ended itself or was stopped: a trap, a failed assertion, or an illegal access on the reference device.
     Kernel = 5,
     /// The device didn't answer in time.
     Timeout = 6,
-    /// The device is lost: everything on it fails from now on.
+    /// The device is lost: every later call on it fails.
     DeviceLost = 7,
-    /// Something else, which the message says.
+    /// Any other error; see the message.
     Other = 8,
 }
 
@@ -34,8 +34,8 @@ thread_local! {
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// What went wrong in the calling thread's last call that failed; an empty text if none did. It stays valid until the thread's next
-/// call.
+/// The message of the calling thread's last failed call, or an empty text if none failed. It stays valid until the
+/// thread's next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn ptx2spv_error() -> *const c_char {
     MESSAGE.with_borrow(|message| message.as_ptr())
@@ -104,10 +104,10 @@ impl From<Error> for Failure {
     }
 }
 
-/// Runs the body of a function, and gives what the function answers.
+/// Runs the body of a function, and returns the function's status.
 pub(crate) fn call(body: impl FnOnce() -> Result<(), Failure>) -> Status {
     let panicked = || Failure { status: Status::Other, message: "internal error: a panic".to_owned() };
-    // Objects are made whole or not at all.
+    // Unwind safe: a panic leaves no incomplete object behind.
     match catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(panicked())) {
         Ok(()) => Status::Ok,
         Err(Failure { status, message }) => {

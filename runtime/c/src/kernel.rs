@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::{Failure, Status, call};
 use crate::pointer::{free, get, put, slice, text};
 
-/// PTX that was loaded.
+/// Loaded PTX.
 pub struct Module {
     module: runtime::Module,
 }
@@ -19,7 +19,7 @@ pub struct Kernel {
     kernel: runtime::Kernel,
 }
 
-/// Loads a PTX text on a device; `name` is what messages call it. Kernels are translated when they are asked for.
+/// Loads a PTX text on a device. Messages call it `name`. A kernel is translated when it is first asked for.
 ///
 /// # Safety
 /// `device` is null or live, the texts end with a zero, and `module` points to room for a pointer.
@@ -82,12 +82,13 @@ pub unsafe extern "C" fn ptx2spv_find_kernel(
     })
 }
 
-/// Launches a kernel, asynchronously and in the order of the calls. `grid` and `block` are three numbers each, x first. As with CUDA's
-/// cuLaunchKernel, `arguments` has a pointer to the value of each parameter, whose size the kernel says; `count` is how many.
+/// Launches a kernel, asynchronously and in the order of the calls. `grid` and `block` are three numbers each, x first.
+/// As with CUDA's cuLaunchKernel, `arguments` holds one pointer per parameter, to a value of the parameter's size.
+/// `count` is their number.
 ///
 /// # Safety
-/// `kernel` is null or live. The arguments point to values as large as the parameters, and are what the kernel was written for: on a
-/// Vulkan device nothing checks the addresses that it computes.
+/// `kernel` is null or live. The arguments point to values of the parameters' sizes, and the kernel is valid for them:
+/// a Vulkan device doesn't check the addresses that a kernel computes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptx2spv_launch(
     kernel: *const Kernel,

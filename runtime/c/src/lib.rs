@@ -1,8 +1,9 @@
 //! ptx2spv for programs in C, and in all languages that call C: `include/ptx2spv.h`.
 //!
-//! Functions give a [`Status`], and results through pointers. What went wrong is told by [`ptx2spv_error`], for each thread. Objects
-//! are freed by the function for their kind, once; a null pointer is freed by doing nothing. An object may be used by several threads
-//! at the same time, but not while it is freed. Modules and kernels keep their device alive. Texts are UTF-8 and end with a zero.
+//! Functions return a [`Status`], and results through pointers. [`ptx2spv_error`] is the message of the last error of
+//! each thread. Every object has a function that frees it and is called once; freeing a null pointer does nothing.
+//! Several threads may use an object at the same time, but not while it is freed. Modules and kernels keep their device
+//! alive. Texts are UTF-8 and end with a zero.
 //!
 //! No function panics into the caller: a panic is [`Status::Other`].
 

@@ -4,19 +4,19 @@ use std::ffi::{CStr, c_char};
 
 use crate::error::Failure;
 
-/// What a pointer points to.
+/// The value at a pointer.
 ///
 /// # Safety
-/// It is null, or points to a live value of the type.
+/// The pointer is null, or points to a live value of the type.
 pub(crate) unsafe fn get<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Failure> {
     // SAFETY: by the contract.
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// Puts a result where a pointer points to.
+/// Stores a result through a pointer.
 ///
 /// # Safety
-/// It is null, or points to room for the value.
+/// The pointer is null, or points to room for the value.
 pub(crate) unsafe fn put<T>(
     pointer: *mut T,
     name: &str,
@@ -31,16 +31,16 @@ pub(crate) unsafe fn put<T>(
     Ok(())
 }
 
-/// A text.
+/// The text at a pointer.
 ///
 /// # Safety
-/// The pointer is null, or points to bytes of which one is zero.
+/// The pointer is null, or points to bytes that end with a zero.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a str, Failure> {
     // SAFETY: by the contract.
     unsafe { optional_text(pointer, name) }?.ok_or_else(|| null(name))
 }
 
-/// A text that may be left out.
+/// The text at a pointer that may be null.
 ///
 /// # Safety
 /// As for [`text`].
@@ -53,10 +53,10 @@ pub(crate) unsafe fn optional_text<'a>(pointer: *const c_char, name: &str) -> Re
     text.map(Some).map_err(|_| Failure::argument(format!("`{name}` is not UTF-8")))
 }
 
-/// Elements that lie one after another; the pointer may be null if there are none.
+/// Consecutive elements. The pointer may be null if `count` is 0.
 ///
 /// # Safety
-/// The pointer is null, or points to so many elements.
+/// The pointer is null, or points to `count` elements.
 pub(crate) unsafe fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -> Result<&'a [T], Failure> {
     if count == 0 {
         return Ok(&[]);

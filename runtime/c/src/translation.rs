@@ -16,9 +16,9 @@ pub struct Translation {
 
 /// Translates a PTX text.
 ///
-/// `name` is what messages call it, `target` a preset ("nvidia", "vulkan1.1-minimum", …: `ptx2spv devices --presets` lists them) or the
-/// JSON of a device (`ptx2spv devices --device X --json`), `math` is "exact" (also if it is null), "fast", or topics as `--math`
-/// takes them.
+/// Messages call the text `name`. `target` is a preset ("nvidia", "vulkan1.1-minimum", …: `ptx2spv devices --presets`
+/// lists them) or the JSON of a device (`ptx2spv devices --device X --json`). `math` is "exact", "fast" or topics as
+/// for `--math`; null means "exact".
 ///
 /// # Safety
 /// The texts end with a zero, and `translation` points to room for a pointer.
@@ -56,7 +56,8 @@ fn translate(name: &str, ptx: &str, target: &str, math: Option<&str>) -> Result<
     Ok(Translation { spirv: translated.spirv, interface })
 }
 
-/// The words of the module and how many there are. They stay valid as long as the translation; null for a null pointer.
+/// The words of the module, and their number in `words`. They stay valid as long as the translation. Null for a null
+/// pointer.
 ///
 /// # Safety
 /// `translation` is null or live, and `words` points to room for a number or is null.
@@ -71,8 +72,8 @@ pub unsafe extern "C" fn ptx2spv_spirv(translation: *const Translation, words: *
     translation.spirv.as_ptr()
 }
 
-/// The description of kernels, parameters and variables as JSON, as `ptx2spv translate` writes it (docs/interface.md). It stays
-/// valid as long as the translation; null for a null pointer.
+/// The description of kernels, parameters and variables as JSON, as `ptx2spv translate` writes it (docs/interface.md).
+/// It stays valid as long as the translation. Null for a null pointer.
 ///
 /// # Safety
 /// `translation` is null or live.

@@ -1,4 +1,4 @@
-//! The C interface: its header is made of the source, and programs in C are built with it.
+//! The C interface: the header matches the source, and C programs work with it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// `PTX2SPV_BLESS=1` writes the header.
+/// With `PTX2SPV_BLESS=1` this test writes the header.
 #[test]
 fn the_header_is_made_of_the_source() {
     let config = Config::from_file(folder().join("cbindgen.toml")).unwrap();
@@ -27,7 +27,7 @@ fn the_header_is_made_of_the_source() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), made, "PTX2SPV_BLESS=1 writes the header");
 }
 
-/// Builds a program with the library that cargo has built for this test, and gives what the program prints.
+/// Builds a program with the library that Cargo has built for this test, runs it and returns its output.
 fn run(compiler: &str, source: &Path, arguments: &[&Path]) -> String {
     let libraries = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let folder = tempfile::tempdir().unwrap();
@@ -58,7 +58,7 @@ fn a_program_in_c() {
     assert_eq!(run("cc", &folder().join("tests/program.c"), &[]), "done\n");
 }
 
-/// The header is C++ too.
+/// The header is valid C++ too.
 #[test]
 fn the_header_is_cpp() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-/* What the example doesn't show: translation without a device, variables, and everything that goes wrong. */
+/* Parts that the example doesn't show: translation without a device, variables, and all errors. */
 
 #include <assert.h>
 #include <stdio.h>
