@@ -1,4 +1,4 @@
-//! A binary with PTX in it, or none.
+//! A binary, perhaps with PTX.
 
 #![no_main]
 

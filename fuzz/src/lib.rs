@@ -4,8 +4,8 @@ use libfuzzer_sys::fuzzer_mutate;
 use ptx2spv_tests::fuzz::{parts, text};
 use ptx2spv_tests::random::Random;
 
-/// Changes the first `size` bytes of `data`, which has room for more; returns how many there are then. One of the parts is changed
-/// word by word if it is text, else byte by byte.
+/// Mutates the first `size` bytes of `data`, which has room for more, and returns their new number. One of the two
+/// parts is mutated word by word if it is text, else byte by byte.
 pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let mut random = Random::new(seed.into());
     let input = &data[..size];
@@ -25,7 +25,7 @@ pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize
     fill(data, &parts.concat(), max_size)
 }
 
-/// Puts lines of another input among those of one, in the last of their parts.
+/// Inserts lines of another input into one, in the last part of each.
 pub fn cross(one: &[u8], other: &[u8], out: &mut [u8], seed: u32) -> usize {
     let mut random = Random::new(seed.into());
     let (first, second) = parts(one);

@@ -1,4 +1,4 @@
-//! The examples work, and the README shows one as it is.
+//! The examples work, and the README's example is one of them.
 
 use std::error::Error;
 use std::fs::File;
@@ -44,7 +44,7 @@ fn readme_shows_the_example() {
     assert!(readme.contains(&format!("```rust\n{example}```\n")), "README.md shows another `vector_add.rs`");
 }
 
-/// What the kernel makes of a pixel's channel and its neighbours', in the kernel's order of operations.
+/// The kernel's result for a pixel's channel and its neighbours', in the kernel's order of operations.
 fn sharpened(centre: u8, [left, right, above, below]: [u8; 4]) -> u8 {
     let value = |byte: u8| f32::from(byte) / 255.0;
     let mean = 0.25 * (value(left) + value(right) + value(above) + value(below));

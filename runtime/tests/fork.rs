@@ -1,5 +1,5 @@
-//! A process that was forked off from one with an open device. A test program of its own: in a child only the thread that forked
-//! goes on, so no other test may run beside it.
+//! A forked process whose parent has an open device. It has its own test program: only the forking thread continues in
+//! a child, so no other test may run at the same time.
 #![cfg(unix)]
 
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ const PTX: &str = "
         ret;
     }";
 
-/// What a child does with its parent's device; it is not there, so nothing must wait for it.
+/// A child's use of its parent's device. The device doesn't work there, so nothing may wait for it.
 fn use_in_child() -> bool {
     let device = Device::open(&DeviceSelector::Default).unwrap();
     if device.instance().is_none() {
@@ -49,7 +49,7 @@ fn use_in_child() -> bool {
             && device.instance().is_some_and(|instance| forked(instance.devices().map(|_| ())));
         // Closing must not wait either.
         drop((kernel, module, buffer, device));
-        // SAFETY: ends the process without the test program's own ends.
+        // SAFETY: ends the process without the test program's exit handlers.
         unsafe { libc::_exit(if right { 0 } else { 1 }) };
     }
     let end = Instant::now() + Duration::from_secs(60);
@@ -66,7 +66,7 @@ fn use_in_child() -> bool {
             _ => break,
         }
     }
-    // The parent's device is as it was.
+    // The parent's device still works.
     launch(&device).unwrap();
     assert_eq!(buffer.download::<u32>().unwrap(), [1, 0, 0, 0]);
     status == 0

@@ -1,5 +1,5 @@
-//! A small corpus of the fuzzers, and what they have found, each input in a folder named after what it is given to: nothing may panic or
-//! hang, and `spirv-val` accepts every module.
+//! A small corpus of the fuzzers, and inputs that failed once, each in a folder named after its target: the target must
+//! not panic or hang, and `spirv-val` accepts every module.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use ptx2spv_tests::{files, fuzz, suite};
 /// Generous, since test machines may be busy: fuzzers take a few seconds for a hang.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// What inputs are given to.
+/// Targets of the fuzzers.
 type Target = fn(&[u8]);
 
-/// All of them, by the names of the fuzzers.
+/// All targets, by the fuzzers' names.
 const TARGETS: [(&str, Target); 5] = [
     ("parse", fuzz::parse),
     ("translate", |data| fuzz::translate(data, 1)),
@@ -48,7 +48,7 @@ fn inputs(folder: &Path) -> Result<Vec<PathBuf>> {
     entries.map(|entry| Ok(entry?.path())).collect()
 }
 
-/// Fails if it takes too long; a panic fails the test by itself, and is told with the input's name.
+/// Fails if a target takes too long. A panic fails the test by itself, with the input's name.
 fn run(target: Target, path: &Path) -> Result<(), Failed> {
     let data = fs::read(path).map_err(|error| error.to_string())?;
     let (done, wait) = channel();

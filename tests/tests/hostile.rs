@@ -17,14 +17,14 @@ fn kernel(body: &str) -> String {
     module("", body)
 }
 
-/// Not translated, for this reason.
+/// The module must be refused for this reason.
 #[track_caller]
 fn refused(text: &str, part: &str) {
     let answer = hostile::translate("refused", text);
     assert!(answer.messages().contains(part), "{}", answer.messages());
 }
 
-/// Translated as a whole.
+/// The module must be translated completely.
 #[track_caller]
 fn translated(text: &str) {
     let answer = hostile::translate("translated", text);
@@ -122,7 +122,7 @@ fn deep_scopes() {
     refused(&kernel(&nested(100_000)), "scopes are nested deeper");
 }
 
-/// Ifs, loops, or loops with barriers, each inside the one before.
+/// Ifs, loops, or loops with barriers, each nested in the previous one.
 fn nest(shape: &str, depth: usize) -> String {
     let (open, close) = match shape {
         "ifs" => ("setp.eq.u32 %p1, %r1, #; @%p1 bra L#;\n", "add.u32 %r2, %r2, #;\nL#: mul.lo.u32 %r2, %r2, 3;\n"),
@@ -139,8 +139,8 @@ fn nest(shape: &str, depth: usize) -> String {
 fn deep_control_flow() {
     for shape in ["ifs", "loops", "barriers"] {
         translated(&nest(shape, 30));
-        // llvmpipe ignores deeper control flow than it has room for. Conditions are flattened, those that
-        // choose between barriers too; loops can't be.
+        // llvmpipe ignores control flow that is nested too deeply. Conditions are flattened, including those around
+        // barriers; loops can't be.
         match shape {
             "loops" => refused(&nest(shape, 500), "nesting of control flow"),
             _ => translated(&nest(shape, 500)),
@@ -204,7 +204,7 @@ fn recursion() {
     translated(&module(".func a { call a; ret; }", "call a;"));
     let mutual = ".func a; .func b { call a; ret; } .func a { call b; ret; }";
     translated(&module(mutual, "call a;"));
-    // Nobody calls it.
+    // The function is never called.
     translated(&module(mutual, ""));
 }
 

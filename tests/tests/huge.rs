@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use ptx2spv_tests::{binary, hostile};
 
-/// What comes before the flood.
+/// The text before the repeated part.
 const PLACES: &[(&str, &str)] = &[
     ("file", ""),
     ("module", ".version 7.0\n.target sm_70\n"),
@@ -17,7 +17,7 @@ const PLACES: &[(&str, &str)] = &[
     ("operand", ".version 7.0\n.target sm_70\n.entry k()\n{\n.reg .b32 %r<8>;\nmov.u32 %r1, "),
 ];
 
-/// What the flood begins with, and what repeats.
+/// The start of the repeated part, and the repeated text.
 const FLOODS: &[(&str, &str)] =
     &[("", "{"), ("", "("), ("", "["), ("", ","), ("", "7"), ("", "a"), ("", "{a,"), ("/* ", "x"), ("\"", "x")];
 
@@ -34,7 +34,7 @@ fn a_megabyte_anywhere() {
 
 /// Megabytes of a text.
 const MEGABYTES: u64 = 40;
-/// Kilobytes of address space that the program may have: the text, a few copies, and what any program needs.
+/// Kilobytes of address space for the program: the text, a few copies, and the needs of any program.
 const MEMORY: u64 = 15_000 * MEGABYTES + 50_000;
 
 #[test]

@@ -1,8 +1,8 @@
 //! Every launch case as a test of its own, on the default Vulkan device under the validation layers.
 //!
-//! A message of the layers fails the case that caused it. Without a device everything fails: nothing is skipped. A sample of
-//! the cases also runs on the device as if it were one of older Vulkan versions, and one that lacks what kernels can do without,
-//! if it can run kernels then.
+//! A message of the layers fails the case that caused it. Without a device all tests fail; none is skipped. A sample of
+//! the cases also runs on the device as if it had an older Vulkan version, and as if it had only the features that
+//! kernels require, if it can run kernels then.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use ptx2spv::cases::Verdict;
 use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::suite::{self, Launch};
 
-/// Files of cases that drivers compile long: kernels with all operations of a warp, and filters of textures.
+/// Files of cases that take long to compile: kernels with all warp operations, and filters of textures.
 const SLOW_FILES: [&str; 6] = [
     "instructions/tiles.json",
     "texture_cubes.json",
@@ -27,7 +27,7 @@ const SLOW_FILES: [&str; 6] = [
 const SLOW_ONE_OF: usize = 4;
 /// The same for random programs.
 const RANDOM_ONE_OF: usize = 10;
-/// And for those whose lanes execute operations of a warp in different places, for which drivers take longest.
+/// And for programs whose lanes execute warp operations in different places, which take longest to compile.
 const DIVERGENT_ONE_OF: usize = 25;
 
 /// One of this many cases runs on each of these devices.
@@ -71,9 +71,9 @@ fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Of those that drivers compile long some will do. The reference device runs them all, and so does `scripts/test-devices`.
+/// A sample of the slow cases is enough. The reference device and `scripts/test-devices` run them all.
 fn sample(mut launches: Vec<Launch>) -> Vec<Launch> {
-    // How many there have been of each sort.
+    // Numbers of cases so far, by kind.
     let mut counts = HashMap::new();
     launches.retain(|launch| {
         let one_of = match launch {

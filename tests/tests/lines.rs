@@ -9,7 +9,8 @@ use rspirv::dr::{Instruction, ModuleHeader, Operand};
 use rspirv::spirv::{Op, StorageClass, Word};
 use rustc_hash::FxHashMap;
 
-/// What other threads or devices can see of a module, or what decides its way, with line and column.
+/// The instructions of a module that other threads or devices can observe, or that decide its control flow, with line
+/// and column.
 #[derive(Default)]
 struct Effects {
     /// The class of memory of each pointer type, then of each pointer.
@@ -81,8 +82,8 @@ fn effects(spirv: &[u32], file: &str) -> Vec<(Op, Option<(u32, u32)>)> {
     effects.found
 }
 
-/// Each line names the instructions that come from it and from nowhere else. The loop, the call, the guard and the two
-/// conditions on one predicate are what passes move about.
+/// Each line names the instructions that come from that line only. Passes move the loop, the call, the guard and the
+/// two conditions on one predicate.
 const SAMPLE: &str = "
 .version 7.0
 .target sm_60
@@ -169,22 +170,23 @@ fn modules_have_no_lines_unless_asked() {
     assert!(!text.contains("OpLine") && !text.contains("OpNoLine") && !text.contains("OpString"), "{text}");
 }
 
-/// Where the threads of a block may wait for each other, loops that wait included.
+/// Instructions where the threads of a block may wait for each other, including loops that wait.
 const SYNCHRONIZING: &[&str] = &["bar", "barrier", "bra", "mbarrier"];
 /// Instructions that may report to the host.
 const REPORTING: &[&str] = &["alloca", "brkpt", "brx", "call", "elect", "match", "redux", "shfl", "trap", "vote"];
 
-/// Instructions that read what describes a texture or surface, and its texels; some write or report.
+/// Instructions that read the description of a texture or surface, and its texels; some write or report.
 const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];
 
-/// Lines before loops that wait for other threads, in kernels without barriers. What these synchronize by has such a line.
+/// Lines before loops that wait for other threads, in kernels without barriers. The operation that synchronizes these
+/// threads has such a line.
 const WAITING: &[(&str, u32)] = &[("kernels/locked_task.ptx", 81), ("ptx/progress.ptx", 44)];
 
-/// What special registers that tell a time have in their names.
+/// Parts of the names of special registers that tell a time.
 const CLOCKS: &[&str] = &["%clock", "%globaltimer"];
 
-/// Accesses to memory and barriers come from PTX instructions that access memory or are barriers; those that the
-/// translator adds, to learn whether the driver ended a loop early, from none.
+/// Accesses to memory and barriers come from PTX instructions that access memory or are barriers. Those that the
+/// translator adds, to detect loops that the driver ended early, have no line.
 #[test]
 fn effects_of_all_files_have_lines_of_their_kind() {
     let mut effects_found = 0;
@@ -203,15 +205,16 @@ fn effects_of_all_files_have_lines_of_their_kind() {
             let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
             let Ok(translation) = program.translate(&options) else { continue };
             let lines: Vec<&str> = text.split('\n').collect();
-            // An invocation that runs several threads keeps their registers in local memory, from wherever they are set.
+            // An invocation that runs several threads keeps their registers in local memory, so any instruction may
+            // store there.
             let has_scratch = translation.interface.entries.iter().any(|entry| entry.scratch.is_some());
-            // Where CUDA reserves shared memory, operations of a warp order memory too.
+            // If CUDA reserves shared memory, warp operations order memory too.
             let orders = text.contains("%reserved_smem_offset");
             let has_locks = !target.has(Feature::ShaderSharedInt64Atomics);
             for (op, position) in effects(&translation.spirv, &name) {
                 let Some((line, column)) = position else {
-                    // Where a recursive function returns to is nothing that an instruction decides, nor is it one that frees
-                    // the locks which stand in for 64-bit atomics, or clears what CUDA reserves.
+                    // The return address of a recursive function isn't decided by an instruction. Neither are the
+                    // unlock operations that emulate 64-bit atomics, and the clearing of the memory that CUDA reserves.
                     let added =
                         target.quirks.loop_budget.is_some() || has_locks || orders || op == Op::BranchConditional;
                     assert!(added, "{name} for {preset}: {op:?} has no line");
@@ -246,12 +249,12 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                         false,
                     ),
                 };
-                // Atomic operations after a lock are loads and stores (all of 128 bits are), clocks that the device lacks are counted, and a warp
-                // meets before volatile accesses to shared memory.
+                // Atomics under a lock become loads and stores (as all of 128 bits do), missing clocks are emulated by
+                // counting, and a warp synchronizes before volatile accesses to shared memory.
                 let stands_in = (has_locks || instruction.contains(".b128")) && matches!(opcode, "atom" | "red" | "ld")
                     || CLOCKS.iter().any(|clock| instruction.contains(clock))
                     || op == Op::ControlBarrier && instruction.contains(".volatile")
-                    // What a grid waits at is a call, which begins with its arguments.
+                    // A grid waits at a call, which begins with its arguments.
                     || op == Op::ControlBarrier && opcode == "st" && instruction.contains(".param")
                     || WAITING.contains(&(name.as_str(), line))
                     || orders && matches!(op, Op::MemoryBarrier | Op::ControlBarrier)

@@ -1,5 +1,5 @@
-//! Text that isn't PTX, or is PTX to annoy: it is answered by diagnostics at a place in the text, within bounded time
-//! and memory, and never by a panic.
+//! Text that isn't PTX, or is malformed PTX: the result must be diagnostics at a place in the text, within bounded time
+//! and memory, and never a panic.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn malformed_files_are_refused_where_and_as_expected() {
         let (place, part) = (lines.next().unwrap(), lines.next().unwrap_or_default());
         let name = files::short_name(&path);
         let Ok(source) = input::read_source(&path) else {
-            // Not text: refused before the translator sees it, and so at no better place than the first.
+            // Not text: refused before translation, so the place is the start.
             assert_eq!((place, part), ("1:1", ""), "{name}");
             continue;
         };
@@ -62,8 +62,8 @@ fn the_program_refuses_malformed_files_with_status_1() {
     }
 }
 
-/// Names and texts of the valid files, with how often each is to be harmed: compiled kernels have more to offer than the
-/// files that try out single instructions.
+/// Names and texts of the valid files, with the number of mutations: compiled kernels have more variety than the files
+/// for single instructions.
 fn valid() -> Vec<(String, String, usize)> {
     let files = files::valid_ptx().unwrap();
     assert!(!files.is_empty());

@@ -1,8 +1,9 @@
-//! Random programs against an interpreter of what they were written from: control flow of all kinds, calls, barriers,
-//! atomics, operations of warps, and threads that end early. Short ones run on the default Vulkan device, longer ones on
-//! the reference device at all sizes of subgroups, plainly and with everything that Vulkan leaves open decided badly.
+//! Random programs against an interpreter of their source: control flow of all kinds, calls, barriers, atomics, warp
+//! operations, and threads that end early. Short ones run on the default Vulkan device, longer ones on the reference
+//! device at all subgroup sizes, both plainly and with the worst choices that Vulkan allows.
 //!
-//! `PTX2SPV_PROGRAMS` says how many (20), from seed `PTX2SPV_FIRST_PROGRAM` (1000) on. `tests/random` records those below.
+//! `PTX2SPV_PROGRAMS` is their number (20), and `PTX2SPV_FIRST_PROGRAM` the first seed (1000). `tests/random` records
+//! lower seeds.
 
 use std::fs;
 use std::process::ExitCode;

@@ -1,10 +1,10 @@
-//! Every launch case as a test of its own on the reference device: plainly at subgroup sizes from 1 to 128 and as the
-//! device of a preset, and under its checks with everything that Vulkan leaves open decided badly: under some seeds with
-//! workgroups smaller than blocks, under some without Vulkan's memory model, and under some as the device of a preset.
+//! Every launch case as a separate test on the reference device: plainly at subgroup sizes from 1 to 128 and as the
+//! device of a preset, and with checks and the worst choices that Vulkan allows: some seeds have workgroups smaller
+//! than blocks, some have no Vulkan memory model, and some use the device of a preset.
 //!
-//! A case of a single instruction runs at some of the sizes only, and each case as some of the presets and under some of
-//! the seeds. They are drawn by its name, so that all cases together have all of them; with `PTX2SPV_REFERENCE=all` each
-//! has all.
+//! A case of a single instruction runs at some of the sizes only, and each case with some of the presets and seeds.
+//! They are drawn by the case's name, so that all cases together cover them all. With `PTX2SPV_REFERENCE=all`, each
+//! case runs with all of them.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::process::ExitCode;
@@ -20,13 +20,14 @@ use ptx2spv_translator::{Feature, Target};
 
 /// Subgroup sizes that Vulkan devices have.
 const SIZES: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-/// At how many of them a case of one instruction runs, if not at all of them. Presets have several of them too.
+/// Number of subgroup sizes for a case of one instruction, unless all are tested. Presets have several sizes too.
 const SIZES_OF_A_CASE: usize = 1;
-/// As how many presets a case runs, if not as all of them.
+/// Number of presets for a case, unless all are tested.
 const PRESETS_OF_A_CASE: usize = 1;
-/// Invocations of workgroups, where they are fewer than usual; no fewer than those of a subgroup.
+/// Invocations of workgroups, if fewer than usual; at least as many as those of a subgroup.
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
-/// Bugs of drivers whose workarounds are right where there is no bug. Adversarial runs have them under every other eight seeds.
+/// Driver bugs whose workarounds are harmless without the bug. Adversarial runs have them in every other group of eight
+/// seeds.
 const QUIRKS: [&str; 10] = [
     "byte_swaps_wrong",
     "conditions_slow",
@@ -39,12 +40,12 @@ const QUIRKS: [&str; 10] = [
     "surplus_invocations_loop",
     "workgroup_atomic_stores_wrong",
 ];
-/// Adversarial runs are under the seeds below this.
+/// Upper bound of the seeds of adversarial runs.
 const SEEDS: u64 = 50;
-/// Under how many of them one case runs, if not under all of them.
+/// Number of seeds for a case, unless all are tested.
 const SEEDS_OF_A_CASE: u64 = 1;
-/// Cases for which lanes must reconverge after a branch, as they do on devices and in plain runs: a shuffle among tiles of more than
-/// a warp in CUDA's library looks for what another lane clears after one.
+/// Cases whose lanes must reconverge after a branch, as they do on devices and in plain runs: in CUDA's library, a
+/// shuffle within tiles larger than a warp reads a value that another lane clears afterwards.
 const RECONVERGING: &str = "nvcc/tiles";
 /// One seed of this many runs on a preset's device.
 const SEEDS_TO_A_PRESET: u64 = 3;
@@ -75,7 +76,7 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
     let sizes = (0..sizes).map(|i| SIZES[(drawn as usize % SIZES.len() + i * spread) % SIZES.len()]);
     let plain = sizes.map(|size| ReferenceOptions {
         subgroup: Some(size),
-        // Tests run side by side already; blocks do so at one size.
+        // Tests run in parallel already, so blocks run in parallel at one size only.
         threads: NonZeroUsize::new(if size == 32 { 2 } else { 1 }),
         ..ReferenceOptions::default()
     });

@@ -1,5 +1,4 @@
-//! Instructions that ptxas refuses are refused here too: those of the lists in `tests/refused`, each in a kernel of its
-//! own.
+//! Instructions that ptxas refuses are refused here too: those of the lists in `tests/refused`, each in its own kernel.
 
 use std::fs;
 
@@ -52,7 +51,7 @@ fn what_ptxas_refuses_is_refused() {
     assert!(count > 1000, "{count} instructions");
 }
 
-/// The kernel itself is no reason to refuse.
+/// The kernel without the instruction is accepted.
 #[test]
 fn legal_instructions_are_accepted_in_the_same_kernel() {
     let legal = [
@@ -88,7 +87,7 @@ fn legal_instructions_are_accepted_in_the_same_kernel() {
     }
 }
 
-/// What newer PTX for newer chips no longer has, or has only there.
+/// Instructions that newer PTX for newer chips no longer has, or only newer PTX has.
 #[test]
 fn versions_and_targets_decide() {
     let rows = [

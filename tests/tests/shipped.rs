@@ -1,9 +1,9 @@
-//! What is translated for a preset runs where it should: on the preset's own device all of it, elsewhere what the runtime loads,
-//! with the expected results. A case of each kernel file, and some of the instructions', are translated for every preset and loaded on
-//! the device that it describes. What is made for devices that tests can have, and a part of the rest, is also shipped to the
-//! reference device as that preset and to the default Vulkan device.
+//! Modules translated for a preset run where they should, with the expected results: all on the preset's own device,
+//! and on other devices those that the runtime loads. A case of each kernel file, and some of the instructions' cases,
+//! are translated for every preset and loaded on the device that it describes. Modules for devices that tests can have,
+//! and some of the others, also run on the reference device as that preset and on the default Vulkan device.
 //!
-//! Modules for the least of Vulkan suit every device.
+//! Modules for the minimum of Vulkan run on every device.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::{Diagnostics, ErrorKind, Interface, Options, Program, Source, Target, Translation};
 
-/// Suits all devices.
+/// The preset whose modules run on every device.
 const LEAST: &str = "vulkan1.1-minimum";
 /// One of this many instructions is shipped.
 const INSTRUCTIONS_ONE_OF: usize = 300;
@@ -55,7 +55,7 @@ fn sample(cases: Vec<Case>) -> Vec<Case> {
 
 fn ship(case: &Case, preset: &str, launches: bool, pool: &Pool) -> Result<(), Failed> {
     let prepared = case.prepare()?;
-    // Clusters of a launch are translated for at the launch.
+    // The translation for clusters of a launch happens at the launch.
     if prepared.cluster.is_some() || !matches!(prepared.expectation, Expectation::Results(_)) {
         return Ok(());
     }
@@ -66,7 +66,7 @@ fn ship(case: &Case, preset: &str, launches: bool, pool: &Pool) -> Result<(), Fa
         Err(errors) if errors.list.iter().all(|error| matches!(error.kind, ErrorKind::Limit { .. })) => return Ok(()),
         Err(errors) => return Err(Failed::from(errors.render())),
     };
-    // The device that the preset describes, but for its arithmetic: loading looks at the description alone.
+    // The device that the preset describes, except for its arithmetic: loading checks the description alone.
     let own = Config { target: target.clone(), ..Config::default() };
     load(&Device::reference(own), &translation)?;
     if !launches && ![LEAST, "lavapipe", "swiftshader"].contains(&preset) {
@@ -79,7 +79,7 @@ fn ship(case: &Case, preset: &str, launches: bool, pool: &Pool) -> Result<(), Fa
         let own = device.device().is_some_and(|device| is_described_by(device, preset));
         let suits = own || preset == LEAST;
         if is_slow(&translation.interface) {
-            // Drivers for processors compile it for minutes.
+            // Drivers for processors take minutes to compile it.
             let loaded = device.device().map(|device| load(device, &translation).map(drop));
             return loaded.filter(|_| suits).transpose().map(drop).map_err(Failed::from);
         }
@@ -87,7 +87,7 @@ fn ship(case: &Case, preset: &str, launches: bool, pool: &Pool) -> Result<(), Fa
     })?
 }
 
-/// Whether a preset describes a device: all that it has, this one has too.
+/// Whether a preset describes a device: the device has all features of the preset.
 fn is_described_by(device: &Device, preset: &str) -> bool {
     let info = device.info();
     let size = info.target.subgroups.size;
@@ -114,12 +114,12 @@ fn load(device: &Device, translation: &Translation) -> Result<Module, Error> {
     unsafe { device.load_translated(translation) }
 }
 
-/// Whether an invocation carries a whole warp.
+/// Whether an invocation runs a whole warp.
 fn is_slow(interface: &Interface) -> bool {
     interface.entries.iter().any(|entry| entry.packing.is_some_and(|packing| packing.subgroup_size == 1))
 }
 
-/// Runs what was made for a preset where it loads, which it must if it is to suit the device.
+/// Runs a module for a preset on a device that loads it. A device that the module suits must load it.
 fn run(device: &mut DeviceBackend, case: &Prepared, translation: &Translation, suits: bool) -> Result<(), Failed> {
     let steps = Steps { load: &|device| load(device, translation), check: &|_| Ok(()) };
     let outcome = device.run_by(case, &steps);

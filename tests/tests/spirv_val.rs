@@ -1,8 +1,9 @@
 //! Every valid PTX file translated for every preset, and checked with `spirv-val` for the preset's version of Vulkan.
 //!
-//! A module of all kernels of a file must be valid, with or without line information, and each kernel by itself for one of
-//! the presets: alone it must declare what it uses. Presets that lack something may refuse a kernel for that. Targets made
-//! from presets by taking something away take turns with the kernels, so that each has some of every file.
+//! A module of all kernels of a file must be valid, with or without line information, and each kernel by itself for one
+//! of the presets: alone it must declare what it uses. Presets without a feature may refuse a kernel that needs it.
+//! Targets made from presets by removing a feature alternate between the kernels, so that each covers some of every
+//! file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -51,20 +52,20 @@ impl Variant {
         Ok(Self { name: format!("{preset}{what}"), target })
     }
 
-    /// Whether a preset has all that kernels may need, so that it must refuse none.
+    /// Whether a preset has all features that kernels may need, so that it must accept all.
     fn refuses_none(&self) -> bool {
         ["lavapipe", "lavapipe-25", "nvidia", "reference"].contains(&self.name.as_str())
     }
 }
 
-/// What presets lack at most that some kernel needs.
+/// Features that kernels need and some preset lacks.
 const LACKING: &[Feature] = &[];
 
 fn presets() -> Result<Vec<Variant>> {
     Target::PRESETS.iter().map(|name| Variant::new(name, "", |_| ())).collect()
 }
 
-/// Targets that lack something else than any preset does.
+/// Targets that lack other features than any preset does.
 fn poorer() -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
     for preset in ["lavapipe", "nvidia"] {
@@ -91,7 +92,7 @@ fn poorer() -> Result<Vec<Variant>> {
                 Feature::StorageBuffer16BitAccess,
             ]),
         )?;
-        // Room for the fixed part only, so that every parameter goes to a buffer.
+        // Room for the fixed part only, so every parameter goes to a buffer.
         add(" with small push constants", &|target| target.limits.max_push_constants_size = 40)?;
         add(" without float controls", &|target| target.float_controls = Default::default())?;
         for size in [1, 64] {
@@ -118,7 +119,7 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
     let program = Program::new(&source)?;
     let entries: Vec<String> =
         program.entries().into_iter().filter(|entry| !skip.contains(*entry)).map(str::to_owned).collect();
-    // The same words need no second look; many variants make no difference to a kernel.
+    // Don't check the same words again; many variants make no difference to a kernel.
     let mut seen = HashSet::new();
     let presets = presets()?;
     for (number, variant) in presets.iter().enumerate() {
@@ -135,7 +136,7 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
     }
     let poorer = poorer()?;
     for (number, variant) in poorer.iter().enumerate() {
-        // A file with few kernels has its turn at other variants than the next one.
+        // Files begin with different variants, so that files with few kernels don't all use the same ones.
         let first = (number + source.text().len()) % poorer.len();
         let some: Vec<String> = entries.iter().skip(first).step_by(poorer.len()).cloned().collect();
         if !some.is_empty() {
@@ -145,7 +146,7 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
     Ok(())
 }
 
-/// Translates those of a file's kernels that a target doesn't refuse for what it lacks; `None` if it refuses all.
+/// Translates a file's kernels without those that the target refuses for a missing feature; `None` if it refuses all.
 fn translate(
     program: &Program<'_>,
     entries: &[String],
@@ -153,7 +154,7 @@ fn translate(
     line_info: bool,
 ) -> Result<Option<Translation>> {
     let target = &variant.target;
-    // Where workgroups are smallest, kernels are translated for CUDA's largest blocks.
+    // If workgroups are smallest, kernels are translated for CUDA's largest blocks.
     let block_threads = (target.limits.max_compute_work_group_invocations == 128).then_some(1024);
     let entries = Some(entries);
     let options = Options { entries, keep_going: true, block_threads, line_info, ..Options::new(target) };
@@ -184,7 +185,7 @@ fn validate_all(
     validate(&translation.spirv, &variant.target, seen).with_context(what)
 }
 
-/// Whether kernels are refused for nothing but a feature or room that some presets lack.
+/// Whether kernels are refused only for a feature or room that some presets lack.
 fn only_lacks(errors: &Diagnostics) -> bool {
     errors.list.iter().all(|error| match &error.kind {
         ErrorKind::MissingFeature { feature, .. } => LACKING.contains(feature),

@@ -1,4 +1,4 @@
-//! docs/troubleshooting.md quotes messages; each must be one that the sources have.
+//! docs/troubleshooting.md quotes messages; each must be in the sources.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn code(folder: &Path, text: &mut String) {
     }
 }
 
-/// What stands in quotation marks in a table's first cell.
+/// The quoted text in a table's first cell.
 fn quoted(line: &str) -> Vec<&str> {
     let Some(cell) = line.strip_prefix("| `").and_then(|rest| rest.split(" | ").next()) else { return Vec::new() };
     cell.split('`').step_by(2).collect()
@@ -30,7 +30,7 @@ fn the_messages_are_ours() {
     for folder in ["translator", "runtime", "tools/src"] {
         code(&root.join(folder), &mut sources);
     }
-    // Literals that go on in the next line.
+    // String literals that continue on the next line.
     let sources: String = sources
         .split("\\\n")
         .enumerate()

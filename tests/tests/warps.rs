@@ -1,15 +1,16 @@
-//! Operations of warps where threads don't converge, and how warps lie on devices: what no launch case can show.
+//! Warp operations of threads that don't converge, and the mapping of warps to devices: tests that can't be launch
+//! cases.
 
 use ptx2spv_runtime::{Device, Error, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::target::Packing;
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Source, Target};
 
-/// * `diverged(out)`: both arms of a condition wait for the whole warp, with operations of different kinds.
-/// * `unlike(out)`: both arms wait at operations of one kind, but with masks that differ.
-/// * `across(out)`: both arms wait for the whole warp, at operations of one kind with the same mask.
-/// * `left(out)`: threads leave a loop one by one, in which the others go on waiting for them.
+/// * `diverged(out)`: both branches of a condition wait for the whole warp, with operations of different kinds.
+/// * `unlike(out)`: both branches wait at operations of one kind, but with different masks.
+/// * `across(out)`: both branches wait for the whole warp, at operations of one kind with the same mask.
+/// * `left(out)`: threads leave a loop one by one, and the others wait for them in the loop.
 /// * `gone(out)`: the same, but those that leave the loop end.
-/// * `plain(out)`: no operation of a warp.
+/// * `plain(out)`: no warp operation.
 const KERNELS: &str = "
 .version 7.0
 .target sm_70
@@ -137,7 +138,7 @@ fn threads_that_do_not_come_fail_the_launch_with_the_line() {
     }
 }
 
-/// A device whose subgroups are of no use.
+/// A device without full subgroups and subgroup size control, so its subgroups can't be used.
 #[test]
 fn no_subgroup_feature_is_needed() {
     let without = [Feature::ComputeFullSubgroups, Feature::SubgroupSizeControl];
@@ -166,7 +167,7 @@ fn threads_converge_at_operations_in_both_arms_of_a_condition() {
     }
 }
 
-/// How a kernel's threads lie on a target's subgroups, where that matters.
+/// The mapping of a kernel's threads to a target's subgroups, if it matters.
 fn packing(target: &Target, kernel: &str) -> Result<Option<Packing>, Diagnostics> {
     let source = Source::new("warps.ptx", KERNELS);
     let only = [kernel.to_owned()];

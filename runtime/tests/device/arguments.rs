@@ -32,7 +32,7 @@ fn wrong_arguments() {
     assert!(matches!(refuse(&[p, Arg::Pointer(&foreign), p, Arg::U32(0)]), Error::ForeignBuffer(_)));
     let message = refuse(&[p, p, p, Arg::U8(1)]).to_string();
     assert_eq!(message, "kernel `vector_add`, argument 3: parameter `n` has 4 bytes, the argument 1");
-    // All that is right: every type of four bytes.
+    // Valid arguments: every type of four bytes.
     for value in [Arg::U32(0), Arg::S32(0), Arg::F32(0.0), Arg::Bytes(&[0; 4])] {
         kernel.run(&ONE, &[p, Arg::U64(buffer.address()), Arg::Address(0), value]).unwrap();
     }
@@ -73,7 +73,7 @@ fn wrong_sizes() {
             matches!(error, Error::SharedMemory { needed, available: a, .. } if needed == u64::from(dynamic) && a == available)
         );
     }
-    // What is just allowed; one count by each thread.
+    // The largest valid launches; each thread counts one.
     launch(&kernel, [1; 3], [most, 1, 1], available).unwrap();
     assert_eq!(out.download::<u32>().unwrap()[0], most);
 

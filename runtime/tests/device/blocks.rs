@@ -197,7 +197,7 @@ fn packed_threads_report_and_print() {
     let error = out.download::<u32>().unwrap_err().to_string();
     let line = KERNELS.lines().position(|line| line.contains("trap;")).unwrap() + 1;
     assert!(error.contains(&format!("line {line}")) && error.contains("`trap`"), "{error}");
-    // The other threads go on, also those of the same invocation.
+    // The other threads continue, including those of the same invocation.
     let written = out.download::<u32>().unwrap();
     assert!(written.iter().zip(0..).all(|(&value, thread)| value == if thread == 700 { 0 } else { thread }));
     module.kernel("prints").unwrap().run(&config, &[(&out).into()]).unwrap();
@@ -248,12 +248,12 @@ fn shared_memory_has_its_limit_on_all_ways() {
         kernel.run(&config, &[(&out).into()])
     };
     launch(available - 40_000 - own).unwrap();
-    // From here on all of it lies in device memory.
+    // From here on, all shared memory is in device memory.
     launch(available - 40_000).unwrap();
     launch(MOST - 40_000).unwrap();
     let message = launch(MOST - 40_000 + 1).unwrap_err().to_string();
     assert!(message.contains("needs 232449 bytes of shared memory, there are 232448"), "{message}");
-    // Declared memory that just fits, but not with the translator's own.
+    // Declared memory that just fits, but leaves no room for the translator's own.
     let mut target = device.target().clone();
     target.limits.max_compute_shared_memory_size = 40_000;
     let source = Source::new("blocks.ptx", KERNELS);
@@ -285,7 +285,7 @@ fn long_grids_are_submitted_in_parts() {
         device.set_max_dispatch_time(Some(Duration::from_secs(3600)));
         assert_eq!(launch(), 4);
         assert_eq!(launch(), 1);
-        // So short a time that one block takes longer.
+        // A limit so short that one block takes longer.
         device.set_max_dispatch_time(Some(Duration::from_nanos(1)));
         launch();
         assert_eq!(launch(), 500);
@@ -298,7 +298,7 @@ fn long_grids_are_submitted_in_parts() {
 
 #[test]
 fn grids_that_wait_for_their_blocks_stay_whole() {
-    // A thread for each block: one that waits keeps its thread busy for long before others begin there.
+    // One thread per block: a block that waits keeps its processor thread busy for long before others begin there.
     let device = Device::reference("target=lavapipe,threads=12".parse::<ReferenceOptions>().unwrap().config().unwrap());
     let module = load(&device);
     for (name, waits) in
@@ -325,7 +325,7 @@ fn grids_that_wait_for_their_blocks_stay_whole() {
 fn the_largest_grid_begins_at_once() {
     let device = Device::reference("steps=300000".parse::<ReferenceOptions>().unwrap().config().unwrap());
     let kernel = load(&device).kernel("tiny").unwrap();
-    // It would take for ever; its budget of instructions ends it soon.
+    // It would take forever; its budget of instructions ends it soon.
     kernel.run(&LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1; 3]), &[]).unwrap();
     let error = device.synchronize().unwrap_err().to_string();
     assert!(error.contains("300000"), "{error}");

@@ -1,10 +1,10 @@
-//! Memory: sizes, ranges, copies, and freeing while the device is at work.
+//! Memory: sizes, ranges, copies, and freeing while the device is busy.
 
 use ptx2spv_runtime::{Arg, Error, LaunchConfig};
 
 use crate::{Context, Launch};
 
-/// Bytes that differ wherever a copy could go wrong.
+/// Bytes whose pattern shows a misplaced copy.
 fn pattern(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
@@ -12,7 +12,7 @@ fn pattern(len: usize) -> Vec<u8> {
 #[test]
 fn copies_of_all_sizes() {
     for context in Context::several() {
-        // Around the block size of staging copies too.
+        // Also sizes around the block size of staging copies.
         for len in [1, 2, 3, 5, 16, 17, 255, 4097, (8 << 20) - 1, 8 << 20, (24 << 20) + 3] {
             let bytes = pattern(len);
             let buffer = context.device.upload(&bytes).unwrap();
@@ -88,7 +88,7 @@ fn impossible_sizes_are_refused() {
     context.finish();
 }
 
-/// Where the device has such buffers, offsets need more than 32 bits; elsewhere they are refused.
+/// If the device has such buffers, offsets need more than 32 bits; otherwise they are refused.
 #[test]
 fn more_than_four_gibibytes() {
     let context = Context::new();
@@ -119,7 +119,7 @@ fn more_than_four_gibibytes() {
     context.finish();
 }
 
-/// Every round frees buffers that launches still on their way use.
+/// Every round frees buffers that pending launches use.
 #[test]
 fn freeing_while_the_device_works() {
     for context in Context::several() {
@@ -131,7 +131,7 @@ fn freeing_while_the_device_works() {
             kernel.run(&LaunchConfig::linear(1024, 64), &[(&buffer).into(), by.into()]).unwrap();
             kept.copy_from(0, &buffer, 0, 4096).unwrap();
         }
-        // The kernel goes while the last launches are on their way, too.
+        // The kernel too is dropped while the last launches are pending.
         drop(kernel);
         assert_eq!(kept.download::<u32>().unwrap(), [299; 1024]);
         drop(kept);
@@ -139,7 +139,7 @@ fn freeing_while_the_device_works() {
     }
 }
 
-/// The device is closed with work on it.
+/// Closes the device with pending work.
 #[test]
 fn closing_while_the_device_works() {
     for context in Context::several() {

@@ -1,4 +1,4 @@
-//! Kernels that check their accesses: those that hit nothing are reported, and not performed.
+//! Kernels that check their accesses: an access outside all objects is reported and not performed.
 
 use ptx2spv_runtime::{Arg, Error, FindingKind, LaunchConfig, LoadOptions, Module};
 use ptx2spv_translator::Source;
@@ -75,7 +75,7 @@ next:
 }
 ";
 
-/// Kernels that access memory at an address or an offset `at`, and leave what they find in `out`.
+/// Kernels that access memory at an address or an offset `at`, and store the value in `out`.
 fn kernels() -> String {
     let mut text = READ.to_owned();
     let through = [
@@ -130,7 +130,7 @@ fn load(context: &Context) -> Module {
     context.device.load_with(&Source::new("access.ptx", kernels()), options).unwrap()
 }
 
-/// Launches a kernel, and says what kind of finding with what words came of it.
+/// Launches a kernel, and returns the kind of the finding and its message.
 fn fault(
     context: &Context,
     module: &Module,
@@ -201,7 +201,7 @@ fn accesses_outside_are_reported_and_left_out() {
         check("shared", Arg::from(61_u32), Misaligned, &["at byte 61 of shared memory"], 0);
         check("local", Arg::from(16_u32), OutOfBounds, &["byte 16 of local memory is outside of its 16 bytes"], 0);
         assert_eq!(memory.download::<u32>().unwrap(), [11, 12, 13, 14, 15]);
-        // One thread of several, in a later block.
+        // One of several threads, in a later block.
         let config = LaunchConfig { grid: [1, 2, 1], block: [8, 1, 1], dynamic_shared_bytes: 0 };
         let large = device.upload(&[0_u32; 15]).unwrap();
         let (kind, text) = fault(&context, &module, "write", &config, &[Arg::Pointer(&large), 3_u32.into()]);
@@ -219,7 +219,7 @@ fn what_is_freed_is_gone() {
         let (device, module) = (&context.device, load(&context));
         let out = device.upload(&[77_u64]).unwrap();
         let one = LaunchConfig::linear(1, 1);
-        // The first launch makes the table that the second one's differs from.
+        // The first launch builds the table, and the second one's differs from it.
         let memory = device.upload(&[5_u32; 64]).unwrap();
         let kernel = module.kernel("read").unwrap();
         kernel.run(&one, &[Arg::Pointer(&memory), Arg::Pointer(&out)]).unwrap();
@@ -259,7 +259,7 @@ fn right_accesses_are_as_they_were() {
         assert_eq!(run("variable", 0, &[2_u32.into(), Arg::Pointer(&out)]), 3);
         assert_eq!(run("shared", 0, &[60_u32.into(), Arg::Pointer(&out)]), 9);
         assert_eq!(run("local", 0, &[12_u32.into(), Arg::Pointer(&out)]), 9);
-        // Dynamic memory ends where the launch says, not where the device rounds it to.
+        // Dynamic memory ends at the size in the launch, not at the device's rounded size.
         assert_eq!(run("sized", 20, &[16_u32.into(), Arg::Pointer(&out)]), 9);
         let config = LaunchConfig::linear(1, 1).with_shared(20);
         let (kind, _) = fault(&context, &module, "sized", &config, &[20_u32.into(), Arg::Pointer(&out)]);

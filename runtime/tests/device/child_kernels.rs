@@ -1,7 +1,7 @@
 //! Kernels that launch others.
 
-/// A module that begins with the device runtime's functions of this prefix and two of its own: `take` gives a parameter buffer for one
-/// thread of a kernel, and `start` launches what has the buffer in the default stream, and gives the error.
+/// A module with the device runtime's functions of this prefix and two more: `take` returns a parameter buffer for one
+/// thread of a kernel, and `start` launches the kernel of a buffer in the default stream, and returns the error.
 macro_rules! module {
     ($header:literal, $prefix:literal, $body:literal) => {
         concat!(
@@ -144,7 +144,7 @@ done:
     call (e), launch_one, (place, s, v);
     ld.param.b32 %r2, [e];
     }
-    // What went wrong, by error.
+    // The failure, by error.
     mul.wide.u32 %rd2, %r2, 4;
     add.u64 %rd1, %rd1, %rd2;
     red.global.add.u32 [%rd1+4], 1;
@@ -228,8 +228,8 @@ done:
 }"
 );
 
-/// Kernels that wait for what they launch: `down` for itself, one level less deep; of the two threads of `between` the second one waits
-/// for its launch while the first one has a parameter buffer and waits for the second.
+/// Kernels that wait for their launches: `down` waits for itself with one level less; of the two threads of `between`,
+/// the second waits for its launch while the first one holds a parameter buffer and waits for the second.
 pub const WAITING: &str = module!(
     ".version 6.0\n.target sm_60",
     "cuda",
@@ -274,7 +274,7 @@ pub const WAITING: &str = module!(
     call (r), cudaDeviceSynchronize, ();
     }
 last:
-    // Twice what those below have left, and one.
+    // Twice as many as the levels below have left, and one.
     ld.volatile.global.u32 %r3, [%rd1];
     mad.lo.u32 %r3, %r3, 2, 1;
     st.volatile.global.u32 [%rd1], %r3;
@@ -328,7 +328,7 @@ meet:
     .param .b32 r;
     call (r), cudaDeviceSynchronize, ();
     }
-    // There is room again where all are done.
+    // There is room again after all have finished.
     {
     .param .b64 k;
     .param .b64 b;

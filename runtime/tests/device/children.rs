@@ -1,4 +1,5 @@
-//! Launches from kernels: faults of those launched, limits, deep nesting, two streams. The launch cases have most results.
+//! Launches from kernels: faults of child kernels, limits, deep nesting, two streams. The launch cases check most
+//! results.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ fn with_capacity(launches: u32) -> LoadOptions {
     LoadOptions { sizes: ServiceSizes { launches, ..ServiceSizes::default() }, ..LoadOptions::default() }
 }
 
-/// Runs a test, and checks that nothing is left of it.
+/// Runs a test, and checks that it leaves no work or memory behind.
 fn on(contexts: impl IntoIterator<Item = Context>, test: impl Fn(&Device)) {
     for context in contexts {
         test(&context.device);
@@ -34,7 +35,7 @@ fn more_launches_than_there_is_room_for() {
         for (threads, capacity) in [(100_u32, 40_u32), (40, 40), (3, 1), (3000, 4000)] {
             let module = device.load_with(&source(), with_capacity(capacity)).unwrap();
             let sums = device.upload_slice(&[0_u32; 80]).unwrap();
-            // Twice, since room is there again after each grid.
+            // Twice, because each grid frees its room.
             for round in 1..=2 {
                 let config = LaunchConfig::linear(threads, threads.min(100));
                 module.kernel("launch").unwrap().run(&config, &[(&sums).into(), 5_u32.into()]).unwrap();
@@ -54,7 +55,7 @@ fn nesting_has_no_end_of_its_own() {
         let module = device.load(&source()).unwrap();
         let sums = device.upload_slice(&[0_u32; 80]).unwrap();
         let kernel = module.kernel("down").unwrap();
-        // The module is there as long as a kernel that may need others of it.
+        // The module lives as long as a kernel that may need others of it.
         drop(module);
         kernel.run(&LaunchConfig::linear(1, 1), &[(&sums).into(), 100_u32.into()]).unwrap();
         assert_eq!(sums.to_vec().unwrap()[0], 5050);
@@ -88,7 +89,7 @@ fn shipped_with_those_that_it_launches() {
         let sums = device.upload_slice(&[0_u32; 80]).unwrap();
         module.kernel("launch").unwrap().run(&LaunchConfig::linear(6, 3), &[(&sums).into(), 2_u32.into()]).unwrap();
         assert_eq!(sums.to_vec().unwrap()[..2], [12, 6]);
-        // Without them, the launch says what is missing.
+        // Without them, the launch names the missing kernel.
         let made = program.translate(&Options { launched: false, ..options }).unwrap();
         // SAFETY: as above.
         let module = unsafe { device.load_translated(&made) }.unwrap();
@@ -136,7 +137,7 @@ fn grids_wait_for_grids() {
         let sum = device.upload_slice(&[0_u32]).unwrap();
         let failed = down.run(&one, &[(&sum).into(), 60_u32.into()]);
         assert!(matches!(&failed, Err(Error::Aborted { reason, .. }) if reason.contains("24 grids")), "{failed:?}");
-        // Nothing of that is left.
+        // All of it has been freed.
         let sum = device.upload_slice(&[0_u32]).unwrap();
         down.run(&one, &[(&sum).into(), 3_u32.into()]).unwrap();
         assert_eq!(sum.to_vec().unwrap(), [15]);
@@ -206,7 +207,7 @@ fn sets_of_slices_are_checked_as_a_whole() {
     });
 }
 
-/// What is launched must be the start of a parameter buffer: error 1 is that of an invalid value.
+/// A launch needs the start of a parameter buffer: error 1 is that of an invalid value.
 #[test]
 fn buffers_are_launched_as_they_were_given() {
     on([Context::new()], |device| {
@@ -219,7 +220,7 @@ fn buffers_are_launched_as_they_were_given() {
     });
 }
 
-/// Hardware needs no more than that all threads get on: thread 40 waits for what it launches, and the others for thread 40.
+/// Hardware only requires that all threads make progress: thread 40 waits for its launch, and the others for thread 40.
 #[test]
 fn threads_wait_for_one_that_waits_for_its_launch() {
     on(Context::several(), |device| {
@@ -232,7 +233,7 @@ fn threads_wait_for_one_that_waits_for_its_launch() {
     });
 }
 
-/// The kernel's own writes fall on the record's kind and the number of its kernel, 60 and 56 bytes before the parameters.
+/// The kernel's own writes hit the record's kind and kernel number, 60 and 56 bytes before the parameters.
 #[test]
 fn overwritten_records_are_found() {
     on([Context::new()], |device| {
@@ -247,7 +248,7 @@ fn overwritten_records_are_found() {
             let Err(error @ Error::Overwritten { kernel, reason }) = &failed else { panic!("{failed:?}") };
             assert_eq!((kernel.as_str(), sum, error.is_of_stopped_kernels()), ("spoil", 0, true));
             assert!(reason.contains(found), "{reason}");
-            // Nothing is left of that.
+            // All of it has been freed.
             assert!(matches!(run(8, 6), (Ok(()), 6)));
         }
     });

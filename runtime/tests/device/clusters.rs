@@ -1,4 +1,4 @@
-//! Clusters of blocks: sizes that the kernel or the launch says, and what no workgroup has room for.
+//! Clusters of blocks: sizes from the kernel or the launch, and clusters too large for a workgroup.
 
 use ptx2spv_runtime::{Arg, Device, Error, Kernel, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::Source;

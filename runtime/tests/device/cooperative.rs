@@ -1,4 +1,5 @@
-//! Cooperative launches: what is refused, and that blocks get on however the grid is dispatched. The launch cases have the results.
+//! Cooperative launches: refused ones, and the progress of blocks for all kinds of dispatches. The launch cases check
+//! the results.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use ptx2spv_translator::{Options, Program, Source};
 
 use crate::{Context, Launch};
 
-/// Every block waits for the next one, the last for none: in order of their numbers none would ever end.
+/// Every block waits for the next one, the last for none: in the order of their numbers, no block would end.
 const CHAIN: &str = "
     .version 7.0
     .target sm_70
@@ -74,7 +75,7 @@ fn blocks_that_wait_for_later_ones() {
     let kernel = module.cooperative_kernel("chain", None).unwrap();
     assert!(kernel.is_cooperative());
     let expected: Vec<u32> = (1..=50).rev().collect();
-    // Also where grids are submitted part by part.
+    // Also if grids are submitted in parts.
     for most in [None, Some(Duration::from_micros(1))] {
         device.set_max_dispatch_time(most);
         let flags = device.alloc_slice::<u32>(50).unwrap();
@@ -112,7 +113,7 @@ fn waiting_without_end_is_told() {
     let kernel = module.cooperative_kernel("forever", None).unwrap();
     let launched = kernel.run(&LaunchConfig::new([3, 1, 1], [1; 3]), &[(&flag).into()]);
     assert!(matches!(&launched, Err(Error::Aborted { reason, .. }) if reason.contains("3 of them")), "{launched:?}");
-    // A limit ends that sooner.
+    // A time limit ends it sooner.
     device.set_wait_limit(Some(Duration::from_millis(50)));
     let launched = kernel.run(&LaunchConfig::new([3, 1, 1], [1; 3]), &[(&flag).into()]);
     assert!(matches!(launched, Err(Error::Timeout)), "{launched:?}");

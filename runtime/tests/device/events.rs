@@ -56,7 +56,7 @@ fn events_count_once_for_each_warp() {
         let launch = LaunchConfig::new([5, 1, 1], [96, 1, 1]);
         kernel.run(&launch, &[]).unwrap();
         assert_eq!(module.counters().unwrap(), events(&[(0, 15), (1, 10), (7, 10), (3, 30), (9, 15)]));
-        // They go on until somebody resets them, and leave variables alone.
+        // Counters keep counting until they are reset, and don't affect variables.
         kernel.run(&launch, &[]).unwrap();
         assert_eq!(module.counters().unwrap(), events(&[(0, 30), (1, 20), (7, 20), (3, 60), (9, 30)]));
         module.reset_counters().unwrap();

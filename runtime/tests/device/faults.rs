@@ -1,4 +1,4 @@
-//! What runs out: time and memory. The device goes on working, for as long as one likes.
+//! Exhausted time and memory. The device keeps working.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn waits_end_at_their_limit() {
             buffer.read(0, &mut [0]),
         ];
         assert!(late.iter().all(|wait| matches!(wait, Err(Error::Timeout))), "{late:?}");
-        // Other streams go on.
+        // Other streams continue.
         let other = device.non_blocking_stream();
         device.set_wait_limit(None);
         other.set_8(buffer.address(), 2, 64).unwrap();
@@ -86,7 +86,7 @@ fn launches_and_loads_leave_nothing() {
     for context in Context::several() {
         let free = context.device.memory().info().free;
         churn(&context, 40, 10);
-        // What a driver says of its memory is not ours alone.
+        // A driver's memory figures include other programs.
         if context.device.info().kind == DeviceKind::Reference {
             assert_eq!(context.device.memory().info().free, free);
         }
@@ -106,7 +106,7 @@ fn resident_pages() -> u64 {
 #[ignore = "takes minutes"]
 fn a_hundred_thousand_launches_do_not_grow() {
     let context = Context::with(&InstanceOptions { validation: Some(false), ..InstanceOptions::default() });
-    // As many batches, and as much of everything else, as there will ever be.
+    // As many batches, and as much of all other resources, as there will ever be.
     churn(&context, 1000, 10);
     churn(&context, 1, 100_000);
     let before = resident_pages();
@@ -114,7 +114,7 @@ fn a_hundred_thousand_launches_do_not_grow() {
     churn(&context, 1, 100_000);
     let after = resident_pages();
     println!("{before} pages before, {after} after");
-    // Less than the smallest thing that a launch could leave.
+    // Less than the smallest leak of a launch.
     assert!(after < before + 1024, "{before} pages before, {after} after");
     context.finish();
 }

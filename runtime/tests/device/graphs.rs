@@ -1,4 +1,4 @@
-//! Graphs: their order, launching again, and what can be changed between.
+//! Graphs: their order, repeated launches, and changes in between.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What kernels compute, in which order, and how large a grid may be.
+//! Results of kernels, their order, and the size of grids.
 
 use ptx2spv_runtime::LaunchConfig;
 use ptx2spv_translator::target::Version;

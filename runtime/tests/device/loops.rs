@@ -1,4 +1,5 @@
-//! Loops of any length either give right results or an error: the driver of lavapipe ends loops after 65,535 rounds.
+//! Loops of any length either compute right results or report an error: lavapipe's driver ends loops after 65,535
+//! iterations.
 //!
 //! On other devices all of these kernels succeed.
 
@@ -165,7 +166,7 @@ fn load(context: &Context) -> Module {
     context.device.load(&Source::new("loops.ptx", KERNELS)).unwrap()
 }
 
-/// What a thread of `single` (`n` is 1) or `nest` computes.
+/// The result of a thread of `single` (`n` is 1) or `nest`.
 fn sum(n: u32, m: u32) -> u32 {
     (0..n).flat_map(|_| 0..m).fold(0_u32, |x, i| x.wrapping_mul(3).wrapping_add(i))
 }
@@ -237,7 +238,7 @@ fn code_after_cut_loops_is_skipped() {
     context.finish();
 }
 
-/// What a round computes is there after the loop, also in threads that leave it before others.
+/// Results of an iteration are there after the loop, also in threads that leave it earlier.
 #[test]
 fn values_of_a_last_round() {
     for context in Context::several() {
@@ -255,7 +256,7 @@ fn values_of_a_last_round() {
     }
 }
 
-/// Loops end that go by memory, however many of the last vector's lanes the workgroup fills.
+/// Loops whose condition is in memory end, however many lanes of the last vector the workgroup fills.
 #[test]
 fn loops_in_workgroups_of_any_size() {
     let context = Context::new();
@@ -294,7 +295,7 @@ fn loops_of_atomics() {
     context.finish();
 }
 
-/// Every call that waits for results reports, once, and names all kernels of the module since the last report.
+/// Every call that waits for results reports once, and names all kernels of the module since the last report.
 #[test]
 fn reports_of_stopped_kernels() {
     for context in Context::several() {
@@ -325,7 +326,7 @@ fn reports_of_stopped_kernels() {
         assert_eq!(names(out.read(0, &mut [0; 4])), ["single"]);
         assert_eq!(names(out.read(0, &mut [0; 4])), ["chain"]);
         assert_eq!(names(out.read(0, &mut [0; 4])), nothing);
-        // Only the first of several sets the word, which stays until somebody looks.
+        // Only the first of several sets the word, which stays until it is read.
         launch(&single, 70_000);
         launch(&single, 3);
         launch(&single, 70_000);
@@ -334,7 +335,7 @@ fn reports_of_stopped_kernels() {
         assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), nothing);
         let times = single.timed(&ONE, &[(&out).into(), 70_000_u32.into()], 3);
         assert_eq!(names(times.map(drop)), ["single"]);
-        // The module may be gone by then.
+        // The module may have been dropped by then.
         launch(&chain, 70_000);
         drop((module, single, chain));
         assert_eq!(names(device.synchronize()), ["chain"]);

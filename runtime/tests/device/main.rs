@@ -1,7 +1,7 @@
 //! Tests of the runtime on a device, a Vulkan device under the validation layers, with hand-written SPIR-V.
 //!
-//! `PTX2SPV_DEVICE` picks the device, which may be the reference device; `PTX2SPV_VALIDATION=0` does without the layers, for
-//! machines that have none.
+//! `PTX2SPV_DEVICE` selects the device, which may be the reference device. `PTX2SPV_VALIDATION=0` disables the layers,
+//! for machines without them.
 
 mod arguments;
 mod blocks;
@@ -49,7 +49,7 @@ use ptx2spv_translator::interface::{
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Interface, Math, Translation};
 
-/// A device under validation. [`Context::finish`] checks that the layers had nothing to say.
+/// A device with validation. [`Context::finish`] checks that the layers had no messages.
 struct Context {
     device: Device,
     log: Option<Arc<ValidationLog>>,
@@ -57,7 +57,7 @@ struct Context {
     _turn: Option<Turn>,
 }
 
-/// What a thread has while others must not use the validation layers.
+/// Held by a thread while others must not use the validation layers.
 type Turn = Rc<MutexGuard<'static, ()>>;
 
 /// Waits until no other test has devices under validation. A test may have several turns at once.
@@ -73,7 +73,7 @@ fn turn() -> Turn {
     MINE.with(|mine| {
         let held = mine.borrow().upgrade();
         held.unwrap_or_else(|| {
-            // The lock keeps no data that a failed test could have left half done.
+            // The lock guards no data that a failed test could have left inconsistent.
             let turn = Rc::new(TURN.lock().unwrap_or_else(PoisonError::into_inner));
             *mine.borrow_mut() = Rc::downgrade(&turn);
             turn
@@ -81,7 +81,7 @@ fn turn() -> Turn {
     })
 }
 
-/// Launches the kernels of these tests, which stay inside of the buffers that they are given. Those that don't run on the reference
+/// Launches the kernels of these tests, which access only the buffers that they get. Other kernels run on the reference
 /// device only.
 trait Launch {
     fn run(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error>;
@@ -100,7 +100,7 @@ impl Launch for Kernel {
     }
 }
 
-/// Loads the modules of these tests, which are valid. Those that aren't are refused by what the runtime does check, or are for the
+/// Loads the modules of these tests, which are valid. The runtime's checks refuse the others, or they are for the
 /// reference device only.
 trait Load {
     fn spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error>;
@@ -141,21 +141,21 @@ impl Context {
         Self::with(&options())
     }
 
-    /// The device as it is, one that spreads streams over four queues and copies through staging buffers in any case, one without
-    /// timeline semaphores, and the reference device.
+    /// The device itself, one that spreads streams over four queues and always copies through staging buffers, one
+    /// without timeline semaphores, and the reference device.
     fn several() -> [Self; 4] {
         let spread = Self::with(&InstanceOptions { staging: true, queues: Some(4), ..options() });
         let reference = Self { device: Device::reference(Config::default()), log: None, _turn: None };
         [Self::new(), spread, Self::restricted("without=timelineSemaphore"), reference]
     }
 
-    /// The device as it is, and with as little as there can be: kernels check accesses there, not the device.
+    /// The device itself, and with a minimum of features: then kernels check accesses, not the device.
     fn checking() -> Vec<Self> {
         let all = [Self::new(), Self::restricted("vulkan=1.1,without=shaderInt64")];
         all.into_iter().filter(|context| context.device.as_reference().is_none()).collect()
     }
 
-    /// The device without what is named.
+    /// The device without the named features.
     fn restricted(restrictions: &str) -> Self {
         Self::with(&InstanceOptions { restrictions: Some(restrictions.parse().unwrap()), ..options() })
     }
@@ -197,7 +197,7 @@ fn basics() -> &'static [u32] {
     })
 }
 
-/// What `shaders/basics.spvasm` says of itself, in the translator's terms.
+/// The description of `shaders/basics.spvasm`, in the translator's format.
 fn basics_interface() -> Interface {
     let param = |name: &str, ty: &str, offset, size| Param {
         name: name.into(),

@@ -30,7 +30,7 @@ fn copies_by_interior_addresses() {
     }
 }
 
-/// Every alignment of both ends, with neighbours that must stay.
+/// Every alignment of both ends, with neighbours that must not change.
 #[test]
 fn sets_of_all_widths_at_all_alignments() {
     for context in Context::several() {
@@ -102,7 +102,7 @@ fn wrong_addresses_are_refused() {
         }
         assert!(matches!(memory.copy(address + 50, address + 51, 2), Err(Error::Overlap)));
         assert!(matches!(memory.write(8, &[1]), Err(Error::NotAllocated { address: 8 })));
-        // Nothing is done to nothing, anywhere.
+        // Operations on no bytes do nothing, at any address.
         memory.write(8, &[]).unwrap();
         memory.copy(address, 8, 0).unwrap();
         let raw = memory.allocate(16).unwrap();

@@ -1,4 +1,4 @@
-//! Modules: names, variables, and what is refused when loading.
+//! Modules: names, variables, and modules that are refused.
 
 use ptx2spv_runtime::{Arg, Error, LaunchConfig};
 use ptx2spv_translator::{Feature, Source};
@@ -97,7 +97,7 @@ fn text_that_is_no_ptx() {
     context.finish();
 }
 
-/// Kernels of other modules are not in each other's way.
+/// Kernels of different modules don't affect each other.
 #[test]
 fn two_modules() {
     let context = Context::new();

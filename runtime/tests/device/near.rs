@@ -37,12 +37,12 @@ fn buffers_since_the_module_was_loaded_are_in_reach() {
         assert_eq!(device.memory().find(second.address() + 31).map(|found| found.size), Some(32));
         kernel.run(&block, &[Arg::Pointer(&first)]).unwrap();
         kernel.run(&block, &[Arg::Address(second.address())]).unwrap();
-        // The low half is what the kernel gets.
+        // The kernel gets the low half.
         kernel.run(&block, &[Arg::U32(second.address() as u32)]).unwrap();
         assert_eq!(first.download::<u32>().unwrap(), [11; 8]);
         assert_eq!(second.download::<u32>().unwrap(), [22; 8]);
 
-        // Freed memory is taken again.
+        // Freed memory is used again.
         let address = first.address();
         drop(first);
         let third = device.upload(&[30_u32; 8]).unwrap();

@@ -1,4 +1,4 @@
-//! Memory that host and device reach, and copies of rows between all kinds of memory.
+//! Memory that host and device can access, and copies of rows between all kinds of memory.
 
 use ptx2spv_runtime::{Arg, CopySide, DeviceKind, Error, Extent, LaunchConfig, PinnedKind};
 
@@ -19,7 +19,7 @@ fn kernels_reach_pinned_memory() {
             unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(256, 64), &args) }.unwrap();
         }
         stream.synchronize().unwrap();
-        // SAFETY: what was launched has finished.
+        // SAFETY: all launches have finished.
         let found: &[u32] = bytemuck::cast_slice(unsafe { pinned.bytes() });
         assert_eq!(found, (0..256).map(|i| (3 * i + 5) * 3 + 7).collect::<Vec<_>>());
         drop((pinned, kernel, stream));
@@ -40,7 +40,7 @@ fn pinned_memory_is_found_from_both_sides() {
         assert_eq!((memory.find_pinned(pinned.host + 100), memory.find_pinned(pinned.host - 1)), (None, None));
         let plain = context.device.alloc(8).unwrap();
         assert_eq!(memory.find_mapped(plain.address()), None);
-        // The address is as good as any other.
+        // The address is an ordinary one.
         memory.set_8(pinned.address + 1, 9, 98).unwrap();
         let mut bytes = [0; 2];
         memory.read(pinned.address + 97, &mut bytes).unwrap();
@@ -84,7 +84,7 @@ fn registered_memory_is_the_hosts() {
         assert_eq!(numbers, (0..3000).map(expected).collect::<Vec<_>>());
         assert_eq!(memory.find_pinned(pointer as u64), None);
         for (pointer, bytes) in [(std::ptr::null_mut(), 4), (pointer, 0)] {
-            // SAFETY: it is refused.
+            // SAFETY: the call is refused.
             let none = unsafe { memory.register(pointer, bytes) };
             assert!(matches!(&none, Err(Error::NotRegistered { .. })), "{none:?}");
         }
@@ -93,7 +93,7 @@ fn registered_memory_is_the_hosts() {
     }
 }
 
-/// What host and device write by one address, each sees of the other.
+/// Host and device see each other's writes at the same address.
 #[test]
 fn managed_memory_has_one_address() {
     for context in Context::several() {
@@ -114,7 +114,7 @@ fn managed_memory_has_one_address() {
                 }
                 kernel.run(&LaunchConfig::linear(256, 64), &[Arg::Address(managed.address), 4_u32.into()]).unwrap();
                 context.device.synchronize().unwrap();
-                // SAFETY: what was launched has finished.
+                // SAFETY: all launches have finished.
                 let found: Vec<u32> = (0..256).map(|i| unsafe { numbers.add(i).read() }).collect();
                 assert_eq!(found, (0..256).map(|i| 30 * i + 4).collect::<Vec<_>>());
                 // SAFETY: nothing uses the memory any more.
@@ -126,10 +126,10 @@ fn managed_memory_has_one_address() {
     }
 }
 
-/// Where the rows of a side begin, with room for all of them: bytes of the side, then pitches.
+/// The start of a side's rows, with room for all of them: bytes of the side, then pitches.
 const SIDES: [(u64, u64, u64); 3] = [(120, 5, 20), (220, 8, 40), (340, 16, 64)];
 
-/// All pairs of memory, by way of a table of the host's for what is expected.
+/// All pairs of memory, with the expected result in host memory.
 #[test]
 fn rows_between_all_kinds_of_memory() {
     for context in Context::several() {
@@ -138,7 +138,7 @@ fn rows_between_all_kinds_of_memory() {
         for ((from_size, from_row, from_slice), (to_size, to_row, to_slice)) in
             SIDES.into_iter().flat_map(|from| SIDES.map(|to| (from, to)))
         {
-            // One that doesn't fit where small ones are staged.
+            // A size that doesn't fit where small ones are staged.
             let many = if from_row == 8 && to_row == 16 { 3000 } else { 1 };
             large += many / 3000;
             for (width, height, depth) in [(5, 3, 2), (3, 4, 1), (1, 1, 5), (5, 4, 5 * many)] {
@@ -178,7 +178,7 @@ fn rows_between_all_kinds_of_memory() {
                     stream.synchronize().unwrap();
                     let found = match to_kind {
                         0 => target.0.download().unwrap(),
-                        // SAFETY: the stream has come to its end.
+                        // SAFETY: the stream has finished.
                         1 => unsafe { target.1.bytes() }.to_vec(),
                         _ => target.2,
                     };
@@ -199,7 +199,7 @@ fn rows_that_do_not_fit_are_refused() {
         let (buffer, pinned) = (device.alloc(64).unwrap(), device.alloc_pinned(64).unwrap());
         let host = [0_u8; 64];
         let copy = |from: CopySide, to: CopySide, extent| {
-            // SAFETY: it is refused, or has no bytes.
+            // SAFETY: the call is refused, or copies no bytes.
             unsafe { stream.copy_rows(from, to, extent) }
         };
         let (there, rows) = (CopySide::device(buffer.address()).row_pitch(16), Extent::rows(8, 4));

@@ -23,16 +23,16 @@ fn freed_memory_is_kept_up_to_the_threshold() {
         let list = [500, 700, 900].map(allocate);
         usage(2100, 2100, 2100, 2100);
         list.into_iter().for_each(|address| free(address).unwrap());
-        // The first went, so that the others fit.
+        // The first was freed, so the others fit.
         usage(0, 2100, 1600, 2100);
         assert_eq!(list.map(|address| device.memory().find(address).is_some()), [false, true, true]);
         assert_eq!((allocate(900), pool.usage().reserved), (list[2], 1600));
         device.synchronize().unwrap();
-        // Another stream gets what the device has finished with.
+        // Another stream gets memory that the device has finished with.
         assert_eq!(other.allocate_from(&pool, 700).unwrap(), list[1]);
         pool.reset_highs();
         usage(1600, 1600, 1600, 1600);
-        // Freeing without a stream gives back.
+        // Freeing without a stream returns the memory.
         // SAFETY: nothing uses the memory any more.
         unsafe { device.memory().free(list[1]) }.unwrap();
         usage(900, 1600, 900, 1600);
@@ -64,7 +64,7 @@ fn kept_memory_is_used_in_stream_order() {
             // SAFETY: there are 256 numbers.
             unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(256, 64), &args) }.unwrap();
             stream.copy(address, results.address() + 1024 * u64::from(round), 1024).unwrap();
-            // SAFETY: nothing comes later that uses the memory.
+            // SAFETY: nothing uses the memory later.
             unsafe { stream.free(address) }.unwrap();
         }
         stream.synchronize().unwrap();

@@ -1,4 +1,5 @@
-//! The reference device through the same interface as Vulkan's: how faults and findings come back, and what it refuses.
+//! The reference device through the same interface as Vulkan's: how it reports faults and findings, and what it
+//! refuses.
 
 use ptx2spv_runtime::{Arg, Device, Error, Finding, FindingKind, Kernel, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::{Feature, Source};
@@ -6,8 +7,8 @@ use ptx2spv_translator::{Feature, Source};
 use crate::{Launch, Load, basics, basics_interface};
 
 /// * `poke(at, value)`: stores `value`.
-/// * `branch(at)`: goes one way or the other by what lies there, and stores which.
-/// * `wait(at)`: until something else than zero lies there.
+/// * `branch(at)`: takes one of two paths by the value there, and stores which.
+/// * `wait(at)`: waits until the value there isn't zero.
 /// * `count(at, all)`: thread 0 stores 5 there and in shared memory, all add 1 to one of these; they wait for it if `all`.
 /// * `stops(shape)`: threads of a warp stop at barriers in several ways.
 /// * `heap_at(bytes, offset)`: stores there in the second of three allocations.
@@ -212,7 +213,7 @@ fn kernel(device: &Device, name: &str) -> Kernel {
     device.load(&Source::new("kernels.ptx", KERNELS)).unwrap().kernel(name).unwrap()
 }
 
-/// The kinds of what stopped kernels.
+/// The kinds of faults that stopped kernels.
 fn faults(result: Result<(), Error>) -> Vec<FindingKind> {
     match result {
         Err(Error::Fault { findings }) => findings.iter().map(|finding| finding.kind).collect(),
@@ -234,7 +235,7 @@ fn a_fault_comes_back_once_and_the_device_goes_on() {
         assert_eq!(faults(result), [FindingKind::OutOfBounds, FindingKind::Misaligned], "{options}");
         device.synchronize().unwrap();
         launch(buffer.address(), 4);
-        // What was launched after the faults was done, and nothing else.
+        // Only the launches after the faults ran.
         assert_eq!(buffer.download::<u32>().unwrap(), [4, 3, 0, 0]);
         assert_eq!(device.as_reference().unwrap().take_findings(), []);
     }
@@ -252,7 +253,7 @@ fn faults_name_kernel_and_line() {
     assert_eq!((findings[0].site.workgroup, findings[0].site.local), (Some([0; 3]), Some([0; 3])));
 }
 
-/// What stopped the kernels, in words.
+/// The messages of the faults that stopped kernels.
 fn said(result: Result<(), Error>) -> String {
     match result {
         Err(Error::Fault { findings }) => findings.into_iter().map(|finding| finding.message).collect(),
@@ -420,7 +421,7 @@ fn findings_that_stop_nothing_are_kept() {
 
 #[test]
 fn waiting_for_ever_ends() {
-    // Threads that wait let the others of their block run on, which looks like progress: only the budget ends it.
+    // Threads that wait let the others of their block run, which looks like progress: only the budget ends the kernel.
     let device = open("subgroup=8,steps=100000");
     let (wait, flag) = (kernel(&device, "wait"), device.upload(&[0_u32]).unwrap());
     wait.run(&ONE, &[(&flag).into()]).unwrap();
@@ -438,7 +439,7 @@ fn waiting_for_ever_ends() {
 fn modules_that_the_target_can_not_run_are_refused_by_rule() {
     let device = open("without=shaderInt64");
     let mut interface = basics_interface();
-    // It does not say what it needs, but the device looks for itself.
+    // The module doesn't declare its requirement, so the device looks for itself.
     interface.features.clear();
     interface.entries.clear();
     match device.spirv(basics(), &interface).err() {

@@ -1,4 +1,4 @@
-//! What kernels tell the host by themselves: faults with their place, and what they print.
+//! Reports from kernels to the host: faults with their place, and printed text.
 
 use ptx2spv_runtime::{Error, LaunchConfig, Module};
 use ptx2spv_translator::Source;
@@ -140,7 +140,7 @@ const HEAP: &str = r#"
     st.param.b64 [size], 100;
     call (memory), malloc, (size);
     ld.param.b64 %rd1, [memory];
-    // Numbers that look like nothing that the heap knows.
+    // Numbers that don't look like any address of the heap.
     st.global.u64 [%rd1], 7;
     st.global.u64 [%rd1+16], 0xf00000000;
     ld.param.u32 %r1, [inside];
@@ -172,7 +172,7 @@ fn what_malloc_has_not_given_is_not_freed() {
             kernel.run(&row(1), &[twice.into(), inside.into(), stray.into(), (&out).into()]).unwrap();
             context.device.synchronize()
         };
-        // Null is nothing to free.
+        // Freeing null does nothing.
         frees(0, 0, 0).unwrap();
         let line = |text: &str| HEAP.lines().position(|line| line.ends_with(text)).unwrap() as u32 + 1;
         for (twice, inside, stray, text) in [
@@ -202,7 +202,7 @@ fn load(context: &Context) -> Module {
     context.device.load(&Source::new("faults.ptx", KERNELS)).unwrap()
 }
 
-/// The one kernel that an error names, its reason and its place.
+/// The only kernel that an error names, its reason and its place.
 fn aborted(result: Result<(), Error>) -> (String, String, (u32, Option<String>, Option<String>)) {
     match result {
         Err(Error::Aborted { kernels, reason, place: Some(place) }) => {
@@ -230,7 +230,7 @@ fn traps_name_kernel_and_place() {
         assert_eq!((name.as_str(), reason.as_str()), ("trapped", "a thread executed `trap`"));
         let line = line_of("@%p trap");
         assert_eq!(place, (line, Some("check".to_owned()), Some("faults.cu:17, inlined at faults.cu:40".to_owned())));
-        // Told once; the thread stopped there and the others went on; the module still works.
+        // Reported once. The thread stopped there, the others continued, and the module still works.
         assert_eq!(out.download::<u32>().unwrap(), [7, 7, 7, 7, 7, 0, 7, 7]);
         kernel.run(&row(8), &[(&out).into()]).unwrap();
         assert!(matches!(out.download::<u32>(), Err(Error::Aborted { .. })));
@@ -291,7 +291,7 @@ fn prints_arrive_once_and_whole() {
             assert_eq!(lines, (more..more + 3).map(line).collect::<Vec<_>>());
             assert!(context.device.take_output().is_empty());
         }
-        // More than there is room for: 40 bytes each.
+        // More than fits: 40 bytes each.
         let many = LaunchConfig::new([60, 1, 1], [512, 1, 1]);
         kernel.run(&many, &[0_u32.into()]).unwrap();
         context.device.synchronize().unwrap();
@@ -349,7 +349,7 @@ fn strings_lie_anywhere_in_device_memory() {
     let printed = String::from_utf8(device.take_output()).unwrap();
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(&lines[..2], ["abc", "in the middle"]);
-    // What is not ended by a zero ends with the allocation, which may have a few bytes more.
+    // A string without a zero ends with the allocation, which may have a few bytes more.
     assert!(lines[2].starts_with("not zero-terminated"), "{printed}");
     drop((module, kernel, text));
     context.finish();

@@ -1,4 +1,4 @@
-//! Shared and local memory in device memory, for launches that take more than the device has.
+//! Shared and local memory in device memory, for launches that need more than the device has.
 
 use std::thread;
 
@@ -139,7 +139,8 @@ fn local_memory_in_parts() {
     context.finish();
 }
 
-/// Translated elsewhere: a bundle has a variant for launches with more, and a module alone says what it lacks.
+/// Modules translated elsewhere: a bundle has a variant for launches with more memory, and a single module reports what
+/// it lacks.
 #[test]
 fn variants_for_more_shared_memory() {
     let context = Context::new();

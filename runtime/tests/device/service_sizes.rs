@@ -1,4 +1,4 @@
-//! Modules whose kernels have more room for what they print and allocate.
+//! Modules whose kernels have more room for printed text and allocations.
 
 use ptx2spv_runtime::{LaunchConfig, LoadOptions};
 use ptx2spv_translator::interface::{ServiceSizes, heap};
@@ -6,7 +6,7 @@ use ptx2spv_translator::{Math, Source};
 
 use crate::{Context, Launch};
 
-/// Threads that allocate and keep, of which each says whether its memory holds what it wrote to both ends of it; and threads that
+/// Threads that allocate and keep memory, each of which checks the values that it wrote to both ends; and threads that
 /// print a line.
 const KERNELS: &str = r#"
 .version 7.0
@@ -107,7 +107,7 @@ fn heaps_and_buffers_of_other_sizes() {
     context.finish();
 }
 
-/// Bitmaps, tables and granules lie beside each other, whatever the size.
+/// Bitmaps, tables and granules don't overlap, for all sizes.
 #[test]
 fn arenas_do_not_overlap() {
     let sizes = (23..=30).map(|shift| 1_u64 << shift);

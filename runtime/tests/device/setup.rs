@@ -1,4 +1,4 @@
-//! Finding the library, the device and the layers, and saying clearly what is not there.
+//! Finding the library, the device and the layers, and clear messages if they are missing.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn devices_describe_themselves() {
     assert_eq!(instance.validation_messages(), [""; 0]);
 }
 
-/// The device of Debian 12's Mesa is described in the translator as a preset. It does at least what that promises.
+/// A preset describes the device of Debian 12's Mesa. The device has at least the features of the preset.
 fn lavapipe_keeps_its_preset() {
     let _turn = turn();
     let devices = Instance::new(&options()).unwrap().devices().unwrap();
@@ -54,7 +54,8 @@ fn lavapipe_keeps_its_preset_here() {
     lavapipe_keeps_its_preset();
 }
 
-/// Other processors, as far as Mesa can be told to do without what this one has. What is known of this one doesn't count there.
+/// Other processors, as far as Mesa can be told to ignore features of this one. Measurements of this one don't count
+/// there.
 #[test]
 fn lavapipe_keeps_its_preset_elsewhere() {
     for capabilities in ["sse4.1", "avx"] {
@@ -67,7 +68,7 @@ fn lavapipe_keeps_its_preset_elsewhere() {
     }
 }
 
-/// A device can be used as if it were poorer.
+/// A device can be used with some of its features hidden.
 #[test]
 fn restricted_devices() {
     let _turn = turn();
@@ -82,7 +83,7 @@ fn restricted_devices() {
     assert_eq!((target.vulkan, target.spirv), (Version(1, 1), Version(1, 3)));
     assert!(!target.has(Feature::ShaderInt64) && target.has(Feature::BufferDeviceAddress));
     assert_eq!(target.float_controls, FloatControls::default());
-    // Nothing runs without device addresses. The device is listed all the same.
+    // No kernel runs without device addresses. The device is listed all the same.
     let instance = open("vulkan=1.1,without=VK_KHR_buffer_device_address");
     let devices = instance.devices().unwrap();
     assert!(!devices.is_empty() && devices.iter().all(|device| device.missing() == ["bufferDeviceAddress"]));
@@ -109,7 +110,7 @@ fn restrictions_by_environment() {
     }
 }
 
-/// That validation has nothing to say elsewhere means something only if it is on.
+/// The absence of messages elsewhere is meaningful only if validation is on.
 #[test]
 fn validation_speaks_up() {
     let context = Context::new();
@@ -130,8 +131,8 @@ fn missing_library() {
     assert!(error.to_string().contains("install the Vulkan loader"), "{error}");
 }
 
-/// Runs a test again in a process of its own with other environment variables, since Vulkan's loader reads them and other tests
-/// run at the same time. Answers whether this is that process.
+/// Runs a test again in a separate process with other environment variables, because Vulkan's loader reads them and
+/// other tests run at the same time. Returns whether this is that process.
 fn is_child(test: &str, variables: &[(&str, &str)]) -> bool {
     const CHILD: &str = "PTX2SPV_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -151,7 +152,7 @@ fn missing_driver() {
         let error = Device::open(&DeviceSelector::Kind(DeviceKind::Cpu)).unwrap_err();
         assert!(matches!(error, Error::NoDevice { .. }), "{error}");
         assert!(error.to_string().contains("no Vulkan device found"), "{error}");
-        // Where any device will do, the reference device stands in and says why.
+        // If any device will do, the reference device is used, and the reason is reported.
         let device = Device::open(&DeviceSelector::Best).unwrap();
         assert_eq!(device.info().kind, DeviceKind::Reference);
         assert!(matches!(device.fallback(), Some(Error::NoDevice { .. })));

@@ -1,4 +1,4 @@
-//! Modules from files: pairs, bundles of variants and which of them is taken, and files that are wrong.
+//! Modules from files: pairs, bundles with the choice of a variant, and invalid files.
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn reference(options: &str) -> Device {
     Device::reference(options.parse::<ReferenceOptions>().unwrap().config().unwrap())
 }
 
-/// Runs the kernel and tells how it was made.
+/// Runs the kernel and returns how it was translated.
 #[track_caller]
 fn packing_of(device: &Device, module: &Module) -> Option<Packing> {
     let kernel = module.kernel("rotate").unwrap();
@@ -66,9 +66,9 @@ fn the_variant_that_fits_best_is_taken() {
         ("threads=1", 32, 1),
         ("subgroup=8", 8, 4),
         ("subgroup=64", 64, 1),
-        // What Vulkan promises of subgroups is enough.
+        // Vulkan's guarantees for subgroups suffice.
         ("seed=3,subgroup=8", 8, 4),
-        // The others have subgroups of another size, or need more.
+        // The others have subgroups of another size, or need more features.
         ("subgroup=16", alone.subgroup_size, alone.lanes),
         ("without=computeFullSubgroups", alone.subgroup_size, alone.lanes),
     ] {
@@ -76,7 +76,7 @@ fn the_variant_that_fits_best_is_taken() {
         let module = device.bundle(&bundle).unwrap();
         assert_eq!(packing_of(&device, &module), Some(Packing { subgroup_size, lanes }), "{options}");
     }
-    // The device that tests run on takes one too.
+    // The device of the tests takes a variant too.
     let context = Context::new();
     let own = translate(context.device.target());
     let packing = own.interface.entries[0].packing;
@@ -102,7 +102,7 @@ fn the_launch_takes_a_variant_that_holds_its_blocks() {
         assert_eq!(out.download::<u32>().unwrap(), expected, "{threads}");
         Ok(())
     };
-    // The first takes 128 invocations of 4 threads each. That order in the bundle is not the order of the sizes is no matter.
+    // The first takes 128 invocations of 4 threads each. The variants needn't be in the order of their sizes.
     let bundle = Bundle::new([made(Some(1024)), made(None)]);
     let module = device.bundle(&bundle).unwrap();
     let kernel = module.kernel("rotate").unwrap();
@@ -110,7 +110,7 @@ fn the_launch_takes_a_variant_that_holds_its_blocks() {
     for threads in [64, 512, 1024, 544, 32] {
         launch(&kernel, threads).unwrap();
     }
-    // One that holds too few says how many, and what to do.
+    // A module for fewer threads reports how many it takes, and what to do.
     let module = device.translated(&made(None)).unwrap();
     let error = launch(&module.kernel("rotate").unwrap(), 1024).unwrap_err();
     assert!(matches!(error, Error::Block { .. }));
@@ -118,7 +118,7 @@ fn the_launch_takes_a_variant_that_holds_its_blocks() {
     for part in ["1024 threads", "up to 512 threads here", "`--block-threads 1024`"] {
         assert!(text.contains(part), "{text}");
     }
-    // A variant with its variables elsewhere can't stand in for the others.
+    // A variant with variables at other offsets can't replace the others.
     let mut moved = bundle;
     moved.variants[0].interface.variables.size += 16;
     let module = device.bundle(&moved).unwrap();
@@ -142,7 +142,7 @@ fn a_device_that_none_fits_is_told_why() {
     assert!(matches!(reference("threads=1").bundle(&empty), Err(Error::NoVariant { .. })));
     let newer = Bundle { format: 7, ..bundle };
     assert!(matches!(reference("threads=1").bundle(&newer), Err(Error::Interface(_))));
-    // One module by itself is refused in the same way.
+    // A single module is refused in the same way.
     let divides = ROTATE.replace("mul.lo.u32 %own, %t, 3;", "mul.lo.u32 %own, %t, 3; div.rn.f32 %own, %own, %t;");
     let source = Source::new("divides.ptx", divides);
     let reference_target = Target::preset("reference").unwrap();
@@ -198,15 +198,15 @@ fn wrong_files_are_refused() {
         assert!(matches!(file(name, bytes), Some(Error::File { .. })), "{name}");
     }
     assert!(matches!(device.file(folder.path().join("none.ptx")), Err(Error::File { .. })));
-    // Every number of the description becomes wrong in turn. It is refused, or does no harm: numbers such as `line` say
-    // nothing that is relied on.
+    // Every number of the description is made wrong in turn. The module must be refused or do no harm: some numbers,
+    // such as `line`, have no effect.
     let good = serde_json::to_value(&translation.interface).unwrap();
     let mut numbers = Vec::new();
     find_numbers(&good, String::new(), &mut numbers);
     assert!(numbers.len() > 10, "{numbers:?}");
     let mut refused = 0;
     for place in &numbers {
-        // Some gigabytes of variables are no mistake, and take long.
+        // Some gigabytes of variables are valid, but take long.
         let most = if place == "/variables/size" { 1 << 20..1 << 40 } else { 0..0_u64 };
         for wrong in [0, 1, 3, 63, u64::from(u32::MAX), u64::MAX, i64::MAX as u64 - 7] {
             if most.contains(&wrong) {
@@ -218,7 +218,7 @@ fn wrong_files_are_refused() {
             match device.file(folder.path().join("rotate.spv")) {
                 Ok(module) => {
                     let Ok(kernel) = module.kernel("rotate") else { continue };
-                    // Its arguments may not fit, and the device may refuse it; nothing panics.
+                    // The arguments may not fit, and the device may refuse the kernel, but it must not panic.
                     let out = device.upload(&[0_u32; 64]).unwrap();
                     let _ = kernel.run(&LaunchConfig::new([1; 3], [64, 1, 1]), &[(&out).into()]);
                     let _ = device.synchronize();

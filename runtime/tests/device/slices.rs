@@ -59,7 +59,7 @@ fn parts_of_slices() {
         let found = all.to_vec().unwrap();
         assert_eq!(found[..8], [0xabcd, 1, 2, 0xabcd, 0xabcd, 0xabcd, 0xabcd, 7]);
         assert_eq!(found[12..21], [12, 0xabcd, 1, 2, 0xabcd, 0xabcd, 0xabcd, 0xabcd, 20]);
-        // Elements of no size that a set has.
+        // Elements of a size that no call to set memory supports.
         let triples = device.alloc_slice::<[u8; 3]>(5).unwrap();
         triples.fill([1, 2, 3]).unwrap();
         assert_eq!(triples.to_vec().unwrap(), [[1, 2, 3]; 5]);

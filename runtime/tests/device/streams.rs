@@ -1,4 +1,4 @@
-//! Streams and events: what is in order, what waits, and what host functions see.
+//! Streams and events: order, waiting, and host functions.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ fn stepped(x: u32, by: u32) -> u32 {
     x.wrapping_mul(3).wrapping_add(by)
 }
 
-/// The numbers at an address, as a stream leaves them.
+/// The numbers at an address, in a stream's order.
 fn numbers(stream: &Stream, address: u64) -> Vec<u32> {
     let mut numbers = vec![0_u32; 256];
     stream.read(address, bytemuck::cast_slice_mut(&mut numbers)).unwrap();
@@ -36,7 +36,7 @@ fn commands_of_a_stream_are_in_order() {
         for (stream, buffer) in streams.iter().zip(&buffers) {
             stream.set_32(buffer.address(), 1, 256).unwrap();
         }
-        // The streams' commands alternate, so that each has others' between its own.
+        // The streams' commands alternate, so that commands of other streams are between each stream's own.
         for by in 0..200 {
             for (number, (stream, buffer)) in streams.iter().zip(&buffers).enumerate() {
                 step(&kernel, stream, buffer.address(), by);
@@ -57,7 +57,7 @@ fn commands_of_a_stream_are_in_order() {
     }
 }
 
-/// What is written in stream order is taken at the call, in pieces small and large.
+/// Data of writes in stream order is read at the call, in small and large pieces.
 #[test]
 fn writes_take_their_bytes_at_once() {
     for context in Context::several() {
@@ -190,7 +190,7 @@ fn events_pass_and_take_the_time() {
             start.record(&stream).unwrap();
             (0..50).for_each(|by| step(&kernel, &stream, buffer.address(), by));
             end.record(&stream).unwrap();
-            // Asking alone is enough to make it happen.
+            // A query alone makes it happen.
             while !end.has_passed().unwrap() {
                 std::thread::yield_now();
             }
@@ -223,7 +223,7 @@ fn host_functions_are_in_stream_order() {
         step(&kernel, &stream, buffer.address(), 1);
         stream
             .call(move || {
-                // Ends also if the test fails.
+                // Returns also if the test fails, which drops the sender.
                 let _ = gate.recv();
             })
             .unwrap();
@@ -231,19 +231,19 @@ fn host_functions_are_in_stream_order() {
         let event = device.event();
         event.record(&stream).unwrap();
         assert!(!event.has_passed().unwrap() && !stream.is_idle().unwrap());
-        // Other streams go on.
+        // Other streams continue.
         other.set_8(buffer.address(), 0, 0).unwrap();
         assert!(other.is_idle().unwrap());
         assert!(log.lock().unwrap().is_empty());
         go.send(()).unwrap();
         step(&kernel, &stream, buffer.address(), 2);
         assert_eq!(*log.lock().unwrap(), ["after the gate"]);
-        // What a function owns is freed with it, and a panic is the function's own.
+        // A function's captures are freed with it, and a panic stays in the function.
         let owned = device.alloc(16).unwrap();
         other.call(move || drop(owned)).unwrap();
         other.call(|| panic!("expected by the test")).unwrap();
         other.call(note("after the panic")).unwrap();
-        // An event carries a function's end to another stream.
+        // An event passes a function's end on to another stream.
         event.record(&other).unwrap();
         stream.wait_event(&event).unwrap();
         step(&kernel, &stream, buffer.address(), 3);

@@ -1,4 +1,4 @@
-//! Arrays, and what the records of textures and surfaces say; kernels that read them are among the launch cases.
+//! Arrays, and the records of textures and surfaces. Kernels that read them are among the launch cases.
 
 use ptx2spv_runtime::interface::texture::{ADDRESS, LEVEL_BYTES, RECORD_BYTES, field, level_field};
 use ptx2spv_runtime::{
@@ -19,7 +19,7 @@ fn reference_device() -> Device {
     Device::reference(Config::default())
 }
 
-/// The rule that something breaks.
+/// The violated rule.
 fn broken<T>(result: Result<T, Error>) -> TextureError {
     match result.err() {
         Some(Error::Texture(rule)) => rule,
@@ -131,7 +131,7 @@ fn sizes_of_arrays() {
     for (shape, what, given, most) in refused {
         assert_eq!(broken(made(shape)), TextureError::ArraySize { shape, what, given, most });
     }
-    // Surfaces, gathering and levels have limits of their own.
+    // Surfaces, gathering and mip levels have limits of their own.
     let (shape, what) = (ArrayShape::OneD { width: 40_000 }, "the width");
     let wide = ArrayDescriptor::new(ChannelFormat::U8, shape);
     let error = TextureError::ArraySize { shape, what, given: 40_000, most: 32_768 };
@@ -241,7 +241,7 @@ fn records_of_memory_and_surfaces() {
     let buffer = device.alloc(1000).unwrap();
     let address = buffer.address();
     let linear = Resource::Linear { address, format: format(ChannelFormat::F16, 2), bytes: 999 };
-    // Filters are for others.
+    // Textures of linear memory ignore the filter.
     let descriptor = TextureDescriptor { filter: Filter::Linear, ..TextureDescriptor::default() };
     let texture = device.texture(&linear, &descriptor).unwrap();
     let words = Words::of(&device, texture.handle());
@@ -385,7 +385,7 @@ fn references_by_name() {
     module.reference("reading").unwrap().bind_sampler(&smooth).unwrap();
     assert_eq!(long("reading", field::FILTER.into()) as u32, 1);
 
-    // What is bound lives until unbound; the table of levels too.
+    // Bound objects live until they are unbound, and so does the table of levels.
     drop((array, level));
     assert!(device.memory().find(address).is_some());
     second.unbind().unwrap();
@@ -402,7 +402,7 @@ fn references_by_name() {
 
 /// * `gather(image, out)`: element i of linear memory.
 /// * `invert(canvas)`: each thread's element of a surface, inverted.
-/// * `named(out)`: element i of what `table` is bound to.
+/// * `named(out)`: element i of the texture bound to `table`.
 const KERNELS: &str = "
 .version 7.0
 .target sm_50
@@ -465,12 +465,12 @@ fn kernels_find_what_they_are_given() {
         };
         let texture = device.texture(&linear(&numbers), &TextureDescriptor::default()).unwrap();
         launch("gather", &stream, &[(&texture).into(), (&out).into()]);
-        // The object ends when the launch has.
+        // The object ends when the launch has finished.
         drop(texture);
         stream.synchronize().unwrap();
         assert_eq!(out.download::<u32>().unwrap()[..4], [5, 6, 7, 8]);
 
-        // A launch finds what the reference was bound to when it was asked for, in whatever stream it is.
+        // A launch uses the binding of the reference at the time of the call, in any stream.
         let table = module.reference("table").unwrap();
         let others = device.upload(&[9_u32, 10, 11]).unwrap();
         table.bind_texture(&linear(&numbers), &TextureDescriptor::default()).unwrap();
@@ -513,7 +513,7 @@ fn what_is_wrong_with_textures_is_found() {
     let texture = device.texture(&linear(&numbers), &TextureDescriptor::default()).unwrap();
     drop(numbers);
     assert_eq!(run("gather", &[(&texture).into(), (&out).into()]), FindingKind::UseAfterFree);
-    // A handle whose texture is no more.
+    // The handle of a destroyed texture.
     let handle = texture.handle();
     drop(texture);
     assert_eq!(run("gather", &[handle.into(), (&out).into()]), FindingKind::UseAfterFree);

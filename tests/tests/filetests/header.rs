@@ -1,4 +1,4 @@
-//! The header of a test: lines of comment at the start of the file, each a key, a colon and a value.
+//! The header of a test: comment lines at the start of the file, each a key, a colon and a value.
 
 use anyhow::{Context, Result, bail, ensure};
 use ptx2spv_translator::interface::Status;
@@ -9,9 +9,9 @@ use ptx2spv_translator::{Feature, Math, Target};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a test is to do.
+/// The action of a test.
 pub struct Header {
-    /// The passes to run, or the pass after which a `.ptx` is looked at.
+    /// The passes to run, or the pass after which to print a `.ptx` file's kernel.
     pub passes: Vec<String>,
     pub target: Target,
     pub math: Math,
@@ -39,7 +39,7 @@ impl Header {
             allocations: None,
         };
         for line in text.lines().map_while(|line| line.strip_prefix(comment)) {
-            // Other lines say in words what the test is about.
+            // Other lines describe the test in words.
             let Some((key, value)) = line.trim().split_once(": ").filter(|(key, _)| !key.contains(' ')) else {
                 continue;
             };

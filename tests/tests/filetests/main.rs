@@ -1,7 +1,7 @@
-//! Tests of single passes: the files under `tests/filetests`, each a header, an input and the text expected of it. And of the
-//! text form: the kernels of `tests/kernels`, after every pass, are read back as they were printed.
+//! Tests of single passes: the files under `tests/filetests`, each a header, an input and the expected text. Also tests
+//! of the text form: the kernels of `tests/kernels`, printed after every pass, are read back.
 //!
-//! `PTX2SPV_BLESS=1` rewrites what is expected. `docs/testing-a-pass.md` describes the files.
+//! `PTX2SPV_BLESS=1` rewrites the expected text. `docs/testing-a-pass.md` describes the files.
 
 mod header;
 mod round_trip;
@@ -18,7 +18,7 @@ use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::pipeline::{Observer, PASSES, Step, Unit};
 use ptx2spv_translator::{ErrorKind, Options, Program, Source};
 
-/// What stands alone in the line between the input and the expected text, after the sign of a comment.
+/// The separator line between the input and the expected text, after the comment sign.
 const SEPARATOR: &str = "----";
 
 fn main() -> ExitCode {
@@ -58,7 +58,7 @@ fn passes_tested(files: &[PathBuf]) -> Result<HashSet<String>> {
     Ok(tested)
 }
 
-/// How a comment begins.
+/// The start of a comment.
 fn comment(file: &Path) -> &'static str {
     if file.extension().is_some_and(|extension| extension == "ptx") { "//" } else { ";" }
 }
@@ -98,7 +98,7 @@ fn run(mut unit: Unit, header: &Header) -> Result<String> {
     let mut stage = None;
     for name in &header.passes {
         let named = PASSES.iter().filter(|pass| pass.name == name);
-        // Of passes that run several times, the first that fits.
+        // For passes that run several times, the first match.
         let pass = named
             .into_iter()
             .find(|pass| stage.is_none_or(|stage| stage <= pass.before))
@@ -117,7 +117,7 @@ fn run(mut unit: Unit, header: &Header) -> Result<String> {
     Ok(pointers.fold(unit.to_string(), |text, line| text + &line))
 }
 
-/// Translates the only kernel of a module, and gives what it was when a pass had run.
+/// Translates the only kernel of a module, and returns its form after a pass.
 fn after_pass(input: &str, header: &Header) -> Result<String> {
     let [pass] = header.passes.as_slice() else { bail!("a .ptx is tested up to one pass") };
     let source = Source::new("test.ptx", input);

@@ -10,7 +10,7 @@ use ptx2spv_translator::ir::Stage;
 use ptx2spv_translator::pipeline::{LOWER, Observer, PASSES, Step, Unit};
 use ptx2spv_translator::{Options, Program, Source, Target};
 
-/// A target that has everything, and one that lacks most.
+/// A target with all features, and one with few.
 const TARGETS: [&str; 2] = ["reference", "swiftshader"];
 
 pub fn trials() -> Result<Vec<Trial>> {
@@ -29,7 +29,7 @@ fn check_file(file: &Path) -> Result<()> {
         let target = Target::preset(name).context("no such preset")?;
         let mut check = Check { last: String::new(), steps: 0, error: None };
         let options = Options { keep_going: true, ..Options::new(&target) };
-        // What is refused has come as far as it has.
+        // If a kernel is refused, the passes before that are still checked.
         let _ = program.translate_watched(&options, Some(&mut check));
         if let Some(error) = check.error {
             return Err(error).with_context(|| format!("for {name}"));
@@ -48,7 +48,7 @@ struct Check {
 impl Observer for Check {
     fn passed(&mut self, step: &Step<'_>) {
         let text = format!("{:#}", step.unit);
-        // Most passes find nothing to do.
+        // Most passes change nothing.
         if self.error.is_none() && text != self.last {
             let checked = check_step(step, &text);
             self.error = checked.with_context(|| format!("{} after {}", step.kernel, step.pass)).err();

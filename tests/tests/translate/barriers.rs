@@ -1,4 +1,4 @@
-//! Barriers: what becomes of those that not all threads reach at one place.
+//! Barriers that not all threads reach at one place.
 
 use crate::support::*;
 
@@ -12,7 +12,7 @@ fn uniform_barriers_stay_as_they_are() {
     assert_eq!(barriers(""), 0);
     assert_eq!(barriers("bar.sync 0;"), 1);
     assert_eq!(barriers("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 add.u32 %r2, %r2, 1; bar.sync 0;"), 1);
-    // A branch of a part of the threads that meets again before the barrier.
+    // A branch of some threads that rejoins before the barrier.
     assert_eq!(
         barriers("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; add.u32 %r2, %r2, 1; L: bar.sync 0;"),
         1
@@ -24,7 +24,7 @@ fn uniform_barriers_stay_as_they_are() {
 
 #[test]
 fn barriers_that_only_some_threads_reach_become_one() {
-    // One at the start, for the flags that tell who is left, and the one where all threads meet.
+    // One at the start, for the flags of the threads that are left, and the one where all threads meet.
     let exit = "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 20; @%p1 ret; bar.sync 0; add.u32 %r1, %r1, 1; bar.sync 0;";
     assert_eq!(barriers(exit), 2);
     assert_eq!(
@@ -43,7 +43,7 @@ fn barriers_that_all_threads_reach_ask_for_a_multiple_of_those_they_wait_for() {
     assert_eq!(threads("bar.sync 0, 64; bar.sync 1, 64;"), Some(64));
     assert_eq!(threads("bar.sync 0, 64; bar.sync 1, 96;"), Some(192));
     assert_eq!(threads("bar.sync 0; bar.sync 1;"), None);
-    // An account of the barriers does with any number.
+    // The accounting of named barriers works for any number of threads.
     assert_eq!(threads("mov.u32 %r1, %ntid.x; bar.sync 0, %r1;"), None);
     assert_eq!(threads("bar.arrive 0, 64; bar.sync 1, 64;"), None);
     let required = accepted(".entry k() .reqntid 32, 2 { bar.sync 0, 64; ret; }");

@@ -1,4 +1,4 @@
-//! What a translation tells the host: parameters, variables, sizes, and what the device must have.
+//! The translation's description for the host: parameters, variables, sizes, and required features.
 
 use ptx2spv_translator::interface::ParamLocation;
 use ptx2spv_translator::{ErrorKind, Feature, Interface, Options, Program, Source, Target};
@@ -98,7 +98,7 @@ const VARIABLES: &str = ".global .u32 a = 5;
 .global .u16 w[2][2] = {{1, 2}, {-1}};
 ";
 
-/// The preset for NVIDIA's driver, whose modules have no variables of the translator's own.
+/// The preset for NVIDIA's driver, whose modules have no variables of the translator.
 fn interface_of_variables() -> Interface {
     let target = Target::preset("nvidia").unwrap();
     translate(&format!("{HEADER}{VARIABLES}{}", kernel("k", "")), &target, None, false).unwrap().interface
@@ -199,7 +199,7 @@ fn limits_are_named() {
     assert!(limit, "{errors}");
 }
 
-/// Shared and local memory that the target has no room for lie in device memory, whose address the push constants have where the
+/// Shared and local memory that doesn't fit the target is in device memory. The push constants hold its address if the
 /// parameter block leaves room for it.
 #[test]
 fn scratch_memory_is_told() {
@@ -251,8 +251,8 @@ fn clusters_take_no_more_than_a_workgroup_has() {
     assert_eq!(scratch.map(|scratch| (scratch.local_bytes, scratch.shared)), Some((0, true)));
 }
 
-/// Maximal reconvergence is declared where the device has it, unless its driver compiles it wrong, and never without operations of
-/// a warp; without full subgroups there is no operation of a subgroup left.
+/// Maximal reconvergence is declared if the device has it and its driver compiles it correctly, and never without warp
+/// operations. Without full subgroups, no subgroup operation is left.
 #[test]
 fn subgroups_as_the_driver_has_them() {
     const VOTE: &str = "mov.u32 %r2, %tid.x;\n\tsetp.gt.u32 %p1, %r2, 5;\n\tvote.sync.ballot.b32 %r1, %p1, -1;\n\t\

@@ -1,7 +1,7 @@
-//! What the translator makes of small hand-written modules: which are refused, where and with what words, and what their
-//! interface tells the host.
+//! Translations of small hand-written modules: refused ones with their messages and places, and the interface for the
+//! host.
 //!
-//! In texts that must be refused, `¦` stands before each place that a diagnostic must point to, in source order.
+//! In texts that must be refused, `¦` marks each place of a diagnostic, in source order.
 
 mod barriers;
 mod interface;

@@ -1,4 +1,4 @@
-//! Modules as a whole: which errors are told, what is left out of a translation, functions and declarations.
+//! Whole modules: reported errors, parts that are left out of a translation, functions and declarations.
 
 use ptx2spv_translator::{Diagnostics, Translation};
 
@@ -41,11 +41,11 @@ fn keep_going_leaves_out_what_it_cannot_translate() {
     let skipped = translation.skipped.unwrap();
     assert_eq!(skipped.list.len(), 1);
     assert_eq!(skipped.list[0].function.as_deref(), Some("bad"));
-    // Without it, and where nothing is left, the module is refused.
+    // Without it, or if no kernel is left, the module is refused.
     let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
     assert_eq!(errors.list[0].function.as_deref(), Some("bad"));
     assert!(translate(&(HEADER.to_owned() + &kernel("bad", UNSUPPORTED)), &lavapipe(), None, true).is_err());
-    // What isn't PTX is refused in any case.
+    // Text that isn't PTX is always refused.
     let text = [HEADER.to_owned(), kernel("good", ""), kernel("bad", "wibble;")].concat();
     assert!(translate(&text, &lavapipe(), None, true).is_err());
 }
@@ -71,7 +71,7 @@ fn entries_by_name() {
 fn functions_matter_to_those_who_call_them() {
     let function = format!(".func f {{ {UNSUPPORTED} ret; }}\n");
     accepted(&(function.clone() + &kernel("k", "")));
-    // The fault is where it is, and told once.
+    // The fault is reported once, at its place.
     let marked = function.replace(UNSUPPORTED, &format!("¦{UNSUPPORTED}")) + &kernel("k", "call f; call f;");
     let errors = refused(&marked, &["`tcgen05` is not translated"]);
     assert_eq!(errors.list[0].function.as_deref(), Some("f"));
@@ -134,7 +134,7 @@ fn declarations_that_are_not_translated_matter_where_they_are_used() {
     let text = HEADER.to_owned() + &texture + &kernel("k", "mov.u64 %rd2, picture;");
     let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
     assert!(errors.list[0].kind.to_string().contains("textures"), "{errors}");
-    // The declaration is to blame, not the uses that follow it.
+    // The error is at the declaration, not at later uses.
     let body = "\n{\n\t.reg .b64 %x, %y;\n\tmov.b128 {%x, %y}, %v;\n\tret;\n}\n";
     let function = |mark: &str| format!(".func f({mark}.reg .b128 %v){body}");
     accepted(&(function("") + &kernel("k", "")));

@@ -1,4 +1,4 @@
-//! Operands and names: what fits an instruction, and what a name stands for where.
+//! Operands and names: operand types of instructions, and scopes of names.
 
 use ptx2spv_translator::ErrorKind;
 
@@ -26,7 +26,7 @@ fn registers_must_fit_the_type() {
 
 #[test]
 fn registers_that_may_differ_from_the_type() {
-    // Bits fit any type of their width, and signs don't matter.
+    // Bit types fit any type of their width, and signs don't matter.
     body_accepted("add.u32 %b1, %r1, %b2; add.s32 %r1, %b1, -1; add.f32 %b1, %b2, %f1; add.u16 %h1, %rs1, %h2;");
     // Loads, stores and conversions take wider registers.
     body_accepted(
@@ -137,7 +137,7 @@ fn inner_names_hide_outer_ones_until_their_scope_ends() {
     body_refused("{ .reg .f32 %r1; add.u32 ¦%r1, %r2, 1; }", "register `%r1` is .f32");
     body_refused("{ .reg .f32 %x; } add.f32 ¦%x, %f1, %f2;", "`%x` is not declared");
     body_refused("{ .reg .f32 %x<3>; add.f32 ¦%x3, %f1, %f2; }", "`%x3` is not declared");
-    // A range inside hides as many registers as it has.
+    // An inner range hides as many registers as it has.
     body_accepted("{ .reg .f32 %r<2>; add.f32 %r1, %r0, %f1; add.u32 %r2, %r3, 1; }");
     // A variable hides a parameter and a special register.
     body_accepted("{ .shared .u32 k_out; st.shared.u32 [k_out], %r1; } ld.param.u64 %rd2, [k_out];");

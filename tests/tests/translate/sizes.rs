@@ -1,4 +1,4 @@
-//! How large modules become on poor targets, against one that has nearly everything.
+//! Sizes of modules for targets with few features, compared to one with nearly all.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use ptx2spv_translator::Target;
 
 use super::support::{HEADER, translate};
 
-/// How many times as large a module may be as that for the preset `nvidia`.
+/// Maximum size of a module relative to that for the preset `nvidia`.
 const FACTOR: usize = 12;
 
 /// A kernel with `rounds` repetitions of arithmetic. Each kind of operation is emulated on some target.
