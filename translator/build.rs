@@ -1,4 +1,4 @@
-//! Makes a hash of the translator's code, by which what it has translated is told from what another version would.
+//! Computes a hash of the translator's code, which identifies the version that made a translation.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,8 +1,8 @@
 //! Translates NVIDIA PTX to Vulkan SPIR-V compute shaders.
 //!
-//! No Vulkan and no I/O in here: a [`Source`] is read as a [`Program`], which is translated for a [`Target`] as [`Options`] say.
-//! A [`Translation`] has the SPIR-V words and the [`Interface`] that a host launches them by; what is wrong is told by
-//! [`Diagnostics`].
+//! This crate uses neither Vulkan nor I/O: a [`Source`] is read as a [`Program`], which is translated for a [`Target`]
+//! with [`Options`]. A [`Translation`] holds the SPIR-V words and the [`Interface`] with which a host launches them.
+//! Errors are [`Diagnostics`].
 
 mod cfg;
 mod diagnostic;

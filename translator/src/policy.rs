@@ -251,7 +251,7 @@ fn subgroup_size(target: &Target) -> Option<u32> {
     let size = if choice { 32.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size)) } else { sizes.size };
     let known = (asks || !choice) && !target.quirks.subgroups_unreliable;
     let able = known && target.has(Feature::ComputeFullSubgroups) && sizes.ballot && sizes.shuffle;
-    // Else an operation of a subgroup may lack some who were elsewhere before.
+    // Otherwise threads that diverged earlier may be missing in a subgroup operation.
     let able = able && (target.convergence().is_some() || target.facts.subgroups_reconverge);
     (able && size.is_power_of_two() && size <= 128).then_some(size)
 }

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What `work` makes of each item, in the order of the items. The calling thread works too, so that nothing fails where the system gives
-/// no threads.
+/// The results of `work` for all items, in the order of the items. The calling thread works too, so this works even if
+/// the system creates no threads.
 pub(crate) fn map<T: Sync, R: Send>(
     items: &[T],
     threads: Option<NonZeroUsize>,

@@ -15,7 +15,7 @@ pub struct Source {
     text: Arc<str>,
     modules: Arc<[SourceModule]>,
     linked: bool,
-    /// Where the lines end, once somebody has asked for a place.
+    /// The ends of the lines, once a position has been asked for.
     line_ends: Arc<OnceLock<Vec<u32>>>,
 }
 

@@ -1,4 +1,4 @@
-//! The worked example of `docs/architecture.md` is what the translator makes of it today. `PTX2SPV_BLESS=1` rewrites it.
+//! The worked example of `docs/architecture.md` is the translator's present output. `PTX2SPV_BLESS=1` rewrites it.
 
 use std::fmt::Write;
 use std::fs;

@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Facts are measured with the controls that the device has; who relies on none needs no controls.
+    /// Facts are measured with the device's float controls. A module that relies on no fact needs no controls.
     #[test]
     fn facts_hold_with_the_controls_they_were_measured_with() {
         let device = Target::reference();

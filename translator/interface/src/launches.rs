@@ -5,7 +5,7 @@
 //! [`Entry::launches`](crate::Entry::launches) has ended, the host reads as many records as [`USED`] says, but not more than there is room for, clears
 //! the words, and does what the records with an order number above [`COMPLETED`] ask for, by rising numbers: first those for other streams than
 //! [`TAIL_STREAM`], then those for it. A grid is complete, and the next one may begin, when all that its kernel has asked for is
-//! complete, with all that comes of it. Where blocks of the grid are suspended because they wait for what they have launched, the host does
+//! complete, including their own launches. If blocks of the grid are suspended because they wait for their launches, the host does
 //! what the records ask for but for tail launches, clears [`USED`] only, sets [`COMPLETED`] to what [`ORDER`] says, and dispatches the grid again;
 //! what is launched in between begins with zeros in all three words, which get their values back then. Doing one after the other obeys all rules of streams and events.
 

@@ -56,7 +56,7 @@ pub mod field {
     pub const LAYERS: u32 = 20;
     /// u32: bytes from row to row.
     pub const PITCH: u32 = 24;
-    /// u32: [`super::Texel`], what a fetch makes of a channel.
+    /// u32: [`super::Texel`], how a fetch converts a channel.
     pub const TEXEL: u32 = 28;
     /// u64: bytes from slice to slice or from layer to layer.
     pub const SLICE: u32 = 32;
@@ -139,7 +139,7 @@ pub struct Record {
     pub layers: u32,
     /// Bytes from row to row.
     pub pitch: u32,
-    /// What a fetch makes of a channel; of surfaces the channels' format, never normalised.
+    /// How a fetch converts a channel. For surfaces the channels' format, never normalised.
     pub texel: Texel,
     /// Bytes from slice to slice or from layer to layer.
     pub slice: u64,

@@ -99,7 +99,7 @@ pub enum End {
 }
 
 impl End {
-    /// The same end with every successor replaced by what `map` gives for it.
+    /// The same end with every successor replaced by the result of `map`.
     pub fn redirected(self, map: impl Fn(BlockId) -> BlockId) -> End {
         match self {
             End::Exit => End::Exit,

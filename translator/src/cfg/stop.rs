@@ -17,7 +17,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Replaces every value that it uses by what `map` gives for it.
+    /// Replaces every value that it uses by the result of `map`.
     pub fn map(&mut self, mut map: impl FnMut(Value) -> Value) {
         let Stop::Barrier(barrier) = self else { return };
         barrier.id = map(barrier.id);

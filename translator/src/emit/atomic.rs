@@ -173,7 +173,7 @@ impl Body<'_, '_, '_> {
         Ok(self.result(Op::AtomicCompareExchange, ty, operands))
     }
 
-    /// Replaces an integer of `bytes` bytes by what `change` computes from it, as one step; gives the old content.
+    /// Atomically replaces an integer of `bytes` bytes by the result of `change`; returns the old content.
     pub(super) fn swap_loop(
         &mut self,
         ty: Word,

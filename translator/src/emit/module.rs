@@ -37,7 +37,7 @@ pub(super) enum Global {
     Array(Word, Word),
     /// A block whose one member is an array: element type, length as a constant's id, bytes of an element.
     Block(Word, Word, u32),
-    /// A block whose one member, of this type, is `Coherent`, and `Volatile` if so said.
+    /// A block with one member, of this type, that is `Coherent`, and also `Volatile` if the flag is set.
     Coherent(Word, bool),
     /// A block with one member, of this type, that no thread writes.
     ReadOnly(Word),

@@ -128,7 +128,7 @@ impl Body<'_, '_, '_> {
         Ok(id)
     }
 
-    /// An instruction on two f16 in a word. What it makes of zeros, which lie beside a single one, are zeros.
+    /// An instruction on two f16 in a word. The upper half of a single f16 is zero and stays zero.
     fn halves(&mut self, form: Form, operands: Operands) -> Result<Word> {
         let half = self.module.global(Global::Float(16))?;
         let pair = self.module.global(Global::Vector(half, 2))?;

@@ -107,7 +107,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The operation with every operand replaced by what `map` gives for it.
+    /// The operation with every operand replaced by the result of `map`.
     pub fn map(self, mut map: impl FnMut(Value) -> Value) -> Arithmetic {
         match self {
             Arithmetic::Add(a, b) => Arithmetic::Add(map(a), map(b)),

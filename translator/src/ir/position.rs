@@ -1,4 +1,4 @@
-//! Which block of the grid a thread belongs to, by what the launch gives.
+//! A thread's block in the grid, from the launch's parameters.
 
 use super::{Binary, Builder, Builtin, Type, Value};
 use crate::interface::push_constant;

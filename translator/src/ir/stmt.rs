@@ -80,7 +80,7 @@ pub enum Stmt {
     Atomic(Atomic),
     /// An operation between the threads of a warp; `crate::warp` replaces it.
     Warp(Warp),
-    /// An operation of a subgroup, and what it gives.
+    /// An operation of a subgroup, and its results.
     Subgroup(Vec<Value>, SubgroupOp),
     /// All threads of the workgroup wait for each other and see each other's earlier writes to this memory. Stands in control flow
     /// that is uniform over the workgroup.

@@ -15,8 +15,8 @@ pub enum Type {
     F32,
     /// Double precision; only for values, never for variables.
     F64,
-    /// Two words, the lower first, in place of an `I64` that a device without 64-bit integers can't have: an address in global
-    /// memory, and what the clock gives. Only for values, never for variables.
+    /// Two words, the lower first, in place of an `I64` on a device without 64-bit integers: an address in global
+    /// memory, or the value of the clock. Only for values, never for variables.
     Pair,
 }
 

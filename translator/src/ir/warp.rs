@@ -1,4 +1,4 @@
-//! Operations between the threads of a warp, and what becomes of them: operations of a subgroup.
+//! Operations between the threads of a warp, and the subgroup operations that replace them.
 //!
 //! [`Warp`] is what lowering makes: PTX's operations, executed by every thread for itself, whatever threads the device runs
 //! together. `crate::warp` replaces all of them, so that legalization and emission see [`SubgroupOp`] only.
@@ -97,7 +97,7 @@ pub enum Reduction {
 }
 
 impl WarpOp {
-    /// The operation with every operand replaced by what `map` gives for it.
+    /// The operation with every operand replaced by the result of `map`.
     pub fn map(self, mut map: impl FnMut(Value) -> Value) -> WarpOp {
         match self {
             WarpOp::Vote(vote, a) => WarpOp::Vote(vote, map(a)),
@@ -135,7 +135,7 @@ pub enum SubgroupOp {
 }
 
 impl SubgroupOp {
-    /// The operation with every operand replaced by what `map` gives for it.
+    /// The operation with every operand replaced by the result of `map`.
     pub fn map(self, mut map: impl FnMut(Value) -> Value) -> SubgroupOp {
         match self {
             SubgroupOp::Ballot(a) => SubgroupOp::Ballot(map(a)),

@@ -268,7 +268,7 @@ pub enum Alignment {
     AsSaid,
 }
 
-/// What becomes of a row's instructions.
+/// How a row's instructions are translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Straight-line code.

@@ -22,7 +22,7 @@ pub struct Row {
     pub name: &'static str,
     /// Operands; see [`crate::decode`] for the notation.
     pub operands: &'static str,
-    /// What becomes of its instructions.
+    /// How its instructions are translated.
     pub action: Action,
     /// Which modules have it.
     pub availability: Availability,

@@ -70,7 +70,7 @@ pub(super) fn merge(source: &Source, modules: Vec<Program>, resolved: &Resolved)
     merged
 }
 
-/// Counts what is left, and gives what is replaced the number of what replaces it.
+/// Numbers the items that are left. An item that is replaced gets the number of its replacement.
 fn number(modules: &[Program], resolved: &Resolved) -> Vec<Numbers> {
     let (mut variables, mut functions) = (0, 0);
     let mut new: FxHashMap<Id, u32> = FxHashMap::default();

@@ -1,8 +1,9 @@
-//! Turns `If`s whose arms only compute a little into selects: both arms are computed, and each variable that they assign gets
-//! what the condition says. What is left has fewer blocks, which drivers compile faster, and no branch to wait for.
+//! Turns `If`s with short arms into selects: both arms are computed, and the condition selects the value of each assigned
+//! variable. The code has fewer blocks, which drivers compile faster, and fewer branches.
 //!
-//! An arm may hold only operations that are cheap and defined for any operands, since they are now done where the condition
-//! doesn't hold too, and assignments. An undefined value that comes of it, as of a shift by too much, is never selected.
+//! An arm may hold only assignments and operations that are cheap and defined for any operands, since they are now
+//! executed even if the condition doesn't hold. An undefined value, such as that of a shift by too much, is never
+//! selected.
 
 use rustc_hash::FxHashMap;
 

@@ -2,7 +2,7 @@
 
 use crate::ir::{Op, Stmt, Value, Warp};
 
-/// The operation with every operand replaced by what `map` gives for it.
+/// The operation with every operand replaced by the result of `map`.
 pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
     match op {
         Op::Const(_) | Op::Get(_) | Op::Builtin(_) => op,
@@ -20,7 +20,7 @@ pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
     }
 }
 
-/// Replaces every value that the statement uses by what `map` gives for it.
+/// Replaces every value that the statement uses by the result of `map`.
 pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
     match stmt {
         Stmt::Let(_, op) => *op = map_op_operands(*op, map),

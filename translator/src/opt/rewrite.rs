@@ -4,7 +4,7 @@ use super::operands::map_operands;
 use crate::index::IndexVec;
 use crate::ir::{Block, Builder, Function, Stmt, Value};
 
-/// What becomes of a statement.
+/// The result of rewriting a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewritten {
     /// It stays as it is.

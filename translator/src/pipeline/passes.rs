@@ -31,7 +31,8 @@ enum Run {
     Function(fn(&mut Function)),
     /// What to do about the device.
     Policy(fn(&mut Function, &Policy)),
-    /// What becomes of the kernel besides, or it works on the graph, or it may refuse the kernel. Helpers are left to it.
+    /// A pass that also changes other parts of the kernel, works on the graph, or may refuse the kernel. It handles
+    /// helpers itself.
     Unit(fn(&mut Unit, &Settings<'_>) -> Result<(), ErrorKind>),
 }
 
@@ -87,7 +88,7 @@ pub static PASSES: &[Pass] = &[
         Ok(())
     }),
     every("combine_loads", Tree, opt::combine_loads),
-    // For the host, while addresses are still what the PTX makes of them.
+    // For the host. This runs while addresses are still computed as in the PTX.
     unit("find_pointers", Tree, Tree, |unit, _| {
         unit.pointers = opt::pointer_constants(&unit.function);
         Ok(())

@@ -22,7 +22,7 @@ pub struct Unit {
     pub function: Function,
     /// The control-flow graph; empty from [`Stage::Tree`] on.
     pub graph: Cfg,
-    /// What has become of the barriers.
+    /// The result of resolving the barriers.
     pub(super) resolved: Resolved,
     /// Whether blocks may wait for each other.
     pub(super) waits: bool,

@@ -1,8 +1,9 @@
 //! Proves that a tree does what its graph does. Shares nothing with the code that makes trees.
 //!
 //! Between two blocks a tree only sets selectors to constants, tests them, and tests the condition of the block that was executed last.
-//! So for each block and each outcome of its condition the way to the next block can be followed exactly, and must end where the
-//! graph's edge ends. That, with the rules of [`Node`], is all that there is to know: if it holds for each edge, it holds for each run.
+//! So for each block and each outcome of its condition, the path to the next block is known exactly, and must end at
+//! the target of the graph's edge. Together with the rules of [`Node`] this is sufficient: if it holds for each edge,
+//! it holds for each run.
 
 use super::graph::{Graph, Terminator};
 use super::tree::{Condition, Node, Tree};

@@ -213,8 +213,8 @@ impl Machine {
         })
     }
 
-    /// What the compiler of a driver makes of a float operation with an operand that it knows to be zero, or of one value
-    /// twice, if it takes no account of signs, infinities and NaNs. Mesa's llvmpipe does the like.
+    /// The folding of a driver's compiler for a float operation with an operand that is known to be zero, or with the
+    /// same value twice, if the compiler ignores signs, infinities and NaNs. Mesa's llvmpipe does so.
     fn folded(&self, op: Binary, ty: Type, a: Value, b: Value) -> Option<u64> {
         let is_zero = |value: Value| self.constants[value.0 as usize] && self.get(value) & mask(ty) >> 1 == 0;
         match op {

@@ -100,7 +100,7 @@ fn constants_on_either_side() {
     }
 }
 
-/// What the interpreter's driver makes of zeros shows without the pass.
+/// Without the pass, the interpreter's driver folds zeros wrongly.
 #[test]
 fn the_driver_is_wrong() {
     let function = function(&target(true, true), |b, x| [x, b.f32(0.0)]);

@@ -55,7 +55,7 @@ codes! {
 }
 
 codes! {
-    /// What becomes of coordinates out of range; CUDA's numbers.
+    /// Treatment of coordinates out of range, with CUDA's numbers.
     AddressMode {
         /// They repeat; normalised coordinates only.
         #[default]
@@ -81,7 +81,7 @@ codes! {
 }
 
 codes! {
-    /// What a fetch makes of a channel of a texel: how wide the channel is, and which 32 bits come of it.
+    /// How a fetch converts a channel of a texel: the channel's width, and the resulting 32 bits.
     Texel {
         /// Unsigned integers of 8 bits.
         #[default]

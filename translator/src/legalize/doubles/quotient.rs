@@ -56,7 +56,7 @@ fn significands(b: &mut Builder<'_>, dividend: Pair, divisor: Pair) -> (Pair, Va
     let top = above(b, remainder);
     let second = b.mul_high_unsigned(top, inverse);
     let remainder = rest(b, remainder, SECOND, second, divisor);
-    // The quotient is too small by less than eight. This estimate finds all but one of that.
+    // The quotient is too small by less than eight. After this estimate it is too small by at most one.
     let top = above(b, remainder);
     let third = b.mul_high_unsigned(top, inverse);
     let third = b.shr(third, SECOND);
