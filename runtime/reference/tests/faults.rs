@@ -1,8 +1,8 @@
-//! Every kind of fault has a module that provokes it, and the device names its kind, line, instruction and invocation;
-//! and each module has a near miss, of which nothing is said in any mode.
+//! Every kind of fault has a module that provokes it. The device reports its kind, line, instruction and invocation.
+//! Each module also has a near miss, without findings in any mode.
 //!
-//! `faults/NAME.comp` with the fault is `NAME.spv`, without it `NAME.miss.spv`. The line with the fault, or each that it
-//! may be found at, says `here`.
+//! `faults/NAME.comp` becomes `NAME.spv` with the fault and `NAME.miss.spv` without it. `here` marks the line of the
+//! fault, or each possible line.
 
 mod support;
 
@@ -15,21 +15,21 @@ use ptx2spv_reference::FindingKind::{
 use ptx2spv_reference::{Bound, Device, Dispatch, Finding, FindingKind, Mode, Site};
 use support::{CHECKED, PLAIN, adversarial, device, directory, words};
 
-/// A fault as it must be found.
+/// An expected fault.
 struct Fault {
     name: &'static str,
     kind: FindingKind,
     /// Part of the instruction.
     instruction: &'static str,
-    /// Its workgroup and its place there, by number, where that is certain.
+    /// Its workgroup and the invocation's number there, if they are certain.
     invocation: Option<(u32, u32)>,
-    /// What the message must say.
+    /// Expected text of the message.
     says: &'static [&'static str],
 }
 
 /// Bytes of each buffer.
 const BYTES: u64 = 256;
-/// Instructions that a dispatch may take.
+/// Maximum instructions of a dispatch.
 const STEPS: u64 = 5_000_000;
 
 const fn fault(
@@ -72,7 +72,7 @@ const FAULTS: &[Fault] = &[
     fault("unreachable", Unreachable, "OpUnreachable", Some((0, 3)), &[]),
 ];
 
-/// Runs a module on two workgroups, with two buffers of zeroes, by address, and one that is bound; gives all findings.
+/// Runs a module on two workgroups, with two buffers of zeroes, by address, and a bound one. Returns all findings.
 fn run(name: &str, miss: bool, mode: Mode) -> Vec<Finding> {
     let device = device(32, mode, STEPS);
     let file = format!("{name}{}.spv", if miss { ".miss" } else { "" });
@@ -98,7 +98,7 @@ fn run(name: &str, miss: bool, mode: Mode) -> Vec<Finding> {
     found
 }
 
-/// What the host's reading of a buffer finds.
+/// The finding of the host's read of a buffer.
 fn read(device: &Device, address: u64) -> Option<Finding> {
     device.read(address, &mut [0; BYTES as usize]).err()
 }
@@ -116,7 +116,7 @@ fn places(name: &str) -> Vec<(String, u32)> {
 }
 
 impl Fault {
-    /// What is wrong with a finding, if something is.
+    /// The difference between a finding and the expected one, if there is one.
     fn mismatch(&self, finding: &Finding) -> Option<String> {
         let here = places(self.name);
         let is_here = |line: &Option<_>| line.as_ref().is_some_and(|line| here.contains(line));
@@ -143,7 +143,7 @@ fn faults_are_found_where_they_are() {
     for fault in FAULTS {
         let found = run(fault.name, false, CHECKED);
         let right = found.iter().any(|finding| fault.mismatch(finding).is_none());
-        // What is read in a race is undefined.
+        // The value of a racing read is undefined.
         let follows = |kind| fault.kind == Race && kind == Undefined;
         let others = found.iter().find(|finding| finding.kind != fault.kind && !follows(finding.kind));
         if !right || others.is_some() {
@@ -177,7 +177,7 @@ fn adversaries_find_the_same_kinds() {
     }
 }
 
-/// What ends a run ends it in plain mode too, where it could harm the host or never end.
+/// Faults that could harm the host or prevent the end of a run stop it in plain mode too.
 #[test]
 fn plain_devices_stop_what_cannot_go_on() {
     for fault in FAULTS {
@@ -188,7 +188,7 @@ fn plain_devices_stop_what_cannot_go_on() {
     }
 }
 
-/// A kernel translated with line information: the fault stands at its PTX line.
+/// A kernel translated with line information: the fault has the line of its PTX.
 #[test]
 fn faults_of_kernels_have_their_ptx_line() {
     let text = "

@@ -1,5 +1,5 @@
-//! Modules with words changed at random never make the device panic or run for ever, whether `spirv-val` accepts them or
-//! not, in any mode. `PTX2SPV_MUTANTS` sets how many there are of each module.
+//! Modules with randomly changed words never make the device panic or run forever, in any mode, whether `spirv-val`
+//! accepts them or not. `PTX2SPV_MUTANTS` sets the number of mutants of each module.
 
 mod support;
 
@@ -11,7 +11,7 @@ use std::{fs, thread};
 use ptx2spv_reference::{Bound, Choice, Dispatch, Mode, Seeded};
 use support::{CHECKED, PLAIN, adversarial, device, directory, words};
 
-/// Mutants of each module, unless told otherwise.
+/// Default number of mutants of each module.
 const MUTANTS: u64 = 24;
 /// Maximum steps of a dispatch.
 const STEPS: u64 = 20_000;
@@ -39,7 +39,7 @@ fn mutant(module: &[u32], random: &mut Seeded) -> Vec<u32> {
     mutant
 }
 
-/// Runs whatever can be run of a module; tells whether a dispatch began.
+/// Runs the entry point `main` if possible, and returns whether a dispatch began.
 fn run(module: &[u32], mode: Mode) -> bool {
     let device = device(8, mode, STEPS);
     let Ok(shader) = device.shader(module) else { return false };
@@ -80,7 +80,7 @@ fn changed_modules_do_no_harm() {
             for mode in [PLAIN, CHECKED, adversarial(seed)] {
                 let (done, outcome) = mpsc::channel();
                 let copy = mutant.clone();
-                // A thread of its own, so that one which never ends can be told.
+                // A separate thread, so that a run without end can be detected.
                 thread::spawn(move || {
                     let result = catch_unwind(AssertUnwindSafe(|| run(&copy, mode)));
                     let _ = done.send(result.map_err(drop));

@@ -1,4 +1,5 @@
-//! Translated PTX kernels on the reference device, in all its modes: right ones are silent, wrong ones are found out.
+//! Translated PTX kernels on the reference device, in all its modes: correct ones have no findings, incorrect ones
+//! have.
 
 #![allow(clippy::result_large_err, reason = "it is the device's own error")]
 
@@ -9,7 +10,7 @@ use ptx2spv_translator::{Options, Program, Source, Target};
 const SAXPY: &str = include_str!("../../../tests/kernels/saxpy.ptx");
 const BLOCK_REDUCE: &str = include_str!("../../../tests/kernels/block_reduce.ptx");
 
-/// Plain, checked, and under some seeds.
+/// Plain, checked, and with some seeds.
 fn modes() -> impl Iterator<Item = Mode> {
     let seeded = (0..6).map(|seed| Mode { check: seed % 2 == 0, seed: Some(seed) });
     [Mode::default(), Mode { check: true, seed: None }].into_iter().chain(seeded)
@@ -108,7 +109,7 @@ fn block_reduce(device: &Device, ptx: &str) -> (Result<(), Finding>, Vec<f32>) {
 
 #[test]
 fn block_reduce_is_right() {
-    // Of 0, 1, … 249 in blocks of 64.
+    // The sum of 0, 1, … 249 in blocks of 64.
     let expected = [2016.0, 6112.0, 10208.0, 12789.0];
     for mode in modes() {
         for size in [1, 8, 32, 128] {

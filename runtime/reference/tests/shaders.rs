@@ -1,5 +1,5 @@
-//! Compute shaders that glslang made give what real devices gave, at their subgroup sizes: Mesa's llvmpipe with 8 and an
-//! NVIDIA H200 with 32. Where Vulkan determines the results, an adversarial device gives them too.
+//! Compute shaders from glslang produce the results of real devices, at their subgroup sizes: Mesa's llvmpipe with 8
+//! and an NVIDIA H200 with 32. If Vulkan determines the results, an adversarial device produces them too.
 
 #[path = "shaders/description.rs"]
 #[allow(dead_code, reason = "the program that records the results uses the rest")]
@@ -12,7 +12,7 @@ use support::{CHECKED, PLAIN, adversarial, bytes, device, directory, words};
 
 const STEPS: u64 = 50_000_000;
 
-/// The words of a shader's results, and what was found.
+/// The words of a shader's results, and the findings.
 fn run(shader: &Shader, subgroup_size: u32, mode: Mode) -> Result<Vec<Vec<u32>>, String> {
     let device = device(subgroup_size, mode, STEPS);
     let description = &shader.description;
@@ -87,9 +87,9 @@ fn determined_results_do_not_depend_on_what_vulkan_leaves_open() {
 fn other_subgroup_sizes_run_too() {
     let mut wrong = Vec::new();
     for shader in description::read(&directory("shaders")).unwrap() {
-        // Lanes that these ask for must be there: they need 8, and have 64 in all.
+        // The lanes that these shaders name must exist in a subgroup: at least 8, and at most 64.
         let fixed = ["clustered", "vote_ballot", "shuffle"].contains(&shader.name.as_str());
-        // What devices agree on has nothing to do with subgroups.
+        // Results that all devices agree on don't depend on subgroups.
         let agreed = shader.recorded.iter().find(|recorded| recorded.devices.len() > 1);
         for size in [1, 2, 4, 16, 64, 128] {
             if fixed && !(8..=64).contains(&size) {

@@ -1,6 +1,6 @@
-//! What the files beside the shaders say: `NAME.json` how one is run, `NAME.expected.json` what devices computed.
+//! The files beside the shaders: `NAME.json` describes a run, `NAME.expected.json` holds the results of devices.
 //!
-//! The test of the reference device and the program that records devices' results both read them.
+//! Both the test of the reference device and the program that records devices' results read them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-/// How a shader is run.
+/// The description of a run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
@@ -22,7 +22,7 @@ pub struct Description {
     push: Vec<Push>,
     /// Buffers.
     pub buffers: Vec<Buffer>,
-    /// Buffers to look at afterwards.
+    /// Buffers with results.
     pub results: Vec<Looked>,
     /// Whether Vulkan determines every bit of the results on a device with a given subgroup size.
     #[serde(default)]
@@ -55,27 +55,27 @@ pub struct Buffer {
 #[serde(rename_all = "snake_case")]
 enum Content {
     Words(Vec<u32>),
-    /// So many zeroes.
+    /// This many zeroes.
     Zeros(u32),
-    /// So many arbitrary words.
+    /// This many arbitrary words.
     Hash(u32),
 }
 
-/// A buffer to look at.
+/// A buffer with results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Looked {
     /// Its number in [`Description::buffers`].
     pub buffer: usize,
-    /// Width of the floats in it, where a tolerance counts.
+    /// Width of its floats, if a tolerance applies.
     #[serde(default)]
     float: u32,
-    /// How far they may be off, relative to the greater of 1 and the expected value.
+    /// Maximum error, relative to the greater of 1 and the expected value.
     #[serde(default)]
     tolerance: f64,
 }
 
-/// What devices computed.
+/// Results of devices.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Recorded {
     /// Devices by their subgroup size.
@@ -94,7 +94,7 @@ impl Description {
         self.push.iter().flat_map(words).collect()
     }
 
-    /// The first place where results are not as expected.
+    /// The first unexpected result.
     pub fn difference(&self, found: &[Vec<u32>], expected: &[Vec<u32>]) -> Option<String> {
         let all = self.results.iter().zip(found.iter().zip(expected));
         all.into_iter().find_map(|(looked, (found, expected))| looked.difference(found, expected))
@@ -102,7 +102,7 @@ impl Description {
 }
 
 impl Buffer {
-    /// What is in it at first.
+    /// The initial content.
     pub fn words(&self) -> Vec<u32> {
         match &self.content {
             Content::Words(words) => words.clone(),
@@ -121,7 +121,7 @@ fn hash(index: u32) -> u32 {
 }
 
 impl Looked {
-    /// The first place, by element, where a result is not as expected.
+    /// The first unexpected element.
     fn difference(&self, found: &[u32], expected: &[u32]) -> Option<String> {
         if found.len() != expected.len() {
             return Some(format!("buffer {}: {} words, not {}", self.buffer, found.len(), expected.len()));
@@ -154,9 +154,9 @@ pub struct Shader {
     pub name: String,
     /// The module.
     pub spirv: Vec<u32>,
-    /// How to run it.
+    /// The description of its run.
     pub description: Description,
-    /// What devices computed.
+    /// The results of devices.
     pub recorded: Vec<Recorded>,
 }
 

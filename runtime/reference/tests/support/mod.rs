@@ -1,4 +1,4 @@
-//! What the tests of the reference device share.
+//! Shared code of the reference device's tests.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use ptx2spv_reference::{Config, Device, Mode};
 use ptx2spv_translator::Target;
 
-/// No checks, everything in order.
+/// No checks, and no arbitrary choices.
 pub const PLAIN: Mode = Mode { check: false, seed: None };
-/// All checks, everything in order.
+/// All checks, and no arbitrary choices.
 pub const CHECKED: Mode = Mode { check: true, seed: None };
 
-/// All checks, everything decided by a seed.
+/// All checks, and a seed for all arbitrary choices.
 pub fn adversarial(seed: u64) -> Mode {
     Mode { check: true, seed: Some(seed) }
 }
 
-/// A device with subgroups of a size that has everything else.
+/// A device with a given subgroup size and all features.
 pub fn device(subgroup_size: u32, mode: Mode, step_budget: u64) -> Device {
     let mut target = Target::reference();
     target.subgroups.size = subgroup_size;
     Device::new(Config { target, mode, threads: 2, step_budget: Some(step_budget), trace: None })
 }
 
-/// A directory beside the tests.
+/// A directory next to the tests.
 pub fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
