@@ -9,7 +9,7 @@ from .casefile import CaseFile, filled, written
 
 def tiles():
     f = CaseFile("tiles", "nvcc")
-    for size, blocks, block in ((64, 1, 128), (512, 1, 512)):
+    for size, blocks, block in ((64, 1, 128), (512, 1, 512), (128, 2, 256), (256, 1, 512)):
         values = f.rng.integers(-100, 101, blocks * block, dtype=np.int32)
         # Tiles in which a vote has another outcome.
         values[:size] = np.clip(values[:size], -80, 80)
@@ -23,6 +23,93 @@ def tiles():
         out = filled(np.int32, 9 * len(values) + 3)
         result = written(out, np.array(rows, np.int32).ravel())
         f.add(f"{size}_of_{block}", blocks, block, [values, out], {1: result}, entry=f"tiles_{size}")
+    return f
+
+
+def described(lanes, values):
+    """What `describe` says of a group: of each of its lanes, whose numbers in the warp ascend. Ranks are the ballot's bits."""
+    total, mixed = sum(values), 0
+    for value in values:
+        mixed ^= value
+    votes = int(max(values) > 90) + 2 * int(min(values) > -90)
+    ballot = sum((value & 1) << rank for rank, value in enumerate(values))
+    rows, size = {}, len(lanes)
+    for rank, lane in enumerate(lanes):
+        rows[lane] = [
+            size, rank, total, mixed, sum(values[:rank]), min(values[: rank + 1]), values[size // 2],
+            values[rank + 1] if rank + 1 < size else 0, votes, ballot,
+        ]  # fmt: skip
+    return rows
+
+
+def grouped(values, width, label, change=lambda value: value):
+    """`describe` for the lanes with the same label in each `width` lanes; lanes without a label keep what was there."""
+    out = filled(np.int32, 10 * len(values) + 3)
+    for start in range(0, len(values), width):
+        part = [int(value) for value in values[start : start + width]]
+        for name in {label(value) for value in part} - {None}:
+            lanes = [lane for lane, value in enumerate(part) if label(value) == name]
+            for lane, row in described(lanes, [change(part[lane]) for lane in lanes]).items():
+                at = 10 * (start + lane)
+                out[at : at + 10] = np.array([x - 2**32 if x >= 2**31 else x for x in row], np.int64).astype(np.int32)
+    return out
+
+
+def groups():
+    f = CaseFile("groups", "nvcc")
+    values = f.rng.integers(-100, 101, 96, dtype=np.int32)
+    values[5:20], values[64:96] = 17, np.arange(-16, 16) * 3
+    out = filled(np.int32, 10 * len(values) + 3)
+
+    def branch(value):
+        return value & 3 if value & 3 < 2 else 2 if value > 0 else None
+
+    factor = {0: 1, 1: 3, 2: -1}
+    result = grouped(values, 32, branch, lambda value: factor[branch(value)] * value)
+    f.add("coalesced", 1, 96, [values, out], {1: result}, entry="coalesced")
+    result = grouped(values, 32, lambda value: (value & 2**32 - 1) % 5)
+    f.add("labeled", 3, 32, [values, out], {1: result}, entry="labeled")
+    result = grouped(values, 16, lambda value: value > 10)
+    f.add("binary", 1, 96, [values, out], {1: result}, entry="binary")
+
+    positive = int((values[:90] > 0).sum())
+    kept = np.zeros(100, np.int32)
+    f.add("filter", 3, 32, [values, np.int32(90), np.zeros(1, np.int32), kept],
+          {2: np.array([positive], np.int32), 3: written(kept, [7] * positive)}, entry="filter")  # fmt: skip
+
+    out = filled(np.int32, 4 * len(values) + 3)
+    result = out.copy()
+    for start in range(0, len(values), 32):
+        # C's remainder is 0 for the same numbers as Python's.
+        lanes = [lane for lane in range(start, start + 32) if values[lane] % 3]
+        for first in range(0, len(lanes), 4):
+            tile = lanes[first : first + 4]
+            for rank, lane in enumerate(tile):
+                result[4 * lane : 4 * lane + 4] = [len(tile), rank, max(values[tile]), start // 32 * 7 + 1]
+    f.add("nested", 1, 96, [values, out], {1: result}, entry="nested")
+
+    rows = f.rng.integers(-100, 101, (2, 5, 128), dtype=np.int32)
+    sums = np.zeros((2, 128), np.int32)
+    for row in range(5):
+        sums = 3 * sums + rows[:, row, (np.arange(128) + 17 * row) % 128]
+    out = filled(np.int32, 259)
+    f.add("copied", 2, 128, [rows.ravel(), np.int32(5), out], {2: written(out, sums.ravel())}, entry="copied")
+
+    for size, blocks in ((2, 4), (4, 4)):
+        values = f.rng.integers(-100, 101, 64 * blocks, dtype=np.int32)
+        own = values.reshape(blocks, 64)
+        out = filled(np.int32, 8 * 64 * blocks + 3)
+        words = np.zeros((blocks, 64, 8), np.int32)
+        for block in range(blocks):
+            rank, first = block % size, block // size * size
+            following, before = first + (rank + 1) % size, first + (rank - 1) % size
+            after = own[block].copy()
+            for t in range(64):
+                after[t % 8] += own[before][t]
+            for t in range(64):
+                words[block, t] = [size, rank, 64 * rank + t, 64 * size, size + 10 * rank, own[following][(t + 5) % 64],
+                                   (rank + 1) % size, after[t]]  # fmt: skip
+        f.add(f"cluster_{size}", blocks, 64, [values, out], {1: written(out, words.ravel())}, entry="cluster", cluster=(size, 1, 1))
     return f
 
 
@@ -157,4 +244,4 @@ def grid_handles():
     return f
 
 
-FILES = [tiles, grid_sync, grid_handles]
+FILES = [tiles, groups, grid_sync, grid_handles]
