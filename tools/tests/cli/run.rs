@@ -238,3 +238,29 @@ fn textures_and_pictures_on_the_command_line() {
     let arguments = [&arguments[..], &["texture:f32[4]", "u64:0", "u64[2]", "--save", &file]].concat();
     fails(&arguments, 1, "unsigned channels of 8 or 16 bits, not f32");
 }
+
+/// Programs that NVIDIA's compiler built: one of a single source file, and one of two files that are linked.
+#[test]
+fn kernels_out_of_programs() {
+    let program = |name: &str| format!("{}/../tests/executables/{name}", env!("CARGO_MANIFEST_DIR"));
+    let outcome = |arguments: &[&str]| {
+        let done = run(&[arguments, &["--device", "reference"]].concat());
+        assert_eq!(done.status, Some(0), "{}", done.err);
+        done.out
+    };
+    let sums = program("sums");
+    for kernel in ["sums<float>", "_Z4sumsIfEvPKT_S2_PS0_i"] {
+        let launch =
+            ["run", &sums, "--kernel", kernel, "--block", "4", "f32[]:1,2,3", "f32[3]:iota(10)", "f32[3]", "s32:3"];
+        assert!(outcome(&launch).ends_with("arg 2, f32[3]: 1, 12, 23\n"));
+    }
+    let places = outcome(&["run", &sums, "--kernel", "places", "--block", "5", "s32[5]"]);
+    assert!(places.ends_with("s32[5]: 6, 15, 105, 1005, 6\n"), "{places}");
+    fails(&["run", &sums, "s32[5]"], 2, "several kernels");
+
+    // 3 x^3 + x^2 / 2 - x + 2 by a function of the other file, and its counter of calls.
+    let polynomial = program("polynomial");
+    let launch = ["run", &polynomial, "--kernel", "polynomial", "--block", "4", "f32[4]:iota", "f32[4]", "u32[1]"];
+    let seen = outcome(&launch);
+    assert!(seen.ends_with("arg 1, f32[4]: 2, 4.5, 26, 84.5\n  arg 2, u32[1]: 4\n"), "{seen}");
+}
