@@ -169,8 +169,13 @@ impl Device {
         if let Some(near) = near {
             return Ok(NearUser::new(near.clone()));
         }
-        let size = near::MOST.min(self.backend().memory_info().total / 4);
-        let address = self.backend().allocate(size)?;
+        let mut size = near::MOST.min(self.backend().memory_info().total / 4);
+        let address = loop {
+            match self.backend().allocate(size) {
+                Err(_) if size / 2 >= near::LEAST => size /= 2,
+                made => break made?,
+            }
+        };
         let made = near.insert(Arc::new(Near::new(MemoryRange { address, size })));
         Ok(NearUser::new(made.clone()))
     }

@@ -1,4 +1,4 @@
-/* A program that launches as before CUDA 4, copies between contexts, and changes edges of a graph. The declarations are this program's
+/* A program that launches as before CUDA 4, with pointers of 32 bits too, copies between contexts, and changes edges of a graph. The declarations are this program's
    own. */
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +21,9 @@ int cuCtxDestroy_v2(Context context);
 int cuCtxEnablePeerAccess(Context peer, unsigned flags);
 int cuCtxDisablePeerAccess(Context peer);
 int cuMemAlloc_v2(Address *address, size_t bytes);
+int cuMemFree_v2(Address address);
+int cuModuleUnload(Module module);
+int cuModuleGetGlobal_v2(Address *address, size_t *bytes, Module module, const char *name);
 int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes);
 int cuMemcpyDtoH_v2(void *to, Address from, size_t bytes);
 int cuMemcpyPeer(Address to, Context to_context, Address from, Context from_context, size_t bytes);
@@ -108,6 +111,63 @@ static void launches(void)
     EXPECT(1, cuParamSetSize(function, 5000));
 }
 
+/* Sums blocks of 32 numbers, scales them by a constant, and counts the blocks: as nvcc 1.1 wrote it, for hosts of 32 bits. */
+static const char short_pointers[] =
+    ".version 1.1\n.target sm_11\n.const .align 4 .b8 scale[4] = {3,0,0,0};\n.global .align 4 .b8 blocks[4];\n"
+    ".entry sums\n{\n    .reg .u32 %r<20>;\n    .reg .pred %p;\n    .param .u32 in;\n    .param .u32 out;\n"
+    "    .shared .align 4 .b8 part[128];\n"
+    "    cvt.u32.u16 %r1, %tid.x;\n    cvt.u32.u16 %r2, %ctaid.x;\n    mul.lo.u32 %r3, %r2, 32;\n    add.u32 %r3, %r3, %r1;\n"
+    "    mul.lo.u32 %r3, %r3, 4;\n    ld.param.u32 %r4, [in];\n    add.u32 %r4, %r4, %r3;\n    ld.global.u32 %r5, [%r4+0];\n"
+    "    mov.u32 %r6, part;\n    mul.lo.u32 %r7, %r1, 4;\n    add.u32 %r7, %r7, %r6;\n    st.shared.u32 [%r7+0], %r5;\n"
+    "    bar.sync 0;\n    setp.ne.u32 %p, %r1, 0;\n    @%p bra done;\n    mov.u32 %r8, 0;\n    mov.u32 %r9, 0;\n"
+    "again:\n    ld.shared.u32 %r10, [%r6+0];\n    add.u32 %r8, %r8, %r10;\n    add.u32 %r6, %r6, 4;\n    add.u32 %r9, %r9, 1;\n"
+    "    setp.ne.u32 %p, %r9, 32;\n    @%p bra again;\n    ld.const.u32 %r11, [scale];\n    mul.lo.u32 %r8, %r8, %r11;\n"
+    "    ld.param.u32 %r12, [out];\n    mul.lo.u32 %r13, %r2, 4;\n    add.u32 %r12, %r12, %r13;\n    st.global.u32 [%r12+0], %r8;\n"
+    "    mov.u32 %r14, blocks;\n    atom.global.add.u32 %r15, [%r14+0], 1;\ndone:\n    exit;\n}\n";
+
+static void short_addresses(void)
+{
+    Module module;
+    Function function;
+    Address in, out, scale, blocks;
+    size_t bytes;
+    unsigned numbers[128], seen[4], sum, factor = 5;
+    OK(cuModuleLoadData(&module, short_pointers));
+    OK(cuModuleGetFunction(&function, module, "sums"));
+    OK(cuModuleGetGlobal_v2(&scale, &bytes, module, "scale"));
+    TRUE(bytes == 4);
+    OK(cuMemcpyHtoD_v2(scale, &factor, 4));
+    OK(cuMemAlloc_v2(&in, sizeof numbers));
+    /* More than an eighth of what 32 bits can reach. */
+    OK(cuMemAlloc_v2(&out, 600u << 20));
+    for (unsigned i = 0; i < 128; ++i)
+        numbers[i] = i * i;
+    OK(cuMemcpyHtoD_v2(in, numbers, sizeof numbers));
+    OK(cuFuncSetBlockShape(function, 32, 1, 1));
+    /* The host had pointers of 32 bits: the low halves of these. */
+    OK(cuParamSeti(function, 0, (unsigned)in));
+    OK(cuParamSeti(function, 4, (unsigned)out + (600u << 20) - 16));
+    OK(cuParamSetSize(function, 8));
+    OK(cuLaunchGrid(function, 4, 1));
+    OK(cuMemcpyDtoH_v2(seen, out + (600u << 20) - 16, sizeof seen));
+    for (unsigned block = 0; block < 4; ++block) {
+        sum = 0;
+        for (unsigned i = 32 * block; i < 32 * block + 32; ++i)
+            sum += i * i;
+        TRUE(seen[block] == 5 * sum);
+    }
+    OK(cuModuleGetGlobal_v2(&blocks, &bytes, module, "blocks"));
+    OK(cuMemcpyDtoH_v2(seen, blocks, 4));
+    TRUE(seen[0] == 4);
+    OK(cuMemFree_v2(out));
+    OK(cuMemFree_v2(in));
+    OK(cuModuleUnload(module));
+    /* What is allocated now may be out of reach of such a module. */
+    OK(cuMemAlloc_v2(&in, 4));
+    EXPECT(801, cuModuleLoadData(&module, short_pointers));
+    OK(cuMemFree_v2(in));
+}
+
 static void peers(Context context)
 {
     Context other, popped;
@@ -174,6 +234,7 @@ int main(void)
     OK(cuInit(0));
     OK(cuDevicePrimaryCtxRetain(&context, 0));
     OK(cuCtxSetCurrent(context));
+    short_addresses();
     launches();
     peers(context);
     edges();
