@@ -216,7 +216,7 @@ fn check_status(interface: &Interface) -> Result<(), Error> {
             return Err(wrong("a region is misaligned, too small, or lies outside of the variables".to_owned()));
         }
     }
-    if interface.heap.is_some_and(|heap| heap.size != heap::region_bytes(heap.size)) {
+    if interface.heap.is_some_and(|heap| !heap::is_region(heap.size)) {
         return Err(wrong("the heap's size is invalid".to_owned()));
     }
     if interface.output.is_none() && interface.entries.iter().any(|entry| entry.prints) {

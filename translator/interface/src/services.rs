@@ -54,7 +54,7 @@ pub struct MemoryRegion {
 /// How much device memory kernels have for what they print, allocate and launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceSizes {
-    /// Bytes of the region that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
+    /// Bytes of the heap that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
     pub heap: u64,
     /// Bytes of the region that `printf` writes to: rounded up to a multiple of 16, 1 KiB to [`output::MAX_BYTES`].
     pub output: u64,
@@ -74,6 +74,6 @@ impl ServiceSizes {
     pub fn rounded(self) -> Self {
         let output = self.output.clamp(1 << 10, output::MAX_BYTES).next_multiple_of(16);
         let launches = self.launches.clamp(1, launches::MAX_CAPACITY);
-        Self { heap: heap::region_bytes(self.heap), output, launches }
+        Self { heap: heap::rounded(self.heap), output, launches }
     }
 }

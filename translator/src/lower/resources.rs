@@ -6,7 +6,7 @@ use super::launches::region::LaunchRegion;
 use super::memory_order::order;
 use super::reports;
 use crate::decode::program::{Function, Instruction, Operand, Program};
-use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables};
+use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables, heap};
 use crate::ir::MemoryOrder;
 use crate::isa::modifiers::Operator;
 use crate::isa::operation::Effects;
@@ -88,7 +88,8 @@ pub fn services(
         status: reports.then(|| Status { offset: add(Status::SIZE, 4) }),
         output: declares(&["vprintf"]).then(|| MemoryRegion { offset: add(sizes.output, 16), size: sizes.output }),
         heap: (allocates || declares(&["malloc", "__cuda_syscall_aligned_malloc", "free"]))
-            .then(|| MemoryRegion { offset: add(sizes.heap, 256), size: sizes.heap }),
+            .then(|| heap::region_bytes(sizes.heap))
+            .map(|size| MemoryRegion { offset: add(size, 256), size }),
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),
