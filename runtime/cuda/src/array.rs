@@ -80,8 +80,9 @@ const CUBE: c_uint = 4;
 const GATHER: c_uint = 8;
 const DEPTH: c_uint = 0x10;
 const COLOR: c_uint = 0x20;
-/// Sparse arrays, deferred mapping, and video memory.
-const UNSUPPORTED: c_uint = 0x40 | 0x80 | 0x100;
+/// Flags of unsupported arrays.
+const UNSUPPORTED: [(c_uint, &str); 3] =
+    [(0x40, "sparse arrays"), (0x80, "arrays with deferred mapping"), (0x100, "arrays for video")];
 
 impl From<Description> for Description3D {
     fn from(description: Description) -> Self {
@@ -93,8 +94,8 @@ impl From<Description> for Description3D {
 impl Description3D {
     fn descriptor(&self) -> Result<ArrayDescriptor, Code> {
         let flags = self.flags;
-        if flags & UNSUPPORTED != 0 {
-            return Err(NOT_SUPPORTED.because("arrays that are sparse, mapped later, or for video"));
+        if let Some((_, what)) = UNSUPPORTED.iter().find(|(flag, _)| flags & flag != 0) {
+            return Err(NOT_SUPPORTED.because(what));
         }
         if flags & !(LAYERED | SURFACE | CUBE | GATHER | DEPTH | COLOR) != 0 {
             return Err(INVALID_VALUE);

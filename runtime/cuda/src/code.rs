@@ -214,7 +214,7 @@ impl From<Error> for Code {
             | Error::Overlap
             | Error::Pitch { .. }
             | Error::PartialElement { .. } => INVALID_VALUE,
-            Error::Texture(TextureError::Format(FormatError::Unknown { .. })) => NOT_SUPPORTED,
+            Error::Texture(TextureError::Format(FormatError::Named(_) | FormatError::Unknown { .. })) => NOT_SUPPORTED,
             Error::Texture(_) => INVALID_VALUE,
             Error::ForeignBuffer(_) => INVALID_CONTEXT,
             Error::HostThread(_) => OPERATING_SYSTEM,

@@ -15,7 +15,10 @@ pub enum FormatError {
     /// An invalid number of channels.
     #[error("elements have one, two or four channels, not {0}")]
     Channels(u32),
-    /// A CUDA format that textures don't support.
+    /// A CUDA format of block compression, packed colours or video.
+    #[error("elements of CUDA's format {0} are not supported")]
+    Named(&'static str),
+    /// A number that CUDA has no format for, or not with so many channels.
     #[error("elements of CUDA's format {number:#x} with {channels} channels are not supported")]
     Unknown {
         /// CUDA's number (`CUarray_format`).
@@ -24,6 +27,55 @@ pub enum FormatError {
         channels: u32,
     },
 }
+
+/// CUDA's formats whose elements aren't channels beside each other (`CUarray_format` without `CU_AD_FORMAT_`).
+const FOREIGN: &[(u32, &str)] = &[
+    (0x50, "UNORM_INT_101010_2"),
+    (0x51, "UINT8_PACKED_422"),
+    (0x52, "UINT8_PACKED_444"),
+    (0x53, "UINT8_SEMIPLANAR_420"),
+    (0x54, "UINT16_SEMIPLANAR_420"),
+    (0x55, "UINT8_SEMIPLANAR_422"),
+    (0x56, "UINT16_SEMIPLANAR_422"),
+    (0x57, "UINT8_SEMIPLANAR_444"),
+    (0x58, "UINT16_SEMIPLANAR_444"),
+    (0x59, "UINT8_PLANAR_420"),
+    (0x5a, "UINT16_PLANAR_420"),
+    (0x5b, "UINT8_PLANAR_422"),
+    (0x5c, "UINT16_PLANAR_422"),
+    (0x5d, "UINT8_PLANAR_444"),
+    (0x5e, "UINT16_PLANAR_444"),
+    (0x91, "BC1_UNORM"),
+    (0x92, "BC1_UNORM_SRGB"),
+    (0x93, "BC2_UNORM"),
+    (0x94, "BC2_UNORM_SRGB"),
+    (0x95, "BC3_UNORM"),
+    (0x96, "BC3_UNORM_SRGB"),
+    (0x97, "BC4_UNORM"),
+    (0x98, "BC4_SNORM"),
+    (0x99, "BC5_UNORM"),
+    (0x9a, "BC5_SNORM"),
+    (0x9b, "BC6H_UF16"),
+    (0x9c, "BC6H_SF16"),
+    (0x9d, "BC7_UNORM"),
+    (0x9e, "BC7_UNORM_SRGB"),
+    (0x9f, "P010"),
+    (0xa1, "P016"),
+    (0xa2, "NV16"),
+    (0xa3, "P210"),
+    (0xa4, "P216"),
+    (0xa5, "YUY2"),
+    (0xa6, "Y210"),
+    (0xa7, "Y216"),
+    (0xa8, "AYUV"),
+    (0xa9, "Y410"),
+    (0xb0, "NV12"),
+    (0xb1, "Y416"),
+    (0xb2, "Y444_PLANAR8"),
+    (0xb3, "Y444_PLANAR10"),
+    (0xb4, "YUV444_8bit_SemiPlanar"),
+    (0xb5, "YUV444_16bit_SemiPlanar"),
+];
 
 /// The type that elements are read as.
 ///
@@ -183,9 +235,12 @@ impl TexelFormat {
     /// The format with CUDA's number (`CUarray_format`) and a number of channels.
     ///
     /// # Errors
-    /// [`FormatError::Channels`]; [`FormatError::Unknown`] for unsupported formats, such as block compression, depth or
-    /// video.
+    /// [`FormatError::Channels`]; [`FormatError::Named`] for unsupported formats, such as block compression or video;
+    /// [`FormatError::Unknown`] for other numbers.
     pub fn from_cuda_number(number: u32, channels: u32) -> Result<Self, FormatError> {
+        if let Some((_, name)) = FOREIGN.iter().find(|(foreign, _)| *foreign == number) {
+            return Err(FormatError::Named(name));
+        }
         let found = ChannelFormat::ALL.into_iter().map(|channel| Self::new(channel, channels));
         for format in found {
             if format.as_ref().is_ok_and(|format| format.cuda_number() == number) || format.is_err() {
@@ -265,9 +320,10 @@ mod tests {
         assert_eq!(number(ChannelFormat::F32, 4), 0x20);
         assert_eq!(number(ChannelFormat::Unorm8, 4), 0xc2);
         assert_eq!(number(ChannelFormat::Snorm16, 1), 0xc9);
-        // BC1, NV12, and three channels.
-        for (number, channels) in [(0x91, 4), (0xb0, 1), (0xc2, 1), (1, 3)] {
-            assert!(TexelFormat::from_cuda_number(number, channels).is_err());
-        }
+        let refused = |number, channels| TexelFormat::from_cuda_number(number, channels).unwrap_err().to_string();
+        assert!(refused(0x91, 4).contains("BC1_UNORM ") && refused(0xb0, 3).contains("NV12"));
+        assert!(
+            refused(0xc2, 1).contains("0xc2") && refused(0x77, 1).contains("0x77") && refused(1, 3).contains("not 3")
+        );
     }
 }

@@ -286,6 +286,77 @@ def references(tables):
     return [family, alone]
 
 
+def bindings(tables):
+    """What a texture may be: any handle, in memory or another in each thread; other memory and formats; with a sampler of its own."""
+    family = Family("texture_handles", "Handles in memory, normalised formats, rows with padding, a wide texture.", tables)
+    rng = random.Random(1808)
+    images = [random_image(rng, "2d", [6, 5], "f32", 1), random_image(rng, "2d", [4, 7], "u8", 4), random_image(rng, "2d", [5, 5], "s16", 2)]
+    textures = [Texture(images[0]), Texture(images[1], True), Texture(images[2], True)]
+    where = points(rng, images[0], 2, False, False)
+    named = {f"image{number}": image.spec() for number, image in enumerate(images)}
+    for name, choice, other in (("in_memory", lambda i: 1, "mov.u32 %r0, 1;"), ("divergent", lambda i: i % 3, "rem.u32 %r0, %i, 3;")):
+        reader(family, name, [other, "mad.wide.u32 %t, %r0, 8, %t;", "ld.global.u64 %t, [%t];", "tex.2d.v4.f32.s32 {%r0, %r1, %r2, %r3}, [%t, {%c0, %c1}];"])
+        expected = [value for i, point in enumerate(where) for value in textures[choice(i)].fetch(2, False, point)]
+        args = arguments(where, {"handles": [texture.spec(f"image{number}") for number, texture in enumerate(textures)]})
+        data = [f"0x{value:08x}" for value in expected]
+        family.case(name, name, args, [{"arg": 0, "type": "f32", "data": data}], images=named)
+    reader(family, "fetch", ["tex.2d.v4.f32.s32 {%r0, %r1, %r2, %r3}, [%t, {%c0, %c1}];"])
+    for format, channels in (("unorm8", 4), ("unorm16", 1), ("snorm8", 2), ("snorm16", 4)):
+        image = random_image(rng, "2d", [7, 5], format, channels)
+        where = points(rng, image, 2, False, False)
+        # Whichever way they are read, they are floats.
+        expected = [f"0x{value:08x}" for point in where for value in Texture(image, True).fetch(2, False, point)]
+        for read in (False, True):
+            args = arguments(where, Texture(image, read).spec("image"))
+            family.case(f"{format}x{channels}{'_normalized' if read else ''}", "fetch", args, [{"arg": 0, "type": "f32", "data": expected}], images={"image": image.spec()})
+    padded = random_image(rng, "pitched", [7, 6], "f32", 1)
+    padded.pitch = 64
+    where = points(rng, padded, 2, False, False)
+    expected = [f"0x{value:08x}" for point in where for value in Texture(padded).fetch(2, False, point)]
+    family.case("pitched", "fetch", arguments(where, Texture(padded).spec("image")), [{"arg": 0, "type": "f32", "data": expected}], images={"image": padded.spec()})
+    smooth = smooth_image(rng, "pitched", [9, 7], "f32", 1)
+    smooth.pitch = 96
+    reader(family, "sample", ["tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%c0, %c1}];"])
+    sampler = Sampler(("clamp",), True)
+    where = [[f32(rng.uniform(-2, 11)), f32(rng.uniform(-2, 9)), 0, 0] for _ in range(POINTS)]
+    expected = [f"0x{value:08x}" for point in where for value in sample(Texture(smooth), sampler, "2d", point[:2], 0)]
+    args = arguments(where, Texture(smooth).spec("image", sampler))
+    args[2]["type"] = "u32"
+    family.case("pitched_linear", "sample", args, [{"arg": 0, "type": "f32", "data": expected}], images={"image": smooth.spec()})
+    # As wide as CUDA allows: beyond the last texel there is the border.
+    wide = {"format": "u8", "shape": "1d", "size": [131072], "fill": 7, "len": 131072}
+    reader(family, "wide", ["cvt.rn.f32.s32 %r0, %c0;", "tex.1d.v4.u32.f32 {%r0, %r1, %r2, %r3}, [%t, {%r0}];"])
+    places = [0, 1, 32767, 32768, 65535, 65536, 131070, 131071, 131072, 131073, 200000, -1]
+    expected = [value for x in places for value in ([7 if 0 <= x < 131072 else 0] + [0] * 3)]
+    args = arguments([[x, 0, 0, 0] for x in places], {"texture": {"image": "image", "address": ["border"]}})
+    family.case("wide", "wide", args, [{"arg": 0, "data": expected}], images={"image": wide})
+
+    # CUDA has no samplers of their own: OpenCL had.
+    target = header("7.8").replace("sm_90", "sm_90, texmode_independent")
+    alone = Family("texture_independent", "Textures with samplers of their own.", tables, header=target)
+    alone.kernel(
+        "chosen", [".param .u64 out", ".param .u64 t", ".param .u64 s", ".param .u64 points", ".param .u32 n"],
+        [".reg .pred %end;", ".reg .b32 %i, %n, %r<4>, %c<4>;", ".reg .b64 %t, %s, %p, %q;"],
+        [
+            "mov.u32 %i, %tid.x;", "ld.param.u32 %n, [n];", "setp.ge.u32 %end, %i, %n;", "@%end exit;", "ld.param.u64 %t, [t];", "ld.param.u64 %s, [s];",
+            "and.b32 %r0, %i, 1;", "mad.wide.u32 %s, %r0, 8, %s;", "ld.global.u64 %s, [%s];",
+            "ld.param.u64 %p, [points];", "mad.wide.u32 %p, %i, 16, %p;", "ld.global.v4.u32 {%c0, %c1, %c2, %c3}, [%p];",
+            "tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, %s, {%c0, %c1}];",
+            "ld.param.u64 %q, [out];", "mad.wide.u32 %q, %i, 16, %q;", "st.global.v4.u32 [%q], {%r0, %r1, %r2, %r3};",
+        ],
+    )
+    image = smooth_image(rng, "2d", [9, 7], "f32", 2)
+    # Whether coordinates are normalised is the texture's affair.
+    samplers = [Sampler(("clamp",), True, True), Sampler(("wrap", "mirror"), False, True)]
+    where = [[f32(rng.uniform(-1.5, 2.5)), f32(rng.uniform(-1.5, 2.5)), 0, 0] for _ in range(POINTS)]
+    expected = [f"0x{value:08x}" for i, point in enumerate(where) for value in sample(Texture(image), samplers[i % 2], "2d", point[:2], 0)]
+    own = arguments(where, Texture(image).spec("image", Sampler(("border",), False, True)))
+    own[2]["type"] = "u32"
+    own.insert(2, {"handles": [{"sampler": sampler.spec()} for sampler in samplers]})
+    alone.case("chosen", "chosen", own, [{"arg": 0, "type": "f32", "data": expected}], images={"image": image.spec()})
+    return [family, alone]
+
+
 SURFACES = {"1d": ("1d", [13]), "2d": ("2d", [13, 5]), "3d": ("3d", [6, 5, 4]), "a1d": ("1d_layered", [11, 3]), "a2d": ("2d_layered", [6, 5, 4])}
 SIZES = {"b8": 1, "b16": 2, "b32": 4, "b64": 8}
 
@@ -476,4 +547,4 @@ def queries(tables):
 
 
 def families(tables):
-    return [fetch(tables), sampled(tables), *references(tables), surfaces(tables), formatted(tables), *queries(tables)]
+    return [fetch(tables), sampled(tables), *references(tables), *bindings(tables), surfaces(tables), formatted(tables), *queries(tables)]
