@@ -61,6 +61,9 @@ def arithmetic(family):
             registers = ", ".join(["%d", "%a", "%b", "%c"][: count + 1])
             reference = finished(F32, function, f"{modifiers}.ftz")
             family.elementwise(name(form), operands("f32", count), "f32", [f"{form} {registers};"], reference, count=COUNT)
+    family.elementwise(
+        "mad_f64", operands("f64", 3), "f64", ["mad.f64 %d, %a, %b, %c;"], finished(F64, exact.fma, ""), count=COUNT
+    )
     for opcode in ("min", "max"):
         reference = extremum(F32, opcode == "max", True, False)
         pair = [("f32", "f32_x"), ("f32", "f32_y")]

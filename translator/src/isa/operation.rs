@@ -51,8 +51,8 @@ effects! {
     sequential,
     /// Reads texels, which may be sRGB.
     reads_texels,
-    /// Finds a texture's level by gradients.
-    uses_gradients,
+    /// Samples a texture, in a level that gradients may choose.
+    samples,
 }
 
 macro_rules! operations {
@@ -247,8 +247,7 @@ operations! {
     TensorMapCopy [ordered],
     Pmevent [counts_events]: Events,
     TextureFetch [reads_texels],
-    TextureSample [reads_texels],
-    TextureGradient [reads_texels, uses_gradients],
+    TextureSample [reads_texels, samples],
     TextureGather [reads_texels],
     TextureQuery,
     IsTypeOf,

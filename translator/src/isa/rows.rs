@@ -549,12 +549,10 @@ rows! {
     "tex{.base}.(1d|2d|3d|a1d|a2d|2dms|a2dms).v2.f16x2.s32", "texture" => Compute(TextureFetch);
     "tex.level.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureFetch);
     "tex.level.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureFetch);
-    "tex.grad.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureGradient);
-    "tex.grad.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureGradient);
-    "tex{.base|.level}.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32", "texture" => Compute(TextureSample);
-    "tex.grad.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32", "texture" => Compute(TextureGradient);
-    "tex{.base|.level}.(1d|2d|3d|a1d|a2d|cube|acube).v2.f16x2.f32", "texture" => Compute(TextureSample);
-    "tex.grad.(1d|2d|3d|a1d|a2d|cube|acube).v2.f16x2.f32", "texture" => Compute(TextureGradient);
+    "tex.grad.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureSample);
+    "tex.grad.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureSample);
+    "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32", "texture" => Compute(TextureSample);
+    "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube).v2.f16x2.f32", "texture" => Compute(TextureSample);
     "tld4.(r|g|b|a).(2d|a2d|cube|acube).v4.(u32|s32|f32).f32", "texture" => Compute(TextureGather);
     "txq.(width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|num_mipmap_levels|num_samples).b32", "d [texref]" => Compute(TextureQuery);
     "txq.(filter_mode|addr_mode_0|addr_mode_1|addr_mode_2).b32", "d [samplerref]" => Compute(TextureQuery);

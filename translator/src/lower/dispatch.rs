@@ -175,7 +175,7 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::TensorMapCopy => tensor::map::copy,
         Operation::Pmevent => events::pmevent,
         Operation::TextureFetch => texture::fetch::fetch,
-        Operation::TextureSample | Operation::TextureGradient => texture::sample::sample,
+        Operation::TextureSample => texture::sample::sample,
         Operation::TextureGather => texture::gather::gather,
         Operation::TextureQuery => texture::query::texture,
         Operation::IsTypeOf => texture::query::is_type_of,

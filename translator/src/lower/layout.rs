@@ -12,7 +12,7 @@ use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
-use crate::isa::modifiers::Scope;
+use crate::isa::modifiers::{Level, Scope};
 use crate::isa::operation::Effects;
 use crate::policy::Policy;
 
@@ -190,7 +190,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         ordered: _,
         sequential,
         reads_texels,
-        uses_gradients,
+        samples,
     } = program.effects();
     if sequential && program.functions.iter().any(fences_beyond_block) {
         places.fence_word = Some(reserve(&mut variables, 4, 4));
@@ -207,10 +207,16 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
     if reads_texels {
         places.srgb_table = Some(table(srgb::table()));
     }
-    if uses_gradients {
+    if samples && program.functions.iter().any(uses_gradients) {
         places.logarithm_table = Some(table(logarithms::table()));
     }
     (variables, Arc::new(places))
+}
+
+/// Whether a function has texture fetches with gradients.
+fn uses_gradients(function: &Function) -> bool {
+    let is_one = |i: &Instruction| i.form.row.action.effects().samples && i.modifiers.level() == Some(Level::Grad);
+    function.instructions().any(is_one)
 }
 
 /// Whether a function has sequentially consistent fences with a scope beyond the block.

@@ -73,7 +73,7 @@ pub fn services(
         ordered,
         sequential: _,
         reads_texels: _,
-        uses_gradients: _,
+        samples: _,
     } = program.effects();
     let reports = checked
         || may_report

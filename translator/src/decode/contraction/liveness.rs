@@ -137,7 +137,7 @@ fn only_computes(instruction: &Instruction) -> bool {
         ordered: _,
         sequential,
         reads_texels: _,
-        uses_gradients: _,
+        samples: _,
     } = operation.effects();
     let acts = may_report || waits || uses_stack || counts_events || atomic || atomic_of_any_type || sequential;
     writes && !acts && !memory && !calls(instruction)

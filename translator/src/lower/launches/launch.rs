@@ -297,7 +297,7 @@ fn new_handle(b: &mut Builder<'_>, site: &Site, place: Value, known: Value) -> V
 /// `cudaStreamDestroy`, `cudaEventDestroy`: streams and events that kernels create need no cleanup.
 pub fn check_handle(b: &mut Builder<'_>, handle: Value) -> Value {
     let made = b.compare_const(Compare::LessUnsigned, handle, launches::FIRST_HANDLE);
-    let [none, wrong] = [error::NONE, error::INVALID_VALUE].map(|code| b.i32(code));
+    let [none, wrong] = [error::SUCCESS, error::INVALID_VALUE].map(|code| b.i32(code));
     b.select(made, wrong, none)
 }
 

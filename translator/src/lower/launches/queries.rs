@@ -34,14 +34,14 @@ pub fn allocate(b: &mut Builder<'_>, region: MemoryRegion, place: Value, size: V
     let found = heap::allocate(b, region, size);
     store_long(b, place, found);
     let there = b.is_nonzero(found);
-    let [none, wrong] = [error::NONE, error::OUT_OF_MEMORY].map(|code| b.i32(code));
+    let [none, wrong] = [error::SUCCESS, error::OUT_OF_MEMORY].map(|code| b.i32(code));
     b.select(there, none, wrong)
 }
 
 /// `cudaFree`
 pub fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) -> Value {
     heap::free(b, region, pointer);
-    b.i32(error::NONE)
+    b.i32(error::SUCCESS)
 }
 
 /// `cudaGetLastError`, which clears the error, and `cudaPeekAtLastError`.

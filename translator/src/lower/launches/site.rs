@@ -15,7 +15,7 @@ pub(super) const ERROR: Access = Access { space: Space::Local, ..OWN };
 
 /// Errors as `cudaError` has them.
 pub(super) mod error {
-    pub const NONE: u32 = 0;
+    pub const SUCCESS: u32 = 0;
     pub const INVALID_VALUE: u32 = 1;
     pub const OUT_OF_MEMORY: u32 = 2;
     pub const INVALID_CONFIGURATION: u32 = 9;
@@ -60,7 +60,7 @@ impl Site {
 
     /// The first error whose condition does not hold.
     pub(super) fn first_error(&self, b: &mut Builder<'_>, checks: &[(Value, u32)]) -> Value {
-        let mut error = b.i32(error::NONE);
+        let mut error = b.i32(error::SUCCESS);
         for (fine, code) in checks.iter().rev() {
             let code = b.i32(*code);
             error = b.select(*fine, error, code);
@@ -72,7 +72,7 @@ impl Site {
 /// Clears the thread's last error at the start.
 pub fn clear_error(b: &mut Builder<'_>, last_error: u32) {
     let place = b.i32(last_error);
-    let none = b.i32(error::NONE);
+    let none = b.i32(error::SUCCESS);
     b.store(ERROR, place, vec![none]);
 }
 
