@@ -144,7 +144,8 @@ impl Checks {
         if space == Space::Global && self.is_provided(address) {
             return true;
         }
-        match (space, self.origin(address)) {
+        let Some(origin) = self.origin(address) else { return false };
+        match (space, origin) {
             (Space::Global, (Some(push_constant::VARIABLES_ADDRESS), offset)) => {
                 fits(offset, self.allocations.variables)
             }
@@ -193,19 +194,19 @@ impl Checks {
             && matches!(self.definitions.get(c), Some(Op::Const(offset)) if *offset >= self.allocations.provided)
     }
 
-    /// The push constant and the known offset that an address is the sum of. An address that is more is no sum: all ones.
-    fn origin(&self, address: Value) -> (Option<u32>, u64) {
+    /// The push constant and the known offset that an address is the sum of, if it is no more than that.
+    fn origin(&self, address: Value) -> Option<(Option<u32>, u64)> {
         let (mut at, mut offset) = (address, 0_u64);
         loop {
             match self.definitions.get(&at) {
-                Some(Op::Const(bits)) => return (None, offset.wrapping_add(*bits)),
-                Some(Op::Builtin(Builtin::PushConstant(constant))) => return (Some(*constant), offset),
+                Some(Op::Const(bits)) => return Some((None, offset.wrapping_add(*bits))),
+                Some(Op::Builtin(Builtin::PushConstant(constant))) => return Some((Some(*constant), offset)),
                 Some(&Op::Binary(Binary::Add, a, c)) => match (self.definitions.get(&a), self.definitions.get(&c)) {
                     (_, Some(Op::Const(bits))) => (at, offset) = (a, offset.wrapping_add(*bits)),
                     (Some(Op::Const(bits)), _) => (at, offset) = (c, offset.wrapping_add(*bits)),
-                    _ => return (None, u64::MAX),
+                    _ => return None,
                 },
-                _ => return (None, u64::MAX),
+                _ => return None,
             }
         }
     }

@@ -25,8 +25,6 @@ use crate::soft::SINGLE;
 const NORMAL: i32 = -125;
 /// The grid of factors whose products are on that of [`NORMAL`].
 const FACTOR: i32 = NORMAL / 2;
-/// The grid of zero, infinities and NaNs, which are on every grid.
-const ANY: i32 = i32::MAX;
 /// How often the grids of variables may change before those still changing are given up.
 const ROUNDS: usize = 4;
 
@@ -103,7 +101,7 @@ impl Values {
     /// Whether a statement is an `Fma` whose operands are tested. An `Fma` with a constant that fails the test is not.
     fn is_tested(&self, result: Value, op: &Op) -> bool {
         let Op::Fma(a, b, c) = *op else { return false };
-        let passes = |value, grid| self.constants.get(&value).is_none_or(|bits| grid_of(*bits) >= grid);
+        let passes = |value, grid| self.constants.get(&value).is_none_or(|bits| grid_of(*bits) >= Grid::Of(grid));
         self.ty(result) == Type::F32 && passes(a, FACTOR) && passes(b, FACTOR) && passes(c, NORMAL)
     }
 
@@ -172,22 +170,34 @@ impl Run {
     }
 }
 
+/// The coarsest grid that a number is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Grid {
+    /// That of an exponent.
+    Of(i32),
+    /// Zero, infinities and NaNs are on every grid.
+    Every,
+}
+
 /// The coarsest grid that a number, given by its bits, is on.
-fn grid_of(bits: u32) -> i32 {
+fn grid_of(bits: u32) -> Grid {
     let float = f32::from_bits(bits);
     if float == 0.0 || !float.is_finite() {
-        return ANY;
+        return Grid::Every;
     }
     let fraction = bits & (SINGLE.hidden() as u32 - 1);
     let exponent = (bits >> 23 & 0xff) as i32;
     let (significand, exponent) =
         if exponent == 0 { (fraction, 1) } else { (fraction | SINGLE.hidden() as u32, exponent) };
-    exponent - 127 - 23 + significand.trailing_zeros() as i32
+    Grid::Of(exponent - 127 - 23 + significand.trailing_zeros() as i32)
 }
 
 /// The grid of products.
-fn product(a: i32, b: i32) -> i32 {
-    if a == ANY || b == ANY { ANY } else { a + b }
+fn product(a: Grid, b: Grid) -> Grid {
+    match (a, b) {
+        (Grid::Of(a), Grid::Of(b)) => Grid::Of(a + b),
+        (Grid::Every, _) | (_, Grid::Every) => Grid::Every,
+    }
 }
 
 /// A value that must be on a grid for its run to be right.
@@ -196,8 +206,8 @@ type Test = (Value, i32);
 /// The tests of each run, in order, such that all variables are on their grids if all hold.
 fn find_tests(function: &Function, known: &Values, body: &Block) -> Vec<Vec<Test>> {
     let is_word = |(var, ty): (Var, &Type)| *ty == Type::I32 && known.assigned.contains(&var);
-    let mut vars: IndexVec<Var, Option<i32>> =
-        function.vars.enumerated().map(|var| Some(ANY).filter(|_| is_word(var))).collect();
+    let mut vars: IndexVec<Var, Option<Grid>> =
+        function.vars.enumerated().map(|var| Some(Grid::Every).filter(|_| is_word(var))).collect();
     for round in 0.. {
         let mut grids = Grids {
             known,
@@ -225,13 +235,13 @@ fn find_tests(function: &Function, known: &Values, body: &Block) -> Vec<Vec<Test
 /// The grids that values are on, if all tests have held.
 struct Grids<'a> {
     known: &'a Values,
-    values: IndexVec<Value, Option<i32>>,
+    values: IndexVec<Value, Option<Grid>>,
     /// The grids of variables, everywhere.
-    vars: &'a IndexVec<Var, Option<i32>>,
+    vars: &'a IndexVec<Var, Option<Grid>>,
     /// The grids of variables as far as the assignments seen so far say.
-    assigned: IndexVec<Var, Option<i32>>,
+    assigned: IndexVec<Var, Option<Grid>>,
     /// Former entries of `values` that tests have changed.
-    raised: Vec<(Value, Option<i32>)>,
+    raised: Vec<(Value, Option<Grid>)>,
     tests: Vec<Vec<Test>>,
 }
 
@@ -285,9 +295,9 @@ impl Grids<'_> {
     }
 
     fn demand(&mut self, a: Value, b: Value, c: Value) {
-        let grids = [a, b].map(|factor| self.values[factor].filter(|grid| *grid >= NORMAL));
+        let grids = [a, b].map(|factor| self.values[factor].filter(|grid| *grid >= Grid::Of(NORMAL)));
         let [Some(first), Some(second)] = grids else { return self.test_all(a, b, c) };
-        if product(first, second) < NORMAL {
+        if product(first, second) < Grid::Of(NORMAL) {
             return self.test_all(a, b, c);
         }
         self.test(c, NORMAL);
@@ -301,9 +311,9 @@ impl Grids<'_> {
 
     fn test(&mut self, value: Value, grid: i32) {
         let entry = &mut self.values[value];
-        if entry.is_none_or(|known| known < grid) {
+        if entry.is_none_or(|known| known < Grid::Of(grid)) {
             self.raised.push((value, *entry));
-            *entry = Some(grid);
+            *entry = Some(Grid::Of(grid));
             if let Some(tests) = self.tests.last_mut() {
                 tests.push((value, grid));
             }
@@ -311,9 +321,9 @@ impl Grids<'_> {
     }
 
     /// The grid that a result is on.
-    fn grid(&self, result: Value, op: &Op) -> Option<i32> {
+    fn grid(&self, result: Value, op: &Op) -> Option<Grid> {
         let of = |value: Value| self.values[value];
-        let normal = |grid: &i32| *grid >= NORMAL;
+        let normal = |grid: &Grid| *grid >= Grid::Of(NORMAL);
         if !self.known.is_word(result) {
             return None;
         }
@@ -329,7 +339,7 @@ impl Grids<'_> {
                 | Unary::Floor
                 | Unary::Ceil,
                 _,
-            ) => Some(0),
+            ) => Some(Grid::Of(0)),
             // Operations that clear or change the sign.
             Op::Binary(Binary::And | Binary::Or | Binary::Xor, value, mask) => {
                 let bits = self.known.constants.get(&mask)?;
