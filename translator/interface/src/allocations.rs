@@ -1,5 +1,5 @@
 //! The table of live allocations, for kernels that check their accesses: their number in 64 bits, and from
-//! [`allocations::ENTRIES`] on an entry for each, sorted by address. The first entry is empty and at address 0.
+//! [`ENTRIES`] on an entry for each, sorted by address. The first entry is empty and at address 0.
 
 /// Offset of the first entry.
 pub const ENTRIES: u64 = 16;

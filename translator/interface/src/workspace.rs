@@ -1,4 +1,4 @@
-//! What lies in the workspace of a cooperative launch, which begins as zeros but for [`workspace::PATIENCE`]. As long as blocks are
+//! What lies in the workspace of a cooperative launch, which begins as zeros but for [`PATIENCE`]. As long as blocks are
 //! suspended, the host dispatches the grid again, which then goes on where it was.
 
 /// Offset of the word by which blocks wait for each other, after one that tells CUDA's libraries the size of both.
