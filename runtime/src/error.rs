@@ -74,7 +74,7 @@ pub enum Error {
     },
     /// The text is not a device selector.
     #[error(
-        "`{0}` is no device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual, reference"
+        "`{0}` is not a device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual, reference"
     )]
     BadSelector(String),
     /// The text does not describe a reference device.
@@ -256,7 +256,7 @@ pub enum Error {
         address: u64,
     },
     /// An address that is not sufficiently aligned.
-    #[error("address {address:#x} is no multiple of {alignment}")]
+    #[error("address {address:#x} is not a multiple of {alignment}")]
     Misaligned {
         /// The address.
         address: u64,

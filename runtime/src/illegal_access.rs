@@ -80,7 +80,7 @@ impl IllegalAccess {
             None => format!("{what} of {bytes} bytes at {address:#x}"),
         };
         if bytes > 1 && !address.is_multiple_of(bytes) {
-            return (Kind::Misaligned, format!("{what}, which is no multiple of {bytes}"));
+            return (Kind::Misaligned, format!("{what}, which is not a multiple of {bytes}"));
         }
         let outside = |place: String| (Kind::OutOfBounds, format!("{what} {place}"));
         match memory {
@@ -179,7 +179,11 @@ mod tests {
             Kind::OutOfBounds,
             "a read of 4 bytes at 0x100c begins 2 bytes past the end of argument 0 (10 bytes at 0x1000)",
         );
-        is(access(0x1002, Read, Global, 0), Kind::Misaligned, "a read of 4 bytes at 0x1002, which is no multiple of 4");
+        is(
+            access(0x1002, Read, Global, 0),
+            Kind::Misaligned,
+            "a read of 4 bytes at 0x1002, which is not a multiple of 4",
+        );
         is(
             access(64, Write, Shared, 64),
             Kind::OutOfBounds,

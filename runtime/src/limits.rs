@@ -60,7 +60,7 @@ pub(crate) fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
     }
     // Barriers count whole warps, so the number of threads is rounded up.
     if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {
-        return refuse(format!("its barriers wait for {group} threads, of which {threads} are no multiple"));
+        return refuse(format!("its barriers wait for {group} threads, and {threads} is not a multiple of that"));
     }
     Ok(())
 }

@@ -168,7 +168,7 @@ impl Stream {
     /// Fills `height` rows of `width` 16-bit numbers, `pitch` bytes apart.
     ///
     /// # Errors
-    /// [`Error::Pitch`], also if the pitch is no multiple of 2, and those of [`Stream::set_16`].
+    /// [`Error::Pitch`], also if the pitch is not a multiple of 2, and those of [`Stream::set_16`].
     pub fn set_rows_16(&self, address: u64, pitch: u64, value: u16, width: u64, height: u64) -> Result<(), Error> {
         self.set(address, Element::of_16(value), width, height, pitch)
     }
@@ -176,7 +176,7 @@ impl Stream {
     /// Fills `height` rows of `width` 32-bit numbers, `pitch` bytes apart.
     ///
     /// # Errors
-    /// [`Error::Pitch`], also if the pitch is no multiple of 4, and those of [`Stream::set_32`].
+    /// [`Error::Pitch`], also if the pitch is not a multiple of 4, and those of [`Stream::set_32`].
     pub fn set_rows_32(&self, address: u64, pitch: u64, value: u32, width: u64, height: u64) -> Result<(), Error> {
         self.set(address, Element::of_32(value), width, height, pitch)
     }

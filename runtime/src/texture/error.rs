@@ -88,7 +88,7 @@ pub enum TextureError {
     },
     /// An invalid pitch.
     #[error(
-        "a pitch of {pitch} bytes is no multiple of {multiple}, less than a row of {row} bytes or more than {most}"
+        "a pitch of {pitch} bytes is invalid: it must be a multiple of {multiple}, from a row of {row} bytes to {most} bytes"
     )]
     Pitch {
         /// The pitch.

@@ -21,7 +21,7 @@ fn registers_must_fit_the_type() {
     body_refused("ld.global.u32 %r1, [¦%f1];", "register `%f1` of type .f32 can't hold an address");
     body_refused("ld.global.u32 %r1, [¦%rs1];", "register `%rs1` of type .u16 can't hold an address");
     body_refused("mov.f32 %f1, ¦%tid.x;", "special register `%tid` is no .f32");
-    body_refused("add.u32 %r1, %r2, ¦1.5;", "is no constant of type .u32");
+    body_refused("add.u32 %r1, %r2, ¦1.5;", "is not a constant of type .u32");
 }
 
 #[test]

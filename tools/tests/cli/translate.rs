@@ -275,7 +275,11 @@ fn programs_out_of_fat_binaries() {
     let written = at("out/both.fatbin.2.sm_80.ptx");
     assert!(done.out.ends_with(&format!("{written}\n")), "{}", done.out);
     assert_eq!(fs::read_to_string(written).unwrap(), kernel("two", 2));
-    fails(&["extract", &at("out/both.fatbin.2.sm_80.ptx")], 1, "this is no executable, library, object or fat binary");
+    fails(
+        &["extract", &at("out/both.fatbin.2.sm_80.ptx")],
+        1,
+        "this is not an executable, library, object or fat binary",
+    );
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl std::str::FromStr for Architecture {
             Some(digits) => (digits, rest.chars().last()),
             None => (rest, None),
         };
-        let number = digits.parse().map_err(|_| format!("`{text}` is no architecture, such as sm_80"))?;
+        let number = digits.parse().map_err(|_| format!("`{text}` is not an architecture such as sm_80"))?;
         Ok(Self { number, suffix })
     }
 }

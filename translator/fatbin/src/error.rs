@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum Error {
     /// It isn't one of the kinds of files that have fat binaries.
-    #[error("this is no executable, library, object or fat binary: {0}")]
+    #[error("this is not an executable, library, object or fat binary: {0}")]
     Unknown(String),
     /// A file that could have fat binaries, and doesn't.
     #[error("there is no CUDA code in this file")]
@@ -30,8 +30,8 @@ pub enum Error {
     /// Larger than anything that is decompressed here.
     #[error("an entry of {0} bytes is larger than what is decompressed")]
     TooLarge(u64),
-    /// PTX that is no text.
-    #[error("what should be PTX is no text")]
+    /// PTX that is not text.
+    #[error("the PTX is not text")]
     NotText,
     /// Several programs where one is expected.
     #[error("expected one program, but there are {0}")]

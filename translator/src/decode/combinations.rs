@@ -245,7 +245,7 @@ impl Parts<'_, '_> {
         }
         let Some(size) = self.constant("b:u32") else { return Ok(()) };
         if self.modifiers.has(Word::Bulk) {
-            return if size % 16 == 0 { Ok(()) } else { self.refuse(format!("{size} bytes are no multiple of 16")) };
+            return if size % 16 == 0 { Ok(()) } else { self.refuse(format!("{size} bytes are not a multiple of 16")) };
         }
         match self.operands.get(3) {
             Some(Operand::Imm(given)) if *given > size => self.refuse(format!("{given} of {size} bytes")),

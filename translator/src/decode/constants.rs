@@ -6,7 +6,7 @@ use crate::isa::types::{Class, ScalarType};
 
 /// The bits of a constant in a type, zero-extended. Integers have 64 bits and are cut to the type (PTX section 4.5.1).
 pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span) -> Result<u64, Diagnostic> {
-    let refuse = |what: &str| Err(Diagnostic::invalid(format!("{what} is no constant of type {ty}"), span));
+    let refuse = |what: &str| Err(Diagnostic::invalid(format!("{what} is not a constant of type {ty}"), span));
     match (constant, ty.class()) {
         (ast::Constant::Int { bits, .. }, Class::Predicate) => Ok(u64::from(bits != 0)),
         (ast::Constant::Int { .. }, Class::Float | Class::Packed) => refuse("an integer"),

@@ -104,7 +104,7 @@ impl<'s> ModuleDecoder<'s> {
                         }
                         _ => {
                             let message =
-                                format!("alias of `{}`, which is no function declared before it", target.text);
+                                format!("alias of `{}`, which is not a function declared before it", target.text);
                             self.errors.push(Diagnostic::invalid(message, target.span));
                         }
                     }

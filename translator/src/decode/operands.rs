@@ -215,7 +215,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 }
             }
             ast::Operand::Name { name, .. } => {
-                let message = format!("`{}` is no destination: a register of type {ty} is needed", name.text);
+                let message = format!("`{}` is not a destination: a register of type {ty} is needed", name.text);
                 Err(Diagnostic::invalid(message, name.span))
             }
             other => Err(Diagnostic::invalid(format!("expected a destination register of type {ty}"), other.span())),

@@ -104,7 +104,7 @@ fn address_mode(value: ast::Constant<'_>, span: Span) -> Result<u32, Diagnostic>
         "mirror" => AddressMode::Mirror,
         "clamp_ogl" | "clamp_to_edge" => AddressMode::Clamp,
         "clamp_to_border" => AddressMode::Border,
-        other => return Err(Diagnostic::invalid(format!("`{other}` is no address mode"), span)),
+        other => return Err(Diagnostic::invalid(format!("`{other}` is not an address mode"), span)),
     };
     Ok(mode.code())
 }
@@ -113,7 +113,7 @@ fn filter(value: ast::Constant<'_>, span: Span) -> Result<u32, Diagnostic> {
     match keyword(value, span)? {
         "nearest" => Ok(Filter::Point.code()),
         "linear" => Ok(Filter::Linear.code()),
-        other => Err(Diagnostic::invalid(format!("`{other}` is no filter mode"), span)),
+        other => Err(Diagnostic::invalid(format!("`{other}` is not a filter mode"), span)),
     }
 }
 

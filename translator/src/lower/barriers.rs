@@ -36,7 +36,7 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction, alignment: Alignment) -> 
     let count = match l.operand(i, first + 1) {
         Operand::Sink => None,
         Operand::Imm(count) if count % 32 != 0 => {
-            let message = format!("a barrier for {count} threads: that is no multiple of a warp's 32");
+            let message = format!("a barrier for {count} threads: that is not a multiple of a warp's 32");
             return Err(Diagnostic::invalid(message, i.span));
         }
         _ => Some(l.int(i, first + 1, ScalarType::U32)?),

@@ -14,7 +14,7 @@ pub fn pmevent(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Err(Diagnostic::invalid("an event is a constant", i.span));
     };
     if !i.modifiers.has(Word::Mask) && operand >= Counters::COUNT.into() {
-        return Err(Diagnostic::invalid(format!("{operand} is no event: they are 0 to 15"), i.span));
+        return Err(Diagnostic::invalid(format!("{operand} is not an event: they are 0 to 15"), i.span));
     }
     let mask = if i.modifiers.has(Word::Mask) { operand } else { 1 << operand };
     let Some(counters) = l.layout.services.counters else {

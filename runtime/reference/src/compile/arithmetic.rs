@@ -335,7 +335,7 @@ impl Compiler<'_> {
         self.expect(inst, 0, pointer)?;
         self.expect(inst, 1, pointer)?;
         if !result.is_int() {
-            return Err(inst.refuse(rule::UNIVERSAL, "has a result that is no integer"));
+            return Err(inst.refuse(rule::UNIVERSAL, "has a result that is not an integer"));
         }
         let to = result.bits();
         let result = self.emit.compute(|d| Inst::Convert { op: Convert::SToS, from: 64, to, d, a: count })?;

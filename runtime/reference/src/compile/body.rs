@@ -43,8 +43,9 @@ impl<'m> Compiler<'m> {
         let module = self.module;
         let by_id: FxHashMap<u32, usize> =
             module.functions.iter().enumerate().map(|(number, function)| (function.id, number)).collect();
-        let find =
-            |id: u32| by_id.get(&id).copied().ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is no function")));
+        let find = |id: u32| {
+            by_id.get(&id).copied().ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is not a function")))
+        };
         let first = find(main)?;
         if !module.functions[first].parameters.is_empty() {
             return Err(refuse("VUID-StandaloneSpirv-None-04633", "the entry point has parameters"));
@@ -133,7 +134,7 @@ impl<'m> Compiler<'m> {
     /// Analyses a function, and numbers its blocks and loops.
     fn body(&mut self, function: &'m Function, number: u32) -> Result<Body<'m>> {
         let Some(callee) = self.callees.get(&function.id).cloned() else {
-            return Err(refuse(rule::UNIVERSAL, format!("%{} is no function", function.id)));
+            return Err(refuse(rule::UNIVERSAL, format!("%{} is not a function", function.id)));
         };
         let flow = Flow::new(function)?;
         let first_loop = self.code.loops.len() as u32;

@@ -61,7 +61,7 @@ impl<'m> Compiler<'m> {
     /// The id of a value's type.
     pub(super) fn type_of(&self, id: u32) -> Result<u32> {
         match self.definition(id)?.ty {
-            0 => Err(refuse(rule::UNIVERSAL, format!("%{id} is no value"))),
+            0 => Err(refuse(rule::UNIVERSAL, format!("%{id} is not a value"))),
             ty => Ok(ty),
         }
     }

@@ -84,7 +84,7 @@ impl Flow {
 }
 
 fn unstructured(from: &Block, to: &Block) -> Refusal {
-    let message = format!("the branch from %{} back to %{} is no back edge of a loop", from.label, to.label);
+    let message = format!("the branch from %{} back to %{} is not the back edge of a loop", from.label, to.label);
     refuse(rule::STRUCTURE, message)
 }
 

@@ -107,7 +107,7 @@ impl Compiler<'_> {
         if shape == Shape::ValueAndScalar {
             let id = inst.operand(first + 1)?;
             if self.vector_of(id)? != (Scalar::Int(32), 1) {
-                return Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is no integer of 32 bits")));
+                return Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is not a 32-bit integer")));
             }
             other = self.scalar(id)?;
         }

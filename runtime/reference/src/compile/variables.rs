@@ -175,7 +175,7 @@ impl Compiler<'_> {
     /// A buffer. Its address is fetched once for each invocation.
     fn descriptor(&mut self, inst: &Instruction<'_>, class: StorageClass, ty: u32) -> Result<Slot> {
         let Kind::Struct(members) = &self.layouts.get(ty)?.kind else {
-            return Err(inst.refuse(rule::UNSUPPORTED, "is no single buffer: arrays of descriptors and textures"));
+            return Err(inst.refuse(rule::UNSUPPORTED, "is not a single buffer: arrays of descriptors and textures"));
         };
         let members = members.len() as u32;
         let decoration = |kind| self.module.decoration(inst.id, kind);

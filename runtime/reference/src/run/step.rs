@@ -462,7 +462,7 @@ fn within(class: Class, address: u64, bytes: u32, size: usize) -> Result<(), Box
 #[cold]
 fn misaligned(address: u64, bytes: u32, align: u32, write: bool) -> Box<Fault> {
     let what = if write { "a write" } else { "a read" };
-    let message = format!("{what} of {bytes} bytes at {address:#x}, which is no multiple of {align}");
+    let message = format!("{what} of {bytes} bytes at {address:#x}, which is not a multiple of {align}");
     Fault::new(FindingKind::Misaligned, message)
 }
 

@@ -1,4 +1,4 @@
-// A load at an address that is no multiple of the alignment it promises.
+// A load at an address that is not a multiple of the alignment it promises.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -69,10 +69,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                     ))
                 }
                 Symbol::Variable(variable) if self.variable_type(variable)?.class() == Class::Opaque => {
-                    Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
+                    Err(Diagnostic::invalid(format!("`{}` is not in memory", name.text), name.span))
                 }
                 Symbol::Param(param) if self.param_type(param)?.class() == Class::Opaque => {
-                    Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
+                    Err(Diagnostic::invalid(format!("`{}` is not in memory", name.text), name.span))
                 }
                 Symbol::Variable(variable) => Ok((Base::Variable(variable), 0)),
                 Symbol::Param(param) => Ok((Base::Param(param), 0)),

@@ -65,7 +65,7 @@ fn of_gradients(l: &mut Lowering<'_, '_>, i: &Instruction, source: &Source) -> R
     let mut gradients = [[l.b.f32(0.0); 3]; 2];
     for (operand, gradient) in (3..).zip(&mut gradients) {
         let Operand::List(elements) = l.operand(i, operand) else {
-            return Err(Diagnostic::internal("a gradient that is no vector", i.span));
+            return Err(Diagnostic::internal("a gradient that is not a vector", i.span));
         };
         for (value, element) in gradient.iter_mut().zip(elements) {
             let bits = l.source(element, ScalarType::B32)?;
