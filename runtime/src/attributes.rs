@@ -64,7 +64,7 @@ impl Device {
     }
 }
 
-/// An attribute is an `int`: what doesn't fit in one is as much as it can say.
+/// An attribute is an `int`. Larger values become the largest `int`.
 fn attribute_value(value: impl TryInto<i32>) -> i32 {
     value.try_into().unwrap_or(i32::MAX)
 }

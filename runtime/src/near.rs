@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
-/// Maximum bytes of the region: kernels reach less than 1 GiB on either side of their module's variables, which lie in the region. Of the
-/// 4 GiB that 32 bits tell apart, generic addresses use two quarters for shared and local memory.
+/// Maximum bytes of the region. Kernels reach less than 1 GiB on either side of their module's variables, which are in
+/// the region. Of the 4 GiB of a 32-bit address space, generic addresses use two quarters for shared and local memory.
 pub(crate) const MOST: u64 = 1 << 30;
 
 /// Minimum bytes of the region, if the device has no room for more.

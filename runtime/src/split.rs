@@ -32,7 +32,7 @@ impl BlockRate {
             Some(enough) if enough < blocks => enough.max(1),
             // A small submission is dominated by its fixed cost, so it never lowers the rate.
             Some(enough) => self.0.max(enough.min(grown)),
-            // It took no time that could be measured.
+            // The time was too short to measure.
             None => self.0.max(grown),
         };
     }

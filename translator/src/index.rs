@@ -46,7 +46,7 @@ impl<I: Index, T> IndexVec<I, T> {
         Self { items: Vec::new(), index: PhantomData }
     }
 
-    /// A table of so many equal elements.
+    /// A table of `len` equal elements.
     pub fn filled(item: T, len: usize) -> Self
     where
         T: Clone,

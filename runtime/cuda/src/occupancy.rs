@@ -21,7 +21,7 @@ fn blocks(context: &Context, function: &Function, threads: u32, dynamic: usize) 
     let shared = dynamic.saturating_add(known.static_shared_bytes as usize);
     let most = by_threads.min(blocks_per_multiprocessor(&context.device));
     let by_shared = (shared_per_multiprocessor(&context.device) as usize).checked_div(shared);
-    // Blocks without shared memory, and more blocks than there are numbers for, are no limit.
+    // Shared memory is no limit for blocks without any, or if the quotient exceeds 32 bits.
     by_shared.and_then(|blocks| u32::try_from(blocks).ok()).map_or(most, |blocks| blocks.min(most))
 }
 

@@ -78,7 +78,7 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// A size as C has it. Where that has 32 bits, it says of larger ones as much as it can.
+/// A `size_t`. If it has 32 bits, larger sizes become the largest `size_t`.
 pub(crate) fn size_t(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

@@ -211,7 +211,8 @@ impl Known {
         )
     }
 
-    /// The kernel's input and the number of its threads: the constants, and for each thread a number, another one, and the first one again.
+    /// The kernel's input and number of threads. The input is the constants, and three numbers for each thread: one,
+    /// another one, and the first one again.
     pub fn operands(&self) -> (Vec<u8>, usize) {
         let corners = match self.width {
             Width::Single => single_corners(),

@@ -105,7 +105,7 @@ fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>, 
     module.kernel("probe").map(Some)
 }
 
-/// One thread for each of a probe's operands, of which there are thousands.
+/// The number of threads: one for each of a probe's operands, of which there are thousands.
 fn thread_count(operands: usize) -> Result<u32, Error> {
     u32::try_from(operands).map_err(|_| Error::OutOfMemory(format!("no launch has {operands} threads")))
 }

@@ -18,7 +18,7 @@ pub enum FormatError {
     /// A CUDA format of block compression, packed colours or video.
     #[error("elements of CUDA's format {0} are not supported")]
     Named(&'static str),
-    /// A number that CUDA has no format for, or not with so many channels.
+    /// A number without a CUDA format, or a format that doesn't exist with this number of channels.
     #[error("elements of CUDA's format {number:#x} with {channels} channels are not supported")]
     Unknown {
         /// CUDA's number (`CUarray_format`).

@@ -155,7 +155,7 @@ impl Progress {
     }
 }
 
-/// A limit as Vulkan takes it: in nanoseconds, the most of which are centuries and stand for no limit.
+/// A time limit for Vulkan, in nanoseconds. The maximum, which would be centuries, means no limit.
 fn timeout(limit: Option<Duration>) -> u64 {
     limit.and_then(|limit| u64::try_from(limit.as_nanos()).ok()).unwrap_or(u64::MAX)
 }

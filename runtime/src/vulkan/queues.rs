@@ -37,7 +37,7 @@ pub(crate) struct Queues {
     state: Mutex<State>,
     /// The progress of each queue.
     progress: Vec<Progress>,
-    /// The time after which waiting fails, if it does.
+    /// The time after which waiting fails; `None` for no limit.
     limit: Mutex<Option<Duration>>,
     memory: Arc<Memory>,
     raw: Arc<RawDevice>,

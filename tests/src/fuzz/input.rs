@@ -1,4 +1,4 @@
-//! How inputs are taken apart.
+//! The parts of an input.
 
 /// The two parts of an input: up to the first zero byte, and after that byte.
 pub fn parts(data: &[u8]) -> (&[u8], &[u8]) {

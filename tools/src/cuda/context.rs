@@ -1,4 +1,4 @@
-//! A context, and what it has: memory, modules and kernels.
+//! A context with its memory, modules and kernels.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;

@@ -1,5 +1,5 @@
-//! What lies in the region that kernels print to, all in 32-bit words. It begins as zeros, and whoever has read it clears
-//! what it has read.
+//! Layout of the region that kernels print to, all in 32-bit words. It begins as zeros, and the reader clears the words
+//! that it has read.
 
 /// Size of the region in bytes, unless more is asked for: as much as CUDA has.
 pub const BYTES: u64 = 1 << 20;

@@ -37,7 +37,8 @@ pub enum Op {
 }
 
 impl Op {
-    /// Whether it gives some value and does no harm, whatever its operands: it may be computed where nobody uses the result.
+    /// Whether the operation has some value and does no harm, whatever its operands are: it may be computed even if the
+    /// result is unused.
     pub fn is_speculatable(&self) -> bool {
         match self {
             Op::Binary(op, ..) => !op.traps(),

@@ -119,7 +119,7 @@ pub enum Class<'s> {
     Private,
     /// Reads memory, writes it, or both.
     Access(&'s Access),
-    /// Orders accesses, or tells the host or the reference device something; waits for nobody.
+    /// Orders accesses, or sends something to the host or the reference device, without waiting.
     Signal,
     /// Threads execute it together, or wait for each other.
     Collective(Participants),

@@ -1,7 +1,7 @@
-//! What an instruction's modifiers say.
+//! The modifiers of instructions.
 //!
-//! A choice is an enum of modifiers of which an instruction has at most one. Whoever reads a choice matches it without `_`, so that a new
-//! modifier does not compile until that has been thought of.
+//! A choice is an enum of modifiers of which an instruction has at most one. Code that reads a choice matches it
+//! without `_`, so that a new modifier doesn't compile until that code handles it.
 
 use super::types::ScalarType;
 use super::word::Word;

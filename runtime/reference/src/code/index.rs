@@ -1,4 +1,4 @@
-//! What instructions name registers and each other by.
+//! Indices of registers and instructions.
 
 /// A register of an invocation.
 pub type Slot = u32;

@@ -1,4 +1,4 @@
-// A flag that nobody sets.
+// A flag that is never set.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

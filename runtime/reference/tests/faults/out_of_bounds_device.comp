@@ -1,4 +1,4 @@
-// A store behind the end of a buffer of 64 words.
+// A store past the end of a buffer of 64 words.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,4 +1,4 @@
-// A load behind the end of an array in workgroup memory.
+// A load past the end of an array in workgroup memory.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,4 +1,4 @@
-// An atomic whose operand nobody has written.
+// An atomic with an uninitialised operand.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,4 +1,4 @@
-// A branch on workgroup memory that nobody has written.
+// A branch on uninitialised workgroup memory.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,4 +1,4 @@
-// An address that depends on a buffer that nobody has written.
+// An address that depends on an uninitialised buffer.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,4 +1,4 @@
-// A store of what nobody has written, for the host to read.
+// A store of an uninitialised value, for the host to read.
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

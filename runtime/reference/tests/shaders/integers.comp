@@ -19,7 +19,7 @@ void main() {
     put(a % (b | 1u));
     int d = (t >> 3) | 1;
     put((s >> 1) / d);
-    // SPIR-V leaves the remainder of negative numbers to nobody: OpSRem and OpSMod are exact, GLSL's % is not.
+    // OpSRem and OpSMod are exact for negative numbers, but GLSL's % is undefined.
     put((s & 0x7fffffff) % (d & 0x7fffffff));
     put(-s);
     put(~a);

@@ -1,4 +1,4 @@
-//! What an invocation knows of earlier accesses: how that grows, and how it is passed on.
+//! An invocation's knowledge of earlier accesses: how it grows, and how it is passed on.
 
 use std::sync::Arc;
 

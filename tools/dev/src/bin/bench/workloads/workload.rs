@@ -1,4 +1,4 @@
-//! What a workload is: a kernel with a launch.
+//! A workload: a kernel with a launch.
 
 /// A kernel with its launch and inputs.
 #[derive(Clone)]
