@@ -44,9 +44,6 @@ const QUIRKS: [&str; 10] = [
 const SEEDS: u64 = 50;
 /// Number of seeds for a case, unless all are tested.
 const SEEDS_OF_A_CASE: u64 = 1;
-/// Cases whose lanes must reconverge after a branch, as they do on devices and in plain runs: in CUDA's library, a
-/// shuffle within tiles larger than a warp reads a value that another lane clears afterwards.
-const RECONVERGING: &str = "nvcc/tiles";
 /// One seed of this many runs on a preset's device.
 const SEEDS_TO_A_PRESET: u64 = 3;
 
@@ -81,9 +78,7 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
         ..ReferenceOptions::default()
     });
     let first = drawn % SEEDS;
-    let seeds: Vec<u64> = if name.contains(RECONVERGING) {
-        Vec::new()
-    } else if all {
+    let seeds: Vec<u64> = if all {
         (0..SEEDS).collect()
     } else {
         (0..SEEDS_OF_A_CASE).map(|i| (first + i * SEEDS / SEEDS_OF_A_CASE) % SEEDS).collect()

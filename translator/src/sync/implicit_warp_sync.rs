@@ -7,8 +7,14 @@
 //! PTX for `sm_70` and above promises no lockstep, yet hardware keeps it where threads don't diverge. So such PTX is treated alike, except
 //! kernels with loops that wait for other threads: these use such words as flags. The pass ignores words in global memory and accesses that
 //! are not volatile.
+//!
+//! Before these loops, code relies on something weaker: threads that have met again after a branch are in step. CUDA's cooperative groups
+//! do where a warp's first thread clears flags in a branch, and all threads then wait for one of the flags to be set: a thread that runs
+//! ahead would still see it set. So the pass synchronizes threads before such a loop too, if some may have just changed what others wait for.
 
-use crate::cfg::{BasicBlock, Cfg, Kind, Stop};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cfg::{BasicBlock, BlockId, Cfg, End, Kind, Stop, dependence};
 use crate::index::Index;
 use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
 
@@ -17,6 +23,7 @@ const VOLTA: u32 = 70;
 
 /// Synchronizes the threads of a warp where a kernel relies on lockstep.
 pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture: Option<u32>) {
+    synchronize_before_waits(function, cfg);
     let spins = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield { .. })));
     if spins && architecture.is_none_or(|number| number >= VOLTA) {
         return;
@@ -34,8 +41,7 @@ pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture:
             if kind.is_some() {
                 let undisturbed = last == Some(Access::Load) && kind == last;
                 if !undisturbed && !synchronized {
-                    let sync = Warp { results: Vec::new(), op: WarpOp::Sync, members: None };
-                    block.body.push(Stmt::Warp(sync));
+                    block.body.push(warp_sync());
                 }
                 last = kind;
                 synchronized = false;
@@ -44,6 +50,92 @@ pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture:
             block.body.push(stmt);
         }
     }
+}
+
+/// Synchronizes threads on each way into a loop that waits, if some of them may have done what a loop can wait for since the warp's last
+/// operation. Kernels without such operations know no warps, and stay so.
+fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
+    if !cfg.blocks.iter().any(|block| block.body.iter().any(|stmt| contains(stmt, &is_warp))) {
+        return;
+    }
+    let yields = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. }));
+    let heads: FxHashSet<BlockId> =
+        cfg.blocks.iter().filter(|block| yields(block)).flat_map(|block| block.end.successors()).collect();
+    let divergent = dependence::divergent_blocks(function, cfg);
+    let mut before: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
+    for (number, block) in cfg.blocks.enumerated() {
+        for next in block.end.successors() {
+            before.entry(next).or_default().push(number);
+        }
+    }
+    let is_open = |from: &BlockId| may_have_signalled(cfg, &before, &divergent, *from);
+    let mut ways: Vec<(BlockId, BlockId)> = Vec::new();
+    for (number, block) in cfg.blocks.enumerated().filter(|(_, block)| !yields(block)) {
+        let into = block.end.successors().filter(|next| heads.contains(next));
+        ways.extend(into.filter(|_| is_open(&number)).map(|head| (number, head)));
+    }
+    ways.dedup();
+    for (from, head) in ways {
+        let middle = BlockId::new(cfg.blocks.len());
+        let Some(block) = cfg.blocks.at_mut(from) else { continue };
+        let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
+        block.end = block.end.redirected(|next| if next == head { middle } else { next });
+        let body = mark.into_iter().chain([warp_sync()]).collect();
+        cfg.blocks.push(BasicBlock { body, stop: None, end: End::Goto(head) });
+    }
+}
+
+/// Whether only some threads may have written what others wait for on a way to a block's end, with no operation of the warp and no barrier
+/// after that.
+fn may_have_signalled(cfg: &Cfg, before: &FxHashMap<BlockId, Vec<BlockId>>, divergent: &[bool], end: BlockId) -> bool {
+    let mut seen = FxHashSet::from_iter([end]);
+    let mut todo = vec![end];
+    while let Some(number) = todo.pop() {
+        let Some(block) = cfg.blocks.at(number) else { continue };
+        if matches!(block.stop, Some(Stop::Barrier(_))) {
+            continue;
+        }
+        let since = block.body.iter().rev().take_while(|stmt| !is_warp(stmt));
+        let some = divergent.get(number.position()) == Some(&true);
+        let mut signals = 0;
+        for stmt in since {
+            signals += 1;
+            if contains(stmt, &is_signal) && (some || matches!(stmt, Stmt::If { .. })) {
+                return true;
+            }
+        }
+        if signals == block.body.len() {
+            let earlier = before.get(&number).into_iter().flatten().copied();
+            todo.extend(earlier.filter(|block| seen.insert(*block)));
+        }
+    }
+    false
+}
+
+/// Whether a statement, or one under its guard, is of a kind.
+fn contains(stmt: &Stmt, is: &dyn Fn(&Stmt) -> bool) -> bool {
+    match stmt {
+        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(|stmt| contains(stmt, is)),
+        Stmt::Loop(body) => body.iter().any(|stmt| contains(stmt, is)),
+        _ => is(stmt),
+    }
+}
+
+fn is_warp(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Warp(_))
+}
+
+/// Whether a statement writes what a loop in another thread may wait for.
+fn is_signal(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Atomic(_) => true,
+        Stmt::Store { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
+        _ => false,
+    }
+}
+
+fn warp_sync() -> Stmt {
+    Stmt::Warp(Warp { results: Vec::new(), op: WarpOp::Sync, members: None })
 }
 
 /// How a statement accesses words of shared memory that other threads read or write at any time.
