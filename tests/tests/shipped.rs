@@ -23,6 +23,8 @@ const LEAST: &str = "vulkan1.1-minimum";
 const INSTRUCTIONS_ONE_OF: usize = 300;
 /// One of this many cases is launched, besides those that must run.
 const LAUNCHES_ONE_OF: usize = 4;
+/// Modules whose invocations carry a whole warp run on SwiftShader up to this length, and are only loaded otherwise.
+const QUICK_WORDS: usize = 5_000;
 
 fn main() -> ExitCode {
     suite::main(trials)
@@ -78,8 +80,7 @@ fn ship(case: &Case, preset: &str, launches: bool, pool: &Pool) -> Result<(), Fa
     pool.with(|device| {
         let own = device.device().is_some_and(|device| is_described_by(device, preset));
         let suits = own || preset == LEAST;
-        if is_slow(&translation.interface) {
-            // Drivers for processors take minutes to compile it.
+        if is_slow(&translation.interface) && !(is_swiftshader(device) && translation.spirv.len() <= QUICK_WORDS) {
             let loaded = device.device().map(|device| load(device, &translation).map(drop));
             return loaded.filter(|_| suits).transpose().map(drop).map_err(Failed::from);
         }
@@ -98,6 +99,10 @@ fn is_described_by(device: &Device, preset: &str) -> bool {
     }
 }
 
+fn is_swiftshader(device: &DeviceBackend) -> bool {
+    device.device().is_some_and(|device| is_described_by(device, "swiftshader"))
+}
+
 /// A module with the case's kernel, for blocks as large as the case's.
 fn translate(case: &Prepared, target: &Target) -> Result<Translation, Diagnostics> {
     let threads = case.block.into_iter().fold(1, u32::saturating_mul);
@@ -114,7 +119,8 @@ fn load(device: &Device, translation: &Translation) -> Result<Module, Error> {
     unsafe { device.load_translated(translation) }
 }
 
-/// Whether an invocation runs a whole warp.
+/// Whether an invocation runs a whole warp. Drivers for processors inline the calls for its threads: llvmpipe takes a minute to
+/// compile even a short kernel, SwiftShader a second, but minutes for a long one.
 fn is_slow(interface: &Interface) -> bool {
     interface.entries.iter().any(|entry| entry.packing.is_some_and(|packing| packing.subgroup_size == 1))
 }

@@ -1,4 +1,4 @@
-//! Checks whether float arithmetic has the same results with operands that the driver's compiler knows: constants, or
+//! Checks whether operations on floats have the same results with operands that the driver's compiler knows: constants, or
 //! one value used twice. Results for unknown operands are judged elsewhere.
 
 use std::fmt::Write;
@@ -9,9 +9,10 @@ use super::instruction::Width;
 use super::instructions::Fact;
 use super::operands::{double_corners, single_corners};
 
-/// An instruction with some operands known to the compiler.
+/// An operation with some operands known to the compiler.
 pub struct Known {
-    name: &'static str,
+    /// PTX with `%o` for the operands and `%d` for the result. It may use the predicate `%c` and the register `%t`, which is like the result.
+    form: &'static str,
     pub width: Width,
     /// The number of operands.
     operands: usize,
@@ -19,34 +20,97 @@ pub struct Known {
     pub trusted: fn(&Facts) -> bool,
 }
 
-/// The facts, each for a width, and for special constants or the others.
-pub const FACTS: [(Fact, Width, bool); 4] = [
-    (|facts| &mut facts.known_specials_f32_right, Width::Single, true),
-    (|facts| &mut facts.known_constants_f32_right, Width::Single, false),
-    (|facts| &mut facts.known_specials_f64_right, Width::Double, true),
-    (|facts| &mut facts.known_constants_f64_right, Width::Double, false),
-];
-
-/// The instructions of a width.
-pub fn of(width: Width) -> impl Iterator<Item = &'static Known> {
-    ALL.iter().filter(move |known| known.width == width)
+/// Which operands the compiler knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Zeros and NaNs, also beside other constants, and one value twice.
+    Specials,
+    /// Other constants.
+    Constants,
+    /// One constant of any kind, or one value twice.
+    Any,
 }
 
-const ALL: [Known; 10] = [
-    Known::single("add.rn.f32", 2, |facts| facts.are_normals_exact()),
-    Known::single("sub.rn.f32", 2, |facts| facts.are_normals_exact()),
-    Known::single("mul.rn.f32", 2, |facts| facts.are_normals_exact()),
-    Known::single("div.rn.f32", 2, |facts| facts.div_f32_rounded || facts.div_f32_normal),
-    Known::single("fma.rn.f32", 3, |facts| facts.fma_f32_fused),
-    Known::double("add.rn.f64", 2, |facts| facts.denormals_f64_kept),
-    Known::double("sub.rn.f64", 2, |facts| facts.denormals_f64_kept),
-    Known::double("mul.rn.f64", 2, |facts| facts.denormals_f64_kept),
-    Known::double("div.rn.f64", 2, |facts| facts.div_f64_rounded),
-    Known::double("fma.rn.f64", 3, |facts| facts.fma_f64_fused),
+/// Facts that say whether modules must hide operands of arithmetic.
+pub const FACTS: [(Fact, &[Known], Asked); 4] = [
+    (|facts| &mut facts.known_specials_f32_right, SINGLE, Asked::Specials),
+    (|facts| &mut facts.known_constants_f32_right, SINGLE, Asked::Constants),
+    (|facts| &mut facts.known_specials_f64_right, DOUBLE, Asked::Specials),
+    (|facts| &mut facts.known_constants_f64_right, DOUBLE, Asked::Constants),
 ];
 
-/// Constants that compilers treat specially. The first ones are "specials": the zeros, and a NaN.
-const NUMBERS: [f64; 8] = [0.0, -0.0, f64::NAN, 1.0, -1.0, 2.0, 0.5, f64::INFINITY];
+const SINGLE: &[Known] = &[
+    Known::single("add.rn.f32 %d, %o;", 2, |facts| facts.are_normals_exact()),
+    Known::single("sub.rn.f32 %d, %o;", 2, |facts| facts.are_normals_exact()),
+    Known::single("mul.rn.f32 %d, %o;", 2, |facts| facts.are_normals_exact()),
+    Known::single("div.rn.f32 %d, %o;", 2, |facts| facts.div_f32_rounded || facts.div_f32_normal),
+    Known::single("fma.rn.f32 %d, %o;", 3, |facts| facts.fma_f32_fused),
+];
+
+const DOUBLE: &[Known] = &[
+    Known::double("add.rn.f64 %d, %o;", 2, |facts| facts.denormals_f64_kept),
+    Known::double("sub.rn.f64 %d, %o;", 2, |facts| facts.denormals_f64_kept),
+    Known::double("mul.rn.f64 %d, %o;", 2, |facts| facts.denormals_f64_kept),
+    Known::double("div.rn.f64 %d, %o;", 2, |facts| facts.div_f64_rounded),
+    Known::double("fma.rn.f64 %d, %o;", 3, |facts| facts.fma_f64_fused),
+];
+
+/// Facts that don't hold if the device's operation is wrong with constants. Modules then don't use the operation at all.
+pub const OTHERS: [(&[Fact], &[Known]); 6] = [
+    (
+        &[|facts| &mut facts.denormals_f32_kept, |facts| &mut facts.normal_f32_exact],
+        &[Known::single(
+            "setp.lt.f32 %c, %o; selp.b32 %d, 1, 0, %c; setp.eq.f32 %c, %o; selp.b32 %t, 2, 0, %c; or.b32 %d, %d, %t; \
+             setp.geu.f32 %c, %o; selp.b32 %t, 4, 0, %c; or.b32 %d, %d, %t;",
+            2,
+            |facts| facts.are_normals_exact(),
+        )],
+    ),
+    (
+        &[|facts| &mut facts.denormals_f64_kept],
+        &[Known::double(
+            "setp.lt.f64 %c, %o; selp.b64 %d, 1, 0, %c; setp.eq.f64 %c, %o; selp.b64 %t, 2, 0, %c; or.b64 %d, %d, %t; \
+             setp.geu.f64 %c, %o; selp.b64 %t, 4, 0, %c; or.b64 %d, %d, %t;",
+            2,
+            |facts| facts.denormals_f64_kept,
+        )],
+    ),
+    (
+        &[|facts| &mut facts.min_max_f32_exact],
+        &[
+            Known::single("min.f32 %d, %o;", 2, |facts| facts.min_max_f32_exact),
+            Known::single("max.f32 %d, %o;", 2, |facts| facts.min_max_f32_exact),
+        ],
+    ),
+    (
+        &[|facts| &mut facts.sqrt_f32_rounded],
+        &[Known::single("sqrt.rn.f32 %d, %o;", 1, |facts| facts.sqrt_f32_rounded)],
+    ),
+    (
+        &[|facts| &mut facts.sqrt_f64_rounded],
+        &[Known::double("sqrt.rn.f64 %d, %o;", 1, |facts| facts.sqrt_f64_rounded)],
+    ),
+    (
+        &[|facts| &mut facts.to_integer_f32_saturates],
+        &[Known::single("cvt.rzi.s32.f32 %d, %o;", 1, |facts| facts.to_integer_f32_saturates)],
+    ),
+];
+
+/// Constants that compilers treat specially. The first ones are "specials": the zeros, and a NaN. The last is the least normal f32.
+const NUMBERS: [f64; 12] = [
+    0.0,
+    -0.0,
+    f64::NAN,
+    1.0,
+    -1.0,
+    2.0,
+    0.5,
+    4.0,
+    0.25,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    1.175_494_350_822_287_5e-38,
+];
 /// Number of specials.
 const SPECIALS: usize = 3;
 
@@ -89,28 +153,34 @@ fn literal(width: Width, number: f64) -> String {
 }
 
 impl Known {
-    const fn single(name: &'static str, operands: usize, trusted: fn(&Facts) -> bool) -> Self {
-        Self { name, width: Width::Single, operands, trusted }
+    const fn single(form: &'static str, operands: usize, trusted: fn(&Facts) -> bool) -> Self {
+        Self { form, width: Width::Single, operands, trusted }
     }
 
-    const fn double(name: &'static str, operands: usize, trusted: fn(&Facts) -> bool) -> Self {
-        Self { name, width: Width::Double, operands, trusted }
+    const fn double(form: &'static str, operands: usize, trusted: fn(&Facts) -> bool) -> Self {
+        Self { form, width: Width::Double, operands, trusted }
     }
 
-    /// The combinations of operands to test: with specials or repeated values, or with other constants.
-    fn applications(&self, specials: bool) -> Vec<Vec<Operand>> {
+    /// The combinations of operands to test.
+    fn applications(&self, asked: Asked) -> Vec<Vec<Operand>> {
         use Operand::{Constant, First, Second};
-        let numbers = if specials { 0..SPECIALS } else { SPECIALS..NUMBERS.len() };
+        let numbers = match asked {
+            Asked::Specials => 0..SPECIALS,
+            Asked::Constants => SPECIALS..NUMBERS.len(),
+            Asked::Any => 0..NUMBERS.len(),
+        };
         let mut list = Vec::new();
         for constant in numbers.map(Constant) {
             list.extend([vec![constant, First, Second], vec![First, constant, Second], vec![First, Second, constant]]);
-            list.extend([vec![constant, constant, First], vec![First, constant, constant]]);
-            if specials {
+            if asked != Asked::Any {
+                list.extend([vec![constant, constant, First], vec![First, constant, constant]]);
+            }
+            if asked == Asked::Specials {
                 let others = (0..NUMBERS.len()).map(Constant);
                 list.extend(others.flat_map(|other| [vec![constant, other, First], vec![other, constant, First]]));
             }
         }
-        if specials {
+        if asked != Asked::Constants {
             list.extend([vec![First, First, Second], vec![First, Second, First], vec![Second, First, First]]);
         }
         // With two operands, some combinations become equal, and some have no known operand left.
@@ -130,27 +200,29 @@ impl Known {
     }
 
     /// Describes the fault that a thread found; `None` if it found none.
-    pub fn describe(&self, specials: bool, [place, with, without]: [u64; 3]) -> Option<String> {
+    pub fn describe(&self, asked: Asked, [place, with, without]: [u64; 3]) -> Option<String> {
         let application = usize::try_from(place.checked_sub(1)?).ok()?;
-        let operands = self.applications(specials).get(application).map(|operands| self.written(operands));
-        let (name, operands, digits) = (self.name, operands.unwrap_or_default(), 2 * self.width.size());
-        Some(format!(
-            "`{name} %r{operands};` gives 0x{with:0digits$x}, and 0x{without:0digits$x} with all operands from memory"
-        ))
+        let operands = self.applications(asked).get(application).map(|operands| self.written(operands));
+        let (form, digits) = (self.applied("%r", &operands.unwrap_or_default()), 2 * self.width.size());
+        Some(format!("`{form}` gives 0x{with:0digits$x}, and 0x{without:0digits$x} with all operands from memory"))
     }
 
     fn written(&self, operands: &[Operand]) -> String {
-        operands.iter().map(|operand| format!(", {}", operand.known(self.width))).collect()
+        operands.iter().map(|operand| operand.known(self.width)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn applied(&self, result: &str, operands: &str) -> String {
+        self.form.replace("%d", result).replace("%o", operands)
     }
 
     /// A module with a kernel `probe` of operands and results. Each thread reads the constants and its own three
     /// operands. It writes three results: the number of a faulty combination, counted from 1, its result with known
     /// operands, and its result with all operands from memory. There is only one set of results, because drivers are
     /// slow to compile many stores.
-    pub fn ptx(&self, specials: bool, facts: &Facts) -> String {
+    pub fn ptx(&self, asked: Asked, facts: &Facts) -> String {
         let size = self.width.size();
         let bits = 8 * size;
-        let applications = self.applications(specials);
+        let applications = self.applications(asked);
         let mut body = String::new();
         for number in 0..NUMBERS.len() {
             // Writing to a string can't fail.
@@ -158,10 +230,10 @@ impl Known {
         }
         for (number, operands) in applications.iter().enumerate() {
             let known = self.written(operands);
-            let unknown: String =
-                operands.iter().enumerate().map(|(place, operand)| format!(", {}", operand.unknown(place))).collect();
-            let name = self.name;
-            let _ = writeln!(body, "    {name} %r{known};\n    {name} %s{unknown};\n    setp.ne.b{bits} %p, %r, %s;");
+            let unknown: Vec<String> =
+                operands.iter().enumerate().map(|(place, operand)| operand.unknown(place)).collect();
+            let (with, without) = (self.applied("%r", &known), self.applied("%s", &unknown.join(", ")));
+            let _ = writeln!(body, "    {with}\n    {without}\n    setp.ne.b{bits} %p, %r, %s;");
             if !self.are_nans_told_apart(facts) {
                 let ty = format!("f{bits}");
                 let _ = writeln!(
@@ -180,10 +252,10 @@ impl Known {
 .address_size 64
 .visible .entry probe(.param .u64 operands, .param .u64 results)
 {{
-    .reg .pred %p, %q;
+    .reg .pred %p, %q, %c;
     .reg .b32 %i;
     .reg .b64 %in, %out, %own, %at;
-    .reg .b{bits} %x, %y, %again, %r, %s, %place, %with, %without, %n<{numbers}>;
+    .reg .b{bits} %x, %y, %again, %r, %s, %t, %place, %with, %without, %n<{numbers}>;
     mov.u32 %i, %tid.x;
     ld.param.u64 %in, [operands];
     ld.param.u64 %out, [results];

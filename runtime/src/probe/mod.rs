@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::kernel::Kernel;
 use crate::launch_config::LaunchConfig;
+use constants::{Asked, Known};
 use findings::{Attempt, stopped};
 use instruction::{Instruction, Width};
 
@@ -58,8 +59,12 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
     for (fact, instructions) in instructions::FACTS {
         *fact(&mut findings.facts) = holds(device, &trusted, instructions, &mut findings)?;
     }
-    for (fact, width, specials) in constants::FACTS {
-        *fact(&mut findings.facts) = with_known_operands(device, &trusted, width, specials, &mut findings)?;
+    for (fact, operations, asked) in constants::FACTS {
+        *fact(&mut findings.facts) = with_known_operands(device, &trusted, operations, asked, &mut findings)?;
+    }
+    for (facts, operations) in constants::OTHERS {
+        let right = with_known_operands(device, &trusted, operations, Asked::Any, &mut findings)?;
+        facts.iter().for_each(|fact| *fact(&mut findings.facts) &= right);
     }
     findings.facts.subgroups_reconverge = match reconvergence::attempt(device)? {
         Attempt::Right => true,
@@ -136,21 +141,21 @@ fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<
     })
 }
 
-/// Whether arithmetic on operands known to the driver's compiler, specials or others, has the same results as on
-/// operands from memory. Instructions that are not right on the latter are skipped.
+/// Whether operations on operands known to the driver's compiler have the same results as on operands from memory.
+/// Operations that are not right on the latter are skipped.
 fn with_known_operands(
     device: &Device,
     facts: &Facts,
-    width: Width,
-    specials: bool,
+    operations: &[Known],
+    asked: Asked,
     findings: &mut Findings,
 ) -> Result<bool, Error> {
-    for known in constants::of(width) {
+    for known in operations {
         if !(known.trusted)(&findings.facts) {
             continue;
         }
-        // An instruction that can't be translated can't be used in kernels either.
-        let Some(kernel) = probe(device, facts, known.ptx(specials, &findings.facts))? else { continue };
+        // An operation that can't be translated can't be used in kernels either.
+        let Some(kernel) = probe(device, facts, known.ptx(asked, &findings.facts))? else { continue };
         let (operands, corners) = known.operands();
         let size = known.width.size();
         let mut results = vec![0; 3 * corners * size];
@@ -165,7 +170,7 @@ fn with_known_operands(
         }
         let found = results.chunks_exact(3 * size).find_map(|thread| {
             let mut words = thread.chunks_exact(size).map(Width::bits);
-            known.describe(specials, std::array::from_fn(|_| words.next().unwrap_or(0)))
+            known.describe(asked, std::array::from_fn(|_| words.next().unwrap_or(0)))
         });
         if let Some(seen) = found {
             findings.seen.push(seen);
@@ -228,6 +233,21 @@ mod tests {
             // `OpExtInst`, with its type, result and set before the function.
             let is_inverse = |words: &[u32]| words[0] == 6 << 16 | 12 && words[4] == INVERSE_SQUARE_ROOT;
             assert!(spirv.windows(6).any(is_inverse), "{}", instruction.text);
+        }
+    }
+
+    #[test]
+    fn all_operations_with_known_operands_are_tried() {
+        let target = Target { facts: Facts::TRUSTED, ..Target::reference() };
+        let arithmetic = constants::FACTS.map(|(_, operations, asked)| (operations, asked));
+        let others = constants::OTHERS.map(|(_, operations)| (operations, Asked::Any));
+        for (operations, asked) in arithmetic.into_iter().chain(others) {
+            for known in operations {
+                let ptx = known.ptx(asked, &Facts::TRUSTED);
+                let program = Program::new(&Source::new("self-test", ptx.as_str()));
+                let translated = program.and_then(|program| program.translate(&Options::new(&target)));
+                assert!(translated.is_ok(), "{ptx}");
+            }
         }
     }
 
