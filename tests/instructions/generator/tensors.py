@@ -20,6 +20,7 @@ SHARED = 4096
 # Where shared memory is filled from a buffer, these bytes repeat.
 SOURCE = 1024
 HEADER = header("8.6").replace("sm_90", "sm_90a")
+BLACKWELL = header("8.6").replace("sm_90", "sm_100a")
 DECLARED = [
     ".reg .pred %p, %first;", ".reg .b16 %h<4>;", ".reg .b32 %t, %n, %v, %i, %base, %at, %bar, %c<5>, %bytes;",
     ".reg .b64 %x, %y, %z, %map, %policy;",
@@ -30,8 +31,10 @@ ALIGNED = f".extern .shared .align 1024 .b8 behind[];\n.shared .align 1024 .b8 d
 class Map:
     """A tensor map's arguments, as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col take them."""
 
-    def __init__(self, ty, dims, box=None, strides=None, steps=None, swizzle=0, nan=False, corners=None, pixels=None):
+    def __init__(self, ty, dims, box=None, strides=None, steps=None, swizzle=0, nan=False, corners=None, pixels=None, atom=0):
         self.ty, self.dims, self.swizzle, self.nan = TYPES.index(ty), dims, swizzle, nan
+        # What swizzling of 128 bytes keeps together: 16, 32 or 64 bytes as 0, 1 or 3.
+        self.atom = atom
         self.size, self.rank = SIZES[self.ty], len(dims)
         self.box, self.corners, self.pixels = box, corners, pixels
         self.steps = steps or [1] * self.rank
@@ -50,7 +53,7 @@ class Map:
     def words(self, address=0):
         """Its 128 bytes, as words."""
         content = address | (self.corners is not None) << 64 | self.rank - 1 << 68 | CODES[self.ty] << 71
-        content |= self.swizzle << 77 | self.nan << 79
+        content |= self.swizzle << 77 | self.nan << 79 | self.atom << 83
         for place, stride in enumerate(self.strides):
             content |= (stride >> 4 & 0xFFFFFFFF) << 96 + 32 * place | stride >> 36 << 224 + 4 * place
         for place, (extent, step) in enumerate(zip(self.dims, self.steps)):
@@ -71,8 +74,10 @@ class Map:
         return [content >> 32 * place & 0xFFFFFFFF for place in range(32)]
 
     def elements(self, at, offsets):
-        """Where each element of a box is in it, and its coordinates."""
-        if self.corners is None:
+        """Where each element of a box is in it, and its coordinates. Of five coordinates in a matrix, four are rows' numbers."""
+        if self.rank == 2 and len(at) == 5:
+            rows = [[row] for row in at[1:]]
+        elif self.corners is None:
             counts = [range(0, extent, step) for extent, step in zip(self.box[1:], self.steps[1:])]
             rows = [[start + move for start, move in zip(at[1:], moves[::-1])] for moves in product(*counts[::-1])]
         else:
@@ -92,12 +97,20 @@ class Map:
         for number, row in enumerate(rows):
             for place in range(self.box[0]):
                 plain = number * pitch + place * self.size
-                turn = plain >> 7 & (1 << self.swizzle) - 1
-                yield plain ^ turn << 4, [at[0] + place] + row
+                yield self.swizzled(plain), [at[0] + place] + row
 
-    def transferred(self):
-        rows = self.pixels
-        if self.corners is None:
+    def swizzled(self, plain):
+        """The place in shared memory of a byte that would be at `plain`."""
+        if self.atom:
+            kept = {1: 32, 3: 64}[self.atom]
+            line, within = divmod(plain, 128)
+            piece, rest = divmod(within, kept)
+            return line * 128 + (piece ^ line % (128 // kept)) * kept + rest
+        return plain ^ (plain >> 7 & (1 << self.swizzle) - 1) << 4
+
+    def transferred(self, listed=False):
+        rows = 4 if listed else self.pixels
+        if self.corners is None and not listed:
             rows = 1
             for extent, step in zip(self.box[1:], self.steps[1:]):
                 rows *= -(-extent // step)
@@ -236,12 +249,15 @@ def vector(letter, count):
     return "{" + ", ".join(f"%{letter}{place}" for place in range(count)) + "}"
 
 
-def load_kernel(family, rank, mode, hint="", multicast=False, space="shared::cluster"):
+def load_kernel(family, rank, mode, hint="", multicast=False, space="shared::cluster", group=""):
     form = f"cp.async.bulk.tensor.{rank}d.{space}.global{mode}.mbarrier::complete_tx::bytes"
-    form += ".multicast::cluster" * multicast + hint
+    form += ".multicast::cluster" * multicast + group + hint
     offsets = f", {vector('h', rank - 2)}" if mode == ".im2col" else ""
     more = offsets + ", %h3" * multicast + ", %policy" * bool(hint)
-    entry = "_".join(["load", f"{rank}d", mode[1:] or "plain"] + ["multicast"] * multicast + ["hint"] * bool(hint))
+    entry = "_".join(["load", f"{rank}d", mode[1:].replace("::", "_") or "plain"] + ["multicast"] * multicast + [group[-1:]] * bool(group) + ["hint"] * bool(hint))
+    if space == "shared::cta" and (group or "gather4" in mode):
+        entry += "_own"
+    counted = 5 if "gather4" in mode else rank
     body = begin() + fill(None) + ["@%first mbarrier.init.shared.b64 [%bar], 1;", "@%first fence.mbarrier_init.release.cluster;"]
     body += ["fence.proxy.async;", "bar.sync 0;"]
     if multicast:
@@ -250,35 +266,62 @@ def load_kernel(family, rank, mode, hint="", multicast=False, space="shared::clu
     else:
         body += ["@!%first bra waiting;", "mbarrier.arrive.expect_tx.shared.b64 _, [%bar], %bytes;"]
     prefetch = f"cp.async.bulk.prefetch.tensor.{rank}d.L2.global{mode}{hint}"
-    body += [f"{prefetch} [%map, {vector('c', rank)}]{offsets}{', %policy' * bool(hint)};", "prefetch.tensormap [%map];"]
+    body += [f"{prefetch} [%map, {vector('c', counted)}]{offsets}{', %policy' * bool(hint)};", "prefetch.tensormap [%map];"]
     to, barrier = ("[%base]", "[%bar]") if rank % 2 else ("[data]", "[barrier]")
-    body += [f"{form} {to}, [%map, {vector('c', rank)}], {barrier}{more};", "waiting:"]
+    body += [f"{form} {to}, [%map, {vector('c', counted)}], {barrier}{more};", "waiting:"]
     body += ["mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;", "@!%p bra waiting;"] + dump()
     body += ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * multicast
     family.kernel(entry, [f".param .u64 {name}" for name in ("out", "tensor", "map", "place")], DECLARED, body)
     return entry
 
 
+def pair_kernel(family, rank, mode, mask, hint=""):
+    """The first of four blocks loads, to itself or to those of a mask, and names the second one's mbarrier: the odd block of each pair counts."""
+    form = f"cp.async.bulk.tensor.{rank}d.shared::cluster.global{mode}.mbarrier::complete_tx::bytes"
+    form += ".multicast::cluster" * bool(mask) + ".cta_group::2" + hint
+    entry = "_".join(["pair", f"{rank}d", mode[1:].replace("::", "_") or "plain"] + [f"{mask:b}"] * bool(mask) + ["hint"] * bool(hint))
+    body = begin() + fill(None) + ["@%first mbarrier.init.shared.b64 [%bar], 1;", "@%first fence.mbarrier_init.release.cluster;", "fence.proxy.async;"]
+    body += ["mov.u32 %n, %cluster_ctarank;"]
+    for block in (1, 3):
+        copies = sum(1 for to in (block - 1, block) if (mask or 1) >> to & 1)
+        body += [f"setp.eq.and.u32 %p, %n, {block}, %first;", f"mul.lo.u32 %v, %bytes, {copies};"]
+        body += ["@%p mbarrier.arrive.expect_tx.shared.b64 _, [%bar], %v;"]
+    body += ["barrier.cluster.arrive;", "barrier.cluster.wait;", "setp.eq.and.u32 %p, %n, 0, %first;", "@!%p bra loaded;"]
+    body += ["mapa.shared::cluster.u32 %at, %bar, 1;", f"mov.u16 %h3, {mask};"]
+    offsets = f", {vector('h', rank - 2)}" if mode == ".im2col" else ""
+    more = offsets + ", %h3" * bool(mask) + ", %policy" * bool(hint)
+    body += [f"{form} [%base], [%map, {vector('c', 5 if 'gather4' in mode else rank)}], [%at]{more};", "loaded:"]
+    # Even blocks have nobody who counts: they wait for the odd ones.
+    body += ["and.b32 %v, %n, 1;", "setp.eq.u32 %p, %v, 0;", "@%p bra counted;", "waiting:"]
+    body += ["mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;", "@!%p bra waiting;", "counted:", "barrier.cluster.arrive;", "barrier.cluster.wait;"]
+    family.kernel(entry, [f".param .u64 {name}" for name in ("out", "tensor", "map", "place")], DECLARED, body + dump())
+    return entry
+
+
 def store_kernel(family, rank, mode, op=None, hint=""):
     form = f"cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.{op}" if op else f"cp.async.bulk.tensor.{rank}d.global.shared::cta"
     form += f"{mode}.bulk_group{hint}"
-    entry = "_".join([op or "store", f"{rank}d", mode[1:] or "plain"] + ["hint"] * bool(hint))
+    entry = "_".join([op or "store", f"{rank}d", mode[1:].replace("::", "_") or "plain"] + ["hint"] * bool(hint))
     body = begin() + fill("in") + ["fence.proxy.async;", "bar.sync 0;", "@!%first bra end;"]
     source = "[%base]" if rank % 2 else "[data]"
-    body += [f"{form} [%map, {vector('c', rank)}], {source}{', %policy' * bool(hint)};", "cp.async.bulk.commit_group;"]
+    counted = 5 if "scatter4" in mode else rank
+    body += [f"{form} [%map, {vector('c', counted)}], {source}{', %policy' * bool(hint)};", "cp.async.bulk.commit_group;"]
     body += ["cp.async.bulk.wait_group 0;", "end:"]
     family.kernel(entry, [f".param .u64 {name}" for name in ("tensor", "in", "map", "place")], DECLARED, body)
     return entry
 
 
 def place(tensor, at, offsets):
-    return {"type": "s32", "data": (at + [0] * 5)[:5] + (offsets + [0] * 3)[:3] + [tensor.transferred()]}
+    listed = tensor.rank == 2 and len(at) == 5
+    return {"type": "s32", "data": (at + [0] * 5)[:5] + (offsets + [0] * 3)[:3] + [tensor.transferred(listed)]}
 
 
-def load_case(family, entry, name, tensor, at, offsets=(), blocks=1, content=None):
+def load_case(family, entry, name, tensor, at, offsets=(), blocks=1, content=None, mask=None):
     rng = random.Random(name)
     content = content or numbers(TYPES[tensor.ty], tensor.bytes(), rng)
-    expected = as_words(read(tensor, content, at, offsets)) * blocks
+    expected = as_words(read(tensor, content, at, offsets))
+    untouched = [0xEEEEEEEE] * (SHARED // 4)
+    expected = sum((expected if mask is None or mask >> block & 1 else untouched for block in range(blocks)), [])
     args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "data": as_words(content)}]
     args += [{"type": "u32", "data": tensor.words()}, place(tensor, at, list(offsets))]
     more = {"cluster": [blocks, 1, 1]} if blocks > 1 else {}
@@ -370,6 +413,75 @@ def columns(family):
         store_case(family, entry, f"columns_add{'_hint' * bool(more)}", tensor, [8, 1, 0], "add")
 
 
+def rows(family):
+    """Four rows of a matrix, anywhere and in any order, some outside."""
+    gather, scatter = ".tile::gather4", ".tile::scatter4"
+    load, store = load_kernel(family, 2, gather), store_kernel(family, 2, scatter)
+    for turn, (ty, swizzle, at) in enumerate((
+        ("u8", 0, [16, 3, 0, 6, 3]), ("f16", 2, [0, 8, 1, -1, 2]), ("f32", 3, [4, 5, 4, 3, 2]), ("u64", 1, [-2, 6, 0, 7, 1]),
+        ("tf32", 0, [0, 1, 3, 6, 4]), ("bf16", 3, [8, 2, 9, 0, 5]),
+    )):
+        size = SIZES[TYPES.index(ty)]
+        inner = 16 << swizzle if swizzle else 48
+        tensor = Map(ty, [80 // size + 1, 7], [inner // size, 1], swizzle=swizzle, nan=turn % 2 == 1 and ty in FORMATS)
+        load_case(family, load, f"gather_{ty}", tensor, at)
+        # Stores begin inside, and rows are others than each other.
+        store_case(family, store, f"scatter_{ty}", tensor, [abs(at[0]), 5, 9, 0, 3])
+    hint = ".L2::cache_hint"
+    tensor = Map("u16", [40, 9], [24, 1])
+    at = [8, 7, 0, 2, 12]
+    for space in ("shared::cta", "shared::cluster"):
+        for group in ("", ".cta_group::1", ".cta_group::2"):
+            entry = load_kernel(family, 2, gather, hint if group else "", False, space, group) if group or space == "shared::cta" else load
+            load_case(family, entry, f"gather_{space[8:]}_{group[-1:] or 'plain'}", tensor, at)
+    for space, group in (("shared::cta", ""), ("shared::cluster", ""), ("shared::cta", ".cta_group::1")):
+        more = "" if group else hint
+        load_case(family, load_kernel(family, 2, gather, more, False, space, group), f"gather_more_{space[8:]}_{group[-1:]}", tensor, at)
+    for more in ("", hint):
+        label = "_hint" * bool(more)
+        load_case(family, load_kernel(family, 2, gather, more, True), f"gather_multicast{label}", tensor, at, blocks=2)
+        entry = store_kernel(family, 2, scatter, "add", more)
+        store_case(family, entry, f"scatter_add{label}", Map("u32", [40, 9], [12, 1]), at, "add")
+    store_case(family, store_kernel(family, 2, scatter, hint=hint), "scatter_hint", tensor, at)
+
+
+def pairs(family):
+    """Pairs of blocks, of which one counts."""
+    hint = ".L2::cache_hint"
+    tensor = Map("u16", [40, 9], [24, 5], swizzle=2)
+    columns = Map("u16", [40, 7, 3], [16], corners=[[-1], [-1]], pixels=9)
+    for mask in (0, 0b1101, 0b0010):
+        copied = {"blocks": 4, "mask": mask or 1}
+        load_case(family, pair_kernel(family, 2, "", mask), f"pair_{mask:b}", tensor, [8, 3], **copied)
+        load_case(family, pair_kernel(family, 2, ".tile::gather4", mask), f"pair_gather_{mask:b}", tensor, [8, 3, 1, 8, 0], **copied)
+        load_case(family, pair_kernel(family, 3, ".im2col", mask), f"pair_columns_{mask:b}", columns, [8, -1, 0], [2], **copied)
+    load_case(family, pair_kernel(family, 2, ".tile::gather4", 3, hint), "pair_gather_hint", tensor, [8, 3, 1, 8, 0], blocks=4, mask=3)
+    for group in (".cta_group::1", ".cta_group::2"):
+        for space in ("shared::cta", "shared::cluster"):
+            entry = load_kernel(family, 2, ".tile", "", False, space, group)
+            load_case(family, entry, f"group_{group[-1]}_{space[8:]}", tensor, [8, 3])
+    load_case(family, load_kernel(family, 2, "", "", True, group=".cta_group::1"), "group_multicast", tensor, [8, 3], blocks=2)
+
+
+def atoms(family):
+    """Swizzling of 128 bytes that keeps 32 or 64 bytes together."""
+    load, store = load_kernel(family, 2, ""), store_kernel(family, 2, "")
+    for atom, inner in ((1, 128), (3, 128), (1, 48), (3, 80)):
+        tensor = Map("u16", [inner // 2 + 8, 12], [inner // 2, 10], swizzle=3, atom=atom)
+        load_case(family, load, f"atom_{atom}_{inner}", tensor, [8, 2])
+        store_case(family, store, f"atom_store_{atom}_{inner}", tensor, [8, 2])
+    for space in (".global", ".shared::cta"):
+        for atom in (0, 1, 3):
+            entry = f"replace_atomicity{space.replace('.', '_').replace('::', '_')}_{atom}"
+            at = "%map" if space == ".global" else "%at"
+            lines = ["ld.param.u64 %map, [map];", "mov.u32 %at, data;", "ld.global.u32 %v, [%map+8];", "st.shared.u32 [%at+8], %v;"]
+            lines += [f"tensormap.replace.tile.swizzle_atomicity{space}.b1024.b32 [{at}], {atom};"]
+            lines += ["ld.shared.u32 %v, [%at+8];", "st.global.u32 [%map+8], %v;"] * (at == "%at")
+            family.kernel(entry, [".param .u64 map"], DECLARED, lines)
+            [old, new] = [Map("f16", [64, 8], [64, 8], swizzle=3, nan=True, atom=atom).words() for atom in (3 - atom & 3, atom)]
+            family.case(entry, entry, [{"type": "u32", "data": old}], [{"arg": 0, "data": new}], block=1)
+
+
 def sums(family):
     valid = {
         "add": ("u32", "s32", "u64", "f16", "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz"), "inc": ("u32",), "dec": ("u32",),
@@ -435,13 +547,16 @@ def maps(family):
 
 def families(tables):
     built = []
-    for name, purpose, fill in (
-        ("tensor_tiles", "Boxes of tensors to shared memory and back.", tiles),
-        ("tensor_columns", "Columns of pixels (im2col) to shared memory and back.", columns),
-        ("tensor_reductions", "Reductions of boxes.", sums),
-        ("tensor_maps", "Fields of tensor maps.", maps),
+    for name, purpose, fill, target in (
+        ("tensor_tiles", "Boxes of tensors to shared memory and back.", tiles, HEADER),
+        ("tensor_columns", "Columns of pixels (im2col) to shared memory and back.", columns, HEADER),
+        ("tensor_reductions", "Reductions of boxes.", sums, HEADER),
+        ("tensor_maps", "Fields of tensor maps.", maps, HEADER),
+        ("newer_tensor_rows", "Four rows of a matrix, to shared memory and back.", rows, BLACKWELL),
+        ("newer_tensor_pairs", "Loads that the mbarriers of pairs of blocks count.", pairs, BLACKWELL),
+        ("newer_tensor_atoms", "Swizzling that keeps more than 16 bytes together.", atoms, BLACKWELL),
     ):
-        family = Family(name, purpose, tables, ALIGNED, header=HEADER)
+        family = Family(name, purpose, tables, ALIGNED, header=target)
         fill(family)
         built.append(family)
     return built

@@ -70,9 +70,9 @@ fn unknown_words_and_words_of_other_instructions() {
     let errors = refused(&kernel("k", "add.¦wobble.u32 %r1, %r2, %r3;"), &["`add` has no modifier `.wobble`"]);
     assert!(matches!(&errors.list[0].kind, ErrorKind::UnknownModifier { modifier, .. } if modifier == "wobble"));
     body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
-    let line = "¦cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r1, %r1, %r1, %r1, %r2}], [%r3];";
-    let what = "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group";
-    let errors = refused(&kernel("k", line), &[&format!("PTX instruction `{what}` is not translated yet")]);
+    let what = "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes";
+    let line = format!("¦{what} [%r3], [%rd1, {{%r1, %r1, %r1}}], [%r3], {{%rs1, %rs1}};");
+    let errors = refused(&kernel("k", &line), &[&format!("PTX instruction `{what}` is not translated yet")]);
     assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)));
     body_refused("¦redux.sync.add.f32 %f1, %f2, %r1;", "`redux.sync.add.f32` is not a form of `redux`");
     body_refused("¦add.sat.u32 %r1, %r2, %r3;", "`add.sat.u32` is not a form of `add`");

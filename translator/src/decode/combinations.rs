@@ -5,6 +5,7 @@ use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
+use crate::isa::availability::Availability;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
 use crate::isa::rule::Rule;
 use crate::isa::table::Form;
@@ -40,7 +41,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         match parts.rule {
             Rule::Access | Rule::ClusterAccess => parts.access(self.program())?,
             Rule::Mbarrier => parts.mbarrier()?,
-            Rule::Copy => parts.copy()?,
+            Rule::Copy => parts.copy(self.program())?,
             Rule::Events => parts.event()?,
             Rule::BitField => parts.field()?,
             Rule::VariableOfSpace | Rule::SharedVariable | Rule::VariableOfWidth => self.address_values(&parts)?,
@@ -237,7 +238,13 @@ impl Parts<'_, '_> {
     }
 
     /// Copies name their destination's space first. `cp.async.bulk` and its like copy in units of 16 bytes.
-    fn copy(&self) -> Result {
+    fn copy(&self, program: &Program) -> Result {
+        if self.modifiers.cta_group().is_some()
+            && let Some(lack) =
+                Availability::SpecificSince(100).lack("cp", program.version, program.architecture(), &program.target)
+        {
+            return self.refuse(lack);
+        }
         let written =
             self.ast.modifiers.iter().filter_map(|modifier| AddressSpace::of(Word::from_text(modifier.text)?));
         if !written.eq(self.modifiers.spaces()) {

@@ -53,7 +53,7 @@ use super::program::{Operand, Reg, Special};
 use super::scope::Symbol;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::isa::modifiers::{AddressSpace, Modifiers, TensorRank};
+use crate::isa::modifiers::{AddressSpace, Modifiers, TensorMode, TensorRank};
 use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
 use crate::isa::word::Word;
@@ -117,7 +117,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "[a]" => return self.address(operand),
             "[map]" => return self.tensor_place(operand, modifiers),
             "{offsets}" => {
-                let count = dimensions(modifiers, operand)?.saturating_sub(2);
+                let count = coordinates(modifiers, operand)?.saturating_sub(2);
                 return self.vector(operand, ScalarType::U16, ScalarType::fits, count, false);
             }
             "[texref]" => return self.queried(operand, &[ScalarType::TexRef]),
@@ -435,8 +435,12 @@ fn special_value(special: Special, ty: ScalarType, written: &ast::Operand<'_>) -
     Err(Diagnostic::invalid(format!("special register `{name}` is no {ty}"), written.span()))
 }
 
-/// How many dimensions the modifiers say that a tensor has.
-fn dimensions(modifiers: &Modifiers, operand: &ast::Operand<'_>) -> Result<usize> {
+/// How many coordinates the modifiers say that a tensor has: one for each dimension, or a column and four rows.
+fn coordinates(modifiers: &Modifiers, operand: &ast::Operand<'_>) -> Result<usize> {
+    match modifiers.tensor_mode() {
+        Some(TensorMode::TileGather4 | TensorMode::TileScatter4) => return Ok(5),
+        None | Some(TensorMode::Tile | TensorMode::Im2col | TensorMode::Im2colNoOffs) => {}
+    }
     let rank = modifiers.tensor_rank().map(TensorRank::dimensions);
     rank.ok_or_else(|| Diagnostic::internal("a tensor whose row names no dimensions", operand.span()))
 }

@@ -9,6 +9,8 @@ pub enum Availability {
     Since(u32),
     /// Those for targets with what only one architecture has, such as sm_90a.
     Specific,
+    /// Those for such targets from this one on.
+    SpecificSince(u32),
     /// All; before PTX 1.4 without its modifiers, which are then the first of each choice.
     Implied,
     /// Those below a version of PTX, and those for targets below one.
@@ -38,8 +40,11 @@ impl Availability {
                 .is_some_and(|number| number < first)
                 .then(|| format!("a form of `{opcode}` that only targets from sm_{first} on have")),
             Availability::Specific => {
-                let specific = targets.iter().any(|word| word.starts_with("sm_") && word.ends_with(['a', 'f']));
-                (!specific).then(|| format!("`{opcode}`, which only targets such as sm_90a have"))
+                (!is_specific(targets)).then(|| format!("`{opcode}`, which only targets such as sm_90a have"))
+            }
+            Availability::SpecificSince(first) => {
+                let has_it = is_specific(targets) && architecture.is_none_or(|number| number >= first);
+                (!has_it).then(|| format!("a form of `{opcode}` that only targets such as sm_{first}a have"))
             }
             Availability::Until { version: (major, minor), target, without } => {
                 let is_gone = version >= (major, minor) && architecture >= Some(target);
@@ -50,4 +55,9 @@ impl Availability {
             }
         }
     }
+}
+
+/// Whether a module is for what only one architecture, or one family of them, has.
+fn is_specific(targets: &[String]) -> bool {
+    targets.iter().any(|word| word.starts_with("sm_") && word.ends_with(['a', 'f']))
 }

@@ -146,8 +146,12 @@ choices! {
     }
     /// The field of a tensor map that is replaced.
     map_field: MapField {
-        GlobalAddress Rank BoxDim GlobalDim GlobalStride ElementStride Elemtype InterleaveLayout SwizzleMode FillMode
+        GlobalAddress Rank BoxDim GlobalDim GlobalStride ElementStride Elemtype InterleaveLayout SwizzleMode SwizzleAtomicity FillMode
     }
+    /// Which elements of a tensor are copied.
+    tensor_mode: TensorMode { Tile TileGather4 TileScatter4 Im2col Im2colNoOffs }
+    /// How many blocks a group has, of which one counts what is copied.
+    cta_group: CtaGroup { CtaGroup1 CtaGroup2 }
 }
 
 impl AddressSpace {

@@ -6,7 +6,7 @@
 //!
 //! A row's syntax is one string, or two: what is part of the instruction's name, such as `mul.wide`, stands in a string of its own.
 
-use super::availability::Availability::{self, Implied, Since, Specific, Until};
+use super::availability::Availability::{self, Implied, Since, Specific, SpecificSince, Until};
 use super::operation::Action;
 use super::operation::Action::{Barrier, Branch, Call, Compute, Exit, Fail, IndexedBranch, Nothing, Return};
 use super::operation::Alignment::{Aligned, AsSaid};
@@ -517,31 +517,46 @@ rows! {
     "cp.reduce.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
     "cp.reduce.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
     "cp.reduce.async.bulk" ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
-    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes", "[a] [map] [a]" => Compute(TensorLoad);
-    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad);
-    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] c:b16" => Compute(TensorLoad);
-    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] c:b16 e:u64" => Compute(TensorLoad);
-    "cp.async.bulk" ".tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes", "[a] [map] [a] {offsets}" => Compute(TensorLoad);
-    "cp.async.bulk" ".tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] {offsets} c:u64" => Compute(TensorLoad);
-    "cp.async.bulk" ".tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] {offsets} c:b16" => Compute(TensorLoad);
-    "cp.async.bulk" ".tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] {offsets} c:b16 e:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes{.cta_group::1|.cta_group::2}", "[a] [map] [a]" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes{.cta_group::1|.cta_group::2}.L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster{.cta_group::1|.cta_group::2}", "[a] [map] [a] c:b16" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster{.cta_group::1|.cta_group::2}.L2::cache_hint", "[a] [map] [a] c:b16 e:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes{.cta_group::1|.cta_group::2}", "[a] [map] [a] {offsets}" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes{.cta_group::1|.cta_group::2}.L2::cache_hint", "[a] [map] [a] {offsets} c:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster{.cta_group::1|.cta_group::2}", "[a] [map] [a] {offsets} c:b16" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster{.cta_group::1|.cta_group::2}.L2::cache_hint", "[a] [map] [a] {offsets} c:b16 e:u64" => Compute(TensorLoad);
+    "cp.async.bulk" ".tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes", "[a] [map] [a]" => Compute(TensorLoad), Since(100);
+    "cp.async.bulk" ".tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad), Since(100);
+    "cp.async.bulk" ".tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes.(cta_group::1|cta_group::2)", "[a] [map] [a]" => Compute(TensorLoad), SpecificSince(100);
+    "cp.async.bulk" ".tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes.(cta_group::1|cta_group::2).L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad), SpecificSince(100);
+    "cp.async.bulk" ".tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes{.cta_group::1|.cta_group::2}", "[a] [map] [a]" => Compute(TensorLoad), SpecificSince(100);
+    "cp.async.bulk" ".tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes{.cta_group::1|.cta_group::2}.L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad), SpecificSince(100);
+    "cp.async.bulk" ".tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes.multicast::cluster{.cta_group::1|.cta_group::2}", "[a] [map] [a] c:b16" => Compute(TensorLoad), SpecificSince(100);
+    "cp.async.bulk" ".tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes.multicast::cluster{.cta_group::1|.cta_group::2}.L2::cache_hint", "[a] [map] [a] c:b16 e:u64" => Compute(TensorLoad), SpecificSince(100);
     "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group", "[map] [a]" => Compute(TensorStore);
     "cp.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
     "cp.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorStore);
     "cp.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
+    "cp.async.bulk" ".tensor.2d.global.shared::cta.tile::scatter4.bulk_group", "[map] [a]" => Compute(TensorStore), SpecificSince(100);
+    "cp.async.bulk" ".tensor.2d.global.shared::cta.tile::scatter4.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore), SpecificSince(100);
     "cp.async.bulk.prefetch" ".tensor.(1d|2d|3d|4d|5d).L2.global{.tile}", "[map]" => Nothing(Rule::Copy);
     "cp.async.bulk.prefetch" ".tensor.(1d|2d|3d|4d|5d).L2.global{.tile}.L2::cache_hint", "[map] c:u64" => Nothing(Rule::Copy);
     "cp.async.bulk.prefetch" ".tensor.(3d|4d|5d).L2.global.im2col", "[map] {offsets}" => Nothing(Rule::Copy);
     "cp.async.bulk.prefetch" ".tensor.(3d|4d|5d).L2.global.im2col.L2::cache_hint", "[map] {offsets} c:u64" => Nothing(Rule::Copy);
+    "cp.async.bulk.prefetch" ".tensor.2d.L2.global.tile::gather4", "[map]" => Nothing(Rule::Copy), SpecificSince(100);
+    "cp.async.bulk.prefetch" ".tensor.2d.L2.global.tile::gather4.L2::cache_hint", "[map] c:u64" => Nothing(Rule::Copy), SpecificSince(100);
     "cp.reduce.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group", "[map] [a]" => Compute(TensorReduce);
     "cp.reduce.async.bulk" ".tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
     "cp.reduce.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorReduce);
     "cp.reduce.async.bulk" ".tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
+    "cp.reduce.async.bulk" ".tensor.2d.global.shared::cta.(add|min|max|inc|dec|and|or|xor).tile::scatter4.bulk_group", "[map] [a]" => Compute(TensorReduce), SpecificSince(100);
+    "cp.reduce.async.bulk" ".tensor.2d.global.shared::cta.(add|min|max|inc|dec|and|or|xor).tile::scatter4.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce), SpecificSince(100);
     "tensormap.replace.tile.global_address{.global|.shared::cta}.b1024.b64", "[a] b:u64" => Compute(TensorMapReplace), Specific;
     "tensormap.replace.tile.rank{.global|.shared::cta}.b1024.b32", "[a] b:u32" => Compute(TensorMapReplace), Specific;
     "tensormap.replace.tile.(box_dim|global_dim|element_stride){.global|.shared::cta}.b1024.b32", "[a] #:u32 b:u32" => Compute(TensorMapReplace), Specific;
     "tensormap.replace.tile.global_stride{.global|.shared::cta}.b1024.b64", "[a] #:u32 b:u64" => Compute(TensorMapReplace), Specific;
     "tensormap.replace.tile.(elemtype|interleave_layout|swizzle_mode|fill_mode){.global|.shared::cta}.b1024.b32", "[a] #:u32" => Compute(TensorMapReplace), Specific;
+    "tensormap.replace.tile.swizzle_atomicity{.global|.shared::cta}.b1024.b32", "[a] #:u32" => Compute(TensorMapReplace), SpecificSince(100);
     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.(cta|cluster|gpu|sys).sync.aligned", "[a] [a] #:u32" => Compute(TensorMapCopy);
 
     // Textures and surfaces

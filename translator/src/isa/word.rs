@@ -79,10 +79,11 @@ words! {
     Read = "read", Reduce = "reduce", LdReduce = "ld_reduce", St = "st", AccF32 = "acc::f32", AccF16 = "acc::f16",
     // Tensors
     Tensor = "tensor", Tensormap = "tensormap", D1 = "1d", D2 = "2d", D3 = "3d", D4 = "4d", D5 = "5d", Tile = "tile", Im2col = "im2col",
+    TileGather4 = "tile::gather4", TileScatter4 = "tile::scatter4", CtaGroup1 = "cta_group::1", CtaGroup2 = "cta_group::2",
     Im2colNoOffs = "im2col_no_offs", Replace = "replace", CpFenceproxy = "cp_fenceproxy", B1024 = "b1024",
     GlobalAddress = "global_address", Rank = "rank", BoxDim = "box_dim", GlobalDim = "global_dim", GlobalStride = "global_stride",
     ElementStride = "element_stride", Elemtype = "elemtype", InterleaveLayout = "interleave_layout", SwizzleMode = "swizzle_mode",
-    FillMode = "fill_mode",
+    SwizzleAtomicity = "swizzle_atomicity", FillMode = "fill_mode",
     // Textures and surfaces
     A1d = "a1d", A2d = "a2d", D2ms = "2dms", A2dms = "a2dms", Cube = "cube", Acube = "acube", Base = "base", Level = "level",
     Grad = "grad", G = "g", B = "b", A = "a", P = "p", Trap = "trap", Zero = "zero", Width = "width", Height = "height", Depth = "depth",

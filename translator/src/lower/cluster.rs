@@ -53,20 +53,40 @@ pub fn map(b: &mut Builder<'_>, address: Value, rank: Value) -> Value {
     b.add(start, offset)
 }
 
-/// Runs something for each block of the cluster whose bit a mask has, with the same places in its shared memory as some addresses'.
+/// Which block's mbarrier counts what is copied to a block.
+#[derive(Clone, Copy)]
+pub enum Barrier {
+    /// The block's own.
+    Own,
+    /// That of the even or of the odd block in its pair, as the given mbarrier's block is.
+    OfPair,
+}
+
+/// Runs something for each block of the cluster whose bit a mask has, with the same places in shared memory as an address and an
+/// mbarrier.
 pub fn multicast(
     l: &mut Lowering<'_, '_>,
     mask: Value,
-    addresses: [Value; 2],
+    address: Value,
+    (barrier, of): (Value, Barrier),
     each: impl Fn(&mut Lowering<'_, '_>, [Value; 2]),
 ) {
     for number in 0..l.b.function.cluster.map_or(1, Cluster::blocks) {
         let bit = l.b.and_const(mask, 1 << number);
         let wanted = l.b.is_nonzero(bit);
-        let rank = l.b.i32(number);
         let outer = std::mem::take(&mut l.b.block);
-        let addresses = addresses.map(|address| map(&mut l.b, address, rank));
-        each(l, addresses);
+        let rank = l.b.i32(number);
+        let there = map(&mut l.b, address, rank);
+        let counting = match of {
+            Barrier::Own => rank,
+            Barrier::OfPair => {
+                let given = rank_of(&mut l.b, barrier);
+                let is_odd = l.b.and_const(given, 1);
+                l.b.add_const(is_odd, u64::from(number & !1))
+            }
+        };
+        let barrier = map(&mut l.b, barrier, counting);
+        each(l, [there, barrier]);
         let then = std::mem::replace(&mut l.b.block, outer);
         l.b.push(Stmt::If { condition: wanted, then, otherwise: Vec::new() });
     }

@@ -133,7 +133,7 @@ pub fn bulk_multicast(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let size = l.int(i, 2, ScalarType::U32)?;
     let barrier = shared_address(l, i, 3)?;
     let mask = l.int(i, 4, ScalarType::B16)?;
-    cluster::multicast(l, mask, [to, barrier], |l, [to, barrier]| {
+    cluster::multicast(l, mask, to, (barrier, cluster::Barrier::Own), |l, [to, barrier]| {
         load_all(&mut l.b, from, to, size);
         mbarrier::complete(l, barrier, size);
     });

@@ -108,12 +108,11 @@ impl<'s> FunctionDecoder<'_, 's> {
     pub(super) fn tensor_place(&mut self, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
         let refuse = || Err(Diagnostic::invalid("expected a tensor map and coordinates in brackets", operand.span()));
         let ast::Operand::Address { base, offset, more, span } = operand else { return refuse() };
-        let [coordinates] = more.as_slice() else { return refuse() };
+        let [vector] = more.as_slice() else { return refuse() };
         let plain = ast::Operand::Address { base: base.clone(), offset: *offset, more: Vec::new(), span: *span };
         let mut parts = vec![self.address(&plain)?];
-        let count = super::dimensions(modifiers, operand)?;
-        let Operand::Vector(coordinates) = self.vector(coordinates, ScalarType::S32, ScalarType::fits, count, false)?
-        else {
+        let count = super::coordinates(modifiers, operand)?;
+        let Operand::Vector(coordinates) = self.vector(vector, ScalarType::S32, ScalarType::fits, count, false)? else {
             return refuse();
         };
         parts.extend(coordinates);

@@ -13,6 +13,7 @@
 //! | 79 | whether NaN is read outside the tensor rather than zero |
 //! | 80 | whether f32 is read as tf32 |
 //! | 81 and 82 | what is fetched to the second cache |
+//! | 83 and 84 | what swizzling of 128 bytes keeps together, from sm_100 on: 16, 32 or 64 bytes as 0, 1 or 3 |
 //! | 96 + 32k, and 4 from 224 + 4k on | lower 32 bits, and the others, of a stride in 16 bytes |
 //! | 256 + 32k | size of a dimension, less 1 |
 //! | 3 from 416 + 3k on | step between elements in a dimension, less 1 |
@@ -99,6 +100,13 @@ impl Map {
     /// permuted.
     pub fn swizzling(&self, b: &mut Builder<'_>) -> Value {
         bits(b, self.modes, 13, 2)
+    }
+
+    /// The binary logarithm of the number of 16-byte pieces that swizzling keeps together.
+    pub fn atom(&self, b: &mut Builder<'_>) -> Value {
+        let code = bits(b, self.modes, 19, 2);
+        let upper = b.shr(code, 1);
+        b.sub(code, upper)
     }
 
     /// Four bytes of the value read outside the tensor.
@@ -226,6 +234,15 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let number = check(i, constant()?, 4, "swizzling")?;
             let value = l.b.i32(number);
             at(l, (2, 13, 2), value);
+        }
+        MapField::SwizzleAtomicity => {
+            let number = check(i, constant()?, 4, "atomicity")?;
+            if number == 2 {
+                // The manual doesn't say in which of the alternate lines the halves of 16 bytes change places.
+                return Err(Diagnostic::unsupported("swizzling that flips 8 bytes", i.span));
+            }
+            let value = l.b.i32(number);
+            at(l, (2, 19, 2), value);
         }
         MapField::FillMode => {
             let number = check(i, constant()?, 2, "filling")?;

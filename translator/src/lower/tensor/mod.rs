@@ -8,7 +8,7 @@ pub mod map;
 mod rows;
 
 use map::{Map, words};
-use rows::{Row, Start, for_each_row};
+use rows::{Row, Shape, Start, for_each_row};
 
 use super::cluster;
 use super::copies::{device_address, for_each, partial_word};
@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Access, Atomic, AtomicOp, Builder, Compare, HalfFormat, HalfOp, MemoryOrder, Rounding, Scope, Space, Type, Value,
 };
-use crate::isa::modifiers::Operator;
+use crate::isa::modifiers::{CtaGroup, Operator, TensorMode};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::soft::{self, Overflow, SINGLE, TENSOR};
@@ -56,7 +56,12 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
         return Err(Diagnostic::internal("a tensor without a map", i.span));
     };
     let at = device_address(l, i, at)?;
-    let map = Map::read(&mut l.b, at, coordinates.len());
+    let mode = i.modifiers.tensor_mode().unwrap_or(TensorMode::Tile);
+    let dimensions = match mode {
+        TensorMode::TileGather4 | TensorMode::TileScatter4 => 2,
+        TensorMode::Tile | TensorMode::Im2col | TensorMode::Im2colNoOffs => coordinates.len(),
+    };
+    let map = Map::read(&mut l.b, at, dimensions);
     let at = coordinates.iter().map(|one| l.source(one, ScalarType::S32)).collect::<Result<Vec<_>>>()?;
     let offsets = match offsets.map(|index| l.operand(i, index)) {
         Some(Operand::Vector(offsets)) => {
@@ -64,7 +69,11 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
         }
         _ => Vec::new(),
     };
-    let by_columns = i.modifiers.has(Word::Im2col) || i.modifiers.has(Word::Im2colNoOffs);
+    let shape = match mode {
+        TensorMode::Im2col | TensorMode::Im2colNoOffs => Shape::Columns(offsets),
+        TensorMode::TileGather4 | TensorMode::TileScatter4 => Shape::Rows,
+        TensorMode::Tile => Shape::Tile,
+    };
     let b = &mut l.b;
     let shift = map.shift(b);
     let (Some(&size), Some(&last), Some(&first)) = (map.sizes.first(), map.lasts.first(), at.first()) else {
@@ -81,7 +90,7 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
     let to_end = b.sub(bytes, before);
     let inside = [to_first, to_end].map(|distance| within(b, distance, row));
     let address = b.add(map.address, before);
-    Ok(Tensor { map, start: Start { address, at, offsets, by_columns }, row, inside })
+    Ok(Tensor { map, start: Start { address, at, shape }, row, inside })
 }
 
 /// A signed distance in `I64`, clamped to 0 to `most`, as `I32`.
@@ -106,6 +115,9 @@ impl Tensor {
         let one = b.i32(1);
         let rows = b.shl_by(one, swizzling);
         let turned = b.sub_const(rows, 1);
+        let atom = self.map.atom(b);
+        let turned = b.shr_by(turned, atom);
+        let atom = b.add_const(atom, 4);
         // Swizzling permutes by the address in the block's own shared memory.
         let none = b.i32(0);
         let own = cluster::map(b, to, none);
@@ -119,7 +131,7 @@ impl Tensor {
                 let plain = b.add(row, offset);
                 let line = b.shr(plain, 7);
                 let turn = b.and(line, turned);
-                let turn = b.shl(turn, 4);
+                let turn = b.shl_by(turn, atom);
                 let shared = b.xor(plain, turn);
                 let shared = b.add(block, shared);
                 let from_low = b.ule(low, offset);
@@ -149,7 +161,8 @@ struct Piece {
 }
 
 /// `cp.async.bulk.tensor` from device to shared memory, which an mbarrier counts; with a mask, to each block of the cluster whose bit is
-/// set.
+/// set. `cta_group::2` says that the mbarrier may be that of the other block in a pair: by its address, or with a mask by whether the
+/// number of its block is odd.
 pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let barrier = shared_address(l, i, 2)?;
@@ -160,7 +173,11 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Ok(());
     }
     let mask = l.int(i, if offsets.is_some() { 4 } else { 3 }, ScalarType::B16)?;
-    cluster::multicast(l, mask, [to, barrier], |l, [to, barrier]| load_to(l, &tensor, to, barrier));
+    let of = match i.modifiers.cta_group() {
+        None | Some(CtaGroup::CtaGroup1) => cluster::Barrier::Own,
+        Some(CtaGroup::CtaGroup2) => cluster::Barrier::OfPair,
+    };
+    cluster::multicast(l, mask, to, (barrier, of), |l, [to, barrier]| load_to(l, &tensor, to, barrier));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The rows of a tensor's box, in the order of shared memory.
 
 use super::map::Map;
-use crate::ir::{Builder, Type, Value, Var};
+use crate::ir::{Builder, Compare, Type, Value, Var};
 
 /// Where a box begins.
 pub struct Start {
@@ -9,10 +9,18 @@ pub struct Start {
     pub address: Value,
     /// Its coordinates.
     pub at: Vec<Value>,
-    /// Offsets for the coordinates of columns of pixels, except the first and the last.
-    pub offsets: Vec<Value>,
-    /// Whether the box is a column of pixels (`im2col`).
-    pub by_columns: bool,
+    /// Which elements it has.
+    pub shape: Shape,
+}
+
+/// Which elements a box has.
+pub enum Shape {
+    /// Those of the map's sizes from the coordinates on (`tile`).
+    Tile,
+    /// A column of pixels (`im2col`), with offsets for all coordinates but the first and the last.
+    Columns(Vec<Value>),
+    /// Four rows of a matrix (`tile::gather4` and `tile::scatter4`), whose numbers are the coordinates from the second on.
+    Rows,
 }
 
 /// A row of a box.
@@ -35,11 +43,13 @@ pub fn for_each_row(
     let number = b.var(Type::I32);
     let none = b.i32(0);
     b.set(number, none);
-    if start.by_columns {
-        by_columns(b, map, start, number, each);
-    } else {
-        let inside = b.bool(true);
-        in_dimension(b, map, start, map.sizes.len(), (inside, start.address), number, each);
+    match &start.shape {
+        Shape::Tile => {
+            let inside = b.bool(true);
+            in_dimension(b, map, start, map.sizes.len(), (inside, start.address), number, each);
+        }
+        Shape::Columns(offsets) => by_columns(b, map, start, offsets, number, each),
+        Shape::Rows => listed(b, map, start, number, each),
     }
     b.get(number)
 }
@@ -103,8 +113,33 @@ fn row(
     b.set(number, up);
 }
 
+/// The rows whose numbers are given.
+fn listed(b: &mut Builder<'_>, map: &Map, start: &Start, number: Var, each: &mut dyn FnMut(&mut Builder<'_>, Row)) {
+    let [_, first, others @ ..] = start.at.as_slice() else { return };
+    b.loop_(|b| {
+        let current = b.get(number);
+        let more = b.compare_const(Compare::LessUnsigned, current, 1 + others.len() as u64);
+        b.if_else(more, |_| {}, Builder::break_);
+        let mut coordinate = *first;
+        for (place, &other) in (1..).zip(others) {
+            let is_it = b.compare_const(Compare::Equal, current, place);
+            coordinate = b.select(is_it, other, coordinate);
+        }
+        let inside = b.bool(true);
+        let place = placed(b, map, 1, coordinate, (inside, start.address));
+        row(b, place, number, each);
+    });
+}
+
 /// Visits pixels from the first on, within the box that the map's corners bound: at the end in one dimension, the next dimension advances.
-fn by_columns(b: &mut Builder<'_>, map: &Map, start: &Start, number: Var, each: &mut dyn FnMut(&mut Builder<'_>, Row)) {
+fn by_columns(
+    b: &mut Builder<'_>,
+    map: &Map,
+    start: &Start,
+    offsets: &[Value],
+    number: Var,
+    each: &mut dyn FnMut(&mut Builder<'_>, Row),
+) {
     let dimensions = start.at.len();
     let pixels = map.pixels(b);
     let vars: Vec<Var> = start
@@ -125,7 +160,7 @@ fn by_columns(b: &mut Builder<'_>, map: &Map, start: &Start, number: Var, each: 
         let mut place = (b.bool(true), start.address);
         for (index, &var) in vars.iter().enumerate() {
             let at = b.get(var);
-            let coordinate = match start.offsets.get(index) {
+            let coordinate = match offsets.get(index) {
                 Some(&offset) => b.add(at, offset),
                 None => at,
             };
