@@ -244,8 +244,8 @@ mod tests {
         for (operations, asked) in arithmetic.into_iter().chain(others) {
             for known in operations {
                 let ptx = known.ptx(asked, &Facts::TRUSTED);
-                let program = Program::new(&Source::new("self-test", ptx.as_str()));
-                let translated = program.and_then(|program| program.translate(&Options::new(&target)));
+                let source = Source::new("self-test", ptx.as_str());
+                let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
                 assert!(translated.is_ok(), "{ptx}");
             }
         }
