@@ -4,6 +4,7 @@ use super::float::Signs;
 use super::lowering::{Lowering, Result, carrier};
 use super::{dispatch, float, half};
 use crate::decode::program::{Contraction, Instruction};
+use crate::diagnostic::Diagnostic;
 use crate::ir::Var;
 use crate::isa::operation::Operation;
 use crate::isa::types::ScalarType;
@@ -62,6 +63,7 @@ fn sum(
             let c = if signs.addend { half::negative(l, ty, c) } else { c };
             half::fused(l, i, [a, b, c])
         }
-        _ => float::fused(l, i, [a, b, c], signs),
+        Operation::FloatAdd | Operation::FloatSub => float::fused(l, i, [a, b, c], signs),
+        other => Err(Diagnostic::internal(format!("{other:?} fused with a product"), i.span)),
     }
 }

@@ -103,9 +103,14 @@ fn in_single(l: &mut Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -
     match arithmetic {
         Arithmetic::Add(a, b) => l.b.fadd(a, b),
         Arithmetic::Sub(a, b) => l.b.fsub(a, b),
-        _ if format == HALF => soft::half(&mut l.b, arithmetic),
-        // May be subnormal in f32.
-        _ => l.b.rounded(Rounding::Odd, arithmetic),
+        Arithmetic::Mul(..)
+        | Arithmetic::Div(..)
+        | Arithmetic::Fma(..)
+        | Arithmetic::Sqrt(_)
+        | Arithmetic::Narrow(_) => {
+            // May be subnormal in f32.
+            if format == HALF { soft::half(&mut l.b, arithmetic) } else { l.b.rounded(Rounding::Odd, arithmetic) }
+        }
     }
 }
 

@@ -419,7 +419,7 @@ fn takes_short_address(program: &Program, function: &Function) -> bool {
                     let variable = program.variables.get(id.0 as usize);
                     variable.is_some_and(|variable| variable.space == StateSpace::Const)
                 }
-                _ => true,
+                Base::Reg(_) | Base::Absolute | Base::Param(_) => true,
             },
             _ => false,
         })

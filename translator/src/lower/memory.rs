@@ -207,7 +207,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         // The address may be of the function's own parameter, which lies in local memory, or of a kernel parameter.
         Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has(Word::ParamEntry) => match base {
             Base::Reg(register) if l.register_type(register)?.bits() == 32 => (Space::Local, false),
-            _ => (Space::Generic, false),
+            Base::Reg(_) | Base::Absolute | Base::Variable(_) | Base::Param(_) => (Space::Generic, false),
         },
         Some(StateSpace::Const | StateSpace::Param) => (Space::Global, true),
         Some(_) => (Space::Global, false),

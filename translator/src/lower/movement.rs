@@ -60,12 +60,13 @@ fn scalar_or_vector(l: &Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// The unsigned type of that many bits, for parts of a packed value.
-fn part_type(bits: u32) -> ScalarType {
+fn part_type(bits: u32) -> Result<ScalarType> {
     match bits {
-        8 => ScalarType::B8,
-        16 => ScalarType::B16,
-        64 => ScalarType::B64,
-        _ => ScalarType::B32,
+        8 => Ok(ScalarType::B8),
+        16 => Ok(ScalarType::B16),
+        32 => Ok(ScalarType::B32),
+        64 => Ok(ScalarType::B64),
+        _ => Err(Diagnostic::internal(format!("a part of {bits} bits"), None)),
     }
 }
 
@@ -78,7 +79,7 @@ fn pack(l: &mut Lowering<'_, '_>, ty: ScalarType, parts: &[Operand]) -> Result<V
     let mut whole = l.b.constant(carrier(ty), 0);
     let mut position = 0;
     for part in parts {
-        let mut value = l.source(part, part_type(bits))?;
+        let mut value = l.source(part, part_type(bits)?)?;
         if carrier(ty) == Type::I64 && l.b.type_of(value) == Type::I32 {
             value = l.b.zero_extend(value);
         }
@@ -95,7 +96,7 @@ fn unpack(l: &mut Lowering<'_, '_>, ty: ScalarType, parts: &[Operand], whole: Va
     for part in parts {
         let value = l.b.shr(whole, position);
         let value = if bits < 64 { l.narrow(value) } else { value };
-        l.assign(part, part_type(bits), value)?;
+        l.assign(part, part_type(bits)?, value)?;
         position += bits;
     }
     Ok(())

@@ -105,7 +105,7 @@ impl<'p> Build<'p> {
         self.prints |= service == Service::Print;
         self.launches |= service.launches();
         let mut frame = self.frame(callee, Vec::new());
-        let slots = self.slots(callee, &mut frame);
+        let slots = self.slots(callee, &mut frame)?;
         instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
@@ -157,7 +157,7 @@ impl<'p> Build<'p> {
     fn inline(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result<(), Diagnostic> {
         let mut frame = self.frame(callee, Vec::new());
         frame.locals.clone_from(&instance.frame.locals);
-        let slots = self.slots(callee, &mut frame);
+        let slots = self.slots(callee, &mut frame)?;
         instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
@@ -212,7 +212,7 @@ impl<'p> Build<'p> {
             return Ok(known);
         }
         let mut frame = self.frame(callee, Vec::new());
-        let slots = self.slots(callee, &mut frame);
+        let slots = self.slots(callee, &mut frame)?;
         let (entry, returns) = (self.new_block(), self.new_block());
         let inlined = calls::inlined(self.program, id, &self.recursive);
         let stack = self.stack.get_or_insert_with(|| Stack::new(&mut self.function));
@@ -250,20 +250,25 @@ impl<'p> Build<'p> {
     }
 
     /// Where a function instance's parameters and results live.
-    fn slots(&mut self, function: &Function, frame: &mut Frame) -> Vec<Slot> {
+    fn slots(&mut self, function: &Function, frame: &mut Frame) -> Result<Vec<Slot>, Diagnostic> {
         let mut slots = Vec::new();
         let interface = function.params.iter().zip(&frame.params).take(function.formals + function.results);
         for (param, slot) in interface {
             slots.push(match (param.register, slot) {
-                (Some(register), _) => match frame.registers.at_mut(register) {
-                    Some((ty, var)) => Slot::Register(*var.get_or_insert_with(|| self.function.var(carrier(*ty)))),
-                    None => Slot::Words(Vec::new()),
-                },
+                (Some(register), _) => {
+                    let Some((ty, var)) = frame.registers.at_mut(register) else {
+                        return Err(Diagnostic::internal(
+                            "a parameter's register without a declaration",
+                            function.span,
+                        ));
+                    };
+                    Slot::Register(*var.get_or_insert_with(|| self.function.var(carrier(*ty))))
+                }
                 (None, ParamSlot::Words(words)) => Slot::Words(words.clone()),
                 (None, ParamSlot::Kernel(_)) => Slot::Words(Vec::new()),
             });
         }
-        slots
+        Ok(slots)
     }
 
     /// The values of arguments, and the callee's variables for them.

@@ -67,7 +67,8 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
         Some(Operand::Vector(offsets)) => {
             offsets.iter().map(|one| l.source(one, ScalarType::U16)).collect::<Result<Vec<_>>>()?
         }
-        _ => Vec::new(),
+        Some(_) => return Err(Diagnostic::internal("a tensor whose offsets are no vector", i.span)),
+        None => Vec::new(),
     };
     let shape = match mode {
         TensorMode::Im2col | TensorMode::Im2colNoOffs => Shape::Columns(offsets),

@@ -7,6 +7,7 @@ use super::record::Record;
 use super::texel::Format;
 use super::{Geometry, Point, clamp, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Rounding, Type, Value, Var};
 use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
@@ -19,7 +20,9 @@ use crate::soft::{self, HALF, Overflow};
 pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let geometry = Geometry::of(i)?;
     let operands = list(i, 1)?;
-    let Some((handle, rest)) = operands.split_first() else { return Ok(()) };
+    let Some((handle, rest)) = operands.split_first() else {
+        return Err(Diagnostic::internal("a texture that isn't there", i.span));
+    };
     let record = Record::of(l, handle)?;
     let rest = rest.get(1..).unwrap_or_default();
     let is_multisampled = i.modifiers.geometry().is_some_and(modifiers::Geometry::is_multisampled);
@@ -108,7 +111,9 @@ fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, point: &mut Point) -> Resul
 
 /// Writes the result, and the predicate that all of it was resident.
 pub(super) fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, channels: [Var; 4]) -> Result {
-    let Some(Operand::Pair(destinations)) = i.operands.first() else { return Ok(()) };
+    let Some(Operand::Pair(destinations)) = i.operands.first() else {
+        return Err(Diagnostic::internal("a texture fetch without destinations", i.span));
+    };
     let [vector, predicate] = destinations.as_ref();
     let ty = i.ty(0)?;
     let mut values: Vec<Value> = channels.map(|var| l.b.get(var)).into();
