@@ -3,13 +3,15 @@
 use std::ffi::OsStr;
 
 use ptx2spv_translator::interface::SourceLocation;
+use ptx2spv_translator::names::{parameter, readable};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
 
 use crate::suggest::{closest, question};
 use crate::texture::{FormatError, TextureError};
 
-/// Why something could not be done.
+/// Why something could not be done. The fields have names as they are in PTX; messages have the C++ names of kernels, except where
+/// they list what to ask for.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, Error, Source};
@@ -74,7 +76,7 @@ pub enum Error {
     },
     /// The text is not a device selector.
     #[error(
-        "`{0}` is not a device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual, reference"
+        "`{0}` is not a device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual, vulkan, reference"
     )]
     BadSelector(String),
     /// The text does not describe a reference device.
@@ -151,7 +153,7 @@ pub enum Error {
     #[error("{0}")]
     Translation(Box<Diagnostics>),
     /// The description of a module contradicts itself, its SPIR-V, or the device.
-    #[error("the module's description is wrong: {0}")]
+    #[error("the module's description is wrong: {}", readable(_0))]
     Interface(String),
     /// The module has no such kernel.
     #[error("no kernel `{name}`{}; the module has: {}", question(closest(name, available.iter().map(String::as_str))), available.join(", "))]
@@ -165,7 +167,7 @@ pub enum Error {
     #[error("no variable `{0}` in the module")]
     NoVariable(String),
     /// Too few or too many arguments.
-    #[error("kernel `{kernel}` takes {expected} arguments, not {given}")]
+    #[error("kernel `{}` takes {expected} arguments, not {given}", readable(kernel))]
     ArgumentCount {
         /// The kernel.
         kernel: String,
@@ -175,7 +177,11 @@ pub enum Error {
         given: usize,
     },
     /// An argument of the wrong size.
-    #[error("kernel `{kernel}`, argument {index}: parameter `{param}` has {expected} bytes, the argument {given}")]
+    #[error(
+        "kernel `{}`, argument {index}: parameter `{}` has {expected} bytes, the argument {given}",
+        readable(kernel),
+        parameter(kernel, param)
+    )]
     ArgumentSize {
         /// The kernel.
         kernel: String,
@@ -189,7 +195,11 @@ pub enum Error {
         given: usize,
     },
     /// A float for a parameter of an integer type, or vice versa.
-    #[error("kernel `{kernel}`, argument {index}: parameter `{param}` is a .{ty}, the argument {given}")]
+    #[error(
+        "kernel `{}`, argument {index}: parameter `{}` is a .{ty}, the argument {given}",
+        readable(kernel),
+        parameter(kernel, param)
+    )]
     ArgumentKind {
         /// The kernel.
         kernel: String,
@@ -203,7 +213,11 @@ pub enum Error {
         given: &'static str,
     },
     /// An address for a parameter of the wrong size.
-    #[error("kernel `{kernel}`, argument {index}: an address has 8 bytes, parameter `{param}` has {size}")]
+    #[error(
+        "kernel `{}`, argument {index}: an address has 8 bytes, parameter `{}` has {size}",
+        readable(kernel),
+        parameter(kernel, param)
+    )]
     ArgumentPointer {
         /// The kernel.
         kernel: String,
@@ -218,7 +232,7 @@ pub enum Error {
     #[error("the buffer, stream or event belongs to another device than {0}")]
     ForeignBuffer(String),
     /// A block size that the kernel or the device does not take.
-    #[error("kernel `{kernel}` can't be launched with a block of {}: {reason}", dimensions(block))]
+    #[error("kernel `{}` can't be launched with a block of {}: {reason}", readable(kernel), dimensions(block))]
     Block {
         /// The kernel.
         kernel: String,
@@ -228,7 +242,7 @@ pub enum Error {
         reason: String,
     },
     /// A grid size outside CUDA's limits, or one that clusters don't fill.
-    #[error("kernel `{kernel}` can't be launched with a grid of {}: {reason}", dimensions(grid))]
+    #[error("kernel `{}` can't be launched with a grid of {}: {reason}", readable(kernel), dimensions(grid))]
     Grid {
         /// The kernel.
         kernel: String,
@@ -238,7 +252,7 @@ pub enum Error {
         reason: String,
     },
     /// More shared memory than the device has.
-    #[error("kernel `{kernel}` needs {needed} bytes of shared memory{}, there are {available}", own_bytes(*own))]
+    #[error("kernel `{}` needs {needed} bytes of shared memory{}, there are {available}", readable(kernel), own_bytes(*own))]
     SharedMemory {
         /// The kernel.
         kernel: String,
@@ -369,7 +383,7 @@ pub enum Error {
     },
     /// A kernel requested a copy or a fill that can't be done. The rest of its requests are not carried out; the device
     /// keeps working.
-    #[error("kernel `{kernel}` asked for {what} that can't be done: {reason}")]
+    #[error("kernel `{}` asked for {what} that can't be done: {reason}", readable(kernel))]
     Asked {
         /// The kernel.
         kernel: String,
@@ -380,7 +394,7 @@ pub enum Error {
     },
     /// The records of a kernel's launches and other requests are invalid: a kernel has overwritten them. None of the
     /// requests are carried out; the device keeps working.
-    #[error("the launch records of kernel `{kernel}` were overwritten: {reason}")]
+    #[error("the launch records of kernel `{}` were overwritten: {reason}", readable(kernel))]
     Overwritten {
         /// The kernel that asked.
         kernel: String,
@@ -464,14 +478,16 @@ fn variant_list(reasons: &[(String, String)]) -> String {
 
 #[cfg(feature = "reference")]
 fn fault_list(findings: &[ptx2spv_reference::Finding]) -> String {
-    let line = |finding: &ptx2spv_reference::Finding| format!("kernel `{}` was stopped: {finding}", finding.site.entry);
+    let line = |finding: &ptx2spv_reference::Finding| {
+        readable(&format!("kernel `{}` was stopped: {finding}", finding.site.entry))
+    };
     findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn kernel_list(kernels: &[String]) -> String {
     match kernels {
-        [only] => format!("kernel `{only}` was stopped"),
-        several => format!("one or more of the kernels `{}` were stopped", several.join("`, `")),
+        [only] => format!("kernel `{}` was stopped", readable(only)),
+        several => format!("one or more of the kernels `{}` were stopped", readable(&several.join("`, `"))),
     }
 }
 
@@ -479,7 +495,7 @@ fn place_of(place: Option<&SourceLocation>) -> String {
     let Some(SourceLocation { line, module, function, source }) = place else { return String::new() };
     let mut text = format!(" at line {line} of {}", module.as_deref().unwrap_or("the PTX"));
     if let Some(function) = function {
-        text += &format!(", in `{function}`");
+        text += &format!(", in `{}`", readable(function));
     }
     if let Some(source) = source {
         text += &format!(", from {source}");

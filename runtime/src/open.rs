@@ -1,7 +1,8 @@
 //! Opening and listing devices: chooses a back end, and runs the self-test of Vulkan devices on their first use.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::sync::{Arc, Once};
 
 use crate::backend::Backend;
 use crate::device::Device;
@@ -16,7 +17,8 @@ impl Device {
     /// Opens a device: one of a new Vulkan instance with default options, or the reference device.
     ///
     /// If the selector accepts any device ([`DeviceSelector::Best`]) and no Vulkan device can run kernels, the
-    /// reference device is opened instead; [`Device::fallback`] says why.
+    /// reference device is opened instead. A warning on the standard error says so, once per process, and
+    /// [`Device::fallback`] says why. With [`DeviceSelector::Vulkan`], opening fails instead.
     ///
     /// # Errors
     /// Those of [`Instance::new`] and [`Instance::open`], [`Error::BadReferenceOptions`] and [`Error::Target`] for
@@ -38,7 +40,10 @@ impl Device {
         }
         match Instance::new(options).and_then(|instance| instance.open(&selector)) {
             Err(reason) if selector == DeviceSelector::Best && is_absence(&reason) => match reference::open(None) {
-                Ok((backend, info)) => Ok(Self::new(backend, info, Some(reason))),
+                Ok((backend, info)) => {
+                    warn_of_fallback(&reason);
+                    Ok(Self::new(backend, info, Some(reason)))
+                }
                 Err(_) => Err(reason),
             },
             found => found.map_err(|error| asked.blame(error)),
@@ -166,7 +171,7 @@ pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Resu
     let listed = Instance::new(options).and_then(|instance| instance.devices());
     let found = listed.and_then(|list| {
         let found = selector.choose(&list)?;
-        if best {
+        if best || selector == DeviceSelector::Vulkan {
             found.check_usable()?
         }
         Ok(found.clone())
@@ -179,6 +184,18 @@ pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Resu
         },
         Err(error) => Err(asked.blame(error)),
     }
+}
+
+/// Warns that kernels run on the reference device, where they are many times slower.
+fn warn_of_fallback(reason: &Error) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        // An error of the standard error can't be reported anywhere.
+        let _ = writeln!(
+            io::stderr(),
+            "ptx2spv: warning: no Vulkan device can be used ({reason}); this runs on the reference device, an interpreter, which is slow"
+        );
+    });
 }
 
 /// Whether an error means that there is no Vulkan device for kernels.

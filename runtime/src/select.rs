@@ -14,8 +14,8 @@ pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
 /// Selects the device to open.
 ///
 /// The text form is an index (`0`), a type (`cpu`, `discrete`, `integrated`, `virtual`), a part of the name
-/// (`name:radeon` or just `radeon`, in upper or lower case), `best`, or the reference device: `reference`, or with
-/// options `reference:subgroup=64,check` (see [`ReferenceOptions`]).
+/// (`name:radeon` or just `radeon`, in upper or lower case), `best`, `vulkan`, or the reference device: `reference`, or
+/// with options `reference:subgroup=64,check` (see [`ReferenceOptions`]).
 ///
 /// ```
 /// use ptx2spv_runtime::{DeviceKind, DeviceSelector, ReferenceOptions};
@@ -36,6 +36,9 @@ pub enum DeviceSelector {
     /// The first device that can run kernels, by type: discrete, integrated, virtual, CPU, other, and the reference
     /// device if there is no other.
     Best,
+    /// Like [`DeviceSelector::Best`], but never the reference device: opening fails without a Vulkan device that can run
+    /// kernels.
+    Vulkan,
     /// By [`DeviceInfo::index`].
     Index(usize),
     /// The first device whose name contains this text, ignoring case.
@@ -64,6 +67,7 @@ impl FromStr for DeviceSelector {
             "" | "name:" => Err(Error::BadSelector(text.to_owned())),
             "default" => Ok(Self::Default),
             "best" => Ok(Self::Best),
+            "vulkan" => Ok(Self::Vulkan),
             "cpu" => Ok(Self::Kind(DeviceKind::Cpu)),
             "discrete" => Ok(Self::Kind(DeviceKind::Discrete)),
             "integrated" => Ok(Self::Kind(DeviceKind::Integrated)),
@@ -79,6 +83,7 @@ impl fmt::Display for DeviceSelector {
         match self {
             Self::Default => f.write_str("default"),
             Self::Best => f.write_str("best"),
+            Self::Vulkan => f.write_str("vulkan"),
             Self::Index(index) => write!(f, "{index}"),
             Self::Name(name) => write!(f, "name:{name}"),
             Self::Kind(kind) => write!(f, "{kind}"),
@@ -128,7 +133,7 @@ impl DeviceSelector {
         let selector = self.resolve()?;
         let first = |fits: &dyn Fn(&DeviceInfo) -> bool| devices.iter().find(|(device, _)| fits(device));
         let found = match &selector {
-            Self::Default | Self::Best => {
+            Self::Default | Self::Best | Self::Vulkan => {
                 devices.iter().min_by_key(|(device, _)| (!device.missing().is_empty(), device.kind, device.index))
             }
             Self::Index(index) => first(&|device| device.index == Some(*index)),
@@ -162,7 +167,7 @@ impl DeviceSelector {
 impl DeviceSelector {
     /// A kind of device, or a word of a device's name, that is similar to the selector.
     fn meant<'d>(&self, devices: impl Iterator<Item = &'d DeviceInfo>) -> Option<String> {
-        const WORDS: [&str; 6] = ["best", "cpu", "discrete", "integrated", "virtual", "reference"];
+        const WORDS: [&str; 7] = ["best", "vulkan", "cpu", "discrete", "integrated", "virtual", "reference"];
         let Self::Name(name) = self else { return None };
         let names = devices.flat_map(|device| device.name.split_whitespace()).chain(WORDS);
         closest(name, names).map(str::to_owned)
@@ -189,6 +194,7 @@ mod tests {
             ("name:0", DeviceSelector::Name("0".into())),
             ("llvmpipe", DeviceSelector::Name("llvmpipe".into())),
             ("best", DeviceSelector::Best),
+            ("vulkan", DeviceSelector::Vulkan),
         ];
         for (text, expected) in cases {
             let selector: DeviceSelector = text.parse().unwrap();

@@ -2,15 +2,13 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use ptx2spv_runtime::Device;
-use ptx2spv_translator::Math;
 use ptx2spv_translator::interface::{ServiceSizes, heap, launches, output};
+use ptx2spv_translator::{Math, names};
 
-use crate::{names, style};
+use crate::style;
 
 /// The status of a command that didn't return an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,18 +115,6 @@ pub fn note(message: impl std::fmt::Display) {
 /// Writes lines to the standard error. Errors are ignored.
 pub fn warn(message: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{}", style::message(&names::readable(&message.to_string())));
-}
-
-/// Warns if the reference device replaces a missing Vulkan device. Only once, even if several threads open devices.
-pub fn warn_of_fallback(device: &Device) {
-    static SAID: Once = Once::new();
-    if let Some(reason) = device.fallback() {
-        SAID.call_once(|| {
-            warn(format_args!(
-                "warning: no Vulkan device can be used ({reason}); this runs on the reference device, an interpreter, which is slow"
-            ));
-        });
-    }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -4,9 +4,7 @@
 use std::io::{self, Write};
 
 use ptx2spv_runtime::{Finding, FindingKind, Site, SpirvInstruction};
-use ptx2spv_translator::{Program, Source};
-
-use crate::names;
+use ptx2spv_translator::{Program, Source, names};
 
 const BAR: &str = "=========";
 

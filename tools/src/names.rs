@@ -1,48 +1,8 @@
-//! Names of kernels: C++ names beside mangled ones, and suggestions for misspelled ones.
+//! Names of kernels as users write them: C++ names beside mangled ones, and suggestions for misspelled ones.
 
 use anyhow::{Result, bail};
-use cpp_demangle::{DemangleOptions, Symbol};
 use ptx2spv_runtime::closest;
-
-/// The C++ name with parameters, such as `axpy(float, float*)`. Other names are returned unchanged.
-pub fn demangled(name: &str) -> String {
-    plain(name, &DemangleOptions::new()).unwrap_or_else(|| name.to_owned())
-}
-
-fn plain(name: &str, options: &DemangleOptions) -> Option<String> {
-    // Only names of the Itanium ABI are mangled by the compilers in question.
-    name.starts_with("_Z").then(|| Symbol::new(name).ok()?.demangle_with_options(options).ok()).flatten()
-}
-
-/// Demangles all C++ names in a text, except in lines that quote a source, where columns matter.
-pub fn readable(text: &str) -> String {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let mut rest = line;
-        while let Some(start) = rest.find("_Z").filter(|_| !line.contains('│')) {
-            let (before, symbol) = rest.split_at(start);
-            let end = symbol.find(|c: char| !is_part(c)).unwrap_or(symbol.len());
-            let (symbol, after) = symbol.split_at(end);
-            out += before;
-            // Not a name if it is in the middle of a word.
-            out += &if before.ends_with(is_part) { symbol.to_owned() } else { shortened(demangled(symbol)) };
-            rest = after;
-        }
-        out += rest;
-    }
-    out
-}
-
-/// Shortens a name. Names of templates can have thousands of characters.
-fn shortened(mut name: String) -> String {
-    const MOST: usize = 200;
-    if let Some((end, _)) = name.char_indices().nth(MOST) {
-        name.truncate(end);
-        name.push('…');
-    }
-    name
-}
+use ptx2spv_translator::names::{demangled, without_parameters};
 
 /// Finds a kernel by its name in PTX, or by its C++ name, with or without parameters, template arguments and
 /// namespaces, if that is unambiguous.
@@ -56,8 +16,7 @@ pub fn find<'n>(wanted: &str, kernels: &[&'n str]) -> Result<&'n str> {
     let without_blanks = |text: &str| text.replace(' ', "");
     let wanted_form = without_blanks(wanted);
     let forms = |name: &str| -> Vec<String> {
-        let base = plain(name, &DemangleOptions::new().no_params().no_return_type());
-        let base = base.unwrap_or_else(|| name.to_owned());
+        let base = without_parameters(name);
         let untyped = base.split('<').next().unwrap_or(&base).to_owned();
         let last = |text: &str| text.rsplit("::").next().unwrap_or(text).to_owned();
         let short = last(&untyped);
@@ -98,28 +57,6 @@ mod tests {
 
     // Mangled by g++ and nvcc: axpy(int, float*), void blas::axpy<double>(int, double*), blas::norm(float*).
     const KERNELS: [&str; 4] = ["_Z4axpyiPf", "_ZN4blas4axpyIdEEviPT_", "_ZN4blas4normEPf", "plain"];
-
-    #[test]
-    fn names_of_cpp() {
-        assert_eq!(
-            KERNELS.map(demangled),
-            ["axpy(int, float*)", "void blas::axpy<double>(int, double*)", "blas::norm(float*)", "plain"]
-        );
-        for name in ["_Z", "_Zzzz", "_Z999999999999999999999x", "x_Z4axpyiPf", ""] {
-            assert_eq!(demangled(name), name);
-        }
-    }
-
-    #[test]
-    fn texts() {
-        let text = "in function `_Z4axpyiPf`\n 5 │ call _Z4axpyiPf;\nx_Z4axpyiPf _Zzz `_ZN4blas4normEPf`";
-        let expected = "in function `axpy(int, float*)`\n 5 │ call _Z4axpyiPf;\nx_Z4axpyiPf _Zzz `blas::norm(float*)`";
-        assert_eq!(readable(text), expected);
-        // `f` of a tuple of very many ints, as `_Z1f5tupleIJiii…EE`.
-        let long = readable(&format!("`_Z1f5tupleIJ{}EE`", "i".repeat(1000)));
-        assert!(long.starts_with("`f(tuple<int, int, ") && long.ends_with("…`"), "{long}");
-        assert_eq!(long.chars().count(), 203);
-    }
 
     #[test]
     fn finding() {

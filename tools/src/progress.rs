@@ -43,6 +43,12 @@ impl Progress {
         Self { bar, _alive: alive }
     }
 
+    /// Shows a bar while one thing is done.
+    pub fn during<R>(what: &str, body: impl FnOnce() -> R) -> R {
+        let _progress = Self::new(1, what);
+        body()
+    }
+
     /// Advances by one step.
     pub fn step(&self) {
         self.bar.inc(1);

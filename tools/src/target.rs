@@ -7,6 +7,7 @@ use ptx2spv_runtime::{DeviceSelector, InstanceOptions, find_device, target_by_na
 use ptx2spv_translator::Target;
 
 use crate::cli::UsageError;
+use crate::progress::Progress;
 
 /// The preset to use if no target is given and there is no Vulkan device.
 pub const FALLBACK: &str = "lavapipe";
@@ -39,7 +40,11 @@ pub fn choose(name: Option<&str>) -> Result<(Target, String)> {
     if let Some(name) = name {
         return Ok((target_by_name(name)?, name.to_owned()));
     }
-    match find_device(&DeviceSelector::Default, &InstanceOptions::default()) {
+    // On its first use, a device is tested.
+    let found = Progress::during("asking and testing devices", || {
+        find_device(&DeviceSelector::Default, &InstanceOptions::default())
+    });
+    match found {
         Ok((device, None)) => {
             let note = format!("the device here, {}", device.name);
             Ok((device.target, note))

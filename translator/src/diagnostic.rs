@@ -9,6 +9,7 @@ use codespan_reporting::diagnostic as render;
 use codespan_reporting::files::{Files, SimpleFiles};
 use codespan_reporting::term;
 
+use crate::names::readable;
 use crate::source::floor_char_boundary;
 pub use crate::source::{Source, Span};
 use crate::target::Feature;
@@ -152,7 +153,8 @@ impl Diagnostics {
         Self { source, list, left_out }
     }
 
-    /// The report as shown on a terminal, without colours: file, line, column, the source line with the place marked.
+    /// The report as shown on a terminal, without colours: file, line, column, the source line with the place marked. Names
+    /// that compilers made are C++ names again, but for those in quoted lines.
     pub fn render(&self) -> String {
         let mut files = SimpleFiles::new();
         let numbers: Vec<usize> = self
@@ -187,7 +189,7 @@ impl Diagnostics {
         if self.left_out > 0 {
             out.push_str(&format!("… and {} more errors\n", self.left_out));
         }
-        out
+        readable(&out)
     }
 
     /// Marks a place, if its line is short enough to be quoted.

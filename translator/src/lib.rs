@@ -9,6 +9,7 @@ mod diagnostic;
 mod index;
 mod link;
 mod lower;
+pub mod names;
 mod options;
 mod side_by_side;
 mod source;

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use ptx2spv_runtime as runtime;
 use ptx2spv_runtime::{Arg, Error, LaunchConfig, Source};
+use ptx2spv_translator::names::parameter;
 
 use crate::device::Device;
 use crate::error::{Failure, Status, call};
@@ -115,7 +116,8 @@ pub unsafe extern "C" fn ptx2spv_launch(
         }
         let values = arguments.iter().zip(params).map(|(value, param)| {
             // SAFETY: by the contract.
-            unsafe { slice(value.cast::<u8>(), param.size as usize, &param.name) }.map(Arg::Bytes)
+            unsafe { slice(value.cast::<u8>(), param.size as usize, parameter(kernel.kernel.name(), &param.name)) }
+                .map(Arg::Bytes)
         });
         let values = values.collect::<Result<Vec<_>, _>>()?;
         let config = LaunchConfig::new(*grid, *block).with_shared(dynamic_shared_bytes);

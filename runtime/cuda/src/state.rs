@@ -34,9 +34,6 @@ pub(crate) fn open() -> Result<(), Code> {
         trace::say(&format!("no device: {error}"));
         Code::from(error)
     })?;
-    if let Some(reason) = device.fallback() {
-        trace::say(&format!("no Vulkan device ({reason}); using the reference device, an interpreter, which is slow"));
-    }
     *open = Some(Open { device, process: std::process::id() });
     // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
     // Vulkan driver was loaded, and so runs before the driver's own exit handlers.

@@ -17,6 +17,7 @@ mod graphs;
 mod launches;
 mod loops;
 mod memory;
+mod messages;
 mod modules;
 mod near;
 mod pinned;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use ptx2spv_runtime::{
     DEVICE_VARIABLE, Device, DeviceKind, DeviceSelector, Error, Instance, InstanceOptions, RESTRICTIONS_VARIABLE,
-    Restrictions, devices,
+    Restrictions, devices, find_device,
 };
 use ptx2spv_translator::target::{FloatControls, Version};
 use ptx2spv_translator::{Assumptions, Feature, Target};
@@ -104,6 +104,12 @@ fn restrictions_by_environment() {
         let device = Device::open(&DeviceSelector::Best).unwrap();
         assert_eq!(device.info().kind, DeviceKind::Reference);
         assert!(matches!(device.fallback(), Some(Error::UnusableDevice { .. })));
+        for found in [
+            Device::open(&DeviceSelector::Vulkan).map(drop),
+            find_device(&DeviceSelector::Vulkan, &InstanceOptions::default()).map(drop),
+        ] {
+            assert!(matches!(found, Err(Error::UnusableDevice { .. })));
+        }
         // The program's own restrictions come first.
         let restrictions = Some(Restrictions::default());
         Device::open_with(&DeviceSelector::Index(0), &InstanceOptions { restrictions, ..options() }).unwrap();
@@ -156,6 +162,7 @@ fn missing_driver() {
         let device = Device::open(&DeviceSelector::Best).unwrap();
         assert_eq!(device.info().kind, DeviceKind::Reference);
         assert!(matches!(device.fallback(), Some(Error::NoDevice { .. })));
+        assert!(matches!(Device::open(&DeviceSelector::Vulkan), Err(Error::NoDevice { .. })));
         let (devices, reason) = devices(&InstanceOptions::default());
         assert_eq!(devices.len(), 1);
         assert!(matches!(reason, Some(Error::NoDevice { .. })));

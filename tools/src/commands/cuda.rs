@@ -22,7 +22,7 @@ Examples:
   ptx2spv cuda --trace calls.txt --dump modules --device cpu -- ./program 100
   LD_LIBRARY_PATH=$(ptx2spv cuda --print-path) python3 simulation.py")]
 pub struct Arguments {
-    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference
+    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, vulkan, reference
     /// [default: the environment variable PTX2SPV_DEVICE, else best].
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,

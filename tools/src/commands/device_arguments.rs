@@ -5,19 +5,20 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use ptx2spv::cases::DeviceBackend;
-use ptx2spv::cli::{self, MathArgument, UsageError};
+use ptx2spv::cli::{MathArgument, UsageError};
+use ptx2spv::progress::Progress;
 use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
 /// The device to run on.
 #[derive(Debug, Args)]
 pub struct DeviceArguments {
-    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference
+    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, vulkan, reference
     /// [default: the environment variable PTX2SPV_DEVICE, else best].
     ///
     /// The reference device takes options, such as reference:subgroup=64,without=shaderFloat64 (see
-    /// docs/reference-device.md). Without a Vulkan device, the best device is the reference device. The environment
-    /// variable PTX2SPV_RESTRICT removes features from other devices, such as vulkan=1.1,without=shaderInt64 (see
-    /// docs/devices.md).
+    /// docs/reference-device.md). Without a Vulkan device, the best device is the reference device, while `vulkan` is an
+    /// error. The environment variable PTX2SPV_RESTRICT removes features from other devices, such as
+    /// vulkan=1.1,without=shaderInt64 (see docs/devices.md).
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
     /// Run under Vulkan's validation layers; their messages count as failures.
@@ -79,14 +80,13 @@ impl DeviceArguments {
     pub fn open(&self, selector: &DeviceSelector) -> Result<DeviceBackend> {
         // For `InstanceOptions`, where the environment decides without the flag.
         let validation = self.validation.then_some(true);
-        let backend = match selector {
-            DeviceSelector::Reference(_) => DeviceBackend::open(selector, validation)?,
+        let selector = match selector {
+            DeviceSelector::Reference(_) => selector.clone(),
             // As given by the user, so that errors name the environment variable if it is from there.
-            _ => DeviceBackend::open(&self.device.clone().unwrap_or_default(), validation)?,
+            _ => self.device.clone().unwrap_or_default(),
         };
-        if let Some(device) = backend.device() {
-            cli::warn_of_fallback(device);
-        }
+        // On its first use, a device is tested.
+        let backend = Progress::during("opening the device", || DeviceBackend::open(&selector, validation))?;
         Ok(self.configure(backend))
     }
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::Args;
 use ptx2spv::cli::{self, Status};
+use ptx2spv::progress::Progress;
 use ptx2spv::table;
 use ptx2spv_runtime::{DeviceInfo, DeviceSelector, InstanceOptions, devices, find_device};
 use ptx2spv_translator::Target;
@@ -20,7 +21,7 @@ Examples:
   ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
                                                   or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
 pub struct Arguments {
-    /// Only this device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference.
+    /// Only this device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, vulkan, reference.
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
     /// Show the presets instead of the devices: targets by name for `ptx2spv translate --target`.
@@ -36,13 +37,12 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         return presets(arguments.json, out);
     }
     let options = InstanceOptions::default();
-    let (list, reason) = match &arguments.device {
-        Some(selector) => {
-            let (device, reason) = find_device(selector, &options)?;
-            (vec![device], reason)
-        }
-        None => devices(&options),
-    };
+    // On their first use, devices are tested.
+    let found = Progress::during("asking and testing devices", || match &arguments.device {
+        Some(selector) => find_device(selector, &options).map(|(device, reason)| (vec![device], reason)),
+        None => Ok(devices(&options)),
+    });
+    let (list, reason) = found?;
     if let Some(reason) = reason {
         cli::warn(format_args!("warning: {reason}"));
     }

@@ -8,9 +8,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use ptx2spv::cli::Status;
 use ptx2spv::input::{self, Selection};
-use ptx2spv::{names, table};
+use ptx2spv::progress::Progress;
+use ptx2spv::table;
 use ptx2spv_fatbin::{Architecture, Binary, Entry, Kind};
-use ptx2spv_translator::{Program, Source};
+use ptx2spv_translator::{Program, Source, names};
 use serde::Serialize;
 
 /// List the CUDA code in an executable, a library, an object or a fat binary, or write its PTX to files.
@@ -67,21 +68,24 @@ struct Listed {
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let (name, bytes) = input::read_file(&arguments.file)?;
-    let binary = Binary::read(&bytes).with_context(|| name.clone())?;
+    let binary = Progress::during(&format!("reading {name}"), || Binary::read(&bytes)).with_context(|| name.clone())?;
     let wanted = |entry: &Entry<'_>| arguments.arch.is_none_or(|arch| arch == entry.architecture);
     if let Some(folder) = &arguments.output {
         return write(arguments, folder, &binary, wanted, out);
     }
+    let progress = Progress::new(binary.entries().count(), &format!("decompressing and reading PTX of {name}"));
     let mut list = Vec::new();
     let mut number = 0;
     for container in &binary.containers {
         for entry in &container.entries {
             number += 1;
+            progress.step();
             if wanted(entry) {
                 list.push(describe(entry, number, container.relocatable, container.member.clone()));
             }
         }
     }
+    drop(progress);
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&list)?)?;
     } else {

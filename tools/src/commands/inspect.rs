@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use ptx2spv::cli::Status;
 use ptx2spv::input::Selection;
-use ptx2spv::names;
+use ptx2spv::progress::Progress;
 use ptx2spv::table;
 use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Shared, Variables};
 use ptx2spv_translator::target::Scratch;
-use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target};
+use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target, names};
 use serde::Serialize;
 
 /// Show the contents of a PTX file: kernels, parameters, shared memory, variables, and parts that can't be translated.
@@ -63,7 +63,7 @@ struct Kernel {
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let source = arguments.selection.read(&arguments.file, None)?;
-    let program = Program::new(&source)?;
+    let program = Progress::during(&format!("reading {}", source.name()), || Program::new(&source))?;
     // Kernels are translated one by one, for a device with all features: an error here applies to every device.
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
     let modules = program.headers().iter().map(|header| Module {
@@ -78,7 +78,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         kernels: Vec::new(),
         variables: Variables::default(),
     };
-    for name in program.entries() {
+    let kernels = program.entries();
+    let progress = Progress::new(kernels.len(), &format!("translating {}", source.name()));
+    for name in kernels {
         let entries = [name.to_owned()];
         let options = Options { entries: Some(&entries), launched: false, ..Options::new(&target) };
         let kernel = match program.translate(&options) {
@@ -90,7 +92,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             Err(errors) => untranslatable(name, &errors),
         };
         report.kernels.push(kernel);
+        progress.step();
     }
+    drop(progress);
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
@@ -137,7 +141,7 @@ fn print(report: &Report, out: &mut dyn Write) -> Result<()> {
         if let Some(entry) = &kernel.interface {
             print_entry(entry, &kernel.features, out)?;
         }
-        for line in names::readable(kernel.errors.as_deref().unwrap_or_default()).lines() {
+        for line in kernel.errors.as_deref().unwrap_or_default().lines() {
             writeln!(out, "{}", format!("  {line}").trim_end())?;
         }
     }

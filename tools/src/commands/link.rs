@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use ptx2spv::cli::Status;
 use ptx2spv::input;
+use ptx2spv::progress::Progress;
 use ptx2spv_fatbin::{Architecture, Choice};
 use ptx2spv_translator::{Program, Source};
 
@@ -37,12 +38,16 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let choice = arguments.arch.map_or(Choice::Newest, Choice::Exactly);
+    // The files one by one, and then all together.
+    let progress = Progress::new(arguments.files.len() + 1, "linking");
     let mut parts = Vec::new();
     for file in &arguments.files {
         parts.extend(input::read_parts(file, choice)?);
+        progress.step();
     }
     let linked = Source::linked(arguments.output.display().to_string(), parts);
     Program::new(&linked)?;
+    drop(progress);
     if arguments.output == Path::new("-") {
         out.write_all(linked.text().as_bytes())?;
     } else {

@@ -13,9 +13,11 @@ use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verd
 use ptx2spv::cli::{ServiceArguments, Status, UsageError};
 use ptx2spv::findings;
 use ptx2spv::input::Selection;
+use ptx2spv::progress::Progress;
 use ptx2spv::{names, style};
 use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, ReferenceDevice, Trace};
 use ptx2spv_translator::interface::Bundle;
+use ptx2spv_translator::names::demangled;
 use ptx2spv_translator::{Interface, Program, Source};
 
 use super::device_arguments::{DeviceArguments, reference_only};
@@ -142,8 +144,10 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 fn run_ptx(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     refuse_case(arguments)?;
     let args = parse_args(arguments)?;
+    let reading = Progress::new(1, &format!("reading {}", arguments.file.display()));
     let source = arguments.selection.read(&arguments.file, arguments.entry.as_deref())?;
     let program = Program::new(&source)?;
+    drop(reading);
     run_kernel(arguments, args, &source, &program.entries(), None, out)
 }
 
@@ -233,7 +237,7 @@ fn run_kernel(
         load: load.unwrap_or(&from_ptx),
         check: &|kernel| kinds::check(kernel.params(), &arguments.args, &case.args),
     };
-    let outcome = backend.run_by(&case, &steps);
+    let outcome = Progress::during(&running(&backend, &case), || backend.run_by(&case, &steps));
     let mut report = report(&backend, &case);
     let found = match outcome {
         Ok(outputs) => {
@@ -292,7 +296,7 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         }
         let prepared = case.prepare()?;
         show::check_saves(&arguments.save, &prepared.args, &prepared.textures)?;
-        let outcome = backend.run(&prepared);
+        let outcome = Progress::during(&running(&backend, &prepared), || backend.run(&prepared));
         if let Ok(outputs) = &outcome {
             show::save_all(&arguments.save, &prepared, outputs)?;
         }
@@ -359,6 +363,11 @@ fn open(arguments: &Arguments) -> Result<DeviceBackend> {
         }
         (Some(_), _) => Err(reference_only("--trace")),
     }
+}
+
+/// What is shown if it takes a while: translation, and what the driver makes of it, may take longer than the kernel.
+fn running(backend: &DeviceBackend, case: &Prepared) -> String {
+    format!("translating and running {} on {}", demangled(&case.entry), backend.name())
 }
 
 fn report(backend: &DeviceBackend, case: &Prepared) -> show::Report {

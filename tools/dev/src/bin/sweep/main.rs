@@ -60,7 +60,6 @@ fn main() -> ExitCode {
         let threads =
             arguments.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
         let device = ptx2spv_runtime::Device::open(&arguments.device)?;
-        cli::warn_of_fallback(&device);
         let cuda = if arguments.no_cuda { None } else { ptx2spv::cuda::Context::new().ok() };
         let info = device.info();
         writeln!(out, "{}, {} {}\n", info.name, info.driver_name, info.driver_info)?;
