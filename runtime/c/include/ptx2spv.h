@@ -86,9 +86,9 @@ const char *ptx2spv_interface(const ptx2spv_translation *translation);
 // `translation` is null or live, and isn't used afterwards.
 void ptx2spv_translation_free(ptx2spv_translation *translation);
 
-// Opens a device. The selector is a number, a kind ("cpu", "integrated", "discrete", "reference") or a part of the
-// name, as for `--device`. Null stands for the environment variable `PTX2SPV_DEVICE`, or the best device if that isn't
-// set.
+// Opens a device. The selector is a number, a kind ("cpu", "integrated", "discrete", "vulkan" for any of these,
+// "reference") or a part of the name, as for `--device`. Null stands for the environment variable `PTX2SPV_DEVICE`, or
+// the best device if that isn't set.
 //
 // # Safety
 // `selector` is null or ends with a zero, and `device` points to room for a pointer.
@@ -100,6 +100,14 @@ ptx2spv_status ptx2spv_open(const char *selector,
 // # Safety
 // `device` is null or live.
 const char *ptx2spv_device_name(const ptx2spv_device *device);
+
+// Why the reference device, an interpreter, is used instead of a Vulkan device. Null if a Vulkan device is used, or if
+// the reference device was asked for. The text stays valid as long as the device. ptx2spv_open has written a warning to
+// the standard error, once per process. With the selector "vulkan", ptx2spv_open fails instead.
+//
+// # Safety
+// `device` is null or live.
+const char *ptx2spv_fallback(const ptx2spv_device *device);
 
 // Waits until all work launched so far has finished.
 //

@@ -12,11 +12,12 @@ use crate::pointer::{free, get, optional_text, put, slice};
 pub struct Device {
     pub(crate) device: runtime::Device,
     name: CString,
+    fallback: Option<CString>,
 }
 
-/// Opens a device. The selector is a number, a kind ("cpu", "integrated", "discrete", "reference") or a part of the
-/// name, as for `--device`. Null stands for the environment variable `PTX2SPV_DEVICE`, or the best device if that isn't
-/// set.
+/// Opens a device. The selector is a number, a kind ("cpu", "integrated", "discrete", "vulkan" for any of these,
+/// "reference") or a part of the name, as for `--device`. Null stands for the environment variable `PTX2SPV_DEVICE`, or
+/// the best device if that isn't set.
 ///
 /// # Safety
 /// `selector` is null or ends with a zero, and `device` points to room for a pointer.
@@ -30,8 +31,10 @@ pub unsafe extern "C" fn ptx2spv_open(selector: *const c_char, device: *mut *mut
         };
         let open = || -> Result<_, Failure> {
             let device = runtime::Device::open(&selector)?;
-            let name = CString::new(device.info().name.replace('\0', "")).unwrap_or_default();
-            Ok(Box::into_raw(Box::new(Device { device, name })))
+            let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
+            let name = text(&device.info().name);
+            let fallback = device.fallback().map(|reason| text(&reason.to_string()));
+            Ok(Box::into_raw(Box::new(Device { device, name, fallback })))
         };
         // SAFETY: by the contract.
         unsafe { put(device, "device", open) }
@@ -46,6 +49,19 @@ pub unsafe extern "C" fn ptx2spv_open(selector: *const c_char, device: *mut *mut
 pub unsafe extern "C" fn ptx2spv_device_name(device: *const Device) -> *const c_char {
     // SAFETY: by the contract.
     unsafe { get(device, "device") }.map_or(std::ptr::null(), |device| device.name.as_ptr())
+}
+
+/// Why the reference device, an interpreter, is used instead of a Vulkan device. Null if a Vulkan device is used, or if
+/// the reference device was asked for. The text stays valid as long as the device. ptx2spv_open has written a warning to
+/// the standard error, once per process. With the selector "vulkan", ptx2spv_open fails instead.
+///
+/// # Safety
+/// `device` is null or live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_fallback(device: *const Device) -> *const c_char {
+    // SAFETY: by the contract.
+    let device = unsafe { get(device, "device") }.ok();
+    device.and_then(|device| device.fallback.as_ref()).map_or(std::ptr::null(), |reason| reason.as_ptr())
 }
 
 /// Waits until all work launched so far has finished.

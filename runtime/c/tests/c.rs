@@ -1,7 +1,7 @@
 //! The C interface: the header matches the source, and C programs work with it.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use cbindgen::{Builder, Config};
 
@@ -29,6 +29,12 @@ fn the_header_is_made_of_the_source() {
 
 /// Builds a program with the library that Cargo has built for this test, runs it and returns its output.
 fn run(compiler: &str, source: &Path, arguments: &[&Path]) -> String {
+    let ran = run_with(compiler, source, |program| program.args(arguments));
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+/// The same with arguments and environment variables.
+fn run_with(compiler: &str, source: &Path, set: impl FnOnce(&mut Command) -> &mut Command) -> Output {
     let libraries = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
@@ -38,9 +44,9 @@ fn run(compiler: &str, source: &Path, arguments: &[&Path]) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let compiled = compile.output().unwrap();
     assert!(compiled.status.success(), "{}", text(&compiled.stderr));
-    let ran = Command::new(program).args(arguments).env("LD_LIBRARY_PATH", libraries).output().unwrap();
+    let ran = set(&mut Command::new(program)).env("LD_LIBRARY_PATH", libraries).output().unwrap();
     assert!(ran.status.success(), "{:?}: {}{}", ran.status, text(&ran.stdout), text(&ran.stderr));
-    text(&ran.stdout)
+    ran
 }
 
 fn root() -> PathBuf {
@@ -48,9 +54,11 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn the_example_runs() {
-    let printed = run("cc", &root().join("examples/c/saxpy.c"), &[&root().join("tests/kernels/saxpy.ptx")]);
-    assert!(printed.starts_with("1000 right results on "), "{printed}");
+fn the_examples_run() {
+    for (compiler, source) in [("cc", "c/saxpy.c"), ("g++", "cpp/library.cpp")] {
+        let printed = run(compiler, &root().join("examples").join(source), &[&root().join("tests/kernels/saxpy.ptx")]);
+        assert!(printed.starts_with("1000 right results on "), "{source}: {printed}");
+    }
 }
 
 #[test]
@@ -58,12 +66,16 @@ fn a_program_in_c() {
     assert_eq!(run("cc", &folder().join("tests/program.c"), &[]), "done\n");
 }
 
-/// The header is valid C++ too.
 #[test]
-fn the_header_is_cpp() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("version.cpp");
-    let text = "#include \"ptx2spv.h\"\n#include <cstdio>\nint main() { std::puts(ptx2spv_version()); }\n";
-    std::fs::write(&source, text).unwrap();
-    assert_eq!(run("g++", &source, &[]).trim(), env!("CARGO_PKG_VERSION"));
+fn the_fallback_is_told() {
+    let ran = run_with("cc", &folder().join("tests/program.c"), |program| {
+        let nowhere = "/nonexistent/icd.json";
+        program.arg("without-driver").env_remove("PTX2SPV_DEVICE");
+        program.env("VK_DRIVER_FILES", nowhere).env("VK_ICD_FILENAMES", nowhere)
+    });
+    let warned = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(
+        warned.starts_with("ptx2spv: warning: no Vulkan device can be used (") && warned.lines().count() == 1,
+        "{warned}"
+    );
 }

@@ -90,8 +90,25 @@ static void launch(void) {
     ptx2spv_kernel_free(NULL);
 }
 
-int main(void) {
+/* Where there is no driver. */
+static void fall_back(void) {
+    ptx2spv_device *device;
+    fails(ptx2spv_open("vulkan", &device), PTX2SPV_STATUS_UNSUPPORTED, "no Vulkan device found");
+    assert(ptx2spv_open("reference", &device) == PTX2SPV_STATUS_OK && !ptx2spv_fallback(device));
+    ptx2spv_close(device);
+    assert(ptx2spv_open(NULL, &device) == PTX2SPV_STATUS_OK);
+    assert(strstr(ptx2spv_fallback(device), "no Vulkan device found"));
+    ptx2spv_close(device);
+    assert(!ptx2spv_fallback(NULL));
+}
+
+int main(int count, char **arguments) {
     assert(!*ptx2spv_error() && strchr(ptx2spv_version(), '.'));
+    if (count > 1 && !strcmp(arguments[1], "without-driver")) {
+        fall_back();
+        puts("done");
+        return 0;
+    }
     translate();
     launch();
     puts("done");
