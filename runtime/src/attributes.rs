@@ -13,11 +13,11 @@ const CAPABILITY_VARIABLE: &str = "PTX2SPV_CUDA_CC";
 /// Below 7.5, programs' built-in kernels don't load; from 9.0 on they use instructions of that one generation.
 const CAPABILITY: (i32, i32) = (8, 6);
 
-/// Maximum number of threads resident on a multiprocessor.
+/// Maximum number of threads resident on a multiprocessor of a graphics card.
 const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 
 /// Maximum number of blocks resident on a multiprocessor.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 16;
+pub(crate) const BLOCKS_PER_MULTIPROCESSOR: u32 = 16;
 
 /// Default limit of a block's shared memory.
 const SHARED_PER_BLOCK: u32 = 48 << 10;
@@ -34,16 +34,24 @@ fn shared_per_block(device: &Device) -> u32 {
 }
 
 /// Shared memory of a multiprocessor.
-fn shared_per_multiprocessor(device: &Device) -> u32 {
+pub(crate) fn shared_per_multiprocessor(device: &Device) -> u32 {
     shared_per_block(device).max(64 << 10)
 }
 
+/// Maximum number of threads resident on a multiprocessor. A processor's core runs one block at a time.
+pub(crate) fn threads_per_multiprocessor(device: &Device) -> u32 {
+    match device.info().kind {
+        DeviceKind::Cpu | DeviceKind::Reference => 1024,
+        _ => THREADS_PER_MULTIPROCESSOR,
+    }
+}
+
 /// Whether the device shares its memory with the host.
-fn is_unified(device: &Device) -> bool {
+pub(crate) fn is_unified(device: &Device) -> bool {
     matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
 }
 
-fn multiprocessors(device: &Device) -> usize {
+pub(crate) fn multiprocessors(device: &Device) -> usize {
     match device.info().kind {
         DeviceKind::Cpu | DeviceKind::Reference => std::thread::available_parallelism().map_or(1, NonZero::get),
         // No Vulkan property that all drivers report.
@@ -128,7 +136,7 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         33 => 1,
         34 | 50 => 0,
         38 => 4 << 20,
-        39 => attribute_value(if is_cpu { 1024 } else { THREADS_PER_MULTIPROCESSOR }),
+        39 => attribute_value(threads_per_multiprocessor(device)),
         75 => compute_capability().0,
         76 => compute_capability().1,
         81 => attribute_value(shared_per_multiprocessor(device)),

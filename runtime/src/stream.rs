@@ -1,7 +1,8 @@
 //! Streams: commands in order within a stream, concurrent with those of other streams.
 
+use std::cell::RefCell;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::device::Device;
 use crate::error::Error;
@@ -14,7 +15,8 @@ use crate::shape::{Extent, Pitches, Shape};
 ///
 /// Methods of the device, its buffers and kernels use CUDA's legacy default stream. It is ordered with all streams made
 /// by [`Device::stream`]: a command of the default stream waits for their earlier commands, and their later commands
-/// wait for it. Streams made by [`Device::non_blocking_stream`] are independent of it.
+/// wait for it. Streams made by [`Device::non_blocking_stream`] are independent of it. [`Device::thread_stream`] gives
+/// each thread a default stream of its own.
 ///
 /// Streams are spread over the device's queues, at most eight, so that a device with several queues runs their commands
 /// concurrently.
@@ -86,6 +88,46 @@ impl Device {
     /// The legacy default stream, which calls without a stream use.
     pub fn default_stream(&self) -> Stream {
         Stream { device: self.clone(), state: self.default_state().clone() }
+    }
+}
+
+thread_local! {
+    /// The streams of this thread, with the default streams of their devices, which identify the devices.
+    static OWN: RefCell<Vec<(Weak<StreamState>, Arc<StreamState>)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Device {
+    /// The default stream of the calling thread, like CUDA's `CU_STREAM_PER_THREAD` and `--default-stream per-thread`.
+    /// Every call of a thread returns the same stream, and each thread has its own. Streams of different threads are
+    /// independent of each other, but each is ordered with the legacy default stream.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, Device};
+    ///
+    /// let device = Device::reference(Config::default());
+    /// let numbers = device.alloc(64)?;
+    /// device.thread_stream().set_32(numbers.address(), 7, 16)?;
+    /// // It is the same stream, so that this comes after.
+    /// device.thread_stream().set_32(numbers.address(), 9, 1)?;
+    /// // The legacy default stream, in which this is, comes after both.
+    /// assert_eq!(numbers.download::<u32>()?[..2], [9, 7]);
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    pub fn thread_stream(&self) -> Stream {
+        let device = Arc::downgrade(self.default_state());
+        let find = |own: &RefCell<Vec<(Weak<StreamState>, Arc<StreamState>)>>| {
+            let mut own = own.borrow_mut();
+            own.retain(|(device, _)| device.strong_count() > 0);
+            if let Some((_, state)) = own.iter().find(|(other, _)| other.ptr_eq(&device)) {
+                return state.clone();
+            }
+            let state = self.stream().state;
+            own.push((device.clone(), state.clone()));
+            state
+        };
+        // Without thread-local variables, at the end of the thread, the default stream follows the thread's earlier work.
+        let state = OWN.try_with(find).unwrap_or_else(|_| self.default_state().clone());
+        Stream { device: self.clone(), state }
     }
 }
 

@@ -33,7 +33,7 @@ fn run(compiler: &str, source: &Path, arguments: &[&Path]) -> String {
     String::from_utf8_lossy(&ran.stdout).into_owned()
 }
 
-/// The same with arguments and environment variables.
+/// Like [`run`], with arguments and environment variables.
 fn run_with(compiler: &str, source: &Path, set: impl FnOnce(&mut Command) -> &mut Command) -> Output {
     let libraries = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let folder = tempfile::tempdir().unwrap();

@@ -20,6 +20,7 @@ mod memory;
 mod messages;
 mod modules;
 mod near;
+mod occupancy;
 mod pinned;
 mod pools;
 mod reference;

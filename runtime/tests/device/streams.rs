@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use ptx2spv_runtime::{Arg, DeviceKind, Error, Kernel, LaunchConfig, Source, Stream, StreamOptions};
 
@@ -121,6 +122,47 @@ fn the_default_stream_is_in_order_with_streams_that_block() {
         step(&kernel, &a, buffer.address(), 9);
         assert_eq!(buffer.download::<u32>().unwrap(), [stepped(expected, 9); 256]);
         drop((a, b, buffer, kernel));
+        context.finish();
+    }
+}
+
+/// Threads' own streams: the same for all calls of a thread, another one in each, and on each device.
+#[test]
+fn threads_have_streams_of_their_own() {
+    for context in Context::several() {
+        let (device, kernel) = (&context.device, context.kernel("step"));
+        let name = || format!("{:?}", device.thread_stream());
+        let own = name();
+        assert_eq!(name(), own);
+        let other = thread::scope(|scope| scope.spawn(name).join().unwrap());
+        assert_ne!(other, own);
+        assert!(own != format!("{:?}", device.default_stream()), "{own}");
+
+        // Each waits only for its own work: the other thread's stream is held up by a function.
+        let (release, wait) = channel::<()>();
+        let held = thread::scope(|scope| {
+            let hold = || {
+                device.thread_stream().call(move || wait.recv().unwrap_or_default()).unwrap();
+                device.thread_stream()
+            };
+            scope.spawn(hold).join().unwrap()
+        });
+        device.thread_stream().synchronize().unwrap();
+        assert!(!held.is_idle().unwrap());
+        drop(release);
+        held.synchronize().unwrap();
+
+        // In order with the legacy default stream.
+        let buffer = device.alloc(1024).unwrap();
+        let mut expected = 0;
+        buffer.fill(0).unwrap();
+        for by in 0..30 {
+            step(&kernel, &device.thread_stream(), buffer.address(), by);
+            kernel.run(&LaunchConfig::linear(256, 64), &[(&buffer).into(), 1_u32.into()]).unwrap();
+            expected = stepped(stepped(expected, by), 1);
+        }
+        assert_eq!(numbers(&device.thread_stream(), buffer.address()), [expected; 256]);
+        drop((held, buffer, kernel));
         context.finish();
     }
 }

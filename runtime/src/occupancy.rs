@@ -1,0 +1,78 @@
+//! Occupancy: how many blocks of a kernel a device runs at a time. Vulkan drivers don't report that, so the answers are
+//! those of a card of compute capability 8.6 whose kernels use 32 registers, with the device's own shared memory.
+
+use crate::attributes::{
+    BLOCKS_PER_MULTIPROCESSOR, is_unified, multiprocessors, shared_per_multiprocessor, threads_per_multiprocessor,
+};
+use crate::kernel::Kernel;
+
+/// Number of threads of a warp. Blocks occupy whole warps.
+const WARP: u32 = 32;
+
+/// On CPUs, the threads of a block run one after another, so that smaller blocks are better.
+const MAX_SIZE_ON_CPU: u32 = 256;
+
+/// Launch sizes that keep a device busy, from [`Kernel::occupancy`].
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, LaunchConfig, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
+/// let kernel = device.load(&Source::new("nothing.ptx", ptx))?.kernel("nothing")?;
+/// let n = 1_000_000;
+/// if let Some(sizes) = kernel.occupancy(None, |_threads| 0) {
+///     // SAFETY: the kernel accesses nothing.
+///     unsafe { kernel.launch(&LaunchConfig::linear(n, sizes.block), &[]) }?;
+/// }
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Number of threads of a block.
+    pub block: u32,
+    /// Number of blocks that run at a time. With fewer, a part of the device is idle.
+    pub grid: u32,
+}
+
+impl Kernel {
+    /// The number of blocks that a multiprocessor holds at a time, like
+    /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`: 0 if a block is too large.
+    pub fn active_blocks(&self, threads: u32, dynamic_shared_bytes: u32) -> u32 {
+        let (device, known) = (&self.module.device, self.attributes());
+        if threads == 0 || threads > known.max_threads {
+            return 0;
+        }
+        let by_threads = threads_per_multiprocessor(device) / threads.next_multiple_of(WARP);
+        let shared = dynamic_shared_bytes.saturating_add(known.static_shared_bytes);
+        let most = by_threads.min(BLOCKS_PER_MULTIPROCESSOR);
+        // Blocks without shared memory are no limit.
+        shared_per_multiprocessor(device).checked_div(shared).map_or(most, |blocks| blocks.min(most))
+    }
+
+    /// The block size with most threads running at a time, like `cuOccupancyMaxPotentialBlockSize`. Blocks have at most
+    /// `limit` threads, and as much dynamic shared memory as the function returns for a number of threads. `None` if no
+    /// block can run.
+    pub fn occupancy(&self, limit: Option<u32>, mut dynamic_shared_bytes: impl FnMut(u32) -> u32) -> Option<Occupancy> {
+        let device = &self.module.device;
+        let known = self.attributes();
+        let mut most = limit.map_or(known.max_threads, |limit| limit.min(known.max_threads));
+        if is_unified(device) {
+            most = most.min(MAX_SIZE_ON_CPU);
+        }
+        // Whole warps, unless the limit is below one warp.
+        let sizes = (1..=most / WARP).rev().map(|warps| WARP * warps).chain((most < WARP).then_some(most));
+        let threads = sizes.map(|size| (size * self.active_blocks(size, dynamic_shared_bytes(size)), size));
+        // The largest size among those with most threads.
+        let (threads, block) = threads.max().filter(|(threads, _)| *threads > 0)?;
+        let grid = u32::try_from(multiprocessors(device)).ok()?.checked_mul(threads / block)?;
+        Some(Occupancy { block, grid })
+    }
+
+    /// Bytes of dynamic shared memory that each block can have if a multiprocessor holds this many blocks at a time, like
+    /// `cuOccupancyAvailableDynamicSMemPerBlock`. 0 for no blocks.
+    pub fn available_shared(&self, blocks: u32) -> u32 {
+        let each = shared_per_multiprocessor(&self.module.device).checked_div(blocks).unwrap_or(0);
+        each.saturating_sub(self.attributes().static_shared_bytes)
+    }
+}
