@@ -1,9 +1,11 @@
-//! Every kernel of `tests/kernels` after every pass: its text is read back as the same kernel.
+//! Every kernel of `tests/kernels` after every pass: its text is read back as the same kernel. And
+//! checks cost nothing when they are off: without [`Options::check_accesses`], kernels have no code for checks, and their
+//! launches provide no table of allocations.
 
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use libtest_mimic::Trial;
 use ptx2spv_tests::files;
 use ptx2spv_translator::ir::Stage;
@@ -19,7 +21,17 @@ pub fn trials() -> Result<Vec<Trial>> {
         let name = format!("round trip of {}", files::short_name(&file));
         trials.push(Trial::test(name, move || Ok(check_file(&file)?)));
     }
+    trials.push(Trial::test("round trip of the example in docs/testing-a-pass.md", || Ok(check_document()?)));
     Ok(trials)
+}
+
+fn check_document() -> Result<()> {
+    let document = fs::read_to_string(files::root().join("../docs/testing-a-pass.md"))?;
+    let (_, example) = document.split_once("<!-- text form -->\n```text\n").context("no example")?;
+    let (example, _) = example.split_once("```").context("an example without an end")?;
+    let printed = Unit::parse_tree(example)?.to_string();
+    ensure!(printed == example, "it is printed as\n{printed}");
+    Ok(())
 }
 
 fn check_file(file: &Path) -> Result<()> {
@@ -30,7 +42,11 @@ fn check_file(file: &Path) -> Result<()> {
         let mut check = Check { last: String::new(), steps: 0, error: None };
         let options = Options { keep_going: true, ..Options::new(&target) };
         // If a kernel is refused, the passes before that are still checked.
-        let _ = program.translate_watched(&options, Some(&mut check));
+        let translated = program.translate_watched(&options, Some(&mut check));
+        let entries = translated.iter().flat_map(|translation| &translation.interface.entries);
+        if let Some(entry) = entries.into_iter().find(|entry| entry.allocations.is_some()) {
+            bail!("{} has the table of allocations for {name}, although checks are off", entry.name);
+        }
         if let Some(error) = check.error {
             return Err(error).with_context(|| format!("for {name}"));
         }
@@ -50,7 +66,10 @@ impl Observer for Check {
         let text = format!("{:#}", step.unit);
         // Most passes change nothing.
         if self.error.is_none() && text != self.last {
-            let checked = check_step(step, &text);
+            let checked = match step.pass {
+                "check_accesses" => Err(anyhow!("accesses are checked, although checks are off")),
+                _ => check_step(step, &text),
+            };
             self.error = checked.with_context(|| format!("{} after {}", step.kernel, step.pass)).err();
         }
         self.last = text;
