@@ -103,7 +103,7 @@ fn resident_pages() -> u64 {
 
 #[cfg(target_os = "linux")]
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "measures the memory of the process, which other tests use too"]
 fn a_hundred_thousand_launches_do_not_grow() {
     let context = Context::with(&InstanceOptions { validation: Some(false), ..InstanceOptions::default() });
     // As many batches, and as much of all other resources, as there will ever be.
