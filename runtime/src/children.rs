@@ -132,7 +132,7 @@ impl Tree<'_> {
         let known = self.launches.kernels.get(number as usize);
         let known = known.ok_or_else(|| Error::Interface(format!("there is no kernel {number} to be launched")))?;
         let kernel = Kernel::of_module(self.module, &known.name, None, false)?;
-        let (prepared, mut launch) = kernel.prepare_block(config, params)?;
+        let (prepared, mut launch) = kernel.with_block(config, params)?;
         self.run(Grid { kernel: &kernel, prepared: &prepared, launch: &mut launch }, depth)
     }
 

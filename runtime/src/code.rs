@@ -2,6 +2,7 @@
 //! variants for different block sizes.
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use ptx2spv_translator::interface::{Entry, ServiceSizes};
 use ptx2spv_translator::target::Cluster;
@@ -61,7 +62,7 @@ pub(crate) struct Ptx {
     sizes: ServiceSizes,
     check_accesses: bool,
     /// `None` as long as everything was found in the cache.
-    parsed: Mutex<Option<Parsed>>,
+    parsed: Mutex<Option<Arc<Parsed>>>,
     cache: Option<Translations>,
 }
 
@@ -88,10 +89,11 @@ impl Ptx {
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
             return Ok(known);
         }
-        let found = self.with_program(|program| {
-            let interface = program.translate(&nothing)?.interface;
-            Ok(Description { names: program.entries().into_iter().map(str::to_owned).collect(), interface })
-        })?;
+        let parsed = self.parsed()?;
+        let program = parsed.borrow_dependent();
+        let interface = program.translate(&nothing)?.interface;
+        let names = program.entries().into_iter().map(str::to_owned).collect();
+        let found = Description { names, interface };
         if let Some(cache) = &self.cache {
             cache.keep_description(&nothing, &found);
         }
@@ -109,14 +111,14 @@ impl Ptx {
     }
 
     /// Runs a function on the parsed program, which is parsed on first use.
-    fn with_program<R>(&self, run: impl FnOnce(&Program<'_>) -> Result<R, Error>) -> Result<R, Error> {
-        // Locked while translating, so that two threads don't do the same work.
+    fn parsed(&self) -> Result<Arc<Parsed>, Error> {
+        // Locked while parsing, so that two threads don't do the same work.
         let mut parsed = lock(&self.parsed);
         let parsed = match &mut *parsed {
             Some(parsed) => parsed,
-            none => none.insert(Parsed::try_new(self.source.clone(), |source| Program::new(source))?),
+            none => none.insert(Arc::new(Parsed::try_new(self.source.clone(), |source| Program::new(source))?)),
         };
-        run(parsed.borrow_dependent())
+        Ok(parsed.clone())
     }
 
     /// Translates a kernel so that it takes launches of these sizes.
@@ -127,6 +129,7 @@ impl Ptx {
         variables: &LoadedVariables,
         sizes: Sizes,
     ) -> Result<Version, Error> {
+        let start = Instant::now();
         let only = [name.to_owned()];
         let options = Options {
             entries: Some(&only),
@@ -147,8 +150,7 @@ impl Ptx {
         let (spirv, interface) = match known {
             Some(known) => known,
             None => {
-                let Translation { spirv, interface, .. } =
-                    self.with_program(|program| Ok(program.translate(&options)?))?;
+                let Translation { spirv, interface, .. } = self.parsed()?.borrow_dependent().translate(&options)?;
                 (spirv, interface)
             }
         };
@@ -160,7 +162,7 @@ impl Ptx {
             cache.keep_translation(&options, &spirv, &interface);
         }
         let shader = device.shader(&spirv)?;
-        version(shader, &interface, name)
+        version(shader, &interface, name, start.elapsed())
     }
 }
 
@@ -176,7 +178,7 @@ impl Code {
     ) -> Result<Version, Error> {
         match self {
             Self::Spirv(variants) => match &variants[..] {
-                [first, ..] => version(first.shader.clone(), &first.interface, name),
+                [first, ..] => version(first.shader.clone(), &first.interface, name, Duration::ZERO),
                 [] => Err(Error::Interface("it has no variant".to_owned())),
             },
             Self::Ptx(ptx) => {
@@ -209,14 +211,19 @@ impl Shipped {
 
     /// One of the kernels.
     pub fn version(&self, entry: &Entry) -> Version {
-        Version::new(entry.clone(), self.shader.clone())
+        Version::new(entry.clone(), self.shader.clone(), Duration::ZERO)
     }
 }
 
-fn version(shader: Arc<dyn Shader>, interface: &Interface, name: &str) -> Result<Version, Error> {
+fn version(
+    shader: Arc<dyn Shader>,
+    interface: &Interface,
+    name: &str,
+    translation: Duration,
+) -> Result<Version, Error> {
     let entry = interface.entry(name).cloned();
     let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
-    Ok(Version::new(entry, shader))
+    Ok(Version::new(entry, shader, translation))
 }
 
 #[cfg(all(test, feature = "reference"))]

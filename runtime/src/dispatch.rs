@@ -1,11 +1,14 @@
 //! A launch as the back ends see it: push constants, and the dispatches that make up the grid.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::{Limits, Scratch};
 
+use crate::args::Arg;
 use crate::report::StatusRecord;
+use crate::reused::ReusedBytes;
 use crate::split::Part;
 use crate::variant::Variant;
 
@@ -18,8 +21,8 @@ pub(crate) struct Launch<'k> {
     pub kernel: &'k str,
     /// The module's status record, if the kernel may report or print.
     pub status: Option<&'k Arc<StatusRecord>>,
-    /// The addresses among the arguments, with their positions.
-    pub pointers: Vec<(usize, u64)>,
+    /// The arguments; empty if the caller gave a complete parameter block.
+    pub args: &'k [Arg<'k>],
     /// The workgroups of this submission (blocks or clusters). The whole grid, unless the launch is split.
     pub part: Part,
     /// Maximum number of workgroups of one dispatch.
@@ -29,13 +32,14 @@ pub(crate) struct Launch<'k> {
     /// The offset in the push constants of the address of the table of live allocations, if the kernel checks its
     /// accesses.
     allocations: Option<u32>,
-    /// The push constants without the parameters.
-    push: Vec<u8>,
     /// The size of the workspace of a cooperative launch.
     workspace: Option<u64>,
-    /// The parameter block.
-    params: Vec<u8>,
-    push_size: usize,
+    /// The push constants, and the parameter block.
+    bytes: ReusedBytes,
+    /// Which of the bytes are the push constants.
+    push: Range<usize>,
+    /// Which are the parameter block.
+    params: Range<usize>,
     params_location: ParamLocation,
 }
 
@@ -55,14 +59,21 @@ impl<'k> Launch<'k> {
         let scratch = entry.scratch.map(|scratch| group_scratch(scratch, variant));
         // No correct device reports zero. A wrong one must not cause an endless loop.
         let max_count = limits.max_compute_work_group_count.map(|count| count.max(1));
-        let mut push = vec![0; entry.push_constant_size.max(push_constant::PARAMS) as usize];
-        put(&mut push, push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
+        // `check::interface` bounds the sizes.
+        let params_size = (entry.params_size as usize).next_multiple_of(4);
+        let push = 0..entry.push_constant_size as usize;
+        let params_start = match entry.params_location {
+            ParamLocation::PushConstant => push_constant::PARAMS as usize,
+            ParamLocation::Buffer => push.end.max(push_constant::PARAMS as usize),
+        };
+        let params = params_start..params_start + params_size;
+        let bytes = ReusedBytes::zeroes(params.end.max(push.end));
         // Blocks that can be suspended don't need other blocks to run at the same time.
         let waits = entry.waits && entry.workspace().is_none();
-        Self {
+        let mut launch = Self {
             kernel,
             status: None,
-            pointers: Vec::new(),
+            args: &[],
             part: ([0; 3], extent),
             max_count: match scratch {
                 Some(scratch) if !waits => scratch.max_count(extent, max_count),
@@ -70,38 +81,52 @@ impl<'k> Launch<'k> {
             },
             scratch,
             allocations: entry.allocations,
-            push,
             workspace: entry.workspace().map(|cooperative| {
                 let groups = extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
                 let blocks = entry.cluster.map_or(1, |cluster| cluster.blocks());
                 let threads = variant.block.into_iter().chain([blocks]).map(u64::from).fold(1, u64::saturating_mul);
                 cooperative.workspace_bytes(groups, threads, variant.shared_bytes.into())
             }),
-            // `check::interface` bounds the size.
-            params: vec![0; (entry.params_size as usize).next_multiple_of(4)],
-            push_size: entry.push_constant_size as usize,
+            bytes,
+            push,
+            params,
             params_location: entry.params_location,
+        };
+        launch.put(push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
+        launch
+    }
+
+    /// Writes the bytes that fit: a kernel may have fewer push constants.
+    fn put(&mut self, offset: u32, bytes: &[u8]) {
+        let own = self.bytes.get_mut(self.push.clone()).unwrap_or_default();
+        for (place, byte) in own.iter_mut().skip(offset as usize).zip(bytes) {
+            *place = *byte;
         }
+    }
+
+    /// The addresses among the arguments, with their positions.
+    pub fn pointers(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.args.iter().enumerate().filter_map(|(index, arg)| Some((index, arg.address()?)))
     }
 
     /// The parameter block, to be filled in.
     pub fn params_mut(&mut self) -> &mut [u8] {
-        &mut self.params
+        self.bytes.get_mut(self.params.clone()).unwrap_or_default()
     }
 
     /// Sets the device address of the module's variables.
     pub fn set_variables_address(&mut self, address: u64) {
-        put(&mut self.push, push_constant::VARIABLES_ADDRESS, &address.to_le_bytes());
+        self.put(push_constant::VARIABLES_ADDRESS, &address.to_le_bytes());
     }
 
     /// The parameter block, if the kernel expects it in device memory.
     pub fn params(&self) -> Option<&[u8]> {
-        (self.params_location == ParamLocation::Buffer).then_some(&self.params[..])
+        self.bytes.get(self.params.clone()).filter(|_| self.params_location == ParamLocation::Buffer)
     }
 
     /// Sets the device address of the parameter block.
     pub fn set_params_address(&mut self, address: u64) {
-        put(&mut self.push, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
+        self.put(push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
     }
 
     /// Bytes of scratch memory for the largest dispatch, if the kernel uses any. Dispatches run one after another, with
@@ -115,7 +140,7 @@ impl<'k> Launch<'k> {
     /// Sets the device address of the scratch memory.
     pub fn set_scratch_address(&mut self, address: u64) {
         if let Some(scratch) = self.scratch {
-            put(&mut self.push, scratch.address, &address.to_le_bytes());
+            self.put(scratch.address, &address.to_le_bytes());
         }
     }
 
@@ -127,7 +152,7 @@ impl<'k> Launch<'k> {
     /// Sets the device address of the table of live allocations.
     pub fn set_allocations_address(&mut self, address: u64) {
         if let Some(offset) = self.allocations {
-            put(&mut self.push, offset, &address.to_le_bytes());
+            self.put(offset, &address.to_le_bytes());
         }
     }
 
@@ -138,24 +163,20 @@ impl<'k> Launch<'k> {
 
     /// Sets the device address of the workspace of a cooperative launch.
     pub fn set_workspace_address(&mut self, address: u64) {
-        put(&mut self.push, push_constant::WORKSPACE_ADDRESS, &address.to_le_bytes());
+        self.put(push_constant::WORKSPACE_ADDRESS, &address.to_le_bytes());
     }
 
-    /// The dispatches that make up the grid, or the current part of it: push constants and number of workgroups of
-    /// each.
-    pub fn dispatches(&self) -> impl Iterator<Item = (Vec<u8>, [u32; 3])> {
+    /// The dispatches that make up the grid, or the current part of it: first workgroup and number of workgroups of each.
+    pub fn dispatches(&self) -> impl Iterator<Item = ([u32; 3], [u32; 3])> + use<> {
         let (first, extent) = self.part;
-        parts(extent, self.max_count).map(move |(base, count)| {
-            // No overflow: the sizes of the grid are below 2^31.
-            let base = [0, 1, 2].map(|i| first[i] + base[i]);
-            let mut push = self.push.clone();
-            if self.params_location == ParamLocation::PushConstant {
-                put(&mut push, push_constant::PARAMS, &self.params);
-            }
-            put(&mut push, push_constant::GRID_BASE, bytemuck::bytes_of(&base));
-            push.truncate(self.push_size);
-            (push, count)
-        })
+        // No overflow: the sizes of the grid are below 2^31.
+        parts(extent, self.max_count).map(move |(base, count)| ([0, 1, 2].map(|i| first[i] + base[i]), count))
+    }
+
+    /// The push constants of the dispatch that begins with the workgroup `base`.
+    pub fn push_constants(&mut self, base: [u32; 3]) -> &[u8] {
+        self.put(push_constant::GRID_BASE, bytemuck::bytes_of(&base));
+        self.bytes.get(self.push.clone()).unwrap_or_default()
     }
 }
 
@@ -177,13 +198,6 @@ fn group_scratch(scratch: Scratch, variant: Variant) -> GroupScratch {
     // `Shared::version` keeps the product within the device's limits.
     let invocations = variant.workgroup().into_iter().fold(1, u32::saturating_mul);
     GroupScratch { address: scratch.address, bytes: scratch.bytes(invocations, variant.shared_bytes) }
-}
-
-/// Writes the bytes that fit: a kernel may have fewer push constants.
-fn put(data: &mut [u8], offset: u32, bytes: &[u8]) {
-    for (place, byte) in data.iter_mut().skip(offset as usize).zip(bytes) {
-        *place = *byte;
-    }
 }
 
 /// Splits a grid into dispatches of at most `max` blocks per dimension: base and count of each.

@@ -1,13 +1,12 @@
 //! The versions of a kernel: for ordinary blocks, for larger ones, and for more shared memory.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::code::{Code, Shipped, Sizes};
 use crate::device::Device;
 use crate::error::Error;
 use crate::limits::{lacks_shared, misfit, most_threads};
-use crate::sync::lock;
+use crate::once::OnceMap;
 use crate::variables::LoadedVariables;
 use crate::version::Version;
 
@@ -18,7 +17,7 @@ pub(crate) struct KernelVersions {
     /// For blocks that fit the device directly.
     pub base: Arc<Version>,
     /// For larger blocks, made on first launch.
-    larger: Mutex<BTreeMap<VersionKey, Arc<Version>>>,
+    larger: OnceMap<VersionKey, Arc<Version>>,
     code: Arc<Code>,
     /// The size of clusters, if launches set it.
     cluster: Option<[u32; 3]>,
@@ -27,7 +26,7 @@ pub(crate) struct KernelVersions {
 }
 
 /// The key of a version.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum VersionKey {
     /// Translated here: the number of threads of a block, and whether shared memory lies in device memory.
     Threads(u32, bool),
@@ -45,7 +44,7 @@ impl KernelVersions {
     ) -> Self {
         variables.add_reporter(&version.entry);
         let cooperative = version.entry.cooperative.is_some();
-        let (base, larger) = (Arc::new(version), Mutex::default());
+        let (base, larger) = (Arc::new(version), OnceMap::default());
         Self { device: device.clone(), variables, base, larger, code, cluster, cooperative }
     }
 
@@ -58,11 +57,11 @@ impl KernelVersions {
             return Ok(self.base.clone());
         }
         let name = &self.base.entry.name;
-        let refuse = |reason| Err(Error::Block { kernel: name.clone(), block, reason });
+        let refuse = |reason: String| Err(Error::Block { kernel: name.clone(), block, reason });
         let threads: u32 = block.iter().product();
         match &*self.code {
             Code::Ptx(ptx) => {
-                let room = reason.map_or(1, |_| threads.next_power_of_two());
+                let room = if reason.is_some() { threads.next_power_of_two() } else { 1 };
                 let translate = |dynamic| {
                     let Self { cluster, cooperative, .. } = *self;
                     let sizes = Sizes { threads: room, cluster, cooperative, dynamic_shared_bytes: dynamic };
@@ -77,7 +76,7 @@ impl KernelVersions {
                 }
                 match misfit(&version.entry, limits, block) {
                     None => Ok(version),
-                    Some(reason) => refuse(reason),
+                    Some(reason) => refuse(reason.to_string()),
                 }
             }
             Code::Spirv(variants) => {
@@ -102,14 +101,10 @@ impl KernelVersions {
 
     /// A version for larger blocks or more shared memory, by its key; `make` makes a missing one.
     fn larger(&self, key: VersionKey, make: impl FnOnce() -> Result<Version, Error>) -> Result<Arc<Version>, Error> {
-        // Locked while translating, so that two threads don't do the same work.
-        let mut larger = lock(&self.larger);
-        if let Some(version) = larger.get(&key) {
-            return Ok(version.clone());
-        }
-        let version = Arc::new(make()?);
-        self.variables.add_reporter(&version.entry);
-        larger.insert(key, version.clone());
-        Ok(version)
+        self.larger.get_or_make(&key, || {
+            let version = Arc::new(make()?);
+            self.variables.add_reporter(&version.entry);
+            Ok(version)
+        })
     }
 }

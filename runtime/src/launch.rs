@@ -18,7 +18,7 @@ use crate::split;
 use crate::stream::Stream;
 use crate::sync::lock;
 use crate::variant::Variant;
-use crate::version::Prepared;
+use crate::version::{Prepared, Version};
 
 impl Kernel {
     /// Launches the kernel after everything launched before, and returns without waiting for it. (The reference device
@@ -71,7 +71,7 @@ impl Kernel {
 
     fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let device = &self.shared.device;
-        let (prepared, mut launch) = self.prepare(config, args)?;
+        let (prepared, mut launch) = self.with_args(config, args)?;
         if self.entry().launches {
             return children::run(stream, Grid { kernel: self, prepared: &prepared, launch: &mut launch });
         }
@@ -109,7 +109,7 @@ impl Kernel {
     /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and those of
     /// [`Kernel::launch`].
     pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
-        let (prepared, mut launch) = self.prepare(config, args)?;
+        let (prepared, mut launch) = self.with_args(config, args)?;
         if launch.workspace_bytes().is_some() || self.entry().launches {
             let device = &self.shared.device;
             let one = |_| {
@@ -128,24 +128,28 @@ impl Kernel {
     /// Checks a launch, and prepares the kernel.
     pub(crate) fn check(&self, device: &Device, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         self.shared.device.check_same(device)?;
-        self.prepare(config, args).map(|_| ())
+        self.with_args(config, args).map(|_| ())
     }
 
-    fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
-        let (prepared, mut launch) = self.prepare_empty(config)?;
+    fn with_args<'a>(
+        &'a self,
+        config: &LaunchConfig,
+        args: &'a [Arg<'a>],
+    ) -> Result<(Arc<Prepared>, Launch<'a>), Error> {
+        let (prepared, mut launch) = self.empty(config)?;
         let variables = &self.shared.variables.layout;
         args::pack(&self.shared.device, variables, self.entry(), args, launch.params_mut())?;
-        launch.pointers = args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.address()?))).collect();
+        launch.args = args;
         Ok((prepared, launch))
     }
 
-    /// Like [`Kernel::prepare`], with a complete parameter block, which may be longer than the parameters.
-    pub(crate) fn prepare_block(
+    /// Prepares a launch with a complete parameter block, which may be longer than the parameters.
+    pub(crate) fn with_block(
         &self,
         config: &LaunchConfig,
         params: &[u8],
     ) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
-        let (prepared, mut launch) = self.prepare_empty(config)?;
+        let (prepared, mut launch) = self.empty(config)?;
         let size = self.entry().params_size as usize;
         let (Some(block), Some(params)) = (launch.params_mut().get_mut(..size), params.get(..size)) else {
             let what = format!("`{}` takes {size} bytes of parameters, a launch has {}", self.name(), params.len());
@@ -156,7 +160,18 @@ impl Kernel {
     }
 
     /// Prepares a launch without parameters, which are set later.
-    fn prepare_empty(&self, config: &LaunchConfig) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
+    fn empty(&self, config: &LaunchConfig) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
+        let shared = &*self.shared;
+        let (version, variant) = self.version(config)?;
+        let (entry, limits) = (&version.entry, &shared.device.target().limits);
+        let mut launch = Launch::new(self.name(), entry, variant, config.grid, limits);
+        launch.set_variables_address(shared.variables.address());
+        launch.status = shared.variables.status().filter(|_| !entry.reports.is_empty() || entry.prints);
+        Ok((version.prepare(variant)?, launch))
+    }
+
+    /// What a launch needs of the kernel.
+    pub(crate) fn version(&self, config: &LaunchConfig) -> Result<(Arc<Version>, Variant), Error> {
         let shared = &*self.shared;
         check_grid(self.entry(), config.grid)?;
         check_block(self.entry(), config.block)?;
@@ -166,10 +181,7 @@ impl Kernel {
         let shared_bytes = shared_bytes(entry, limits, dynamic_shared_bytes)?;
         let variant =
             Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
-        let mut launch = Launch::new(self.name(), entry, variant, config.grid, limits);
-        launch.set_variables_address(shared.variables.address());
-        launch.status = shared.variables.status().filter(|_| !entry.reports.is_empty() || entry.prints);
-        Ok((version.prepare(variant)?, launch))
+        Ok((version, variant))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Limits of launches: CUDA's, the kernel's own, and the device's.
 
+use std::fmt;
+
 use ptx2spv_translator::interface::{self, Entry};
 use ptx2spv_translator::target::{self, Limits, Packing};
 
@@ -89,25 +91,54 @@ pub(crate) fn lacks_shared(entry: &Entry, limits: &Limits, dynamic: u32) -> bool
     entry.scratch.is_none_or(|scratch| !scratch.shared) && needed > limits.max_compute_shared_memory_size.into()
 }
 
+/// Why a device doesn't take a block. The text is made when asked for, since launches of such blocks begin with this.
+pub(crate) enum Misfit {
+    /// The block, or its cluster of several, takes more invocations than there are.
+    Invocations {
+        threads: u32,
+        blocks: Option<u32>,
+        needed: u32,
+        available: u32,
+    },
+    Threads {
+        threads: u32,
+        available: u32,
+    },
+    Size([u32; 3]),
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Invocations { threads, blocks, needed, available } => {
+                write!(f, "its {threads} threads")?;
+                if let Some(blocks) = blocks {
+                    write!(f, " in each of a cluster's {blocks} blocks")?;
+                }
+                write!(f, " take {needed} invocations, the device allows {available}")
+            }
+            Self::Threads { threads, available } => write!(f, "the device allows {available} threads, not {threads}"),
+            Self::Size([x, y, z]) => write!(f, "the device allows {x} x {y} x {z}"),
+        }
+    }
+}
+
 /// The reason why the device can't run a block of this size, although CUDA allows it.
-pub(crate) fn misfit(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Option<String> {
+pub(crate) fn misfit(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Option<Misfit> {
     let most = limits.max_compute_work_group_invocations;
     let [x, y, z] = limits.max_compute_work_group_size;
     let threads: u32 = block.iter().product();
     let Entry { packing, cluster, .. } = *entry;
     if packing.is_some() || cluster.is_some() {
         let ([needed, ..], available) = (target::workgroup(block, packing, cluster), most.min(x));
-        let blocks = cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
-        return (needed > available).then(|| {
-            let blocks = blocks.unwrap_or_default();
-            format!("its {threads} threads{blocks} take {needed} invocations, the device allows {available}")
-        });
+        let blocks = cluster.map(|cluster| cluster.blocks());
+        return (needed > available).then_some(Misfit::Invocations { threads, blocks, needed, available });
     }
     if threads > most {
-        return Some(format!("the device allows {most} threads, not {threads}"));
+        return Some(Misfit::Threads { threads, available: most });
     }
     let within = block.iter().zip([x, y, z]).all(|(&size, most)| size <= most);
-    (!within).then(|| format!("the device allows {x} x {y} x {z}"))
+    (!within).then_some(Misfit::Size([x, y, z]))
 }
 
 /// Maximum number of threads of a block of this kernel on a device, if the block's shape fits.

@@ -1,13 +1,12 @@
 //! The state that clones and kernels of a module share.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::code::Code;
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel_versions::KernelVersions;
-use crate::sync::lock;
+use crate::once::OnceMap;
 use crate::variables::LoadedVariables;
 
 /// The state that clones and kernels of a module share.
@@ -16,11 +15,11 @@ pub(crate) struct Loaded {
     pub names: Vec<String>,
     pub variables: Arc<LoadedVariables>,
     pub code: Arc<Code>,
-    pub kernels: Mutex<Kernels>,
+    pub kernels: Kernels,
 }
 
 /// Kernels without their module, by name, cluster size, and whether launches are cooperative.
-pub(crate) type Kernels = HashMap<(String, Option<[u32; 3]>, bool), Arc<KernelVersions>>;
+pub(crate) type Kernels = OnceMap<(String, Option<[u32; 3]>, bool), Arc<KernelVersions>>;
 
 impl Loaded {
     /// A kernel for the given kind of launches, translated on first use.
@@ -34,22 +33,16 @@ impl Loaded {
         if !names.iter().any(|known| known == name) {
             return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
         }
-        // Locked while translating, so that two threads don't do the same work.
-        let mut kernels = lock(kernels);
-        let key = (name.to_owned(), cluster, cooperative);
-        if let Some(shared) = kernels.get(&key) {
-            return Ok(shared.clone());
-        }
-        let version = code.kernel(device, name, variables, cluster, cooperative)?;
-        let size = version.entry.cluster.map_or([1; 3], |cluster| cluster.size);
-        if cluster.is_some_and(|cluster| cluster != size) {
-            return Err(Error::Interface(format!("`{name}` was translated for clusters of {size:?} blocks")));
-        }
-        if cooperative && version.entry.cooperative.is_none() {
-            return Err(Error::Interface(format!("`{name}` was not translated for cooperative launches")));
-        }
-        let shared = Arc::new(KernelVersions::new(device, version, code.clone(), variables.clone(), cluster));
-        kernels.insert(key, shared.clone());
-        Ok(shared)
+        kernels.get_or_make(&(name.to_owned(), cluster, cooperative), || {
+            let version = code.kernel(device, name, variables, cluster, cooperative)?;
+            let size = version.entry.cluster.map_or([1; 3], |cluster| cluster.size);
+            if cluster.is_some_and(|cluster| cluster != size) {
+                return Err(Error::Interface(format!("`{name}` was translated for clusters of {size:?} blocks")));
+            }
+            if cooperative && version.entry.cooperative.is_none() {
+                return Err(Error::Interface(format!("`{name}` was not translated for cooperative launches")));
+            }
+            Ok(Arc::new(KernelVersions::new(device, version, code.clone(), variables.clone(), cluster)))
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Modules: kernels by name, translated on first use, and the variables that they share.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ptx2spv_translator::interface::Counters;
 use ptx2spv_translator::{Interface, Source, Translation};
@@ -13,7 +13,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::load_options::LoadOptions;
-use crate::loaded::Loaded;
+use crate::loaded::{Kernels, Loaded};
 use crate::variables::LoadedVariables;
 
 /// A loaded module. Clones share it and its variables.
@@ -122,7 +122,7 @@ impl Module {
         has_managed: bool,
     ) -> Result<Self, Error> {
         let variables = Arc::new(LoadedVariables::new(device, interface, has_managed)?);
-        let (code, kernels) = (Arc::new(code), Mutex::default());
+        let (code, kernels) = (Arc::new(code), Kernels::default());
         Ok(Self { shared: Arc::new(Loaded { device: device.clone(), names, variables, code, kernels }) })
     }
 

@@ -83,13 +83,13 @@ impl Pipeline for ReferencePipeline {
             launch.set_scratch_address(scratch.address);
         }
         let mut names: Vec<_> =
-            launch.pointers.iter().map(|(index, address)| (*address, format!("argument {index}"))).collect();
+            launch.pointers().map(|(index, address)| (address, format!("argument {index}"))).collect();
         names.extend(params.iter().map(|params| (params.address, "the parameters".to_owned())));
         names.extend(scratch.iter().map(|scratch| (scratch.address, "the scratch memory".to_owned())));
         device.interpreter.name_allocations(names.iter().map(|(address, name)| (*address, name.as_str())));
         let mut ended = true;
-        for (push_constants, groups) in launch.dispatches() {
-            let dispatch = Dispatch { groups, push_constants: &push_constants, bindings: &[] };
+        for (base, groups) in launch.dispatches() {
+            let dispatch = Dispatch { groups, push_constants: launch.push_constants(base), bindings: &[] };
             if let Err(fault) = device.interpreter.dispatch(&self.pipeline, &dispatch) {
                 device.add_fault(fault);
                 ended = false;

@@ -83,16 +83,26 @@ impl Device {
     }
 
     /// At least `bytes` bytes of scratch memory, which launches use one after another. After recording a launch with
-    /// it, the caller retires it through the queues.
+    /// it, the caller passes it to [`Device::keep_scratch`].
     pub fn scratch(&self, bytes: u64) -> Result<Arc<Block>, Error> {
         let mut scratch = lock(&self.scratch);
         if let Some(block) = scratch.as_ref().filter(|block| block.padded >= bytes) {
             return Ok(block.clone());
         }
         let block = Arc::new(self.memory.allocate(bytes, BlockLocation::Device)?);
-        // Launches recorded with the previous block have retired it.
-        *scratch = Some(block.clone());
+        let earlier = scratch.replace(block.clone());
+        drop(scratch);
+        earlier.into_iter().for_each(|earlier| self.queues.retire(earlier));
         Ok(block)
+    }
+
+    /// Keeps scratch memory until the device has run what was recorded with it.
+    pub fn keep_scratch(&self, block: Arc<Block>) {
+        // The present one is retired by whoever replaces it, which is later.
+        let is_present = lock(&self.scratch).as_ref().is_some_and(|present| Arc::ptr_eq(present, &block));
+        if !is_present {
+            self.queues.retire(block);
+        }
     }
 }
 

@@ -129,9 +129,8 @@ impl VulkanPipeline {
             Ok(())
         });
         drop(printing);
-        for block in [scratch, live].into_iter().flatten() {
-            self.device.queues.retire(block);
-        }
+        scratch.into_iter().for_each(|block| self.device.keep_scratch(block));
+        live.into_iter().for_each(|block| self.device.queues.retire(block));
         recorded
     }
 
@@ -152,7 +151,7 @@ impl VulkanPipeline {
         let block = self.device.live.table(&self.device.blocks, &self.device.memory)?;
         launch.set_allocations_address(block.address);
         if let Some(record) = launch.status {
-            lock(&record.arguments).insert(launch.kernel.to_owned(), launch.pointers.clone());
+            lock(&record.arguments).insert(launch.kernel.to_owned(), launch.pointers().collect());
         }
         Ok(Some(block))
     }
@@ -173,20 +172,21 @@ impl VulkanPipeline {
 
     /// Records the dispatches that make up the grid. Like blocks of a grid, they have no barriers between them, unless
     /// they use the same scratch memory.
-    pub(super) fn dispatch(&self, launch: &Launch<'_>, recorder: &Recorder<'_>) {
+    pub(super) fn dispatch(&self, launch: &mut Launch<'_>, recorder: &Recorder<'_>) {
         let (ash, commands) = (&recorder.raw.ash, recorder.commands);
         let (stage, handles) = (vk::ShaderStageFlags::COMPUTE, &self.handles);
         // SAFETY: the command buffer is being recorded; pipeline and layout are retired through the queue when dropped.
         unsafe { ash.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, handles.pipeline) };
-        for (number, (push, [x, y, z])) in launch.dispatches().enumerate() {
+        for (number, (base, [x, y, z])) in launch.dispatches().enumerate() {
             if number > 0 && launch.scratch_bytes().is_some() {
                 recorder.barrier();
             }
+            let push = launch.push_constants(base);
             // SAFETY: as above; the constants have the size of the layout's range, and the counts are within the
             // limits.
             unsafe {
                 if !push.is_empty() {
-                    ash.cmd_push_constants(commands, handles.layout, stage, 0, &push);
+                    ash.cmd_push_constants(commands, handles.layout, stage, 0, push);
                 }
                 ash.cmd_dispatch(commands, x, y, z);
             }

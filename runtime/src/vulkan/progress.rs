@@ -31,7 +31,7 @@ struct Fences {
     /// Submissions that had not finished at the last check, by ascending serial.
     pending: VecDeque<(u64, Arc<Fence>)>,
     /// Unsignalled and unused fences.
-    free: Vec<Fence>,
+    free: Vec<Arc<Fence>>,
     /// The last serial known to have finished.
     finished: u64,
 }
@@ -104,11 +104,11 @@ impl Progress {
                 let mut fences = lock(fences);
                 let fence = match fences.free.pop() {
                     Some(fence) => fence,
-                    None => Fence::new(self.raw.clone())?,
+                    None => Arc::new(Fence::new(self.raw.clone())?),
                 };
                 // SAFETY: by the contract; the fence is alive, not signalled, and no other submission uses it.
                 unsafe { self.raw.ash.queue_submit(queue, &[info], fence.handle) }?;
-                fences.pending.push_back((serial, Arc::new(fence)));
+                fences.pending.push_back((serial, fence));
                 Ok(())
             }
         }
@@ -185,7 +185,9 @@ impl Fences {
             }
             self.finished = *serial;
             // If another thread still waits for the fence, it is destroyed when the last owner drops it.
-            if let Some(fence) = self.pending.pop_front().and_then(|(_, fence)| Arc::into_inner(fence)) {
+            if let Some((_, mut fence)) = self.pending.pop_front()
+                && Arc::get_mut(&mut fence).is_some()
+            {
                 fence.reset()?;
                 self.free.push(fence);
             }

@@ -23,6 +23,7 @@ mod near;
 mod occupancy;
 mod pinned;
 mod pools;
+mod prepare;
 mod reference;
 mod reports;
 mod scratch;
