@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use ptx2spv_translator::interface::Entry;
 
+use crate::deadline::Deadline;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::order::{Point, StreamKey, Ticket};
@@ -86,10 +87,18 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn is_finished(&self, point: Point) -> Result<bool, Error>;
 
     /// Waits until the device has passed a point.
-    fn wait(&self, point: Point) -> Result<(), Error>;
+    fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error>;
 
-    /// Sets a limit after which waiting for the device fails with [`Error::Timeout`].
-    fn set_wait_limit(&self, _limit: Duration) {}
+    /// Sets a limit after which other waits for the device fail with [`Error::Timeout`].
+    fn set_wait_limit(&self, _limit: Option<Duration>) {}
+
+    /// Collects the commands that follow until [`Backend::release`], unless a caller waits for them.
+    fn hold(&self) {}
+
+    /// Ends the last [`Backend::hold`].
+    fn release(&self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The time between two readings of the device's clock, zero if the second came first.
     fn elapsed(&self, start: u64, end: u64) -> Duration;
@@ -112,6 +121,11 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Waits for the kernels launched so far that can be stopped or print. Fails if one was stopped and that was not
     /// reported yet.
     fn check_stopped(&self) -> Result<(), Error>;
+
+    /// Like [`Backend::check_stopped`], for kernels launched before a point that was passed, and others of their modules.
+    fn check_stopped_before(&self, _point: Point, _deadline: Deadline) -> Result<(), Error> {
+        self.check_stopped()
+    }
 
     /// Returns the kernels' output found by [`Backend::check_stopped`] since the last call.
     fn take_output(&self) -> Vec<u8>;

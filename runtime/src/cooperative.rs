@@ -96,7 +96,7 @@ pub(crate) fn run_alone(
     let start = Instant::now();
     loop {
         let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
-        backend.wait(ticket.into())?;
+        backend.wait(ticket.into(), device.deadline())?;
         // Stopped blocks will never release the others.
         backend.check_stopped()?;
         let [suspended, progress] = space.counts()?;

@@ -75,17 +75,45 @@ impl CopySide {
         Pitches { row: self.row_pitch, slice: self.slice_pitch }
     }
 
-    /// The device address of `span` bytes, if the device can access them.
-    fn on_device(&self, device: &Device, span: u64) -> Result<Option<u64>, Error> {
+    /// The device address of `span` bytes, or that of the host if the device can't access them.
+    fn find(&self, device: &Device, span: u64) -> Result<CopyAddress, Error> {
         let address = match self.place {
             CopyAddress::Device(address) => address,
             CopyAddress::Host(host) => match device.memory().find_pinned(host) {
                 Some(range) => range.address + (host - range.host),
-                None => return Ok(None),
+                None => return Ok(self.place),
             },
         };
         device.check_range(address, span)?;
-        Ok(Some(address))
+        Ok(CopyAddress::Device(address))
+    }
+}
+
+/// A copy that passed all checks.
+pub(crate) struct Copy {
+    from: CopyAddress,
+    to: CopyAddress,
+    shape: Shape,
+}
+
+impl Copy {
+    /// A copy on a device; `None` if there is nothing to copy.
+    pub fn new(device: &Device, from: CopySide, to: CopySide, extent: Extent) -> Result<Option<Self>, Error> {
+        let Some(shape) = Shape::new(extent, from.pitches(), to.pitches())? else { return Ok(None) };
+        let (from, to) = (from.find(device, shape.source_span())?, to.find(device, shape.target_span())?);
+        match (from, to) {
+            (CopyAddress::Device(from), CopyAddress::Device(to)) | (CopyAddress::Host(from), CopyAddress::Host(to))
+                if shape.overlaps(from, to) =>
+            {
+                Err(Error::Overlap)
+            }
+            _ => Ok(Some(Self { from, to, shape })),
+        }
+    }
+
+    /// Whether the caller waits for the copy.
+    pub fn waits(&self) -> bool {
+        matches!(self.to, CopyAddress::Host(_))
     }
 }
 
@@ -119,20 +147,14 @@ impl Stream {
     /// [`Error::Pitch`], [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`],
     /// [`Error::DeviceLost`]; those of [`Stream::read`] if the call waits.
     pub unsafe fn copy_rows(&self, from: CopySide, to: CopySide, extent: Extent) -> Result<(), Error> {
-        let Some(shape) = Shape::new(extent, from.pitches(), to.pitches())? else { return Ok(()) };
-        let device = self.device();
-        let source = from.on_device(device, shape.source_span())?;
-        let target = to.on_device(device, shape.target_span())?;
-        match (source, target, from.place, to.place) {
-            (Some(source), Some(target), ..) => self.copy_shape(source, target, &shape),
+        let Some(Copy { from, to, shape }) = Copy::new(self.device(), from, to, extent)? else { return Ok(()) };
+        match (from, to) {
+            (CopyAddress::Device(from), CopyAddress::Device(to)) => self.copy_shape(from, to, &shape),
             // SAFETY: by the contract.
-            (None, Some(target), CopyAddress::Host(host), _) => unsafe { self.upload_rows(host, target, shape) },
+            (CopyAddress::Host(host), CopyAddress::Device(to)) => unsafe { self.upload_rows(host, to, shape) },
             // SAFETY: by the contract.
-            (Some(source), None, _, CopyAddress::Host(host)) => unsafe { self.download_rows(source, host, shape) },
-            (_, _, CopyAddress::Host(from), CopyAddress::Host(to)) => {
-                if shape.overlaps(from, to) {
-                    return Err(Error::Overlap);
-                }
+            (CopyAddress::Device(from), CopyAddress::Host(host)) => unsafe { self.download_rows(from, host, shape) },
+            (CopyAddress::Host(from), CopyAddress::Host(to)) => {
                 self.synchronize()?;
                 for region in shape.regions() {
                     // SAFETY: by the contract, and they don't overlap.
@@ -142,10 +164,6 @@ impl Stream {
                     }
                 }
                 Ok(())
-            }
-            // Device addresses were found, or have been refused.
-            (_, _, CopyAddress::Device(address), _) | (_, _, _, CopyAddress::Device(address)) => {
-                Err(Error::NotAllocated { address })
             }
         }
     }

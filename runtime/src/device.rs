@@ -9,6 +9,7 @@ use std::time::Duration;
 use ptx2spv_translator::Target;
 
 use crate::backend::{Backend, Shader, Timer};
+use crate::deadline::{Deadline, TimeLimit};
 use crate::error::Error;
 use crate::host_functions::HostFunctions;
 use crate::info::DeviceInfo;
@@ -39,8 +40,8 @@ struct Shared {
     backend: Arc<dyn Backend>,
     info: DeviceInfo,
     fallback: Option<Error>,
-    max_dispatch_time: Mutex<Option<Duration>>,
-    wait_limit: Mutex<Option<Duration>>,
+    max_dispatch_time: TimeLimit,
+    wait_limit: TimeLimit,
     /// Locked by a launch that is submitted in parts.
     split: Mutex<()>,
     /// The default stream.
@@ -72,8 +73,8 @@ impl Device {
             backend,
             info,
             fallback,
-            max_dispatch_time: Mutex::default(),
-            wait_limit: Mutex::default(),
+            max_dispatch_time: TimeLimit::default(),
+            wait_limit: TimeLimit::default(),
             split: Mutex::default(),
             default: Arc::new(StreamState::new(StreamKey::Default)),
             blocking: Progress::default(),
@@ -293,9 +294,34 @@ impl Device {
     }
 
     /// Waits until the device has passed a position.
-    pub(crate) fn wait_until(&self, position: Position) -> Result<(), Error> {
-        self.shared.backend.wait(position.point)?;
-        self.shared.functions.wait(position.function, self.wait_limit())
+    pub(crate) fn wait_until(&self, position: Position, deadline: Deadline) -> Result<(), Error> {
+        self.shared.backend.wait(position.point, deadline)?;
+        self.shared.functions.wait(position.function, deadline.left().unwrap_or(Duration::MAX))
+    }
+
+    /// The same, and fails if a kernel launched before the point was stopped.
+    pub(crate) fn finish(&self, position: Position, limit: Duration) -> Result<(), Error> {
+        let deadline = Deadline::after(limit.min(self.wait_limit()));
+        self.wait_until(position, deadline)?;
+        self.shared.backend.check_stopped_before(position.point, deadline)
+    }
+
+    /// When a call that waits from now on gives up.
+    pub(crate) fn deadline(&self) -> Deadline {
+        Deadline::after(self.wait_limit())
+    }
+
+    /// Has commands in a stream, which wait for nothing, go to the device together.
+    pub(crate) fn together(
+        &self,
+        stream: &StreamState,
+        commands: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.wait_for_functions(stream)?;
+        self.backend().hold();
+        let asked = commands();
+        let released = self.backend().release();
+        asked.and(released)
     }
 
     /// Prevents other launches between the parts of a launch that is submitted in parts.
@@ -337,25 +363,27 @@ impl Device {
     /// Grids whose blocks may wait for each other, as at a barrier of the whole grid, stay whole
     /// ([`Entry::waits`](ptx2spv_translator::interface::Entry::waits)). If several threads use the device, copies may come between two parts.
     pub fn set_max_dispatch_time(&self, time: Option<Duration>) {
-        *lock(&self.shared.max_dispatch_time) = time;
+        self.shared.max_dispatch_time.set(time);
     }
 
     /// The limit set by [`Device::set_max_dispatch_time`].
     pub fn max_dispatch_time(&self) -> Option<Duration> {
-        *lock(&self.shared.max_dispatch_time)
+        self.shared.max_dispatch_time.get()
     }
 
     /// Sets a limit after which every call that waits for the device, or for a host function, fails with
-    /// [`Error::Timeout`]. `None`, the default, waits without limit. The work itself continues: Vulkan can't cancel a
+    /// [`Error::Timeout`]. `None`, the default, waits without limit. For single waits there are
+    /// [`Stream::synchronize_for`](crate::Stream::synchronize_for) and
+    /// [`Event::synchronize_for`](crate::Event::synchronize_for). The work itself continues: Vulkan can't cancel a
     /// kernel, and closing the device waits for it in any case.
     pub fn set_wait_limit(&self, limit: Option<Duration>) {
-        *lock(&self.shared.wait_limit) = limit;
-        self.shared.backend.set_wait_limit(self.wait_limit());
+        self.shared.wait_limit.set(limit);
+        self.shared.backend.set_wait_limit(limit);
     }
 
     /// The limit for waiting.
     pub(crate) fn wait_limit(&self) -> Duration {
-        lock(&self.shared.wait_limit).unwrap_or(Duration::MAX)
+        self.shared.wait_limit.get().unwrap_or(Duration::MAX)
     }
 
     /// The number of submissions to the device so far. Launches and copies that were collected while the device was

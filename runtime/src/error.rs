@@ -361,8 +361,9 @@ pub enum Error {
         /// The driver's report of the cause, if any.
         report: Option<String>,
     },
-    /// The limit of [`Device::set_wait_limit`](crate::Device::set_wait_limit) was exceeded. The work continues, and can
-    /// be waited for again.
+    /// A limit for waiting was exceeded: that of [`Device::set_wait_limit`](crate::Device::set_wait_limit),
+    /// [`Stream::synchronize_for`](crate::Stream::synchronize_for) or
+    /// [`Event::synchronize_for`](crate::Event::synchronize_for). The work continues, and can be waited for again.
     #[error("the device or a host function had not finished when the limit for waiting had passed")]
     Timeout,
     /// The device was opened by the process that this one was forked from. Its objects don't work here, and are not

@@ -109,10 +109,31 @@ impl Event {
     /// # Errors
     /// Those of [`Device::synchronize`].
     pub fn synchronize(&self) -> Result<(), Error> {
-        if let Some(position) = self.recorded() {
-            self.device.wait_until(position)?;
-        }
-        self.device.backend().check_stopped()
+        self.synchronize_for(Duration::MAX)
+    }
+
+    /// As [`Event::synchronize`], for so long at most, and no longer than [`Device::set_wait_limit`] allows. What was waited for goes
+    /// on, and can be waited for again.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use ptx2spv_runtime::{Config, Device, Error};
+    ///
+    /// let device = Device::reference(Config::default());
+    /// let (stream, event) = (device.stream(), device.event());
+    /// // Something that takes long.
+    /// stream.call(|| std::thread::sleep(Duration::from_millis(100)))?;
+    /// event.record(&stream)?;
+    /// assert!(matches!(event.synchronize_for(Duration::from_millis(1)), Err(Error::Timeout)));
+    /// event.synchronize()?;
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`Event::synchronize`].
+    pub fn synchronize_for(&self, limit: Duration) -> Result<(), Error> {
+        self.device.finish(self.recorded().unwrap_or_default(), limit)
     }
 
     /// The time from another event to this one, after waiting for both; zero if this one came first.
@@ -124,7 +145,7 @@ impl Event {
         self.device.check_same(&start.device)?;
         let ticks = |event: &Self| match (&event.timer, event.recorded()) {
             (Some(timer), Some(position)) => {
-                event.device.wait_until(position)?;
+                event.device.wait_until(position, event.device.deadline())?;
                 timer.ticks()
             }
             _ => Err(Error::NoTime),

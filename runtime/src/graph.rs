@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::args::Arg;
-use crate::copies::CopySide;
+use crate::copies::{Copy, CopySide};
 use crate::device::Device;
 use crate::error::Error;
 use crate::event::Event;
 use crate::kernel::Kernel;
 use crate::launch_config::LaunchConfig;
 use crate::shape::Extent;
-use crate::stream::Stream;
+use crate::stream::{Element, Stream};
 
 /// A graph of work, built node by node with dependencies. [`Graph::instantiate`] makes a launchable graph of it.
 ///
@@ -178,14 +178,24 @@ impl SetNode {
         Self { address, pitch: 0, value: value.into(), element: 1, width: count, height: 1 }
     }
 
-    fn run(&self, stream: &Stream) -> Result<(), Error> {
-        let &Self { address, pitch, value, element, width, height } = self;
+    fn element(&self) -> Result<Element, Error> {
+        let &Self { value, element, .. } = self;
         match element {
-            1 => stream.set_rows_8(address, pitch, value as u8, width, height),
-            2 => stream.set_rows_16(address, pitch, value as u16, width, height),
-            4 => stream.set_rows_32(address, pitch, value, width, height),
+            1 => Ok(Element::of_8(value as u8)),
+            2 => Ok(Element::of_16(value as u16)),
+            4 => Ok(Element::of_32(value)),
             _ => Err(Error::Graph(format!("elements to set have 1, 2 or 4 bytes, not {element}"))),
         }
+    }
+
+    fn check(&self, device: &Device) -> Result<(), Error> {
+        let &Self { address, pitch, width, height, .. } = self;
+        self.element()?.rows(device, address, width, height, pitch).map(|_| ())
+    }
+
+    fn run(&self, stream: &Stream) -> Result<(), Error> {
+        let &Self { address, pitch, width, height, .. } = self;
+        stream.set(address, self.element()?, width, height, pitch)
     }
 }
 
@@ -228,6 +238,20 @@ impl Work {
             Self::HostFunction(_) => NodeKind::HostFunction,
             Self::EventRecord(_) => NodeKind::EventRecord,
             Self::EventWait(_) => NodeKind::EventWait,
+        }
+    }
+
+    /// Finds out whether this can be done now, and whether whoever asks for it waits, for this or something before.
+    fn check(&self, device: &Device) -> Result<bool, Error> {
+        match self {
+            Self::Empty | Self::EventRecord(_) => Ok(false),
+            // Checked when it was added.
+            Self::Kernel(work) => Ok(work.kernel.waits()),
+            Self::Copy(from, to, extent) => {
+                Ok(Copy::new(device, *from, *to, *extent)?.is_some_and(|copy| copy.waits()))
+            }
+            Self::Set(set) => set.check(device).map(|()| false),
+            Self::HostFunction(_) | Self::EventWait(_) => Ok(true),
         }
     }
 
@@ -418,19 +442,32 @@ impl Graph {
 
 impl LaunchableGraph {
     /// Launches all nodes in stream order. They run one after another, independent ones in the order of their addition.
-    /// The call waits where [`Stream::copy_rows`] does, and for host functions that other nodes depend on.
+    /// They go to the device as one submission, unless the call waits between two of them: where [`Kernel::launch`] and
+    /// [`Stream::copy_rows`] do, and for host functions and events that other nodes depend on.
+    ///
+    /// All nodes are checked before the first is launched.
     ///
     /// # Safety
     /// As for [`Kernel::launch`], for each kernel, and [`Stream::copy_rows`], for each copy.
     ///
     /// # Errors
-    /// [`Error::ForeignBuffer`] if the stream belongs to another device, and those of the nodes; the nodes before a
-    /// failed one are launched.
+    /// [`Error::ForeignBuffer`] if the stream belongs to another device, and those of the nodes. If no check fails, but
+    /// memory runs out or the device is lost, the nodes before the failed one are launched.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
-        self.graph.device.check_same(stream.device())?;
-        for &node in &self.order {
+        let device = &self.graph.device;
+        device.check_same(stream.device())?;
+        let work = |node: &usize| &self.graph.nodes[*node].work;
+        let waits = self.order.iter().map(|node| work(node).check(device)).collect::<Result<Vec<_>, _>>()?;
+        let run = |nodes: &[(&usize, bool)]| {
             // SAFETY: by the contract.
-            unsafe { self.graph.nodes[node].work.run(stream) }?;
+            nodes.iter().try_for_each(|(node, _)| unsafe { work(node).run(stream) })
+        };
+        let nodes: Vec<_> = self.order.iter().zip(waits).collect();
+        for part in nodes.chunk_by(|(_, before), (_, after)| before == after) {
+            match part {
+                [(_, true), ..] => run(part)?,
+                _ => device.together(stream.state(), || run(part))?,
+            }
         }
         Ok(())
     }

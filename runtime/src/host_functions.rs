@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::backend::Backend;
+use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::order::Point;
 use crate::sync::lock;
@@ -95,13 +96,8 @@ impl HostFunctions {
 
 fn run(jobs: &Receiver<Job>, progress: &Progress) {
     for Job { backend, after, function } in jobs {
-        // The wait limit applies to the program's own calls, not to this thread.
-        let reached = loop {
-            match backend.wait(after) {
-                Err(Error::Timeout) => {}
-                reached => break reached,
-            }
-        };
+        // Limits apply to the program's own calls, not to this thread.
+        let reached = backend.wait(after, Deadline::NEVER);
         // A thread that waits for the function may close the device next, so this thread must not hold it.
         drop(backend);
         if reached.is_ok() {

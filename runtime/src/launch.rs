@@ -69,6 +69,12 @@ impl Kernel {
         self.run(stream.state(), config, args)
     }
 
+    /// Whether a launch waits for something.
+    pub(crate) fn waits(&self) -> bool {
+        let is_split = self.shared.device.max_dispatch_time().is_some() && !self.entry().waits;
+        is_split || self.entry().launches || self.entry().workspace().is_some()
+    }
+
     fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let device = &self.shared.device;
         let (prepared, mut launch) = self.with_args(config, args)?;

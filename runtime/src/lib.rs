@@ -71,6 +71,7 @@ mod children;
 mod code;
 mod cooperative;
 mod copies;
+mod deadline;
 mod device;
 mod dispatch;
 mod error;

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use crate::device::Device;
 use crate::error::Error;
 use crate::order::{StreamKey, StreamState};
+use crate::range::Rows;
 use crate::shape::{Extent, Pitches, Shape};
 
 /// A stream of launches, copies and fills, which take effect in the order of the calls. Commands of different streams
@@ -223,19 +225,9 @@ impl Stream {
         self.set(address, Element::of_32(value), width, height, pitch)
     }
 
-    fn set(&self, address: u64, element: Element, width: u64, height: u64, pitch: u64) -> Result<(), Error> {
-        let Element { word, bytes } = element;
-        if !address.is_multiple_of(bytes) {
-            return Err(Error::Misaligned { address, alignment: bytes });
-        }
-        if height > 1 && !pitch.is_multiple_of(bytes) {
-            return Err(Error::Pitch { pitch, least: bytes });
-        }
-        let pitches = Pitches { row: pitch, slice: 0 };
-        let extent = Extent::rows(width.saturating_mul(bytes), height);
-        let Some(shape) = Shape::new(extent, pitches, pitches)? else { return Ok(()) };
-        self.device.check_range(address, shape.target_span())?;
-        self.device.submit(&self.state, |backend, stream| backend.fill(stream, shape.rows(address), word))
+    pub(crate) fn set(&self, address: u64, element: Element, width: u64, height: u64, pitch: u64) -> Result<(), Error> {
+        let Some(rows) = element.rows(&self.device, address, width, height, pitch)? else { return Ok(()) };
+        self.device.submit(&self.state, |backend, stream| backend.fill(stream, rows, element.word))
     }
 
     /// Runs a host function on a thread of the device after all earlier work of the stream. Later commands of the
@@ -263,13 +255,35 @@ impl Stream {
     /// # Errors
     /// Those of [`Device::synchronize`].
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.device.wait_until(self.device.position(&self.state))?;
-        self.device.backend().check_stopped()
+        self.synchronize_for(Duration::MAX)
+    }
+
+    /// As [`Stream::synchronize`], for so long at most, and no longer than [`Device::set_wait_limit`] allows. What was waited for goes
+    /// on, and can be waited for again; other streams can be used meanwhile.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use ptx2spv_runtime::{Config, Device, Error};
+    ///
+    /// let stream = Device::reference(Config::default()).stream();
+    /// // Something that takes long.
+    /// stream.call(|| std::thread::sleep(Duration::from_millis(100)))?;
+    /// assert!(matches!(stream.synchronize_for(Duration::from_millis(1)), Err(Error::Timeout)));
+    /// stream.synchronize()?;
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`Stream::synchronize`].
+    pub fn synchronize_for(&self, limit: Duration) -> Result<(), Error> {
+        self.device.finish(self.device.position(&self.state), limit)
     }
 }
 
 /// The value of a fill.
-struct Element {
+#[derive(Clone, Copy)]
+pub(crate) struct Element {
     /// Four bytes with equal elements.
     word: u32,
     /// Bytes of an element.
@@ -277,15 +291,38 @@ struct Element {
 }
 
 impl Element {
-    fn of_8(value: u8) -> Self {
+    pub fn of_8(value: u8) -> Self {
         Self { word: u32::from_ne_bytes([value; 4]), bytes: 1 }
     }
 
-    fn of_16(value: u16) -> Self {
+    pub fn of_16(value: u16) -> Self {
         Self { word: u32::from(value) << 16 | u32::from(value), bytes: 2 }
     }
 
-    fn of_32(value: u32) -> Self {
+    pub fn of_32(value: u32) -> Self {
         Self { word: value, bytes: 4 }
+    }
+
+    /// Rows of a device's memory to be set, if there are any.
+    pub fn rows(
+        self,
+        device: &Device,
+        address: u64,
+        width: u64,
+        height: u64,
+        pitch: u64,
+    ) -> Result<Option<Rows>, Error> {
+        let alignment = self.bytes;
+        if !address.is_multiple_of(alignment) {
+            return Err(Error::Misaligned { address, alignment });
+        }
+        if height > 1 && !pitch.is_multiple_of(alignment) {
+            return Err(Error::Pitch { pitch, least: alignment });
+        }
+        let pitches = Pitches { row: pitch, slice: 0 };
+        let extent = Extent::rows(width.saturating_mul(alignment), height);
+        let Some(shape) = Shape::new(extent, pitches, pitches)? else { return Ok(None) };
+        device.check_range(address, shape.target_span())?;
+        Ok(Some(shape.rows(address)))
     }
 }

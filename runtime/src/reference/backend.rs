@@ -13,6 +13,7 @@ use super::info::MAX_BUFFER;
 use super::lent::Lent;
 use super::pipeline::ReferenceShader;
 use crate::backend::{Backend, Shader, Timer};
+use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::order::{Point, StreamKey, Ticket};
 use crate::pinned_range::{PinnedKind, PinnedRange};
@@ -132,7 +133,7 @@ impl Backend for ReferenceDevice {
         Ok(true)
     }
 
-    fn wait(&self, _point: Point) -> Result<(), Error> {
+    fn wait(&self, _point: Point, _deadline: Deadline) -> Result<(), Error> {
         Ok(())
     }
 

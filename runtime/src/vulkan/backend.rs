@@ -10,6 +10,7 @@ use super::device::Device;
 use super::pipeline::{VulkanPipeline, VulkanShader};
 use super::timing::VulkanTimer;
 use crate::backend::{Backend, Pipeline, Shader, Timer};
+use crate::deadline::Deadline;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::order::{Point, StreamKey, Ticket};
@@ -92,12 +93,20 @@ impl Backend for Device {
         self.queues.is_finished(point)
     }
 
-    fn wait(&self, point: Point) -> Result<(), Error> {
-        self.queues.wait(point)
+    fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+        self.queues.wait(point, deadline)
     }
 
-    fn set_wait_limit(&self, limit: Duration) {
-        self.queues.set_wait_limit(limit);
+    fn set_wait_limit(&self, limit: Option<Duration>) {
+        self.queues.limit.set(limit);
+    }
+
+    fn hold(&self) {
+        self.queues.hold();
+    }
+
+    fn release(&self) -> Result<(), Error> {
+        self.queues.release()
     }
 
     fn elapsed(&self, start: u64, end: u64) -> Duration {
@@ -113,11 +122,15 @@ impl Backend for Device {
     }
 
     fn synchronize(&self) -> Result<(), Error> {
-        self.queues.synchronize()
+        self.queues.synchronize(self.queues.deadline())
     }
 
     fn check_stopped(&self) -> Result<(), Error> {
-        self.check_status()
+        self.check_status(self.queues.recorded()?, self.queues.deadline())
+    }
+
+    fn check_stopped_before(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+        self.check_status(point, deadline)
     }
 
     fn take_output(&self) -> Vec<u8> {

@@ -10,7 +10,7 @@ use super::raw::RawDevice;
 use super::watched::Watched;
 use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
-use crate::order::{Point, StreamKey};
+use crate::order::{Point, StreamKey, Ticket};
 
 /// Number of commands after which a batch is submitted even if the device is busy.
 const BATCH_COMMANDS: u32 = 32;
@@ -86,8 +86,14 @@ impl Batch {
         Ok(())
     }
 
-    pub fn is_full(&self) -> bool {
-        self.recorded >= BATCH_COMMANDS || self.params_used + u64::from(MAX_PARAM_BLOCK) > PARAM_ROOM
+    /// Whether there is space for another parameter block.
+    pub fn has_room(&self) -> bool {
+        self.params_used + u64::from(MAX_PARAM_BLOCK) <= PARAM_ROOM
+    }
+
+    /// Whether it has enough commands to be submitted even if the device is busy.
+    pub fn is_long(&self) -> bool {
+        self.recorded >= BATCH_COMMANDS
     }
 
     /// # Safety
@@ -102,6 +108,8 @@ impl Batch {
 pub(crate) struct Recorder<'a> {
     pub raw: &'a RawDevice,
     pub commands: vk::CommandBuffer,
+    /// Of what is being recorded.
+    pub ticket: Ticket,
     /// Kernels whose status has to be checked.
     pub watched: &'a mut Watched,
     pub(super) stream: StreamKey,
@@ -148,7 +156,7 @@ impl Recorder<'_> {
             none => none.insert(self.memory.allocate(PARAM_ROOM, BlockLocation::Upload)?),
         };
         // There is always enough space: a batch without space for the largest block is submitted (see
-        // `Batch::is_full`).
+        // `Batch::has_room`).
         let offset = self.batch.params_used;
         block.write_mapped(offset, bytes)?;
         self.batch.params_used += (bytes.len() as u64).next_multiple_of(16);

@@ -3,6 +3,8 @@
 //! A block is freed when dropped, whether or not the device still uses it: see [`super::queues::Queues::retire`].
 
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -262,6 +264,18 @@ impl Block {
         // SAFETY: as in `write_mapped`.
         unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), bytes.len()) };
         Ok(())
+    }
+
+    /// Reads a little-endian word at a multiple of 4 through the mapping, which a submission may be writing: all bytes of the word are
+    /// from before or all from after.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if the block isn't mapped or is too small.
+    pub fn peek_mapped(&self, offset: u64) -> Result<u32, Error> {
+        let from = self.mapping(offset, size_of::<u32>()).ok_or_else(|| self.out_of_range(offset, size_of::<u32>()))?;
+        // SAFETY: `mapping` checked the range; blocks are aligned to more than a word's bytes.
+        let word = unsafe { AtomicU32::from_ptr(from.cast()) };
+        Ok(u32::from_le(word.load(Acquire)))
     }
 
     /// Pointer to `len` mapped bytes from `offset` on, if the block has them.

@@ -165,7 +165,7 @@ impl VulkanPipeline {
         }
         if let Some(record) = launch.status {
             let (block, _) = self.device.block(record.address)?;
-            recorder.watched.add(&WatchedRecord { record: record.clone(), block }, launch.kernel);
+            recorder.watched.add(&WatchedRecord { record: record.clone(), block }, launch.kernel, recorder.ticket);
         }
         Ok(())
     }

@@ -11,7 +11,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
 
 use ash::vk;
 
@@ -21,7 +20,8 @@ use super::memory::Memory;
 use super::progress::{Progress, Waits};
 use super::queue::Queue;
 use super::raw::RawDevice;
-use super::watched::Watched;
+use super::watched::{Launched, Watched};
+use crate::deadline::{Deadline, TimeLimit};
 use crate::error::Error;
 use crate::order::{Point, StreamKey, Ticket};
 use crate::sync::lock;
@@ -37,8 +37,8 @@ pub(crate) struct Queues {
     state: Mutex<State>,
     /// The progress of each queue.
     progress: Vec<Progress>,
-    /// The time after which waiting fails; `None` for no limit.
-    limit: Mutex<Option<Duration>>,
+    /// Limit of waits that have no deadline of their own.
+    pub limit: TimeLimit,
     memory: Arc<Memory>,
     raw: Arc<RawDevice>,
 }
@@ -52,6 +52,8 @@ struct State {
     watched: Watched,
     /// Set when a submission failed permanently. Its commands never run, so later ones must not either.
     failed: Option<vk::Result>,
+    /// How many callers collect commands.
+    holders: u32,
 }
 
 impl State {
@@ -85,8 +87,9 @@ impl Queues {
             retired: VecDeque::new(),
             watched: Watched::default(),
             failed: None,
+            holders: 0,
         };
-        Ok(Self { state: Mutex::new(state), progress, limit: Mutex::new(None), memory, raw })
+        Ok(Self { state: Mutex::new(state), progress, limit: TimeLimit::default(), memory, raw })
     }
 
     /// The queue of a stream. The program's first stream shares the default stream's queue, since many programs use no
@@ -121,6 +124,7 @@ impl Queues {
         let written = write(&mut Recorder {
             raw: &self.raw,
             commands,
+            ticket,
             watched: &mut state.watched,
             stream,
             order: &mut queue.order,
@@ -128,18 +132,44 @@ impl Queues {
             memory: &self.memory,
         });
         batch.recorded += 1;
-        let full = batch.is_full();
         queue.open = Some(batch);
         written?;
-        queue.reclaim(&self.progress[index])?;
-        if full || queue.is_idle() {
-            match self.submit(state, index) {
-                // The commands are recorded. The next wait for them tries to submit again.
-                Ok(()) | Err(Error::OutOfMemory(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        self.submit_if_due(state, index)?;
         Ok(ticket)
+    }
+
+    /// Submits what has been recorded for a queue if the queue is idle or the batch is full.
+    fn submit_if_due(&self, state: &mut State, index: usize) -> Result<(), Error> {
+        let (queue, is_held) = (&mut state.queues[index], state.holders > 0);
+        let Some(batch) = &queue.open else { return Ok(()) };
+        let is_full = !batch.has_room() || batch.is_long() && !is_held;
+        queue.reclaim(&self.progress[index])?;
+        if !is_full && (is_held || !queue.is_idle()) {
+            return Ok(());
+        }
+        match self.submit(state, index) {
+            // The commands are recorded. The next wait for them tries to submit again.
+            Err(Error::OutOfMemory(_)) => Ok(()),
+            submitted => submitted,
+        }
+    }
+
+    /// Collects commands until [`Queues::release`], unless a batch has no space left or a caller waits for them.
+    pub fn hold(&self) {
+        // In another process the state may be locked by a thread that isn't there.
+        if self.raw.check_process().is_ok() {
+            lock(&self.state).holders += 1;
+        }
+    }
+
+    /// Ends the last [`Queues::hold`].
+    pub fn release(&self) -> Result<(), Error> {
+        self.raw.check_process()?;
+        let mut state = lock(&self.state);
+        state.holders = state.holders.saturating_sub(1);
+        drop(state);
+        let mut state = self.lock()?;
+        (0..self.progress.len()).try_for_each(|index| self.submit_if_due(&mut state, index))
     }
 
     /// Takes the batch for a queue's next command, which waits for a point of other queues.
@@ -190,28 +220,32 @@ impl Queues {
     }
 
     /// Waits until the device has passed a recorded point. Other threads can launch meanwhile.
-    pub fn wait(&self, point: Point) -> Result<(), Error> {
+    pub fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
         self.submit_until(&mut *self.lock()?, point)?;
-        self.wait_for_submitted(point)?;
+        self.wait_for_submitted(point, deadline)?;
         self.reclaim(&mut *self.lock()?)
     }
 
-    /// Makes every wait fail with [`Error::Timeout`] after a time.
-    pub fn set_wait_limit(&self, limit: Duration) {
-        *lock(&self.limit) = Some(limit);
+    /// The deadline of a wait that begins now, unless it has its own.
+    pub fn deadline(&self) -> Deadline {
+        self.limit.get().map_or(Deadline::NEVER, Deadline::after)
+    }
+
+    /// What has been recorded so far.
+    pub fn recorded(&self) -> Result<Point, Error> {
+        Ok(self.lock()?.recorded())
     }
 
     /// Waits until everything recorded so far has finished.
-    pub fn synchronize(&self) -> Result<(), Error> {
-        let recorded = self.lock()?.recorded();
-        self.wait(recorded)
+    pub fn synchronize(&self, deadline: Deadline) -> Result<(), Error> {
+        self.wait(self.recorded()?, deadline)
     }
 
     /// Runs `access` while the device is idle and no thread can launch.
     pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let mut state = self.lock()?;
         self.submit_all(&mut state)?;
-        self.wait_for_submitted(state.recorded())?;
+        self.wait_for_submitted(state.recorded(), self.deadline())?;
         self.reclaim(&mut state)?;
         access()
     }
@@ -221,9 +255,14 @@ impl Queues {
         lock(&self.state).queues.iter().map(|queue| queue.submitted).sum()
     }
 
-    /// Takes the kernels recorded so far whose status has to be checked.
-    pub fn take_watched(&self) -> Watched {
-        std::mem::take(&mut lock(&self.state).watched)
+    /// Takes the kernels whose status has to be checked of modules with launches before a point.
+    pub fn take_watched(&self, point: Point) -> Vec<Launched> {
+        lock(&self.state).watched.take_before(point)
+    }
+
+    /// Puts back what [`Queues::take_watched`] returned, to be checked later.
+    pub fn watch_again(&self, launched: impl IntoIterator<Item = Launched>) {
+        lock(&self.state).watched.extend(launched);
     }
 
     /// Drops an object once everything recorded so far has finished.
@@ -262,18 +301,14 @@ impl Queues {
                 return Ok(state);
             }
             drop(state);
-            self.wait_for_submitted(Ticket { queue: index, serial: oldest }.into())?;
+            self.wait_for_submitted(Ticket { queue: index, serial: oldest }.into(), self.deadline())?;
         }
     }
 
     /// Waits until the device has passed a submitted point.
-    fn wait_for_submitted(&self, point: Point) -> Result<(), Error> {
-        let limit = *lock(&self.limit);
-        let start = Instant::now();
-        point.tickets().try_for_each(|Ticket { queue, serial }| {
-            let rest = limit.map(|limit| limit.saturating_sub(start.elapsed()));
-            self.progress[queue].wait(serial, rest)
-        })
+    fn wait_for_submitted(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+        let wait = |Ticket { queue, serial }: Ticket| self.progress[queue].wait(serial, deadline.left());
+        point.tickets().try_for_each(wait)
     }
 
     /// Submits the commands recorded before a point.

@@ -31,7 +31,7 @@ struct Half {
 impl Half {
     /// The block, once no copy uses it.
     fn free_block(&mut self, queues: &Queues, memory: &Arc<Memory>) -> Result<&Block, Error> {
-        queues.wait(self.last.into())?;
+        queues.wait(self.last.into(), queues.deadline())?;
         match &mut self.block {
             Some(block) => Ok(block),
             none => Ok(none.insert(memory.allocate(BLOCK as u64, BlockLocation::Host)?)),

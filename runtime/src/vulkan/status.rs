@@ -6,23 +6,35 @@
 use ptx2spv_translator::interface::{Status, output};
 
 use super::device::Device;
-use super::watched::WatchedRecord;
+use super::watched::{Launched, WatchedRecord};
+use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::order::StreamKey;
+use crate::order::{Point, StreamKey};
 use crate::printf;
 use crate::report::{Circumstances, Record, Report};
 use crate::sync::lock;
 
 impl Device {
-    /// Waits for the kernels launched so far that may report something, and fails if one has done so.
-    pub fn check_status(&self) -> Result<(), Error> {
-        let mut rest = self.queues.take_watched().0.into_iter();
-        while let Some((record, mut kernels)) = rest.next() {
-            self.read_output(&record)?;
-            let mut words = Record::default();
+    /// Waits for the kernels launched before a point that may report something, and fails if one of them, or another
+    /// kernel of the same modules, has done so.
+    pub fn check_status(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+        let mut rest = self.queues.take_watched(point).into_iter();
+        while let Some(launched) = rest.next() {
+            let report = match self.look_at(&launched.record, point, deadline) {
+                Ok(Some(report)) => report,
+                Ok(None) => {
+                    // Others of the module's may still run.
+                    self.queues.watch_again(launched.after(point));
+                    continue;
+                }
+                Err(error) => {
+                    // What was not looked at waits for the next time.
+                    self.queues.watch_again(std::iter::once(launched).chain(rest));
+                    return Err(error);
+                }
+            };
+            let Launched { record, mut kernels, .. } = launched;
             let offset = record.offset(record.record.address);
-            self.read_block(&record.block, offset, bytemuck::cast_slice_mut(&mut words))?;
-            let Some(report) = Report::read(words.map(u32::from_le)) else { continue };
             self.queues.record(StreamKey::Everything, |recorder| {
                 // Kernels launched after the record was read may have reported too, with no effect on the record.
                 for kernel in recorder.watched.take(&record) {
@@ -31,9 +43,7 @@ impl Device {
                     }
                 }
                 // The remaining kernels are checked the next time.
-                for (record, kernels) in rest {
-                    kernels.iter().for_each(|kernel| recorder.watched.add(&record, kernel));
-                }
+                recorder.watched.extend(rest);
                 recorder.follow();
                 // SAFETY: the command buffer is being recorded; the record lies in the buffer at a multiple of 4. The
                 // buffer is retired through the queue below, in case its module is dropped.
@@ -60,6 +70,21 @@ impl Device {
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Reads what the module's kernels have printed, and what one of them reports, if one does.
+    fn look_at(&self, record: &WatchedRecord, point: Point, deadline: Deadline) -> Result<Option<Report>, Error> {
+        self.queues.wait(point, deadline)?;
+        let offset = record.offset(record.record.address);
+        // Kernels that print, and those that report, are waited for with all others, so that nothing changes meanwhile.
+        if record.record.output.is_none() && self.peek(&record.block, offset, point)? == Status::FINE {
+            return Ok(None);
+        }
+        self.queues.synchronize(deadline)?;
+        self.read_output(record)?;
+        let mut words = Record::default();
+        self.read_block(&record.block, offset, bytemuck::cast_slice_mut(&mut words))?;
+        Ok(Report::read(words.map(u32::from_le)))
     }
 
     /// Reads the output of a module's kernels, and clears it.

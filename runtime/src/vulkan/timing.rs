@@ -63,8 +63,8 @@ impl VulkanPipeline {
             Ok(())
         })?;
         drop(printing);
-        device.queues.wait(ticket.into())?;
-        device.check_status()?;
+        device.queues.wait(ticket.into(), device.queues.deadline())?;
+        device.check_status(ticket.into(), device.queues.deadline())?;
         let mut stamps = vec![[0_u64; 2]; count as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the queries have been written, and the vector has room for them.

@@ -16,6 +16,9 @@ use crate::range::{MemoryRange, Rows};
 use crate::shape::Shape;
 use crate::sync::lock;
 
+/// A stream of the runtime's own, which waits for no other of itself.
+const PEEKING: StreamKey = StreamKey::Made { number: u64::MAX, blocking: false, urgent: false };
+
 impl Device {
     /// Allocates memory and returns its address.
     pub fn allocate(&self, size: u64) -> Result<u64, Error> {
@@ -86,7 +89,7 @@ impl Device {
         let (block, offset) = self.block(address)?;
         if self.memory.is_unified() {
             // Other threads may launch meanwhile.
-            self.queues.synchronize()?;
+            self.queues.synchronize(self.queues.deadline())?;
             block.write_mapped(offset, bytes)
         } else {
             lock(&self.staging).write(&self.queues, block.buffer, offset, bytes)
@@ -97,7 +100,7 @@ impl Device {
         let (block, offset) = self.block(address)?;
         if self.memory.is_unified() {
             // As in `write`.
-            self.queues.synchronize()?;
+            self.queues.synchronize(self.queues.deadline())?;
             block.read_mapped(offset, bytes)
         } else {
             self.read_block(&block, offset, bytes)
@@ -140,7 +143,7 @@ impl Device {
     ) -> Result<(), Error> {
         let (block, offset) = self.block(from)?;
         if self.memory.is_unified() {
-            self.queues.wait(after)?;
+            self.queues.wait(after, self.queues.deadline())?;
             let mut rest = bytes;
             for region in shape.regions() {
                 // The rows have as many bytes together as the list.
@@ -158,8 +161,9 @@ impl Device {
             copy_regions(recorder, (block.buffer, offset), (staged.buffer, 0), shape);
             Ok(())
         });
-        let read =
-            copied.and_then(|ticket| self.queues.wait(ticket.into())).and_then(|()| staged.read_mapped(0, bytes));
+        let read = copied
+            .and_then(|ticket| self.queues.wait(ticket.into(), self.queues.deadline()))
+            .and_then(|()| staged.read_mapped(0, bytes));
         self.queues.retire(staged);
         read
     }
@@ -173,6 +177,18 @@ impl Device {
         } else {
             lock(&self.staging).read(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)
         }
+    }
+
+    /// Reads a word from a block, as what comes before a point and has finished leaves it. Others may change the word meanwhile.
+    pub fn peek(&self, block: &Block, offset: u64, point: Point) -> Result<u32, Error> {
+        self.raw.check_process()?;
+        if self.memory.is_unified() {
+            return block.peek_mapped(offset);
+        }
+        let mut bytes = [0; 4];
+        self.queues.follow(PEEKING, point)?;
+        lock(&self.staging).read(&self.queues, PEEKING, block.buffer, offset, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
     }
 
     /// Fills the bytes of rows with a little-endian word: each byte gets the word's byte at its address modulo 4.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::memory::Block;
+use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::report::StatusRecord;
 
 /// A module's status record, and the block of the module's variables, which may outlive the module here.
@@ -12,29 +13,90 @@ pub(crate) struct WatchedRecord {
     pub block: Arc<Block>,
 }
 
+/// Kernels of one module that were launched.
+pub(crate) struct Launched {
+    pub record: WatchedRecord,
+    pub kernels: Vec<String>,
+    /// The first launch on each queue that nobody has looked at, or zero.
+    first: [u64; MAX_QUEUES],
+    /// The last launches.
+    last: Point,
+}
+
 /// Launched kernels, by module.
 #[derive(Default)]
-pub(crate) struct Watched(pub Vec<(WatchedRecord, Vec<String>)>);
+pub(crate) struct Watched(Vec<Launched>);
+
+impl Launched {
+    /// Whether one of the launches was before a point.
+    fn is_before(&self, point: Point) -> bool {
+        (0..).zip(self.first).any(|(queue, first)| first > 0 && first <= point.serial(queue))
+    }
+
+    /// What is left to be looked at when nothing was reported at a point, by which those before had finished.
+    pub fn after(mut self, point: Point) -> Option<Self> {
+        if self.last.is_within(&point) {
+            return None;
+        }
+        for (queue, first) in self.first.iter_mut().enumerate() {
+            let passed = point.serial(queue);
+            if *first <= passed {
+                *first = if self.last.serial(queue) > passed { passed + 1 } else { 0 };
+            }
+        }
+        Some(self)
+    }
+}
 
 impl Watched {
     /// Adds a kernel, unless it is there already.
-    pub fn add(&mut self, record: &WatchedRecord, kernel: &str) {
-        let index = self.0.iter().position(|(other, _)| other.is(record)).unwrap_or_else(|| {
-            self.0.push((record.clone(), Vec::new()));
+    pub fn add(&mut self, record: &WatchedRecord, kernel: &str, Ticket { queue, serial }: Ticket) {
+        let index = self.0.iter().position(|other| other.record.is(record)).unwrap_or_else(|| {
+            let (record, kernels) = (record.clone(), Vec::new());
+            self.0.push(Launched { record, kernels, first: [0; MAX_QUEUES], last: Point::default() });
             self.0.len() - 1
         });
         // The index of an entry that was found or pushed above.
-        let kernels = &mut self.0[index].1;
-        if !kernels.iter().any(|other| other == kernel) {
-            kernels.push(kernel.to_owned());
+        let launched = &mut self.0[index];
+        launched.last.add(Ticket { queue, serial });
+        if launched.first[queue] == 0 {
+            launched.first[queue] = serial;
+        }
+        if !launched.kernels.iter().any(|other| other == kernel) {
+            launched.kernels.push(kernel.to_owned());
         }
     }
 
     /// Removes the kernels of one module.
     pub fn take(&mut self, record: &WatchedRecord) -> Vec<String> {
-        match self.0.iter().position(|(other, _)| other.is(record)) {
-            Some(index) => self.0.swap_remove(index).1,
+        match self.0.iter().position(|other| other.record.is(record)) {
+            Some(index) => self.0.swap_remove(index).kernels,
             None => Vec::new(),
+        }
+    }
+
+    /// Takes out the modules of which some kernels were launched before a point.
+    pub fn take_before(&mut self, point: Point) -> Vec<Launched> {
+        self.0.extract_if(.., |launched| launched.is_before(point)).collect()
+    }
+
+    /// Adds what was taken out.
+    pub fn extend(&mut self, list: impl IntoIterator<Item = Launched>) {
+        for launched in list {
+            match self.0.iter_mut().find(|other| other.record.is(&launched.record)) {
+                // Launched since.
+                Some(other) => {
+                    other.last = other.last.max(launched.last);
+                    for (first, earlier) in other.first.iter_mut().zip(launched.first) {
+                        // The launches that were taken out are the earlier ones.
+                        *first = if earlier > 0 { earlier } else { *first };
+                    }
+                    let is_new = |kernel: &String| !other.kernels.contains(kernel);
+                    let more: Vec<_> = launched.kernels.into_iter().filter(is_new).collect();
+                    other.kernels.extend(more);
+                }
+                None => self.0.push(launched),
+            }
         }
     }
 }

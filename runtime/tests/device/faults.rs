@@ -4,6 +4,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use ptx2spv_runtime::{Arg, DeviceKind, Error, InstanceOptions, LaunchConfig};
+use ptx2spv_translator::Source;
 
 use crate::Context;
 
@@ -36,6 +37,89 @@ fn waits_end_at_their_limit() {
         drop((stream, other, event, buffer));
         context.finish();
     }
+}
+
+/// Each thread loops as long as drivers allow that end loops early, and the last one says how far it got.
+const LONG: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry long(.param .u64 out, .param .u32 rounds)
+{
+  .reg .pred %p;
+  .reg .b32 %x, %i, %n;
+  .reg .b64 %a;
+  ld.param.u64 %a, [out];
+  ld.param.u32 %n, [rounds];
+  setp.eq.u32 %p, %n, 7;
+  @%p trap;
+  mov.u32 %x, 1;
+  mov.u32 %i, 0;
+loop:
+  mad.lo.u32 %x, %x, 1664525, %i;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, %n;
+  @%p bra loop;
+  st.global.u32 [%a], %x;
+  ret;
+}
+";
+
+fn rounds(count: u32) -> u32 {
+    (0..count).fold(1_u32, |x, i| x.wrapping_mul(1_664_525).wrapping_add(i))
+}
+
+/// A kernel that takes longer than its stream is waited for.
+#[test]
+fn waits_for_a_long_kernel_end_at_their_limit() {
+    let [context, other_context] = [Context::new(), Context::new()];
+    let device = &context.device;
+    if device.as_reference().is_some() {
+        // Launches there have ended when they return.
+        return;
+    }
+    // Seconds of one processor, or as many blocks as keep other devices busy for a while.
+    let blocks = if device.info().kind == DeviceKind::Cpu { 10_000 } else { 1_000_000 };
+    let kernel = device.load(&Source::new("long.ptx", LONG)).unwrap().kernel("long").unwrap();
+    let (stream, event, out) = (device.non_blocking_stream(), device.event(), device.upload(&[0_u32]).unwrap());
+    let launch = |blocks: u32, rounds: u32| {
+        let args = [(&out).into(), rounds.into()];
+        // SAFETY: the kernel writes one number.
+        unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(blocks, 1), &args) }.unwrap();
+    };
+    launch(1, 1);
+    stream.synchronize().unwrap();
+    let short = Duration::from_millis(1);
+    launch(blocks, 60_000);
+    event.record(&stream).unwrap();
+    let late = [stream.synchronize_for(short), event.synchronize_for(short), stream.synchronize_for(Duration::ZERO)];
+    assert!(late.iter().all(|wait| matches!(wait, Err(Error::Timeout))), "{late:?}");
+    assert!(!event.has_passed().unwrap());
+    // Another device isn't concerned.
+    let others = other_context.device.upload(&[3_u32; 4]).unwrap();
+    let other_stream = other_context.device.stream();
+    other_stream.set_32(others.address(), 4, 4).unwrap();
+    other_stream.synchronize_for(Duration::from_secs(600)).unwrap();
+    assert_eq!(others.download::<u32>().unwrap(), [4; 4]);
+    // Nor is another stream, or a later wait.
+    let (second, numbers) = (device.non_blocking_stream(), device.alloc(64).unwrap());
+    second.set_8(numbers.address(), 2, 64).unwrap();
+    second.synchronize().unwrap();
+    event.synchronize_for(Duration::from_secs(600)).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(out.download::<u32>().unwrap(), [rounds(60_000)]);
+    assert_eq!(numbers.download::<u8>().unwrap(), [2; 64]);
+    // What a kernel reports after a wait has ended is told by the next one.
+    launch(blocks / 10, 60_000);
+    launch(1, 7);
+    let late = stream.synchronize_for(short);
+    assert!(matches!(late, Err(Error::Timeout)), "{late:?}");
+    let stopped = stream.synchronize();
+    assert!(matches!(stopped, Err(Error::Aborted { .. })), "{stopped:?}");
+    stream.synchronize().unwrap();
+    drop((kernel, stream, second, event, out, numbers, others, other_stream));
+    context.finish();
+    other_context.finish();
 }
 
 #[test]

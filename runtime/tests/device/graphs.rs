@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Arg, CopySide, Error, Extent, Graph, LaunchConfig, NodeKind, SetNode};
+use ptx2spv_runtime::{Arg, CopySide, Error, Extent, Graph, LaunchConfig, NodeId, NodeKind, SetNode};
 
 use crate::Context;
 
@@ -103,6 +103,92 @@ fn graphs_that_can_not_be() {
         let few = graph.add_kernel(&[], &kernel, &CONFIG, &[]);
         assert!(matches!(few, Err(Error::ArgumentCount { .. })), "{few:?}");
         drop((graph, launchable, other, kernel));
+        context.finish();
+    }
+}
+
+/// A graph of kernels, copies and sets goes to the device as one submission, at each launch.
+#[test]
+fn a_graph_is_one_submission() {
+    for context in Context::several() {
+        let (device, kernel) = (&context.device, context.kernel("step"));
+        let [buffer, copy] = [(); 2].map(|()| device.alloc(1024).unwrap());
+        let pinned = device.alloc_pinned(1024).unwrap();
+        let mut graph = Graph::new(device);
+        let mut last = graph.add_set(&[], ones(buffer.address(), 1)).unwrap();
+        // More than a batch takes of other launches.
+        for _ in 0..40 {
+            let args = [Arg::Address(buffer.address()), 1_u32.into()];
+            last = graph.add_kernel(&[last], &kernel, &CONFIG, &args).unwrap();
+        }
+        let [from, to] = [&buffer, &copy].map(|buffer| CopySide::device(buffer.address()));
+        last = graph.add_copy(&[last], from, to, Extent::bytes(1024)).unwrap();
+        last = graph.add_set(&[last], SetNode::bytes(buffer.address(), 0, 1024)).unwrap();
+        graph.add_copy(&[last], to, CopySide::host(pinned.as_ptr()), Extent::bytes(1024)).unwrap();
+        let (launchable, stream) = (graph.instantiate().unwrap(), device.stream());
+        device.synchronize().unwrap();
+        for _ in 0..3 {
+            let before = device.submissions();
+            // SAFETY: there are 256 numbers everywhere.
+            unsafe { launchable.launch(&stream) }.unwrap();
+            stream.synchronize().unwrap();
+            // The reference device runs each launch at once.
+            let expected = if device.as_reference().is_some() { 40 } else { 1 };
+            assert_eq!(device.submissions() - before, expected);
+            let result = (0..40).fold(1_u32, |x, _| x.wrapping_mul(3).wrapping_add(1));
+            assert_eq!(copy.download::<u32>().unwrap(), [result; 256]);
+            // SAFETY: the copy has finished, and the buffer lives.
+            assert_eq!(unsafe { pinned.as_ptr().cast::<u32>().add(255).read() }, result);
+        }
+        drop((graph, launchable, stream, buffer, copy, pinned, kernel));
+        context.finish();
+    }
+}
+
+/// Nothing is launched of a graph with a node whose memory is gone.
+#[test]
+fn a_graph_that_can_not_be_launched_does_nothing() {
+    for context in Context::several() {
+        let device = &context.device;
+        let [buffer, gone] = [(); 2].map(|()| device.upload(&[5_u8; 64]).unwrap());
+        let (stream, at, freed) = (device.stream(), buffer.address(), gone.address());
+        let launch = |last: &dyn Fn(&mut Graph, NodeId)| {
+            let mut graph = Graph::new(device);
+            let first = graph.add_set(&[], SetNode::bytes(at, 1, 64)).unwrap();
+            last(&mut graph, first);
+            // SAFETY: what is there is the device's, and there are no kernels.
+            unsafe { graph.instantiate().unwrap().launch(&stream) }
+        };
+        drop(gone);
+        device.synchronize().unwrap();
+        let failed = [
+            launch(&|graph, first| {
+                graph.add_set(&[first], SetNode::bytes(freed, 1, 64)).unwrap();
+            }),
+            launch(&|graph, first| {
+                let (from, to) = (CopySide::device(at), CopySide::device(freed));
+                graph.add_copy(&[first], from, to, Extent::bytes(64)).unwrap();
+            }),
+            launch(&|graph, first| {
+                graph.add_set(&[first], SetNode { element: 3, ..SetNode::bytes(at, 1, 64) }).unwrap();
+            }),
+            launch(&|graph, first| {
+                let (from, to) = (CopySide::device(at), CopySide::device(at + 1));
+                graph.add_copy(&[first], from, to, Extent::bytes(63)).unwrap();
+            }),
+        ];
+        let is_right = matches!(
+            failed,
+            [
+                Err(Error::NotAllocated { .. }),
+                Err(Error::NotAllocated { .. }),
+                Err(Error::Graph(_)),
+                Err(Error::Overlap)
+            ]
+        );
+        assert!(is_right, "{failed:?}");
+        assert_eq!(buffer.download::<u8>().unwrap(), [5; 64]);
+        drop((buffer, stream));
         context.finish();
     }
 }

@@ -1,0 +1,67 @@
+//! How long to wait.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// When waiting ends without what was waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub const NEVER: Self = Self(None);
+
+    /// So much later than now.
+    pub fn after(limit: Duration) -> Self {
+        Self(Instant::now().checked_add(limit))
+    }
+
+    /// The time until then, unless it never comes.
+    pub fn left(self) -> Option<Duration> {
+        Some(self.0?.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// A time limit that threads read and change without waiting for each other; none at first.
+#[derive(Debug)]
+pub(crate) struct TimeLimit(AtomicU64);
+
+/// No limit.
+const NONE: u64 = u64::MAX;
+
+impl Default for TimeLimit {
+    fn default() -> Self {
+        Self(NONE.into())
+    }
+}
+
+impl TimeLimit {
+    /// In whole nanoseconds; more than a u64 holds of these is no limit.
+    pub fn set(&self, limit: Option<Duration>) {
+        self.0.store(limit.map_or(NONE, |limit| u64::try_from(limit.as_nanos()).unwrap_or(NONE)), Relaxed);
+    }
+
+    pub fn get(&self) -> Option<Duration> {
+        Some(self.0.load(Relaxed)).filter(|&limit| limit != NONE).map(Duration::from_nanos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_deadlines() {
+        assert_eq!(Deadline::NEVER.left(), None);
+        assert_eq!(Deadline::after(Duration::MAX).left(), None);
+        assert_eq!(Deadline::after(Duration::ZERO).left(), Some(Duration::ZERO));
+        let limit = TimeLimit::default();
+        assert_eq!(limit.get(), None);
+        for time in [Duration::ZERO, Duration::from_micros(7)] {
+            limit.set(Some(time));
+            assert_eq!(limit.get(), Some(time));
+        }
+        limit.set(Some(Duration::MAX));
+        assert_eq!(limit.get(), None);
+    }
+}
