@@ -95,10 +95,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Collects the commands that follow until [`Backend::release`], unless a caller waits for them.
     fn hold(&self) {}
 
-    /// Ends the last [`Backend::hold`].
-    fn release(&self) -> Result<(), Error> {
-        Ok(())
-    }
+    /// Ends the last [`Backend::hold`]. What fails then fails again in the next call that can report it.
+    fn release(&self) {}
 
     /// The time between two readings of the device's clock, zero if the second came first.
     fn elapsed(&self, start: u64, end: u64) -> Duration;

@@ -59,6 +59,15 @@ struct Shared {
     near: Mutex<Option<Arc<Near>>>,
 }
 
+/// Lets commands collect as long as it lives.
+pub(crate) struct Held<'d>(&'d dyn Backend);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Device({})", self.shared.info.name)
@@ -311,17 +320,10 @@ impl Device {
         Deadline::after(self.wait_limit())
     }
 
-    /// Has commands in a stream, which wait for nothing, go to the device together.
-    pub(crate) fn together(
-        &self,
-        stream: &StreamState,
-        commands: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.wait_for_functions(stream)?;
+    /// Lets commands collect until what this gives is dropped, as far as nobody waits for them.
+    pub(crate) fn hold(&self) -> Held<'_> {
         self.backend().hold();
-        let asked = commands();
-        let released = self.backend().release();
-        asked.and(released)
+        Held(self.backend())
     }
 
     /// Prevents other launches between the parts of a launch that is submitted in parts.

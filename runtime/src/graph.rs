@@ -466,7 +466,7 @@ impl LaunchableGraph {
         for part in nodes.chunk_by(|(_, before), (_, after)| before == after) {
             match part {
                 [(_, true), ..] => run(part)?,
-                _ => device.together(stream.state(), || run(part))?,
+                _ => stream.together(|| run(part))?,
             }
         }
         Ok(())

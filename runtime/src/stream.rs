@@ -242,6 +242,30 @@ impl Stream {
         self.device.add_function(&self.state, Box::new(function))
     }
 
+    /// Has the launches, copies and sets that a function asks for in the stream go to the device as one submission, which costs less
+    /// than many. A call in the function that waits for something submits what that needs.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, Device, Error};
+    ///
+    /// let device = Device::reference(Config::default());
+    /// let (stream, buffer) = (device.stream(), device.alloc(64)?);
+    /// stream.together(|| {
+    ///     stream.set_8(buffer.address(), 1, 64)?;
+    ///     stream.copy(buffer.address(), buffer.address() + 32, 32)
+    /// })?;
+    /// assert_eq!(buffer.download::<u8>()?, [1; 64]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the function, and [`Error::Timeout`] if the stream's host functions take too long, for which the call waits.
+    pub fn together<E: From<Error>>(&self, commands: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        self.device.wait_for_functions(&self.state)?;
+        let _held = self.device.hold();
+        commands()
+    }
+
     /// Whether everything in the stream has finished.
     ///
     /// # Errors

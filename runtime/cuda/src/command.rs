@@ -32,6 +32,13 @@ pub(crate) enum NodeKind {
     Record = 7,
 }
 
+impl NodeKind {
+    /// Whether commands that come after such a one may be waited for when they are asked for.
+    pub fn waits(self) -> bool {
+        matches!(self, Self::Call | Self::Graph | Self::Wait)
+    }
+}
+
 /// Replaces a command by another one of the same kind.
 pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Result<(), Code> {
     if place.kind() != command.kind() {

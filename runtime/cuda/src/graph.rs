@@ -149,7 +149,13 @@ impl LaunchOrder {
 
 impl Command for LaunchOrder {
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
-        self.list.iter().try_for_each(|(_, command)| lock(command).run(context, stream))
+        let commands: Vec<_> = self.list.iter().map(|(_, command)| lock(command).clone()).collect();
+        for part in commands.chunk_by(|before, after| before.kind().waits() == after.kind().waits()) {
+            let run = || part.iter().try_for_each(|command| command.run(context, stream));
+            // Others go to the device as one submission.
+            if part[0].kind().waits() { run() } else { stream.together(run) }?;
+        }
+        Ok(())
     }
 
     fn kind(&self) -> NodeKind {

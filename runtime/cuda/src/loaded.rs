@@ -16,6 +16,14 @@ use crate::trace::{self, Dumped};
 /// Makes kernels check their memory accesses, unless it is 0.
 const CHECK_VARIABLE: &str = "PTX2SPV_CUDA_CHECK";
 
+/// CUDA's variable for when kernels are loaded.
+const LOADING_VARIABLE: &str = "CUDA_MODULE_LOADING";
+
+/// Whether kernels are translated with their module, side by side, and not when first asked for.
+pub(crate) fn is_eager() -> bool {
+    std::env::var_os(LOADING_VARIABLE).is_some_and(|value| value == "EAGER")
+}
+
 /// A loaded module, of a context or of a library.
 pub(crate) struct Loaded {
     /// The context that the module is destroyed with. Modules of libraries have none.
@@ -60,6 +68,10 @@ impl Loaded {
                 if module.has_short_pointers() && current.is_some_and(|current| memory::has_out_of_reach(&current)) {
                     trace::say("module not loaded: it has 32-bit addresses, and memory beyond their reach is in use");
                     return Err(NOT_SUPPORTED);
+                }
+                if is_eager() {
+                    // Those that can't be translated are refused when they are asked for.
+                    module.kernels();
                 }
                 Ok(Self { context, module, dumped, names: Names::default() })
             }

@@ -12,7 +12,7 @@ use crate::function::{self, FunctionHandle};
 use crate::handle::Handle;
 use crate::image;
 use crate::jit;
-use crate::loaded::{Loaded, ModuleHandle};
+use crate::loaded::{self, Loaded, ModuleHandle};
 use crate::raw::{In, Memory, Out, Text, size_t};
 use crate::reference;
 use crate::state;
@@ -89,11 +89,14 @@ pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, module: ModuleHandle,
     Ok(())
 }
 
+/// `CU_MODULE_EAGER_LOADING`: kernels are translated with their module.
+const EAGER: c_uint = 1;
+
 /// `CU_MODULE_LAZY_LOADING`: kernels are translated on the first request.
 const LAZY: c_uint = 2;
 
 pub(crate) fn loading_mode(mode: Out<c_uint>) -> Result<(), Code> {
     let mode = mode.needed()?;
     state::device()?;
-    mode.set(LAZY)
+    mode.set(if loaded::is_eager() { EAGER } else { LAZY })
 }

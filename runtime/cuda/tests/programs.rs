@@ -147,6 +147,23 @@ fn tensor_maps() -> Anything {
     Ok(())
 }
 
+/// What the module says of itself is kept by the first program, and each kernel by the second, which translates them.
+#[cfg(target_os = "linux")]
+#[test]
+fn kernels_are_loaded_lazily_or_with_their_module() -> Anything {
+    let (folder, cache) = (folder()?, tempfile::tempdir()?);
+    let program = folder.path().join("program");
+    build("cc", &["-std=gnu11"], "loading.c", &program)?;
+    for (mode, expected) in [("LAZY", "mode 2, 1 files\n"), ("EAGER", "mode 1, 3 files\n")] {
+        let mut command = Command::new(&program);
+        command.env("LD_LIBRARY_PATH", folder.path()).env("PTX2SPV_CACHE", cache.path());
+        let run = command.env("CUDA_MODULE_LOADING", mode).output()?;
+        let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success() && out == expected, "{mode}: {:?}\n{out}{errors}", run.status);
+    }
+    Ok(())
+}
+
 /// A line of a table: names including the twin's, types of the parameters, and whether a code is returned.
 struct Function<'a> {
     names: Vec<String>,

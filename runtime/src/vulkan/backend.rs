@@ -105,8 +105,8 @@ impl Backend for Device {
         self.queues.hold();
     }
 
-    fn release(&self) -> Result<(), Error> {
-        self.queues.release()
+    fn release(&self) {
+        self.queues.release();
     }
 
     fn elapsed(&self, start: u64, end: u64) -> Duration {

@@ -163,13 +163,16 @@ impl Queues {
     }
 
     /// Ends the last [`Queues::hold`].
-    pub fn release(&self) -> Result<(), Error> {
-        self.raw.check_process()?;
+    pub fn release(&self) {
+        if self.raw.check_process().is_err() {
+            return;
+        }
         let mut state = lock(&self.state);
         state.holders = state.holders.saturating_sub(1);
-        drop(state);
-        let mut state = self.lock()?;
-        (0..self.progress.len()).try_for_each(|index| self.submit_if_due(&mut state, index))
+        if state.failed.is_none() {
+            // A failure shows up again in the next call that can report it.
+            let _ = (0..self.progress.len()).try_for_each(|index| self.submit_if_due(&mut state, index));
+        }
     }
 
     /// Takes the batch for a queue's next command, which waits for a point of other queues.
@@ -243,6 +246,8 @@ impl Queues {
 
     /// Runs `access` while the device is idle and no thread can launch.
     pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        // Others can go on launching until there is little left to wait for.
+        self.synchronize(self.deadline())?;
         let mut state = self.lock()?;
         self.submit_all(&mut state)?;
         self.wait_for_submitted(state.recorded(), self.deadline())?;

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use ptx2spv_runtime::{Arg, DeviceKind, Error, InstanceOptions, LaunchConfig};
+use ptx2spv_runtime::{Arg, DeviceKind, Error, InstanceOptions, LaunchConfig, Stream};
 use ptx2spv_translator::Source;
 
 use crate::Context;
@@ -120,6 +120,37 @@ fn waits_for_a_long_kernel_end_at_their_limit() {
     drop((kernel, stream, second, event, out, numbers, others, other_stream));
     context.finish();
     other_context.finish();
+}
+
+/// Kernels of one module in two streams on two queues. Who is told of the one that stops is open, but not that somebody is.
+#[test]
+fn reports_are_not_lost_between_streams() {
+    let context = Context::with(&InstanceOptions { queues: Some(4), ..crate::options() });
+    let device = &context.device;
+    let kernel = device.load(&Source::new("long.ptx", LONG)).unwrap().kernel("long").unwrap();
+    let [first, second] = [(); 2].map(|()| device.non_blocking_stream());
+    let out = device.upload(&[0_u32]).unwrap();
+    let launch = |stream: &Stream, blocks: u32, rounds: u32| {
+        let args = [(&out).into(), rounds.into()];
+        // SAFETY: the kernel writes one number.
+        unsafe { kernel.launch_on(stream, &LaunchConfig::linear(blocks, 1), &args) }.unwrap();
+    };
+    for _ in 0..3 {
+        launch(&first, 1, 1);
+        launch(&second, 100, 60_000);
+        launch(&second, 1, 7);
+        let told = [first.synchronize(), second.synchronize(), first.synchronize(), second.synchronize()];
+        let stopped = told.iter().filter(|told| matches!(told, Err(Error::Aborted { .. }))).count();
+        assert!(stopped == 1 && told.iter().filter(|told| told.is_ok()).count() == 3, "{told:?}");
+        // One that stops beside another.
+        launch(&second, 100, 60_000);
+        launch(&first, 1, 7);
+        let stopped = first.synchronize();
+        assert!(matches!(stopped, Err(Error::Aborted { .. })), "{stopped:?}");
+        second.synchronize().unwrap();
+    }
+    drop((kernel, first, second, out));
+    context.finish();
 }
 
 #[test]

@@ -77,7 +77,7 @@ struct VulkanRow {
     ratio: Option<f64>,
     /// Time to parse the module and translate the kernel.
     translate_seconds: Option<f64>,
-    /// Time to make the pipeline and launch it for the first time.
+    /// Time of the driver to make the pipeline.
     pipeline_seconds: Option<f64>,
     /// Bytes of the SPIR-V module with only this kernel.
     spirv_bytes: Option<usize>,

@@ -41,7 +41,7 @@ pub struct Side {
     /// The results of the first launch.
     pub outputs: Option<Outputs>,
     pub times: Vec<Duration>,
-    /// Time of the steps before the first launch, by the host's clock: loading or translating, and making a pipeline.
+    /// Time of the steps before the first launch: loading or translating, and making a pipeline.
     pub load: Option<Duration>,
     pub pipeline: Option<Duration>,
     pub error: Option<String>,
@@ -101,17 +101,16 @@ pub fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut S
 pub fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, side: &mut Side) -> Result<()> {
     let start = Instant::now();
     let Some((module, kernel)) = load(device, case, code)? else { return Ok(()) };
-    side.load.get_or_insert(start.elapsed());
+    let config = LaunchConfig::from(case);
+    let pipeline = kernel.prepare(&config)?.pipeline;
+    side.load.get_or_insert(start.elapsed().saturating_sub(pipeline));
+    side.pipeline.get_or_insert(pipeline);
     let made = Made::new(device, case)?;
     made.bind(&module, case)?;
     let args = made.arguments(case);
-    let config = LaunchConfig::from(case);
-    device.synchronize()?;
-    let start = Instant::now();
     // SAFETY: the workloads, and the launch cases that a developer names, pass the arguments that their kernels were
     // written for.
     unsafe { kernel.launch(&config, &args) }?;
-    side.pipeline.get_or_insert(start.elapsed());
     device.synchronize()?;
     if side.outputs.is_none() {
         side.outputs = Some(made.read()?);

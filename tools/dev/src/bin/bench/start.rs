@@ -71,8 +71,6 @@ fn load(device: &Device, text: &str) -> Result<Loaded> {
     let start = Instant::now();
     let module = device.load(&source)?;
     let loaded = start.elapsed();
-    for name in module.kernel_names() {
-        module.kernel(name)?;
-    }
+    module.kernels().into_iter().try_for_each(|kernel| kernel.map(|_| ()))?;
     Ok(Loaded { kernels: module.kernel_names().len(), module: loaded, all: start.elapsed() })
 }
