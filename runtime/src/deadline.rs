@@ -1,28 +1,28 @@
-//! How long to wait.
+//! Limits for waiting.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// When waiting ends without what was waited for.
+/// The time at which waiting fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
     pub const NEVER: Self = Self(None);
 
-    /// So much later than now.
+    /// The time `limit` from now.
     pub fn after(limit: Duration) -> Self {
         Self(Instant::now().checked_add(limit))
     }
 
-    /// The time until then, unless it never comes.
+    /// The remaining time; `None` without limit.
     pub fn left(self) -> Option<Duration> {
         Some(self.0?.saturating_duration_since(Instant::now()))
     }
 }
 
-/// A time limit that threads read and change without waiting for each other; none at first.
+/// An optional time limit that threads read and change without a lock. The default is none.
 #[derive(Debug)]
 pub(crate) struct TimeLimit(AtomicU64);
 
@@ -36,7 +36,7 @@ impl Default for TimeLimit {
 }
 
 impl TimeLimit {
-    /// In whole nanoseconds; more than a u64 holds of these is no limit.
+    /// Sets the limit in whole nanoseconds. One that doesn't fit a u64 is none.
     pub fn set(&self, limit: Option<Duration>) {
         self.0.store(limit.map_or(NONE, |limit| u64::try_from(limit.as_nanos()).unwrap_or(NONE)), Relaxed);
     }

@@ -59,7 +59,7 @@ struct Shared {
     near: Mutex<Option<Arc<Near>>>,
 }
 
-/// Lets commands collect as long as it lives.
+/// While this lives, commands are collected.
 pub(crate) struct Held<'d>(&'d dyn Backend);
 
 impl Drop for Held<'_> {
@@ -308,19 +308,19 @@ impl Device {
         self.shared.functions.wait(position.function, deadline.left().unwrap_or(Duration::MAX))
     }
 
-    /// The same, and fails if a kernel launched before the point was stopped.
+    /// Like [`Device::wait_until`], and fails if a kernel launched before the point was stopped.
     pub(crate) fn finish(&self, position: Position, limit: Duration) -> Result<(), Error> {
         let deadline = Deadline::after(limit.min(self.wait_limit()));
         self.wait_until(position, deadline)?;
         self.shared.backend.check_stopped_before(position.point, deadline)
     }
 
-    /// When a call that waits from now on gives up.
+    /// The deadline of a call that begins to wait now.
     pub(crate) fn deadline(&self) -> Deadline {
         Deadline::after(self.wait_limit())
     }
 
-    /// Lets commands collect until what this gives is dropped, as far as nobody waits for them.
+    /// Collects the commands that follow until the result is dropped, unless a caller waits for them.
     pub(crate) fn hold(&self) -> Held<'_> {
         self.backend().hold();
         Held(self.backend())

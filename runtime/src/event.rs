@@ -112,8 +112,8 @@ impl Event {
         self.synchronize_for(Duration::MAX)
     }
 
-    /// As [`Event::synchronize`], for so long at most, and no longer than [`Device::set_wait_limit`] allows. What was waited for goes
-    /// on, and can be waited for again.
+    /// Like [`Event::synchronize`], but waits for at most `limit`, and no longer than [`Device::set_wait_limit`] allows. After
+    /// a timeout the work continues, and can be waited for again.
     ///
     /// ```
     /// use std::time::Duration;
@@ -122,7 +122,7 @@ impl Event {
     ///
     /// let device = Device::reference(Config::default());
     /// let (stream, event) = (device.stream(), device.event());
-    /// // Something that takes long.
+    /// // A long task.
     /// stream.call(|| std::thread::sleep(Duration::from_millis(100)))?;
     /// event.record(&stream)?;
     /// assert!(matches!(event.synchronize_for(Duration::from_millis(1)), Err(Error::Timeout)));

@@ -241,11 +241,11 @@ impl Work {
         }
     }
 
-    /// Finds out whether this can be done now, and whether whoever asks for it waits, for this or something before.
+    /// Checks that the work can be submitted now. Returns whether the call may wait, for this work or an earlier command.
     fn check(&self, device: &Device) -> Result<bool, Error> {
         match self {
             Self::Empty | Self::EventRecord(_) => Ok(false),
-            // Checked when it was added.
+            // Its launch was checked when the node was added.
             Self::Kernel(work) => Ok(work.kernel.waits()),
             Self::Copy(from, to, extent) => {
                 Ok(Copy::new(device, *from, *to, *extent)?.is_some_and(|copy| copy.waits()))

@@ -69,7 +69,7 @@ impl Kernel {
         self.run(stream.state(), config, args)
     }
 
-    /// Whether a launch waits for something.
+    /// Whether a launch waits for the device.
     pub(crate) fn waits(&self) -> bool {
         let is_split = self.shared.device.max_dispatch_time().is_some() && !self.entry().waits;
         is_split || self.entry().launches || self.entry().workspace().is_some()
@@ -176,7 +176,7 @@ impl Kernel {
         Ok((version.prepare(variant)?, launch))
     }
 
-    /// What a launch needs of the kernel.
+    /// The version of the kernel for a launch, and the variant of its pipeline. Checks the sizes.
     pub(crate) fn version(&self, config: &LaunchConfig) -> Result<(Arc<Version>, Variant), Error> {
         let shared = &*self.shared;
         check_grid(self.entry(), config.grid)?;

@@ -91,9 +91,9 @@ pub(crate) fn lacks_shared(entry: &Entry, limits: &Limits, dynamic: u32) -> bool
     entry.scratch.is_none_or(|scratch| !scratch.shared) && needed > limits.max_compute_shared_memory_size.into()
 }
 
-/// Why a device doesn't take a block. The text is made when asked for, since launches of such blocks begin with this.
+/// Why a block doesn't fit a device. Each launch of such a block makes one, so the text is only made on request.
 pub(crate) enum Misfit {
-    /// The block, or its cluster of several, takes more invocations than there are.
+    /// The block, or its cluster, needs more invocations than the device allows.
     Invocations {
         threads: u32,
         blocks: Option<u32>,

@@ -1,4 +1,4 @@
-//! Values that are made once for each key, while those of other keys are made side by side.
+//! A map whose values are made once per key. Values of different keys can be made in parallel.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::sync::lock;
 
-/// As many values as are found without a lock: the first that are made.
+/// How many values are found without a lock: the first ones made.
 const UNLOCKED: usize = 4;
 
-/// A value for each key, made when first asked for. Threads that ask for different keys don't wait for each other, and of those
-/// that ask for the same one, the first makes the value and the others wait for that.
+/// A value for each key, made on the first request. Threads with different keys don't wait for each other. Of those with
+/// the same key, the first makes the value, and the others wait for it.
 pub(crate) struct OnceMap<K, V> {
     first: [OnceLock<(K, V)>; UNLOCKED],
     places: Mutex<HashMap<K, Place<V>>>,
@@ -26,7 +26,7 @@ impl<K, V> Default for OnceMap<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> OnceMap<K, V> {
-    /// The value of a key. If it can't be made, the next call tries again.
+    /// The value of a key. If `make` fails, the next call tries again.
     pub fn get_or_make<E>(&self, key: &K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         let made = self.first.iter().map_while(OnceLock::get).find(|(other, _)| other == key);
         if let Some((_, value)) = made {
@@ -41,7 +41,7 @@ impl<K: Clone + Eq + Hash, V: Clone> OnceMap<K, V> {
         let mut made = Some((key.clone(), value.clone()));
         for first in &self.first {
             match made.take().map(|made| first.set(made)) {
-                // Another value is there.
+                // The place is taken.
                 Some(Err(refused)) => made = Some(refused),
                 _ => break,
             }
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(*lock(&made), (0..KEYS).map(|key| (key, 1)).collect());
     }
 
-    /// Both meet while they make their values, which they couldn't if one waited for the other.
+    /// Both threads meet at a barrier while they make their values. If one waited for the other, neither would arrive.
     #[test]
     fn different_values_are_made_side_by_side() {
         let (map, meeting) = (OnceMap::default(), Barrier::new(2));

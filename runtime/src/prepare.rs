@@ -1,4 +1,4 @@
-//! Kernels prepared ahead of their first launch, several side by side.
+//! Preparing kernels before their first launch, several in parallel.
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::kernel::Kernel;
 use crate::launch_config::LaunchConfig;
 use crate::module::Module;
 
-/// How long it took to prepare a kernel, whoever asked for that first.
+/// How long it took to prepare a kernel, in this call or an earlier one.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, LaunchConfig, Source};
@@ -27,15 +27,16 @@ use crate::module::Module;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PreparationTimes {
-    /// Translating the kernel, or finding its translation in the cache; zero if it was loaded translated.
+    /// Time to translate the kernel, or to read its translation from the cache. Zero if it was loaded translated.
     pub translation: Duration,
-    /// Compiling the translation for the device, which is the driver's work.
+    /// Time of the driver to compile the translation.
     pub pipeline: Duration,
 }
 
 impl Kernel {
-    /// Does all that the first launch with such blocks and so much shared memory would do before: translates the kernel if it was
-    /// translated for smaller blocks, and has the driver compile the translation. What is there already is not done again.
+    /// Prepares the kernel for launches with this block size and amount of shared memory, which the first such launch would
+    /// do otherwise. Translates the kernel anew if its blocks are too large for the present translation, and compiles the
+    /// translation with the driver. Finished steps are not repeated.
     ///
     /// # Errors
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this,
@@ -48,9 +49,9 @@ impl Kernel {
 }
 
 impl Module {
-    /// Prepares kernels, each for a launch as [`Kernel::prepare`] does, on as many threads as run at once on this machine.
-    /// `progress` is called after each kernel, on one of these threads. What comes of each is in the order in which they were
-    /// named: one that can't be prepared is not in the way of the others.
+    /// Prepares kernels for launches, as [`Kernel::prepare`] does, with one thread for each processor. Calls `progress`
+    /// after each kernel on one of these threads. Returns the results in the order of `launches`; a kernel that fails
+    /// doesn't affect the others.
     ///
     /// ```
     /// use ptx2spv_runtime::{Config, Device, LaunchConfig, Source};
@@ -72,15 +73,15 @@ impl Module {
         launches: &[(&str, LaunchConfig)],
         progress: impl Fn(&str, &Result<PreparationTimes, Error>) + Sync,
     ) -> Vec<Result<PreparationTimes, Error>> {
-        side_by_side(launches, |(name, config)| {
+        in_parallel(launches, |(name, config)| {
             let times = self.kernel(name).and_then(|kernel| kernel.prepare(config));
             progress(name, &times);
             times
         })
     }
 
-    /// Translates all kernels, as [`Module::kernel`] does one by one, on as many threads as run at once on this machine. What
-    /// comes of each is in the order of [`Module::kernel_names`].
+    /// Translates all kernels, as [`Module::kernel`] does one by one, with one thread for each processor. Returns the
+    /// results in the order of [`Module::kernel_names`].
     ///
     /// ```
     /// use ptx2spv_runtime::{Config, Device, Source};
@@ -92,12 +93,12 @@ impl Module {
     /// # Ok::<(), ptx2spv_runtime::Error>(())
     /// ```
     pub fn kernels(&self) -> Vec<Result<Kernel, Error>> {
-        side_by_side(self.kernel_names(), |name| self.kernel(name))
+        in_parallel(self.kernel_names(), |name| self.kernel(name))
     }
 }
 
-/// Does something with all of a list, on several threads if that is more than one.
-fn side_by_side<T: Sync, R: Send + Sync>(list: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Calls `make` for each item of a list, on several threads if there are several items. Returns the results in order.
+fn in_parallel<T: Sync, R: Send + Sync>(list: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(list.len());
     if threads <= 1 {
         return list.iter().map(make).collect();
@@ -112,11 +113,11 @@ fn side_by_side<T: Sync, R: Send + Sync>(list: &[T], make: impl Fn(&T) -> R + Sy
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // This thread does what others would have done, if there can be no more.
+            // If no thread can be started, this one does all the work.
             let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });
-    // All of them are there.
+    // All results are there.
     results.into_iter().zip(list).map(|(result, item)| result.into_inner().unwrap_or_else(|| make(item))).collect()
 }

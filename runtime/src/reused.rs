@@ -1,20 +1,20 @@
-//! Bytes that are needed for a short time and often: their memory is kept for the next who needs some on the same thread.
+//! Short-lived byte buffers whose memory each thread keeps for the next one.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
-/// As many lists as a thread keeps.
+/// How many buffers a thread keeps.
 const KEPT: usize = 4;
 
 thread_local! {
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Bytes that take no allocation once the thread had as many before.
+/// A byte buffer. It needs no allocation if the thread had one of this size before.
 pub(crate) struct ReusedBytes(Vec<u8>);
 
 impl ReusedBytes {
-    /// So many zeroes.
+    /// A buffer of `count` zeroes.
     pub fn zeroes(count: usize) -> Self {
         let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
         let mut bytes = spare.unwrap_or_default();
@@ -41,7 +41,7 @@ impl DerefMut for ReusedBytes {
 impl Drop for ReusedBytes {
     fn drop(&mut self) {
         let bytes = std::mem::take(&mut self.0);
-        // At the thread's end there may be no list any more.
+        // At the end of the thread the list may already be gone.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() < KEPT {

@@ -242,8 +242,8 @@ impl Stream {
         self.device.add_function(&self.state, Box::new(function))
     }
 
-    /// Has the launches, copies and sets that a function asks for in the stream go to the device as one submission, which costs less
-    /// than many. A call in the function that waits for something submits what that needs.
+    /// Calls a function, and submits the launches, copies and sets that it makes in the stream together, which costs less
+    /// than many submissions. If a call in the function waits, the commands that it waits for are submitted before.
     ///
     /// ```
     /// use ptx2spv_runtime::{Config, Device, Error};
@@ -259,7 +259,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// Those of the function, and [`Error::Timeout`] if the stream's host functions take too long, for which the call waits.
+    /// Those of the function, and [`Error::Timeout`] if host functions of the stream take too long: the call waits for them.
     pub fn together<E: From<Error>>(&self, commands: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         self.device.wait_for_functions(&self.state)?;
         let _held = self.device.hold();
@@ -282,8 +282,8 @@ impl Stream {
         self.synchronize_for(Duration::MAX)
     }
 
-    /// As [`Stream::synchronize`], for so long at most, and no longer than [`Device::set_wait_limit`] allows. What was waited for goes
-    /// on, and can be waited for again; other streams can be used meanwhile.
+    /// Like [`Stream::synchronize`], but waits for at most `limit`, and no longer than [`Device::set_wait_limit`] allows. After
+    /// a timeout the work continues, and can be waited for again. Other streams can be used meanwhile.
     ///
     /// ```
     /// use std::time::Duration;
@@ -291,7 +291,7 @@ impl Stream {
     /// use ptx2spv_runtime::{Config, Device, Error};
     ///
     /// let stream = Device::reference(Config::default()).stream();
-    /// // Something that takes long.
+    /// // A long task.
     /// stream.call(|| std::thread::sleep(Duration::from_millis(100)))?;
     /// assert!(matches!(stream.synchronize_for(Duration::from_millis(1)), Err(Error::Timeout)));
     /// stream.synchronize()?;
@@ -327,7 +327,7 @@ impl Element {
         Self { word: value, bytes: 4 }
     }
 
-    /// Rows of a device's memory to be set, if there are any.
+    /// Checks rows of device memory to be set. `None` if there are none.
     pub fn rows(
         self,
         device: &Device,

@@ -14,7 +14,7 @@ use crate::variant::Variant;
 /// A translation of a kernel for blocks and shared memory up to a certain size.
 pub(crate) struct Version {
     pub entry: Entry,
-    /// How long the translation took.
+    /// Time of the translation.
     pub translation: Duration,
     shader: Arc<dyn Shader>,
     /// Pipelines by variant, made on first launch.
@@ -24,7 +24,7 @@ pub(crate) struct Version {
 /// A kernel that is ready to be launched with one block size.
 pub(crate) struct Prepared {
     pub pipeline: Box<dyn Pipeline>,
-    /// How long it took to make the pipeline.
+    /// Time to make the pipeline.
     pub time: Duration,
     /// The kernel's measured speed.
     pub rate: Mutex<BlockRate>,

@@ -33,7 +33,7 @@ pub(crate) enum NodeKind {
 }
 
 impl NodeKind {
-    /// Whether commands that come after such a one may be waited for when they are asked for.
+    /// Whether submitting the command, or one after it, may wait.
     pub fn waits(self) -> bool {
         matches!(self, Self::Call | Self::Graph | Self::Wait)
     }

@@ -152,8 +152,9 @@ impl Command for LaunchOrder {
         let commands: Vec<_> = self.list.iter().map(|(_, command)| lock(command).clone()).collect();
         for part in commands.chunk_by(|before, after| before.kind().waits() == after.kind().waits()) {
             let run = || part.iter().try_for_each(|command| command.run(context, stream));
-            // Others go to the device as one submission.
-            if part[0].kind().waits() { run() } else { stream.together(run) }?;
+            // Commands that don't wait are submitted together.
+            let waits = part.iter().any(|command| command.kind().waits());
+            if waits { run() } else { stream.together(run) }?;
         }
         Ok(())
     }

@@ -16,10 +16,10 @@ use crate::trace::{self, Dumped};
 /// Makes kernels check their memory accesses, unless it is 0.
 const CHECK_VARIABLE: &str = "PTX2SPV_CUDA_CHECK";
 
-/// CUDA's variable for when kernels are loaded.
+/// CUDA's variable that says when kernels are loaded.
 const LOADING_VARIABLE: &str = "CUDA_MODULE_LOADING";
 
-/// Whether kernels are translated with their module, side by side, and not when first asked for.
+/// Whether kernels are translated with their module, in parallel, and not on the first request.
 pub(crate) fn is_eager() -> bool {
     std::env::var_os(LOADING_VARIABLE).is_some_and(|value| value == "EAGER")
 }
@@ -70,7 +70,7 @@ impl Loaded {
                     return Err(NOT_SUPPORTED);
                 }
                 if is_eager() {
-                    // Those that can't be translated are refused when they are asked for.
+                    // Kernels that can't be translated are refused on request.
                     module.kernels();
                 }
                 Ok(Self { context, module, dumped, names: Names::default() })

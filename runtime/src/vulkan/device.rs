@@ -96,9 +96,9 @@ impl Device {
         Ok(block)
     }
 
-    /// Keeps scratch memory until the device has run what was recorded with it.
+    /// Keeps scratch memory alive until the device has run the launches recorded with it.
     pub fn keep_scratch(&self, block: Arc<Block>) {
-        // The present one is retired by whoever replaces it, which is later.
+        // The current block is retired when it is replaced, which is later.
         let is_present = lock(&self.scratch).as_ref().is_some_and(|present| Arc::ptr_eq(present, &block));
         if !is_present {
             self.queues.retire(block);

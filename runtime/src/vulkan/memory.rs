@@ -266,8 +266,8 @@ impl Block {
         Ok(())
     }
 
-    /// Reads a little-endian word at a multiple of 4 through the mapping, which a submission may be writing: all bytes of the word are
-    /// from before or all from after.
+    /// Reads a little-endian word at a multiple of 4 through the mapping. A submission may write the word at the same time:
+    /// the result is the value before or after.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the block isn't mapped or is too small.

@@ -234,7 +234,7 @@ impl Queues {
         self.limit.get().map_or(Deadline::NEVER, Deadline::after)
     }
 
-    /// What has been recorded so far.
+    /// The point after everything recorded so far.
     pub fn recorded(&self) -> Result<Point, Error> {
         Ok(self.lock()?.recorded())
     }
@@ -246,7 +246,7 @@ impl Queues {
 
     /// Runs `access` while the device is idle and no thread can launch.
     pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-        // Others can go on launching until there is little left to wait for.
+        // Most of the waiting is done without the lock, so that other threads can launch meanwhile.
         self.synchronize(self.deadline())?;
         let mut state = self.lock()?;
         self.submit_all(&mut state)?;

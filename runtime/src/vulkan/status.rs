@@ -23,12 +23,12 @@ impl Device {
             let report = match self.look_at(&launched.record, point, deadline) {
                 Ok(Some(report)) => report,
                 Ok(None) => {
-                    // Others of the module's may still run.
+                    // Other kernels of the module may still run.
                     self.queues.watch_again(launched.after(point));
                     continue;
                 }
                 Err(error) => {
-                    // What was not looked at waits for the next time.
+                    // The rest is checked the next time.
                     self.queues.watch_again(std::iter::once(launched).chain(rest));
                     return Err(error);
                 }
@@ -72,11 +72,11 @@ impl Device {
         Ok(())
     }
 
-    /// Reads what the module's kernels have printed, and what one of them reports, if one does.
+    /// Reads the output and the report of a module's kernels, if there are any.
     fn look_at(&self, record: &WatchedRecord, point: Point, deadline: Deadline) -> Result<Option<Report>, Error> {
         self.queues.wait(point, deadline)?;
         let offset = record.offset(record.record.address);
-        // Kernels that print, and those that report, are waited for with all others, so that nothing changes meanwhile.
+        // To read output or a report, the device must be idle, so that no kernel changes them meanwhile.
         if record.record.output.is_none() && self.peek(&record.block, offset, point)? == Status::FINE {
             return Ok(None);
         }

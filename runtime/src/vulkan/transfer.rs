@@ -16,7 +16,7 @@ use crate::range::{MemoryRange, Rows};
 use crate::shape::Shape;
 use crate::sync::lock;
 
-/// A stream of the runtime's own, which waits for no other of itself.
+/// An internal stream that is in order with no other.
 const PEEKING: StreamKey = StreamKey::Made { number: u64::MAX, blocking: false, urgent: false };
 
 impl Device {
@@ -179,7 +179,7 @@ impl Device {
         }
     }
 
-    /// Reads a word from a block, as what comes before a point and has finished leaves it. Others may change the word meanwhile.
+    /// Reads a word from a block after a point that the device has passed. Later commands may change the word meanwhile.
     pub fn peek(&self, block: &Block, offset: u64, point: Point) -> Result<u32, Error> {
         self.raw.check_process()?;
         if self.memory.is_unified() {

@@ -17,9 +17,9 @@ pub(crate) struct WatchedRecord {
 pub(crate) struct Launched {
     pub record: WatchedRecord,
     pub kernels: Vec<String>,
-    /// The first launch on each queue that nobody has looked at, or zero.
+    /// The serial of the first unchecked launch on each queue, or zero.
     first: [u64; MAX_QUEUES],
-    /// The last launches.
+    /// The last launch on each queue.
     last: Point,
 }
 
@@ -33,7 +33,7 @@ impl Launched {
         (0..).zip(self.first).any(|(queue, first)| first > 0 && first <= point.serial(queue))
     }
 
-    /// What is left to be looked at when nothing was reported at a point, by which those before had finished.
+    /// The launches that are left to be checked after nothing was reported at a point; `None` if there are none.
     pub fn after(mut self, point: Point) -> Option<Self> {
         if self.last.is_within(&point) {
             return None;
@@ -75,20 +75,20 @@ impl Watched {
         }
     }
 
-    /// Takes out the modules of which some kernels were launched before a point.
+    /// Takes out the modules with launches before a point.
     pub fn take_before(&mut self, point: Point) -> Vec<Launched> {
         self.0.extract_if(.., |launched| launched.is_before(point)).collect()
     }
 
-    /// Adds what was taken out.
+    /// Puts back what was taken out.
     pub fn extend(&mut self, list: impl IntoIterator<Item = Launched>) {
         for launched in list {
             match self.0.iter_mut().find(|other| other.record.is(&launched.record)) {
-                // Launched since.
+                // The module had launches meanwhile.
                 Some(other) => {
                     other.last = other.last.max(launched.last);
                     for (first, earlier) in other.first.iter_mut().zip(launched.first) {
-                        // The launches that were taken out are the earlier ones.
+                        // The launches that were taken out came before.
                         *first = if earlier > 0 { earlier } else { *first };
                     }
                     let is_new = |kernel: &String| !other.kernels.contains(kernel);
