@@ -117,7 +117,7 @@ fn triple(text: &str, least: u32, what: &str) -> Result<[u32; 3], String> {
 }
 
 fn trace(text: &str) -> Result<Trace, String> {
-    let (block, thread) = text.split_once(':').ok_or("a block and a thread belong here, such as 0:5 or 1,0:0,3")?;
+    let (block, thread) = text.split_once(':').ok_or("expected a block and a thread, such as 0:5 or 1,0:0,3")?;
     Ok(Trace { workgroup: triple(block, 0, "index")?, local: triple(thread, 0, "index")? })
 }
 

@@ -20,16 +20,14 @@ fn misfit(param: &Param, text: &str, arg: &Argument) -> Option<String> {
     let pointer = param.pointer && !param.array;
     match arg {
         Argument::Null if pointer => Some(format!(
-            "the kernel accesses memory through its parameter `{name}`: a buffer belongs here, such as u32[16] (or u64:0, if the \
+            "the kernel accesses memory through its parameter `{name}`: expected a buffer, such as u32[16] (or u64:0, if the \
              kernel tests for null)"
         )),
-        Argument::Value(_) if pointer && argument_text::value_type(text).is_some_and(|ty| ty.is_float()) => {
-            Some(format!(
-                "the kernel accesses memory through its parameter `{name}`: a buffer belongs here, such as f32[16]"
-            ))
-        }
+        Argument::Value(_) if pointer && argument_text::value_type(text).is_some_and(|ty| ty.is_float()) => Some(
+            format!("the kernel accesses memory through its parameter `{name}`: expected a buffer, such as f32[16]"),
+        ),
         Argument::Buffer(_) if param.ty == "f64" && !param.array => {
-            Some(format!("the parameter `{name}` is a number of the type f64: a value belongs here, such as f64:1.5"))
+            Some(format!("the parameter `{name}` is a number of the type f64: expected a value, such as f64:1.5"))
         }
         _ => None,
     }

@@ -159,7 +159,7 @@ pub struct Save {
 
 /// `2=sums.bin`.
 pub fn save(text: &str) -> Result<Save, String> {
-    let (name, file) = text.split_once('=').ok_or("an argument's number and a file belong here, such as 2=sums.bin")?;
+    let (name, file) = text.split_once('=').ok_or("expected an argument's number and a file, such as 2=sums.bin")?;
     Ok(Save { name: name.to_owned(), file: file.into() })
 }
 
