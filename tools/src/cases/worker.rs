@@ -122,7 +122,7 @@ impl Process {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Answer> {
-        let input = self.input.as_mut().context("nothing is asked any more")?;
+        let input = self.input.as_mut().context("the worker takes no more requests")?;
         writeln!(input, "{}", serde_json::to_string(request)?)?;
         input.flush()?;
         self.answer()
