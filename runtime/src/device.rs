@@ -26,7 +26,7 @@ use crate::sync::lock;
 /// ```
 /// use ptx2spv_runtime::{Device, DeviceSelector};
 ///
-/// The best device, or the one that the environment variable `PTX2SPV_DEVICE` names.
+/// // The best device, or the one that the environment variable `PTX2SPV_DEVICE` names.
 /// let device = Device::open(&DeviceSelector::Default)?;
 /// println!("{}, {}", device.info().name, device.info().driver_info);
 /// # Ok::<(), ptx2spv_runtime::Error>(())

@@ -10,7 +10,7 @@ use ptx2spv_translator::interface::ServiceSizes;
 ///
 /// let device = Device::reference(Config::default());
 /// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
-/// Floats as fast as the device computes them, and every access checked.
+/// // Floats as fast as the device computes them, and every access checked.
 /// let options = LoadOptions { math: Math::FAST, check_accesses: true, ..LoadOptions::default() };
 /// device.load_with(&Source::new("nothing.ptx", ptx), options)?;
 /// # Ok::<(), ptx2spv_runtime::Error>(())

@@ -31,7 +31,7 @@ const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// ```
 /// use ptx2spv_runtime::{Instance, InstanceOptions};
 ///
-/// With validation layers and a single queue.
+/// // With validation layers and a single queue.
 /// let options = InstanceOptions { validation: Some(true), queues: Some(1), ..InstanceOptions::default() };
 /// if let Ok(instance) = Instance::new(&options) {
 ///     assert!(instance.validation_messages().is_empty());
@@ -61,7 +61,7 @@ pub struct InstanceOptions {
 /// ```
 /// use ptx2spv_runtime::{DeviceSelector, Instance, InstanceOptions};
 ///
-/// Fails without Vulkan's loader and a driver.
+/// // Fails without Vulkan's loader and a driver.
 /// if let Ok(instance) = Instance::new(&InstanceOptions::default()) {
 ///     for device in instance.devices()? {
 ///         println!("{}", device.name);
