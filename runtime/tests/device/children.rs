@@ -136,7 +136,10 @@ fn grids_wait_for_grids() {
         }
         let sum = device.upload_slice(&[0_u32]).unwrap();
         let failed = down.run(&one, &[(&sum).into(), 60_u32.into()]);
-        assert!(matches!(&failed, Err(Error::Aborted { reason, .. }) if reason.contains("24 grids")), "{failed:?}");
+        assert!(
+            matches!(&failed, Err(Error::Aborted { reason, .. }) if reason.contains("24 nested grids")),
+            "{failed:?}"
+        );
         // All of it has been freed.
         let sum = device.upload_slice(&[0_u32]).unwrap();
         down.run(&one, &[(&sum).into(), 3_u32.into()]).unwrap();
@@ -243,7 +246,7 @@ fn overwritten_records_are_found() {
             let ran = kernel.run(&LaunchConfig::linear(1, 1), &[(&sum).into(), distance.into(), word.into()]);
             (ran, sum.to_vec().unwrap()[0])
         };
-        for (distance, word, found) in [(-60, 77, "the kind 77"), (-56, 9000, "kernel 9000 of 3")] {
+        for (distance, word, found) in [(-60, 77, "the unknown kind 77"), (-56, 9000, "kernel 9000 of 3")] {
             let (failed, sum) = run(distance, word);
             let Err(error @ Error::Overwritten { kernel, reason }) = &failed else { panic!("{failed:?}") };
             assert_eq!((kernel.as_str(), sum, error.is_of_stopped_kernels()), ("spoil", 0, true));
