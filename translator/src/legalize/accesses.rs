@@ -194,7 +194,7 @@ impl Checks {
             && matches!(self.definitions.get(c), Some(Op::Const(offset)) if *offset >= self.allocations.provided)
     }
 
-    /// The push constant and the known offset whose sum an address is. Other addresses have an offset of all ones.
+    /// The push constant and the known offset whose sum an address is; `None` for other addresses.
     fn origin(&self, address: Value) -> Option<(Option<u32>, u64)> {
         let (mut at, mut offset) = (address, 0_u64);
         loop {
