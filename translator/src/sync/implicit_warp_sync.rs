@@ -59,8 +59,10 @@ fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
         return;
     }
     let yields = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. }));
-    let heads: FxHashSet<BlockId> =
+    let mut heads: Vec<BlockId> =
         cfg.blocks.iter().filter(|block| yields(block)).flat_map(|block| block.end.successors()).collect();
+    heads.sort_unstable();
+    heads.dedup();
     let divergent = dependence::divergent_blocks(function, cfg);
     let mut before: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
     for (number, block) in cfg.blocks.enumerated() {
@@ -68,20 +70,20 @@ fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
             before.entry(next).or_default().push(number);
         }
     }
-    let is_open = |from: &BlockId| may_have_signalled(cfg, &before, &divergent, *from);
-    let mut ways: Vec<(BlockId, BlockId)> = Vec::new();
-    for (number, block) in cfg.blocks.enumerated().filter(|(_, block)| !yields(block)) {
-        let into = block.end.successors().filter(|next| heads.contains(next));
-        ways.extend(into.filter(|_| is_open(&number)).map(|head| (number, head)));
-    }
-    ways.dedup();
-    for (from, head) in ways {
-        let middle = BlockId::new(cfg.blocks.len());
-        let Some(block) = cfg.blocks.at_mut(from) else { continue };
-        let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
-        block.end = block.end.redirected(|next| if next == head { middle } else { next });
-        let body = mark.into_iter().chain([warp_sync()]).collect();
-        cfg.blocks.push(BasicBlock { body, stop: None, end: End::Goto(head) });
+    for head in heads {
+        let ways = before.get(&head).into_iter().flatten().copied();
+        let ways: Vec<BlockId> = ways.filter(|from| !cfg.blocks.at(*from).is_some_and(yields)).collect();
+        if !ways.iter().any(|from| may_have_signalled(cfg, &before, &divergent, *from)) {
+            continue;
+        }
+        // All ways join before the loop, so that threads that come by several are synchronized too.
+        let join = BlockId::new(cfg.blocks.len());
+        for from in ways {
+            if let Some(block) = cfg.blocks.at_mut(from) {
+                block.end = block.end.redirected(|next| if next == head { join } else { next });
+            }
+        }
+        cfg.blocks.push(BasicBlock { body: vec![warp_sync()], stop: None, end: End::Goto(head) });
     }
 }
 
@@ -95,16 +97,15 @@ fn may_have_signalled(cfg: &Cfg, before: &FxHashMap<BlockId, Vec<BlockId>>, dive
         if matches!(block.stop, Some(Stop::Barrier(_))) {
             continue;
         }
-        let since = block.body.iter().rev().take_while(|stmt| !is_warp(stmt));
         let some = divergent.get(number.position()) == Some(&true);
-        let mut signals = 0;
-        for stmt in since {
-            signals += 1;
+        let mut since = 0;
+        for stmt in block.body.iter().rev().take_while(|stmt| !is_warp(stmt)) {
+            since += 1;
             if contains(stmt, &is_signal) && (some || matches!(stmt, Stmt::If { .. })) {
                 return true;
             }
         }
-        if signals == block.body.len() {
+        if since == block.body.len() {
             let earlier = before.get(&number).into_iter().flatten().copied();
             todo.extend(earlier.filter(|block| seen.insert(*block)));
         }
