@@ -109,6 +109,19 @@ fn versions_and_targets_decide() {
             "ld.global.v4.b64 {%d0, %d1, %d2, %d3}, [%ud0];",
             [("8.8", "sm_90", true), ("8.8", "sm_100", false), ("8.8", "sm_90a", true)],
         ),
+        (
+            "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%a0], \
+             [%d0, {%s0, %s1, %s2, %s3, %s0}], [%a1];",
+            [("8.8", "sm_90a", true), ("8.8", "sm_100", false), ("8.8", "sm_120a", false)],
+        ),
+        (
+            "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes.cta_group::1 [%a0], [%d0, {%s0, %s1}], [%a1];",
+            [("8.8", "sm_90a", true), ("8.8", "sm_100", true), ("8.8", "sm_100f", false)],
+        ),
+        (
+            "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%d0], 1;",
+            [("8.8", "sm_90a", true), ("8.8", "sm_100", true), ("8.8", "sm_120a", false)],
+        ),
         ("mad.f32 %f0, %f1, %f2, %f3;", [("1.4", "sm_13", false), ("3.1", "sm_20", false), ("3.2", "sm_20", true)]),
         ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_20", true), ("8.3", "sm_90", true)]),
     ];
