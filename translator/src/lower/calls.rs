@@ -1,5 +1,4 @@
-//! Analysis of a kernel's calls before anything is built: which functions are recursive, and whether inlining the
-//! others gives too deep chains of calls or too much code.
+//! Analysis of a kernel's calls before anything is built: which functions have one copy in the kernel, and which are inlined.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -11,96 +10,140 @@ use crate::diagnostic::{Diagnostic, Span};
 
 /// The most instructions that a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
-/// The most instructions that inlined copies may add to those in the text. Each takes a few kilobytes while the kernel is translated.
+/// The most instructions that copies of functions may add to those in the text. Each takes a few kilobytes while the kernel is translated.
 const MAX_COPIED: u64 = 400_000;
+/// Above so many, functions are shared until their number is below.
+const MANY_COPIED: u64 = 100_000;
 /// The size of a call in instructions, besides those of the function.
 const CALL: u64 = 16;
-/// The deepest chain of calls, since inlining recurses.
+/// The deepest chain of inlined calls, since inlining recurses.
 const MAX_DEPTH: usize = 128;
 
-/// The recursive functions that a kernel may call, directly or mutually recursive. Functions that call each other have
-/// the same number.
-pub(super) type Recursive = FxHashMap<FuncId, usize>;
+/// Why a function has one copy in the kernel, to which all calls go.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Single {
+    /// It may call itself. Functions that call each other have the same number.
+    Recursive(usize),
+    /// Its copies would be large, or it lies deep in a chain of calls.
+    Shared,
+}
 
-/// A function on the path from the kernel to the function being visited.
-struct Visit<'p> {
+/// The functions with one copy, among those that a kernel may call.
+pub(super) type Singles = FxHashMap<FuncId, Single>;
+
+/// Chooses which of a kernel's functions are not inlined.
+///
+/// # Errors
+/// A kernel that is too large either way.
+pub(super) fn choose(program: &Program, kernel: FuncId) -> Result<Singles, Diagnostic> {
+    let graph = CallGraph::new(program, kernel);
+    let written = graph.functions.iter().map(|called| own_size(called.function)).fold(0, u64::saturating_add);
+    let mut most = u64::MAX;
+    loop {
+        let (singles, total) = graph.singles(most);
+        let copied = total.saturating_sub(written);
+        if copied <= MANY_COPIED || most == 0 {
+            let span = program.functions.get(kernel.0 as usize).map(|function| function.span);
+            if total > MAX_INSTRUCTIONS {
+                let message = format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining");
+                return Err(Diagnostic::unsupported(message, span));
+            }
+            if copied > MAX_COPIED {
+                let message =
+                    format!("functions that are called so often that their copies have over {MAX_COPIED} instructions");
+                return Err(Diagnostic::unsupported(message, span));
+            }
+            return Ok(singles);
+        }
+        most = most.min(MANY_COPIED) / 8;
+    }
+}
+
+/// A function that a kernel may call, or the kernel.
+struct Called<'p> {
     id: FuncId,
     function: &'p Function,
-    /// Its calls not yet visited.
-    calls: Vec<(FuncId, Span)>,
-    /// Its size with all its callees visited so far.
-    size: u64,
+    /// The functions that it calls, once for each call.
+    callees: Vec<FuncId>,
+    /// The number of calls of it.
+    sites: u64,
+    /// See [`Single::Recursive`].
+    group: Option<usize>,
 }
 
-/// Checks that a kernel can be inlined into one body. Recursive functions are not inlined; each has one copy in the
-/// body.
-pub(super) fn check(program: &Program, kernel: FuncId) -> Result<Recursive, Diagnostic> {
-    let recursive = recursive(program, kernel);
-    let mut sizes: FxHashMap<FuncId, u64> = recursive.keys().map(|id| (*id, 0)).collect();
-    let mut roots: Vec<FuncId> = recursive.keys().copied().collect();
-    roots.sort_unstable();
-    roots.push(kernel);
-    let mut total = 0_u64;
-    for root in roots {
-        total = total.saturating_add(inlined_size(program, root, &mut sizes)?);
-        if total > MAX_INSTRUCTIONS {
-            let span = program.functions.get(kernel.0 as usize).map(|function| function.span);
-            return Err(too_large(span));
-        }
-    }
-    let reachable = reachable(program, kernel);
-    let written = reachable.into_iter().map(own_size).fold(0, u64::saturating_add);
-    if total.saturating_sub(written) > MAX_COPIED {
-        let span = program.functions.get(kernel.0 as usize).map(|function| function.span);
-        let message =
-            format!("functions that are called so often that their copies have over {MAX_COPIED} instructions");
-        return Err(Diagnostic::unsupported(message, span));
-    }
-    Ok(recursive)
+/// A kernel and all functions that it may call, callees before their callers.
+struct CallGraph<'p> {
+    kernel: FuncId,
+    functions: Vec<Called<'p>>,
 }
 
-fn too_large(span: Option<Span>) -> Diagnostic {
-    Diagnostic::unsupported(format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining"), span)
-}
-
-/// Size of a function with all that is inlined into it; functions of known size are not visited again.
-fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u64>) -> Result<u64, Diagnostic> {
-    let mut open: Vec<Visit<'_>> = Vec::new();
-    let mut next = Some((root, None));
-    loop {
-        if let Some((id, span)) = next.take() {
-            let caller = open.last().map_or("", |visit| visit.function.name.as_str());
-            let Some(function) = program.functions.get(id.0 as usize) else {
-                return Err(Diagnostic::internal("a call of a function that isn't there", span));
+impl<'p> CallGraph<'p> {
+    fn new(program: &'p Program, kernel: FuncId) -> Self {
+        let mut graph = DiGraph::<(FuncId, Vec<FuncId>), ()>::new();
+        let mut nodes: FxHashMap<FuncId, NodeIndex> = FxHashMap::default();
+        let mut sites: FxHashMap<FuncId, u64> = FxHashMap::default();
+        let mut todo = vec![kernel];
+        nodes.insert(kernel, graph.add_node((kernel, Vec::new())));
+        while let Some(id) = todo.pop() {
+            let (Some(function), Some(&from)) = (program.functions.get(id.0 as usize), nodes.get(&id)) else {
+                continue;
             };
-            if open.len() > MAX_DEPTH {
-                let message = format!("calls nested more than {MAX_DEPTH} deep");
-                return Err(Diagnostic::unsupported(message, span).in_function(caller));
+            let callees: Vec<FuncId> = calls(program, function).into_iter().map(|(callee, _)| callee).collect();
+            for callee in &callees {
+                let count = sites.entry(*callee).or_default();
+                *count += 1;
+                let to = *nodes.entry(*callee).or_insert_with(|| {
+                    todo.push(*callee);
+                    graph.add_node((*callee, Vec::new()))
+                });
+                graph.update_edge(from, to, ());
             }
-            open.push(Visit { id, function, calls: calls(program, function), size: own_size(function) });
-        }
-        let Some(visit) = open.last_mut() else { return Ok(0) };
-        if visit.size > MAX_INSTRUCTIONS {
-            return Err(too_large(Some(visit.function.span)).in_function(&visit.function.name));
-        }
-        match visit.calls.pop() {
-            Some((callee, span)) => match sizes.get(&callee) {
-                Some(size) => visit.size = visit.size.saturating_add(*size),
-                None => {
-                    // Comes back to this call once the callee's size is known.
-                    visit.calls.push((callee, span));
-                    next = Some((callee, Some(span)));
-                }
-            },
-            None => {
-                let (id, size) = (visit.id, visit.size);
-                open.pop();
-                if open.is_empty() {
-                    return Ok(size);
-                }
-                sizes.insert(id, size);
+            if let Some(node) = graph.node_weight_mut(from) {
+                node.1 = callees;
             }
         }
+        let mut functions = Vec::new();
+        // Components come in postorder.
+        for (group, members) in kosaraju_scc(&graph).into_iter().enumerate() {
+            let calls_itself = |node: &NodeIndex| graph.contains_edge(*node, *node);
+            let group = (members.len() > 1 || members.iter().any(calls_itself)).then_some(group);
+            for (id, callees) in members.into_iter().filter_map(|node| graph.node_weight(node)) {
+                let Some(function) = program.functions.get(id.0 as usize) else { continue };
+                let sites = sites.get(id).copied().unwrap_or(0);
+                functions.push(Called { id: *id, function, callees: callees.clone(), sites, group });
+            }
+        }
+        Self { kernel, functions }
+    }
+
+    /// The functions that are not inlined if the copies of an inlined one may have so many instructions, and the size of the kernel then.
+    fn singles(&self, most: u64) -> (Singles, u64) {
+        let mut singles: Singles =
+            self.functions.iter().filter_map(|called| Some((called.id, Single::Recursive(called.group?)))).collect();
+        // The size that a call of each function adds, and the length of the longest chain of inlined calls that it begins.
+        let mut added: FxHashMap<FuncId, (u64, usize)> = FxHashMap::default();
+        let mut total = 0_u64;
+        for called in &self.functions {
+            let (mut size, mut depth) = (own_size(called.function), 1);
+            for callee in &called.callees {
+                // Only members of a recursive group come before their callees.
+                let (more, below) = added.get(callee).copied().unwrap_or((CALL, 0));
+                size = size.saturating_add(more);
+                depth = depth.max(below + 1);
+            }
+            let copies = size.saturating_mul(called.sites.saturating_sub(1));
+            let is_large = copies > most || depth >= MAX_DEPTH;
+            if called.group.is_none() && called.id != self.kernel && called.function.body.is_some() && is_large {
+                singles.insert(called.id, Single::Shared);
+            }
+            if called.id == self.kernel || singles.contains_key(&called.id) {
+                total = total.saturating_add(size);
+                added.insert(called.id, (call_size(called.function), 0));
+            } else {
+                added.insert(called.id, (size, depth));
+            }
+        }
+        (singles, total)
     }
 }
 
@@ -110,7 +153,7 @@ pub(crate) fn oldest_architecture(program: &Program, kernel: FuncId) -> Option<u
 }
 
 /// The kernel and all functions it may call, each once.
-pub(super) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
+pub(crate) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
     let mut seen = FxHashSet::default();
     let mut todo = vec![kernel];
     let mut found = Vec::new();
@@ -121,33 +164,6 @@ pub(super) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
         }
         found.push(function);
         todo.extend(calls(program, function).into_iter().map(|(callee, _)| callee));
-    }
-    found
-}
-
-/// Finds the recursive functions among those that the kernel may call.
-fn recursive(program: &Program, kernel: FuncId) -> Recursive {
-    let mut graph = DiGraph::<FuncId, ()>::new();
-    let mut nodes: FxHashMap<FuncId, NodeIndex> = FxHashMap::default();
-    let mut todo = vec![kernel];
-    nodes.insert(kernel, graph.add_node(kernel));
-    while let Some(id) = todo.pop() {
-        let (Some(function), Some(&from)) = (program.functions.get(id.0 as usize), nodes.get(&id)) else { continue };
-        let callees: FxHashSet<FuncId> = calls(program, function).into_iter().map(|(callee, _)| callee).collect();
-        for callee in callees {
-            let to = *nodes.entry(callee).or_insert_with(|| {
-                todo.push(callee);
-                graph.add_node(callee)
-            });
-            graph.add_edge(from, to, ());
-        }
-    }
-    let mut found = Recursive::default();
-    for (group, members) in kosaraju_scc(&graph).into_iter().enumerate() {
-        let calls_itself = |node: &NodeIndex| graph.contains_edge(*node, *node);
-        if members.len() > 1 || members.iter().any(calls_itself) {
-            found.extend(members.iter().filter_map(|node| graph.node_weight(*node)).map(|id| (*id, group)));
-        }
     }
     found
 }
@@ -201,13 +217,13 @@ fn fits(params: &[Param], passed: &[Passed]) -> bool {
 }
 
 /// A function and what is inlined into it.
-pub(super) fn inlined<'p>(program: &'p Program, root: FuncId, recursive: &Recursive) -> Vec<&'p Function> {
+pub(super) fn inlined<'p>(program: &'p Program, root: FuncId, singles: &Singles) -> Vec<&'p Function> {
     let mut seen = FxHashSet::default();
     let mut todo = vec![root];
     let mut found = Vec::new();
     while let Some(id) = todo.pop() {
         let Some(function) = program.functions.get(id.0 as usize) else { continue };
-        if !seen.insert(id) || (id != root && recursive.contains_key(&id)) {
+        if !seen.insert(id) || (id != root && singles.contains_key(&id)) {
             continue;
         }
         found.push(function);
@@ -216,11 +232,15 @@ pub(super) fn inlined<'p>(program: &'p Program, root: FuncId, recursive: &Recurs
     found
 }
 
-/// Instructions of a function and its call, without its callees. Words of parameters and (at a low weight) registers of an instance count
-/// too.
+/// Instructions of a function and its call, without its callees. Registers of an instance count at a low weight.
 fn own_size(function: &Function) -> u64 {
     let items = function.body.as_ref().map_or(0, Vec::len) as u64;
-    let words: u64 = function.params.iter().map(|param| u64::from(param.size / 4)).sum();
     let registers = function.registers.len() as u64 / 32;
-    items.saturating_add(words).saturating_add(registers).saturating_add(CALL)
+    items.saturating_add(registers).saturating_add(call_size(function))
+}
+
+/// Instructions of a call, with a word of a parameter as one.
+fn call_size(function: &Function) -> u64 {
+    let words: u64 = function.params.iter().map(|param| u64::from(param.size / 4)).sum();
+    words.saturating_add(CALL)
 }

@@ -1,15 +1,16 @@
-//! Calls: the callee's body is inlined at each call. A recursive function has one instance for all its calls, and a stack.
+//! Calls: the callee's body is inlined at each call, or has one instance for all calls; recursive functions have a stack.
 
 use std::sync::Arc;
 
 use super::recursion::{Site, Slot, Stack};
-use super::{Build, Instance};
+use super::shared::Shared;
+use super::{Build, Instance, Waiting};
 use crate::cfg::switch::switch;
 use crate::cfg::{BlockId, End};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{Stmt, Type, Value, Var};
-use crate::lower::calls;
+use crate::lower::calls::{self, Single};
 use crate::lower::frame::{Frame, ParamSlot};
 use crate::lower::lowering::{LINK, Lowering, carrier};
 use crate::lower::services::Service;
@@ -85,8 +86,9 @@ impl<'p> Build<'p> {
         if callee.body.is_none() {
             return self.call_service(instance, callee, call);
         }
-        match self.recursive.get(&id) {
-            Some(group) => self.call_recursive(instance, (id, *group), callee, call),
+        match self.singles.get(&id) {
+            Some(Single::Recursive(group)) => self.call_recursive(instance, (id, *group), callee, call),
+            Some(Single::Shared) => self.call_shared(instance, id, callee, call),
             None => self.inline(instance, callee, call),
         }
     }
@@ -172,6 +174,50 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
+    /// A call of a function with one copy: see [`shared`](super::shared).
+    fn call_shared(
+        &mut self,
+        instance: &mut Instance<'p>,
+        id: FuncId,
+        callee: &'p Function,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        let number = self.shared_instance(id, callee);
+        let back = self.new_block();
+        let Some(shared) = self.shared.get_mut(number) else {
+            return Err(Diagnostic::internal("a call of a function without its copy", call.at));
+        };
+        let (entry, slots, site) = (shared.entry, shared.slots.clone(), shared.site);
+        let case = shared.add_site(back);
+        instance.pending.push(Stmt::At(Some(call.at)));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        self.with(instance, |lowering| {
+            let case = lowering.b.i32(case);
+            lowering.b.set(site, case);
+        });
+        self.finish(instance, End::Goto(entry), back);
+        instance.pending.push(Stmt::At(Some(call.at)));
+        let values = self.read_results(instance, callee, &slots);
+        self.results(instance, callee, call.results, values)?;
+        self.finish(instance, End::Goto(call.next), call.next);
+        Ok(())
+    }
+
+    /// The number of the one copy of a function that is not recursive; its body is built later.
+    fn shared_instance(&mut self, id: FuncId, callee: &'p Function) -> usize {
+        if let Some(known) = self.shared.iter().position(|known| known.id == id) {
+            return known;
+        }
+        let mut frame = self.frame(callee, Vec::new());
+        let slots = self.slots(callee, &mut frame);
+        let (entry, returns) = (self.new_block(), self.new_block());
+        let site = self.function.var(Type::I32);
+        self.shared.push(Shared { id, entry, returns, slots, site, sites: Vec::new() });
+        self.waiting.push(Waiting { function: callee, frame, entry, returns, on_stack: None });
+        self.shared.len() - 1
+    }
+
     /// A call of a recursive function: see [`recursion`](super::recursion).
     fn call_recursive(
         &mut self,
@@ -214,30 +260,32 @@ impl<'p> Build<'p> {
         let mut frame = self.frame(callee, Vec::new());
         let slots = self.slots(callee, &mut frame)?;
         let (entry, returns) = (self.new_block(), self.new_block());
-        let inlined = calls::inlined(self.program, id, &self.recursive);
+        let inlined = calls::inlined(self.program, id, &self.singles);
         let stack = self.stack.get_or_insert_with(|| Stack::new(&mut self.function));
         let number = stack.add(self.program, (id, group), (entry, returns), slots, &inlined)?;
         frame.locals = stack.instances.get(number).map(|instance| Arc::clone(&instance.locals));
-        self.waiting.push((number, callee, frame));
+        self.waiting.push(Waiting { function: callee, frame, entry, returns, on_stack: Some(number) });
         Ok(number)
     }
 
-    /// Builds the bodies of recursive functions, and the code of their calls.
-    pub(super) fn finish_recursive(&mut self, exits: BlockId) {
-        while let Some((number, callee, frame)) = self.waiting.pop() {
-            let place = self.stack.as_ref().and_then(|stack| stack.instances.get(number));
-            let Some((entry, returns)) = place.map(|instance| (instance.entry, instance.returns)) else { continue };
+    /// Builds the bodies of functions with one copy, and the code of their calls.
+    pub(super) fn finish_singles(&mut self, exits: BlockId) {
+        while let Some(Waiting { function, frame, entry, returns, on_stack }) = self.waiting.pop() {
             let first = self.blocks.len();
             // The entry was created before this range of blocks, so its statements go to a block inside the range.
             let start = self.new_block();
-            self.body(callee, frame, start, returns, exits);
+            self.body(function, frame, start, returns, exits);
             if let Some(block) = self.blocks.at_mut(entry) {
                 block.end = End::Goto(start);
             }
             let blocks = first..self.blocks.len();
-            if let Some(instance) = self.stack.as_mut().and_then(|stack| stack.instances.get_mut(number)) {
+            let stack = self.stack.as_mut().zip(on_stack);
+            if let Some(instance) = stack.and_then(|(stack, number)| stack.instances.get_mut(number)) {
                 instance.blocks = blocks;
             }
+        }
+        for shared in std::mem::take(&mut self.shared) {
+            shared.finish(&mut self.function, &mut self.blocks);
         }
         if let Some(stack) = self.stack.take() {
             if self.blocks.len().saturating_mul(self.function.vars.len()) > MAX_LIVENESS {

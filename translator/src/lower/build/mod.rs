@@ -3,13 +3,15 @@
 mod grid_barrier;
 mod inline;
 mod recursion;
+mod shared;
 mod synchronize;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use recursion::Stack;
+use shared::Shared;
 
-use super::calls::{self, Recursive};
+use super::calls::{self, Singles};
 use super::frame::{Frame, ParamSlot};
 use super::layout::{Layout, RESERVED_SHARED_WORDS};
 use super::lowering::Lowering;
@@ -56,8 +58,9 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         reported: FxHashSet::default(),
         prints: false,
         launches: false,
-        recursive: calls::check(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
+        singles: calls::choose(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
+        shared: Vec::new(),
         alloca: None,
         waiting: Vec::new(),
     };
@@ -74,7 +77,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     }
     let exit = build.new_block();
     build.body(ptx, frame, entry, exit, exit);
-    build.finish_recursive(exit);
+    build.finish_singles(exit);
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
@@ -99,14 +102,26 @@ struct Build<'p> {
     launches: bool,
     /// Positions of errors already reported: a function that is inlined twice reports its errors once.
     reported: FxHashSet<Span>,
-    /// The recursive functions.
-    recursive: Recursive,
+    /// The functions that are not inlined.
+    singles: Singles,
     /// The instances and calls of recursive functions, once there is one.
     stack: Option<Stack>,
+    /// Functions that are not recursive and have one copy.
+    shared: Vec<Shared>,
     /// See [`Frame::stack`].
     alloca: Option<Var>,
     /// Instances whose bodies are still to be built.
-    waiting: Vec<(usize, &'p Function, Frame)>,
+    waiting: Vec<Waiting<'p>>,
+}
+
+/// The one copy of a function whose body is still to be built.
+struct Waiting<'p> {
+    function: &'p Function,
+    frame: Frame,
+    entry: BlockId,
+    returns: BlockId,
+    /// Its number among the stack's instances, if it is recursive.
+    on_stack: Option<usize>,
 }
 
 /// The state of building one function instance's body.

@@ -60,7 +60,7 @@ pub const ALL: &[Directive] = &[
     .remark(LINKED),
     directive("file", ".file 1 \"k.cu\"\n.entry k() { ret; }").remark("Names a source for `.loc`."),
     directive("func", ".func (.reg .u32 r) f(.reg .u32 a) { mov.u32 r, a; ret; } .entry k() { ret; }")
-        .remark("Calls are inlined; what can't be called is under `call`."),
+        .remark("Calls are inlined up to a limit; what can't be called is under `call`."),
     directive("loc", ".file 1 \"k.cu\"\n.entry k() { .loc 1 2 3\nret; }")
         .remark("Messages about kernels that were stopped name the line."),
     directive("maxclusterrank", ".entry k() .maxclusterrank 4 { ret; }"),

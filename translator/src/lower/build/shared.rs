@@ -1,0 +1,43 @@
+//! Functions that are called too often to be inlined: each has one copy in the kernel's graph.
+//!
+//! They are not recursive, so a thread is in such a function once at most. Its registers, its parameters and the number of the call to
+//! return to are variables, and need no stack.
+
+use super::recursion::Slot;
+use crate::cfg::switch::switch;
+use crate::cfg::{BasicBlock, BlockId, End};
+use crate::decode::program::FuncId;
+use crate::index::IndexVec;
+use crate::ir::{Function, Var};
+
+/// The one copy of a function.
+pub(super) struct Shared {
+    pub(super) id: FuncId,
+    pub(super) entry: BlockId,
+    /// Where its `ret` goes.
+    pub(super) returns: BlockId,
+    /// Its parameters and then its results.
+    pub(super) slots: Vec<Slot>,
+    /// The call that a thread came from, by its position in `sites`.
+    pub(super) site: Var,
+    /// The blocks after calls.
+    pub(super) sites: Vec<BlockId>,
+}
+
+impl Shared {
+    /// Adds a call after which control goes to a block. Gives the call's number.
+    pub(super) fn add_site(&mut self, back: BlockId) -> u32 {
+        self.sites.push(back);
+        u32::try_from(self.sites.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Makes the function's return go to where each call came from, once all calls are built.
+    pub(super) fn finish(self, function: &mut Function, blocks: &mut IndexVec<BlockId, BasicBlock>) {
+        let Some((last, others)) = self.sites.split_last() else { return };
+        let cases: Vec<(u64, BlockId)> = (0..).zip(others.iter().copied()).collect();
+        let first = switch(function, blocks, None, self.site, &cases, *last);
+        if let Some(block) = blocks.at_mut(self.returns) {
+            block.end = End::Goto(first);
+        }
+    }
+}
