@@ -182,7 +182,7 @@ impl<'p> Build<'p> {
         callee: &'p Function,
         call: &Call<'_>,
     ) -> Result<(), Diagnostic> {
-        let number = self.shared_instance(id, callee);
+        let number = self.shared_instance(id, callee)?;
         let back = self.new_block();
         let Some(shared) = self.shared.get_mut(number) else {
             return Err(Diagnostic::internal("a call of a function without its copy", call.at));
@@ -205,17 +205,17 @@ impl<'p> Build<'p> {
     }
 
     /// The number of the one copy of a function that is not recursive; its body is built later.
-    fn shared_instance(&mut self, id: FuncId, callee: &'p Function) -> usize {
+    fn shared_instance(&mut self, id: FuncId, callee: &'p Function) -> Result<usize, Diagnostic> {
         if let Some(known) = self.shared.iter().position(|known| known.id == id) {
-            return known;
+            return Ok(known);
         }
         let mut frame = self.frame(callee, Vec::new());
-        let slots = self.slots(callee, &mut frame);
+        let slots = self.slots(callee, &mut frame)?;
         let (entry, returns) = (self.new_block(), self.new_block());
         let site = self.function.var(Type::I32);
         self.shared.push(Shared { id, entry, returns, slots, site, sites: Vec::new() });
         self.waiting.push(Waiting { function: callee, frame, entry, returns, on_stack: None });
-        self.shared.len() - 1
+        Ok(self.shared.len() - 1)
     }
 
     /// A call of a recursive function: see [`recursion`](super::recursion).
