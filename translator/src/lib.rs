@@ -42,10 +42,12 @@ pub mod soft;
 #[doc(hidden)]
 pub mod structurize;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 
+use decode::program::{FuncId, Function};
+use emit::Emitter;
 use lower::services::Service;
 use policy::Policy;
 
@@ -164,7 +166,8 @@ impl<'s> Program<'s> {
         options: &Options<'_>,
         mut observer: Option<&mut dyn pipeline::Observer>,
     ) -> Result<Translation, Diagnostics> {
-        let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
+        let refused = |errors| Diagnostics::new(self.source.clone(), errors);
+        let refuse = |errors| Err(refused(errors));
         let policy = Policy::new(options.target, options.math);
         let (mut variables, places) = lower::layout::module_variables(&self.decoded);
         let provided = variables.size;
@@ -181,7 +184,6 @@ impl<'s> Program<'s> {
             return refuse(errors);
         }
         let wanted: FxHashSet<_> = self.wanted(options).into_iter().collect();
-        let mut kernels = Vec::new();
         let module = pipeline::Module {
             program: &self.decoded,
             source: self.source,
@@ -192,59 +194,76 @@ impl<'s> Program<'s> {
             policy: &policy,
         };
         let numbered = (0..).zip(self.decoded.kernels()).filter(|(_, (id, _))| wanted.contains(id));
-        let numbered: Vec<_> = numbered.map(|(number, (id, function))| (number, id, function)).collect();
-        let compiled = match &mut observer {
-            Some(_) => {
-                let compile =
-                    |&(number, id, function)| pipeline::compile(&module, number, id, function, options, &mut observer);
-                numbered.iter().map(compile).collect()
+        let mut numbered: Vec<_> = numbered.map(|(number, (id, function))| (number, id, function)).collect();
+        if !options.keep_going {
+            let errors = pipeline::check_supported(&module, &numbered, options);
+            if !errors.is_empty() {
+                return refuse(errors);
             }
-            None => side_by_side::map(&numbered, options.threads, |&(number, id, function)| {
-                pipeline::compile(&module, number, id, function, options, &mut None)
-            }),
-        };
-        for kernel in compiled {
-            match kernel {
-                Ok(kernel) => kernels.push(kernel),
-                Err(found) => errors.extend(found),
-            }
-        }
-        if !errors.is_empty() && (!options.keep_going || kernels.is_empty()) {
-            return refuse(errors);
         }
         let named = options.line_info.then_some(self.source);
+        let mut emission = Duration::ZERO;
+        let (emitter, entries) = loop {
+            let mut emitter = Emitter::new(&policy.emission, named).map_err(|error| refused(vec![error]))?;
+            let (mut entries, mut emitted, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+            for some in numbered.chunks(AT_ONCE) {
+                for (kernel, compiled) in some.iter().zip(compile(&module, some, options, &mut observer)) {
+                    let compiled = match compiled {
+                        Ok(compiled) => compiled,
+                        Err(found) => {
+                            errors.extend(found);
+                            continue;
+                        }
+                    };
+                    if !errors.is_empty() && !options.keep_going {
+                        continue;
+                    }
+                    let start = Instant::now();
+                    match pipeline::emit(&mut emitter, &compiled) {
+                        Ok(entry) => {
+                            entries.push(entry);
+                            emitted.push(*kernel);
+                        }
+                        Err(error) => failed.push(error),
+                    }
+                    emission += start.elapsed();
+                }
+            }
+            let compiles = errors.is_empty() || options.keep_going && entries.len() + failed.len() > 0;
+            if compiles && failed.is_empty() {
+                break (emitter, entries);
+            }
+            if compiles {
+                errors.append(&mut failed);
+            }
+            if !options.keep_going || entries.is_empty() {
+                return refuse(errors);
+            }
+            // Once more without those that failed.
+            numbered = emitted;
+        };
         let start = Instant::now();
-        let emitted = match pipeline::emit(&kernels, &policy.emission, named) {
+        let emitted = match emitter.finish() {
             Ok(emitted) => emitted,
-            Err(found) => {
-                let failed = |kernel: &pipeline::Kernel<'_>| {
-                    found.iter().any(|diagnostic| diagnostic.function.as_deref() == Some(kernel.name()))
-                };
-                kernels.retain(|kernel| !failed(kernel));
-                errors.extend(found);
-                if !options.keep_going || kernels.is_empty() {
-                    return refuse(errors);
-                }
-                match pipeline::emit(&kernels, &policy.emission, named) {
-                    Ok(emitted) => emitted,
-                    Err(found) => return refuse(found),
-                }
+            Err(error) => {
+                errors.push(error);
+                return refuse(errors);
             }
         };
         if let Some(observer) = observer {
-            observer.emitted(start.elapsed());
+            observer.emitted(emission + start.elapsed());
         }
-        let interface = pipeline::describe(&kernels, &emitted, &self.decoded, variables, services, options);
+        let interface = pipeline::describe(entries, &emitted, &self.decoded, variables, services, options);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })
     }
 
     /// The kernels to translate.
-    fn wanted(&self, options: &Options<'_>) -> Vec<decode::program::FuncId> {
+    fn wanted(&self, options: &Options<'_>) -> Vec<FuncId> {
         let named = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
         let kernels = self.decoded.kernels().filter(|(_, kernel)| named(&kernel.name)).map(|(id, _)| id);
         let mut wanted: Vec<_> = kernels.collect();
-        let launches = |id: &decode::program::FuncId| lower::launches::may_launch(&self.decoded, *id);
+        let launches = |id: &FuncId| lower::launches::may_launch(&self.decoded, *id);
         if options.launched && wanted.iter().any(launches) {
             wanted.extend(&self.decoded.address_taken);
         }
@@ -255,6 +274,27 @@ impl<'s> Program<'s> {
         let entries = self.entries();
         let missing = names.into_iter().flatten().filter(|name| !entries.contains(&name.as_str()));
         missing.map(|name| Diagnostic::invalid(format!("the module has no kernel `{name}`"), None)).collect()
+    }
+}
+
+/// Kernels that are compiled before they are emitted, so that several threads have work. A kernel takes much memory until then.
+const AT_ONCE: usize = 64;
+
+/// Compiles kernels side by side, unless somebody watches.
+fn compile<'p>(
+    module: &pipeline::Module<'p>,
+    kernels: &[(u32, FuncId, &'p Function)],
+    options: &Options<'p>,
+    observer: &mut Option<&mut dyn pipeline::Observer>,
+) -> Vec<Result<pipeline::Kernel<'p>, Vec<Diagnostic>>> {
+    match observer {
+        Some(_) => {
+            let compile = |&(number, id, function)| pipeline::compile(module, number, id, function, options, observer);
+            kernels.iter().map(compile).collect()
+        }
+        None => side_by_side::map(kernels, options.threads, |&(number, id, function)| {
+            pipeline::compile(module, number, id, function, options, &mut None)
+        }),
     }
 }
 

@@ -101,7 +101,7 @@ pub(super) struct Common {
 }
 
 impl<'m, 't, 'f> Body<'m, 't, 'f> {
-    pub(super) fn new(module: &'m mut Module<'t>, function: &'f Function) -> Self {
+    pub(super) fn new(module: &'m mut Module<'t>, function: &'f Function, shared: SharedLayout) -> Self {
         Body {
             function,
             common: Common::default(),
@@ -116,7 +116,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             inputs: FxHashMap::default(),
             push_words: FxHashMap::default(),
             push_pairs: FxHashMap::default(),
-            shared: SharedLayout::choose(module, function),
+            shared,
             parameters: Vec::new(),
             offsets: Offsets::default(),
             workgroup_size: 0,

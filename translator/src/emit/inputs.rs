@@ -13,27 +13,37 @@ use crate::policy::ClockScope;
 use crate::target::Feature;
 
 impl Module<'_> {
-    /// Declares the specialization constants with their defaults.
-    pub(super) fn declare_launch(&mut self, local: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<()> {
+    /// Declares the specialization constants. Their defaults come last, since they depend on all entries.
+    pub(super) fn declare_launch(&mut self) -> Result<()> {
         let ty = self.u32()?;
         let names = ["block_x", "block_y", "block_z"];
         for (dimension, (id, name)) in
             [spec_id::BLOCK_X, spec_id::BLOCK_Y, spec_id::BLOCK_Z].into_iter().zip(names).enumerate()
         {
-            self.launch.block_size[dimension] = self.spec_constant(ty, id, local[dimension], name);
+            self.launch.block_size[dimension] = self.spec_constant(ty, id, 0, name);
         }
         let names = ["ntid_x", "ntid_y", "ntid_z"];
         for (dimension, (id, name)) in
             [spec_id::NTID_X, spec_id::NTID_Y, spec_id::NTID_Z].into_iter().zip(names).enumerate()
         {
-            self.launch.ntid[dimension] = self.spec_constant(ty, id, block[dimension], name);
+            self.launch.ntid[dimension] = self.spec_constant(ty, id, 0, name);
         }
         let vector = self.u32_vector(3)?;
         let parts = self.launch.block_size.map(Operand::IdRef).to_vec();
         let size = self.define(Op::SpecConstantComposite, vector, parts);
         self.decorate(size, Decoration::BuiltIn, &[Operand::BuiltIn(BuiltIn::WorkgroupSize)]);
-        self.launch.shared_bytes = self.spec_constant(ty, spec_id::SHARED_BYTES, shared_bytes, "shared_bytes");
+        self.launch.shared_bytes = self.spec_constant(ty, spec_id::SHARED_BYTES, 0, "shared_bytes");
         Ok(())
+    }
+
+    /// Sets the defaults of the workgroup's size, the block's and shared memory's.
+    pub(super) fn set_launch_defaults(&mut self, [local, block]: [[u32; 3]; 2], shared_bytes: u32) {
+        let launch = &self.launch;
+        let constants = launch.block_size.into_iter().zip(local).chain(launch.ntid.into_iter().zip(block));
+        let constants: Vec<_> = constants.chain([(launch.shared_bytes, shared_bytes)]).collect();
+        for (constant, default) in constants {
+            self.set_constant(constant, default);
+        }
     }
 
     /// The specialization constant of the dynamic shared memory's size.

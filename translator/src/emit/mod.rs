@@ -79,74 +79,97 @@ const NEWEST: Version = Version(1, 5);
 /// Oldest SPIR-V version that is emitted: that of Vulkan 1.1.
 const OLDEST: Version = Version(1, 3);
 
-/// Emits one module with the given entries. Specialization constants have the ids of [`crate::interface::spec_id`].
-/// With `source`, into which the functions' marks point, the module says which line its instructions come from.
+/// Emits one module with the given entries: see [`Emitter`].
 ///
 /// # Errors
-/// At most one for each entry, which bears the entry's name: [`ErrorKind::MissingFeature`] where the device lacks a feature.
-/// The other entries can be emitted without the failed ones by another call. [`ErrorKind::Limit`] for a module that is too large.
+/// Those of [`Emitter`]; of its entries, all together.
 pub fn emit(device: &Emission, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
-    let outside = |kind| vec![Diagnostic::new(kind, None)];
-    let Version(major, minor) = device.spirv;
-    if device.spirv < OLDEST {
-        let what = format!("SPIR-V {major}.{minor}, which the target has: modules need {}.{}", OLDEST.0, OLDEST.1);
-        return Err(outside(ErrorKind::Unsupported(what)));
-    }
-    let mut module = Module::new(device, device.spirv.min(NEWEST)).map_err(outside)?;
-    module
-        .declare_launch(default_local(entries), default_block(entries), default_shared_bytes(entries))
-        .map_err(outside)?;
-    if let Some(source) = source {
-        module.name_source(source);
-    }
+    let outside = |diagnostic| vec![diagnostic];
+    let mut emitter = Emitter::new(device, source).map_err(outside)?;
     let mut facts = Vec::with_capacity(entries.len());
     let mut errors = Vec::new();
     for entry in entries {
-        match statements::emit_entry(&mut module, entry) {
+        match emitter.add(entry) {
             Ok(found) => facts.push(found),
-            Err(error) => errors.push(error.in_function(entry.name)),
+            Err(error) => errors.push(error),
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
-    let version = module.version();
-    let mut features = module.base_features();
-    features.extend(facts.iter().flat_map(|entry| entry.features.iter().copied()));
-    let spirv = module.finish().map_err(outside)?;
-    Ok(Emitted { spirv, version, features, entries: facts })
+    emitter.finish().map(|emitted| Emitted { entries: facts, ..emitted }).map_err(outside)
 }
 
-/// Block size that the specialization constants default to.
-fn default_block(entries: &[EmitEntry<'_>]) -> [u32; 3] {
-    let first = entries.first().and_then(|entry| entry.required_block);
-    match first {
-        Some(block) if entries.iter().all(|entry| entry.required_block == first) => block,
-        _ => [1; 3],
+/// Emits one module, entry by entry, so that no more than one needs to be in memory at a time. Specialization constants have the ids of
+/// [`crate::interface::spec_id`].
+pub(crate) struct Emitter<'t> {
+    module: Module<'t>,
+    features: BTreeSet<Feature>,
+    /// The entries' workgroup size, if there are entries and all agree.
+    local: Option<Option<[u32; 3]>>,
+    /// The same of their block size.
+    block: Option<Option<[u32; 3]>>,
+    /// Shared memory that is enough for every entry so far without dynamic memory.
+    shared_bytes: u32,
+}
+
+impl<'t> Emitter<'t> {
+    /// A module without entries. With `source`, into which the functions' marks point, it says which line its instructions come from.
+    ///
+    /// # Errors
+    /// What every module needs and the device lacks.
+    pub(crate) fn new(device: &'t Emission, source: Option<&Source>) -> Result<Self, Diagnostic> {
+        let outside = |kind| Diagnostic::new(kind, None);
+        let Version(major, minor) = device.spirv;
+        if device.spirv < OLDEST {
+            let what = format!("SPIR-V {major}.{minor}, which the target has: modules need {}.{}", OLDEST.0, OLDEST.1);
+            return Err(outside(ErrorKind::Unsupported(what)));
+        }
+        let mut module = Module::new(device, device.spirv.min(NEWEST)).map_err(outside)?;
+        module.declare_launch().map_err(outside)?;
+        if let Some(source) = source {
+            module.name_source(source);
+        }
+        let features = module.base_features();
+        Ok(Self { module, features, local: None, block: None, shared_bytes: SHARED_GRANULE })
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// One that bears the entry's name: [`ErrorKind::MissingFeature`] where the device lacks a feature. The module can't be finished
+    /// then; its other entries can be emitted by another one.
+    pub(crate) fn add(&mut self, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
+        let facts = statements::emit_entry(&mut self.module, entry).map_err(|error| error.in_function(entry.name))?;
+        self.features.extend(facts.features.iter().copied());
+        let function = entry.function;
+        let local = entry.required_block.map(|block| target::workgroup(block, function.packing, function.cluster));
+        self.local = agreed(self.local, local);
+        self.block = agreed(self.block, entry.required_block);
+        // What lies in scratch memory takes none of the workgroup's.
+        if function.scratch.is_none_or(|scratch| !scratch.shared) {
+            // The size has passed the check against the device's limit.
+            let granules = function.workgroup_shared_bytes().div_ceil(SHARED_GRANULE.into());
+            let bytes = u32::try_from(granules).ok().and_then(|granules| granules.checked_mul(SHARED_GRANULE));
+            self.shared_bytes = self.shared_bytes.max(bytes.unwrap_or(0));
+        }
+        Ok(facts)
+    }
+
+    /// The module, without what was found about its entries. Its constants default to what the entries agree on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] for a module that is too large.
+    pub(crate) fn finish(mut self) -> Result<Emitted, Diagnostic> {
+        let sizes = [self.local, self.block].map(|agreed| agreed.flatten().unwrap_or([1; 3]));
+        self.module.set_launch_defaults(sizes, self.shared_bytes);
+        let version = self.module.version();
+        let spirv = self.module.finish().map_err(|kind| Diagnostic::new(kind, None))?;
+        Ok(Emitted { spirv, version, features: self.features, entries: Vec::new() })
     }
 }
 
-/// Workgroup size that the specialization constants default to.
-fn default_local(entries: &[EmitEntry<'_>]) -> [u32; 3] {
-    let local = |entry: &EmitEntry<'_>| {
-        let block = entry.required_block?;
-        Some(target::workgroup(block, entry.function.packing, entry.function.cluster))
-    };
-    let first = entries.first().and_then(local);
-    match first {
-        Some(size) if entries.iter().all(|entry| local(entry) == first) => size,
-        _ => [1; 3],
-    }
-}
-
-/// Shared memory that the specialization constant defaults to: enough for every entry without dynamic memory.
-fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
-    // What lies in scratch memory takes none of the workgroup's.
-    let own = entries.iter().map(|entry| entry.function).filter(|it| it.scratch.is_none_or(|scratch| !scratch.shared));
-    // Each has passed the check against the device's limit.
-    let fitting = own.filter_map(|function| {
-        let granules = function.workgroup_shared_bytes().div_ceil(SHARED_GRANULE.into());
-        u32::try_from(granules).ok()?.checked_mul(SHARED_GRANULE)
-    });
-    fitting.max().map_or(SHARED_GRANULE, |most| most.max(SHARED_GRANULE))
+/// A size that all entries agree on, where another entry has this.
+fn agreed(before: Option<Option<[u32; 3]>>, size: Option<[u32; 3]>) -> Option<Option<[u32; 3]>> {
+    Some(size.filter(|size| before.is_none_or(|before| before == Some(*size))))
 }

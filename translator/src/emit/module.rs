@@ -293,6 +293,14 @@ impl<'t> Module<'t> {
         id
     }
 
+    /// Changes the value of a constant of 32 bits.
+    pub(super) fn set_constant(&mut self, id: Word, value: u32) {
+        let mut defined = self.dr.types_global_values.iter_mut();
+        if let Some(constant) = defined.find(|instruction| instruction.result_id == Some(id)) {
+            constant.operands = vec![Operand::LiteralBit32(value)];
+        }
+    }
+
     /// The type of `u32` (the one that nearly everything needs).
     pub(super) fn u32(&mut self) -> Result<Word> {
         self.global(Global::Int(32))

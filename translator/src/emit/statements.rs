@@ -11,6 +11,7 @@ use super::instruction::instruction;
 use super::module::{Global, Module};
 use super::result::Result;
 use super::select::{Selected, select};
+use super::usage::SharedLayout;
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
 use crate::target::{Feature, marks};
@@ -21,14 +22,16 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
     let mut common = Common { helpers: vec![0; entry.function.helpers.len()], ..Common::default() };
     // Helpers call only those that come after them.
     for (number, helper) in entry.function.helpers.iter().enumerate().rev() {
-        let mut body = Body::new(module, &helper.function);
+        let shared = SharedLayout::choose(module, &helper.function);
+        let mut body = Body::new(module, &helper.function, shared);
         body.common = common;
         let id = body.emit_helper(helper).map_err(|kind| Diagnostic::new(kind, body.at))?;
         let Common { helpers, push, interface, .. } = body.common;
         common = Common { helpers, push, interface, ..Common::default() };
         common.helpers[number] = id;
     }
-    let mut body = Body::new(module, entry.function);
+    let shared = SharedLayout::choose(module, entry.function);
+    let mut body = Body::new(module, entry.function, shared);
     body.common = common;
     body.emit(entry.name).map_err(|kind| Diagnostic::new(kind, body.at))
 }
@@ -129,7 +132,7 @@ impl<'f> Body<'_, '_, 'f> {
         let (void, id) = (self.module.global(Global::Void)?, self.module.id());
         let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
         let (common, label) = (std::mem::take(&mut self.common), self.module.id());
-        let mut round = Body::new(&mut *self.module, self.function);
+        let mut round = Body::new(&mut *self.module, self.function, self.shared);
         round.common = common;
         round.label = label;
         // The last statement leaves the loop.

@@ -14,7 +14,7 @@ pub use unit::{Settings, Unit};
 
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
-use crate::emit::{self, EmitEntry, Emitted};
+use crate::emit::{EmitEntry, Emitted, Emitter};
 use crate::interface::{
     Assumptions, BlockSize, Cooperative, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant,
 };
@@ -22,11 +22,13 @@ use crate::ir;
 use crate::legalize::Allocations;
 use crate::lower::addresses32;
 use crate::lower::build::{self, Built};
+use crate::lower::calls;
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
+use crate::lower::services::Service;
 use crate::options::Options;
-use crate::policy::{Emission, Policy};
+use crate::policy::Policy;
 use crate::target::Feature;
 pub use crate::warp::Blocks;
 
@@ -92,13 +94,6 @@ pub(crate) struct Module<'p> {
     pub(crate) policy: &'p Policy,
 }
 
-impl Kernel<'_> {
-    /// Its name.
-    pub(crate) fn name(&self) -> &str {
-        &self.ptx.name
-    }
-}
-
 /// A kernel that has been lowered, and what its passes will go by.
 struct Lowered<'p> {
     unit: Unit,
@@ -129,7 +124,7 @@ fn lower<'p>(
     let Built { function, graph, prints, launches } = build::build(program, id, &layout)?;
     let settings = Settings {
         policy,
-        architecture: crate::lower::calls::oldest_architecture(program, id),
+        architecture: calls::oldest_architecture(program, id),
         required_block: ptx.required_block,
         blocks: blocks(ptx, options.block_threads),
         kernel: number,
@@ -214,46 +209,51 @@ fn blocks(ptx: &Function, threads: Option<u32>) -> Blocks {
     }
 }
 
-/// Emits kernels into one module, which names the lines of `source` if that is given.
-pub(crate) fn emit(
-    kernels: &[Kernel<'_>],
-    device: &Emission,
-    source: Option<&Source>,
-) -> Result<Emitted, Vec<Diagnostic>> {
-    let entries: Vec<EmitEntry<'_>> = kernels
-        .iter()
-        .map(|kernel| EmitEntry {
-            name: &kernel.ptx.name,
-            function: &kernel.function,
-            required_block: kernel.ptx.required_block,
-        })
-        .collect();
-    emit::emit(device, &entries, source).map_err(|errors| {
-        let place = |mut diagnostic: Diagnostic| {
-            let kernel = kernels.iter().find(|kernel| Some(&kernel.ptx.name) == diagnostic.function.as_ref());
-            diagnostic.span = diagnostic.span.or(kernel.map(|kernel| kernel.ptx.span));
-            diagnostic
-        };
-        errors.into_iter().map(place).collect()
-    })
+/// Emits a kernel, and describes its entry.
+///
+/// # Errors
+/// One that bears the kernel's name: see [`Emitter::add`].
+pub(crate) fn emit(emitter: &mut Emitter<'_>, kernel: &Kernel<'_>) -> Result<Entry, Diagnostic> {
+    let Kernel { ptx, function, .. } = kernel;
+    let entry = EmitEntry { name: &ptx.name, function, required_block: ptx.required_block };
+    match emitter.add(&entry) {
+        Ok(facts) => Ok(describe_entry(kernel, &facts.features)),
+        Err(diagnostic) => Err(Diagnostic { span: diagnostic.span.or(Some(ptx.span)), ..diagnostic }),
+    }
 }
 
-/// Describes emitted kernels.
+/// What keeps kernels from being lowered, if some have instructions that are not translated or call functions that aren't there. Much faster
+/// than translating the others first.
+pub(crate) fn check_supported<'p>(
+    module: &Module<'p>,
+    kernels: &[(u32, FuncId, &'p Function)],
+    options: &Options<'p>,
+) -> Vec<Diagnostic> {
+    let is_supported = |function: &&Function| {
+        function.unsupported.is_empty() && (function.body.is_some() || Service::find(function).is_some())
+    };
+    if kernels.iter().all(|(_, id, _)| calls::reachable(module.program, *id).iter().all(is_supported)) {
+        return Vec::new();
+    }
+    let refused = kernels.iter().filter_map(|(number, id, ptx)| lower(module, *number, *id, ptx, options).err());
+    refused.flatten().collect()
+}
+
+/// Describes a module with these entries.
 pub(crate) fn describe(
-    kernels: &[Kernel<'_>],
+    entries: Vec<Entry>,
     emitted: &Emitted,
     program: &Program,
     variables: crate::interface::Variables,
     services: Services,
     options: &Options<'_>,
 ) -> Interface {
-    let entries = kernels.iter().zip(&emitted.entries);
     Interface {
         format: Interface::FORMAT,
         target: options.target.name.clone(),
         math: options.math,
         spirv: emitted.version,
-        entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
+        entries,
         variables,
         status: services.status,
         output: services.output,
