@@ -198,7 +198,8 @@ impl<'s> Analysis<'s> {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, op) => {
-                    if self.op(op) && !matches!(self.sources, Sources::Lanes(alike) if alike(*value)) {
+                    let depends = !self.value(*value) && self.op(op);
+                    if depends && !matches!(self.sources, Sources::Lanes(alike) if alike(*value)) {
                         self.mark(*value);
                     }
                 }

@@ -2,11 +2,13 @@
 //!
 //! The analysis follows registers to their reaching definitions, since PTX may use one register for many purposes.
 
+use std::cell::RefCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cfg::{BlockId, Cfg};
-use crate::index::IndexVec;
-use crate::ir::{Binary, Builtin, Compare, Op, Stmt, Unary, Value, Var, Warp, WarpOp, for_each_assigned};
+use crate::index::{Index, IndexVec};
+use crate::ir::{Binary, Builtin, Compare, Function, Op, Stmt, Unary, Value, Var, Warp, WarpOp, for_each_assigned};
 
 /// Threads of a warp.
 const WARP: u64 = 32;
@@ -16,13 +18,16 @@ pub struct Definitions<'c> {
     cfg: &'c Cfg,
     /// The predecessors of each block.
     before: &'c IndexVec<BlockId, Vec<BlockId>>,
-    values: FxHashMap<Value, &'c Op>,
+    /// The operation that defines each value, if one does.
+    values: Vec<Option<&'c Op>>,
     /// Where each value that is read from a variable is defined: the block, and the number of statements before it.
     reads: FxHashMap<Value, (BlockId, usize)>,
     /// Results of warp operations, with their blocks.
     warps: FxHashMap<Value, (&'c Warp, BlockId)>,
     /// The variables that each block assigns.
     assigns: IndexVec<BlockId, FxHashSet<Var>>,
+    /// What values are copies of, as far as that has been asked for.
+    origins: RefCell<FxHashMap<Value, Value>>,
 }
 
 /// A warp operation from which a mask comes.
@@ -39,9 +44,9 @@ pub struct Source<'c> {
 pub type Decision = Vec<Value>;
 
 impl<'c> Definitions<'c> {
-    /// The definitions in a graph. `before` has the predecessors of each block.
-    pub fn new(cfg: &'c Cfg, before: &'c IndexVec<BlockId, Vec<BlockId>>) -> Self {
-        let (values, reads, warps) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+    /// The definitions in a function's graph. `before` has the predecessors of each block.
+    pub fn new(function: &Function, cfg: &'c Cfg, before: &'c IndexVec<BlockId, Vec<BlockId>>) -> Self {
+        let (values, reads, warps) = (vec![None; function.values.len()], FxHashMap::default(), FxHashMap::default());
         let assigns = cfg.blocks.iter().map(|block| {
             let mut vars = FxHashSet::default();
             for_each_assigned(&block.body, &mut |var| {
@@ -49,7 +54,8 @@ impl<'c> Definitions<'c> {
             });
             vars
         });
-        let mut this = Self { cfg, before, values, reads, warps, assigns: assigns.collect() };
+        let origins = RefCell::default();
+        let mut this = Self { cfg, before, values, reads, warps, assigns: assigns.collect(), origins };
         for (number, block) in cfg.blocks.enumerated() {
             for (position, stmt) in block.body.iter().enumerate() {
                 // Inside a nested statement, its own assignments may have run before.
@@ -63,7 +69,9 @@ impl<'c> Definitions<'c> {
     fn collect(&mut self, stmt: &'c Stmt, place: (BlockId, usize)) {
         match stmt {
             Stmt::Let(value, op) => {
-                self.values.insert(*value, op);
+                if let Some(entry) = self.values.get_mut(value.position()) {
+                    *entry = Some(op);
+                }
                 if matches!(op, Op::Get(_)) {
                     self.reads.insert(*value, place);
                 }
@@ -109,10 +117,27 @@ impl<'c> Definitions<'c> {
         found
     }
 
+    /// The operation that defines a value, if one does.
+    fn definition(&self, value: Value) -> Option<&'c Op> {
+        self.values.get(value.position()).copied().flatten()
+    }
+
     /// The value that `value` is a copy of, through variables with a single reaching definition.
-    fn origin(&self, mut value: Value) -> Value {
+    fn origin(&self, value: Value) -> Value {
+        if !matches!(self.definition(value), Some(Op::Get(_))) {
+            return value;
+        }
+        let known = self.origins.borrow().get(&value).copied();
+        known.unwrap_or_else(|| {
+            let origin = self.find_origin(value);
+            self.origins.borrow_mut().insert(value, origin);
+            origin
+        })
+    }
+
+    fn find_origin(&self, mut value: Value) -> Value {
         let mut seen = FxHashSet::default();
-        while let Some(Op::Get(var)) = self.values.get(&value) {
+        while let Some(Op::Get(var)) = self.definition(value) {
             // Registers may be assigned from each other in circles.
             let [only] = self.assigned(value, *var)[..] else { break };
             if !seen.insert(value) {
@@ -124,7 +149,7 @@ impl<'c> Definitions<'c> {
     }
 
     fn op(&self, value: Value) -> Option<Op> {
-        self.values.get(&self.origin(value)).map(|op| **op)
+        self.definition(self.origin(value)).copied()
     }
 
     fn constant(&self, value: Value) -> Option<u64> {
@@ -140,7 +165,7 @@ impl<'c> Definitions<'c> {
         let multiple = |value, more: u64| {
             self.constant(value).is_some_and(|bits| bits.wrapping_add(more) & u64::from(u32::MAX) & (WARP - 1) == 0)
         };
-        match self.values.get(&value) {
+        match self.definition(value) {
             Some(Op::Binary(Binary::Shr | Binary::Sar, a, b)) => {
                 thread(*a) && self.constant(*b).is_some_and(|amount| amount >= u64::from(WARP.ilog2()))
             }
@@ -177,7 +202,7 @@ impl<'c> Definitions<'c> {
                 };
                 sources.push(Source { warp, block: *block, vote });
             }
-            match self.values.get(&value) {
+            match self.definition(value) {
                 Some(Op::Get(var)) => todo.extend(self.assigned(value, *var)),
                 Some(Op::Unary(_, a)) => todo.push(*a),
                 Some(Op::Binary(_, a, b)) => todo.extend([*a, *b]),
@@ -204,10 +229,10 @@ impl<'c> Definitions<'c> {
     /// The values that a truth value or its negation comes from.
     pub fn decided_by(&self, value: Value) -> Decision {
         let mut value = self.origin(value);
-        while let Some(Op::Unary(Unary::Not, a)) = self.values.get(&value) {
+        while let Some(Op::Unary(Unary::Not, a)) = self.definition(value) {
             value = self.origin(*a);
         }
-        match self.values.get(&value) {
+        match self.definition(value) {
             Some(Op::Get(var)) => self.assigned(value, *var),
             _ => vec![value],
         }

@@ -40,9 +40,12 @@ impl ConvergenceRegion {
 pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     let graph = Graph::new(cfg);
     let joins = Joins::without_faults(cfg);
-    let definitions = Definitions::new(cfg, &graph.before);
+    let definitions = Definitions::new(function, cfg, &graph.before);
     let sites: Vec<Site<'_>> =
         cfg.blocks.indices().filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
+    if sites.is_empty() {
+        return None;
+    }
     let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
     let mut converging = FxHashSet::default();
