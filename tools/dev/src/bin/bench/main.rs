@@ -5,6 +5,7 @@
 
 mod chart;
 mod checked;
+mod clock;
 mod copies;
 mod devices;
 mod kernels;

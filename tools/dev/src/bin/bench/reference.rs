@@ -1,7 +1,6 @@
 //! `bench reference`: the number of instructions that the reference device interprets per second on one core, and the
 //! cost of checks.
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use ptx2spv_runtime::{Device, LaunchConfig, ReferenceDevice, ReferenceOptions};
 use ptx2spv_translator::Source;
 use serde::Serialize;
 
+use crate::clock::Clock;
 use crate::report::{Report, median};
 use crate::sides::prepare;
 use crate::workloads::{self, Workload};
@@ -102,16 +102,8 @@ fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration
     let made = Made::new(device, case)?;
     let args = made.arguments(case);
     let steps = || device.as_reference().map_or(0, ReferenceDevice::steps);
-    let (before, start) = (steps(), processor_time());
+    let (before, clock) = (steps(), Clock::start());
     // SAFETY: the device is the reference device, which checks every access.
-    let times = unsafe { kernel.time(&LaunchConfig::from(case), &args, launches) }?;
-    let busy = processor_time().zip(start).map(|(end, start)| end.saturating_sub(start));
-    Ok((steps() - before, busy.unwrap_or_else(|| times.iter().sum())))
-}
-
-/// The processor time of this thread, on which single-threaded launches run. It doesn't include other programs. `None`
-/// if the system doesn't report it.
-fn processor_time() -> Option<Duration> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    unsafe { kernel.time(&LaunchConfig::from(case), &args, launches) }?;
+    Ok((steps() - before, clock.elapsed()))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
@@ -12,6 +12,7 @@ use ptx2spv_runtime::target_by_name;
 use ptx2spv_translator::{Options, Program, Source};
 use serde::Serialize;
 
+use crate::clock::Clock;
 use crate::replicate::{Template, large_module};
 use crate::report::{Report, milliseconds};
 use crate::workloads::modules;
@@ -50,17 +51,17 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     let templates: Vec<Template<'_>> = texts.into_iter().map(Template::new).collect();
     let head = ["MB", "kernels", "left out", "parse ms", "translate ms", "MB/s", "peak MB", "SPIR-V MB"];
     let mut report = Report::new(&head);
-    report.notes.push(format!("One thread, for the target {}.", target.name));
+    report.notes.push(format!("Processor time of one thread, for the target {}.", target.name));
     for &megabytes in &arguments.sizes {
         let source = Source::new("large.ptx", large_module(&templates, megabytes.saturating_mul(1_000_000)));
         cli::note(format_args!("{megabytes} MB …"));
         reset_peak_memory();
-        let start = Instant::now();
+        let clock = Clock::start();
         let program = Program::new(&source)?;
-        let parse = start.elapsed();
+        let parse = clock.elapsed();
         let translation =
             program.translate(&Options { keep_going: true, threads: NonZeroUsize::new(1), ..Options::new(&target) })?;
-        let total = start.elapsed();
+        let total = clock.elapsed();
         let row = Row {
             bytes: source.text().len(),
             kernels: translation.interface.entries.len(),
