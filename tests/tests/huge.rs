@@ -2,7 +2,7 @@
 //! memory that grows no faster than the text.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Output, Stdio};
 use std::time::Instant;
 
 use ptx2spv_tests::{binary, hostile};
@@ -36,6 +36,25 @@ fn a_megabyte_anywhere() {
 const MEGABYTES: u64 = 40;
 /// Kilobytes of address space for the program: the text, a few copies, and the needs of any program.
 const MEMORY: u64 = 15_000 * MEGABYTES + 50_000;
+/// Kilobytes of address space that suffice for a text of a few megabytes that is refused.
+const LITTLE_MEMORY: u64 = 300_000;
+
+/// Runs the program in so many kilobytes of address space on what `write` gives.
+fn translate_in(kilobytes: u64, write: impl FnOnce(&mut ChildStdin)) -> Output {
+    let mut child = Command::new("sh")
+        .args(["-c", &format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"")])
+        .arg(binary::ptx2spv())
+        .args(["translate", "--target", "lavapipe", "--emit", "spirv", "-o", "-", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    write(&mut stdin);
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
 
 #[test]
 fn many_megabytes() {
@@ -43,26 +62,51 @@ fn many_megabytes() {
     for (place, (start, piece)) in places.iter().zip(FLOODS) {
         let (_, before) = PLACES.iter().find(|(name, _)| name == place).unwrap();
         let time = Instant::now();
-        let mut child = Command::new("sh")
-            .args(["-c", &format!("ulimit -v {MEMORY} && exec \"$0\" \"$@\"")])
-            .arg(binary::ptx2spv())
-            .args(["translate", "--target", "lavapipe", "--emit", "spirv", "-o", "-", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(format!("{before}{start}").as_bytes()).unwrap();
-        let block = piece.repeat(1_000_000 / piece.len());
-        for _ in 0..MEGABYTES {
-            stdin.write_all(block.as_bytes()).unwrap();
-        }
-        drop(stdin);
-        let output = child.wait_with_output().unwrap();
+        let output = translate_in(MEMORY, |stdin| {
+            stdin.write_all(format!("{before}{start}").as_bytes()).unwrap();
+            let block = piece.repeat(1_000_000 / piece.len());
+            for _ in 0..MEGABYTES {
+                stdin.write_all(block.as_bytes()).unwrap();
+            }
+        });
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{start}{piece} in {place}: {err:.1000}");
         assert!(err.starts_with("error: ") && err.len() < 100_000, "{start}{piece} in {place}: {err:.1000}");
         assert!(time.elapsed() < hostile::TIME_LIMIT, "{start}{piece} in {place}: {:?}", time.elapsed());
     }
+}
+
+/// A module with a kernel that has this body, after these functions.
+fn module(functions: &str, body: &str) -> String {
+    let registers = ".reg .pred %p<8>;\n.reg .b32 %r<8>;\n.reg .f32 %f<8>;\n";
+    format!(".version 7.0\n.target sm_70\n{functions}.visible .entry k() {{\n{registers}{body}ret;\n}}\n")
+}
+
+#[test]
+fn copies_of_functions() {
+    let long = format!(".func f {{\n.reg .b32 %r<3>;\n{}ret;\n}}\n", "add.u32 %r2, %r2, %r1;\n".repeat(200));
+    let twice = |n: usize| format!(".func f{n} {{ {} ret; }}\n", format!("call f{};", n + 1).repeat(2));
+    let chain: String = [".func f30 { ret; }\n".to_owned()].into_iter().chain((0..30).rev().map(twice)).collect();
+    for text in [module(&long, &"call f;\n".repeat(3000)), module(&chain, "call f0;\n")] {
+        let output = translate_in(LITTLE_MEMORY, |stdin| stdin.write_all(text.as_bytes()).unwrap());
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{err:.1000}");
+    }
+}
+
+/// What can't be translated is found before the rest is.
+#[test]
+fn unsupported_at_the_end() {
+    let round = |n: usize| {
+        format!(
+            "setp.lt.u32 %p1, %r1, {n};\n@%p1 bra L{n};\ndiv.rn.f32 %f1, %f1, %f2;\nL{n}:\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\n"
+        )
+    };
+    let rounds: String = (0..20_000).map(round).collect();
+    let large = module(".extern .func elsewhere;\n", &rounds);
+    let text = format!("{large}.visible .entry last() {{\ncall elsewhere;\nret;\n}}\n");
+    let output = translate_in(LITTLE_MEMORY, |stdin| stdin.write_all(text.as_bytes()).unwrap());
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{err:.1000}");
+    assert!(err.contains("elsewhere"), "{err:.1000}");
 }

@@ -13,6 +13,12 @@ const MAX_THREADS: u32 = 1024;
 /// CUDA's limit for the size of a block in z.
 const MAX_DEPTH: u32 = 64;
 
+/// The lanes of a warp in one invocation from which on a shuffle is long: each of them takes a value from each of them.
+const MANY_LANES: u32 = 8;
+
+/// The most such shuffles for which a warp is not laid into one invocation, where each is a short loop.
+const MANY_SHUFFLES: usize = 16;
+
 /// The blocks that a kernel must be able to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
@@ -54,16 +60,17 @@ fn product(size: [u32; 3]) -> u32 {
 }
 
 /// The best mapping of a kernel with warp operations: subgroups of 32 if the target has them, else of the nearest size, or a whole warp in
-/// one invocation if the target's subgroups can't be used. An invocation carries as few lanes as fit a warp into a subgroup and a cluster
-/// of `cluster` blocks into a workgroup.
-pub(super) fn for_warps(workgroups: &Workgroups, blocks: Blocks, cluster: u32) -> Packing {
+/// one invocation if the target's subgroups can't be used or are so small that the kernel's `shuffles` from lanes that differ would become
+/// long. An invocation carries as few lanes as fit a warp into a subgroup and a cluster of `cluster` blocks into a workgroup.
+pub(super) fn for_warps(workgroups: &Workgroups, blocks: Blocks, cluster: u32, shuffles: usize) -> Packing {
     let least =
         |size: u32| enough(workgroups, blocks, cluster, Packing { subgroup_size: size, lanes: (WARP / size).max(1) });
     let packing = least(workgroups.subgroup.unwrap_or(1));
     // A block of a cluster takes a whole subgroup, however small it is.
     let threads = blocks.threads().unwrap_or(1);
     let fits = packing.invocations(threads).saturating_mul(cluster) <= workgroups.row();
-    if fits { packing } else { least(1) }
+    let long = packing.warp_lanes() >= MANY_LANES && shuffles > MANY_SHUFFLES;
+    if fits && !long { packing } else { least(1) }
 }
 
 /// The mapping of a kernel without warp operations; `None` if one invocation for each thread suffices.
@@ -111,15 +118,23 @@ mod tests {
             (64, 64, 1024, 128, (64, 8)),
             (32, 32, 256, 256, (32, 1)),
         ] {
-            let packing = for_warps(&Workgroups::new(&device(min, max, most)), Blocks::UpTo(threads), 1);
+            let packing = for_warps(&Workgroups::new(&device(min, max, most)), Blocks::UpTo(threads), 1, 0);
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
             assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }
         // Smaller blocks don't pay for larger blocks.
         assert_eq!(
-            for_warps(&Workgroups::new(&device(32, 32, 256)), Blocks::Fitting, 1),
+            for_warps(&Workgroups::new(&device(32, 32, 256)), Blocks::Fitting, 1, 0),
             Packing { subgroup_size: 32, lanes: 1 }
         );
+    }
+
+    #[test]
+    fn many_shuffles_take_a_warp_in_an_invocation_where_subgroups_are_small() {
+        for (size, shuffles, expected) in [(4, 16, (4, 8)), (4, 17, (1, 32)), (8, 1000, (8, 4)), (32, 1000, (32, 1))] {
+            let packing = for_warps(&Workgroups::new(&device(size, size, 1024)), Blocks::Fitting, 1, shuffles);
+            assert_eq!((packing.subgroup_size, packing.lanes), expected);
+        }
     }
 
     /// A target on which invocations of a subgroup don't reconverge.
@@ -146,7 +161,7 @@ mod tests {
             part(&mut target);
             reason(&mut target);
             assert_eq!(
-                for_warps(&Workgroups::new(&target), Blocks::Fitting, 1),
+                for_warps(&Workgroups::new(&target), Blocks::Fitting, 1, 0),
                 Packing { subgroup_size: 32, lanes: 1 }
             );
         }
@@ -171,7 +186,7 @@ mod tests {
         for lack in lacks {
             let mut target = device(8, 64, 128);
             lack(&mut target);
-            assert_eq!(for_warps(&Workgroups::new(&target), Blocks::UpTo(1024), 1), alone);
+            assert_eq!(for_warps(&Workgroups::new(&target), Blocks::UpTo(1024), 1, 0), alone);
         }
     }
 
@@ -180,16 +195,25 @@ mod tests {
         let mut target = device(8, 64, 128);
         target.subgroups.required_size = false;
         target.subgroups.size = 16;
-        assert_eq!(for_warps(&Workgroups::new(&target), Blocks::Fitting, 1), Packing { subgroup_size: 16, lanes: 2 });
+        assert_eq!(
+            for_warps(&Workgroups::new(&target), Blocks::Fitting, 1, 0),
+            Packing { subgroup_size: 16, lanes: 2 }
+        );
     }
 
     #[test]
     fn clusters_of_small_blocks_need_no_subgroup_each() {
         let narrow = device(64, 64, 64);
-        assert_eq!(for_warps(&Workgroups::new(&narrow), Blocks::UpTo(32), 1), Packing { subgroup_size: 64, lanes: 1 });
-        assert_eq!(for_warps(&Workgroups::new(&narrow), Blocks::UpTo(32), 8), Packing { subgroup_size: 1, lanes: 32 });
         assert_eq!(
-            for_warps(&Workgroups::new(&device(64, 64, 512)), Blocks::UpTo(32), 8),
+            for_warps(&Workgroups::new(&narrow), Blocks::UpTo(32), 1, 0),
+            Packing { subgroup_size: 64, lanes: 1 }
+        );
+        assert_eq!(
+            for_warps(&Workgroups::new(&narrow), Blocks::UpTo(32), 8, 0),
+            Packing { subgroup_size: 1, lanes: 32 }
+        );
+        assert_eq!(
+            for_warps(&Workgroups::new(&device(64, 64, 512)), Blocks::UpTo(32), 8, 0),
             Packing { subgroup_size: 64, lanes: 1 }
         );
     }
@@ -231,7 +255,10 @@ mod tests {
     #[test]
     fn the_blocks_of_a_cluster_share_the_room() {
         let target = device(32, 32, 256);
-        assert_eq!(for_warps(&Workgroups::new(&target), Blocks::UpTo(128), 4), Packing { subgroup_size: 32, lanes: 2 });
+        assert_eq!(
+            for_warps(&Workgroups::new(&target), Blocks::UpTo(128), 4, 0),
+            Packing { subgroup_size: 32, lanes: 2 }
+        );
         assert_eq!(for_threads(&Workgroups::new(&target), Blocks::Of([8, 8, 1]), 4), None);
         assert_eq!(
             for_threads(&Workgroups::new(&target), Blocks::UpTo(65), 4),

@@ -32,7 +32,7 @@ mod unpacked;
 
 use crate::diagnostic::ErrorKind;
 use crate::index::IndexVec;
-use crate::ir::{self, Builder, Function};
+use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, for_each_stmt};
 use crate::legalize;
 use crate::policy::Workgroups;
 use crate::target::{Cluster, Packing};
@@ -58,7 +58,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
     let cluster = function.cluster;
     let count = cluster.map_or(1, Cluster::blocks);
     let (packing, order) = if collective::has_warp(&function.body) {
-        (choose::for_warps(workgroups, blocks, count), ThreadOrder::Warps)
+        (choose::for_warps(workgroups, blocks, count, distant_shuffles(function)), ThreadOrder::Warps)
     } else {
         // Only warp operations ask which threads have exited.
         function.exited = None;
@@ -112,4 +112,17 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
     arrays.clear(function);
     function.exited = None;
     Ok(())
+}
+
+/// The number of shuffles whose lanes may differ from thread to thread.
+fn distant_shuffles(function: &Function) -> usize {
+    let constants = function.constants();
+    let is_constant = |value: Value| constants.at(value).is_some_and(Option::is_some);
+    let mut count = 0;
+    for_each_stmt(&function.body, |stmt| {
+        if let Stmt::Warp(Warp { op: WarpOp::Shuffle { lane, clamp, .. }, .. }) = stmt {
+            count += usize::from(!is_constant(*lane) || !is_constant(*clamp));
+        }
+    });
+    count
 }
