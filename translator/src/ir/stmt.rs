@@ -117,8 +117,8 @@ pub enum Stmt {
 pub enum Class<'s> {
     /// Is the thread's own affair: marks, values and variables.
     Private,
-    /// Reads memory, writes it, or both.
-    Access(&'s Access),
+    /// Reads memory, writes it, or both: how, and at which address.
+    Access(&'s Access, Value),
     /// Orders accesses, or sends something to the host or the reference device, without waiting.
     Signal,
     /// Threads execute it together, or wait for each other.
@@ -149,8 +149,8 @@ impl Stmt {
     pub fn class(&self) -> Class<'_> {
         match self {
             Stmt::At(_) | Stmt::Let(..) | Stmt::Set(..) => Class::Private,
-            Stmt::Load { access, .. } | Stmt::Store { access, .. } => Class::Access(access),
-            Stmt::Atomic(atomic) => Class::Access(&atomic.access),
+            Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => Class::Access(access, *address),
+            Stmt::Atomic(atomic) => Class::Access(&atomic.access, atomic.address),
             Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => Class::Signal,
             Stmt::Warp(_) => Class::Collective(Participants::Warp),
             Stmt::Subgroup(..) => Class::Collective(Participants::Subgroup),
@@ -167,17 +167,20 @@ impl Stmt {
         let lists = match self.class() {
             Class::Branch([then, otherwise]) => [Some(then), Some(otherwise)],
             Class::Loop(body) => [Some(body), None],
-            Class::Private | Class::Access(_) | Class::Signal | Class::Collective(_) | Class::Break | Class::Return => {
-                [None, None]
-            }
+            Class::Private
+            | Class::Access(..)
+            | Class::Signal
+            | Class::Collective(_)
+            | Class::Break
+            | Class::Return => [None, None],
         };
         lists.into_iter().flatten()
     }
 
-    /// The memory that it accesses.
-    pub fn access(&self) -> Option<&Access> {
+    /// How it accesses memory, if it does, and at which address.
+    pub fn access(&self) -> Option<(&Access, Value)> {
         match self.class() {
-            Class::Access(access) => Some(access),
+            Class::Access(access, address) => Some((access, address)),
             Class::Private
             | Class::Signal
             | Class::Collective(_)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Value, Var};
+use crate::ir::{Binary, Builtin, Function, Op, Space, Stmt, Type, Value, Var, for_each_stmt};
 
 /// Offsets of the push constants that are pointers. Where an address is a sum of two of them, either may be the base, and none is
 /// named.
@@ -13,11 +13,14 @@ pub fn pointer_constants(function: &Function) -> BTreeSet<u32> {
         vars: IndexVec::filled(Origin::Number, function.vars.len()),
     };
     // Ends because origins only rise, at most twice each.
-    while origins.visit(&function.body, function) {}
+    while origins.visit(function) {}
     let mut pointers = BTreeSet::new();
-    accessed(&function.body, &mut |address| {
-        if let Some(Origin::Constant(offset)) = origins.values.at(address) {
-            pointers.insert(*offset);
+    for_each_stmt(&function.body, |stmt| {
+        if let Some((access, address)) = stmt.access()
+            && matches!(access.space, Space::Global | Space::Generic)
+            && let Origin::Constant(offset) = origins.values[address]
+        {
+            pointers.insert(offset);
         }
     });
     pointers
@@ -50,27 +53,21 @@ struct Origins {
 }
 
 impl Origins {
-    /// One round over a list and those nested there; whether anything rose.
-    fn visit(&mut self, block: &Block, function: &Function) -> bool {
+    /// One round over all statements; whether anything rose.
+    fn visit(&mut self, function: &Function) -> bool {
         let mut rose = false;
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, op) if function.type_of(*value) == Type::I64 => {
-                    let origin = self.origin(*op);
-                    rose |= raise(&mut self.values[*value], origin);
-                }
-                Stmt::Set(var, value) => {
-                    let origin = self.values[*value];
-                    rose |= raise(&mut self.vars[*var], origin);
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    rose |= self.visit(then, function);
-                    rose |= self.visit(otherwise, function);
-                }
-                Stmt::Loop(body) => rose |= self.visit(body, function),
-                _ => {}
+        for_each_stmt(&function.body, |stmt| {
+            if let Stmt::Let(value, op) = stmt
+                && function.type_of(*value) == Type::I64
+            {
+                let origin = self.origin(*op);
+                rose |= raise(&mut self.values[*value], origin);
             }
-        }
+            if let Stmt::Set(var, value) = stmt {
+                let origin = self.values[*value];
+                rose |= raise(&mut self.vars[*var], origin);
+            }
+        });
         rose
     }
 
@@ -103,27 +100,4 @@ fn raise(place: &mut Origin, origin: Origin) -> bool {
     let rose = joined != *place;
     *place = joined;
     rose
-}
-
-/// Calls `visit` with each address in global memory, or in memory that isn't known, that is accessed.
-fn accessed(block: &Block, visit: &mut impl FnMut(Value)) {
-    for stmt in block {
-        let (access, address) = match stmt {
-            Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => (access, *address),
-            Stmt::Atomic(atomic) => (&atomic.access, atomic.address),
-            Stmt::If { then, otherwise, .. } => {
-                accessed(then, visit);
-                accessed(otherwise, visit);
-                continue;
-            }
-            Stmt::Loop(body) => {
-                accessed(body, visit);
-                continue;
-            }
-            _ => continue,
-        };
-        if matches!(access.space, Space::Global | Space::Generic) {
-            visit(address);
-        }
-    }
 }

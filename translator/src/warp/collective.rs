@@ -9,7 +9,7 @@ pub(super) fn is_collective(stmt: &Stmt) -> bool {
         Class::Collective(_) | Class::Break => true,
         Class::Branch(lists) => lists.into_iter().flatten().any(is_collective),
         Class::Loop(body) => has_synchronization(body),
-        Class::Private | Class::Access(_) | Class::Signal | Class::Return => false,
+        Class::Private | Class::Access(..) | Class::Signal | Class::Return => false,
     }
 }
 
@@ -19,7 +19,7 @@ pub(super) fn has_synchronization(block: &Block) -> bool {
         Class::Collective(_) => true,
         Class::Branch(lists) => lists.into_iter().any(has_synchronization),
         Class::Loop(body) => has_synchronization(body),
-        Class::Private | Class::Access(_) | Class::Signal | Class::Break | Class::Return => false,
+        Class::Private | Class::Access(..) | Class::Signal | Class::Break | Class::Return => false,
     })
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn has_warp(block: &Block) -> bool {
         Class::Collective(participants) => participants == Participants::Warp,
         Class::Branch(lists) => lists.into_iter().any(has_warp),
         Class::Loop(body) => has_warp(body),
-        Class::Private | Class::Access(_) | Class::Signal | Class::Break | Class::Return => false,
+        Class::Private | Class::Access(..) | Class::Signal | Class::Break | Class::Return => false,
     })
 }
 
@@ -38,7 +38,7 @@ pub(super) fn may_break(stmt: &Stmt) -> bool {
     match stmt.class() {
         Class::Break => true,
         Class::Branch(lists) => lists.into_iter().flatten().any(may_break),
-        Class::Private | Class::Access(_) | Class::Signal | Class::Collective(_) | Class::Loop(_) | Class::Return => {
+        Class::Private | Class::Access(..) | Class::Signal | Class::Collective(_) | Class::Loop(_) | Class::Return => {
             false
         }
     }

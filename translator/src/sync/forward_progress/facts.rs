@@ -80,7 +80,7 @@ impl<'c> Loop<'c> {
 
     /// Whether a statement learns what other threads have done.
     pub(super) fn learns(&self, stmt: &Stmt) -> bool {
-        let Some(access) = stmt.access() else { return false };
+        let Some((access, _)) = stmt.access() else { return false };
         match stmt {
             Stmt::Store { .. } => false,
             Stmt::Atomic(atomic) => !self.retries(atomic),
@@ -97,7 +97,7 @@ impl<'c> Loop<'c> {
 
     /// Whether a statement learns of other threads through global memory.
     pub(super) fn learns_of_global(&self, stmt: &Stmt) -> bool {
-        let in_global = |access: &Access| matches!(access.space, Space::Global | Space::Generic);
+        let in_global = |(access, _): (&Access, Value)| matches!(access.space, Space::Global | Space::Generic);
         self.learns(stmt) && stmt.access().is_some_and(in_global)
     }
 
