@@ -21,7 +21,7 @@ use crate::sync::lock;
 /// pool.set_release_threshold(1 << 20);
 /// let address = stream.allocate(4096)?;
 /// stream.set_8(address, 1, 4096)?;
-/// SAFETY: no later command uses the memory.
+/// // SAFETY: no later command uses the memory.
 /// unsafe { stream.free(address) }?;
 /// assert_eq!(stream.allocate(4096)?, address);
 /// assert_eq!((pool.usage().used, pool.usage().reserved), (4096, 4096));

@@ -179,7 +179,7 @@ fn accesses_outside_are_reported_and_left_out() {
         );
         check("read", Arg::Address(memory.address() - 4), OutOfBounds, &["a read of 4 bytes"], 0);
         check("read", Arg::Address(0), OutOfBounds, &["null pointer"], 0);
-        check("read", Arg::Address(memory.address() + 2), Misaligned, &["no multiple of 4"], 0);
+        check("read", Arg::Address(memory.address() + 2), Misaligned, &["not a multiple of 4"], 0);
         check(
             "wide",
             Arg::Address(memory.address()),
@@ -187,7 +187,7 @@ fn accesses_outside_are_reported_and_left_out() {
             &["a read of 16 bytes", "begins in argument 0 (20 bytes", "ends 12 bytes past it"],
             0,
         );
-        check("wide", Arg::Address(memory.address() + 8), Misaligned, &["no multiple of 16"], 0);
+        check("wide", Arg::Address(memory.address() + 8), Misaligned, &["not a multiple of 16"], 0);
         check("generic", Arg::Address(end), OutOfBounds, &["a read of 1 bytes", "past the end"], 0);
         check("atomic", Arg::Address(end), OutOfBounds, &["an atomic access of 4 bytes"], 0);
         check("variable", Arg::from(-1_i32), OutOfBounds, &["before variable `table` (16 bytes"], 0);

@@ -250,9 +250,9 @@ mod tests {
             [0; 8],
         ];
         assert_eq!(bytes, expected.concat());
-        bad("{u8:1;}", "no type");
-        bad("{}", "no type");
-        bad("{u8:1", "no type");
+        bad("{u8:1;}", "not a type");
+        bad("{}", "not a type");
+        bad("{u8:1", "not a type");
     }
 
     #[test]
@@ -297,21 +297,21 @@ mod tests {
         bad("u8:256", "does not fit u8");
         bad("u8", "expected a value");
         bad("u9:1", "`u9` is not a type");
-        bad("u8[x]:1", "no length");
+        bad("u8[x]:1", "not a length");
         bad("u8[]:iota", "expected a length");
         bad("u8[300]:iota", "256 does not fit u8");
         bad("u8[]:random(1)", "expected a length");
-        bad("u8[1]:random(x)", "no seed");
+        bad("u8[1]:random(x)", "not a seed");
         bad("u8[1]:random(1,2)", "expected random");
         bad("u8[1]:random(1,2,300)", "does not fit");
-        bad("u8[1]:random(1,3,2)", "no range");
-        bad("f32[1]:random(1,nan,2)", "no range");
+        bad("u8[1]:random(1,3,2)", "not a range");
+        bad("f32[1]:random(1,nan,2)", "not a range");
         bad("u8[4]:iota(100)", "300 does not fit u8");
-        bad("u8[4]:iota(-1)", "no step");
+        bad("u8[4]:iota(-1)", "not a step");
         bad("u8[3]:1,2", "expected 3 elements, found 2");
-        bad("u8[]:1,,2", "no integer");
+        bad("u8[]:1,,2", "not an integer");
         bad("bytes:1", "hexadecimal");
         bad("u64[99999999999999999]:1", "more than the limit of a buffer");
-        bad("", "no type");
+        bad("", "not a type");
     }
 }

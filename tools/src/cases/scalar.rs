@@ -300,10 +300,10 @@ mod tests {
         bad(Scalar::S8, "128", "does not fit");
         bad(Scalar::S64, "9223372036854775808", "does not fit");
         bad(Scalar::U64, "340282366920938463463374607431768211456", "does not fit");
-        bad(Scalar::U32, "1.5", "no integer");
-        bad(Scalar::U32, "1e3", "no integer");
-        bad(Scalar::U32, "", "no integer");
-        bad(Scalar::U32, "inf", "no integer");
+        bad(Scalar::U32, "1.5", "not an integer");
+        bad(Scalar::U32, "1e3", "not an integer");
+        bad(Scalar::U32, "", "not an integer");
+        bad(Scalar::U32, "inf", "not an integer");
     }
 
     #[test]
@@ -332,9 +332,9 @@ mod tests {
         bad(Scalar::F16, "65520", "too large for f16");
         bad(Scalar::F32, "1e39", "too large for f32");
         bad(Scalar::F64, "1e400", "too large for f64");
-        bad(Scalar::F32, "infinity", "no number");
-        bad(Scalar::F32, "--1", "no number");
-        bad(Scalar::F32, "", "no number");
+        bad(Scalar::F32, "infinity", "not a number");
+        bad(Scalar::F32, "--1", "not a number");
+        bad(Scalar::F32, "", "not a number");
     }
 
     #[test]
@@ -363,6 +363,6 @@ mod tests {
         assert_eq!(Scalar::F16.show_bits(1), "0x0001");
         assert_eq!(Scalar::F32.show(0xffc0_0000), "nan");
         assert_eq!("b16".parse(), Ok(Scalar::U16));
-        assert!("pred".parse::<Scalar>().unwrap_err().contains("no type"));
+        assert!("pred".parse::<Scalar>().unwrap_err().contains("not a type"));
     }
 }

@@ -113,13 +113,21 @@ fn slips_are_refused_at_their_place() {
     refused(r#""args": [{"type": "u16", "bits": "0102 03"}]"#, "$.args[0].bits", "`03`: expected 4 hexadecimal digits");
     refused(r#""args": [{"type": "u16", "bits": "+102"}]"#, "$.args[0].bits", "4 hexadecimal digits");
     refused(r#""args": [{"type": "u8", "bits": "01*"}]"#, "$.args[0].bits", "a number after `*`");
-    refused(r#""args": [{"type": "u8", "bits": "01 02*17179869184"}]"#, "$.args[0].bits", "more than a buffer");
+    refused(
+        r#""args": [{"type": "u8", "bits": "01 02*17179869184"}]"#,
+        "$.args[0].bits",
+        "more than the limit of a buffer",
+    );
     refused(r#""args": [{"type": "u8", "table": "t"}]"#, "$.args[0].table", "no table `t`");
     refused(r#""args": [{"type": "bytes", "value": "012"}]"#, "$.args[0]", "hexadecimal digits");
     refused(r#""args": [{"type": "bytes", "value": 12}]"#, "$.args[0]", "hexadecimal digits");
     refused(r#""args": [{"type": "u16", "file": "three.bin"}]"#, "$.args[0]", "not a whole number");
     refused(r#""args": [{"type": "u8", "file": "gone.bin"}]"#, "$.args[0].file", "gone.bin");
-    refused(r#""args": [{"type": "u64", "zeros": 18446744073709551615}]"#, "$.args[0]", "more than a buffer");
+    refused(
+        r#""args": [{"type": "u64", "zeros": 18446744073709551615}]"#,
+        "$.args[0]",
+        "more than the limit of a buffer",
+    );
     refused(
         &format!(r#""args": [{{"type": "u8", "fill": 0, "len": {}}}]"#, MAX_BUFFER_BYTES + 1),
         "$.args[0]",
@@ -299,7 +307,11 @@ fn slips_in_images_are_refused_at_their_place() {
     image(r#""format": "u8", "shape": "pitched", "size": [40, 1], "pitch": 32"#, "", "less than a row");
     image(r#""format": "u8", "shape": "pitched", "size": [4, 1]"#, "", "`pitch` is missing");
     image(r#""format": "u8", "shape": "1d", "size": [4], "data": [1, 2, 3, 256]"#, ".data[3]", "does not fit");
-    image(r#""format": "f32", "channels": 4, "shape": "2d", "size": [131072, 65536]"#, "", "more than a buffer");
+    image(
+        r#""format": "f32", "channels": 4, "shape": "2d", "size": [131072, 65536]"#,
+        "",
+        "more than the limit of a buffer",
+    );
     image(r#""format": "u8", "shape": "2d", "size": [1, 1], "file": "gone.png""#, ".file", "gone.png");
     let object = |arg: &str, place: &str, part: &str| {
         let image = r#""images": {"i": {"format": "u8", "shape": "1d", "size": [4], "levels": 2}}"#;
