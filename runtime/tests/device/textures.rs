@@ -395,7 +395,7 @@ fn references_by_name() {
 
     let error = broken(images.bind_surface(&device.array(&ArrayDescriptor::new(ChannelFormat::U8, shape)).unwrap()));
     assert_eq!(error.to_string(), "`images` is a texref, not a surfref");
-    assert!(broken(module.reference("value")).to_string().contains("no reference"));
+    assert!(broken(module.reference("value")).to_string().contains("not a texture, surface or sampler reference"));
     assert!(matches!(module.reference("nothing"), Err(Error::NoVariable(_))));
     assert!(matches!(images.element(2), Err(Error::OutOfRange { .. })));
 }

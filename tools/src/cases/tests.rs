@@ -144,7 +144,7 @@ fn expectations_must_be_able_to_fail() {
     refused(&with(r#"{"arg": 0, "data": []}"#), "$.expect[0]", "can't fail");
     refused(&with(r#"{"arg": 0, "zeros": 0}"#), "$.expect[0]", "can't fail");
     refused(&with(r#"{"arg": 0}"#), "$.expect[0]", "exactly one");
-    refused(&with(r#"{"arg": 1, "data": [1]}"#), "$.expect[0]", "no buffer");
+    refused(&with(r#"{"arg": 1, "data": [1]}"#), "$.expect[0]", "is not a buffer");
     refused(&with(r#"{"arg": 2, "data": [1]}"#), "$.expect[0]", "no argument 2");
     refused(&with(r#"{"data": [1]}"#), "$.expect[0]", "exactly one of");
     refused(&with(r#"{"arg": 0, "data": [1], "offset": 2}"#), "$.expect[0]", "reaches to byte 12 of a buffer of 8");
