@@ -252,7 +252,7 @@ fn kernels_out_of_programs() {
     for kernel in ["sums<float>", "_Z4sumsIfEvPKT_S2_PS0_i"] {
         let launch =
             ["run", &sums, "--kernel", kernel, "--block", "4", "f32[]:1,2,3", "f32[3]:iota(10)", "f32[3]", "s32:3"];
-        assert!(outcome(&launch).ends_with("arg 2, f32[3]: 1, 12, 23\n"));
+        assert!(outcome(&launch).ends_with("arg 2, f32[3]: 1.0, 12.0, 23.0\n"));
     }
     let places = outcome(&["run", &sums, "--kernel", "places", "--block", "5", "s32[5]"]);
     assert!(places.ends_with("s32[5]: 6, 15, 105, 1005, 6\n"), "{places}");
@@ -262,5 +262,5 @@ fn kernels_out_of_programs() {
     let polynomial = program("polynomial");
     let launch = ["run", &polynomial, "--kernel", "polynomial", "--block", "4", "f32[4]:iota", "f32[4]", "u32[1]"];
     let seen = outcome(&launch);
-    assert!(seen.ends_with("arg 1, f32[4]: 2, 4.5, 26, 84.5\n  arg 2, u32[1]: 4\n"), "{seen}");
+    assert!(seen.ends_with("arg 1, f32[4]: 2.0, 4.5, 26.0, 84.5\n  arg 2, u32[1]: 4\n"), "{seen}");
 }

@@ -47,7 +47,10 @@ fn compare_shown(shown: &str, made: &Value) -> Option<String> {
         find(made, key, &mut found);
         let differences: Vec<_> = found.iter().map(|made| compare(key, shown, made)).collect();
         let fits = differences.iter().any(Option::is_none);
-        (!fits).then(|| differences.into_iter().flatten().last().unwrap_or_else(|| format!("no `{key}`")))
+        (!fits).then(|| match differences.is_empty() {
+            true => format!("no `{key}`"),
+            false => differences.into_iter().flatten().collect::<Vec<_>>().join("; "),
+        })
     })
 }
 
