@@ -9,7 +9,7 @@ from .casefile import CaseFile, filled, written
 
 def tiles():
     f = CaseFile("tiles", "nvcc")
-    for size, blocks, block in ((64, 1, 128), (512, 1, 512), (128, 2, 256), (256, 1, 512)):
+    for size, blocks, block in ((64, 1, 128), (512, 1, 512), (128, 1, 256), (256, 1, 256)):
         values = f.rng.integers(-100, 101, blocks * block, dtype=np.int32)
         # Tiles in which a vote has another outcome.
         values[:size] = np.clip(values[:size], -80, 80)
