@@ -26,7 +26,7 @@ class Old(Family):
 
 def defaults(tables):
     family = Old(
-        "legacy_defaults", "PTX before 1.4: quotients, roots and functions without modifiers; parameters in bodies.",
+        "legacy_defaults", "PTX before 1.4: quotients, roots, sums of products and functions without modifiers; parameters in bodies.",
         tables, "1.3",
     )
     for opcode, function, specials, cases in approximate.plans():
@@ -43,9 +43,10 @@ def defaults(tables):
         approximate.flushing(True, lambda a: reciprocal(F32, a)), check={"ulp": 2},
     )
     for opcode, function, inputs in (
-        ("div", exact.div, operands("f64", 2)), ("rcp", reciprocal, [("f64", "f64_u")]), ("sqrt", exact.sqrt, [("f64", "f64_u")]),
+        ("div", exact.div, operands("f64", 2)), ("mad", exact.fma, operands("f64", 3)),
+        ("rcp", reciprocal, [("f64", "f64_u")]), ("sqrt", exact.sqrt, [("f64", "f64_u")]),
     ):
-        registers = ", ".join(["%d", "%a", "%b"][: len(inputs) + 1])
+        registers = ", ".join(["%d", "%a", "%b", "%c"][: len(inputs) + 1])
         reference = finished(F64, function, "")
         family.elementwise(f"{opcode}_f64", inputs, "f64", [f"{opcode}.f64 {registers};"], reference, count=COUNT)
     family.elementwise(
@@ -61,9 +62,6 @@ def arithmetic(family):
             registers = ", ".join(["%d", "%a", "%b", "%c"][: count + 1])
             reference = finished(F32, function, f"{modifiers}.ftz")
             family.elementwise(name(form), operands("f32", count), "f32", [f"{form} {registers};"], reference, count=COUNT)
-    family.elementwise(
-        "mad_f64", operands("f64", 3), "f64", ["mad.f64 %d, %a, %b, %c;"], finished(F64, exact.fma, ""), count=COUNT
-    )
     for opcode in ("min", "max"):
         reference = extremum(F32, opcode == "max", True, False)
         pair = [("f32", "f32_x"), ("f32", "f32_y")]

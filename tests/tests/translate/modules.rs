@@ -106,7 +106,7 @@ fn arguments_and_results_fit_the_function() {
     refused(&call("call (¦%rd1), f, (%f1);"), &["register `%rd1` is .u64, which does not fit the type .u32"]);
     refused(&call("call (¦5), f, (%f1);"), &["expected a destination register of type .u32"]);
     refused(&call("call (%r1), f, (¦_);"), &["expected a register or constant of type .f32"]);
-    refused(&call("call (%r1), f, (¦1);"), &["no constant of type .f32"]);
+    refused(&call("call (%r1), f, (¦1);"), &["an integer is not a constant of type .f32"]);
     refused(&call("call (%r1), g, (¦%rd1);"), &["expected a `.param` variable for an array"]);
     let pass = |size: u32, mark: &str| call(&format!("{{ .param .align 4 .b8 p[{size}]; {mark}call (%r1), g, (p); }}"));
     accepted(&pass(8, ""));

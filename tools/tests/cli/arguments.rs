@@ -104,7 +104,7 @@ fn environment_variables_with_bad_values_are_named() {
     for (name, value, part) in [
         ("PTX2SPV_DEVICE", "reference:chek", "PTX2SPV_DEVICE is `reference:chek`: no such reference device"),
         ("PTX2SPV_DEVICE", "lvmpipe9", "PTX2SPV_DEVICE is `lvmpipe9`: no device matches"),
-        ("PTX2SPV_RESTRICT", "vulkan=7", "PTX2SPV_RESTRICT is `vulkan=7`: no Vulkan 7"),
+        ("PTX2SPV_RESTRICT", "vulkan=7", "PTX2SPV_RESTRICT is `vulkan=7`: `7` is not a Vulkan version from 1.1 on"),
         ("PTX2SPV_QUEUES", "9", "PTX2SPV_QUEUES is `9`: streams have 1 to 8 queues"),
         ("PTX2SPV_VALIDATION", "yes", "PTX2SPV_VALIDATION is `yes`: 1 switches validation on"),
     ] {

@@ -1,7 +1,7 @@
 //! Simplifies one operation from the definitions of its operands.
 //!
 //! Gives a constant or a value that exists already; it never asks for a new operation, reads no variables and does no
-//! float arithmetic (the device's own rounding decides there).
+//! float arithmetic (the device's own rounding decides there). Floats are converted to integers by truncation, which rounds nothing.
 
 use super::semantics::{binary, compare, mask, unary};
 use super::{Binary, Compare, Function, Op, Unary, Value};

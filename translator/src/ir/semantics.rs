@@ -1,4 +1,5 @@
-//! What integer and `Bool` operations give on known bits. Floats are not computed here: only their bits are moved.
+//! Results of integer and `Bool` operations on known bits. There is no float arithmetic here: floats are moved, or converted to integers
+//! where the result doesn't depend on rounding.
 
 use super::{Binary, Compare, Type, Unary};
 
@@ -33,6 +34,8 @@ pub fn unary(op: Unary, from: Type, to: Type, a: u64) -> Option<u64> {
         Unary::ZeroExtend | Unary::Truncate | Unary::LowWord | Unary::Bitcast(_) => a,
         Unary::HighWord => a >> 32,
         Unary::SignExtend => signed(from, a) as u64,
+        Unary::SaturateToSigned => f32::from_bits(a as u32) as i32 as u64,
+        Unary::SaturateToUnsigned => u64::from(f32::from_bits(a as u32) as u32),
         _ => return None,
     };
     Some(result & mask(to))

@@ -1,6 +1,9 @@
 //! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
 //! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
 //!
+//! The same is done for conversions to integers that rely on the device's saturation (`to_integer_f32_saturates`). SPIR-V leaves numbers out
+//! of range undefined, so a compiler that knows the operand may compute any result: NVIDIA's computes 0.
+//!
 //! A compiler knows constants and values that it can compute from constants: counters of loops that it unrolls, thread indices in blocks of
 //! one thread, parameters that it compiles a kernel for. An operand stays visible only if it is unknown to any compiler: it comes from an
 //! atomic, from another thread, or from memory in which the kernel stores no known values, and the arithmetic in between keeps it unknown.
@@ -18,7 +21,7 @@ use crate::target::Facts;
 
 /// Hides the operands of float arithmetic that the target's driver must not know.
 pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
-    if !hides_any(facts, Type::F32) && !hides_any(facts, Type::F64) {
+    if !hides_any(facts, Type::F32) && !hides_any(facts, Type::F64) && !facts.to_integer_f32_saturates {
         return;
     }
     let unknown = Unknown::of(function, facts);
@@ -50,6 +53,13 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 });
                 let ty = b.type_of(result);
                 if changed { Rewritten::By(b.op(ty, op)) } else { Rewritten::Kept }
+            }
+            Stmt::Let(result, Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x))
+                if !unknown.value(x) =>
+            {
+                let x = first.hide(b, x);
+                let ty = b.type_of(result);
+                Rewritten::By(b.op(ty, Op::Unary(op, x)))
             }
             Stmt::Atomic(atomic @ Atomic { op: AtomicOp::FAdd, operand, .. }) if is_hidden(b, operand) => {
                 let operand = first.hide(b, operand);
