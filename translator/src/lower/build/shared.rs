@@ -7,7 +7,7 @@ use super::recursion::Slot;
 use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::FuncId;
-use crate::index::IndexVec;
+use crate::index::{IndexVec, number};
 use crate::ir::{Function, Var};
 
 /// The one copy of a function.
@@ -27,8 +27,9 @@ pub(super) struct Shared {
 impl Shared {
     /// Adds a call after which control goes to a block. Gives the call's number.
     pub(super) fn add_site(&mut self, back: BlockId) -> u32 {
+        let site = number(self.sites.len());
         self.sites.push(back);
-        u32::try_from(self.sites.len() - 1).unwrap_or(u32::MAX)
+        site
     }
 
     /// Makes the function's return go to where each call came from, once all calls are built.
