@@ -16,6 +16,9 @@ use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
 use crate::target::{Feature, marks};
 
+/// Lanes for which one function calls the round of a loop over lanes. Eight calls in it and four calls of it are the fewest for 32 lanes.
+const LANES_OF_A_GROUP: u32 = 8;
+
 /// Adds a kernel to the module.
 pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
     module.begin_entry();
@@ -127,7 +130,8 @@ impl<'f> Body<'_, '_, 'f> {
         Ok(())
     }
 
-    /// Calls a function that does a round of a loop over lanes, once for each lane.
+    /// Calls a function that does a round of a loop over lanes, once for each lane. Another function makes some of the calls at a time, so
+    /// that the module doesn't have all of them for each loop.
     fn lane_calls(&mut self, body: &'f [Stmt]) -> Result<()> {
         let (void, id) = (self.module.global(Global::Void)?, self.module.id());
         let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
@@ -141,8 +145,16 @@ impl<'f> Body<'_, '_, 'f> {
         let (at, common) = (round.at, round.common);
         self.common = common;
         self.module.helper(&finished.inspect_err(|_| self.at = at)?);
-        for _ in 0..WARP_SIZE {
-            self.compute(Op::FunctionCall, void, &[id]);
+        let (several, label) = (self.module.id(), self.module.id());
+        let mut group = Body::new(&mut *self.module, self.function, self.shared);
+        group.label = label;
+        for _ in 0..LANES_OF_A_GROUP {
+            group.compute(Op::FunctionCall, void, &[id]);
+        }
+        let finished = group.finish(void, several, ty, Vec::new());
+        self.module.helper(&finished);
+        for _ in 0..WARP_SIZE / LANES_OF_A_GROUP {
+            self.compute(Op::FunctionCall, void, &[several]);
         }
         Ok(())
     }
