@@ -4,6 +4,7 @@ use ptx2spv_translator::interface::{Entry, Variables};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
+use crate::dispatch::Arguments;
 use crate::error::Error;
 use crate::slice::DeviceSlice;
 use crate::texture::{Sampler, Surface, Texture};
@@ -61,6 +62,19 @@ pub enum Arg<'a> {
     F64(f64),
     /// Any other value as little-endian bytes: a struct, an array, a half.
     Bytes(&'a [u8]),
+}
+
+/// All arguments of a launch.
+pub(crate) struct Args<'a>(pub &'a [Arg<'a>]);
+
+impl Arguments for Args<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn address(&self, index: usize) -> Option<u64> {
+        self.0.get(index)?.address()
+    }
 }
 
 macro_rules! from {

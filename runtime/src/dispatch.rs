@@ -6,7 +6,6 @@ use std::sync::Arc;
 use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::{Limits, Scratch};
 
-use crate::args::Arg;
 use crate::report::StatusRecord;
 use crate::reused::ReusedBytes;
 use crate::split::Part;
@@ -15,14 +14,23 @@ use crate::variant::Variant;
 /// Maximum bytes of scratch memory for a dispatch, unless a single workgroup needs more.
 const MAX_SCRATCH: u64 = 512 << 20;
 
+/// The arguments of a launch, for reports that name them.
+pub(crate) trait Arguments {
+    /// Number of arguments.
+    fn count(&self) -> usize;
+
+    /// The device address that an argument passes, if it passes one.
+    fn address(&self, index: usize) -> Option<u64>;
+}
+
 /// A launch that has passed all checks.
 pub(crate) struct Launch<'k> {
     /// The kernel's name.
     pub kernel: &'k str,
     /// The module's status record, if the kernel may report or print.
     pub status: Option<&'k Arc<StatusRecord>>,
-    /// The arguments; empty if the caller gave a complete parameter block.
-    pub args: &'k [Arg<'k>],
+    /// The arguments, unless the caller gave a complete parameter block.
+    pub args: Option<&'k dyn Arguments>,
     /// The workgroups of this submission (blocks or clusters). The whole grid, unless the launch is split.
     pub part: Part,
     /// Maximum number of workgroups of one dispatch.
@@ -73,7 +81,7 @@ impl<'k> Launch<'k> {
         let mut launch = Self {
             kernel,
             status: None,
-            args: &[],
+            args: None,
             part: ([0; 3], extent),
             max_count: match scratch {
                 Some(scratch) if !waits => scratch.max_count(extent, max_count),
@@ -106,7 +114,8 @@ impl<'k> Launch<'k> {
 
     /// The addresses among the arguments, with their positions.
     pub fn pointers(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.args.iter().enumerate().filter_map(|(index, arg)| Some((index, arg.address()?)))
+        let count = self.args.map_or(0, |args| args.count());
+        (0..count).filter_map(|index| Some((index, self.args?.address(index)?)))
     }
 
     /// The parameter block, to be filled in.

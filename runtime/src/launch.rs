@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::args::{self, Arg};
+use crate::args::{self, Arg, Args};
 use crate::backend::Backend;
 use crate::children::{self, Grid};
 use crate::cooperative;
@@ -77,7 +77,8 @@ impl Kernel {
 
     fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let device = &self.shared.device;
-        let (prepared, mut launch) = self.with_args(config, args)?;
+        let arguments = Args(args);
+        let (prepared, mut launch) = self.with_args(config, &arguments)?;
         if self.entry().launches {
             return children::run(stream, Grid { kernel: self, prepared: &prepared, launch: &mut launch });
         }
@@ -115,7 +116,8 @@ impl Kernel {
     /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and those of
     /// [`Kernel::launch`].
     pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
-        let (prepared, mut launch) = self.with_args(config, args)?;
+        let arguments = Args(args);
+        let (prepared, mut launch) = self.with_args(config, &arguments)?;
         if launch.workspace_bytes().is_some() || self.entry().launches {
             let device = &self.shared.device;
             let one = |_| {
@@ -134,18 +136,18 @@ impl Kernel {
     /// Checks a launch, and prepares the kernel.
     pub(crate) fn check(&self, device: &Device, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         self.shared.device.check_same(device)?;
-        self.with_args(config, args).map(|_| ())
+        self.with_args(config, &Args(args)).map(|_| ())
     }
 
     fn with_args<'a>(
         &'a self,
         config: &LaunchConfig,
-        args: &'a [Arg<'a>],
+        args: &'a Args<'a>,
     ) -> Result<(Arc<Prepared>, Launch<'a>), Error> {
         let (prepared, mut launch) = self.empty(config)?;
         let variables = &self.shared.variables.layout;
-        args::pack(&self.shared.device, variables, self.entry(), args, launch.params_mut())?;
-        launch.args = args;
+        args::pack(&self.shared.device, variables, self.entry(), args.0, launch.params_mut())?;
+        launch.args = Some(args);
         Ok((prepared, launch))
     }
 

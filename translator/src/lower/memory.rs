@@ -271,7 +271,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
             let address = l.b.add_const(base, place.wrapping_add(offset));
             // The address of a texture, sampler or surface is its handle.
-            Ok(match texture::handle_tag(variable.ty) {
+            Ok(match texture::record::handle_tag(variable.ty) {
                 Some(tag) => l.b.or_const(address, tag),
                 None => address,
             })

@@ -1,7 +1,7 @@
 //! Memory orders of instructions.
 
-use super::lowering::Result;
 use crate::decode::program::Instruction;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{MemoryOrder, Scope};
 use crate::isa::modifiers::{self, CacheOperator, Order};
 
@@ -27,7 +27,7 @@ pub fn order(i: &Instruction, default: MemoryOrder) -> MemoryOrder {
 }
 
 /// The scope that a modifier must name.
-pub fn required_scope(i: &Instruction) -> Result<Scope> {
+pub fn required_scope(i: &Instruction) -> Result<Scope, Diagnostic> {
     i.required(i.modifiers.scope()).map(scope)
 }
 

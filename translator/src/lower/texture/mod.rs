@@ -13,7 +13,7 @@ pub mod gather;
 mod level;
 pub mod logarithms;
 pub mod query;
-mod record;
+pub mod record;
 pub mod sample;
 mod source;
 pub mod srgb;
@@ -26,8 +26,6 @@ use crate::diagnostic::Diagnostic;
 use crate::interface::texture;
 use crate::ir::{Builder, Compare, Value};
 use crate::isa::types::ScalarType;
-
-pub use record::handle_tag;
 
 /// What coordinates mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
