@@ -123,7 +123,7 @@ fn versions_and_targets_decide() {
             [("8.8", "sm_90a", true), ("8.8", "sm_100", true), ("8.8", "sm_120a", false)],
         ),
         ("mad.f32 %f0, %f1, %f2, %f3;", [("1.4", "sm_13", false), ("3.1", "sm_20", false), ("3.2", "sm_20", true)]),
-        ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_20", true), ("8.3", "sm_90", true)]),
+        ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_13", true), ("8.3", "sm_90", true)]),
     ];
     for (instruction, expected) in rows {
         for (version, target, refused) in expected {

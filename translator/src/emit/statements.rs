@@ -151,6 +151,7 @@ impl<'f> Body<'_, '_, 'f> {
         for _ in 0..LANES_OF_A_GROUP {
             group.compute(Op::FunctionCall, void, &[id]);
         }
+        group.terminate(Op::Return, vec![]);
         let finished = group.finish(void, several, ty, Vec::new());
         self.module.helper(&finished);
         for _ in 0..WARP_SIZE / LANES_OF_A_GROUP {

@@ -61,6 +61,8 @@ macro_rules! rows {
 const WITHOUT_SYNC: Availability = Until { version: (6, 4), target: 70, without: "`.sync`" };
 /// `mad` on f32 without a rounding, which targets from sm_20 on lack since PTX 3.2.
 const SINGLE_WITHOUT_ROUNDING: Availability = Until { version: (3, 2), target: 20, without: "a rounding" };
+/// `mad` on f64 without a rounding, which PTX 2.0 lacks for all targets with f64.
+const DOUBLE_WITHOUT_ROUNDING: Availability = Until { version: (2, 0), target: 13, without: "a rounding" };
 /// What has no effect that a device without NVIDIA's caches could show.
 const NOTHING: Action = Nothing(Rule::None);
 
@@ -130,7 +132,8 @@ rows! {
     "fma.(rn|rz|rm|rp){.sat}.f32.(f16|bf16)", "d a:1 b:1 c" => Compute(FloatMixedFma), Since(100);
     "mad.(rn|rz|rm|rp){.ftz}{.sat}.f32", "d a b c" => Compute(FloatMad);
     "mad{.ftz}{.sat}.f32", "d a b c" => Compute(FloatMad), SINGLE_WITHOUT_ROUNDING;
-    "mad.(rn|rz|rm|rp).f64", "d a b c" => Compute(FloatMad), Implied;
+    "mad.(rn|rz|rm|rp).f64", "d a b c" => Compute(FloatMad);
+    "mad.f64", "d a b c" => Compute(FloatMad), DOUBLE_WITHOUT_ROUNDING;
     "div.approx{.ftz}.f32", "d a b" => Compute(ApproximateDiv), Implied;
     "div.full" "{.ftz}.f32", "d a b" => Compute(ApproximateDivFull);
     "div.(rn|rz|rm|rp){.ftz}.f32", "d a b" => Compute(FloatDiv);
