@@ -1,11 +1,8 @@
 //! Preparing kernels before their first launch, several in parallel.
 
-use std::num::NonZeroUsize;
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
 use std::time::Duration;
+
+use ptx2spv_translator::side_by_side;
 
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -73,7 +70,7 @@ impl Module {
         launches: &[(&str, LaunchConfig)],
         progress: impl Fn(&str, &Result<PreparationTimes, Error>) + Sync,
     ) -> Vec<Result<PreparationTimes, Error>> {
-        in_parallel(launches, |(name, config)| {
+        side_by_side::map(launches, None, |(name, config)| {
             let times = self.kernel(name).and_then(|kernel| kernel.prepare(config));
             progress(name, &times);
             times
@@ -93,31 +90,6 @@ impl Module {
     /// # Ok::<(), ptx2spv_runtime::Error>(())
     /// ```
     pub fn kernels(&self) -> Vec<Result<Kernel, Error>> {
-        in_parallel(self.kernel_names(), |name| self.kernel(name))
+        side_by_side::map(self.kernel_names(), None, |name| self.kernel(name))
     }
-}
-
-/// Calls `make` for each item of a list, on several threads if there are several items. Returns the results in order.
-fn in_parallel<T: Sync, R: Send + Sync>(list: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(list.len());
-    if threads <= 1 {
-        return list.iter().map(make).collect();
-    }
-    let results: Vec<OnceLock<R>> = list.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some((item, result)) = Some(next.fetch_add(1, Relaxed)).and_then(|i| list.get(i).zip(results.get(i)))
-        {
-            result.get_or_init(|| make(item));
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // If no thread can be started, this one does all the work.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    // All results are there.
-    results.into_iter().zip(list).map(|(result, item)| result.into_inner().unwrap_or_else(|| make(item))).collect()
 }

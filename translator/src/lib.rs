@@ -11,7 +11,6 @@ mod link;
 mod lower;
 pub mod names;
 mod options;
-mod side_by_side;
 mod source;
 mod sync;
 mod warp;
@@ -41,6 +40,10 @@ pub mod policy;
 pub mod soft;
 #[doc(hidden)]
 pub mod structurize;
+
+// Shared with the runtime, and no part of the API either.
+#[doc(hidden)]
+pub mod side_by_side;
 
 use std::time::{Duration, Instant};
 

@@ -4,13 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The results of `work` for all items, in the order of the items. The calling thread works too, so this works even if
-/// the system creates no threads.
-pub(crate) fn map<T: Sync, R: Send>(
-    items: &[T],
-    threads: Option<NonZeroUsize>,
-    work: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
+/// The results of `work` for all items, in the order of the items, with `threads` threads, or one for each processor. The calling thread works
+/// too, so this works even if the system creates no threads.
+pub fn map<T: Sync, R: Send>(items: &[T], threads: Option<NonZeroUsize>, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let next = AtomicUsize::new(0);
     let run = || {
