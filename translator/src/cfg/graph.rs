@@ -36,6 +36,19 @@ impl Cfg {
         self.blocks.at(block).map_or(End::Exit, |block| block.end).successors()
     }
 
+    /// The blocks that each block may follow.
+    pub fn predecessors(&self) -> IndexVec<BlockId, Vec<BlockId>> {
+        let mut predecessors = IndexVec::filled(Vec::new(), self.blocks.len());
+        for (number, block) in self.blocks.enumerated() {
+            for next in block.end.successors() {
+                if let Some(list) = predecessors.at_mut(next) {
+                    list.push(number);
+                }
+            }
+        }
+        predecessors
+    }
+
     /// Whether each thread that executes a block reports a fault there, so that the launch fails.
     pub fn faults(&self, block: BlockId) -> bool {
         let body = self.blocks.at(block).map_or(&[][..], |block| &block.body);

@@ -12,10 +12,10 @@
 //! do where a warp's first thread clears flags in a branch, and all threads then wait for one of the flags to be set: a thread that runs
 //! ahead would still see it set. So the pass synchronizes threads before such a loop too, if some may have just changed what others wait for.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Kind, Stop, dependence};
-use crate::index::Index;
+use crate::index::{Index, IndexVec};
 use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
 
 /// The first architecture with independent thread scheduling.
@@ -61,17 +61,15 @@ fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
     let yields = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. }));
     let mut heads: Vec<BlockId> =
         cfg.blocks.iter().filter(|block| yields(block)).flat_map(|block| block.end.successors()).collect();
+    if heads.is_empty() {
+        return;
+    }
     heads.sort_unstable();
     heads.dedup();
     let divergent = dependence::divergent_blocks(function, cfg);
-    let mut before: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
-    for (number, block) in cfg.blocks.enumerated() {
-        for next in block.end.successors() {
-            before.entry(next).or_default().push(number);
-        }
-    }
+    let before = cfg.predecessors();
     for head in heads {
-        let ways = before.get(&head).into_iter().flatten().copied();
+        let ways = before.at(head).into_iter().flatten().copied();
         let ways: Vec<BlockId> = ways.filter(|from| !cfg.blocks.at(*from).is_some_and(yields)).collect();
         if !ways.iter().any(|from| may_have_signalled(cfg, &before, &divergent, *from)) {
             continue;
@@ -89,7 +87,7 @@ fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
 
 /// Whether only some threads may have written what others wait for on a way to a block's end, with no operation of the warp and no barrier
 /// after that.
-fn may_have_signalled(cfg: &Cfg, before: &FxHashMap<BlockId, Vec<BlockId>>, divergent: &[bool], end: BlockId) -> bool {
+fn may_have_signalled(cfg: &Cfg, before: &IndexVec<BlockId, Vec<BlockId>>, divergent: &[bool], end: BlockId) -> bool {
     let mut seen = FxHashSet::from_iter([end]);
     let mut todo = vec![end];
     while let Some(number) = todo.pop() {
@@ -106,7 +104,7 @@ fn may_have_signalled(cfg: &Cfg, before: &FxHashMap<BlockId, Vec<BlockId>>, dive
             }
         }
         if since == block.body.len() {
-            let earlier = before.get(&number).into_iter().flatten().copied();
+            let earlier = before.at(number).into_iter().flatten().copied();
             todo.extend(earlier.filter(|block| seen.insert(*block)));
         }
     }
@@ -115,11 +113,7 @@ fn may_have_signalled(cfg: &Cfg, before: &FxHashMap<BlockId, Vec<BlockId>>, dive
 
 /// Whether a statement, or one under its guard, is of a kind.
 fn contains(stmt: &Stmt, is: &dyn Fn(&Stmt) -> bool) -> bool {
-    match stmt {
-        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(|stmt| contains(stmt, is)),
-        Stmt::Loop(body) => body.iter().any(|stmt| contains(stmt, is)),
-        _ => is(stmt),
-    }
+    is(stmt) || stmt.lists().flatten().any(|stmt| contains(stmt, is))
 }
 
 fn is_warp(stmt: &Stmt) -> bool {

@@ -149,19 +149,18 @@ impl Graph {
         for _ in 0..=cfg.blocks.len() {
             graph.add_node(());
         }
-        let mut before = IndexVec::from(vec![Vec::new(); cfg.blocks.len() + 1]);
+        let (mut before, mut last) = (cfg.predecessors(), Vec::new());
         for (number, block) in cfg.blocks.enumerated() {
-            let mut to: Vec<BlockId> = block.end.successors().collect();
-            if to.is_empty() {
-                to.push(end);
+            let mut successors = block.end.successors().peekable();
+            if successors.peek().is_none() {
+                graph.add_edge(node(number), node(end), ());
+                last.push(number);
             }
-            for next in to {
+            for next in successors {
                 graph.add_edge(node(number), node(next), ());
-                if let Some(before) = before.at_mut(next) {
-                    before.push(number);
-                }
             }
         }
+        before.push(last);
         let dominators = simple_fast(&graph, node(BlockId::ENTRY));
         graph.reverse();
         let post_dominators = simple_fast(&graph, node(end));
