@@ -9,6 +9,7 @@ use ptx2spv_runtime::{
 };
 
 use super::contents::{Array, MAX_BUFFER_BYTES};
+use super::elements_text::buffer;
 use super::images::{Image, ImageMemory, Object, Textures, scalar};
 use crate::picture::Picture;
 
@@ -23,8 +24,8 @@ pub fn parse(text: &str, name: &str, textures: &mut Textures) -> Option<Result<O
 }
 
 fn texture(text: &str, name: &str, textures: &mut Textures) -> Result<Object> {
-    let mut words = text.split(',').map(str::trim);
-    let image = image(words.next().unwrap_or_default(), false)?;
+    let mut words = words(text).into_iter();
+    let mut image = image(words.next().unwrap_or_default(), false)?;
     let mut descriptor = TextureDescriptor::default();
     for word in words {
         let modes = |mode| [mode; 3];
@@ -38,11 +39,38 @@ fn texture(text: &str, name: &str, textures: &mut Textures) -> Result<Object> {
             "normalized" => descriptor.normalized_coordinates = true,
             "float" => descriptor.read_mode = ReadMode::NormalizedFloat,
             "srgb" => descriptor.srgb = true,
-            _ => bail!("`{word}`: expected point, linear, wrap, clamp, mirror, border, normalized, float or srgb"),
+            "memory" => image.memory = linear(&image.memory)?,
+            _ => bail!(
+                "`{word}`: expected point, linear, wrap, clamp, mirror, border, normalized, float, srgb or memory"
+            ),
         }
     }
     textures.images.insert(name.to_owned(), image);
     Ok(Object::Texture { image: name.to_owned(), descriptor, view: None })
+}
+
+/// The parts between commas, except those in parentheses.
+fn words(text: &str) -> Vec<&str> {
+    let mut depth = 0_u32;
+    let is_separator = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    text.split(is_separator).map(str::trim).collect()
+}
+
+/// Linear memory with the elements of an array.
+fn linear(memory: &ImageMemory) -> Result<ImageMemory> {
+    match *memory {
+        ImageMemory::Array {
+            descriptor: ArrayDescriptor { format, shape: ArrayShape::OneD { width }, .. }, ..
+        } => Ok(ImageMemory::Linear { format, width }),
+        _ => bail!("linear memory has one dimension"),
+    }
 }
 
 fn surface(text: &str, name: &str, textures: &mut Textures) -> Result<Object> {
@@ -50,11 +78,15 @@ fn surface(text: &str, name: &str, textures: &mut Textures) -> Result<Object> {
     Ok(Object::Surface { image: name.to_owned() })
 }
 
-/// `@picture.png`, or `FORMAT[WxHxD]` for zeros, or that followed by `@file`.
+/// `@picture.png`, or `FORMAT[WxHxD]` for zeros, or that followed by `@file` or by numbers as for buffers.
 fn image(text: &str, surface: bool) -> Result<Image> {
     let (kind, file) = match text.split_once('@') {
         Some((kind, file)) => (kind, Some(Path::new(file))),
         None => (text, None),
+    };
+    let (kind, numbers) = match kind.split_once(':') {
+        Some((kind, numbers)) => (kind, Some(numbers)),
+        None => (kind, None),
     };
     let array = |format, shape| {
         let descriptor = ArrayDescriptor::new(format, shape);
@@ -81,12 +113,13 @@ fn image(text: &str, surface: bool) -> Result<Image> {
     );
     let size = memory.bytes();
     ensure!(size <= MAX_BUFFER_BYTES, "more than the limit of a buffer ({MAX_BUFFER_BYTES} bytes)");
+    let ty = scalar(format.channel());
     let bytes = match file {
         Some(file) => fs::read(file).with_context(|| file.display().to_string())?,
-        None => vec![0; size as usize],
+        None => buffer(ty, Some(size as usize / ty.size()), numbers)?,
     };
     ensure!(bytes.len() as u64 == size, "{} bytes are not the {size} bytes of the image", bytes.len());
-    Ok(Image { memory, contents: Array { ty: scalar(format.channel()), bytes } })
+    Ok(Image { memory, contents: Array { ty, bytes } })
 }
 
 /// `f32`, `u8x4`.
@@ -126,6 +159,20 @@ mod tests {
         let ImageMemory::Array { descriptor, levels: None } = image.memory else { panic!("{image:?}") };
         assert!(descriptor.surface && descriptor.shape == ArrayShape::OneD { width: 7 });
         assert!(parse("u32:7", "0", &mut Textures::default()).is_none());
+    }
+
+    #[test]
+    fn numbers_and_linear_memory() {
+        let (_, image) = parsed("texture:u8[2x3]:iota(2)").unwrap();
+        assert_eq!(image.contents.bytes, [0, 2, 4, 6, 8, 10]);
+        let (object, image) = parsed("texture:u8x2[50]:random(1,3,5),memory,wrap").unwrap();
+        assert!(image.contents.bytes.iter().all(|byte| (3..5).contains(byte)));
+        assert!(matches!(image.memory, ImageMemory::Linear { width: 50, .. }));
+        let Object::Texture { descriptor, .. } = object else { panic!("{object:?}") };
+        assert_eq!(descriptor.address_mode, [AddressMode::Wrap; 3]);
+        bad("texture:u8[2x2],memory", "one dimension");
+        bad("texture:u8[2]:1,2,memory", "`2`: expected point");
+        bad("texture:u8[2]:300", "does not fit u8");
     }
 
     #[test]

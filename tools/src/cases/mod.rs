@@ -12,6 +12,7 @@ pub mod cuda;
 mod cuda_images;
 pub mod device;
 pub mod device_images;
+mod elements_text;
 mod error;
 pub mod image_spec;
 mod image_text;

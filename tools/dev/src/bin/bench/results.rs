@@ -5,7 +5,7 @@ use ptx2spv::cases::{Outputs, Scalar};
 
 use crate::sides::Side;
 
-/// Compares all buffers of both sides, or reports a missing side.
+/// Compares all buffers and images of both sides, or reports a missing side.
 pub fn results(case: &Prepared, cuda: &Side, vulkan: &Side) -> String {
     let errors = [("CUDA", cuda), ("Vulkan", vulkan)];
     let errors =
@@ -18,7 +18,7 @@ pub fn results(case: &Prepared, cuda: &Side, vulkan: &Side) -> String {
     distance(case, cuda, vulkan)
 }
 
-/// The distance of the buffers after two launches.
+/// The distance of the buffers and images after two launches.
 pub fn distance(case: &Prepared, expected: &Outputs, got: &Outputs) -> String {
     let mut total = Distance::default();
     for (index, arg) in case.args.iter().enumerate() {
@@ -26,6 +26,10 @@ pub fn distance(case: &Prepared, expected: &Outputs, got: &Outputs) -> String {
             let subject = Subject::Arg(index);
             total.add(array.ty, expected.bytes(&subject), got.bytes(&subject));
         }
+    }
+    for (name, image) in &case.textures.images {
+        let subject = Subject::Image(name.clone());
+        total.add(image.contents.ty, expected.bytes(&subject), got.bytes(&subject));
     }
     total.to_string()
 }

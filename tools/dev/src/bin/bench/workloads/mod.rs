@@ -6,6 +6,7 @@ mod grids;
 pub mod limits;
 mod scalar;
 mod sparse;
+mod textures;
 pub mod work;
 mod workload;
 
@@ -13,7 +14,15 @@ pub use workload::Workload;
 
 /// All workloads. Quick ones are small enough for a CPU and say nothing about speed.
 pub fn all(quick: bool) -> Vec<Workload> {
-    [basics::all(quick), dense::all(quick), grids::all(quick), sparse::all(quick), scalar::all(quick)].concat()
+    [
+        basics::all(quick),
+        dense::all(quick),
+        grids::all(quick),
+        sparse::all(quick),
+        scalar::all(quick),
+        textures::all(quick),
+    ]
+    .concat()
 }
 
 /// Workloads with sizes for a few cores.

@@ -24,7 +24,7 @@ pub struct Work {
     pub count: u64,
 }
 
-/// The bytes of all buffers, each read or written once, or twice if the kernel works in place.
+/// The bytes of all buffers and images, each read or written once, or twice if the kernel works in place.
 pub fn bytes(case: &Prepared) -> Work {
     let rewritten = match case.entry.as_str() {
         "saxpy" | "half_saxpy" => Some(1),
@@ -33,7 +33,8 @@ pub fn bytes(case: &Prepared) -> Work {
     };
     let count =
         sizes(case).zip(0..).map(|((bytes, _), index)| if Some(index) == rewritten { 2 * bytes } else { bytes });
-    Work { unit: Unit::Byte, count: count.sum() }
+    let images = case.textures.images.values().map(|image| image.contents.bytes.len() as u64);
+    Work { unit: Unit::Byte, count: count.chain(images).sum() }
 }
 
 /// The operations of kernels whose number doesn't depend on the data. An `fma` counts as two.
