@@ -9,6 +9,7 @@ mod combine_loads;
 mod copy_propagation;
 mod dead;
 mod if_conversion;
+mod liveness;
 mod merge;
 mod narrow;
 mod operands;

@@ -5,9 +5,12 @@
 //! NVIDIA's driver moves the sum there and may leave the product behind. So this pass moves both, with the values
 //! computed from them, to the last possible place: right before the first statement that needs the result, or into an
 //! arm of a condition if only that arm needs it. The driver can't move the sum any further.
+//!
+//! A loop that ends where the result isn't needed is such a condition: the result goes past the `Break`.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::liveness::{Branch, Branches, liveness};
 use super::operands::{map_op_operands, map_operands};
 use crate::index::IndexVec;
 use crate::ir::{Block, Function, Op, Stmt, Value, Var, for_each_assigned, for_each_read};
@@ -16,7 +19,8 @@ use crate::ir::{Block, Function, Op, Stmt, Value, Var, for_each_assigned, for_ea
 pub fn sink_fused(function: &mut Function) {
     let mut pass = Sink { fused: IndexVec::filled(false, function.values.len()), exited: function.exited };
     if pass.mark(&function.body) {
-        pass.list(&mut function.body);
+        let branches = liveness(function);
+        pass.list(&mut function.body, &branches);
     }
 }
 
@@ -49,16 +53,13 @@ impl FirstUse {
     }
 }
 
-/// The uses in the visited statements of a list.
-#[derive(Default)]
+/// The uses in the visited statements of a list, from its end.
 struct Needs {
     values: FxHashMap<Value, FirstUse>,
-    /// The first read or assignment of each variable.
-    vars: FxHashMap<Var, usize>,
-    /// The first statement that may leave the list.
-    leaves: Option<usize>,
-    /// Variables that an arm of a condition assigns before any read.
-    overwritten: FxHashSet<(Var, usize, bool)>,
+    /// The first statement that reads or assigns each variable, or leaves for where it is live.
+    vars: FxHashMap<Var, FirstUse>,
+    /// Where statements go that nothing in the list needs.
+    end: usize,
 }
 
 impl Needs {
@@ -67,54 +68,57 @@ impl Needs {
     }
 
     /// Adds the uses of a statement, including nested statements.
-    fn statement(&mut self, stmt: &mut Stmt, place: FirstUse) {
+    fn statement(&mut self, stmt: &mut Stmt, place: FirstUse, branch: Option<&Branch>) {
         map_operands(stmt, |value| {
             self.value(value, place);
             value
         });
         match stmt {
-            Stmt::Let(_, Op::Get(var)) | Stmt::Set(var, _) => {
-                self.vars.insert(*var, place.position());
-            }
+            Stmt::Let(_, Op::Get(var)) | Stmt::Set(var, _) => _ = self.vars.insert(*var, place),
             Stmt::If { then, otherwise, .. } => {
-                for (list, arm) in [(then, true), (otherwise, false)] {
-                    list.iter_mut().for_each(|stmt| self.nested(stmt, FirstUse::Arm(place.position(), arm)));
-                    let overwritten = overwritten(list).into_iter().map(|var| (var, place.position(), arm));
-                    self.overwritten.extend(overwritten);
+                let position = place.position();
+                for (list, arm) in [(&mut *then, true), (&mut *otherwise, false)] {
+                    list.iter_mut().for_each(|stmt| self.nested(stmt, FirstUse::Arm(position, arm)));
                 }
+                let Some(Branch { starts: [first, second], leaves, .. }) = branch else { return };
+                // If only one arm needs a variable, the other one overwrites it, or leaves for where it isn't live.
+                let mut touched = |var| {
+                    let place = match (first.contains(var), second.contains(var)) {
+                        (true, false) => FirstUse::Arm(position, true),
+                        (false, true) => FirstUse::Arm(position, false),
+                        _ => place,
+                    };
+                    self.vars.insert(var, place);
+                };
+                for list in [then, otherwise] {
+                    for_each_read(list, &mut touched);
+                    for_each_assigned(list, &mut touched);
+                }
+                leaves.iter().for_each(touched);
             }
-            Stmt::Loop(body) => body.iter_mut().for_each(|stmt| self.nested(stmt, place)),
-            Stmt::Break | Stmt::Return(_) => self.leaves = Some(place.position()),
+            Stmt::Loop(body) => {
+                body.iter_mut().for_each(|stmt| self.nested(stmt, place));
+                for_each_read(body, &mut |var| _ = self.vars.insert(var, place));
+                for_each_assigned(body, &mut |var| _ = self.vars.insert(var, place));
+            }
             _ => {}
         }
     }
 
+    /// Adds the values that a nested statement uses.
     fn nested(&mut self, stmt: &mut Stmt, place: FirstUse) {
+        map_operands(stmt, |value| {
+            self.value(value, place);
+            value
+        });
         match stmt {
-            Stmt::If { condition, then, otherwise } => {
-                self.value(*condition, place);
-                then.iter_mut().chain(otherwise).for_each(|stmt| self.nested(stmt, place));
+            Stmt::If { then, otherwise, .. } => {
+                then.iter_mut().chain(otherwise).for_each(|stmt| self.nested(stmt, place))
             }
-            _ => self.statement(stmt, place),
+            Stmt::Loop(body) => body.iter_mut().for_each(|stmt| self.nested(stmt, place)),
+            _ => {}
         }
     }
-}
-
-/// The variables that a list assigns before any read, on every path.
-fn overwritten(list: &[Stmt]) -> FxHashSet<Var> {
-    let mut touched = FxHashSet::default();
-    let mut overwritten = FxHashSet::default();
-    for stmt in list {
-        if let Stmt::Set(var, _) = stmt
-            && touched.insert(*var)
-        {
-            overwritten.insert(*var);
-        }
-        let stmt = std::slice::from_ref(stmt);
-        for_each_read(stmt, &mut |var| _ = touched.insert(var));
-        for_each_assigned(stmt, &mut |var| _ = touched.insert(var));
-    }
-    overwritten
 }
 
 impl Sink {
@@ -145,26 +149,29 @@ impl Sink {
         fused
     }
 
-    fn list(&self, block: &mut Block) {
+    fn list(&self, block: &mut Block, branches: &Branches) {
         let stmts = std::mem::take(block);
-        let is_branch = |stmt: &Stmt| matches!(stmt, Stmt::If { .. } | Stmt::Loop(_));
-        let mut branches = vec![0];
-        branches.extend(stmts.iter().scan(0, |count, stmt| {
+        let mut branch_of = branches.iter().rev();
+        // The number of branches before each statement.
+        let mut before = vec![0];
+        before.extend(stmts.iter().scan(0, |count, stmt| {
             *count += usize::from(is_branch(stmt));
             Some(*count)
         }));
         let length = stmts.len();
-        let mut needs = Needs::default();
+        let end = length - usize::from(matches!(stmts.last(), Some(Stmt::Break | Stmt::Return(_))));
+        let mut needs = Needs { values: FxHashMap::default(), vars: FxHashMap::default(), end };
         // Statements to insert before others and into arms, last first.
         let mut moved: FxHashMap<usize, Vec<Stmt>> = FxHashMap::default();
         let mut arms: FxHashMap<(usize, bool), Vec<Stmt>> = FxHashMap::default();
         let mut stays: Vec<(usize, Stmt)> = Vec::with_capacity(length);
         for (position, mut stmt) in stmts.into_iter().enumerate().rev() {
-            let place = self.place(&stmt, &needs, length).filter(|place| {
-                let between = branches[place.position()] - branches[position];
+            let place = self.place(&stmt, &needs).filter(|place| {
+                let between = before[place.position()] - before[position];
                 between > 0 || matches!(place, FirstUse::Arm(..))
             });
-            needs.statement(&mut stmt, place.unwrap_or(FirstUse::At(position)));
+            let branch = if is_branch(&stmt) { branch_of.next() } else { None };
+            needs.statement(&mut stmt, place.unwrap_or(FirstUse::At(position)), branch);
             match place {
                 None => stays.push((position, stmt)),
                 Some(FirstUse::At(place)) => moved.entry(place).or_default().push(stmt),
@@ -172,17 +179,19 @@ impl Sink {
             }
         }
         let mut take = |position| moved.remove(&position).into_iter().flat_map(|stmts| stmts.into_iter().rev());
+        let mut branches = branches.iter();
         for (position, mut stmt) in stays.into_iter().rev() {
             block.extend(take(position));
-            match &mut stmt {
-                Stmt::If { then, otherwise, .. } => {
-                    for (arm, list) in [(true, then), (false, otherwise)] {
-                        let first = arms.remove(&(position, arm)).into_iter().flatten().rev();
-                        list.splice(..0, first);
-                        self.list(list);
+            let nested = if is_branch(&stmt) { branches.next().map(|branch| &branch.nested) } else { None };
+            match (&mut stmt, nested) {
+                (Stmt::If { then, otherwise, .. }, Some([first, second])) => {
+                    for (arm, list, nested) in [(true, then, first), (false, otherwise, second)] {
+                        let front = arms.remove(&(position, arm)).into_iter().flatten().rev();
+                        list.splice(..0, front);
+                        self.list(list, nested);
                     }
                 }
-                Stmt::Loop(body) => self.list(body),
+                (Stmt::Loop(body), Some([nested, _])) => self.list(body, nested),
                 _ => {}
             }
             block.push(stmt);
@@ -191,21 +200,17 @@ impl Sink {
     }
 
     /// The last possible place of a statement that may be moved.
-    fn place(&self, stmt: &Stmt, needs: &Needs, length: usize) -> Option<FirstUse> {
+    fn place(&self, stmt: &Stmt, needs: &Needs) -> Option<FirstUse> {
         match stmt {
             Stmt::Let(value, _) if self.fused[*value] => needs.values.get(value).copied(),
             Stmt::Set(var, value) if self.fused[*value] && self.exited != Some(*var) => {
-                let leaves = needs.leaves.unwrap_or(length);
-                let touched = needs.vars.get(var).copied().unwrap_or(length).min(leaves);
-                let overwritten = |arm| touched != leaves && needs.overwritten.contains(&(*var, touched, arm));
-                // If one arm overwrites the variable, only the other arm needs the value.
-                Some(match (overwritten(true), overwritten(false)) {
-                    (true, false) => FirstUse::Arm(touched, false),
-                    (false, true) => FirstUse::Arm(touched, true),
-                    _ => FirstUse::At(touched),
-                })
+                Some(needs.vars.get(var).copied().unwrap_or(FirstUse::At(needs.end)))
             }
             _ => None,
         }
     }
+}
+
+fn is_branch(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::If { .. } | Stmt::Loop(_))
 }
