@@ -19,9 +19,31 @@ struct Function<'a> {
 /// The implementation of a function.
 struct Body<'a> {
     path: &'a str,
-    arguments: Vec<(&'a str, &'a str)>,
+    arguments: Vec<Argument<'a>>,
     /// The result type, if it is not a result code.
     result: Option<&'a str>,
+}
+
+/// A parameter of a function.
+struct Argument<'a> {
+    name: &'a str,
+    ty: &'a str,
+    /// The wider type that the implementation takes, for numbers of old functions: `bytes: u32 as usize`.
+    wide: Option<&'a str>,
+}
+
+impl<'a> Argument<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let (name, ty) = text.split_once(": ")?;
+        let (ty, wide) = ty.split_once(" as ").map_or((ty, None), |(ty, wide)| (ty, Some(wide)));
+        Some(Self { name, ty, wide })
+    }
+
+    /// The expression that is passed on.
+    fn passed(&self) -> String {
+        let Self { name, wide, .. } = self;
+        wide.map_or_else(|| (*name).to_owned(), |wide| format!("{name} as {wide}"))
+    }
 }
 
 /// The two APIs.
@@ -71,7 +93,7 @@ fn parse(line: &str) -> Option<Function<'_>> {
             let (call, result) = body.split_once(" -> ").map_or((body, None), |(call, result)| (call, Some(result)));
             let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
             let arguments = arguments.split(", ").filter(|argument| !argument.is_empty());
-            let arguments = arguments.map(|argument| argument.split_once(": ")).collect::<Option<_>>()?;
+            let arguments = arguments.map(Argument::parse).collect::<Option<_>>()?;
             Some(Body { path, arguments, result })
         }
     };
@@ -88,10 +110,11 @@ fn define(code: &mut String, api: Api, function: &Function<'_>) -> std::fmt::Res
             )?;
             continue;
         };
-        let list: Vec<_> = arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
-        let names: Vec<_> = arguments.iter().map(|(name, _)| *name).collect();
+        let list: Vec<_> = arguments.iter().map(|Argument { name, ty, .. }| format!("{name}: {ty}")).collect();
+        let names: Vec<_> = arguments.iter().map(|argument| argument.name).collect();
+        let passed: Vec<_> = arguments.iter().map(Argument::passed).collect();
         let shown: Vec<_> = names.iter().map(|name| format!("(\"{name}\", &{name})")).collect();
-        let body = if names.is_empty() { path.to_string() } else { format!("|| {path}({})", names.join(", ")) };
+        let body = if names.is_empty() { path.to_string() } else { format!("|| {path}({})", passed.join(", ")) };
         let run = match (api, result) {
             (Api::Driver, _) => format!("call.run({body})"),
             (Api::Runtime, None) => format!("call::run(&call, Needs::{}, {body})", function.second),

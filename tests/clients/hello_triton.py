@@ -1,4 +1,4 @@
-"""Triton without torch: a vector addition, launched with objects that have data_ptr()."""
+"""Triton without torch: six kernels, launched with objects that have data_ptr()."""
 
 import ctypes
 import numpy as np
@@ -12,6 +12,57 @@ def add(out, a, b, n, BLOCK: tl.constexpr):
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = index < n
     tl.store(out + index, tl.load(a + index, mask=inside) + tl.load(b + index, mask=inside), mask=inside)
+
+
+@triton.jit
+def softmax(out, x, columns, BLOCK: tl.constexpr):
+    """A block for each row."""
+    row, index = tl.program_id(0), tl.arange(0, BLOCK)
+    values = tl.load(x + row * columns + index, mask=index < columns, other=-float("inf"))
+    powers = tl.exp(values - tl.max(values, axis=0))
+    tl.store(out + row * columns + index, powers / tl.sum(powers, axis=0), mask=index < columns)
+
+
+@triton.jit
+def normalize(out, x, weight, bias, columns, epsilon, BLOCK: tl.constexpr):
+    """Layer normalization: the rows' mean and variance in loops over parts of the row."""
+    row, index = tl.program_id(0), tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    squares = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, columns, BLOCK):
+        part = tl.load(x + row * columns + start + index, mask=start + index < columns, other=0.0)
+        total += part
+        squares += part * part
+    mean = tl.sum(total, axis=0) / columns
+    scale = 1 / tl.sqrt(tl.sum(squares, axis=0) / columns - mean * mean + epsilon)
+    for start in range(0, columns, BLOCK):
+        inside = start + index < columns
+        part = tl.load(x + row * columns + start + index, mask=inside)
+        w = tl.load(weight + start + index, mask=inside)
+        b = tl.load(bias + start + index, mask=inside)
+        tl.store(out + row * columns + start + index, (part - mean) * scale * w + b, mask=inside)
+
+
+@triton.jit
+def prefix_sums(out, x, BLOCK: tl.constexpr):
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + index, tl.cumsum(tl.load(x + index), axis=0))
+
+
+@triton.jit
+def transpose(out, x, rows, columns, BLOCK: tl.constexpr):
+    r = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
+    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
+    inside = (r < rows) & (c < columns)
+    tile = tl.load(x + r * columns + c, mask=inside)
+    tl.store(out + tl.trans(c) * rows + tl.trans(r), tl.trans(tile), mask=tl.trans(inside))
+
+
+@triton.jit
+def histogram(counts, x, n, BLOCK: tl.constexpr):
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = index < n
+    tl.atomic_add(counts + tl.load(x + index, mask=inside, other=0), 1, mask=inside)
 
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -51,10 +102,8 @@ class Driver(CudaDriver):
 class Vector:
     """Device memory with what Triton asks of a tensor."""
 
-    dtype = "float32"
-
     def __init__(self, values):
-        self.values, self.address = values, ctypes.c_uint64()
+        self.values, self.address, self.dtype = values, ctypes.c_uint64(), values.dtype.name
         check(cuda.cuMemAlloc_v2(ctypes.byref(self.address), ctypes.c_size_t(values.nbytes)))
         check(cuda.cuMemcpyHtoD_v2(self.address, values.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(values.nbytes)))
 
@@ -73,3 +122,31 @@ a, b = np.arange(n, dtype=np.float32), np.arange(n, dtype=np.float32) * 0.5
 out = Vector(np.zeros(n, np.float32))
 add[(4,)](out, Vector(a), Vector(b), n, BLOCK=256)
 assert np.array_equal(out.read(), a + b)
+
+random = np.random.default_rng(1)
+rows, columns = 5, 300
+x = random.standard_normal((rows, columns), np.float32)
+out = Vector(np.zeros_like(x))
+softmax[(rows,)](out, Vector(x), columns, BLOCK=512)
+powers = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+assert np.allclose(out.read(), powers / powers.sum(axis=1, keepdims=True), rtol=1e-5, atol=0)
+
+weight, bias = random.standard_normal((2, columns), np.float32)
+normalize[(rows,)](out, Vector(x), Vector(weight), Vector(bias), columns, 1e-5, BLOCK=128)
+wide = x.astype(np.float64)
+scaled = (wide - wide.mean(axis=1, keepdims=True)) / np.sqrt(wide.var(axis=1, keepdims=True) + 1e-5)
+assert np.allclose(out.read(), scaled * weight + bias, rtol=1e-4, atol=1e-5)
+
+numbers = random.integers(-100, 100, 512, dtype=np.int32)
+out = Vector(np.zeros_like(numbers))
+prefix_sums[(2,)](out, Vector(numbers), BLOCK=256)
+assert np.array_equal(out.read(), numbers.reshape(2, 256).cumsum(axis=1).ravel())
+
+out = Vector(np.zeros((columns, rows), np.float32))
+transpose[(1, 10)](out, Vector(x), rows, columns, BLOCK=32)
+assert np.array_equal(out.read(), x.T)
+
+digits = random.integers(0, 10, n, dtype=np.int32)
+counts = Vector(np.zeros(10, np.int32))
+histogram[(4,)](counts, Vector(digits), n, BLOCK=256)
+assert np.array_equal(counts.read(), np.bincount(digits, minlength=10))

@@ -10,19 +10,22 @@ use crate::context::ContextHandle;
 use crate::event::EventHandle;
 use crate::exports::Function;
 use crate::function::FunctionHandle;
-use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::graph::{GraphHandle, NodeHandle};
+use crate::launch_order::ExecHandle;
 use crate::library::LibraryHandle;
 use crate::link::LinkHandle;
 use crate::loaded::ModuleHandle;
+use crate::user_object::UserObjectHandle;
 
 use crate::pool::PoolHandle;
 use crate::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
 use crate::reference::{SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::stream::StreamHandle;
 use crate::{
-    array, attributes, context, copy, device, driver, event, function, graph, graph_edges, graph_exec, graph_nodes,
-    launch, library, lifetime, link, managed, memory, module, occupancy, old_launch, peer, pointer, pool, reference,
-    set, stream, stream_capture, tensor_map, texture,
+    any_node, array, attributes, batch_copy, context, copy, device, driver, event, first_version, function, graph,
+    graph_dot, graph_edges, graph_exec, graph_memory, graph_nodes, graph_params, ipc, launch, launch_attributes,
+    library, lifetime, link, managed, memory, memory_operation, module, occupancy, old_launch, peer, pointer, pool,
+    reference, set, stream, stream_capture, tensor_map, texture, user_object,
 };
 use ptx2spv_runtime::TensorMap;
 

@@ -1,5 +1,6 @@
 //! Stream commands as values. Graphs keep them and run them later.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -9,12 +10,17 @@ use crate::code::{Code, INVALID_VALUE};
 use crate::context::Context;
 use crate::raw::Memory;
 
-/// A command that a stream can run.
-pub(crate) trait Command: Send + Sync {
+/// A command that a stream can run. [`of_type`] finds out which one a shared command is.
+pub(crate) trait Command: Any + Send + Sync {
     /// Submits the command to a stream.
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code>;
 
     fn kind(&self) -> NodeKind;
+
+    /// A copy for a copy of the graph, of a command that graphs can't share.
+    fn own_copy(&self) -> Option<Result<SharedCommand, Code>> {
+        None
+    }
 }
 
 pub(crate) type SharedCommand = Arc<dyn Command>;
@@ -30,13 +36,27 @@ pub(crate) enum NodeKind {
     Empty = 5,
     Wait = 6,
     Record = 7,
+    Allocate = 10,
+    Free = 11,
+    MemoryOperations = 12,
 }
 
 impl NodeKind {
     /// Whether submitting the command, or one after it, may wait.
     pub fn waits(self) -> bool {
-        matches!(self, Self::Call | Self::Graph | Self::Wait)
+        matches!(self, Self::Call | Self::Graph | Self::Wait | Self::MemoryOperations)
     }
+
+    /// Whether an executable graph can leave out the command.
+    pub fn can_be_disabled(self) -> bool {
+        matches!(self, Self::Kernel | Self::Copy | Self::Set)
+    }
+}
+
+/// The command itself, if it has the type.
+pub(crate) fn of_type<T: Command>(command: &SharedCommand) -> Option<&T> {
+    let any: &dyn Any = &**command;
+    any.downcast_ref()
 }
 
 /// Replaces a command by another one of the same kind.

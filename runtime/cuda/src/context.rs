@@ -192,6 +192,12 @@ pub(crate) fn device(device: Out<c_int>) -> Result<(), Code> {
     device.set(0)
 }
 
+pub(crate) fn device_of(device: Out<c_int>, context: ContextHandle) -> Result<(), Code> {
+    let device = device.needed()?;
+    given_or_current(context)?;
+    device.set(0)
+}
+
 pub(crate) fn id(context: ContextHandle, id: Out<u64>) -> Result<(), Code> {
     let id = id.needed()?;
     id.set(given_or_current(context)?.id)
@@ -231,6 +237,12 @@ pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
 
 pub(crate) fn synchronize() -> Result<(), Code> {
     let context = current()?;
+    context.after(context.device.synchronize())
+}
+
+pub(crate) fn synchronize_with(context: ContextHandle) -> Result<(), Code> {
+    let context = given_or_current(context)?;
+    context.check()?;
     context.after(context.device.synchronize())
 }
 

@@ -120,6 +120,16 @@ pub(crate) fn any_async(to: Memory, from: Memory, bytes: usize, stream: StreamHa
     copy_async(&stream::used(stream)?, Side::Any(to), Side::Any(from), bytes)
 }
 
+/// Like [`any_async`], but reads the source in stream order, whatever memory it is.
+pub(crate) fn any_in_stream(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let is_known = memory::on_device(&used.context, from.address(), bytes as u64)?.is_some();
+    if !is_known && !used.is_capturing() {
+        used.context.after(used.stream.synchronize())?;
+    }
+    copy_async(&used, Side::Any(to), Side::Any(from), bytes)
+}
+
 /// One side of a `CUDA_MEMCPY2D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -155,7 +165,8 @@ pub(crate) struct Part3D {
     pub host: Memory,
     pub device: u64,
     pub array: ArrayHandle,
-    pub _reserved: usize,
+    /// Only in copies between contexts; otherwise reserved.
+    pub context: usize,
     pub pitch: usize,
     pub height: usize,
 }
@@ -180,7 +191,7 @@ pub(crate) const UNIFIED: u32 = 4;
 impl From<Part2D> for Part3D {
     fn from(part: Part2D) -> Self {
         let Part2D { x, y, kind, host, device, array, pitch } = part;
-        Self { x, y, z: 0, level: 0, kind, host, device, array, _reserved: 0, pitch, height: 0 }
+        Self { x, y, z: 0, level: 0, kind, host, device, array, context: 0, pitch, height: 0 }
     }
 }
 
@@ -220,7 +231,7 @@ impl Part3D {
             Side::Known(address) => (DEVICE, Memory::from_address(0), address),
             Side::Any(memory) => (HOST, memory, 0),
         };
-        Self { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, _reserved: 0, pitch: 0, height: 0 }
+        Self { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, context: 0, pitch: 0, height: 0 }
     }
 
     /// This side as the runtime describes it, for a copy of the given extent.

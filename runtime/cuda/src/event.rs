@@ -20,6 +20,7 @@ pub(crate) struct MadeEvent {
     context: Arc<Context>,
     event: Event,
     has_time: bool,
+    pub is_interprocess: bool,
     recorded: AtomicBool,
     /// The captured stream's position when the event was last recorded in one.
     captured: Mutex<Option<Point>>,
@@ -58,6 +59,7 @@ pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code>
         context,
         event: made,
         has_time,
+        is_interprocess: flags & INTERPROCESS != 0,
         recorded: false.into(),
         captured: Mutex::default(),
     }))?)
@@ -93,15 +95,27 @@ impl MadeEvent {
     }
 }
 
+/// An event with the program's handle.
+pub(crate) struct Known {
+    pub handle: EventHandle,
+    event: Arc<MadeEvent>,
+}
+
+impl Known {
+    pub fn new(handle: EventHandle) -> Result<Self, Code> {
+        Ok(Self { handle, event: handle.get()? })
+    }
+}
+
 /// Records an event in a stream.
-pub(crate) struct Record(pub Arc<MadeEvent>);
+pub(crate) struct Record(pub Known);
 
 /// Makes a stream wait for an event.
-pub(crate) struct Wait(pub Arc<MadeEvent>);
+pub(crate) struct Wait(pub Known);
 
 impl Command for Record {
     fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
-        self.0.record_in(stream)
+        self.0.event.record_in(stream)
     }
 
     fn kind(&self) -> NodeKind {
@@ -111,7 +125,7 @@ impl Command for Record {
 
 impl Command for Wait {
     fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
-        Ok(stream.wait_event(&self.0.event)?)
+        Ok(stream.wait_event(&self.0.event.event)?)
     }
 
     fn kind(&self) -> NodeKind {
@@ -121,15 +135,15 @@ impl Command for Wait {
 
 pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {
     let used = stream::used(stream)?;
-    let event = event.get()?;
+    let known = Known::new(event)?;
     // Flag 1 is for wait nodes of graphs.
     if flags > 1 {
         return Err(INVALID_VALUE);
     }
-    match event.captured() {
+    match known.event.captured() {
         Some(point) => capture::join(&used.made()?.capture, &point),
         None if used.is_capturing() && flags == 0 => Err(STREAM_CAPTURE_ISOLATION),
-        None => used.submit(Arc::new(Wait(event))),
+        None => used.submit(Arc::new(Wait(known))),
     }
 }
 

@@ -1,23 +1,25 @@
-//! Graphs: commands with dependencies, made by hand or captured from streams. A launch runs them one after another in
-//! topological order.
+//! Graphs: commands with dependencies, made by hand or captured from streams.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_uint;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::Stream;
-
 use crate::code::{Code, INVALID_VALUE};
-use crate::command::{self, Command, NodeKind, SharedCommand};
-use crate::context::Context;
+use crate::command::SharedCommand;
 use crate::handle::{Handle, Object, Table};
 use crate::raw::Out;
 use crate::state;
 use crate::sync::lock;
+use crate::user_object::{References, UserObjectHandle};
 
 /// A graph.
 pub(crate) struct Graph {
     pub nodes: Mutex<Vec<NodeHandle>>,
+    pub objects: Mutex<References>,
+    /// If the graph is a clone: its nodes by the nodes they were copied from.
+    copies: Mutex<HashMap<usize, NodeHandle>>,
+    id: u64,
 }
 
 /// A command in a graph.
@@ -25,20 +27,18 @@ pub(crate) struct Node {
     pub command: Mutex<SharedCommand>,
     /// The nodes that the command depends on.
     pub after: Mutex<Vec<NodeHandle>>,
-}
-
-/// A graph's commands in topological order, with their nodes. This is what a launch runs.
-pub(crate) struct LaunchOrder {
-    pub list: Vec<(NodeHandle, Mutex<SharedCommand>)>,
+    /// Unique within the graph, in the order of creation.
+    id: u64,
 }
 
 pub(crate) type GraphHandle = Handle<Graph>;
 pub(crate) type NodeHandle = Handle<Node>;
-pub(crate) type ExecHandle = Handle<LaunchOrder>;
 
 static GRAPHS: Table<Graph> = Table::new();
 static NODES: Table<Node> = Table::new();
-static EXECS: Table<LaunchOrder> = Table::new();
+
+/// Numbers graphs and nodes.
+static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 impl Object for Graph {
     const TAG: u8 = 9;
@@ -58,15 +58,6 @@ impl Object for Node {
     }
 }
 
-impl Object for LaunchOrder {
-    const TAG: u8 = 11;
-    const BAD: Code = INVALID_VALUE;
-
-    fn table() -> &'static Table<Self> {
-        &EXECS
-    }
-}
-
 impl Drop for Graph {
     fn drop(&mut self) {
         for node in lock(&self.nodes).drain(..) {
@@ -78,7 +69,8 @@ impl Drop for Graph {
 
 impl Graph {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { nodes: Mutex::default() })
+        let id = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self { nodes: Mutex::default(), objects: Mutex::default(), copies: Mutex::default(), id })
     }
 
     /// Adds a command with its dependencies.
@@ -87,13 +79,14 @@ impl Graph {
         if after.iter().any(|node| !nodes.contains(node)) {
             return Err(INVALID_VALUE);
         }
-        let node = Handle::new(Arc::new(Node { command: Mutex::new(command), after: Mutex::new(after) }))?;
+        let id = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let node = Handle::new(Arc::new(Node { command: Mutex::new(command), after: Mutex::new(after), id }))?;
         nodes.push(node);
         Ok(node)
     }
 
-    /// A snapshot of the commands in topological order.
-    pub fn order(&self) -> Result<LaunchOrder, Code> {
+    /// The nodes in topological order.
+    pub fn order(&self) -> Result<Vec<NodeHandle>, Code> {
         let mut waiting: Vec<_> = lock(&self.nodes).clone();
         let (mut list, mut listed) = (Vec::new(), HashSet::new());
         while !waiting.is_empty() {
@@ -104,7 +97,7 @@ impl Graph {
                 let is_ready = lock(&node.after).iter().all(|after| listed.contains(&after.value()));
                 if is_ready {
                     listed.insert(handle.value());
-                    list.push((handle, Mutex::new(lock(&node.command).clone())));
+                    list.push(handle);
                 } else {
                     rest.push(handle);
                 }
@@ -114,7 +107,23 @@ impl Graph {
             }
             waiting = rest;
         }
-        Ok(LaunchOrder { list })
+        Ok(list)
+    }
+
+    /// A copy. Its nodes can be found by those of the original.
+    pub fn copy(&self) -> Result<Arc<Self>, Code> {
+        let copied = Self::new();
+        let mut places = HashMap::new();
+        for handle in self.order()? {
+            let node = handle.get()?;
+            let after = lock(&node.after).iter().filter_map(|after| places.get(&after.value()).copied()).collect();
+            let command = lock(&node.command).clone();
+            let command = command.own_copy().unwrap_or(Ok(command))?;
+            places.insert(handle.value(), copied.add(command, after)?);
+        }
+        *lock(&copied.copies) = places;
+        *lock(&copied.objects) = lock(&self.objects).clone();
+        Ok(copied)
     }
 
     /// Whether all of `nodes` are among `from` and the nodes that these depend on, directly or not.
@@ -139,31 +148,6 @@ impl Graph {
     }
 }
 
-impl LaunchOrder {
-    /// Replaces a node's command by another one of the same kind.
-    pub fn set(&self, node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
-        let (_, place) = self.list.iter().find(|(known, _)| *known == node).ok_or(INVALID_VALUE)?;
-        command::replace(&mut lock(place), command)
-    }
-}
-
-impl Command for LaunchOrder {
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
-        let commands: Vec<_> = self.list.iter().map(|(_, command)| lock(command).clone()).collect();
-        for part in commands.chunk_by(|before, after| before.kind().waits() == after.kind().waits()) {
-            let run = || part.iter().try_for_each(|command| command.run(context, stream));
-            // Commands that don't wait are submitted together.
-            let waits = part.iter().any(|command| command.kind().waits());
-            if waits { run() } else { stream.together(run) }?;
-        }
-        Ok(())
-    }
-
-    fn kind(&self) -> NodeKind {
-        NodeKind::Graph
-    }
-}
-
 pub(crate) fn create(graph: Out<GraphHandle>, flags: c_uint) -> Result<(), Code> {
     let graph = graph.needed()?;
     state::device()?;
@@ -181,18 +165,64 @@ pub(crate) fn destroy(graph: GraphHandle) -> Result<(), Code> {
 pub(crate) fn clone(clone: Out<GraphHandle>, graph: GraphHandle) -> Result<(), Code> {
     let clone = clone.needed()?;
     state::device()?;
-    let (copied, mut places) = (Graph::new(), HashMap::new());
-    for (node, command) in graph.get()?.order()?.list {
-        let after = lock(&node.get()?.after).iter().filter_map(|after| places.get(&after.value()).copied()).collect();
-        let command = lock(&command).clone();
-        places.insert(node.value(), copied.add(command, after)?);
-    }
-    clone.set(Handle::new(copied)?)
+    clone.set(Handle::new(graph.get()?.copy()?)?)
+}
+
+pub(crate) fn find_in_clone(node: Out<NodeHandle>, original: NodeHandle, clone: GraphHandle) -> Result<(), Code> {
+    let node = node.needed()?;
+    state::device()?;
+    let found = lock(&clone.get()?.copies).get(&original.value()).copied();
+    node.set(found.filter(|found| found.get().is_ok()).ok_or(INVALID_VALUE)?)
+}
+
+pub(crate) fn id(graph: GraphHandle, id: Out<c_uint>) -> Result<(), Code> {
+    let id = id.needed()?;
+    state::device()?;
+    id.set(graph.get()?.id as c_uint)
+}
+
+pub(crate) fn retain_object(
+    graph: GraphHandle,
+    object: UserObjectHandle,
+    count: c_uint,
+    flags: c_uint,
+) -> Result<(), Code> {
+    state::device()?;
+    lock(&graph.get()?.objects).add(object, count, flags)
+}
+
+pub(crate) fn release_object(graph: GraphHandle, object: UserObjectHandle, count: c_uint) -> Result<(), Code> {
+    state::device()?;
+    let released = lock(&graph.get()?.objects).remove(object, count)?;
+    drop(released);
+    Ok(())
 }
 
 /// The graph that contains a node.
 pub(crate) fn of_node(node: NodeHandle) -> Result<Arc<Graph>, Code> {
-    GRAPHS.find(|graph| lock(&graph.nodes).contains(&node)).ok_or(INVALID_VALUE)?.get()
+    handle_of_node(node)?.get()
+}
+
+fn handle_of_node(node: NodeHandle) -> Result<GraphHandle, Code> {
+    GRAPHS.find(|graph| lock(&graph.nodes).contains(&node)).ok_or(INVALID_VALUE)
+}
+
+pub(crate) fn containing(node: NodeHandle, graph: Out<GraphHandle>) -> Result<(), Code> {
+    let graph = graph.needed()?;
+    state::device()?;
+    graph.set(handle_of_node(node)?)
+}
+
+pub(crate) fn local_id(node: NodeHandle, id: Out<c_uint>) -> Result<(), Code> {
+    let id = id.needed()?;
+    state::device()?;
+    id.set(node.get()?.id as c_uint)
+}
+
+pub(crate) fn tools_id(node: NodeHandle, id: Out<u64>) -> Result<(), Code> {
+    let id = id.needed()?;
+    state::device()?;
+    id.set(node.get()?.id)
 }
 
 pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
@@ -255,7 +285,7 @@ mod tests {
         // An edge from a later node to an earlier one, which the order has to respect.
         lock(&b.get().unwrap().after).push(c);
         let order = graph.order().unwrap();
-        assert!(order.list.iter().map(|(node, _)| *node).eq([a, c, b]));
+        assert!(order == [a, c, b]);
         lock(&a.get().unwrap().after).push(b);
         assert!(graph.order().is_err());
         let foreign = Graph::new().add(Arc::new(Empty), Vec::new()).unwrap();

@@ -2,21 +2,36 @@
 
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use crate::code::{Code, GRAPH_EXEC_UPDATE_FAILURE};
+use crate::code::{Code, GRAPH_EXEC_UPDATE_FAILURE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::command;
 use crate::context;
-use crate::graph::{ExecHandle, GraphHandle, LaunchOrder, NodeHandle};
+use crate::graph::{GraphHandle, NodeHandle};
+use crate::graph_memory::Allocate;
 use crate::handle::Handle;
+use crate::launch_order::{ExecHandle, LaunchOrder, Step};
 use crate::raw::Out;
 use crate::state;
 use crate::stream::{self, StreamHandle};
 use crate::sync::lock;
 
-pub(crate) fn instantiate_with_flags(exec: Out<ExecHandle>, graph: GraphHandle, _flags: u64) -> Result<(), Code> {
+/// Flags of executable graphs: memory that is still allocated is freed by the next launch; launches from the device. The
+/// others, uploads and the nodes' priorities, have no effect here.
+const FREE_ON_LAUNCH: u64 = 1;
+const DEVICE_LAUNCH: u64 = 4;
+const FLAGS: u64 = 15;
+
+pub(crate) fn instantiate_with_flags(exec: Out<ExecHandle>, graph: GraphHandle, flags: u64) -> Result<(), Code> {
     let exec = exec.needed()?;
     context::current()?;
-    // The flags concern memory nodes, uploads and launches from the device.
-    exec.set(Handle::new(Arc::new(graph.get()?.order()?))?)
+    if flags & !FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    if flags & DEVICE_LAUNCH != 0 {
+        return Err(NOT_SUPPORTED.because("graphs that kernels launch"));
+    }
+    exec.set(Handle::new(Arc::new(LaunchOrder::new(&*graph.get()?, flags)?))?)
 }
 
 pub(crate) fn instantiate(
@@ -69,18 +84,61 @@ const TOPOLOGY_CHANGED: c_uint = 2;
 /// Replaces the commands by those of a graph with the same kinds of nodes.
 pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Out<UpdateResult>) -> Result<(), Code> {
     state::device()?;
-    let (exec, new) = (exec.get()?, graph.get()?.order()?);
-    let kinds = |order: &LaunchOrder| order.list.iter().map(|(_, command)| lock(command).kind()).collect::<Vec<_>>();
-    let fits = kinds(&exec) == kinds(&new);
+    let exec = exec.get()?;
+    let new = LaunchOrder::new(&*graph.get()?, exec.flags)?;
+    let fits = exec.kinds() == new.kinds();
     let result = if fits { 0 } else { TOPOLOGY_CHANGED };
     info.set_if_any(UpdateResult { result, node: Handle::NULL, from: Handle::NULL });
     if !fits {
         return Err(GRAPH_EXEC_UPDATE_FAILURE);
     }
-    for ((_, place), (_, command)) in exec.list.iter().zip(&new.list) {
-        *lock(place) = lock(command).clone();
-    }
+    exec.take_commands(&new);
     Ok(())
+}
+
+/// [`update`] as before CUDA 12.
+pub(crate) fn update_v1(
+    exec: ExecHandle,
+    graph: GraphHandle,
+    error_node: Out<NodeHandle>,
+    result: Out<c_uint>,
+) -> Result<(), Code> {
+    let result = result.needed()?;
+    let mut info = UpdateResult { result: 0, node: Handle::NULL, from: Handle::NULL };
+    let updated = update(exec, graph, Out::from(&mut info));
+    error_node.set_if_any(info.node);
+    result.set(info.result)?;
+    updated
+}
+
+/// A step that can be left out.
+fn optional(order: &LaunchOrder, node: NodeHandle) -> Result<&Step, Code> {
+    let step = order.step(node)?;
+    if lock(&step.command).kind().can_be_disabled() { Ok(step) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn set_enabled(exec: ExecHandle, node: NodeHandle, enabled: c_uint) -> Result<(), Code> {
+    state::device()?;
+    optional(&*exec.get()?, node)?.enabled.store(enabled != 0, Ordering::SeqCst);
+    Ok(())
+}
+
+pub(crate) fn enabled(exec: ExecHandle, node: NodeHandle, enabled: Out<c_uint>) -> Result<(), Code> {
+    let enabled = enabled.needed()?;
+    state::device()?;
+    enabled.set(optional(&*exec.get()?, node)?.enabled.load(Ordering::SeqCst).into())
+}
+
+pub(crate) fn flags(exec: ExecHandle, flags: Out<u64>) -> Result<(), Code> {
+    let flags = flags.needed()?;
+    state::device()?;
+    flags.set(exec.get()?.flags)
+}
+
+pub(crate) fn id(exec: ExecHandle, id: Out<c_uint>) -> Result<(), Code> {
+    let id = id.needed()?;
+    state::device()?;
+    id.set(exec.get()?.id as c_uint)
 }
 
 pub(crate) fn upload(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code> {
@@ -91,7 +149,18 @@ pub(crate) fn upload(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code>
 pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let order = exec.get()?;
-    used.submit(order)
+    if order.flags & FREE_ON_LAUNCH != 0 {
+        for step in &order.steps {
+            command::of_type::<Allocate>(&lock(&step.command)).into_iter().for_each(Allocate::take_back);
+        }
+    }
+    used.submit(order.clone())?;
+    // The launch keeps the graph's objects, even if the executable graph is destroyed.
+    if order.objects.is_empty() || used.is_capturing() {
+        return Ok(());
+    }
+    let objects = order.objects.clone();
+    Ok(used.stream.call(move || drop(objects))?)
 }
 
 pub(crate) fn destroy_exec(exec: ExecHandle) -> Result<(), Code> {

@@ -1,4 +1,5 @@
-//! Functions that make graph nodes, one for each kind of command, and that replace their commands.
+//! Functions that make graph nodes, one for each kind of command, and that replace their commands. `graph_params` has
+//! those that read them.
 
 use std::ffi::c_uint;
 use std::sync::Arc;
@@ -7,16 +8,19 @@ use crate::code::{Code, INVALID_VALUE};
 use crate::command::{self, Empty, HostCall, SharedCommand};
 use crate::context::ContextHandle;
 use crate::copy::Copy3D;
-use crate::event::{EventHandle, Record, Wait};
-use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::event::{EventHandle, Known, Record, Wait};
+use crate::graph::{GraphHandle, NodeHandle};
+use crate::graph_memory::{Allocate, AllocateParams, Free};
 use crate::launch;
+use crate::launch_order::{Child, ExecHandle, LaunchOrder};
+use crate::memory_operation;
 use crate::raw::{HostFunction, In, Memory, Out};
 use crate::set::{Number, Rows, Set};
 use crate::state;
 use crate::sync::lock;
 
 /// Adds a node to a graph.
-fn add(
+pub(crate) fn add(
     node: Out<NodeHandle>,
     graph: GraphHandle,
     after: In<NodeHandle>,
@@ -74,7 +78,18 @@ pub(crate) struct SetParams {
 }
 
 impl SetParams {
-    fn command(self) -> Result<SharedCommand, Code> {
+    /// The parameters of a fill.
+    pub fn of(set: &Set) -> Self {
+        let Rows { address, pitch, width, height } = set.rows;
+        let (value, element) = match set.value {
+            Number::Byte(value) => (value.into(), 1),
+            Number::Short(value) => (value.into(), 2),
+            Number::Word(value) => (value, 4),
+        };
+        Self { address, pitch, value, element, width, height }
+    }
+
+    pub fn command(self) -> Result<SharedCommand, Code> {
         let Self { address, pitch, value, element, width, height } = self;
         let value = match element {
             1 => Number::Byte(value.try_into().map_err(|_| INVALID_VALUE)?),
@@ -106,7 +121,12 @@ pub(crate) struct CallParams {
 }
 
 impl CallParams {
-    fn command(self) -> Result<SharedCommand, Code> {
+    /// The parameters of a call.
+    pub fn of(call: &HostCall) -> Self {
+        Self { function: Some(call.function), data: call.data }
+    }
+
+    pub fn command(self) -> Result<SharedCommand, Code> {
         Ok(Arc::new(HostCall { function: self.function.ok_or(INVALID_VALUE)?, data: self.data }))
     }
 }
@@ -137,7 +157,7 @@ pub(crate) fn add_graph(
     count: usize,
     child: GraphHandle,
 ) -> Result<(), Code> {
-    add(node, graph, after, count, || Ok(Arc::new(child.get()?.order()?)))
+    add(node, graph, after, count, || Ok(Arc::new(Child::of(&*child.get()?)?)))
 }
 
 pub(crate) fn add_record(
@@ -147,7 +167,7 @@ pub(crate) fn add_record(
     count: usize,
     event: EventHandle,
 ) -> Result<(), Code> {
-    add(node, graph, after, count, || Ok(Arc::new(Record(event.get()?))))
+    add(node, graph, after, count, || Ok(Arc::new(Record(Known::new(event)?))))
 }
 
 pub(crate) fn add_wait(
@@ -157,11 +177,41 @@ pub(crate) fn add_wait(
     count: usize,
     event: EventHandle,
 ) -> Result<(), Code> {
-    add(node, graph, after, count, || Ok(Arc::new(Wait(event.get()?))))
+    add(node, graph, after, count, || Ok(Arc::new(Wait(Known::new(event)?))))
+}
+
+pub(crate) fn add_allocation(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: Out<AllocateParams>,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || Ok(Arc::new(Allocate::of_params(params)?)))
+}
+
+pub(crate) fn add_free(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    address: u64,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || Ok(Arc::new(Free { address })))
+}
+
+pub(crate) fn add_memory_operations(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: In<memory_operation::NodeParams>,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || params.get()?.command())
 }
 
 /// Replaces a node's command by another one of the same kind.
-fn set_node(node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
+pub(crate) fn set_node(node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
     state::device()?;
     let node = node.get()?;
     command::replace(&mut lock(&node.command), command)
@@ -228,6 +278,50 @@ pub(crate) fn set_exec_set(
 pub(crate) fn set_exec_call(exec: ExecHandle, node: NodeHandle, params: In<CallParams>) -> Result<(), Code> {
     state::device()?;
     exec.get()?.set(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_record(node: NodeHandle, event: EventHandle) -> Result<(), Code> {
+    set_node(node, Arc::new(Record(Known::new(event)?)))
+}
+
+pub(crate) fn set_wait(node: NodeHandle, event: EventHandle) -> Result<(), Code> {
+    set_node(node, Arc::new(Wait(Known::new(event)?)))
+}
+
+pub(crate) fn set_exec_record(exec: ExecHandle, node: NodeHandle, event: EventHandle) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, Arc::new(Record(Known::new(event)?)))
+}
+
+pub(crate) fn set_exec_wait(exec: ExecHandle, node: NodeHandle, event: EventHandle) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, Arc::new(Wait(Known::new(event)?)))
+}
+
+pub(crate) fn set_memory_operations(node: NodeHandle, params: In<memory_operation::NodeParams>) -> Result<(), Code> {
+    set_node(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_exec_memory_operations(
+    exec: ExecHandle,
+    node: NodeHandle,
+    params: In<memory_operation::NodeParams>,
+) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, params.get()?.command()?)
+}
+
+/// Replaces the commands of a child graph by those of a graph with the same kinds of nodes.
+pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHandle) -> Result<(), Code> {
+    state::device()?;
+    let (exec, new) = (exec.get()?, LaunchOrder::new(&*child.get()?, 0)?);
+    let place = lock(&exec.step(node)?.command).clone();
+    let known: &LaunchOrder = command::of_type(&place).ok_or(INVALID_VALUE)?;
+    if known.kinds() != new.kinds() {
+        return Err(INVALID_VALUE.because("a child graph of another shape"));
+    }
+    known.take_commands(&new);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::{Arg, Kernel, LaunchConfig, Stream};
 
-use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::code::{Code, INVALID_VALUE};
 use crate::command::{Command, NodeKind, SharedCommand};
 use crate::context::Context;
+use crate::event::{self, EventHandle};
 use crate::function::{Function, FunctionHandle};
+use crate::handle::Handle;
+use crate::launch_attributes::{Attributes, Value};
 use crate::raw::{In, Memory};
 use crate::reference;
 use crate::stream::{self, StreamHandle};
@@ -54,13 +57,54 @@ fn arguments_in(kernel: &Kernel, bytes: &[u8]) -> Result<Arguments, Code> {
 }
 
 /// A launch with its arguments.
-struct Launch {
+pub(crate) struct Launch {
+    handle: FunctionHandle,
     function: Arc<Function>,
     config: LaunchConfig,
-    cluster: Option<[u32; 3]>,
-    cooperative: bool,
+    attributes: Attributes,
     /// The bytes of each parameter.
     arguments: Arguments,
+    /// Pointers to the arguments, for programs that ask for a node's parameters.
+    pointers: Vec<Memory>,
+}
+
+impl Launch {
+    fn new(
+        handle: FunctionHandle,
+        config: LaunchConfig,
+        attributes: Attributes,
+        arguments: impl FnOnce(&Kernel) -> Result<Arguments, Code>,
+    ) -> Result<Self, Code> {
+        let function = handle.get()?;
+        let arguments = arguments(&function.kernel)?;
+        let pointers = arguments.iter().map(|bytes| Memory::of(bytes)).collect();
+        Ok(Self { handle, function, config, attributes, arguments, pointers })
+    }
+
+    /// The parameters as of a graph's node. They point into this launch.
+    pub fn node_params(&self) -> NodeParamsV2 {
+        let LaunchConfig { grid, block, dynamic_shared_bytes, .. } = self.config;
+        let params = if self.pointers.is_empty() { Memory::NULL } else { Memory::of(&self.pointers) };
+        let first = NodeParams {
+            function: self.handle,
+            grid,
+            block,
+            shared_bytes: dynamic_shared_bytes,
+            params: params.as_in(),
+            extra: Memory::NULL.as_in(),
+        };
+        NodeParamsV2 { first, kernel: Handle::NULL, _context: 0 }
+    }
+
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// The same launch with other attributes.
+    pub fn with_attributes(&self, attributes: Attributes) -> Result<SharedCommand, Code> {
+        let arguments = self.arguments.clone();
+        Ok(Arc::new(Self::new(self.handle, self.config, attributes, |_| Ok(arguments))?))
+    }
 }
 
 impl Command for Launch {
@@ -71,8 +115,8 @@ impl Command for Launch {
         }
         let loaded = &function.loaded;
         let name = function.kernel.name();
-        let kernel = match self.cluster {
-            cluster if self.cooperative => loaded.module.cooperative_kernel(name, cluster),
+        let kernel = match self.attributes.cluster() {
+            cluster if self.attributes.is_cooperative() => loaded.module.cooperative_kernel(name, cluster),
             Some(size) => loaded.module.cluster_kernel(name, size),
             None => Ok(function.kernel.clone()),
         };
@@ -100,19 +144,7 @@ fn command(
     params: In<Memory>,
     extra: In<Memory>,
 ) -> Result<SharedCommand, Code> {
-    let function = function.get()?;
-    let arguments = arguments(&function.kernel, params, extra)?;
-    let Attributes { cluster, cooperative } = attributes;
-    Ok(Arc::new(Launch { function, config, cluster, cooperative, arguments }))
-}
-
-/// Attributes of a launch that have an effect.
-#[derive(Clone, Copy, Default)]
-struct Attributes {
-    /// The size of a cluster in blocks.
-    cluster: Option<[u32; 3]>,
-    /// Whether blocks may wait for each other.
-    cooperative: bool,
+    Ok(Arc::new(Launch::new(function, config, attributes, |kernel| arguments(kernel, params, extra))?))
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -149,13 +181,12 @@ pub(crate) fn cooperative(
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
-    let attributes = Attributes { cooperative: true, ..Attributes::default() };
-    used.submit(command(function, config, attributes, params, Memory::from_address(0).as_in())?)
+    used.submit(command(function, config, Attributes::cooperative(), params, Memory::NULL.as_in())?)
 }
 
 /// Launches with all arguments in one buffer.
 pub(crate) fn with_bytes(
-    function: &Arc<Function>,
+    function: FunctionHandle,
     grid: [c_uint; 3],
     block: [c_uint; 3],
     shared_bytes: c_uint,
@@ -164,9 +195,8 @@ pub(crate) fn with_bytes(
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
-    let arguments = arguments_in(&function.kernel, bytes)?;
-    let function = function.clone();
-    used.submit(Arc::new(Launch { function, config, cluster: None, cooperative: false, arguments }))
+    let launch = Launch::new(function, config, Attributes::default(), |kernel| arguments_in(kernel, bytes))?;
+    used.submit(Arc::new(launch))
 }
 
 /// `CUlaunchConfig`.
@@ -181,26 +211,25 @@ pub(crate) struct Config {
     pub attribute_count: c_uint,
 }
 
+impl Config {
+    /// The attributes by number.
+    pub fn attributes(&self) -> Result<Attributes, Code> {
+        let mut attributes = Attributes::default();
+        for attribute in self.attributes.list(self.attribute_count as usize)? {
+            attributes.set(attribute.number, attribute.value)?;
+        }
+        Ok(attributes)
+    }
+}
+
 /// `CUlaunchAttribute`.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub(crate) struct Attribute {
-    id: c_uint,
+    number: c_uint,
     _padding: c_uint,
-    /// A union. Clusters use the first three numbers, other attributes the first.
-    value: [c_uint; 16],
+    value: Value,
 }
-
-/// Attributes that have an effect.
-const CLUSTER: c_uint = 4;
-const COOPERATIVE: c_uint = 2;
-
-/// Hints without effect: ignore, access policy, synchronization policy, cluster scheduling, priority, memory domains,
-/// carve-out.
-const HINTS: [c_uint; 8] = [0, 1, 3, 5, 8, 9, 10, 14];
-
-/// Programmatic dependent launch permits a kernel to start early, but doesn't require it.
-const PROGRAMMATIC: c_uint = 6;
 
 pub(crate) fn with_config(
     config: In<Config>,
@@ -210,21 +239,14 @@ pub(crate) fn with_config(
 ) -> Result<(), Code> {
     let config = config.get()?;
     let used = stream::used(config.stream)?;
-    let mut attributes = Attributes::default();
-    for attribute in config.attributes.list(config.attribute_count as usize)? {
-        match attribute.id {
-            CLUSTER => {
-                let [x, y, z, ..] = attribute.value;
-                attributes.cluster = Some([x, y, z]).filter(|&size| size != [1; 3]);
-            }
-            COOPERATIVE => attributes.cooperative = attribute.value[0] != 0,
-            PROGRAMMATIC => {}
-            id if HINTS.contains(&id) => {}
-            id => return Err(NOT_SUPPORTED.because(format!("launch attribute {id}"))),
-        }
+    let attributes = config.attributes()?;
+    let events: Vec<_> = attributes.events().map(EventHandle::from_value).collect();
+    for event in &events {
+        event.get()?;
     }
     let launch_config = LaunchConfig::new(config.grid, config.block).with_shared(config.shared_bytes);
-    used.submit(command(function, launch_config, attributes, params, extra)?)
+    used.submit(command(function, launch_config, attributes, params, extra)?)?;
+    events.into_iter().try_for_each(|event| event::record(event, config.stream))
 }
 
 /// A kernel node's parameters: `CUDA_KERNEL_NODE_PARAMS`. Later versions append fields.
@@ -246,6 +268,13 @@ pub(crate) struct NodeParamsV2 {
     first: NodeParams,
     kernel: FunctionHandle,
     _context: usize,
+}
+
+impl NodeParamsV2 {
+    /// The fields of the first version.
+    pub fn first(self) -> NodeParams {
+        self.first
+    }
 }
 
 impl NodeParams {

@@ -12,9 +12,12 @@
 //! * Panics never unwind into the caller ([`call`]).
 //! * [`raw`] wraps the callers' pointers. All access through them is there.
 
+mod advice;
+mod any_node;
 mod api;
 mod array;
 mod attributes;
+mod batch_copy;
 mod call;
 mod capture;
 mod code;
@@ -26,21 +29,29 @@ mod device;
 mod driver;
 mod event;
 mod exports;
+mod first_version;
 mod function;
 mod graph;
+mod graph_dot;
 mod graph_edges;
 mod graph_exec;
+mod graph_memory;
 mod graph_nodes;
+mod graph_params;
 mod handle;
 mod image;
+mod ipc;
 mod jit;
 mod launch;
+mod launch_attributes;
+mod launch_order;
 mod library;
 mod lifetime;
 mod link;
 mod loaded;
 mod managed;
 mod memory;
+mod memory_operation;
 mod module;
 mod occupancy;
 mod old_launch;
@@ -58,3 +69,4 @@ mod sync;
 mod tensor_map;
 mod texture;
 mod trace;
+mod user_object;

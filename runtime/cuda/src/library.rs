@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ptx2spv_translator::Source;
 
-use crate::code::{Code, INVALID_VALUE};
+use crate::code::{Code, INVALID_VALUE, NOT_FOUND};
 use crate::function::{self, FunctionHandle};
 use crate::handle::{Handle, Object, Table};
 use crate::image;
@@ -114,6 +114,14 @@ pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, library: LibraryHandl
     address.set_if_any(start);
     bytes.set_if_any(size_t(size));
     Ok(())
+}
+
+/// A managed variable.
+pub(crate) fn managed(address: Out<u64>, bytes: Out<usize>, library: LibraryHandle, name: Text) -> Result<(), Code> {
+    if !library.get()?.loaded.has_managed {
+        return Err(NOT_FOUND);
+    }
+    global(address, bytes, library, name)
 }
 
 /// The library of a kernel.

@@ -19,6 +19,9 @@ const CHECK_VARIABLE: &str = "PTX2SPV_CUDA_CHECK";
 /// CUDA's variable that says when kernels are loaded.
 const LOADING_VARIABLE: &str = "CUDA_MODULE_LOADING";
 
+/// The attribute of managed variables in PTX.
+const MANAGED: &str = ".managed";
+
 /// Whether kernels are translated with their module, in parallel, and not on the first request.
 pub(crate) fn is_eager() -> bool {
     std::env::var_os(LOADING_VARIABLE).is_some_and(|value| value == "EAGER")
@@ -29,6 +32,8 @@ pub(crate) struct Loaded {
     /// The context that the module is destroyed with. Modules of libraries have none.
     context: Option<Arc<Context>>,
     pub module: Module,
+    /// Whether the host can access the variables.
+    pub has_managed: bool,
     dumped: Option<Dumped>,
     /// Kernels and references that the program has handles of.
     pub names: Names,
@@ -47,7 +52,7 @@ impl Object for Loaded {
 }
 
 impl Loaded {
-    /// Loads PTX. If it has managed variables, the host can access the module's variables.
+    /// Loads PTX. If it has managed variables, by its text or the caller's word, the host can access the module's variables.
     pub fn new(
         context: Option<Arc<Context>>,
         device: &Device,
@@ -60,6 +65,7 @@ impl Loaded {
         let limits = context.clone().or_else(|| context::current().ok());
         let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());
         let check_accesses = std::env::var_os(CHECK_VARIABLE).is_some_and(|value| value != "0");
+        let has_managed = has_managed || source.text().contains(MANAGED);
         let load = LoadOptions { sizes, managed_variables: has_managed, check_accesses, ..LoadOptions::default() };
         let dumped = trace::dump("ptx", source.text().as_bytes());
         match device.load_with(source, load) {
@@ -73,7 +79,7 @@ impl Loaded {
                     // Kernels that can't be translated are refused on request.
                     module.kernels();
                 }
-                Ok(Self { context, module, dumped, names: Names::default() })
+                Ok(Self { context, module, has_managed, dumped, names: Names::default() })
             }
             Err(error) => {
                 options.fail(&error.to_string())?;

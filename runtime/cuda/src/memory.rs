@@ -1,12 +1,13 @@
 //! Allocating and freeing memory of the device and the host, and information about addresses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
 use ptx2spv_runtime::{Error, MemoryRange, Stream};
 
+use crate::advice;
 use crate::code::{
     Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED,
     OUT_OF_MEMORY,
@@ -25,6 +26,8 @@ pub(crate) struct Allocation {
     pub on_device: Option<u64>,
     /// The runtime's allocation, which may begin earlier.
     block: Option<u64>,
+    /// What the memory was lent from.
+    lender: Option<Arc<Reserved>>,
     /// Unique, even among allocations that had the same address.
     pub id: u64,
 }
@@ -66,24 +69,42 @@ pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<O
     match find(address) {
         Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),
         Some((start, allocation)) => Ok(allocation.on_device.map(|on_device| on_device + (address - start))),
-        None => Ok(context.device.memory().find(address).map(|_| address)),
+        None => Ok(find_variable(context, address).map(|_| address)),
     }
 }
 
+/// The range of a module's variables that contains an address.
+pub(crate) fn find_variable(context: &Context, address: u64) -> Option<MemoryRange> {
+    // Memory that is reserved for graphs isn't the program's.
+    context.device.memory().find(address).filter(|range| !read(&RESERVED).contains(&range.address))
+}
+
 fn record(context: &Arc<Context>, range: MemoryRange, place: MemoryKind, on_device: Option<u64>, block: Option<u64>) {
-    static NUMBER: AtomicU64 = AtomicU64::new(1);
-    let id = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let allocation = Allocation { size: range.size, context: context.clone(), place, on_device, block, id };
+    let (size, context, id) = (range.size, context.clone(), next_id());
+    let allocation = Allocation { size, context, place, on_device, block, lender: None, id };
     write(&ALLOCATIONS).insert(range.address, allocation);
+}
+
+fn next_id() -> u64 {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Removes the record of an allocation, given its first address, if its kind is accepted.
 fn forget(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<Allocation, Code> {
     let mut allocations = write(&ALLOCATIONS);
-    match allocations.get(&address) {
-        Some(allocation) if which(allocation.place) => allocations.remove(&address).ok_or(INVALID_VALUE),
-        _ => Err(INVALID_VALUE),
+    let forgotten = match allocations.get(&address) {
+        Some(allocation) if which(allocation.place) => allocations.remove(&address),
+        _ => None,
+    };
+    let forgotten = forgotten.ok_or(INVALID_VALUE)?;
+    if forgotten.lender.is_some() {
+        write(&USAGE).used -= forgotten.size;
     }
+    if forgotten.place == MemoryKind::Managed {
+        advice::forget(address, forgotten.size);
+    }
+    Ok(forgotten)
 }
 
 /// Removes an allocation, and frees it once all earlier work has finished.
@@ -122,6 +143,13 @@ pub(crate) fn allocate_by(
     bytes: usize,
     allocate: impl FnOnce(u64) -> Result<u64, Error>,
 ) -> Result<u64, Code> {
+    let (block, range) = aligned(bytes, allocate)?;
+    record(context, range, MemoryKind::Device, Some(range.address), Some(block));
+    Ok(range.address)
+}
+
+/// Allocates at least as many bytes as are needed for the alignment. Returns the runtime's address and the range.
+fn aligned(bytes: usize, allocate: impl FnOnce(u64) -> Result<u64, Error>) -> Result<(u64, MemoryRange), Code> {
     if bytes == 0 {
         return Err(INVALID_VALUE);
     }
@@ -130,9 +158,101 @@ pub(crate) fn allocate_by(
     // fills its first allocation to the last byte with parts that begin at pages.
     let alignment = if size >= LARGE { LARGE_ALIGN } else { 1 };
     let block = allocate(size.saturating_add(alignment - 1))?;
-    let address = block.next_multiple_of(alignment);
-    record(context, MemoryRange { address, size }, MemoryKind::Device, Some(address), Some(block));
-    Ok(address)
+    Ok((block, MemoryRange { address: block.next_multiple_of(alignment), size }))
+}
+
+/// Device memory that is reserved for a graph, and lent to the program while it is allocated. Freed when the last owner is
+/// gone.
+pub(crate) struct Reserved {
+    context: Arc<Context>,
+    block: u64,
+    range: MemoryRange,
+}
+
+/// Bytes of reserved memory, and those that are lent.
+#[derive(Clone, Copy)]
+pub(crate) struct ReservedUsage {
+    pub used: u64,
+    pub used_high: u64,
+    pub reserved: u64,
+    pub reserved_high: u64,
+}
+
+/// The runtime's addresses of all reserved memory.
+static RESERVED: RwLock<BTreeSet<u64>> = RwLock::new(BTreeSet::new());
+
+static USAGE: RwLock<ReservedUsage> =
+    RwLock::new(ReservedUsage { used: 0, used_high: 0, reserved: 0, reserved_high: 0 });
+
+impl Reserved {
+    pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Arc<Self>, Code> {
+        let (block, range) = aligned(bytes, |bytes| context.device.memory().allocate(bytes))?;
+        write(&RESERVED).insert(block);
+        let mut usage = write(&USAGE);
+        usage.reserved += range.size;
+        usage.reserved_high = usage.reserved_high.max(usage.reserved);
+        Ok(Arc::new(Self { context: context.clone(), block, range }))
+    }
+
+    pub fn address(&self) -> u64 {
+        self.range.address
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        write(&USAGE).reserved -= self.range.size;
+        write(&RESERVED).remove(&self.block);
+        // SAFETY: the block is this owner's, and nothing refers to it any more. It is freed when all earlier work has
+        // finished. An error means that the device is lost.
+        let _ = unsafe { self.context.device.memory().free(self.block) };
+    }
+}
+
+/// Lends reserved memory to the program. Fails while the memory is lent.
+pub(crate) fn lend_reserved(reserved: &Arc<Reserved>) -> Result<(), Code> {
+    let Reserved { context, range, .. } = &**reserved;
+    let mut allocations = write(&ALLOCATIONS);
+    if allocations.contains_key(&range.address) {
+        return Err(INVALID_VALUE.because("memory of a graph is allocated again before it is freed"));
+    }
+    let allocation = Allocation {
+        size: range.size,
+        context: context.clone(),
+        place: MemoryKind::Device,
+        on_device: Some(range.address),
+        block: None,
+        lender: Some(reserved.clone()),
+        id: next_id(),
+    };
+    allocations.insert(range.address, allocation);
+    let mut usage = write(&USAGE);
+    usage.used += range.size;
+    usage.used_high = usage.used_high.max(usage.used);
+    Ok(())
+}
+
+/// Takes back memory that was lent.
+pub(crate) fn return_reserved(address: u64) -> Result<(), Code> {
+    match find(address) {
+        Some((start, Allocation { lender: Some(_), .. })) if start == address => forget(address, |_| true).map(|_| ()),
+        _ => Err(INVALID_VALUE.because("a graph frees memory that no graph has allocated")),
+    }
+}
+
+pub(crate) fn reserved_usage() -> ReservedUsage {
+    *read(&USAGE)
+}
+
+/// Sets peaks to the present values.
+pub(crate) fn reset_reserved_highs(of_used: bool, of_reserved: bool) {
+    let mut usage = write(&USAGE);
+    if of_used {
+        usage.used_high = usage.used;
+    }
+    if of_reserved {
+        usage.reserved_high = usage.reserved;
+    }
 }
 
 /// Alignment of rows.
@@ -201,7 +321,7 @@ pub(crate) fn info(free: Out<usize>, total: Out<usize>) -> Result<(), Code> {
 pub(crate) fn address_range(base: Out<u64>, size: Out<usize>, address: u64) -> Result<(), Code> {
     let context = context::current()?;
     let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
-    let found = found.or_else(|| context.device.memory().find(address)).ok_or(NOT_FOUND)?;
+    let found = found.or_else(|| find_variable(&context, address)).ok_or(NOT_FOUND)?;
     base.set_if_any(found.address);
     size.set_if_any(size_t(found.size));
     Ok(())

@@ -2,10 +2,12 @@
 
 use std::ffi::{c_int, c_uint};
 
+use crate::attributes;
 use crate::code::{Code, INVALID_VALUE};
 use crate::context;
 use crate::function::FunctionHandle;
-use crate::raw::{Memory, Out, SizeFunction};
+use crate::launch::Config;
+use crate::raw::{In, Out, SizeFunction};
 
 /// Bytes of shared memory. A block with more than 32 bits can hold fits nowhere, so a larger number may stand for the largest.
 fn bytes(dynamic: usize) -> u32 {
@@ -89,10 +91,39 @@ pub(crate) fn available_shared(
     bytes.set(function.get()?.kernel.available_shared(blocks) as usize)
 }
 
-/// Maximum number of active clusters. Compute capability 8.6 has none.
-pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, _config: Memory) -> Result<(), Code> {
+/// Blocks of the largest cluster that every device with clusters has.
+const LARGEST_CLUSTER: c_int = 8;
+
+/// The compute capability that has clusters.
+const CLUSTERS_SINCE: (c_int, c_int) = (9, 0);
+
+/// Number of clusters that can be active at once. Compute capabilities before 9.0 have none.
+pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, config: In<Config>) -> Result<(), Code> {
+    /// The attribute for the number of multiprocessors.
+    const MULTIPROCESSORS: c_uint = 16;
     let count = count.needed()?;
+    let context = context::current()?;
+    let (function, config) = (function.get()?, config.get()?);
+    let cluster = config.attributes()?.cluster().unwrap_or([1; 3]);
+    if attributes::compute_capability() < CLUSTERS_SINCE {
+        return count.set(0);
+    }
+    let product = |sizes: [c_uint; 3]| sizes.into_iter().try_fold(1, u32::checked_mul).ok_or(INVALID_VALUE);
+    let (threads, blocks) = (product(config.block)?, product(cluster)?);
+    if threads == 0 || blocks == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let each = function.kernel.active_blocks(threads, config.shared_bytes);
+    let all = attributes::value(&context.device, MULTIPROCESSORS).unwrap_or(1).cast_unsigned().saturating_mul(each);
+    count.set((all / blocks) as c_int)
+}
+
+/// Blocks of the largest cluster for a launch.
+pub(crate) fn cluster_size(size: Out<c_int>, function: FunctionHandle, config: In<Config>) -> Result<(), Code> {
+    let size = size.needed()?;
     context::current()?;
     function.get()?;
-    count.set(0)
+    config.get()?;
+    let has_clusters = attributes::compute_capability() >= CLUSTERS_SINCE;
+    size.set(if has_clusters { LARGEST_CLUSTER } else { 1 })
 }

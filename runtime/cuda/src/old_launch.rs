@@ -104,9 +104,8 @@ pub(crate) fn grid_async(
     stream: StreamHandle,
 ) -> Result<(), Code> {
     let grid = [size(width)?, size(height)?, 1];
-    let function = function.get()?;
-    let OldLaunch { block, shared_bytes, size, mut arguments } = lock(&function.old_launch).clone();
+    let OldLaunch { block, shared_bytes, size, mut arguments } = lock(&function.get()?.old_launch).clone();
     arguments.resize(size, 0);
     let block = block.ok_or_else(|| INVALID_VALUE.because("no block shape was set"))?;
-    launch::with_bytes(&function, grid, block, shared_bytes, stream, &arguments)
+    launch::with_bytes(function, grid, block, shared_bytes, stream, &arguments)
 }

@@ -4,7 +4,8 @@ use std::ffi::c_uint;
 
 use crate::code::{Code, INVALID_CONTEXT, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED};
 use crate::context::{self, ContextHandle};
-use crate::copy;
+use crate::copy::{self, Copy3D};
+use crate::raw::In;
 use crate::stream::StreamHandle;
 
 pub(crate) fn enable(peer: ContextHandle, flags: c_uint) -> Result<(), Code> {
@@ -44,4 +45,23 @@ pub(crate) fn copy_async(
     to_context.get()?;
     from_context.get()?;
     copy::within_device_async(to, from, bytes, stream)
+}
+
+/// Fails unless both contexts of a `CUDA_MEMCPY3D_PEER` exist. They are where a `CUDA_MEMCPY3D` has reserved fields.
+fn check(copy: In<Copy3D>) -> Result<(), Code> {
+    let copy = copy.get()?;
+    for part in [copy.from, copy.to] {
+        ContextHandle::from_value(part.context).get()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn copy_slices(copy: In<Copy3D>) -> Result<(), Code> {
+    check(copy)?;
+    copy::slices(copy)
+}
+
+pub(crate) fn copy_slices_async(copy: In<Copy3D>, stream: StreamHandle) -> Result<(), Code> {
+    check(copy)?;
+    copy::slices_async(copy, stream)
 }

@@ -28,7 +28,7 @@ pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
         return Some(Known { start, size, id, place, on_device, on_host, context: allocation.context.handle() });
     }
     // Variables of a module have no record of their own.
-    let range = context.device.memory().find(address)?;
+    let range = memory::find_variable(context, address)?;
     Some(Known {
         start: range.address,
         size: range.size,

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{Device, MemoryPool};
 
-use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::graph_memory::{Allocate, Free};
 use crate::handle::{Handle, Object, Table};
 use crate::memory;
 use crate::raw::{In, Memory, Out};
@@ -166,13 +167,33 @@ pub(crate) fn allocate_from(
     let address = address.needed()?;
     let used = stream::used(stream)?;
     let pool = pool.get()?;
+    if used.is_capturing() {
+        let node = Allocate::new(bytes)?;
+        address.set(node.address())?;
+        return used.submit(Arc::new(node));
+    }
     let allocate = |bytes| used.stream.allocate_from(&pool.pool, bytes);
     address.set(memory::allocate_by(&used.context, bytes, allocate)?)
 }
 
 pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
     let used = stream::used(stream)?;
+    if used.is_capturing() {
+        return used.submit(Arc::new(Free { address }));
+    }
     memory::free_in(&used.stream, address)
+}
+
+/// Whether a location has access: reading and writing for this device, none otherwise.
+pub(crate) fn access(flags: Out<c_uint>, pool: PoolHandle, location: In<[c_int; 2]>) -> Result<(), Code> {
+    let flags = flags.needed()?;
+    state::device()?;
+    pool.get()?;
+    match location.get()? {
+        [1, 0] => flags.set(3),
+        [1, _] => Err(INVALID_DEVICE),
+        _ => Err(INVALID_VALUE),
+    }
 }
 
 /// No other device can have access, and this one always has.

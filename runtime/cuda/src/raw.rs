@@ -188,6 +188,11 @@ impl From<Memory> for Text {
 impl Memory {
     pub const NULL: Self = Self(std::ptr::null_mut());
 
+    /// A slice's memory, for callers that only read it.
+    pub fn of<T>(slice: &[T]) -> Self {
+        Self(slice.as_ptr().cast_mut().cast())
+    }
+
     pub fn from_address(address: u64) -> Self {
         Self(std::ptr::with_exposed_provenance_mut(address as usize))
     }

@@ -142,15 +142,29 @@ fn variable(module: &Loaded, name: &str, kind: ReferenceKind) -> Result<Referenc
     if variable.kind() == kind { Ok(variable) } else { Err(NOT_FOUND.because("a reference of another kind")) }
 }
 
-pub(crate) fn of_module(reference: Out<TextureReferenceHandle>, module: ModuleHandle, name: Text) -> Result<(), Code> {
-    let place = reference.needed()?;
+/// The texture reference of a variable.
+pub(crate) fn texture_of(module: &Loaded, name: &str) -> Result<TextureReferenceHandle, Code> {
     let context = context::current()?;
-    let (module, name) = (module.get()?, name.get()?);
-    place.set(module.names.find_or_make(&name, || {
-        let variable = variable(&module, &name, ReferenceKind::Texture)?;
+    module.names.find_or_make(name, || {
+        let variable = variable(module, name, ReferenceKind::Texture)?;
         let state = Mutex::new(State::new(&variable.declared()?));
         Ok(Arc::new(TextureReference { context, variable: Some(variable), state }))
-    })?)
+    })
+}
+
+/// The surface reference of a variable.
+pub(crate) fn surface_of(module: &Loaded, name: &str) -> Result<SurfaceReferenceHandle, Code> {
+    let context = context::current()?;
+    module.names.find_or_make(name, || {
+        let variable = variable(module, name, ReferenceKind::Surface)?;
+        Ok(Arc::new(SurfaceReference { context, variable, array: Mutex::default() }))
+    })
+}
+
+pub(crate) fn of_module(reference: Out<TextureReferenceHandle>, module: ModuleHandle, name: Text) -> Result<(), Code> {
+    let place = reference.needed()?;
+    context::current()?;
+    place.set(texture_of(&*module.get()?, &name.get()?)?)
 }
 
 pub(crate) fn surface_of_module(
@@ -159,12 +173,8 @@ pub(crate) fn surface_of_module(
     name: Text,
 ) -> Result<(), Code> {
     let place = reference.needed()?;
-    let context = context::current()?;
-    let (module, name) = (module.get()?, name.get()?);
-    place.set(module.names.find_or_make(&name, || {
-        let variable = variable(&module, &name, ReferenceKind::Surface)?;
-        Ok(Arc::new(SurfaceReference { context, variable, array: Mutex::default() }))
-    })?)
+    context::current()?;
+    place.set(surface_of(&*module.get()?, &name.get()?)?)
 }
 
 /// Destroys a module's references.

@@ -14,7 +14,8 @@ use crate::code::{Code, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_UNSUPPORTED};
 use crate::command::{HostCall, SharedCommand};
 use crate::context::{self, Context, ContextHandle};
 use crate::handle::{Handle, Object, Table};
-use crate::raw::{HostFunction, Memory, Out, StreamCallback};
+use crate::launch_attributes::{Attributes, PRIORITY, Value};
+use crate::raw::{HostFunction, In, Memory, Out, StreamCallback};
 use crate::sync::lock;
 
 /// A created stream.
@@ -25,6 +26,7 @@ pub(crate) struct MadeStream {
     priority: c_int,
     id: u64,
     pub capture: Mutex<Option<Capture>>,
+    attributes: Mutex<Attributes>,
 }
 
 pub(crate) type StreamHandle = Handle<MadeStream>;
@@ -70,7 +72,15 @@ pub(crate) struct Used {
 
 impl MadeStream {
     fn new(context: &Arc<Context>, stream: Stream, flags: c_uint, priority: c_int, id: u64) -> Self {
-        Self { context: context.clone(), stream, flags, priority, id, capture: Mutex::default() }
+        Self {
+            context: context.clone(),
+            stream,
+            flags,
+            priority,
+            id,
+            capture: Mutex::default(),
+            attributes: Mutex::default(),
+        }
     }
 
     fn used(self: Arc<Self>) -> Used {
@@ -221,6 +231,42 @@ pub(crate) fn device(stream: StreamHandle, device: Out<c_int>) -> Result<(), Cod
     device.set(0)
 }
 
+/// Attributes of the legacy default streams, by context.
+static OF_LEGACY: LazyLock<Mutex<HashMap<u64, Attributes>>> = LazyLock::new(Mutex::default);
+
+impl Used {
+    /// Reads or changes the stream's attributes. They are hints, which are stored.
+    fn attributes<T>(&self, act: impl FnOnce(&mut Attributes) -> T) -> T {
+        match &self.made {
+            Some(made) => act(&mut lock(&made.attributes)),
+            None => act(lock(&OF_LEGACY).entry(self.context.id).or_default()),
+        }
+    }
+}
+
+pub(crate) fn attribute(stream: StreamHandle, number: c_uint, value: Out<Value>) -> Result<(), Code> {
+    let value = value.needed()?;
+    let used = used(stream)?;
+    let (is_set, mut known) = used.attributes(|known| (known.has(number), known.of_stream(number)));
+    if let (PRIORITY, false, Ok(known)) = (number, is_set, &mut known) {
+        known[0] = used.made.map_or(LEAST_PRIORITY, |made| made.priority).cast_unsigned();
+    }
+    value.set(known?)
+}
+
+pub(crate) fn set_attribute(stream: StreamHandle, number: c_uint, value: In<Value>) -> Result<(), Code> {
+    let used = used(stream)?;
+    let value = value.get()?;
+    used.attributes(|attributes| attributes.set_of_stream(number, value))
+}
+
+pub(crate) fn copy_attributes(to: StreamHandle, from: StreamHandle) -> Result<(), Code> {
+    let (to, from) = (used(to)?, used(from)?);
+    let known = from.attributes(|attributes| attributes.clone());
+    to.attributes(|attributes| *attributes = known);
+    Ok(())
+}
+
 pub(crate) fn launch_host_function(stream: StreamHandle, function: HostFunction, data: Memory) -> Result<(), Code> {
     let used = used(stream)?;
     used.submit(Arc::new(HostCall { function: function.ok_or(INVALID_VALUE)?, data }))
@@ -255,6 +301,7 @@ pub(crate) fn all() -> Vec<Arc<MadeStream>> {
 
 /// Destroys the streams of a context.
 pub(crate) fn end_context(context: &Context) {
+    lock(&OF_LEGACY).remove(&context.id);
     let of_threads: Vec<_> = lock(&OF_THREADS).extract_if(|(id, _), _| *id == context.id).collect();
     drop(of_threads);
     STREAMS.remove_all(|made| made.context.is(context));

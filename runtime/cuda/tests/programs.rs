@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use libloading::Library;
 
@@ -43,13 +43,28 @@ fn build(compiler: &str, arguments: &[&str], source: &str, output: &Path) -> Any
     Ok(())
 }
 
-/// Builds and runs a C program. Its argument names a file that doesn't exist yet.
+/// The devices that programs run on: the tests' device, and the reference device.
+const DEVICES: [Option<&str>; 2] = [None, Some("reference")];
+
+/// Builds a C program, and runs it on each device. Its argument names a file that doesn't exist yet. The program must end
+/// with this output. Returns what each run wrote to the standard error.
 #[cfg(target_os = "linux")]
-fn run(source: &str) -> Result<Output, Box<dyn Error>> {
+fn run(source: &str, output: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let folder = folder()?;
     let program = folder.path().join("program");
     build("cc", &["-std=gnu11"], source, &program)?;
-    Ok(Command::new(&program).arg(folder.path().join("file")).env("LD_LIBRARY_PATH", folder.path()).output()?)
+    let run = |device: Option<&str>| {
+        let mut command = Command::new(&program);
+        command.arg(folder.path().join(device.unwrap_or("file"))).env("LD_LIBRARY_PATH", folder.path());
+        if let Some(device) = device {
+            command.env("PTX2SPV_DEVICE", device);
+        }
+        let run = command.output()?;
+        let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success() && out == output, "{device:?}: {:?}\n{out}{errors}", run.status);
+        Ok(errors.into_owned())
+    };
+    DEVICES.into_iter().map(run).collect()
 }
 
 /// Runs a program of the runtime API that also links a library with a versioned name. Returns the version that the
@@ -91,60 +106,58 @@ fn program_of_another_version_of_the_runtime_api() -> Anything {
 #[cfg(target_os = "linux")]
 #[test]
 fn c_program() -> Anything {
-    let run = run("abi.c")?;
-    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out == "before n = 7\ndone\n", "{:?}\n{out}{errors}", run.status);
-    // One line each for the missing function tables, for every refused module, and for the stopped kernel.
-    let said: Vec<_> = errors.lines().filter(|line| line.starts_with("ptx2spv: ")).collect();
-    let expected = ["-cudart shared", "module.ptx:6:", "fail"];
-    assert!(said.len() == 3 && said.iter().zip(expected).all(|(line, part)| line.contains(part)), "{errors}");
+    for errors in run("abi.c", "before n = 7\ndone\n")? {
+        // One line each for the missing function tables, for every refused module, and for the stopped kernel.
+        let said: Vec<_> = errors.lines().filter(|line| line.starts_with("ptx2spv: ")).collect();
+        let expected = ["-cudart shared", "module.ptx:6:", "fail"];
+        assert!(said.len() == 3 && said.iter().zip(expected).all(|(line, part)| line.contains(part)), "{errors}");
+    }
     Ok(())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn arrays_and_textures() -> Anything {
-    let run = run("textures.c")?;
-    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
-    Ok(())
+    run("textures.c", "done\n").map(|_| ())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn launches_from_kernels() -> Anything {
-    let run = run("launches.c")?;
-    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
-    assert!(errors.contains("`copy` asked for a copy that can't be done"), "{errors}");
+    for errors in run("launches.c", "done\n")? {
+        assert!(errors.contains("`copy` asked for a copy that can't be done"), "{errors}");
+    }
     Ok(())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn linking() -> Anything {
-    let run = run("link.c")?;
-    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
-    Ok(())
+    run("link.c", "done\n").map(|_| ())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn old_launches_peers_and_edges() -> Anything {
-    let run = run("old.c")?;
-    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
-    Ok(())
+    run("old.c", "done\n").map(|_| ())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn tensor_maps() -> Anything {
-    let run = run("tensors.c")?;
-    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
-    Ok(())
+    run("tensors.c", "done\n").map(|_| ())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn values_ranges_and_old_functions() -> Anything {
+    run("values.c", "done\n").map(|_| ())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nodes_of_graphs() -> Anything {
+    run("graphs.c", "done\n").map(|_| ())
 }
 
 /// What the module says of itself is kept by the first program, and each kernel by the second, which translates them.

@@ -11,18 +11,21 @@ use crate::cudart::call::Needs;
 use crate::cudart::types::{ChannelFormat, Dim3, Extent, Location, Pitched};
 use crate::cudart::{
     array, call, copy, copy_array, current, entry, error, kernel, launch, memory, node, plain, properties, register,
-    symbol, texture, version, versions,
+    symbol, texture, texture_reference, version, versions,
 };
 use crate::event::EventHandle;
 use crate::function::FunctionHandle;
-use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::graph::{GraphHandle, NodeHandle};
+use crate::launch_order::ExecHandle;
 use crate::library::LibraryHandle;
 use crate::pool::PoolHandle;
 use crate::raw::{HostFunction, In, Memory, Out, StreamCallback, Text};
 use crate::stream::StreamHandle;
+use crate::user_object::UserObjectHandle;
 use crate::{
-    array as driver_array, attributes, context, device, driver, event, graph, graph_edges, graph_exec, graph_nodes,
-    library, managed, memory as driver_memory, pool, stream, stream_capture, texture as driver_texture,
+    array as driver_array, attributes, batch_copy, context, device, driver, event, graph, graph_dot, graph_edges,
+    graph_exec, graph_memory, graph_nodes, graph_params, ipc, launch_attributes, library, managed,
+    memory as driver_memory, pool, stream, stream_capture, texture as driver_texture, user_object,
 };
 
 include!(concat!(env!("OUT_DIR"), "/cudart.rs"));

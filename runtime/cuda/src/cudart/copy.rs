@@ -85,7 +85,7 @@ pub(crate) fn peer_async(
 pub(crate) fn part(memory: Memory, kind: u32, pitch: usize) -> Part3D {
     let device = if kind == HOST { 0 } else { memory.address() };
     let host = if kind == HOST { memory } else { Memory::NULL };
-    Part3D { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, _reserved: 0, pitch, height: 0 }
+    Part3D { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, context: 0, pitch, height: 0 }
 }
 
 /// A copy of contiguous bytes, as a value.
@@ -200,6 +200,70 @@ impl Slices {
     }
 }
 
+impl Slices {
+    /// A copy in the runtime API's form.
+    pub fn of(copy: &Copy3D) -> Result<Self, Code> {
+        // With an array, sizes are in elements of the array.
+        let element = match (copy.from.kind, copy.to.kind) {
+            (copy::ARRAY, _) => element(copy.from.array)?,
+            (_, copy::ARRAY) => element(copy.to.array)?,
+            _ => 1,
+        };
+        let side = |part: &Part3D| {
+            let Part3D { x, y, z, kind, host, device, array, pitch, height, .. } = *part;
+            if kind == copy::ARRAY {
+                let pitched = Pitched { pointer: Memory::NULL, pitch: 0, width: 0, height: 0 };
+                return (array, Position { x: x / element, y, z }, pitched);
+            }
+            let pointer = if kind == HOST { host } else { Memory::from_address(device) };
+            (Handle::NULL, Position { x, y, z }, Pitched { pointer, pitch, width: pitch, height })
+        };
+        let ((from_array, from_position, from), (to_array, to_position, to)) = (side(&copy.from), side(&copy.to));
+        let kind = match (copy.from.kind == HOST, copy.to.kind == HOST) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, true) => 2,
+            (false, false) if [copy.from.kind, copy.to.kind].contains(&UNIFIED) => 4,
+            (false, false) => 3,
+        };
+        let extent = Extent { width: copy.width / element, height: copy.height, depth: copy.depth };
+        Ok(Self { from_array, from_position, from, to_array, to_position, to, extent, kind })
+    }
+}
+
+/// `cudaMemcpy3DPeerParms`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PeerSlices {
+    from_array: ArrayHandle,
+    from_position: Position,
+    from: Pitched,
+    from_device: c_int,
+    to_array: ArrayHandle,
+    to_position: Position,
+    to: Pitched,
+    to_device: c_int,
+    extent: Extent,
+}
+
+impl PeerSlices {
+    /// The copy, which is one within the only device.
+    fn copy(self) -> Result<Copy3D, Code> {
+        let Self { from_array, from_position, from, from_device, to_array, to_position, to, to_device, extent } = self;
+        memory::check_peer(from_device)?;
+        memory::check_peer(to_device)?;
+        Slices { from_array, from_position, from, to_array, to_position, to, extent, kind: 3 }.copy()
+    }
+}
+
+pub(crate) fn peer_slices(slices: In<PeerSlices>) -> Result<(), Code> {
+    run(&slices.get()?.copy()?)
+}
+
+pub(crate) fn peer_slices_async(slices: In<PeerSlices>, stream: StreamHandle) -> Result<(), Code> {
+    run_async(&slices.get()?.copy()?, stream)
+}
+
 pub(crate) fn slices(slices: In<Slices>) -> Result<(), Code> {
     run(&slices.get()?.copy()?)
 }
@@ -273,5 +337,6 @@ mod tests {
     #[test]
     fn layouts() {
         assert_eq!((size_of::<Slices>(), std::mem::offset_of!(Slices, kind)), (160, 152));
+        assert_eq!((size_of::<PeerSlices>(), std::mem::offset_of!(PeerSlices, extent)), (168, 144));
     }
 }

@@ -7,9 +7,11 @@ use crate::code::{Code, SUCCESS};
 pub(crate) const INVALID_CONFIGURATION: Code = Code(9);
 pub(crate) const INVALID_PITCH_VALUE: Code = Code(12);
 pub(crate) const INVALID_SYMBOL: Code = Code(13);
+pub(crate) const INVALID_TEXTURE: Code = Code(18);
 pub(crate) const INVALID_CHANNEL_DESCRIPTOR: Code = Code(20);
 pub(crate) const INVALID_MEMCPY_DIRECTION: Code = Code(21);
 pub(crate) const MISSING_CONFIGURATION: Code = Code(52);
+pub(crate) const INVALID_SURFACE: Code = Code(37);
 pub(crate) const INVALID_DEVICE_FUNCTION: Code = Code(98);
 
 /// A row of the table of errors.

@@ -116,8 +116,11 @@ pub(crate) fn available_shared(bytes: Out<usize>, host: Memory, blocks: c_int, t
 }
 
 pub(crate) fn active_clusters(count: Out<c_int>, host: Memory, config: In<Config>) -> Result<(), Code> {
-    config.get()?.driver()?;
-    occupancy::clusters(count, registry::kernel(host)?, Memory::NULL)
+    occupancy::clusters(count, registry::kernel(host)?, In::from(&config.get()?.driver()?))
+}
+
+pub(crate) fn cluster_size(size: Out<c_int>, host: Memory, config: In<Config>) -> Result<(), Code> {
+    occupancy::cluster_size(size, registry::kernel(host)?, In::from(&config.get()?.driver()?))
 }
 
 #[cfg(test)]

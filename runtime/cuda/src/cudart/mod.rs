@@ -23,6 +23,7 @@ mod register;
 mod registry;
 mod symbol;
 mod texture;
+mod texture_reference;
 mod types;
 mod version;
 mod versions;

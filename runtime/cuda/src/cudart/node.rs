@@ -1,18 +1,24 @@
 //! Graph nodes, with parameters in the runtime API's form.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
 
+use crate::any_node::{self, BODY, COPY, COPY_KIND, KERNEL};
 use crate::code::Code;
+use crate::command::SharedCommand;
 use crate::context::ContextHandle;
 use crate::copy::Copy3D;
 use crate::cudart::copy::{self, Slices};
 use crate::cudart::launch;
 use crate::cudart::registry;
 use crate::cudart::symbol;
-use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::graph::{GraphHandle, NodeHandle};
+use crate::graph_edges;
 use crate::graph_nodes::{self, SetParams};
+use crate::graph_params;
 use crate::handle::Handle;
 use crate::launch::NodeParams;
+use crate::launch_order::ExecHandle;
 use crate::raw::{In, Memory, Out};
 
 /// The context argument of the driver's functions, which ignore it.
@@ -35,6 +41,69 @@ impl KernelParams {
         let Self { host, grid, block, shared_bytes, params, extra } = self;
         launch::check(grid, block)?;
         Ok(NodeParams { function: registry::kernel(host)?, grid, block, shared_bytes, params, extra })
+    }
+
+    fn of(driver: NodeParams) -> Result<Self, Code> {
+        let NodeParams { function, grid, block, shared_bytes, params, extra } = driver;
+        Ok(Self { host: registry::host_of(function)?, grid, block, shared_bytes, params, extra })
+    }
+}
+
+pub(crate) fn kernel(node: NodeHandle, place: Out<KernelParams>) -> Result<(), Code> {
+    let place = place.needed()?;
+    place.set(KernelParams::of(graph_params::launch_of(node)?)?)
+}
+
+pub(crate) fn copy(node: NodeHandle, place: Out<Slices>) -> Result<(), Code> {
+    let place = place.needed()?;
+    place.set(Slices::of(&graph_params::copy_of(node)?)?)
+}
+
+/// The command that `cudaGraphNodeParams` describes, which has kernels and copies in the runtime API's form.
+fn command(params: Memory) -> Result<SharedCommand, Code> {
+    Ok(match params.as_in::<c_int>().get()? {
+        KERNEL => params.offset(BODY).as_in::<KernelParams>().get()?.driver()?.command()?,
+        COPY_KIND => Arc::new(params.offset(COPY).as_in::<Slices>().get()?.copy()?),
+        _ => any_node::command(params)?,
+    })
+}
+
+pub(crate) fn add_any(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: Memory,
+) -> Result<(), Code> {
+    graph_nodes::add(node, graph, after, count, || command(params))
+}
+
+pub(crate) fn add_any_with_data(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+    params: Memory,
+) -> Result<(), Code> {
+    graph_edges::check_data(data, count)?;
+    add_any(node, graph, after, count, params)
+}
+
+pub(crate) fn set_any(node: NodeHandle, params: Memory) -> Result<(), Code> {
+    any_node::set_by(node, params, command)
+}
+
+pub(crate) fn set_exec_any(exec: ExecHandle, node: NodeHandle, params: Memory) -> Result<(), Code> {
+    any_node::set_exec_by(exec, node, params, command)
+}
+
+pub(crate) fn any(node: NodeHandle, params: Memory) -> Result<(), Code> {
+    any_node::get(node, params)?;
+    match params.as_in::<c_int>().get()? {
+        KERNEL => kernel(node, params.offset(BODY).as_out()),
+        COPY_KIND => copy(node, params.offset(COPY).as_out()),
+        _ => Ok(()),
     }
 }
 
@@ -126,6 +195,54 @@ pub(crate) fn set_copy(node: NodeHandle, slices: In<Slices>) -> Result<(), Code>
 
 pub(crate) fn set_copy_row(node: NodeHandle, to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<(), Code> {
     graph_nodes::set_copy(node, In::from(&copy::row(to, from, bytes, kind)?))
+}
+
+pub(crate) fn set_copy_to_symbol(
+    node: NodeHandle,
+    symbol: Memory,
+    from: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    graph_nodes::set_copy(node, In::from(&symbol::row_to(symbol, from, bytes, offset, kind)?))
+}
+
+pub(crate) fn set_copy_from_symbol(
+    node: NodeHandle,
+    to: Memory,
+    symbol: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    graph_nodes::set_copy(node, In::from(&symbol::row_from(to, symbol, bytes, offset, kind)?))
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn set_exec_copy_to_symbol(
+    exec: ExecHandle,
+    node: NodeHandle,
+    symbol: Memory,
+    from: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    graph_nodes::set_exec_copy(exec, node, In::from(&symbol::row_to(symbol, from, bytes, offset, kind)?), NO_CONTEXT)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn set_exec_copy_from_symbol(
+    exec: ExecHandle,
+    node: NodeHandle,
+    to: Memory,
+    symbol: Memory,
+    bytes: usize,
+    offset: usize,
+    kind: c_uint,
+) -> Result<(), Code> {
+    graph_nodes::set_exec_copy(exec, node, In::from(&symbol::row_from(to, symbol, bytes, offset, kind)?), NO_CONTEXT)
 }
 
 pub(crate) fn set_exec_copy(exec: ExecHandle, node: NodeHandle, slices: In<Slices>) -> Result<(), Code> {

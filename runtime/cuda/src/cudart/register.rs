@@ -64,8 +64,29 @@ pub(crate) fn managed_variable(
     registry::add_managed(binary, pointer, name, size as u64);
 }
 
-/// References to textures and surfaces. They can't be bound, so that registering them has no effect.
-pub(crate) fn reference(_binary: Memory, _host: Memory, _device: Memory, _name: Text, _dimensions: c_int) {}
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn texture(
+    binary: Memory,
+    host: Memory,
+    _device: Memory,
+    name: Text,
+    _dimensions: c_int,
+    is_normalized_float: c_int,
+    _is_external: c_int,
+) {
+    registry::add_reference(binary, host, name, is_normalized_float != 0);
+}
+
+pub(crate) fn surface(
+    binary: Memory,
+    host: Memory,
+    _device: Memory,
+    name: Text,
+    _dimensions: c_int,
+    _is_external: c_int,
+) {
+    registry::add_reference(binary, host, name, false);
+}
 
 /// Sets the host's pointers to managed variables, before the program's first access to one. Programs ignore the result
 /// and would follow a NULL pointer, so that an error is also written to the standard error.

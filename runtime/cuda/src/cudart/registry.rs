@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::code::{Code, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY};
 use crate::context::{self, Context};
-use crate::cudart::error::{INVALID_DEVICE_FUNCTION, INVALID_SYMBOL};
+use crate::cudart::error::{INVALID_DEVICE_FUNCTION, INVALID_SURFACE, INVALID_SYMBOL, INVALID_TEXTURE};
 use crate::function::{self, FunctionHandle};
 use crate::handle::Handle;
 use crate::image;
@@ -14,6 +14,7 @@ use crate::jit;
 use crate::loaded::{Loaded, ModuleHandle};
 use crate::module;
 use crate::raw::{Memory, Text};
+use crate::reference::{self, SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::state;
 use crate::sync::lock;
 
@@ -45,6 +46,14 @@ struct Registry {
     binaries: HashMap<u64, Arc<Binary>>,
     functions: HashMap<u64, Arc<Symbol>>,
     variables: HashMap<u64, Arc<Variable>>,
+    references: HashMap<u64, Arc<NamedReference>>,
+}
+
+/// A reference to a texture or a surface.
+struct NamedReference {
+    symbol: Symbol,
+    /// Whether integers are read as fractions.
+    is_normalized_float: bool,
 }
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
@@ -63,6 +72,7 @@ pub(crate) fn remove(handle: Memory) {
         let mut registry = lock(&REGISTRY);
         let Some(removed) = registry.binaries.remove(&handle.address()) else { return };
         registry.functions.retain(|_, symbol| !Arc::ptr_eq(&symbol.binary, &removed));
+        registry.references.retain(|_, reference| !Arc::ptr_eq(&reference.symbol.binary, &removed));
         registry.variables.retain(|_, variable| !Arc::ptr_eq(&variable.symbol.binary, &removed));
         removed
     };
@@ -99,6 +109,14 @@ pub(crate) fn add_managed(handle: Memory, pointer: Memory, name: Text, size: u64
     if let (Some(binary), Ok(text)) = (binary(handle), name.get()) {
         lock(&binary.managed).push((text, pointer));
         add_variable(handle, pointer, name, size);
+    }
+}
+
+/// Registers a reference to a texture or a surface by the address of the program's variable.
+pub(crate) fn add_reference(handle: Memory, host: Memory, name: Text, is_normalized_float: bool) {
+    if let (Some(binary), Ok(name)) = (binary(handle), name.get()) {
+        let reference = NamedReference { symbol: Symbol { binary, name }, is_normalized_float };
+        lock(&REGISTRY).references.insert(host.address(), Arc::new(reference));
     }
 }
 
@@ -160,6 +178,20 @@ pub(crate) fn kernel(host: Memory) -> Result<FunctionHandle, Code> {
     })
 }
 
+/// The host stub of a kernel, or its handle if the program has no stub for it.
+pub(crate) fn host_of(kernel: FunctionHandle) -> Result<Memory, Code> {
+    let function = kernel.get()?;
+    let context = context::current()?;
+    let is_of = |symbol: &Symbol| {
+        let modules = lock(&symbol.binary.modules);
+        let module = modules.get(&context.id).and_then(|module| module.ok()?.get().ok());
+        symbol.name == function.kernel.name() && module.is_some_and(|module| Arc::ptr_eq(&module, &function.loaded))
+    };
+    let registry = lock(&REGISTRY);
+    let host = registry.functions.iter().find(|(_, symbol)| is_of(symbol)).map(|(&host, _)| host);
+    Ok(Memory::from_address(host.unwrap_or(kernel.value() as u64)))
+}
+
 /// The address and size of the variable with this host shadow.
 pub(crate) fn variable(host: Memory) -> Result<(u64, u64), Code> {
     let variable = lock(&REGISTRY).variables.get(&host.address()).cloned();
@@ -172,4 +204,23 @@ pub(crate) fn variable(host: Memory) -> Result<(u64, u64), Code> {
     } else {
         Err(NOT_SUPPORTED.because(format!("{name} has {size} bytes on the device, and {} on the host", variable.size)))
     }
+}
+
+fn named_reference(host: Memory, error: Code) -> Result<Arc<NamedReference>, Code> {
+    lock(&REGISTRY).references.get(&host.address()).cloned().ok_or_else(|| error.because("not registered"))
+}
+
+/// The texture reference of a variable of the program, and whether it reads integers as fractions.
+pub(crate) fn texture(host: Memory) -> Result<(TextureReferenceHandle, bool), Code> {
+    let known = named_reference(host, INVALID_TEXTURE)?;
+    let Symbol { binary, name } = &known.symbol;
+    let handle = reference::texture_of(&*binary.module()?, name).map_err(|_| INVALID_TEXTURE)?;
+    Ok((handle, known.is_normalized_float))
+}
+
+/// The surface reference of a variable of the program.
+pub(crate) fn surface(host: Memory) -> Result<SurfaceReferenceHandle, Code> {
+    let known = named_reference(host, INVALID_SURFACE)?;
+    let Symbol { binary, name } = &known.symbol;
+    reference::surface_of(&*binary.module()?, name).map_err(|_| INVALID_SURFACE)
 }

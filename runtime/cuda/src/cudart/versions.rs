@@ -3,13 +3,16 @@
 
 use std::ffi::{c_char, c_uint};
 
+use crate::batch_copy;
 use crate::code::Code;
+use crate::cudart::node;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};
-use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::graph::{GraphHandle, NodeHandle};
 use crate::graph_edges;
 use crate::graph_exec::{self, UpdateResult};
 use crate::handle::Handle;
+use crate::launch_order::ExecHandle;
 use crate::managed;
 use crate::raw::{In, Memory, Out};
 use crate::stream::StreamHandle;
@@ -150,6 +153,49 @@ pub(crate) fn dependents(
     match version::of_program()? {
         Version::V13 => graph_edges::dependents_with_data(node, nodes, data_or_count.as_out(), count),
         Version::V11 | Version::V12 => graph_edges::dependents(node, nodes, data_or_count.as_out()),
+    }
+}
+
+/// Since version 13 there is edge data before `count`.
+pub(crate) fn add_node(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    data_or_count: usize,
+    count_or_params: usize,
+    params: Memory,
+) -> Result<(), Code> {
+    let pointer = |value: usize| Memory::from_address(value as u64);
+    match version::of_program()? {
+        Version::V13 => {
+            node::add_any_with_data(node, graph, after, pointer(data_or_count).as_in(), count_or_params, params)
+        }
+        Version::V11 | Version::V12 => node::add_any(node, graph, after, data_or_count, pointer(count_or_params)),
+    }
+}
+
+/// Before version 13 there is a place for the copy that failed before the stream.
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn copy_all(
+    to: In<Memory>,
+    from: In<Memory>,
+    bytes: In<usize>,
+    count: usize,
+    attributes: In<batch_copy::Attributes>,
+    firsts: In<usize>,
+    attribute_count: usize,
+    failed_or_stream: Memory,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    match version::of_program()? {
+        Version::V13 => {
+            let stream = StreamHandle::from_value(failed_or_stream.address() as usize);
+            batch_copy::copy_all(to, from, bytes, count, attributes, firsts, attribute_count, stream)
+        }
+        Version::V11 | Version::V12 => {
+            let failed = failed_or_stream.as_out();
+            batch_copy::copy_all_v1(to, from, bytes, count, attributes, firsts, attribute_count, failed, stream)
+        }
     }
 }
 

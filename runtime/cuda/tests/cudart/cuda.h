@@ -80,6 +80,7 @@ void __cudaUnregisterFatBinary(void **binary);
 void __cudaRegisterFunction(void **binary, const char *host, char *device, const char *name, int limit, void *thread, void *block,
                             dim3 *block_size, dim3 *grid_size, int *warp);
 void __cudaRegisterVar(void **binary, char *host, char *device, const char *name, int external, size_t size, int constant, int global);
+void __cudaRegisterTexture(void **binary, const void *host, const void **device, const char *name, int dimensions, int normalized, int external);
 void __cudaRegisterManagedVar(void **binary, void **pointer, char *device, const char *name, int external, size_t size, int constant,
                               int global);
 char __cudaInitModule(void **binary);
@@ -157,6 +158,21 @@ int cudaGraphInstantiate(struct Exec **exec, struct Graph *graph, unsigned long 
 int cudaGraphLaunch(struct Exec *exec, struct Stream *stream);
 int cudaGraphExecDestroy(struct Exec *exec);
 int cudaGraphDestroy(struct Graph *graph);
+/* textureReference of CUDA 11. */
+struct textureReference {
+    int normalized, filterMode, addressMode[3];
+    cudaChannelFormatDesc channelDesc;
+    int sRGB;
+    unsigned maxAnisotropy;
+    int mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization, reserved[14];
+};
+int cudaBindTexture2D(size_t *offset, const void *reference, const void *pointer, const cudaChannelFormatDesc *format, size_t width,
+                      size_t height, size_t pitch);
+int cudaBindTextureToArray(const void *reference, struct Array *array, const cudaChannelFormatDesc *format);
+int cudaUnbindTexture(const void *reference);
+int cudaGetTextureReference(const void **reference, const void *symbol);
 int cudaBindTexture(size_t *offset, const void *reference, const void *pointer, const cudaChannelFormatDesc *format, size_t bytes);
 }
 

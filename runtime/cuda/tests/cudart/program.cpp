@@ -1,4 +1,5 @@
 /* A program with kernels, as a CUDA compiler passes it to the host compiler. */
+#include <cmath>
 #include <dlfcn.h>
 #include <thread>
 #include <vector>
@@ -23,6 +24,8 @@ static void scale(float *out, const float *in, Pair pair, int n) { launch_stub((
 static void count(int by) { launch_stub((const void *)count, by); }
 static void total(int *out) { launch_stub((const void *)total, out); }
 static void sample(float *out, uint64_t texture) { launch_stub((const void *)sample, out, texture); }
+static void fetch(float *out) { launch_stub((const void *)fetch, out); }
+static textureReference row_reference, array_reference;
 static void fail()
 {
     dim3 grid, block;
@@ -41,6 +44,9 @@ static Registration first(first_ptx, [](void **binary) {
     add_kernel(binary, (const void *)count, "count");
     add_kernel(binary, (const void *)total, "total");
     add_kernel(binary, (const void *)sample, "sample");
+    add_kernel(binary, (const void *)fetch, "fetch");
+    __cudaRegisterTexture(binary, &row_reference, nullptr, "bytes_of_row", 1, 1, 0);
+    __cudaRegisterTexture(binary, &array_reference, nullptr, "texels_of_array", 2, 0, 0);
     add_kernel(binary, (const void *)fail, "fail");
     add_kernel(binary, (const void *)missing, "missing");
     add_variable(binary, factors, "factors", sizeof factors, 1);
@@ -304,11 +310,35 @@ static void textures()
     for (int i = 0; i < 4; i++)
         TRUE(out[i] == texels[1][i]);
     OK(cudaDestroyTextureObject(texture));
+
+    /* References, as up to version 11. */
+    const unsigned char row[4] = {0, 51, 102, 255};
+    unsigned char *bytes;
+    const void *same = nullptr;
+    size_t offset = 99;
+    cudaChannelFormatDesc byte = cudaCreateChannelDesc(8, 0, 0, 0, 1);
+    OK(cudaMalloc(&bytes, 256));
+    OK(cudaMemcpy(bytes, row, sizeof row, HOST_TO_DEVICE));
+    array_reference.normalized = 1;
+    array_reference.addressMode[0] = array_reference.addressMode[1] = 1;
+    OK(cudaGetTextureReference(&same, &array_reference));
+    TRUE(same == &array_reference);
+    OK(cudaBindTexture(&offset, &row_reference, bytes, &byte, UINT32_MAX));
+    EXPECT(0, (int)offset);
+    OK(cudaBindTextureToArray(&array_reference, array, &format));
+    LAUNCH(1, 4, 0, nullptr) fetch(device);
+    OK(cudaMemcpy(out, device, sizeof out, DEVICE_TO_HOST));
+    for (int i = 0; i < 4; i++)
+        TRUE(fabsf(out[i] - (row[i] / 255.0f + 10 * texels[1][i])) < 1e-4f);
+    OK(cudaUnbindTexture(&row_reference));
+    EXPECT(18, cudaBindTexture(nullptr, &same, bytes, &byte, 4));
+    EXPECT(18, cudaGetLastError());
+    OK(cudaFree(bytes));
     OK(cudaFreeArray(array));
     format = cudaCreateChannelDesc(8, 16, 0, 0, 1);
     EXPECT(20, cudaMallocArray(&array, &format, 4, 2, 0));
-    EXPECT(801, cudaBindTexture(nullptr, nullptr, nullptr, &format, 4));
-    EXPECT(801, cudaGetLastError());
+    EXPECT(1, cudaBindTexture(nullptr, nullptr, nullptr, &format, 4));
+    EXPECT(1, cudaGetLastError());
 }
 
 /* Expects an error from a launch, and from the first cudaGetLastError after it. */

@@ -1,0 +1,141 @@
+//! Texture and surface references of CUDA 11. A reference is a variable of the program with the settings, which count when the
+//! reference is bound.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::array::{ArrayHandle, Description, MipmappedHandle};
+use crate::code::{Code, INVALID_VALUE};
+use crate::cudart::registry;
+use crate::cudart::types::ChannelFormat;
+use crate::memory;
+use crate::raw::{In, Memory, Out};
+use crate::reference::{self, TextureReferenceHandle};
+
+/// `textureReference`, without the fields at its end that are reserved.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct TextureReference {
+    is_normalized: c_int,
+    filter: c_uint,
+    address_modes: [c_uint; 3],
+    format: ChannelFormat,
+    srgb: c_int,
+    max_anisotropy: c_uint,
+    mip_filter: c_uint,
+    mip_bias: f32,
+    mip_levels: [f32; 2],
+}
+
+/// The driver's flags of references: integers are read as such, normalized coordinates, sRGB.
+const INTEGER: c_uint = 1;
+const NORMALIZED_COORDINATES: c_uint = 2;
+const SRGB: c_uint = 0x10;
+
+/// The flag of `cuTexRefSetArray`, which is required.
+const OVERRIDE_FORMAT: c_uint = 1;
+
+/// The driver's reference, with the settings of the program's variable.
+fn with_settings(host: Memory) -> Result<TextureReferenceHandle, Code> {
+    let settings = host.as_in::<TextureReference>().get()?;
+    let (handle, is_normalized_float) = registry::texture(host)?;
+    let flags = [
+        (!is_normalized_float, INTEGER),
+        (settings.is_normalized != 0, NORMALIZED_COORDINATES),
+        (settings.srgb != 0, SRGB),
+    ];
+    let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
+    reference::set_flags(handle, flags)?;
+    for (dimension, mode) in (0..).zip(settings.address_modes) {
+        reference::set_address_mode(handle, dimension, mode)?;
+    }
+    reference::set_filter_mode(handle, settings.filter)?;
+    reference::set_mip_filter_mode(handle, settings.mip_filter)?;
+    reference::set_mip_bias(handle, settings.mip_bias)?;
+    reference::set_mip_levels(handle, settings.mip_levels[0], settings.mip_levels[1])?;
+    reference::set_max_anisotropy(handle, settings.max_anisotropy)?;
+    Ok(handle)
+}
+
+/// Bytes from an address to the end of its memory.
+fn rest_of_memory(address: u64) -> Result<usize, Code> {
+    let (mut base, mut bytes) = (0, 0);
+    memory::address_range(Out::from(&mut base), Out::from(&mut bytes), address).map_err(|_| INVALID_VALUE)?;
+    Ok(bytes - (address - base) as usize)
+}
+
+pub(crate) fn bind(
+    offset: Out<usize>,
+    host: Memory,
+    address: u64,
+    format: In<ChannelFormat>,
+    bytes: usize,
+) -> Result<(), Code> {
+    let handle = with_settings(host)?;
+    let (number, channels) = format.get()?.driver()?;
+    reference::set_format(handle, number, channels as c_int)?;
+    // The default size stands for the rest of the memory.
+    let bytes = if bytes == u32::MAX as usize { rest_of_memory(address)? } else { bytes };
+    reference::set_address(offset, handle, address, bytes)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn bind_rows(
+    offset: Out<usize>,
+    host: Memory,
+    address: u64,
+    format: In<ChannelFormat>,
+    width: usize,
+    height: usize,
+    pitch: usize,
+) -> Result<(), Code> {
+    let handle = with_settings(host)?;
+    let (format, channels) = format.get()?.driver()?;
+    reference::set_format(handle, format, channels as c_int)?;
+    reference::set_address_2d(handle, In::from(&Description { width, height, format, channels }), address, pitch)?;
+    // Unaligned addresses are refused.
+    offset.set_if_any(0);
+    Ok(())
+}
+
+/// The format is the array's. The given one has to be equal, which is left to the program.
+pub(crate) fn bind_array(host: Memory, array: ArrayHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
+    array.get()?;
+    reference::set_array(with_settings(host)?, array, OVERRIDE_FORMAT)
+}
+
+pub(crate) fn bind_mipmapped(host: Memory, array: MipmappedHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
+    reference::set_mipmapped(with_settings(host)?, array, OVERRIDE_FORMAT)
+}
+
+pub(crate) fn unbind(host: Memory) -> Result<(), Code> {
+    let (handle, _) = registry::texture(host)?;
+    reference::set_address(Out::null(), handle, 0, 0)
+}
+
+/// The program's variable is the symbol.
+pub(crate) fn of_symbol(place: Out<Memory>, symbol: Memory) -> Result<(), Code> {
+    let place = place.needed()?;
+    registry::texture(symbol)?;
+    place.set(symbol)
+}
+
+pub(crate) fn bind_surface(host: Memory, array: ArrayHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
+    array.get()?;
+    reference::set_surface_array(registry::surface(host)?, array, 0)
+}
+
+pub(crate) fn surface_of_symbol(place: Out<Memory>, symbol: Memory) -> Result<(), Code> {
+    let place = place.needed()?;
+    registry::surface(symbol)?;
+    place.set(symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!((size_of::<TextureReference>(), std::mem::offset_of!(TextureReference, srgb)), (64, 40));
+    }
+}
