@@ -1,0 +1,173 @@
+//! `ptx2spv cuda` and `ptx2spv ptxas` as programs and compilers see them. The first part needs cc.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn ptx2spv(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptx2spv"));
+    command.args(arguments);
+    command
+}
+
+fn finish(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+const GOOD: &str = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry first() { ret; }\n.visible .entry second() { ret; }\n";
+const BAD: &str = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry f()\n{\n    nothing.u32;\n}\n";
+
+/// Loads a good module and a bad one, and exits with the number of functions that behaved as expected.
+const PROGRAM: &str = r#"
+#include <dlfcn.h>
+#include <stddef.h>
+
+int main(int count, char **arguments)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *context, *module;
+    if (!library || count != 3)
+        return 100;
+    int (*init)(unsigned) = dlsym(library, "cuInit");
+    int (*create)(void **, unsigned, int) = dlsym(library, "cuCtxCreate_v2");
+    int (*load)(void **, const char *) = dlsym(library, "cuModuleLoad");
+    int (*missing)(void) = dlsym(library, "cuGLInit");
+    return (init(0) == 0) + (create(&context, 0, 0) == 0) + (load(&module, arguments[1]) == 0)
+        + (load(&module, arguments[2]) == 218) + (missing() == 801);
+}
+"#;
+
+/// Files for tests: the two modules and the program.
+struct Files {
+    folder: tempfile::TempDir,
+}
+
+impl Files {
+    fn new() -> Self {
+        let files = Self { folder: tempfile::tempdir().unwrap() };
+        fs::write(files.path("good.ptx"), GOOD).unwrap();
+        fs::write(files.path("bad.ptx"), BAD).unwrap();
+        files
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    fn program(&self) -> String {
+        fs::write(self.path("program.c"), PROGRAM).unwrap();
+        let mut compile = Command::new("cc");
+        compile.args(["-Wall", "-o"]).arg(self.path("program")).arg(self.path("program.c")).arg("-ldl");
+        let (status, _, errors) = finish(&mut compile);
+        assert_eq!(status, Some(0), "{errors}");
+        self.name("program")
+    }
+}
+
+#[test]
+fn the_printed_folder_has_all_libraries() {
+    let (status, out, errors) = finish(&mut ptx2spv(&["cuda", "--print-path"]));
+    assert_eq!(status, Some(0), "{errors}");
+    let folder = Path::new(out.trim_end());
+    for name in ["libcuda.so", "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", "ptxas"] {
+        assert!(folder.join(name).exists(), "{out}: {name}");
+    }
+    let (status, _, errors) = finish(&mut ptx2spv(&["cuda", "--print-path", "--", "true"]));
+    assert_eq!(status, Some(2), "{errors}");
+}
+
+#[test]
+fn calls_are_traced_and_modules_dumped() {
+    let files = Files::new();
+    let (trace, dump, program) = (files.name("trace.txt"), files.name("modules"), files.program());
+    let options = ["cuda", "--device", "reference", "--trace", &trace, "--dump", &dump, "--", &program];
+    let (status, _, errors) = finish(ptx2spv(&options).args([files.path("good.ptx"), files.path("bad.ptx")]));
+    assert_eq!(status, Some(5), "{errors}");
+    assert!(errors.contains("ptx2spv: module not loaded: ") && errors.contains(":6:"), "{errors}");
+
+    // A line for each call, in order: the thread, the arguments, the result, the time, and the reason of an error.
+    let text = fs::read_to_string(&trace).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    let expected = [
+        ["cuInit(flags=0) = CUDA_SUCCESS, ", " us"],
+        ["cuCtxCreate_v2(context=0x", ", flags=0, device=0) = CUDA_SUCCESS, "],
+        ["cuModuleLoad(module=0x", "good.ptx\") = CUDA_SUCCESS, "],
+        ["cuModuleLoad(module=0x", "bad.ptx\") = CUDA_ERROR_INVALID_PTX, "],
+        ["cuGLInit() = CUDA_ERROR_NOT_SUPPORTED, ", " us: not implemented"],
+    ];
+    assert_eq!(lines.len(), expected.len(), "{text}");
+    for (line, parts) in lines.iter().zip(expected) {
+        assert!(line.starts_with("ThreadId(") && parts.iter().all(|part| line.contains(part)), "{text}");
+    }
+    assert!(lines[3].contains("nothing"), "{text}");
+
+    // The modules as they came, and the errors of the bad one beside it.
+    let mut names: Vec<_> = fs::read_dir(&dump).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    let [good, bad, bad_errors] = &names[..] else { panic!("{names:?}") };
+    assert_eq!(fs::read_to_string(good).unwrap(), GOOD);
+    assert_eq!(fs::read_to_string(bad).unwrap(), BAD);
+    assert_eq!(bad_errors, &bad.with_extension("txt"));
+    let written = fs::read_to_string(bad_errors).unwrap();
+    assert!(written.contains(":6:") && written.contains("nothing"), "{written}");
+
+    // Another run appends to the trace.
+    let options = ["cuda", "--device", "reference", "--trace", &trace, "--", &program];
+    let (status, ..) = finish(ptx2spv(&options).args([files.path("good.ptx"), files.path("bad.ptx")]));
+    assert_eq!(status, Some(5));
+    assert_eq!(fs::read_to_string(&trace).unwrap().lines().count(), 2 * expected.len());
+}
+
+#[test]
+fn the_program_has_its_own_status() {
+    let (status, out, _) = finish(&mut ptx2spv(&["cuda", "--", "sh", "-c", "echo $PTX2SPV_DEVICE; exit 9", "--check"]));
+    assert_eq!((status, out.lines().count()), (Some(9), 1));
+    let (status, _, errors) = finish(&mut ptx2spv(&["cuda", "--", "/no/such/program"]));
+    assert!(status.is_some_and(|status| status != 0) && errors.contains("/no/such/program"), "{errors}");
+}
+
+#[test]
+fn ptxas_writes_the_text_as_the_image() {
+    let files = Files::new();
+    let (input, output) = (files.name("good.ptx"), files.name("good.cubin"));
+    let run = ["ptxas", "-v", "-arch=sm_86", "-O", "3", "--gpu-name", "sm_86", &input, "-o", &output];
+    let (status, out, errors) = finish(&mut ptx2spv(&run));
+    assert_eq!((status, &*out), (Some(0), ""), "{errors}");
+    assert!(errors.contains("entry function 'first'") && errors.contains("entry function 'second'"), "{errors}");
+    assert_eq!(fs::read(&output).unwrap(), [GOOD.as_bytes(), &[0]].concat());
+    // The default name.
+    let (status, _, errors) = finish(ptx2spv(&["ptxas", &input]).current_dir(files.folder.path()));
+    assert_eq!((status, &*errors), (Some(0), ""));
+    assert_eq!(fs::read(files.path("elf.o")).unwrap(), fs::read(&output).unwrap());
+}
+
+#[test]
+fn ptxas_shows_errors_in_the_form_of_ptxas() {
+    let files = Files::new();
+    let (input, output) = (files.name("bad.ptx"), files.name("bad.cubin"));
+    let (status, _, errors) = finish(&mut ptx2spv(&["ptxas", &input, "-o", &output]));
+    assert_eq!(status, Some(255));
+    let [first, last] = errors.lines().collect::<Vec<_>>()[..] else { panic!("{errors}") };
+    assert!(first.starts_with("ptxas ") && first.contains("bad.ptx, line 6; error   : "), "{errors}");
+    assert_eq!(last, "ptxas fatal   : Ptx assembly aborted due to errors");
+    assert!(!Path::new(&output).exists());
+    for wrong in [&["ptxas", &input, &input][..], &["ptxas", "-o"], &["ptxas", "-v"], &["ptxas", "/no/such/file.ptx"]] {
+        let (status, _, errors) = finish(&mut ptx2spv(wrong));
+        assert!(status.is_some_and(|status| status > 0 && status != 255), "{wrong:?}: {errors}");
+    }
+}
+
+/// Triton and clang run the link in the printed folder.
+#[test]
+fn ptxas_is_found_by_its_name() {
+    let (_, folder, _) = finish(&mut ptx2spv(&["cuda", "--print-path"]));
+    let (status, out, _) = finish(Command::new(Path::new(folder.trim_end()).join("ptxas")).arg("--version"));
+    assert_eq!(status, Some(0));
+    assert!(out.contains("release 12.8, V12.8.0"), "{out}");
+}
