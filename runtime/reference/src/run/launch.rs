@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::builtin::Shape;
 use super::convergence::Convergence;
+use super::direct::Direct;
 use super::lane::Lane;
 use super::log::Log;
 use crate::code::{Code, Pc, SourceLine};
@@ -28,6 +29,8 @@ pub(crate) struct Program {
     /// Disassembles the instruction that begins at a word.
     pub disassemble: Box<dyn Fn(u32) -> String + Send + Sync>,
     pub(super) convergence: Convergence,
+    /// The code's instructions for plain runs.
+    pub(super) directs: Box<[Direct]>,
 }
 
 impl Program {
@@ -38,8 +41,8 @@ impl Program {
         subgroup_size: u32,
         disassemble: impl Fn(u32) -> String + Send + Sync + 'static,
     ) -> Self {
-        let convergence = Convergence::new(&code);
-        Self { code, entry: entry.into(), subgroup_size, disassemble: Box::new(disassemble), convergence }
+        let (convergence, directs) = (Convergence::new(&code), Direct::all(&code.insts));
+        Self { code, entry: entry.into(), subgroup_size, disassemble: Box::new(disassemble), convergence, directs }
     }
 
     /// Host bytes for the invocations of a workgroup.

@@ -7,6 +7,7 @@
 mod arrivals;
 mod builtin;
 mod convergence;
+mod direct;
 mod findings;
 mod group;
 mod lane;

@@ -18,11 +18,22 @@ fn range(class: Class, address: u64, bytes: u8, size: usize) -> Result<std::ops:
 
 /// The little-endian number in at most 8 bytes.
 #[inline(always)]
-fn number(bytes: &[u8]) -> u64 {
+pub(super) fn number(bytes: &[u8]) -> u64 {
     match *bytes {
         [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
         [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
         _ => bytes.iter().rev().fold(0, |high, &byte| high << 8 | u64::from(byte)),
+    }
+}
+
+/// Writes the low bits of a number to at most 8 bytes.
+#[inline(always)]
+pub(super) fn set_number(bytes: &mut [u8], number: u64) {
+    let number = number.to_le_bytes();
+    match bytes {
+        [_, _, _, _] => bytes.copy_from_slice(&number[..4]),
+        [_, _, _, _, _, _, _, _] => bytes.copy_from_slice(&number),
+        _ => bytes.copy_from_slice(&number[..bytes.len()]),
     }
 }
 
@@ -39,9 +50,9 @@ pub(super) fn load(lane: &Lane, address: u64, bytes: u8) -> Result<Value, Box<Fa
 pub(super) fn store(lane: &mut Lane, address: u64, bytes: u8, value: Value) -> Result<(), Box<Fault>> {
     let range = range(Class::Private, address, bytes, lane.private.len())?;
     if let Some(shadow) = &mut lane.shadow {
-        shadow.private[range.clone()].copy_from_slice(&value.undefined.to_le_bytes()[..bytes.into()]);
+        set_number(&mut shadow.private[range.clone()], value.undefined);
     }
-    lane.private[range].copy_from_slice(&value.bits.to_le_bytes()[..bytes.into()]);
+    set_number(&mut lane.private[range], value.bits);
     Ok(())
 }
 

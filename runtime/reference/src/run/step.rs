@@ -1,6 +1,7 @@
 //! The interpreter's loop: runs one invocation until it waits for others, ends, or has used up its slice.
 
 use super::builtin::Shape;
+use super::direct;
 use super::lane::{Lane, Shadow, Snapshot, State};
 use super::launch::Launch;
 use super::private;
@@ -79,9 +80,22 @@ pub(super) fn run<W: World, const WATCH: bool>(
 ) -> (Stop, u32) {
     let code: &Code = &cx.launch.program.code;
     let version = if WATCH { cx.world.version() } else { 0 };
+    let watched = WATCH.then(|| snapshot.pc());
+    let mut cycles = |cx: &Context<'_, W>, lane: &Lane, pc| {
+        pc == snapshot.pc()
+            && snapshot.matches(&lane.calls, &lane.registers, &lane.private)
+            && cx.world.version() == version
+    };
     let mut pc = lane.pc;
     let mut used = 0;
     let stop = loop {
+        if !W::STRICT {
+            let direct = direct::run(cx, lane, &mut pc, limit - used, watched);
+            used += direct;
+            if WATCH && direct > 0 && cycles(cx, lane, pc) {
+                break Stop::Cycle;
+            }
+        }
         if used == limit {
             break Stop::Slice;
         }
@@ -94,11 +108,7 @@ pub(super) fn run<W: World, const WATCH: bool>(
             }
             Flow::Fault(fault) => break Stop::Fault(fault),
         }
-        if WATCH
-            && pc == snapshot.pc()
-            && snapshot.matches(&lane.calls, &lane.registers, &lane.private)
-            && cx.world.version() == version
-        {
+        if WATCH && cycles(cx, lane, pc) {
             break Stop::Cycle;
         }
     };

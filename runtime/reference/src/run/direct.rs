@@ -1,0 +1,362 @@
+//! The frequent instructions of plain runs, in a form that takes one dispatch each.
+//!
+//! [`step`](super::step) finds an instruction's kind first, then its operation, then its width. Here all three are one number. An
+//! announced access is one operation together with its first load or store, and a comparison together with the branch on it. There
+//! is an entry for each instruction of the code, so that positions are the same in both forms. All that can fail, wait or be traced
+//! is left to [`step`](super::step), from the instruction on that begins it.
+
+use super::lane::Lane;
+use super::private::{number, set_number};
+use super::step::Context;
+use super::world::{Access, Value, Who, World};
+use crate::arithmetic;
+use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Pc, Slot, Ternary, Unary};
+
+/// Defines [`Direct`], how it comes from an instruction, and what its arithmetic does. An operation is listed with the widths that it
+/// stands for, and the width that it is computed with.
+macro_rules! direct {
+    (
+        unary { $($unary:ident: $unary_op:ident $unary_bits:pat => $unary_width:literal),* $(,)? }
+        binary { $($binary:ident: $binary_op:ident $binary_bits:pat => $binary_width:literal),* $(,)? }
+        compare { $($compare:ident $compare_branch:ident: $compare_op:ident $compare_bits:pat => $compare_width:literal),* $(,)? }
+        ternary { $($ternary:ident: $ternary_op:ident $ternary_bits:pat => $ternary_width:literal),* $(,)? }
+        convert { $($convert:ident: $convert_op:ident $from:literal $to:literal),* $(,)? }
+    ) => {
+        /// An instruction whose operation is known; see [`Inst`].
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub(super) enum Direct {
+            $($unary { d: Slot, a: Slot },)*
+            $($binary { d: Slot, a: Slot, b: Slot },)*
+            $(
+                $compare { d: Slot, a: Slot, b: Slot },
+                /// Followed by the branch on it.
+                $compare_branch { d: Slot, a: Slot, b: Slot },
+            )*
+            $($ternary { d: Slot, a: Slot, b: Slot, c: Slot },)*
+            $($convert { d: Slot, a: Slot },)*
+            Move { d: Slot, a: Slot },
+            Offset { d: Slot, a: Slot, offset: u32 },
+            /// Announces an access; `low` are the bits of the address that must be zero.
+            Access { low: u8, pointer: Slot },
+            LoadDevice(Part),
+            LoadWorkgroup(Part),
+            LoadPrivate(Part),
+            StoreDevice(Part),
+            StoreWorkgroup(Part),
+            StorePrivate(Part),
+            Jump(Pc),
+            Branch { condition: Slot, yes: Pc, no: Pc },
+            /// The next round of a loop, with the jump back.
+            NextRound { index: u32, to: Pc },
+            EnterLoop(u32),
+            /// Anything else.
+            Other,
+        }
+
+        impl Direct {
+            /// The form of an instruction and those that follow it.
+            fn of(insts: &[Inst]) -> Self {
+                match *insts {
+                    $([Inst::Unary { op: Unary::$unary_op, bits: $unary_bits, d, a }, ..] => Self::$unary { d, a },)*
+                    $([Inst::Binary { op: Binary::$binary_op, bits: $binary_bits, d, a, b }, ..] => {
+                        Self::$binary { d, a, b }
+                    })*
+                    $(
+                        [Inst::Binary { op: Binary::$compare_op, bits: $compare_bits, d, a, b },
+                            Inst::Branch { condition, .. }, ..] if condition == d => Self::$compare_branch { d, a, b },
+                        [Inst::Binary { op: Binary::$compare_op, bits: $compare_bits, d, a, b }, ..] => {
+                            Self::$compare { d, a, b }
+                        }
+                    )*
+                    $([Inst::Ternary { op: Ternary::$ternary_op, bits: $ternary_bits, d, a, b, c }, ..] => {
+                        Self::$ternary { d, a, b, c }
+                    })*
+                    $([Inst::Convert { op: Convert::$convert_op, from: $from, to: $to, d, a }, ..] => {
+                        Self::$convert { d, a }
+                    })*
+                    // Registers are zero above their width.
+                    [Inst::Convert { op: Convert::UToU, from, to, d, a }, ..] if from <= to => Self::Move { d, a },
+                    [Inst::Move { d, a }, ..] => Self::Move { d, a },
+                    [Inst::Offset { d, a, offset }, ..] => Self::Offset { d, a, offset },
+                    [Inst::Access { pointer, align, .. }, ref rest @ ..] if align <= 128 => {
+                        let low = (align.max(1) - 1) as u8;
+                        match Self::access(rest.first(), low, 2) {
+                            Some((direct, same)) if same == pointer => direct,
+                            _ => Self::Access { low, pointer },
+                        }
+                    }
+                    [ref inst @ (Inst::Load { .. } | Inst::Store { .. }), ..] => {
+                        Self::access(Some(inst), 0, 1).map_or(Self::Other, |(direct, _)| direct)
+                    }
+                    [Inst::Jump(to), ..] => Self::Jump(to),
+                    [Inst::Branch { condition, yes, no }, ..] => Self::Branch { condition, yes, no },
+                    [Inst::NextRound(index), Inst::Jump(to), ..] => Self::NextRound { index, to },
+                    [Inst::EnterLoop(index), ..] => Self::EnterLoop(index),
+                    _ => Self::Other,
+                }
+            }
+        }
+
+        /// Runs an invocation's instructions from `pc` on until one that is left to [`step`](super::step). Returns their number, which
+        /// is below `limit`. Stops at the instruction `watched` and at the one before it, and runs neither.
+        pub(super) fn run<W: World>(
+            cx: &mut Context<'_, W>,
+            lane: &mut Lane,
+            pc: &mut Pc,
+            limit: u32,
+            watched: Option<Pc>,
+        ) -> u32 {
+            let program = cx.launch.program;
+            let (code, floats) = (&program.directs[..], &program.code.floats);
+            let Lane { registers, private, rounds, index, subgroup, .. } = lane;
+            let (registers, private) = (&mut registers[..], &mut private[..]);
+            let (mut here, mut used) = (*pc, 0);
+            while used + 1 < limit && watched.is_none_or(|watched| watched.wrapping_sub(here) > 1) {
+                let who = Who { lane: *index, subgroup: *subgroup, pc: here };
+                let mut count = 1;
+                let mut next = here + 1;
+                match code[here as usize] {
+                    $(Direct::$unary { d, a } => {
+                        let x = registers[a as usize];
+                        registers[d as usize] =
+                            arithmetic::unary(Unary::$unary_op, $unary_width, x, floats, cx.world.choice());
+                    })*
+                    $(Direct::$binary { d, a, b } => {
+                        let (x, y) = (registers[a as usize], registers[b as usize]);
+                        registers[d as usize] =
+                            arithmetic::binary(Binary::$binary_op, $binary_width, x, y, floats, cx.world.choice());
+                    })*
+                    $(
+                        Direct::$compare { d, a, b } => {
+                            let (x, y) = (registers[a as usize], registers[b as usize]);
+                            registers[d as usize] =
+                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, cx.world.choice());
+                        }
+                        Direct::$compare_branch { d, a, b } => {
+                            let (x, y) = (registers[a as usize], registers[b as usize]);
+                            let truth =
+                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, cx.world.choice());
+                            registers[d as usize] = truth;
+                            if let Direct::Branch { yes, no, .. } = code[next as usize] {
+                                next = if truth != 0 { yes } else { no };
+                                count = 2;
+                            }
+                        }
+                    )*
+                    $(Direct::$ternary { d, a, b, c } => {
+                        let operands = [a, b, c].map(|slot| registers[slot as usize]);
+                        registers[d as usize] =
+                            arithmetic::ternary(Ternary::$ternary_op, $ternary_width, operands, floats, cx.world.choice());
+                    })*
+                    $(Direct::$convert { d, a } => {
+                        let x = registers[a as usize];
+                        registers[d as usize] =
+                            arithmetic::convert(Convert::$convert_op, $from, $to, x, floats, cx.world.choice());
+                    })*
+                    Direct::Move { d, a } => registers[d as usize] = registers[a as usize],
+                    Direct::Offset { d, a, offset } => {
+                        registers[d as usize] = registers[a as usize].wrapping_add(offset.into());
+                    }
+                    Direct::Access { low, pointer } => {
+                        if registers[pointer as usize] & u64::from(low) != 0 {
+                            break;
+                        }
+                    }
+                    Direct::LoadDevice(part) => {
+                        let Some(bits) = part.load(cx, who, Class::Device, registers) else { break };
+                        registers[part.register as usize] = bits;
+                        (count, next) = (part.count, here + Pc::from(part.count));
+                    }
+                    Direct::LoadWorkgroup(part) => {
+                        let Some(bits) = part.load(cx, who, Class::Workgroup, registers) else { break };
+                        registers[part.register as usize] = bits;
+                        (count, next) = (part.count, here + Pc::from(part.count));
+                    }
+                    Direct::LoadPrivate(part) => {
+                        let Some(bits) = part.load_private(registers, private) else { break };
+                        registers[part.register as usize] = bits;
+                        (count, next) = (part.count, here + Pc::from(part.count));
+                    }
+                    Direct::StoreDevice(part) => {
+                        let Some(()) = part.store(cx, who, Class::Device, registers) else { break };
+                        (count, next) = (part.count, here + Pc::from(part.count));
+                    }
+                    Direct::StoreWorkgroup(part) => {
+                        let Some(()) = part.store(cx, who, Class::Workgroup, registers) else { break };
+                        (count, next) = (part.count, here + Pc::from(part.count));
+                    }
+                    Direct::StorePrivate(part) => {
+                        let Some(()) = part.store_private(registers, private) else { break };
+                        (count, next) = (part.count, here + Pc::from(part.count));
+                    }
+                    Direct::Jump(to) => next = to,
+                    Direct::Branch { condition, yes, no } => {
+                        next = if registers[condition as usize] != 0 { yes } else { no };
+                    }
+                    Direct::NextRound { index, to } => {
+                        rounds[index as usize] += 1;
+                        next = to;
+                    }
+                    Direct::EnterLoop(index) => rounds[index as usize] = 0,
+                    Direct::Other => break,
+                }
+                used += u32::from(count);
+                here = next;
+            }
+            *pc = here;
+            used
+        }
+    };
+}
+
+direct! {
+    unary {
+        Not32: Not 32 => 32,
+        Not64: Not 64 => 64,
+        LogicalNot: LogicalNot _ => 1,
+        Negate32: SNegate 32 => 32,
+        FNegate32: FNegate 32 => 32,
+        FAbs32: FAbs 32 => 32,
+    }
+    binary {
+        IAdd32: IAdd 32 => 32,
+        IAdd64: IAdd 64 => 64,
+        ISub32: ISub 32 => 32,
+        ISub64: ISub 64 => 64,
+        IMul32: IMul 32 => 32,
+        IMul64: IMul 64 => 64,
+        ShiftLeft32: ShiftLeftLogical 32 => 32,
+        ShiftLeft64: ShiftLeftLogical 64 => 64,
+        ShiftRight: ShiftRightLogical _ => 64,
+        ShiftRightArithmetic32: ShiftRightArithmetic 32 => 32,
+        ShiftRightArithmetic64: ShiftRightArithmetic 64 => 64,
+        And: BitwiseAnd _ => 64,
+        Or: BitwiseOr _ => 64,
+        Xor: BitwiseXor _ => 64,
+        LogicalAnd: LogicalAnd _ => 1,
+        LogicalOr: LogicalOr _ => 1,
+        UMin: UMin _ => 64,
+        UMax: UMax _ => 64,
+        SMin32: SMin 32 => 32,
+        SMax32: SMax 32 => 32,
+        FAdd32: FAdd 32 => 32,
+        FAdd64: FAdd 64 => 64,
+        FSub32: FSub 32 => 32,
+        FSub64: FSub 64 => 64,
+        FMul32: FMul 32 => 32,
+        FMul64: FMul 64 => 64,
+        NMin32: NMin 32 => 32,
+        NMax32: NMax 32 => 32,
+    }
+    compare {
+        Equal EqualBranch: IEqual _ => 64,
+        NotEqual NotEqualBranch: INotEqual _ => 64,
+        ULess ULessBranch: ULessThan _ => 64,
+        ULessEqual ULessEqualBranch: ULessThanEqual _ => 64,
+        UGreater UGreaterBranch: UGreaterThan _ => 64,
+        UGreaterEqual UGreaterEqualBranch: UGreaterThanEqual _ => 64,
+        SLess32 SLess32Branch: SLessThan 32 => 32,
+        SLessEqual32 SLessEqual32Branch: SLessThanEqual 32 => 32,
+        SLess64 SLess64Branch: SLessThan 64 => 64,
+        FEqual32 FEqual32Branch: FOrdEqual 32 => 32,
+        FLess32 FLess32Branch: FOrdLessThan 32 => 32,
+        FLessEqual32 FLessEqual32Branch: FOrdLessThanEqual 32 => 32,
+    }
+    ternary {
+        Select: Select _ => 64,
+        Fma32: Fma 32 => 32,
+        Fma64: Fma 64 => 64,
+    }
+    convert {
+        Low32: UToU 64 32,
+        Sign64: SToS 32 64,
+        UToF32: UToF 32 32,
+        SToF32: SToF 32 32,
+    }
+}
+
+impl Direct {
+    /// The form of all code.
+    pub(super) fn all(insts: &[Inst]) -> Box<[Direct]> {
+        (0..insts.len()).map(|at| Self::of(&insts[at..])).collect()
+    }
+
+    /// The form of a load or store that is the last of `count` instructions, and the register of its pointer.
+    fn access(inst: Option<&Inst>, low: u8, count: u8) -> Option<(Self, Slot)> {
+        let (class, bytes, register, pointer, offset, loads) = match *inst? {
+            Inst::Load { class, bytes, d, pointer, offset, .. } => (class, bytes, d, pointer, offset, true),
+            Inst::Store { class, bytes, value, pointer, offset, .. } => (class, bytes, value, pointer, offset, false),
+            _ => return None,
+        };
+        let part = Part { bytes, low, count, register, pointer, offset };
+        let direct = match (class, loads) {
+            (Class::Device, true) => Self::LoadDevice(part),
+            (Class::Device, false) => Self::StoreDevice(part),
+            (Class::Workgroup, true) => Self::LoadWorkgroup(part),
+            (Class::Workgroup, false) => Self::StoreWorkgroup(part),
+            (Class::Private, true) => Self::LoadPrivate(part),
+            (Class::Private, false) => Self::StorePrivate(part),
+            (Class::PushConstant, _) => return None,
+        };
+        Some((direct, pointer))
+    }
+}
+
+/// A scalar of an access, whose register is loaded or stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Part {
+    bytes: u8,
+    /// Bits of the pointer that must be zero.
+    low: u8,
+    /// Instructions that this one does the work of: two with the access's announcement.
+    count: u8,
+    register: Slot,
+    pointer: Slot,
+    offset: u32,
+}
+
+/// These do nothing and give `None` where the access is at fault.
+impl Part {
+    #[inline(always)]
+    fn address(&self, registers: &[u64]) -> Option<u64> {
+        let address = registers[self.pointer as usize];
+        (address & u64::from(self.low) == 0).then(|| address.wrapping_add(self.offset.into()))
+    }
+
+    #[inline(always)]
+    fn access(&self, class: Class, registers: &[u64]) -> Option<Access> {
+        let address = self.address(registers)?;
+        Some(Access { class, address, bytes: self.bytes, how: MemoryAccess::default() })
+    }
+
+    #[inline(always)]
+    fn load<W: World>(&self, cx: &mut Context<'_, W>, who: Who, class: Class, registers: &[u64]) -> Option<u64> {
+        let access = self.access(class, registers)?;
+        Some(cx.world.load(cx.local, who, access).ok()?.bits)
+    }
+
+    #[inline(always)]
+    fn store<W: World>(&self, cx: &mut Context<'_, W>, who: Who, class: Class, registers: &[u64]) -> Option<()> {
+        let access = self.access(class, registers)?;
+        let value = Value { bits: registers[self.register as usize], undefined: 0 };
+        cx.world.store(cx.local, who, access, value).ok()
+    }
+
+    #[inline(always)]
+    fn private<'a>(&self, registers: &[u64], private: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        let from = usize::try_from(self.address(registers)?).ok()?;
+        private.get_mut(from..from.checked_add(self.bytes.into())?)
+    }
+
+    #[inline(always)]
+    fn load_private(&self, registers: &[u64], private: &mut [u8]) -> Option<u64> {
+        self.private(registers, private).map(|bytes| number(bytes))
+    }
+
+    #[inline(always)]
+    fn store_private(&self, registers: &[u64], private: &mut [u8]) -> Option<()> {
+        let bytes = self.private(registers, private)?;
+        set_number(bytes, registers[self.register as usize]);
+        Some(())
+    }
+}
