@@ -9,6 +9,8 @@
 //! atomic, from another thread, or from memory in which the kernel stores no known values, and the arithmetic in between keeps it unknown.
 //! Every other operand is hidden.
 
+use rustc_hash::FxHashMap;
+
 use crate::index::IndexVec;
 use crate::interface::push_constant;
 use crate::ir::{
@@ -25,6 +27,8 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
         return;
     }
     let unknown = Unknown::of(function, facts);
+    let origins = Origins::of(function);
+    let mut originals = FxHashMap::default();
     let [first, second] = Veil::draw(function);
     rewrite(function, |b, stmt| {
         let is_hidden = |b: &Builder<'_>, value: Value| match b.known(value) {
@@ -33,8 +37,13 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
         };
         match *stmt {
             Stmt::Let(result, Op::Binary(Binary::FSub, x, y)) => {
-                // A compiler may find out that the two operands are the same, unless a different zero hides each.
-                let hides_y = is_hidden(b, y) || hides_specials(facts, b.type_of(y)) && b.known(y).is_none();
+                // A compiler may find out that the two operands are the same, unless a different zero hides each, or one is
+                // computed from the other.
+                let may_repeat = |b: &Builder<'_>| {
+                    let [x, y] = [x, y].map(|value| originals.get(&value).copied().unwrap_or(value));
+                    b.known(y).is_none() && !origins.derives(&unknown, x, y) && !origins.derives(&unknown, y, x)
+                };
+                let hides_y = is_hidden(b, y) || hides_specials(facts, b.type_of(y)) && may_repeat(b);
                 let hides_x = is_hidden(b, x);
                 if !hides_x && !hides_y {
                     return Rewritten::Kept;
@@ -42,7 +51,9 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 let x = if hides_x { first.hide(b, x) } else { x };
                 let y = if hides_y { second.hide(b, y) } else { y };
                 let ty = b.type_of(result);
-                Rewritten::By(b.op(ty, Op::Binary(Binary::FSub, x, y)))
+                let difference = b.op(ty, Op::Binary(Binary::FSub, x, y));
+                originals.insert(difference, result);
+                Rewritten::By(difference)
             }
             Stmt::Let(result, op) if is_arithmetic(&op) => {
                 let mut changed = false;
@@ -51,8 +62,13 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                     changed |= hides;
                     if hides { first.hide(b, value) } else { value }
                 });
+                if !changed {
+                    return Rewritten::Kept;
+                }
                 let ty = b.type_of(result);
-                if changed { Rewritten::By(b.op(ty, op)) } else { Rewritten::Kept }
+                let hidden = b.op(ty, op);
+                originals.insert(hidden, result);
+                Rewritten::By(hidden)
             }
             Stmt::Let(result, Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x))
                 if !unknown.value(x) =>
@@ -139,12 +155,63 @@ impl Veil {
     }
 }
 
+/// The float arithmetic that each value of a function is the result of.
+struct Origins(IndexVec<Value, Option<Op>>);
+
+/// Operations between two operands that are looked at to find that one is computed from the other.
+const STEPS: u32 = 3;
+
+impl Origins {
+    fn of(function: &Function) -> Origins {
+        let mut origins = Origins(IndexVec::filled(None, function.values.len()));
+        origins.block(&function.body);
+        origins
+    }
+
+    fn block(&mut self, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, op) if is_arithmetic(op) => {
+                    if let Some(origin) = self.0.at_mut(*value) {
+                        *origin = Some(*op);
+                    }
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                Stmt::Loop(body) => self.block(body),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a value is computed from another, in a few operations none of which could leave it as it is. Then no compiler that
+    /// keeps to the rounding of each operation takes the two for the same: the errors of a sum are computed so.
+    fn derives(&self, unknown: &Unknown<'_>, value: Value, from: Value) -> bool {
+        self.derives_within(unknown, value, from, STEPS)
+    }
+
+    fn derives_within(&self, unknown: &Unknown<'_>, value: Value, from: Value, steps: u32) -> bool {
+        let Some(&Some(op)) = self.0.at(value) else { return false };
+        let (mut found, mut is_identity) = (false, false);
+        map_op_operands(op, |operand| {
+            is_identity |= unknown.visible.at(operand).copied().unwrap_or(false);
+            found |= operand == from || steps > 1 && self.derives_within(unknown, operand, from, steps - 1);
+            operand
+        });
+        found && !is_identity
+    }
+}
+
 /// The values that no compiler can know in a function, once all operands that need hiding are hidden.
 struct Unknown<'f> {
     facts: &'f Facts,
     values: IndexVec<Value, bool>,
     /// Constants that are not hidden. A compiler knows the results of arithmetic on these alone.
     visible: IndexVec<Value, bool>,
+    /// Constants of which only the lowest bit may be set.
+    lowest: IndexVec<Value, bool>,
     vars: IndexVec<Var, bool>,
     /// Values loaded from global, shared and local memory.
     memories: [bool; 3],
@@ -157,6 +224,7 @@ impl Unknown<'_> {
         let mut unknown = Unknown {
             facts,
             visible: IndexVec::filled(false, function.values.len()),
+            lowest: IndexVec::filled(false, function.values.len()),
             values: IndexVec::filled(false, function.values.len()),
             vars: IndexVec::filled(true, function.vars.len()),
             memories: [true; 3],
@@ -183,8 +251,10 @@ impl Unknown<'_> {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, op) => {
-                    if let (Op::Const(bits), Some(visible)) = (op, self.visible.at_mut(*value)) {
-                        *visible = !hides(self.facts, function.type_of(*value), *bits);
+                    if let &Op::Const(bits) = op {
+                        let is_visible = !hides(self.facts, function.type_of(*value), bits);
+                        self.visible.at_mut(*value).into_iter().for_each(|visible| *visible = is_visible);
+                        self.lowest.at_mut(*value).into_iter().for_each(|lowest| *lowest = bits <= 1);
                     }
                     let is_unknown = self.op(function.type_of(*value), op);
                     self.define(stmt, is_unknown);
@@ -195,7 +265,7 @@ impl Unknown<'_> {
                         *var &= is_unknown;
                     }
                 }
-                Stmt::Load { access, .. } => self.define(stmt, self.memory(access.space)),
+                Stmt::Load { access, .. } => self.define(stmt, access.read_only || self.memory(access.space)),
                 Stmt::Store { values, access, .. } => {
                     let are_unknown = values.iter().all(|value| self.value(*value));
                     if let Some(memory) = self.memories.get_mut(memory(access.space)) {
@@ -254,9 +324,15 @@ impl Unknown<'_> {
             Op::Unary(_, a) => self.value(a),
             // One known operand can't make the result known.
             Op::Binary(Binary::Add | Binary::Sub | Binary::Xor, a, b) => self.value(a) != self.value(b),
+            // Rounding to odd sets the lowest bit.
+            Op::Binary(Binary::Or, a, b) => self.value(a) && self.is_lowest(b) || self.value(b) && self.is_lowest(a),
             Op::Select(_, a, b) => self.value(a) && self.value(b),
             _ => false,
         }
+    }
+
+    fn is_lowest(&self, value: Value) -> bool {
+        self.lowest.at(value).copied().unwrap_or(false)
     }
 }
 
