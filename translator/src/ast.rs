@@ -224,10 +224,29 @@ pub struct Function<'s> {
     pub params: Vec<Variable<'s>>,
     /// `.maxntid`, `.reqntid`, `.noreturn`, cluster directives and so on.
     pub directives: Vec<Directive<'s>>,
-    /// The statements between the outermost braces; `None` for a prototype.
-    pub body: Option<Vec<Statement<'s>>>,
+    /// What stands between the outermost braces; `None` for a prototype.
+    pub body: Option<Body<'s>>,
     /// From the first keyword to the end of the header.
     pub span: Span,
+}
+
+impl<'s> Function<'s> {
+    /// The statements that have been parsed.
+    pub fn statements(&self) -> &[Statement<'s>] {
+        match &self.body {
+            Some(Body::Parsed(statements)) => statements,
+            Some(Body::Text(_)) | None => &[],
+        }
+    }
+}
+
+/// The body of a function.
+#[derive(Clone, Debug)]
+pub enum Body<'s> {
+    /// Its statements.
+    Parsed(Vec<Statement<'s>>),
+    /// Where it stands, its closing brace included. It has not been parsed yet.
+    Text(Span),
 }
 
 /// A performance-tuning or other directive with integer arguments, such as `.maxntid 16, 16`.

@@ -107,13 +107,15 @@ impl<'s> Program<'s> {
     pub fn new(source: &'s Source) -> Result<Self, Diagnostics> {
         let refuse = |errors| Diagnostics::new(source.clone(), errors);
         let (mut modules, mut errors) = (Vec::new(), Vec::new());
-        for ast in parse::parse_modules(source)? {
+        for ast in parse::parse_headers(source)? {
             match decode::decode(source, ast) {
                 Ok(module) => modules.push(module),
                 Err(found) => errors.extend(found),
             }
         }
         if !errors.is_empty() {
+            // Where the syntax is wrong, there are no other errors: what they say could follow from that.
+            parse::parse_modules(source)?;
             return Err(refuse(errors));
         }
         let headers = source.modules().iter().zip(&modules).map(|(module, program)| Header {

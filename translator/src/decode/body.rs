@@ -15,6 +15,7 @@ use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::index::{Index, IndexVec};
 use crate::isa::types::{Class, ScalarType};
+use crate::parse;
 
 /// Calls that code was inlined at, of which more are not told of.
 const MAX_INLINED: usize = 32;
@@ -52,9 +53,14 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
             _ => decoder.vector_formal(formal),
         }
     }
-    if let Some(body) = &ast.body {
-        decoder.collect_labels(body);
-        decoder.body(body);
+    if ast.body.is_some() {
+        match parse::statements(decoder.module.text, ast) {
+            Ok(body) => {
+                decoder.collect_labels(&body);
+                decoder.body(&body);
+            }
+            Err(errors) => decoder.module.errors.extend(errors),
+        }
     }
     decoder.function
 }

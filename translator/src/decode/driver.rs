@@ -12,14 +12,16 @@ use crate::index::IndexVec;
 use crate::isa::operation::{Action, Operation};
 use crate::isa::table;
 use crate::isa::types::ScalarType;
+use crate::parse;
 
-/// Decodes a module of a source. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
+/// Decodes a module of a source. Errors are those that make it invalid PTX, syntax errors in bodies that are parsed only now
+/// included; what is merely unsupported is kept with its function.
 pub fn decode<'s>(source: &'s Source, ast: ast::Module<'s>) -> Result<Program, Vec<Diagnostic>> {
     let mut decoder = ModuleDecoder {
         program: Program {
             version: ast.version.unwrap_or((1, 0)),
             target: ast.target.iter().map(|word| word.text.to_owned()).collect(),
-            address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(&ast)),
+            address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(source.text(), &ast)),
             address_bits_span: ast.address_size_span,
             ..Program::default()
         },
@@ -45,12 +47,14 @@ pub fn decode<'s>(source: &'s Source, ast: ast::Module<'s>) -> Result<Program, V
 
 /// Without `.address_size`, kernels whose widest integer parameter has 32 bits have 32-bit pointers if they use such
 /// registers as addresses; everything else is 64-bit.
-fn infer_address_bits(ast: &ast::Module<'_>) -> u32 {
+fn infer_address_bits(text: &str, ast: &ast::Module<'_>) -> u32 {
     let mut narrow = false;
     for item in &ast.items {
-        let ast::Item::Function(ast::Function { body: Some(body), .. }) = item else { continue };
+        let ast::Item::Function(function) = item else { continue };
+        // Syntax errors are reported when the function is decoded.
+        let Ok(body) = parse::statements(text, function) else { continue };
         let mut wide_registers = rustc_hash::FxHashSet::default();
-        for statement in body {
+        for statement in body.iter() {
             match statement {
                 ast::Statement::Variable(variable) if variable.space == StateSpace::Reg => {
                     let wide = ScalarType::from_name(variable.ty.text).is_some_and(|ty| ty.bits() == 64);
@@ -257,7 +261,7 @@ impl<'s> ModuleDecoder<'s> {
         }
     }
 
-    /// Decodes all functions. What is decoded needs no syntax tree any more, and all trees together would be large.
+    /// Decodes all functions. The syntax tree of a body lives no longer than it takes to decode it: all together would be large.
     fn functions(&mut self, items: Vec<ast::Item<'s>>) {
         let mut decoded: Vec<Option<Function>> = self.signatures.iter().map(|_| None).collect();
         for item in items {

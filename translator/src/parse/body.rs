@@ -95,7 +95,7 @@ impl<'s> Parser<'s> {
 
     fn statement(&mut self, node: Node<'_, 's>, body: &mut Body<'s>) -> Result<(), Diagnostic> {
         match node.rule() {
-            Rule::plain | Rule::guarded => body.statements.push(statement::instruction(node, &mut self.tokens)?),
+            Rule::instruction => body.statements.push(statement::instruction(node, &mut self.tokens)?),
             Rule::body_variable => {
                 let (linkages, rest): (Vec<_>, Vec<_>) =
                     node.children().partition(|child| child.rule() == Rule::linkage);

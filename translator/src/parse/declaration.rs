@@ -241,5 +241,5 @@ pub(super) fn function<'s>(
         }
     }
     let name = name.ok_or_else(|| error::expected("a name", node.span()))?;
-    Ok((Function { kind, linkage, name, returns, params, directives, body: body.then(Vec::new), span }, body))
+    Ok((Function { kind, linkage, name, returns, params, directives, body: None, span }, body))
 }

@@ -25,7 +25,7 @@ pub(super) fn expected_at(text: &str, what: impl Into<String>, offset: usize) ->
 /// Lists what one of the rules would have needed: "a, b or c".
 pub(super) fn list(rules: &[Rule]) -> String {
     let has = |rule| rules.contains(&rule);
-    if has(Rule::mnemonic) && has(Rule::guard) {
+    if has(Rule::instruction) {
         // One word for all that a statement can start with.
         return "a statement".to_owned();
     }
@@ -37,7 +37,9 @@ pub(super) fn list(rules: &[Rule]) -> String {
     for &rule in rules {
         let word = match rule {
             // Where an operand may stand, so may a handful of other tokens: one word says it.
-            Rule::brace_open | Rule::colon | Rule::modifiers | Rule::number | Rule::keyword if has(Rule::operand) => {
+            Rule::brace_open | Rule::colon | Rule::comma | Rule::modifiers | Rule::number | Rule::keyword
+                if has(Rule::operand) =>
+            {
                 continue;
             }
             // A `.const` may have a bank, and a list of types may go on: a name is what is missing.

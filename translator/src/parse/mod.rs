@@ -18,12 +18,14 @@ mod scan;
 mod statement;
 mod value;
 
+use std::borrow::Cow;
+
 use declaration::Head;
 use driver::Driver;
 use node::{Node, Rule, Token};
 use scan::{Braces, Stop};
 
-use crate::ast::{Item, Linkage, Module, Variable};
+use crate::ast::{Body, Function, Item, Linkage, Module, Statement, Variable};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 
 /// Parses the text of one module.
@@ -48,19 +50,57 @@ pub fn parse<'s>(source: &'s Source) -> Result<Module<'s>, Diagnostics> {
 ///
 /// All syntax errors, up to [`Diagnostics::MAX`]; a module without `.version` at its start gives that one error alone.
 pub fn parse_modules<'s>(source: &'s Source) -> Result<Vec<Module<'s>>, Diagnostics> {
+    modules(source, Bodies::Parsed)
+}
+
+/// Parses all modules of a text, but not the bodies of their functions, whose trees would fill most of the memory:
+/// [`statements`] does so one by one.
+///
+/// # Errors
+///
+/// Those of [`parse_modules`], if anything outside of bodies is wrong.
+pub fn parse_headers<'s>(source: &'s Source) -> Result<Vec<Module<'s>>, Diagnostics> {
+    modules(source, Bodies::PassedOver).or_else(|_| parse_modules(source))
+}
+
+/// The statements of a function, which are parsed now if they have not been. A prototype has none.
+///
+/// # Errors
+///
+/// Syntax errors in this body, as far as they can be told without the text after it. [`parse_modules`] has them all.
+pub(crate) fn statements<'f, 's>(
+    text: &'s str,
+    function: &'f Function<'s>,
+) -> Result<Cow<'f, [Statement<'s>]>, Vec<Diagnostic>> {
+    let Some(Body::Text(span)) = function.body else {
+        return Ok(Cow::Borrowed(function.statements()));
+    };
+    let mut parser = Parser::new(text, span, Bodies::Parsed);
+    let statements = parser.body(function.span, Some(function));
+    if parser.errors.is_empty() && !parser.driver.at_end() {
+        parser.errors.push(parser.driver.expected("a declaration"));
+    }
+    if parser.errors.is_empty() { Ok(Cow::Owned(statements)) } else { Err(parser.errors) }
+}
+
+/// What to do with the bodies of functions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bodies {
+    /// They are parsed.
+    Parsed,
+    /// They are passed over, if their braces are in balance.
+    PassedOver,
+}
+
+fn modules(source: &Source, bodies: Bodies) -> Result<Vec<Module<'_>>, Diagnostics> {
     let failed = |list| Err(Diagnostics::new(source.clone(), list));
     if u32::try_from(source.text().len()).is_err() {
         let message = "the file is larger than 4 GiB";
         return failed(vec![Diagnostic::invalid(message, None)]);
     }
     let (mut modules, mut errors) = (Vec::new(), Vec::new());
-    for Span { start, end } in source.modules().iter().map(|module| module.span) {
-        let mut parser = Parser {
-            driver: Driver::new(source.text().get(..end as usize).unwrap_or_default(), start as usize),
-            module: Module::default(),
-            errors: Vec::new(),
-            tokens: Vec::new(),
-        };
+    for module in source.modules() {
+        let mut parser = Parser::new(source.text(), module.span, bodies);
         parser.module();
         errors.extend(parser.errors);
         modules.push(parser.module);
@@ -74,9 +114,20 @@ struct Parser<'s> {
     errors: Vec<Diagnostic>,
     /// The tokens of the current instruction; kept for its memory.
     tokens: Vec<Token<'s>>,
+    bodies: Bodies,
 }
 
 impl<'s> Parser<'s> {
+    fn new(text: &'s str, Span { start, end }: Span, bodies: Bodies) -> Self {
+        Self {
+            driver: Driver::new(text.get(..end as usize).unwrap_or_default(), start as usize),
+            module: Module::default(),
+            errors: Vec::new(),
+            tokens: Vec::new(),
+            bodies,
+        }
+    }
+
     fn module(&mut self) {
         while self.errors.len() < Diagnostics::MAX {
             match self.driver.skip_trivia() {
@@ -231,7 +282,15 @@ impl<'s> Parser<'s> {
         }
         let (mut function, has_body) = declaration::function(*declared, linkage, node.span())?;
         if has_body {
-            function.body = Some(self.body(function.span, Some(&function)));
+            let start = self.driver.offset();
+            let end = scan::body_end(self.driver.text(), start).filter(|_| self.bodies == Bodies::PassedOver);
+            function.body = Some(match end {
+                Some(end) => {
+                    self.driver.set_offset(end);
+                    Body::Text(Span::between(start, end))
+                }
+                None => Body::Parsed(self.body(function.span, Some(&function))),
+            });
         }
         self.module.items.push(Item::Function(function));
         Ok(())

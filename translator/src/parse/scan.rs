@@ -124,6 +124,32 @@ pub(super) fn next_stop(text: &str, mut offset: usize, braces: Braces) -> (usize
     }
 }
 
+/// After the brace that closes a body, of which the opening brace stands before the offset. None if there is none.
+pub(super) fn body_end(text: &str, mut offset: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    loop {
+        let ahead = bytes.get(offset..)?.iter().position(|byte| matches!(byte, b'{' | b'}' | b'"' | b'/' | b'@'))?;
+        offset += ahead;
+        match bytes.get(offset)? {
+            b'}' if depth == 0 => return Some(offset + 1),
+            b'}' => depth -= 1,
+            b'{' => depth += 1,
+            b'"' => {
+                offset = string_end(text, offset)?;
+                continue;
+            }
+            _ => {
+                if let Some(end) = comment_end(text, offset) {
+                    offset = end;
+                    continue;
+                }
+            }
+        }
+        offset += 1;
+    }
+}
+
 /// How many braces open between two offsets and do not close again.
 pub(super) fn open_braces(text: &str, from: usize, to: usize) -> usize {
     let between = text.as_bytes().get(from..to).unwrap_or_default();

@@ -23,7 +23,7 @@ pub(super) fn instruction<'s>(node: Node<'_, 's>, tokens: &mut Vec<Token<'s>>) -
             Rule::modifiers => {
                 split(child.ident(), 1, &mut modifiers);
             }
-            Rule::colon => return label(opcode, &modifiers, child.span()),
+            Rule::colon => return label(opcode, guard.is_some() || !modifiers.is_empty(), child.span()),
             Rule::semicolon => {
                 end = child.span();
                 break;
@@ -58,8 +58,9 @@ fn guard<'s>(node: Node<'_, 's>) -> Option<Guard<'s>> {
     Some(Guard { register, negated })
 }
 
-fn label<'s>(name: Ident<'s>, modifiers: &[Ident<'s>], colon: Span) -> Result<Statement<'s>, Diagnostic> {
-    if !modifiers.is_empty() || matches!(name.text, "_" | "$" | "%") {
+/// A label, unless what stands before the colon is the start of an instruction.
+fn label<'s>(name: Ident<'s>, is_instruction: bool, colon: Span) -> Result<Statement<'s>, Diagnostic> {
+    if is_instruction || matches!(name.text, "_" | "$" | "%") {
         return Err(error::expected("an operand or `;`", colon));
     }
     Ok(Statement::Label(name))

@@ -111,7 +111,7 @@ fn item(value: &Item<'_>) -> String {
         Item::Variable(value) => variable(value),
         Item::Function(function) => {
             let params: Vec<_> = function.params.iter().map(variable).collect();
-            let body: Vec<_> = function.body.iter().flatten().map(statement).collect();
+            let body: Vec<_> = function.statements().iter().map(statement).collect();
             format!("{:?} {} ({}) {{{}}}", function.kind, function.name.text, params.join(" "), body.join(" "))
         }
         other => format!("{other:?}"),

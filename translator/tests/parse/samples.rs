@@ -16,7 +16,7 @@ fn samples_of_real_compilers() {
             .items
             .iter()
             .filter_map(|item| match item {
-                Item::Function(function) if function.kind == FunctionKind::Entry => function.body.as_ref(),
+                Item::Function(function) if function.kind == FunctionKind::Entry => Some(function.statements()),
                 _ => None,
             })
             .collect();

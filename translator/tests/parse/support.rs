@@ -23,7 +23,7 @@ pub fn module(source: &Source) -> Module<'_> {
 
 /// The statements of the first function.
 pub fn body(source: &Source) -> Vec<Statement<'_>> {
-    functions(source).into_iter().find_map(|function| function.body).expect("a body")
+    functions(source).into_iter().find(|function| function.body.is_some()).expect("a body").statements().to_vec()
 }
 
 pub fn functions(source: &Source) -> Vec<Function<'_>> {
