@@ -75,28 +75,26 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         let given = &instruction.operands;
         let hinted = modifiers.has(Word::L2CacheHint);
-        let wanted: Vec<&str> = form.operands.iter().copied().filter(|word| hinted || *word != "policy").collect();
-        let loose = wanted.iter().filter(|word| word.ends_with('~')).count();
-        let needed = wanted.iter().take_while(|word| !word.ends_with('?')).count() - loose;
-        if given.len() < needed || given.len() > wanted.len() {
-            let takes = if needed == wanted.len() {
-                format!("{needed} operands")
-            } else {
-                format!("{needed} to {} operands", wanted.len())
-            };
+        let wanted = || form.operands.iter().copied().filter(|word| hinted || *word != "policy");
+        let most = wanted().count();
+        let loose = wanted().filter(|word| word.ends_with('~')).count();
+        let needed = wanted().take_while(|word| !word.ends_with('?')).count() - loose;
+        if given.len() < needed || given.len() > most {
+            let takes =
+                if needed == most { format!("{needed} operands") } else { format!("{needed} to {most} operands") };
             let message = format!("`{}` takes {takes}, {} given", form.row.syntax, given.len());
             // The first operand too many, or the instruction that lacks one.
-            let surplus = given.get(wanted.len());
+            let surplus = given.get(most);
             return Err(Diagnostic::invalid(message, surplus.map_or(instruction.span, ast::Operand::span)));
         }
-        if wanted.contains(&"policy") && modifiers.spaces().any(|space| space != AddressSpace::Global) {
+        if wanted().any(|word| word == "policy") && modifiers.spaces().any(|space| space != AddressSpace::Global) {
             let message = "only global memory has a cache policy";
             return Err(Diagnostic::invalid(message, instruction.span));
         }
-        let mut missing = wanted.len().saturating_sub(given.len()).min(loose);
+        let mut missing = most.saturating_sub(given.len()).min(loose);
+        let mut decoded = Vec::with_capacity(given.len() + missing);
         let mut given = given.iter();
-        let mut decoded = Vec::new();
-        for word in wanted {
+        for word in wanted() {
             if missing > 0 && word.ends_with('~') {
                 missing -= 1;
                 decoded.push(Operand::Sink);

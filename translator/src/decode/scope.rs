@@ -123,11 +123,10 @@ impl<'s> Scopes<'s> {
     /// Finds a name, innermost scope first.
     pub fn find(&self, name: &str) -> Option<Symbol> {
         let parts = numbered(name);
+        // Most names are those of ranges. No scope has a name both by itself and in a range.
         self.open.iter().rev().find_map(|scope| {
-            if let Some(symbol) = scope.names.get(name) {
-                return Some(*symbol);
-            }
-            scope.ranges.find(parts?)
+            let numbered = parts.and_then(|parts| scope.ranges.find(parts));
+            numbered.or_else(|| scope.names.get(name).copied())
         })
     }
 

@@ -87,8 +87,12 @@ impl Body<'_, '_, '_> {
 
     fn apply(&mut self, form: Form, ty: Type, operands: Operands) -> Result<Word> {
         let ty = self.ty(ty)?;
-        let operands: Vec<_> = operands.into_iter().flatten().map(|value| self.value(value)).collect();
-        Ok(self.write(form, ty, &operands))
+        let (mut ids, mut count) = ([0; 3], 0);
+        for (id, value) in ids.iter_mut().zip(operands.into_iter().flatten()) {
+            *id = self.value(value);
+            count += 1;
+        }
+        Ok(self.write(form, ty, &ids[..count]))
     }
 
     /// Writes an operation on ids; the type is given by its id too.

@@ -5,8 +5,9 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::FunctionKind;
-use crate::decode::program::{FuncId, Function, Operand, Param, Passed, Program, Targets};
+use crate::decode::program::{FuncId, Function, Instruction, Operand, Param, Passed, Program, Targets};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::operation::Action;
 
 /// The most instructions that a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
@@ -171,7 +172,8 @@ pub(crate) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
 /// The calls of a function, last one first; a call through a register once for each function that it may go to.
 pub(super) fn calls(program: &Program, function: &Function) -> Vec<(FuncId, Span)> {
     let mut found = Vec::new();
-    for instruction in function.instructions().rev() {
+    let is_call = |instruction: &&Instruction| instruction.form.row.action == Action::Call;
+    for instruction in function.instructions().rev().filter(is_call) {
         for operand in &instruction.operands {
             match operand {
                 Operand::Function(callee) => found.push((*callee, instruction.span)),

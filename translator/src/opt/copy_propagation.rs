@@ -5,7 +5,9 @@
 //! assigns. Assignments and operations that become useless stay, for [`remove_dead`](super::remove_dead), except
 //! assignments of what the variable holds already. Memory is not followed.
 
-use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::operands::{for_each_result, map_operands};
 use crate::diagnostic::Span;
@@ -22,7 +24,7 @@ pub fn propagate_copies(function: &mut Function) {
         depth_of: IndexVec::filled(0, function.values.len()),
         depth: 0,
         at: None,
-        available: FxHashMap::default(),
+        available: FxHashMap::with_capacity_and_hasher(function.body.len() / 2, FxBuildHasher),
         added: Vec::new(),
         function,
     };
@@ -52,7 +54,7 @@ struct Propagation<'f> {
     at: Option<Span>,
     /// Values of operations that are visible here.
     available: FxHashMap<(Type, Op), Value>,
-    /// Keys of `available` in the order they came, to be removed at the end of their list.
+    /// Keys of `available` that nested lists added, in that order, to be removed at the end of their list.
     added: Vec<(Type, Op)>,
 }
 
@@ -203,12 +205,16 @@ impl Propagation<'_> {
             }
             self.learn(var, Some(value));
         } else if op != Op::Builtin(Builtin::Clock) {
-            if let Some(same) = self.available.get(&(ty, op)) {
-                self.replacement[value] = Some(*same);
-                return;
+            match self.available.entry((ty, op)) {
+                Entry::Occupied(same) => {
+                    self.replacement[value] = Some(*same.get());
+                    return;
+                }
+                Entry::Vacant(new) => new.insert(value),
+            };
+            if self.depth > 0 {
+                self.added.push((ty, op));
             }
-            self.available.insert((ty, op), value);
-            self.added.push((ty, op));
         }
         if matches!(op, Op::Const(_) | Op::Unary(..)) {
             self.definition[value] = Some(op);

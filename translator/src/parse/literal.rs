@@ -6,13 +6,12 @@ use crate::diagnostic::Diagnostic;
 /// The value of a number as written.
 pub(super) fn number<'s>(literal: Ident<'s>) -> Result<Constant<'s>, Diagnostic> {
     let text = literal.text;
-    let prefix = text.get(..2).unwrap_or_default().to_ascii_lowercase();
-    match prefix.as_str() {
+    match text.as_bytes() {
         // Eight hexadecimal digits fit.
-        "0f" => hex_float(literal, 8).map(|bits| Constant::F32(bits as u32)),
-        "0d" => hex_float(literal, 16).map(Constant::F64),
-        "0x" => integer(literal, 2, 16, "a hexadecimal number"),
-        "0b" => integer(literal, 2, 2, "a binary number"),
+        [b'0', b'f' | b'F', ..] => hex_float(literal, 8).map(|bits| Constant::F32(bits as u32)),
+        [b'0', b'd' | b'D', ..] => hex_float(literal, 16).map(Constant::F64),
+        [b'0', b'x' | b'X', ..] => integer(literal, 2, 16, "a hexadecimal number"),
+        [b'0', b'b' | b'B', ..] => integer(literal, 2, 2, "a binary number"),
         _ if text.contains(['.', 'e', 'E']) => float(literal),
         _ if text.starts_with('0') && text.len() > 1 && !matches!(text, "0U") => {
             integer(literal, 1, 8, "an octal number")

@@ -10,10 +10,11 @@ use crate::diagnostic::{Diagnostic, Span};
 
 /// The operands of one instruction. Parentheses are lists in a `call` and belong to expressions elsewhere.
 pub(super) fn operands<'s>(tokens: &[Token<'s>], end: Span, call: bool) -> Result<Vec<Operand<'s>>, Diagnostic> {
-    let mut operands = Vec::new();
     if tokens.is_empty() {
-        return Ok(operands);
+        return Ok(Vec::new());
     }
+    // As many as there are, where none has several tokens.
+    let mut operands = Vec::with_capacity(tokens.len().div_ceil(2));
     let mut cursor = Cursor::new(tokens, end);
     loop {
         operands.push(operand(&mut cursor, call)?);
@@ -76,7 +77,8 @@ fn list<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Operand<'s>, Diagnostic> {
 /// `[a + 4]`, `[a, {x, y}]`
 fn address<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Operand<'s>, Diagnostic> {
     let start = expect(cursor, "[", "`[`")?;
-    let (base, offset) = if cursor.peek_second().is_some_and(|next| next.is("[")) {
+    let is_element = cursor.peek_second().is_some_and(|next| next.is("["));
+    let (base, offset) = if is_element || name(cursor).is_some() && is_alone(cursor) {
         (scalar(cursor)?, 0)
     } else {
         match expression::evaluate(cursor)? {
@@ -98,6 +100,17 @@ fn address<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Operand<'s>, Diagnostic> {
     Ok(Operand::Address { base: Box::new(base), offset, more, span: start.to(end) })
 }
 
+/// The next token, if it is the name of something.
+fn name<'s>(cursor: &Cursor<'_, 's>) -> Option<Ident<'s>> {
+    let token = cursor.peek().filter(|token| token.rule == Rule::operand && !token.is("_") && !token.is("WARP_SZ"))?;
+    Some(token.ident)
+}
+
+/// Whether the next token is a whole expression.
+fn is_alone(cursor: &Cursor<'_, '_>) -> bool {
+    cursor.peek_second().is_none_or(|next| matches!(next.ident.text, "," | "}" | ")" | "]"))
+}
+
 /// Everything without braces, brackets or commas.
 fn scalar<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Operand<'s>, Diagnostic> {
     let Some(token) = cursor.peek() else {
@@ -105,20 +118,24 @@ fn scalar<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Operand<'s>, Diagnostic> {
     };
     let next = cursor.peek_second();
     let next_is = |text| next.is_some_and(|next: &Token<'_>| next.is(text));
-    if token.rule == Rule::operand {
-        if token.is("_") {
+    if let Some(whole) = name(cursor)
+        && (is_alone(cursor) || next_is("|"))
+    {
+        cursor.advance();
+        let (name, suffix) = expression::split_name(whole);
+        return Ok(Operand::Name { name, suffix });
+    }
+    match token.rule {
+        Rule::operand if token.is("_") => {
             cursor.advance();
             return Ok(Operand::Sink(token.ident.span));
         }
-        if next_is("[") {
-            return indexed(cursor, token.ident);
-        }
-        let alone = next.is_none_or(|next| matches!(next.ident.text, "," | "|" | "}" | ")" | "]"));
-        if alone && !token.is("WARP_SZ") {
+        Rule::operand if next_is("[") => return indexed(cursor, token.ident),
+        Rule::number if is_alone(cursor) => {
             cursor.advance();
-            let (name, suffix) = expression::split_name(token.ident);
-            return Ok(Operand::Name { name, suffix });
+            return Ok(Operand::Constant(literal::number(token.ident)?, token.ident.span));
         }
+        _ => {}
     }
     let register = next.filter(|next| next.rule == Rule::operand && !next.is("_") && !next.is("WARP_SZ"));
     if let Some(register) = register {

@@ -194,6 +194,8 @@ impl Special {
             %reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap %reserved_smem_offset_0
             %reserved_smem_offset_1";
         static KNOWN: LazyLock<FxHashSet<&str>> = LazyLock::new(|| NAMES.split_ascii_whitespace().collect());
-        KNOWN.contains(name) || Self::is_counter(name)
+        // Names such as `%r1` and `%rd1`, which most are, need not be looked up.
+        let is_short = name.as_bytes().get(3).is_none_or(u8::is_ascii_digit);
+        !is_short && KNOWN.contains(name) || Self::is_counter(name)
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn coordinate(b: &mut Builder<'_>, value: Value) -> Value {
 }
 
 /// A number truncated to ten significant bits.
-fn kept(b: &mut Builder<'_>, value: Value) -> Value {
+fn truncated(b: &mut Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = b.and_const(bits, !CUT & 0xffff_ffff);
     b.bitcast(bits, Type::F32)
@@ -97,7 +97,7 @@ pub(super) fn plus(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
     let unit = b.f32(1.0 / 1024.0);
     let unit = b.fmul(power, unit);
     let sum = b.fmul(sum, unit);
-    kept(b, sum)
+    truncated(b, sum)
 }
 
 /// The product of a size with a factor whose power of two is known.
@@ -107,7 +107,7 @@ fn times(b: &mut Builder<'_>, value: Value, (factor, factor_power): (f32, f32)) 
     let product = b.fmul(value, factor);
     let half = b.fmul(power, half);
     let sum = b.fadd(product, half);
-    kept(b, sum)
+    truncated(b, sum)
 }
 
 /// The ten significant bits of a float as an integer.
@@ -139,7 +139,7 @@ pub(super) fn stretched(b: &mut Builder<'_>, step: Value, extent: Value) -> Valu
     let scale = b.fmul(powers[0], unit);
     let scale = b.fmul(scale, powers[1]);
     let value = b.fmul(number, scale);
-    let value = kept(b, value);
+    let value = truncated(b, value);
     let bits = b.bits(step);
     let sign = b.and_const(bits, 0x8000_0000);
     let bits = b.bits(value);
