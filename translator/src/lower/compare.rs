@@ -52,7 +52,7 @@ pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 fn chosen(l: &mut Lowering<'_, '_>, i: &Instruction, holds: Value) -> Result<Value> {
     let ty = i.ty(0)?;
     let holds = combine(l, i, holds, 3)?;
-    let yes = if ty.is_float() || is_pair(ty) { format(ty).one() } else { u64::MAX };
+    let yes = if ty.is_float() || is_pair(ty) { format(ty)?.one() } else { u64::MAX };
     let yes = l.b.constant(carrier(ty), yes);
     let no = l.b.constant(carrier(ty), 0);
     Ok(l.b.select(holds, yes, no))
@@ -72,11 +72,12 @@ fn combine(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value, index: usize
 fn compare_halves(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<[Value; 2]> {
     let comparison = i.required(i.modifiers.comparison())?;
     let operands = [l.int(i, 1, ty)?, l.int(i, 2, ty)?];
+    let format = format(ty)?;
     let [low, high] = [0, 16].map(|position| {
         let [a, b] = operands.map(|operand| {
             let bits = part(l, operand, position, 16, false);
-            let bits = flush_if(l, i.modifiers.has(Word::Ftz), format(ty), bits);
-            float_of(l, format(ty), bits)
+            let bits = flush_if(l, i.modifiers.has(Word::Ftz), format, bits);
+            float_of(l, format, bits)
         });
         floats(l, i, comparison, a, b)
     });

@@ -59,8 +59,8 @@ fn sum(
     let signs = Signs { product: negated != (difference && second), addend: difference && !second };
     match operation {
         Operation::HalfAdd | Operation::HalfSub => {
-            let a = if signs.product { half::negative(l, ty, a) } else { a };
-            let c = if signs.addend { half::negative(l, ty, c) } else { c };
+            let a = if signs.product { half::negative(l, ty, a)? } else { a };
+            let c = if signs.addend { half::negative(l, ty, c)? } else { c };
             half::fused(l, i, [a, b, c])
         }
         Operation::FloatAdd | Operation::FloatSub => float::fused(l, i, [a, b, c], signs),

@@ -9,12 +9,12 @@ use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::modifiers::{IntegralRounding, Limit};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::soft::{self, DOUBLE, Format, Overflow, SINGLE};
+use crate::soft::{self, DOUBLE, Format, Overflow, SINGLE, TENSOR};
 
 /// `cvt` from integers to floats.
 pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.ty(0)?, i.ty(1)?);
-    let format = format(to);
+    let format = format(to)?;
     let a = l.signed(i, 1, from)?;
     let fits = from.bits() < format.precision;
     let bits = if to.bits() >= 32 && (fits || rounding(i) == Rounding::NearestEven) {
@@ -108,7 +108,7 @@ pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let integral = round_integral(l, i, value);
     // A conversion that changes nothing keeps NaNs as they are.
     let value = if integral == value { value } else { or_nan(l, integral, &[value]) };
-    let bits = bits_in(l, i, to, value);
+    let bits = bits_in(l, i, to, value)?;
     finish(l, i, bits)
 }
 
@@ -118,9 +118,9 @@ fn flushes(to: ScalarType, from: ScalarType) -> bool {
 }
 
 /// The bits of a number in a type, rounded as the modifiers say. Conversions to a narrower format give NVIDIA's NaNs.
-pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Value {
+pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Result<Value> {
     let rounding = rounding(i);
-    match (l.b.type_of(value), to) {
+    Ok(match (l.b.type_of(value), to) {
         (Type::F32, ScalarType::F64) => {
             let wide = l.b.widen(value);
             let nan = wide_nan(l, value);
@@ -139,10 +139,11 @@ pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
         (_, ScalarType::F32 | ScalarType::F64) => l.b.bits(value),
         _ => {
             let overflow = if i.modifiers.has(Word::Satfinite) { Overflow::Largest } else { Overflow::Rounded };
-            let narrow = soft::narrow(&mut l.b, format(to), rounding, overflow, value);
-            if l.b.type_of(value) == Type::F64 { or_narrow_nan(l, format(to), value, narrow) } else { narrow }
+            let format = format(to)?;
+            let narrow = soft::narrow(&mut l.b, format, rounding, overflow, value);
+            if l.b.type_of(value) == Type::F64 { or_narrow_nan(l, format, value, narrow) } else { narrow }
         }
-    }
+    })
 }
 
 /// The f64 NaN for an f32 NaN: made quiet, with its sign and fraction.
@@ -182,7 +183,7 @@ fn or_narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value, narrow: Val
 /// Writes the bits of a float result with the flushing and saturation that the modifiers ask for.
 fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Result {
     let to = i.ty(0)?;
-    let format = format(to);
+    let format = format(to)?;
     let bits = flush_if(l, i.modifiers.has(Word::Ftz) && to == ScalarType::F32, format, bits);
     let bits = match i.modifiers.limit() {
         Some(Limit::Sat) => saturate(l, format, bits),
@@ -199,9 +200,8 @@ pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         to_nearest_away(l, bits, i.modifiers.has(Word::Satfinite))
     } else {
         let value = float_of(l, SINGLE, bits);
-        let narrow = bits_in(l, i, ScalarType::Tf32, value);
-        let narrow =
-            if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, format(ScalarType::Tf32), narrow) } else { narrow };
+        let narrow = bits_in(l, i, ScalarType::Tf32, value)?;
+        let narrow = if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, TENSOR, narrow) } else { narrow };
         l.b.shl(narrow, 13)
     };
     l.set(i, 0, ScalarType::Tf32, result)

@@ -15,11 +15,11 @@ use crate::soft::{self, BFLOAT, Overflow, SINGLE};
 pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [high, low] = [l.int(i, 1, ScalarType::F32)?, l.int(i, 2, ScalarType::F32)?];
     let to = i.ty(0)?;
-    let lanes = [low, high].map(|bits| {
+    let [low, high] = [low, high].map(|bits| {
         let value = float_of(l, SINGLE, bits);
         lane(l, i, to, value)
     });
-    finish(l, i, lanes)
+    finish(l, i, [low?, high?])
 }
 
 /// From a pair of another format.
@@ -27,22 +27,24 @@ pub fn repack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.ty(0)?, i.ty(1)?);
     let width = from.bits() / 2;
     let a = l.int(i, 1, from)?;
-    let lanes = [0, width].map(|position| {
+    let format = format(from)?;
+    let [low, high] = [0, width].map(|position| {
         let bits = part(l, a, position, width, false);
-        let value = float_of(l, format(from), bits);
+        let value = float_of(l, format, bits);
         lane(l, i, to, value)
     });
-    finish(l, i, lanes)
+    finish(l, i, [low?, high?])
 }
 
 /// One of the results.
-fn lane(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Value {
-    let bits = bits_in(l, i, to, value);
+fn lane(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Result<Value> {
+    let bits = bits_in(l, i, to, value)?;
     or_relu(l, i, to, bits)
 }
 
-fn or_relu(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, bits: Value) -> Value {
-    if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, format(to), bits) } else { bits }
+fn or_relu(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, bits: Value) -> Result<Value> {
+    let format = format(to)?;
+    Ok(if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, format, bits) } else { bits })
 }
 
 fn finish<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, lanes: [Value; N]) -> Result {
@@ -69,7 +71,7 @@ pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         for (lane, (source, random, position)) in lanes.iter_mut().zip(numbers) {
             let bits = l.source(source, ScalarType::F32)?;
             let random = part(l, random, position, 16, false);
-            *lane = stochastic_lane(l, i, to, bits, random, 16);
+            *lane = stochastic_lane(l, i, to, bits, random, 16)?;
         }
         return finish(l, i, lanes);
     }
@@ -79,7 +81,7 @@ pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     for (lane, (index, position)) in lanes.iter_mut().zip([(2, 0), (1, 16)]) {
         let bits = l.int(i, index, ScalarType::F32)?;
         let random = part(l, random, position, width, false);
-        *lane = stochastic_lane(l, i, to, bits, random, width);
+        *lane = stochastic_lane(l, i, to, bits, random, width)?;
     }
     finish(l, i, lanes)
 }
@@ -102,10 +104,10 @@ fn stochastic_lane(
     bits: Value,
     random: Value,
     width: u32,
-) -> Value {
+) -> Result<Value> {
     let overflow = if i.modifiers.has(Word::Satfinite) { Overflow::Largest } else { Overflow::Rounded };
     let value = float_of(l, SINGLE, bits);
-    let bits = soft::narrow_stochastic(&mut l.b, format(to), overflow, random, width, value);
+    let bits = soft::narrow_stochastic(&mut l.b, format(to)?, overflow, random, width, value);
     or_relu(l, i, to, bits)
 }
 

@@ -6,6 +6,7 @@
 use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
 use crate::decode::program::Instruction;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::modifiers::{self, Limit};
 use crate::isa::types::ScalarType;
@@ -13,8 +14,8 @@ use crate::isa::word::Word;
 use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// The format of a float type; for a packed type, of each half.
-pub fn format(ty: ScalarType) -> Format {
-    match ty {
+pub fn format(ty: ScalarType) -> Result<Format> {
+    Ok(match ty {
         ScalarType::F16 | ScalarType::F16x2 => HALF,
         ScalarType::Bf16 | ScalarType::Bf16x2 => BFLOAT,
         ScalarType::E4m3x2 | ScalarType::E4m3x4 => E4M3,
@@ -23,9 +24,30 @@ pub fn format(ty: ScalarType) -> Format {
         ScalarType::E2m3x2 | ScalarType::E2m3x4 => E2M3,
         ScalarType::E3m2x2 | ScalarType::E3m2x4 => E3M2,
         ScalarType::Tf32 => TENSOR,
+        ScalarType::F32 | ScalarType::F32x2 => SINGLE,
         ScalarType::F64 => DOUBLE,
-        _ => SINGLE,
-    }
+        ScalarType::U8
+        | ScalarType::U16
+        | ScalarType::U32
+        | ScalarType::U64
+        | ScalarType::S8
+        | ScalarType::S16
+        | ScalarType::S32
+        | ScalarType::S64
+        | ScalarType::B8
+        | ScalarType::B16
+        | ScalarType::B32
+        | ScalarType::B64
+        | ScalarType::B128
+        | ScalarType::U16x2
+        | ScalarType::S16x2
+        // Exponents alone, which are converted by themselves.
+        | ScalarType::Ue8m0x2
+        | ScalarType::Pred
+        | ScalarType::TexRef
+        | ScalarType::SamplerRef
+        | ScalarType::SurfRef => return Err(Diagnostic::internal(format!("{ty} as a format of floats"), None)),
+    })
 }
 
 /// Whether a type is a pair of floats.
@@ -50,8 +72,9 @@ pub fn flush_if(l: &mut Lowering<'_, '_>, flush: bool, format: Format, bits: Val
 /// Source operand number `index` as a float, flushed if asked to.
 pub fn operand(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType, flush: bool) -> Result<Value> {
     let bits = l.int(i, index, ty)?;
-    let bits = flush_if(l, flush, format(ty), bits);
-    Ok(float_of(l, format(ty), bits))
+    let format = format(ty)?;
+    let bits = flush_if(l, flush, format, bits);
+    Ok(float_of(l, format, bits))
 }
 
 /// Applies an operation on bits to the first operands, which all have the first type, or to each half of packed
@@ -82,7 +105,7 @@ pub(super) fn each_lane_of<const N: usize>(
     mut operation: impl FnMut(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
 ) -> Result {
     let ty = i.ty(0)?;
-    let format = format(ty);
+    let format = format(ty)?;
     if ty == ScalarType::F32x2 {
         let halves = operands.map(|operand| l.b.halves(operand));
         let low = operation(l, format, halves.map(|(low, _)| low));

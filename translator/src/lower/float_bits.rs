@@ -60,7 +60,7 @@ pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `testp`
 pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
-    let format = format(ty);
+    let format = format(ty)?;
     let bits = l.int(i, 1, ty)?;
     let magnitude = l.b.magnitude(bits);
     let infinity = l.b.constant(carrier(ty), format.infinity());

@@ -46,9 +46,9 @@ pub(super) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value;
 }
 
 /// The bits of a number or of a pair with the other sign.
-pub(super) fn negative(l: &mut Lowering<'_, '_>, ty: ScalarType, bits: Value) -> Value {
-    let sign = format(ty).sign();
-    l.b.xor_const(bits, if is_pair(ty) { sign << 16 | sign } else { sign })
+pub(super) fn negative(l: &mut Lowering<'_, '_>, ty: ScalarType, bits: Value) -> Result<Value> {
+    let sign = format(ty)?.sign();
+    Ok(l.b.xor_const(bits, if is_pair(ty) { sign << 16 | sign } else { sign }))
 }
 
 /// As [`arithmetic`] with operands by their bits.
@@ -58,7 +58,7 @@ fn arithmetic_of<const N: usize>(
     operands: [Value; N],
     operation: fn([Value; N]) -> Arithmetic,
 ) -> Result {
-    if format(i.ty(0)?) == HALF && !i.modifiers.has(Word::Ftz) && !i.modifiers.has(Word::Oob) {
+    if format(i.ty(0)?)? == HALF && !i.modifiers.has(Word::Ftz) && !i.modifiers.has(Word::Oob) {
         return whole(l, i, operands, operation);
     }
     each_lane_of(l, i, operands, |l, format, bits| {
