@@ -211,7 +211,8 @@ impl<'s> Program<'s> {
         let (emitter, entries) = loop {
             let mut emitter = Emitter::new(&policy.emission, named).map_err(|error| refused(vec![error]))?;
             let (mut entries, mut emitted, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-            for some in numbered.chunks(AT_ONCE) {
+            let at_once = if side_by_side::threads(options.threads) == 1 { 1 } else { AT_ONCE };
+            for some in numbered.chunks(at_once) {
                 for (kernel, compiled) in some.iter().zip(compile(&module, some, options, &mut observer)) {
                     let compiled = match compiled {
                         Ok(compiled) => compiled,
@@ -282,7 +283,8 @@ impl<'s> Program<'s> {
     }
 }
 
-/// Kernels that are compiled before they are emitted, so that several threads have work. A kernel takes much memory until then.
+/// Kernels that are compiled before they are emitted, so that several threads have work. A kernel takes much memory until then, so a
+/// single thread emits each at once.
 const AT_ONCE: usize = 64;
 
 /// Compiles kernels side by side, unless somebody watches.

@@ -7,7 +7,7 @@ use std::thread;
 /// The results of `work` for all items, in the order of the items, with `threads` threads, or one for each processor. The calling thread works
 /// too, so this works even if the system creates no threads.
 pub fn map<T: Sync, R: Send>(items: &[T], threads: Option<NonZeroUsize>, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let threads = self::threads(threads);
     let next = AtomicUsize::new(0);
     let run = || {
         let mut done = Vec::new();
@@ -28,6 +28,11 @@ pub fn map<T: Sync, R: Send>(items: &[T], threads: Option<NonZeroUsize>, work: i
     });
     results.sort_unstable_by_key(|(position, _)| *position);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The number of threads that is asked for, or one for each processor.
+pub fn threads(threads: Option<NonZeroUsize>) -> usize {
+    threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }
 
 #[cfg(test)]

@@ -26,32 +26,42 @@ const SHORT: usize = 24;
 const BUDGET: usize = 1500;
 
 /// An operation, apart from its operands.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Shape {
     /// The operation with positions in place of its operands.
     op: Op,
-    operands: Vec<Type>,
+    operands: [Option<Type>; HELPER_PARAMETERS],
     /// The bits of constant operands, if the shape is specific to them.
-    constants: Vec<Option<u64>>,
+    constants: [Option<u64>; HELPER_PARAMETERS],
     result: Type,
 }
 
 impl Shape {
     /// The shape of an operation, and its operands.
-    fn of(function: &Function, result: Value, op: Op, constants: &Constants) -> (Shape, Vec<Value>) {
-        let mut operands = Vec::new();
+    fn of(
+        function: &Function,
+        result: Value,
+        op: Op,
+        constants: &Constants,
+    ) -> (Shape, [Option<Value>; HELPER_PARAMETERS]) {
+        let mut operands = [None; HELPER_PARAMETERS];
+        let mut slots = operands.iter_mut();
         let op = map_op_operands(op, |operand| {
-            operands.push(operand);
-            Value::new(operands.len() - 1)
+            let position = HELPER_PARAMETERS - slots.len();
+            // No operation has more operands.
+            if let Some(slot) = slots.next() {
+                *slot = Some(operand);
+            }
+            Value::new(position)
         });
-        let types = operands.iter().map(|operand| function.type_of(*operand)).collect();
-        let constants = operands.iter().map(|operand| constants.at(*operand).copied().flatten()).collect();
+        let types = operands.map(|operand| operand.map(|operand| function.type_of(operand)));
+        let constants = operands.map(|operand| constants.at(operand?).copied().flatten());
         (Shape { op, operands: types, constants, result: function.type_of(result) }, operands)
     }
 
     /// The same shape for any operands.
     fn general(&self) -> Shape {
-        Shape { constants: vec![None; self.constants.len()], ..self.clone() }
+        Shape { constants: [None; HELPER_PARAMETERS], ..*self }
     }
 
     /// A helper that does the operation.
@@ -59,21 +69,21 @@ impl Shape {
         let mut function = Function::default();
         let mut b = Builder::new(&mut function);
         let mut operands = Vec::new();
-        for (number, (ty, constant)) in (0..).zip(self.operands.iter().zip(&self.constants)) {
+        for (number, (ty, constant)) in (0..).zip(self.operands.into_iter().flatten().zip(self.constants)) {
             operands.push(match constant {
-                Some(bits) => b.constant(*ty, *bits),
+                Some(bits) => b.constant(ty, bits),
                 None => {
-                    let bits = b.op(bits_type(*ty), Op::Builtin(Builtin::Parameter(number)));
-                    b.bitcast(bits, *ty)
+                    let bits = b.op(bits_type(ty), Op::Builtin(Builtin::Parameter(number)));
+                    b.bitcast(bits, ty)
                 }
             });
         }
-        let op = map_op_operands(self.op, |position| operands.get(position.0 as usize).copied().unwrap_or(position));
+        let op = map_op_operands(self.op, |position| operands.get(position.position()).copied().unwrap_or(position));
         let result = b.op(self.result, op);
         let bits = b.bits(result);
         b.push(Stmt::Return(bits));
         b.finish();
-        let parameters = self.operands.iter().map(|ty| bits_type(*ty)).collect();
+        let parameters = self.operands.into_iter().flatten().map(bits_type).collect();
         Helper { parameters, result: bits_type(self.result), function }
     }
 
@@ -123,7 +133,7 @@ fn outline_those(
     // Constants only make operations shorter, and there may be many different constants.
     let mut lengths = FxHashMap::default();
     for shape in candidates.often.keys() {
-        lengths.insert(shape.clone(), shape.length(&expand)?);
+        lengths.insert(*shape, shape.length(&expand)?);
     }
     let total = |lengths: &FxHashMap<Shape, usize>, counts: &FxHashMap<Shape, usize>| -> usize {
         let long = lengths.iter().filter(|(_, length)| **length > SHORT);
@@ -134,7 +144,7 @@ fn outline_those(
     }
     let mut lengths = FxHashMap::default();
     for shape in candidates.counts.keys() {
-        lengths.insert(shape.clone(), shape.length(&expand)?);
+        lengths.insert(*shape, shape.length(&expand)?);
     }
     if total(&lengths, &candidates.counts) <= BUDGET {
         return Ok(());
@@ -156,10 +166,7 @@ fn outline_those(
                 return Rewritten::Kept;
             }
             let number = added.number(general);
-            let mut passed = [None; HELPER_PARAMETERS];
-            for (slot, operand) in passed.iter_mut().zip(operands) {
-                *slot = Some(b.bits(operand));
-            }
+            let passed = operands.map(|operand| operand.map(|operand| b.bits(operand)));
             let ty = b.type_of(result);
             let bits = b.op(bits_type(ty), Op::Call(number, passed));
             Rewritten::By(b.bitcast(bits, ty))
