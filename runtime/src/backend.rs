@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::texture::Record;
 
 use crate::deadline::Deadline;
 use crate::dispatch::Launch;
@@ -110,6 +111,12 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Declares a region that kernels allocate from, for devices that check accesses.
     fn add_heap(&self, _region: MemoryRange) {}
 
+    /// Makes an image of a texture's array, which has one level and no layers and follows changes of the array by copies. `None` if
+    /// the device has none such.
+    fn image(self: Arc<Self>, _record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
+        Ok(None)
+    }
+
     /// Makes a shader of a module that has passed [`crate::check::interface`].
     fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error>;
 
@@ -139,6 +146,12 @@ pub(crate) trait Timer: Send + Sync {
 
     /// The time recorded last, in ticks of the device's clock. The recording must have finished.
     fn ticks(&self) -> Result<u64, Error>;
+}
+
+/// An image that kernels read by a sampler.
+pub(crate) trait Image: Send + Sync {
+    /// Where the tables of images have it, for the texture's record.
+    fn place(&self) -> u32;
 }
 
 /// A SPIR-V module.

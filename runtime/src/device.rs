@@ -1,14 +1,15 @@
 //! The open device: what it is, and waiting for it.
 
 use std::fmt;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use ptx2spv_translator::Target;
+use ptx2spv_translator::interface::texture::Record;
 
-use crate::backend::{Backend, Shader, Timer};
+use crate::backend::{Backend, Image, Shader, Timer};
 use crate::deadline::{Deadline, TimeLimit};
 use crate::error::Error;
 use crate::host_functions::HostFunctions;
@@ -55,6 +56,8 @@ struct Shared {
     /// Memory allocated from pools.
     pooled: Pooled,
     default_pool: MemoryPool,
+    /// Whether a module may read textures by samplers.
+    wants_images: AtomicBool,
     /// The region that all buffers come from while a module with 32-bit pointers is loaded.
     near: Mutex<Option<Arc<Near>>>,
 }
@@ -92,6 +95,7 @@ impl Device {
             pinned: PinnedRanges::default(),
             pooled: Pooled::default(),
             default_pool,
+            wants_images: AtomicBool::new(false),
             near: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
@@ -99,6 +103,23 @@ impl Device {
 
     pub(crate) fn backend(&self) -> &dyn Backend {
         &*self.shared.backend
+    }
+
+    /// Makes images of textures from now on, for modules that read them by samplers.
+    pub(crate) fn want_images(&self) {
+        self.shared.wants_images.store(true, Relaxed);
+    }
+
+    /// The image of a texture's array, which has one level and no layers. `None` if no module reads images, and if the device has none
+    /// such or no memory for one.
+    pub(crate) fn image(&self, record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
+        if !self.shared.wants_images.load(Relaxed) && !self.target().facts.sampling_exact {
+            return Ok(None);
+        }
+        match self.shared.backend.clone().image(record) {
+            Err(Error::OutOfMemory(_)) => Ok(None),
+            made => made,
+        }
     }
 
     /// Makes a shader of a module that has passed [`crate::check::interface`].

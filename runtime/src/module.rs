@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ptx2spv_translator::interface::Counters;
-use ptx2spv_translator::{Interface, Source, Translation};
+use ptx2spv_translator::{Interface, Source, Topic, Translation};
 
 use crate::cache::translations::Description;
 use crate::check;
@@ -97,6 +97,9 @@ impl Device {
 
 impl Module {
     pub(crate) fn from_source(device: &Device, source: &Source, options: LoadOptions) -> Result<Self, Error> {
+        if options.math.is_fast(Topic::Textures) {
+            device.want_images();
+        }
         let ptx = Ptx::new(source, options);
         let Description { names, interface } = ptx.describe(device)?;
         Self::new(device, names, &interface, Code::Ptx(ptx), options.managed_variables)

@@ -49,6 +49,12 @@ impl Rows {
         Self { first, count: 1, pitch: first.size }
     }
 
+    /// The bytes from the first to the last one.
+    pub fn span(self) -> MemoryRange {
+        let size = self.count.saturating_sub(1) * self.pitch + self.first.size;
+        MemoryRange { size, ..self.first }
+    }
+
     /// The ranges of all rows.
     pub fn ranges(self) -> impl Iterator<Item = MemoryRange> {
         let Self { first: MemoryRange { address, size }, count, pitch } = self;

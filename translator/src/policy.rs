@@ -28,6 +28,8 @@ pub struct Policy {
     pub nesting: Option<u32>,
     /// Most operations of a condition's arms together that are executed whatever it is.
     pub if_conversion: u32,
+    /// Whether textures that have an image are read by the device's sampler.
+    pub samples_images: bool,
     /// Whether the device has a clock.
     pub has_clock: bool,
     /// Bytes of push constants.
@@ -149,8 +151,12 @@ impl Policy {
     pub fn new(target: &Target, math: Math) -> Self {
         let has = |feature| target.has(feature);
         let quirks = &target.quirks;
+        let floats = Floats::new(target, math);
         Self {
-            floats: Floats::new(target, math),
+            samples_images: floats.trusted.sampling_exact
+                && has(Feature::RuntimeDescriptorArray)
+                && has(Feature::ShaderSampledImageArrayNonUniformIndexing),
+            floats,
             byte_dots: has(Feature::ShaderIntegerDotProduct),
             longs: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {
                 (false, _) => Longs::Words,

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::texture::{Filter, Kind, RECORD_BYTES, Record, Texel};
+use ptx2spv_translator::interface::texture::{AddressMode, Filter, Kind, RECORD_BYTES, Record, Texel, flag};
 
+use crate::backend::Image;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
@@ -36,6 +37,8 @@ pub struct Texture {
 
 struct TextureShared {
     record: Buffer,
+    /// The array in a form that samplers read, if there is one.
+    _image: Option<Box<dyn Image>>,
     resource: Resource,
     descriptor: TextureDescriptor,
     view: Option<ResourceView>,
@@ -133,9 +136,15 @@ impl Device {
         descriptor: &TextureDescriptor,
         view: Option<&ResourceView>,
     ) -> Result<Texture, Error> {
-        let record = keep(self, |at| texture_record(self, resource, descriptor, view, at))?;
+        let (first, _) = texture_record(self, resource, descriptor, view, 0)?;
+        let image = if may_have_image(resource, view, &first) { self.image(&first)? } else { None };
+        let place = image.as_ref().map_or(0, |image| image.place());
+        let record = keep(self, |at| {
+            let (record, table) = texture_record(self, resource, descriptor, view, at)?;
+            Ok((Record { image: place, ..record }, table))
+        })?;
         let (resource, descriptor, view) = (resource.clone(), *descriptor, view.copied());
-        Ok(Texture { shared: Arc::new(TextureShared { record, resource, descriptor, view }) })
+        Ok(Texture { shared: Arc::new(TextureShared { record, _image: image, resource, descriptor, view }) })
     }
 
     /// Makes a surface object.
@@ -208,6 +217,27 @@ impl Sampler {
     pub(crate) fn device(&self) -> &Device {
         self.shared.record.device()
     }
+}
+
+/// The greatest extent of textures with normalized coordinates that have images.
+const NARROW: u32 = 8192;
+
+/// Whether a texture can have an image: whether that would show the whole of an array without levels and layers that only the host
+/// changes, and a sampler could read it in the texture's way.
+fn may_have_image(resource: &Resource, view: Option<&ResourceView>, record: &Record) -> bool {
+    let Resource::Array(array) = resource else { return false };
+    let is_whole = view.is_none() && array.storage().levels.len() == 1 && !array.descriptor().surface;
+    // In wider textures, hardware rounds normalized coordinates otherwise than a sampler on the same hardware does.
+    let is_narrow = record.width.max(record.height) <= NARROW;
+    let is_normalized = record.flags & flag::NORMALIZED != 0;
+    let has_sampler = match record.kind {
+        Kind::Array1d | Kind::Array2d => true,
+        // Samplers that count texels read planes only.
+        Kind::Array3d => is_normalized,
+        _ => false,
+    };
+    let has_border = record.address_mode.contains(&AddressMode::Border) && record.border != [0.0; 4];
+    is_whole && (is_narrow || !is_normalized) && has_sampler && !has_border
 }
 
 /// Allocates a record and the data after it. `make` gets the address of that data.

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::texture::Record;
 
 use super::device::Device;
+use super::images::VulkanImage;
 use super::pipeline::{VulkanPipeline, VulkanShader};
 use super::timing::VulkanTimer;
-use crate::backend::{Backend, Pipeline, Shader, Timer};
+use crate::backend::{Backend, Image, Pipeline, Shader, Timer};
 use crate::deadline::Deadline;
 use crate::dispatch::Launch;
 use crate::error::Error;
@@ -115,6 +117,10 @@ impl Backend for Device {
 
     fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error> {
         Ok(Box::new(VulkanTimer::new(self)?))
+    }
+
+    fn image(self: Arc<Self>, record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
+        Ok(VulkanImage::new(self, record)?.map(|image| Box::new(image) as Box<dyn Image>))
     }
 
     fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error> {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 
+use super::images::Images;
 use super::instance::Instance;
 use super::live::Live;
 use super::memory::{Block, BlockLocation, Memory};
@@ -27,6 +28,8 @@ pub(crate) struct Device {
     pub blocks: Allocations<Arc<Block>>,
     /// Data for kernels that check their accesses.
     pub live: Live,
+    /// Images of textures.
+    pub images: Images,
     pub memory: Arc<Memory>,
     pub pipelines: PipelineCache,
     pub raw: Arc<RawDevice>,
@@ -69,6 +72,7 @@ impl Device {
             scratch: Mutex::default(),
             blocks: Allocations::default(),
             live: Live::default(),
+            images: Images::new(memory.clone()),
             memory,
             pipelines: PipelineCache::new(raw.clone(), info),
             raw,

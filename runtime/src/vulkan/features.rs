@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 
 use ash::{ext, khr, vk};
-use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::Version;
+use ptx2spv_translator::{Feature, Target};
 
 use super::instance::Instance;
 use crate::error::Error;
@@ -121,6 +121,7 @@ feature_structs! {
     integer_dot: PhysicalDeviceShaderIntegerDotProductFeatures
         = Some(Version(1, 3)), khr::shader_integer_dot_product::NAME;
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
+    descriptors: PhysicalDeviceDescriptorIndexingFeatures = Some(Version(1, 2)), ext::descriptor_indexing::NAME;
     fault: PhysicalDeviceFaultFeaturesEXT = None, ext::device_fault::NAME;
 }
 
@@ -159,7 +160,21 @@ impl Structs {
             Feature::ShaderIntegerDotProduct => &mut self.integer_dot.shader_integer_dot_product,
             Feature::ShaderSubgroupClock => &mut self.clock.shader_subgroup_clock,
             Feature::ShaderDeviceClock => &mut self.clock.shader_device_clock,
+            Feature::RuntimeDescriptorArray => &mut self.descriptors.runtime_descriptor_array,
+            Feature::ShaderSampledImageArrayNonUniformIndexing => {
+                &mut self.descriptors.shader_sampled_image_array_non_uniform_indexing
+            }
         }
+    }
+
+    /// What the runtime needs for tables of descriptors, besides what modules ask for.
+    fn tables(&mut self) -> [&mut vk::Bool32; 3] {
+        let descriptors = &mut self.descriptors;
+        [
+            &mut descriptors.descriptor_binding_partially_bound,
+            &mut descriptors.descriptor_binding_sampled_image_update_after_bind,
+            &mut descriptors.descriptor_binding_update_unused_while_pending,
+        ]
     }
 
     /// Structures that enable exactly these features.
@@ -170,6 +185,8 @@ impl Structs {
         for &feature in features {
             *structs.field(feature) = vk::TRUE;
         }
+        let has_tables = features.contains(&Feature::RuntimeDescriptorArray);
+        structs.tables().into_iter().for_each(|feature| *feature = has_tables.into());
         structs
     }
 }
@@ -186,6 +203,9 @@ pub(crate) fn supported(
     unsafe { instance.raw().get_physical_device_features2(device, &mut chain) };
     structs.core = chain.features;
     let allowed = |name| !instance.restrictions().forbids(name);
+    if structs.tables().into_iter().any(|feature| *feature != vk::TRUE) {
+        *structs.field(Feature::RuntimeDescriptorArray) = vk::FALSE;
+    }
     let has = |&feature: &Feature| *structs.field(feature) == vk::TRUE && allowed(feature.name());
     let features = Feature::ALL.iter().copied().filter(has).collect();
     let own = OwnFeatures {
@@ -193,6 +213,11 @@ pub(crate) fn supported(
         fault: structs.fault.device_fault == vk::TRUE,
     };
     (features, own)
+}
+
+/// Whether a device with these features has tables of images.
+pub(super) fn has_tables(target: &Target) -> bool {
+    target.has(Feature::RuntimeDescriptorArray) && target.has(Feature::ShaderSampledImageArrayNonUniformIndexing)
 }
 
 #[cfg(test)]
@@ -231,9 +256,9 @@ mod tests {
         // Extensions that are part of the version are not enabled.
         let newer = Offer::new(Version(1, 2), names);
         assert_eq!(extensions(&newer), [ext::shader_atomic_float::NAME]);
-        assert_eq!(chained(&newer).len(), 8);
+        assert_eq!(chained(&newer).len(), 9);
         assert_eq!(newer.newest_spirv(), Version(1, 5));
-        assert_eq!(chained(&Offer::new(Version(1, 3), [])).len(), 9);
+        assert_eq!(chained(&Offer::new(Version(1, 3), [])).len(), 10);
     }
 
     #[test]

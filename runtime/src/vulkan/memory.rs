@@ -108,6 +108,42 @@ impl Memory {
         (0..).zip(properties.memory_types_as_slice()).find(suits).map(|(kind, _)| kind)
     }
 
+    /// Whether the device has images of a format and size for samplers, with a filter or without.
+    pub(super) fn has_images(&self, format: vk::Format, is_deep: bool, extent: vk::Extent3D, is_linear: bool) -> bool {
+        let info = image_info(format, is_deep, extent);
+        let raw = self.instance.raw();
+        let (ty, tiling, usage, flags) = (info.image_type, info.tiling, info.usage, info.flags);
+        // SAFETY: `physical` was enumerated from `instance`.
+        let (features, limits) = unsafe {
+            let properties = raw.get_physical_device_format_properties(self.physical, format);
+            let limits =
+                raw.get_physical_device_image_format_properties(self.physical, format, ty, tiling, usage, flags);
+            (properties.optimal_tiling_features, limits)
+        };
+        let most = limits.map(|limits| limits.max_extent).unwrap_or_default();
+        let fits = extent.width <= most.width && extent.height <= most.height && extent.depth <= most.depth;
+        fits && (!is_linear || features.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR))
+    }
+
+    /// Memory for an image.
+    pub(super) fn allocate_image(&self, requirements: vk::MemoryRequirements) -> Result<Allocation, Error> {
+        let description = AllocationCreateDesc {
+            name: "image",
+            requirements,
+            location: MemoryLocation::GpuOnly,
+            linear: false,
+            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+        };
+        lock(&self.allocator).allocate(&description).map_err(allocation_error(requirements.size))
+    }
+
+    /// Frees memory that nothing uses any more.
+    pub(super) fn free(&self, allocation: Allocation) {
+        // Freeing fails only for an allocation from another allocator.
+        let freed = lock(&self.allocator).free(allocation);
+        debug_assert!(freed.is_ok(), "{freed:?}");
+    }
+
     /// Whether the host accesses blocks of [`BlockLocation::Device`] through their mapping.
     pub fn is_unified(&self) -> bool {
         self.unified
@@ -159,6 +195,20 @@ pub(super) fn buffer_info<'i>(bytes: u64) -> vk::BufferCreateInfo<'i> {
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST,
     )
+}
+
+/// The parameters of an image.
+pub(super) fn image_info<'i>(format: vk::Format, is_deep: bool, extent: vk::Extent3D) -> vk::ImageCreateInfo<'i> {
+    vk::ImageCreateInfo::default()
+        .image_type(if is_deep { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D })
+        .format(format)
+        .extent(extent)
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .tiling(vk::ImageTiling::OPTIMAL)
+        .usage(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST)
+        .initial_layout(vk::ImageLayout::UNDEFINED)
 }
 
 /// The largest device-local heap: its index and size.
@@ -308,11 +358,7 @@ impl Drop for Block {
         unsafe { ash.destroy_buffer(self.buffer, None) };
         match std::mem::replace(&mut self.backing, Backing::None) {
             Backing::None => {}
-            Backing::Allocated(allocation) => {
-                // Freeing fails only for an allocation from another allocator.
-                let freed = lock(&self.memory.allocator).free(allocation);
-                debug_assert!(freed.is_ok(), "{freed:?}");
-            }
+            Backing::Allocated(allocation) => self.memory.free(allocation),
             // SAFETY: as above.
             Backing::Imported { handle, .. } => unsafe { ash.free_memory(handle, None) },
         }

@@ -10,6 +10,7 @@ mod error;
 mod failing;
 mod fault;
 mod features;
+mod images;
 mod import;
 mod info;
 mod instance;

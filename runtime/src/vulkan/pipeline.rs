@@ -5,9 +5,11 @@ use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::texture::image;
 
 use super::batch::Recorder;
 use super::device::Device;
+use super::images::Tables;
 use super::memory::Block;
 use super::raw::RawDevice;
 use super::watched::WatchedRecord;
@@ -39,7 +41,8 @@ impl VulkanShader {
         let name = CString::new(entry.name.as_str())
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
         self.device.raw.check_process()?;
-        let mut handles = Handles::new(&self.device.raw, entry.push_constant_size)?;
+        let tables = if entry.samples() { Some(self.device.images.tables()?.clone()) } else { None };
+        let mut handles = Handles::new(&self.device.raw, entry.push_constant_size, tables)?;
         let values = variant.specialization(!self.device.memory_barriers_wait);
         let data: Vec<u8> = values.iter().flat_map(|(_, value)| value.to_ne_bytes()).collect();
         let entries: Vec<_> = (0..)
@@ -96,20 +99,23 @@ struct Handles {
     layout: vk::PipelineLayout,
     /// Null only while the pipeline is being created.
     pipeline: vk::Pipeline,
+    /// The tables of images, if the kernel reads them.
+    tables: Option<Arc<Tables>>,
     raw: Arc<RawDevice>,
 }
 
 impl Handles {
     /// Creates the layout, without a pipeline.
-    fn new(raw: &Arc<RawDevice>, push_constant_size: u32) -> Result<Self, Error> {
+    fn new(raw: &Arc<RawDevice>, push_constant_size: u32, tables: Option<Arc<Tables>>) -> Result<Self, Error> {
         let stage = vk::ShaderStageFlags::COMPUTE;
         let range = [vk::PushConstantRange::default().stage_flags(stage).size(push_constant_size)];
         let ranges = if push_constant_size == 0 { &[][..] } else { &range };
-        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
+        let sets: Vec<_> = tables.iter().map(|tables| tables.layout).collect();
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges).set_layouts(&sets);
         // SAFETY: the range is within the device's limit (`check::interface`).
         let layout = unsafe { raw.ash.create_pipeline_layout(&info, None) };
         let layout = layout.map_err(Error::vulkan("vkCreatePipelineLayout"))?;
-        Ok(Self { layout, pipeline: vk::Pipeline::null(), raw: raw.clone() })
+        Ok(Self { layout, pipeline: vk::Pipeline::null(), tables, raw: raw.clone() })
     }
 }
 
@@ -177,6 +183,11 @@ impl VulkanPipeline {
         let (stage, handles) = (vk::ShaderStageFlags::COMPUTE, &self.handles);
         // SAFETY: the command buffer is being recorded; pipeline and layout are retired through the queue when dropped.
         unsafe { ash.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, handles.pipeline) };
+        if let Some(tables) = &handles.tables {
+            let (point, sets) = (vk::PipelineBindPoint::COMPUTE, [tables.set]);
+            // SAFETY: as above; the set has the layout that the pipeline's layout was made with.
+            unsafe { ash.cmd_bind_descriptor_sets(commands, point, handles.layout, image::SET, &sets, &[]) };
+        }
         for (number, (base, [x, y, z])) in launch.dispatches().enumerate() {
             if number > 0 && launch.scratch_bytes().is_some() {
                 recorder.barrier();

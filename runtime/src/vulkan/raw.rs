@@ -23,6 +23,8 @@ pub(crate) struct RawDevice {
     pub name: String,
     /// Whether the driver reports free memory.
     pub has_memory_budget: bool,
+    /// Whether kernels can read images by their numbers in tables.
+    pub has_image_tables: bool,
     /// For importing host memory, if the device supports it.
     pub external_host: Option<ExternalHost>,
     /// Features that the runtime itself uses.
@@ -99,6 +101,7 @@ impl RawDevice {
             queues: count,
             name: info.name.clone(),
             has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
+            has_image_tables: features::has_tables(&info.target),
             own: info.own,
             timeline: (extension && info.own.timeline)
                 .then(|| khr::timeline_semaphore::Device::new(instance.raw(), &ash)),

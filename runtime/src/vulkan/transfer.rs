@@ -90,10 +90,20 @@ impl Device {
         if self.memory.is_unified() {
             // Other threads may launch meanwhile.
             self.queues.synchronize(self.queues.deadline())?;
-            block.write_mapped(offset, bytes)
+            block.write_mapped(offset, bytes)?;
         } else {
-            lock(&self.staging).write(&self.queues, block.buffer, offset, bytes)
+            lock(&self.staging).write(&self.queues, block.buffer, offset, bytes)?;
         }
+        let range = MemoryRange { address, size: bytes.len() as u64 };
+        if !self.images.shows(range) {
+            return Ok(());
+        }
+        self.queues.record(StreamKey::Everything, |recorder| {
+            recorder.follow();
+            self.images.follow(recorder, range);
+            Ok(())
+        })?;
+        Ok(())
     }
 
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
@@ -124,6 +134,7 @@ impl Device {
             };
             // One of the buffers is retired through the queue when freed, the other one below or with the batch.
             copy_regions(recorder, source, (block.buffer, offset), shape);
+            self.images.follow(recorder, written(to, shape));
             Ok(())
         });
         if let Some(staged) = staged {
@@ -221,17 +232,25 @@ impl Device {
                     unsafe { ash.cmd_copy_buffer(commands, buffer, block.buffer, &[region]) };
                 }
             }
+            self.images.follow(recorder, rows.span());
             Ok(())
         })
     }
 
     /// Copies between ranges that do not overlap.
     pub fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+        let range = written(to, shape);
         let ((from, from_offset), (to, to_offset)) = (self.block(from)?, self.block(to)?);
         self.queues.record(stream, |recorder| {
             // The buffers are retired through the queue when freed.
             copy_regions(recorder, (from.buffer, from_offset), (to.buffer, to_offset), shape);
+            self.images.follow(recorder, range);
             Ok(())
         })
     }
+}
+
+/// The bytes from the first to the last one that a copy to an address writes.
+fn written(to: u64, shape: &Shape) -> MemoryRange {
+    MemoryRange { address: to, size: shape.target_span() }
 }

@@ -14,6 +14,7 @@ mod cooperative;
 mod events;
 mod faults;
 mod graphs;
+mod images;
 mod launches;
 mod loops;
 mod memory;

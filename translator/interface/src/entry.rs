@@ -71,6 +71,11 @@ impl Entry {
     pub fn workspace(&self) -> Option<Cooperative> {
         self.cooperative.or(self.waits_for_launches)
     }
+
+    /// Whether it reads the tables of images ([`crate::texture::image`]), whose descriptor set the launch has to bind.
+    pub fn samples(&self) -> bool {
+        self.features.contains(&Feature::RuntimeDescriptorArray)
+    }
 }
 
 /// One kernel parameter.

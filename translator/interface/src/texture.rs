@@ -90,6 +90,28 @@ pub mod field {
     pub const SAMPLES: u32 = 116;
     /// u32: CUDA's number of the channels' format (`CUarray_format`).
     pub const FORMAT: u32 = 120;
+    /// u32: where the device's tables of images have the texture ([`super::image`]); 0 if they don't have it.
+    pub const IMAGE: u32 = 124;
+}
+
+/// The tables of images, from which those kernels read that ask for them ([`crate::Entry::samples`]). An image is another form of a
+/// texture's level 0, for textures of floats or fractions with one level and no layers. Its sampler reads as the record says; with
+/// coordinates that count texels, only images of two dimensions do.
+pub mod image {
+    /// The descriptor set with the tables: arrays of combined image samplers.
+    pub const SET: u32 = 0;
+    /// The binding of images of two dimensions. Those of one have one row.
+    pub const PLANES: u32 = 0;
+    /// The binding of images of three dimensions.
+    pub const VOLUMES: u32 = 1;
+    /// Images of each table.
+    pub const COUNT: u32 = 1 << 12;
+    /// The bits of [`super::field::IMAGE`] that are the number in the table.
+    pub const NUMBER: u32 = COUNT - 1;
+    /// Says that it is among images of two dimensions.
+    pub const IS_PLANE: u32 = 1 << 30;
+    /// Says that it is among images of three dimensions.
+    pub const IS_VOLUME: u32 = 1 << 31;
 }
 
 /// Byte offsets of the fields of a level in the table.
@@ -173,6 +195,8 @@ pub struct Record {
     pub samples: u32,
     /// CUDA's number of the channels' format (`CUarray_format`).
     pub format: u32,
+    /// See [`field::IMAGE`].
+    pub image: u32,
 }
 
 impl Record {
@@ -215,7 +239,7 @@ impl Record {
             self.anisotropy,
             self.samples,
             self.format,
-            0,
+            self.image,
         ])
     }
 
@@ -254,6 +278,7 @@ impl Record {
             anisotropy: word(field::ANISOTROPY)?,
             samples: word(field::SAMPLES)?,
             format: word(field::FORMAT)?,
+            image: word(field::IMAGE)?,
         })
     }
 }
@@ -328,6 +353,7 @@ mod tests {
             anisotropy: 14,
             samples: 15,
             format: 16,
+            image: 17,
         };
         let bytes = record.to_bytes();
         let word = |offset: u32| {
@@ -364,6 +390,7 @@ mod tests {
             (field::ANISOTROPY, 14),
             (field::SAMPLES, 15),
             (field::FORMAT, 16),
+            (field::IMAGE, 17),
         ];
         for (offset, value) in expected {
             assert_eq!(word(offset), value, "at {offset}");

@@ -317,6 +317,7 @@ impl<'s> Analysis<'s> {
                 arithmetic.any(|value| self.value(value))
             }
             Op::Call(_, operands) => operands.into_iter().flatten().any(|value| self.value(value)),
+            Op::Sample(sample) => sample.operands().any(|value| self.value(value)),
             Op::Builtin(builtin) => !matches!(self.sources, Sources::Others(_)) && builtin.varies() != Varies::Nowhere,
         }
     }

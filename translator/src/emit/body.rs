@@ -15,7 +15,7 @@ use super::result::Result;
 use super::usage::SharedLayout;
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
-use crate::ir::{Function, HELPER_PARAMETERS, Type, Value, Var};
+use crate::ir::{Function, HELPER_PARAMETERS, Sample, Type, Value, Var};
 
 /// The push constants of one entry. The block's type is made last, when its size is known.
 pub(super) struct PushConstants {
@@ -60,6 +60,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) shared: SharedLayout,
     /// Ids of the parameters, in a helper.
     pub(super) parameters: Vec<Word>,
+    /// The last sample of the block under construction, by its first channel, and its texel.
+    pub(super) sampled: Option<(Sample, Word)>,
     /// Which 32-bit values are another one plus a constant.
     pub(super) offsets: Offsets,
     /// Invocations of the workgroup, once used.
@@ -118,6 +120,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             push_pairs: FxHashMap::default(),
             shared,
             parameters: Vec::new(),
+            sampled: None,
             offsets: Offsets::default(),
             workgroup_size: 0,
             at: None,
@@ -172,6 +175,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
     pub(super) fn begin_block(&mut self, label: Word) {
         self.label = label;
         self.line = None;
+        self.sampled = None;
     }
 
     pub(super) fn branch(&mut self, target: Word) {

@@ -32,3 +32,12 @@ pub(super) struct SharedMemory {
     /// A word beside them, once there is one.
     pub(super) fence: Word,
 }
+
+/// A table of images.
+#[derive(Clone, Copy)]
+pub(super) struct ImageTable {
+    pub(super) variable: Word,
+    /// The type of an image with its sampler, and that of pointers to one.
+    pub(super) element: Word,
+    pub(super) pointer: Word,
+}

@@ -12,7 +12,7 @@
 //!   it does anywhere.
 //! * `memory`: loads and stores, with `shape` for how elements lie in one access, `order` for memory semantics and
 //!   `storage` for how shared and local memory are declared; `atomic`: read-modify-write.
-//! * `subgroup`: operations of a subgroup.
+//! * `subgroup`: operations of a subgroup; `sample`: reading images by samplers.
 
 mod atomic;
 mod body;
@@ -30,6 +30,7 @@ mod ops;
 mod order;
 mod requirements;
 mod result;
+mod sample;
 mod select;
 mod shape;
 mod statements;

@@ -10,7 +10,7 @@ use rspirv::dr::{self, Operand};
 use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionModel, MemoryModel, Op, StorageClass, Word};
 use rustc_hash::FxHashMap;
 
-use super::declared::{Launch, SharedMemory};
+use super::declared::{ImageTable, Launch, SharedMemory};
 use super::instruction::instruction;
 use super::lines::Lines;
 use super::requirements::{Requirements, requirements};
@@ -78,6 +78,8 @@ pub(super) struct Module<'t> {
     glsl: Word,
     /// The set of marks for the reference device, once there is one.
     marks: Option<Word>,
+    /// The tables of images of two and of three dimensions, once there are such.
+    pub(super) images: [Option<ImageTable>; 2],
 }
 
 impl<'t> Module<'t> {
@@ -99,6 +101,7 @@ impl<'t> Module<'t> {
             base_features: 0,
             glsl: 0,
             marks: None,
+            images: [None; 2],
         };
         module.capability(Capability::Shader);
         module.need(Feature::BufferDeviceAddress, "every kernel")?;

@@ -69,6 +69,7 @@ impl Body<'_, '_, '_> {
                 Ok(self.compute(Op::Bitcast, ty, &[pair]))
             }
             Operation::Input(input) => self.launch_input(input, ty),
+            Operation::Sample(sample) => self.sample(sample),
             Operation::Call(helper, operands) => self.call(helper, operands, ty),
         }
     }

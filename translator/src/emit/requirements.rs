@@ -57,6 +57,14 @@ pub(super) fn requirements(feature: Feature) -> Requirements {
         Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
             (&[Capability::ShaderClockKHR], Some(("SPV_KHR_shader_clock", None)))
         }
+        Feature::RuntimeDescriptorArray => {
+            (&[Capability::RuntimeDescriptorArray], Some(("SPV_EXT_descriptor_indexing", core(1, 5))))
+        }
+        Feature::ShaderSampledImageArrayNonUniformIndexing => {
+            const NON_UNIFORM: &[Capability] =
+                &[Capability::ShaderNonUniform, Capability::SampledImageArrayNonUniformIndexing];
+            (NON_UNIFORM, Some(("SPV_EXT_descriptor_indexing", core(1, 5))))
+        }
         // What a launch or an execution mode asks for has no capability.
         Feature::SubgroupSizeControl | Feature::ComputeFullSubgroups => (&[], None),
         Feature::ShaderMaximalReconvergence => (&[], Some(("SPV_KHR_maximal_reconvergence", None))),

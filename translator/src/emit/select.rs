@@ -8,8 +8,8 @@ use rspirv::spirv::{BuiltIn, GlslStd450Op, Op, Word};
 use super::shape::Shape;
 use crate::diagnostic::Span;
 use crate::ir::{
-    self, Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HELPER_PARAMETERS, MemoryOrder, Ordered, Scope,
-    Stmt, SubgroupOp, Type, Unary, Value, Var,
+    self, Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HELPER_PARAMETERS, MemoryOrder, Ordered, Sample,
+    Scope, Stmt, SubgroupOp, Type, Unary, Value, Var,
 };
 
 /// A statement.
@@ -92,6 +92,7 @@ pub(super) enum Operation {
     Halves(Form, Operands),
     Pair(Value, Value),
     Input(Input),
+    Sample(Sample),
     Call(u32, [Option<Value>; HELPER_PARAMETERS]),
 }
 
@@ -250,6 +251,7 @@ fn operation(function: &Function, op: ir::Op, ty: Type) -> Option<Operation> {
         },
         ir::Op::Pair(low, high) => Operation::Pair(low, high),
         ir::Op::Builtin(builtin) => Operation::Input(input(builtin)?),
+        ir::Op::Sample(sample) => Operation::Sample(sample),
         ir::Op::Call(helper, operands) => Operation::Call(helper, operands),
     })
 }

@@ -32,6 +32,7 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         | Op::Half(..)
         | Op::Pair(..)
         | Op::Builtin(_)
+        | Op::Sample(_)
         | Op::Call(..) => None,
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
         // Producers mask narrow integers, and consumers often mask them again.

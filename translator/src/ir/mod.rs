@@ -38,7 +38,9 @@ pub use memory::{
     Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, HalfFormat, HalfOp, MemoryOrder,
     Ordered, Scope, Space,
 };
-pub use op::{Arithmetic, Binary, Builtin, Compare, HELPER_PARAMETERS, Halves, Op, Root, Rounding, Unary, Varies};
+pub use op::{
+    Arithmetic, Binary, Builtin, Compare, HELPER_PARAMETERS, Halves, Op, Root, Rounding, Sample, Unary, Varies,
+};
 pub use semantics::mask;
 pub use stage::Stage;
 pub use stmt::{Block, Class, Participants, Stmt, depth, for_each_stmt, is_lane_loop, last_mark, size};

@@ -32,6 +32,8 @@ pub enum Op {
     Pair(Value, Value),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
+    /// What a sampler reads of an image; `F32`.
+    Sample(Sample),
     /// What a helper gives, by its number in [`Function::helpers`](super::Function::helpers), with as many operands as that has parameters.
     Call(u32, [Option<Value>; HELPER_PARAMETERS]),
 }
@@ -56,7 +58,34 @@ impl Op {
             | Op::Half(..)
             | Op::Pair(..)
             | Op::Call(..) => true,
+            // There may be no image of that number.
+            Op::Sample(_) => false,
         }
+    }
+}
+
+/// What a sampler reads in level 0 of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sample {
+    /// The image's number in the table of those with as many dimensions; `I32`.
+    pub image: Value,
+    /// Where in the image; `F32` both.
+    pub place: [Value; 2],
+    /// The third coordinate, for images of three dimensions; `F32`.
+    pub depth: Option<Value>,
+    /// The number of the channel.
+    pub channel: u8,
+}
+
+impl Sample {
+    /// Its operands.
+    pub fn operands(self) -> impl Iterator<Item = Value> {
+        [self.image].into_iter().chain(self.place).chain(self.depth)
+    }
+
+    /// The same with every operand replaced by the result of `map`.
+    pub fn map(self, mut map: impl FnMut(Value) -> Value) -> Sample {
+        Sample { image: map(self.image), place: self.place.map(&mut map), depth: self.depth.map(map), ..self }
     }
 }
 

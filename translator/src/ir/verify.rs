@@ -404,6 +404,13 @@ impl<'f> Checker<'f> {
                 }
                 self.expect_all(arithmetic, ty)
             }
+            Op::Sample(sample) => {
+                if ty != Type::F32 || sample.channel > 3 {
+                    return Err(format!("channel {} of a sample as {ty:?}", sample.channel));
+                }
+                self.expect(sample.image, Type::I32)?;
+                sample.place.into_iter().chain(sample.depth).try_for_each(|operand| self.expect(operand, Type::F32))
+            }
             Op::Builtin(Builtin::Clock) if ty == Type::Pair => Ok(()),
             Op::Builtin(Builtin::Clock) => self.expect_type(result, Type::I64),
             Op::Builtin(Builtin::PushConstant(offset)) => match ty {

@@ -261,7 +261,9 @@ fn is_candidate(function: &Function, is_fma_fused: bool, result: Value, op: &Op)
         operand
     });
     match op {
-        Op::Const(_) | Op::Get(_) | Op::Builtin(_) | Op::Pair(..) | Op::Select(..) | Op::Call(..) => false,
+        Op::Const(_) | Op::Get(_) | Op::Builtin(_) | Op::Pair(..) | Op::Select(..) | Op::Call(..) | Op::Sample(_) => {
+            false
+        }
         Op::Unary(Unary::Bitcast(_) | Unary::LowWord | Unary::HighWord, _) => false,
         Op::Binary(..) => float || wide,
         // A run of several tests its operands at once.

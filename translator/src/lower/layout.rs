@@ -83,6 +83,8 @@ pub struct Layout {
     pub services: Services,
     /// Where in local memory the stack of `alloca` begins, which is after everything else.
     pub stack: Option<u32>,
+    /// Whether textures that have an image are read by the device's sampler.
+    pub samples_images: bool,
     /// Bytes that the module's constants take, at the start of its variables.
     pub const_bytes: u64,
     /// Offsets of the module's variables, which all its kernels share.
@@ -268,6 +270,7 @@ pub fn lay_out(
         short_addresses: false,
         services,
         stack: None,
+        samples_images: policy.samples_images,
         const_bytes: ends.max().unwrap_or(0),
         module: Arc::clone(module),
         places: Places::default(),

@@ -16,6 +16,7 @@ pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
         Op::Half(halves, arithmetic) => Op::Half(halves, arithmetic.map(map)),
         Op::Rounded(rounding, arithmetic) => Op::Rounded(rounding, arithmetic.map(map)),
         Op::Flushed(rounding, arithmetic) => Op::Flushed(rounding, arithmetic.map(map)),
+        Op::Sample(sample) => Op::Sample(sample.map(map)),
         Op::Call(helper, operands) => Op::Call(helper, operands.map(|operand| operand.map(&mut map))),
     }
 }

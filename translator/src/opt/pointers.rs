@@ -90,6 +90,7 @@ impl Origins {
             | Op::Half(..)
             | Op::Pair(..)
             | Op::Builtin(_)
+            | Op::Sample(_)
             | Op::Call(..) => Origin::Number,
         }
     }

@@ -185,6 +185,7 @@ impl Kinds<'_> {
             | Op::Flushed(..)
             | Op::Pair(..)
             | Op::Builtin(_)
+            | Op::Sample(_)
             | Op::Call(..) => Kind::Offset,
         }
     }

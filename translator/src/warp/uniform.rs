@@ -146,6 +146,7 @@ impl Uniform {
                 !arithmetic.any(|value| !self.value(value))
             }
             Op::Call(_, operands) => operands.into_iter().flatten().all(|value| self.value(value)),
+            Op::Sample(sample) => sample.operands().all(|value| self.value(value)),
             Op::Builtin(builtin) => {
                 if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.at_mut(value)) {
                     *found = true;

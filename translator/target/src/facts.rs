@@ -102,6 +102,8 @@ pub struct Facts {
     /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
     /// promises it ([`crate::Target::convergence`]).
     pub subgroups_reconverge: bool,
+    /// Samplers filter two-dimensional images as NVIDIA's texture units do for CUDA, bit for bit.
+    pub sampling_exact: bool,
 }
 
 impl Facts {
@@ -154,6 +156,7 @@ impl Facts {
         arithmetic_f16_exact: false,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
+        sampling_exact: false,
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.

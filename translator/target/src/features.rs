@@ -79,6 +79,10 @@ features! {
     ShaderSubgroupClock = "shaderSubgroupClock",
     /// Clock reads at device scope.
     ShaderDeviceClock = "shaderDeviceClock",
+    /// Arrays of descriptors whose length the module doesn't say, some of them missing, changed while launches run.
+    RuntimeDescriptorArray = "runtimeDescriptorArray",
+    /// Indices of sampled images that differ between invocations.
+    ShaderSampledImageArrayNonUniformIndexing = "shaderSampledImageArrayNonUniformIndexing",
 }
 
 impl fmt::Display for Feature {

@@ -40,6 +40,8 @@ topics! {
     Nan = "nan",
     /// Rounding to integral numbers in floats: the device's own functions, which may lose NaNs and the sign of zeros.
     Rounding = "rounding",
+    /// Textures that have an image: the device's sampler, whose weights and sums may differ from those of NVIDIA's hardware.
+    Textures = "textures",
 }
 
 /// How exact float arithmetic must be: as PTX has it, bit by bit, with what no fact vouches for emulated; or, in some topics, as the
@@ -109,6 +111,7 @@ impl Math {
                     facts.nan_f64_nvidia = true;
                 }
                 Topic::Rounding => facts.rounding_exact = true,
+                Topic::Textures => facts.sampling_exact = true,
             }
         }
         facts

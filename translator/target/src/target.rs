@@ -140,13 +140,14 @@ impl Target {
         right && self.has(feature)
     }
 
-    /// The reference device: an exact one that has everything, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
+    /// The reference device: an exact one that has everything but images, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
     pub fn reference() -> Target {
+        let images = [Feature::RuntimeDescriptorArray, Feature::ShaderSampledImageArrayNonUniformIndexing];
         Target {
             name: "reference".into(),
             vulkan: Version(1, 3),
             spirv: Version(1, 6),
-            features: Feature::ALL.iter().copied().collect(),
+            features: Feature::ALL.iter().copied().filter(|feature| !images.contains(feature)).collect(),
             limits: Limits {
                 max_push_constants_size: 256,
                 max_compute_shared_memory_size: 49152,

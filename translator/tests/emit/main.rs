@@ -42,6 +42,35 @@ fn halves_and_sums_of_products_are_the_targets() {
 }
 
 #[test]
+fn images_are_read_from_tables() {
+    use ptx2spv_translator::ir::Sample;
+    let mut b = Builder::default();
+    let (image, x, y) = (b.any(Type::I32), b.any(Type::F32), b.any(Type::F32));
+    for depth in [None, Some(x)] {
+        // The channels of one sample share its instruction.
+        for channel in 0..4 {
+            b.op(Type::F32, Op::Sample(Sample { image, place: [x, y], depth, channel }));
+        }
+    }
+    b.op(Type::F32, Op::Sample(Sample { image, place: [y, y], depth: None, channel: 0 }));
+    let function = b.finish();
+    let features = [Feature::RuntimeDescriptorArray, Feature::ShaderSampledImageArrayNonUniformIndexing];
+    // Before SPIR-V 1.5, the tables are an extension's.
+    for (spirv, is_extension) in [(Version(1, 4), true), (Version(1, 5), false)] {
+        let mut target = Target { spirv, ..nvidia() };
+        target.features.extend(features);
+        let text = emit_valid(&target, &function);
+        assert_eq!(lines(&text, "OpImageSampleExplicitLod").len(), 3, "{text}");
+        assert_eq!(lines(&text, "OpTypeRuntimeArray").len(), 2, "{text}");
+        assert_eq!(text.contains("SPV_EXT_descriptor_indexing"), is_extension, "{text}");
+        for feature in features {
+            let (kind, _) = emit_error(&without(target.clone(), &[feature]), &function);
+            assert!(matches!(kind, ErrorKind::MissingFeature { feature: named, .. } if named == feature), "{kind:?}");
+        }
+    }
+}
+
+#[test]
 fn float_controls_are_those_of_the_target() {
     let mut b = Builder::default();
     b.any(Type::F32);

@@ -208,6 +208,8 @@ impl Machine {
             // No device has it.
             Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
+            // There are no images.
+            Op::Sample(_) => return Err(undefined()),
             // A statement of its own.
             Op::Call(..) => return Err(undefined()),
         })

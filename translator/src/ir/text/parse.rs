@@ -4,8 +4,8 @@ use super::line::{Line, ParseError, Result, numbered};
 use super::{Modifier, Named, Parts};
 use crate::diagnostic::Span;
 use crate::ir::{
-    Atomic, Binary, Block, Builtin, Compare, Function, HELPER_PARAMETERS, Helper, Op, Ordered, OwnShared, Scope, Stmt,
-    Type, Unary, Value, Var, Warp,
+    Atomic, Binary, Block, Builtin, Compare, Function, HELPER_PARAMETERS, Helper, Op, Ordered, OwnShared, Sample,
+    Scope, Stmt, Type, Unary, Value, Var, Warp,
 };
 use crate::target::{Cluster, Fault, Packing, Scratch};
 
@@ -322,6 +322,11 @@ fn op(parts: &mut Parts<'_>) -> Option<Op> {
                 "flushed" => Op::Flushed(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "half" => Op::Half(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "pair" => Op::Pair(Modifier::parse(parts)?, Modifier::parse(parts)?),
+                "sample" => {
+                    let channel = Modifier::parse(parts)?;
+                    let (image, place) = (Value::parse(parts)?, [Value::parse(parts)?, Value::parse(parts)?]);
+                    Op::Sample(Sample { image, place, depth: Value::parse(parts), channel })
+                }
                 "call" => {
                     let number = Modifier::parse(parts)?;
                     let mut operands = [None; HELPER_PARAMETERS];

@@ -43,6 +43,9 @@ impl Display for Op {
             Op::Half(halves, arithmetic) => Mnemonic::new("half").with(halves).with(arithmetic),
             Op::Pair(low, high) => Mnemonic::new("pair").with(low).with(high),
             Op::Builtin(builtin) => start.with(builtin),
+            Op::Sample(sample) => sample
+                .operands()
+                .fold(Mnemonic::new("sample").with(&sample.channel), |mnemonic, operand| mnemonic.with(&operand)),
             Op::Call(helper, operands) => {
                 operands.iter().flatten().fold(Mnemonic::new("call").with(helper), Mnemonic::with)
             }

@@ -6,7 +6,6 @@ use super::coordinate::Position;
 use super::cube;
 use super::record::Level;
 use super::source::{Source, Where};
-use super::texel::at_least_minus_one;
 use super::{Geometry, Point};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Compare, Stmt, Type, Unary, Value, Var};
@@ -15,12 +14,9 @@ use crate::lower::lowering::{Lowering, Result};
 /// The state of summing the texels around a point.
 pub(super) struct Filter<'s> {
     source: &'s Source,
-    /// Whether there is a filter, within levels or between them; else the only texel is the result.
-    filtered: Value,
     arithmetics: [Arithmetic; 4],
     sums: [Channel; 4],
     loaded: [Var; 4],
-    results: [Var; 4],
 }
 
 /// A texel's integer position.
@@ -32,16 +28,13 @@ pub(super) struct Tap {
 }
 
 impl<'s> Filter<'s> {
-    pub(super) fn new(l: &mut Lowering<'_, '_>, source: &'s Source, filtered: Value) -> Self {
-        let [loaded, results] = [(); 2].map(|()| [Type::I32; 4].map(|ty| l.b.var(ty)));
-        let zero = l.b.i32(0);
-        results.into_iter().for_each(|var| l.b.set(var, zero));
+    pub(super) fn new(l: &mut Lowering<'_, '_>, source: &'s Source) -> Self {
+        let loaded = [Type::I32; 4].map(|ty| l.b.var(ty));
         let sums = std::array::from_fn(|_| Channel::new(&mut l.b));
-        Filter { source, filtered, arithmetics: arithmetics(l, source.arithmetic), sums, loaded, results }
+        Filter { source, arithmetics: arithmetics(l, source.arithmetic), sums, loaded }
     }
 
-    /// Adds a level with weight `whole`. One loop visits the texels of each slice twice, first for their exponents. Without a filter it
-    /// ends after the first texel.
+    /// Adds a level with weight `whole`. One loop visits the texels of each slice twice, first for their exponents.
     pub(super) fn add_level(&self, l: &mut Lowering<'_, '_>, level: &Level, whole: Value) -> Result {
         let (plane, depth) = self.source.positions(l, level, self.source.is_linear);
         let [x, y] = *plane.as_slice() else {
@@ -60,10 +53,9 @@ impl<'s> Filter<'s> {
         });
         let step = l.b.var(Type::I32);
         l.b.set(step, zero);
-        let [one, eight, sixteen] = [1, 8, 16].map(|count| l.b.i32(count));
+        let [eight, sixteen] = [8, 16].map(|count| l.b.i32(count));
         let is_deep = l.b.is_nonzero(z_weight);
         let end = l.b.select(is_deep, sixteen, eight);
-        let end = l.b.select(self.filtered, end, one);
         let before = std::mem::take(&mut l.b.block);
         let number = l.b.get(step);
         let bit = |l: &mut Lowering<'_, '_>, at: u32| {
@@ -90,7 +82,6 @@ impl<'s> Filter<'s> {
         let arithmetic = self.source.arithmetic;
         let skips = l.b.not(second);
         let skips = l.b.and(skips, arithmetic.fractions);
-        let skips = l.b.and(skips, self.filtered);
         let needed = l.b.not(skips);
         counts = l.b.and(counts, needed);
         let tap_outer = std::mem::take(&mut l.b.block);
@@ -120,43 +111,28 @@ impl<'s> Filter<'s> {
     fn take(&self, b: &mut Builder<'_>, second: Value, weight: Value) {
         let parts = || self.sums.iter().zip(self.arithmetics).zip(self.loaded);
         b.if_else(
-            self.filtered,
+            second,
             |b| {
-                b.if_else(
-                    second,
-                    |b| {
-                        for ((sum, arithmetic), var) in parts() {
-                            let bits = b.get(var);
-                            add(b, sum, arithmetic, bits, weight);
-                        }
-                    },
-                    |b| {
-                        for ((sum, arithmetic), var) in parts() {
-                            let bits = b.get(var);
-                            sum.look(b, arithmetic, bits, weight);
-                        }
-                    },
-                );
+                for ((sum, arithmetic), var) in parts() {
+                    let bits = b.get(var);
+                    add(b, sum, arithmetic, bits, weight);
+                }
             },
             |b| {
-                for (result, var) in self.results.into_iter().zip(self.loaded) {
+                for ((sum, arithmetic), var) in parts() {
                     let bits = b.get(var);
-                    let bits = at_least_minus_one(b, self.source.arithmetic.signed, bits);
-                    b.set(result, bits);
+                    sum.look(b, arithmetic, bits, weight);
                 }
             },
         );
     }
 
-    /// The channels.
-    pub(super) fn results(&self, b: &mut Builder<'_>) -> [Var; 4] {
-        b.if_(self.filtered, |b| {
-            for ((result, sum), arithmetic) in self.results.into_iter().zip(&self.sums).zip(self.arithmetics) {
-                let bits = sum.result(b, arithmetic);
-                b.set(result, bits);
-            }
-        });
-        self.results
+    /// Stores the channels.
+    pub(super) fn finish(&self, b: &mut Builder<'_>, into: [Var; 4]) {
+        for ((result, sum), arithmetic) in into.into_iter().zip(&self.sums).zip(self.arithmetics) {
+            let bits = sum.result(b, arithmetic);
+            b.set(result, bits);
+        }
     }
 }
 

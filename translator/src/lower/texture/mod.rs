@@ -10,6 +10,7 @@ mod filter;
 pub mod footprint;
 pub mod formatted;
 pub mod gather;
+mod image;
 mod level;
 pub mod logarithms;
 pub mod query;

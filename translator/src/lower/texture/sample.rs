@@ -5,12 +5,15 @@
 //! textures with comparison can't be created.
 
 use super::fetch::finish;
-use super::filter::Filter;
+use super::filter::{Filter, tap};
+use super::image::Image;
+use super::level::{self, Chosen};
 use super::source::{Source, Where};
-use super::{Geometry, cube, footprint, level};
+use super::texel::at_least_minus_one;
+use super::{Geometry, cube, footprint};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Builder, Stmt, Type, Value};
+use crate::ir::{Builder, Stmt, Type, Value, Var};
 use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
@@ -20,6 +23,25 @@ const OFFSET_BITS: u32 = 4;
 
 /// `tex` with coordinates of `.f32`
 pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let Some(image) = Image::of(l, i)? else {
+        let channels = by_loads(l, i)?;
+        return finish(l, i, channels);
+    };
+    let channels = [Type::I32; 4].map(|ty| l.b.var(ty));
+    let outer = std::mem::take(&mut l.b.block);
+    image.read(l, channels);
+    let then = std::mem::take(&mut l.b.block);
+    for (to, from) in channels.into_iter().zip(by_loads(l, i)?) {
+        let bits = l.b.get(from);
+        l.b.set(to, bits);
+    }
+    let otherwise = std::mem::replace(&mut l.b.block, outer);
+    l.b.push(Stmt::If { condition: image.exists, then, otherwise });
+    finish(l, i, channels)
+}
+
+/// The channels' bits, by loads of texels.
+fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<[Var; 4]> {
     let source = Source::of(l, i, OFFSET_BITS)?;
     let asked = match i.modifiers.level() {
         Some(modifiers::Level::Level) => {
@@ -31,9 +53,41 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let chosen = level::chosen(l, source.sampler, &source.levels, asked);
     let filtered = l.b.or(source.is_linear, chosen.filtered);
-    let filter = Filter::new(l, &source, filtered);
+    let results = [Type::I32; 4].map(|ty| l.b.var(ty));
+    let zero = l.b.i32(0);
+    results.into_iter().for_each(|var| l.b.set(var, zero));
     let outer = std::mem::take(&mut l.b.block);
-    // One level or two.
+    nearest(l, &source, chosen.lower, results)?;
+    let otherwise = std::mem::take(&mut l.b.block);
+    blend(l, &source, &chosen, results)?;
+    let then = std::mem::take(&mut l.b.block);
+    l.b.push(Stmt::If { condition: filtered, then, otherwise });
+    let then = std::mem::replace(&mut l.b.block, outer);
+    l.b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
+    Ok(results)
+}
+
+/// Loads the nearest texel of a level.
+fn nearest(l: &mut Lowering<'_, '_>, source: &Source, number: Value, into: [Var; 4]) -> Result {
+    let level = source.levels.level(l, source.image.level, number);
+    let unfiltered = l.b.bool(false);
+    let (plane, depth) = source.positions(l, &level, unfiltered);
+    let [x, y] = *plane.as_slice() else {
+        return Err(Diagnostic::internal("a texture of other than two or three dimensions", None));
+    };
+    let tap = tap(&mut l.b, [(x, unfiltered), (y, unfiltered)], depth.map(|z| (z, unfiltered)));
+    source.load(l, &level, &tap, into)?;
+    for var in into {
+        let bits = l.b.get(var);
+        let bits = at_least_minus_one(&mut l.b, source.arithmetic.signed, bits);
+        l.b.set(var, bits);
+    }
+    Ok(())
+}
+
+/// Blends the texels around the point, in one level or two.
+fn blend(l: &mut Lowering<'_, '_>, source: &Source, chosen: &Chosen, into: [Var; 4]) -> Result {
+    let filter = Filter::new(l, source);
     let turn = l.b.var(Type::I32);
     let zero = l.b.i32(0);
     l.b.set(turn, zero);
@@ -54,10 +108,8 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     b.if_(is_last, Builder::break_);
     let body = std::mem::replace(&mut b.block, before);
     b.push(Stmt::Loop(body));
-    let results = filter.results(b);
-    let then = std::mem::replace(&mut b.block, outer);
-    b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
-    finish(l, i, results)
+    filter.finish(b, into);
+    Ok(())
 }
 
 /// The level from two gradients.

@@ -4,7 +4,7 @@ use super::is_among;
 use crate::diagnostic::Diagnostic;
 use crate::interface::push_constant;
 use crate::interface::texture::Texel;
-use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value, Var};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF};
 
@@ -80,22 +80,23 @@ impl Format {
 
     /// Loads the channels in the form for filters.
     pub(super) fn load(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
-        let words = [Type::I32; 4].map(|ty| l.b.var(ty));
         let shift = self.shift;
-        let b = &mut l.b;
-        let is_long = b.compare_const(Compare::Equal, shift, 4);
-        b.if_else(
-            is_long,
-            |b| load(b, address, words, 4),
-            |b| {
-                let is_double = b.compare_const(Compare::Equal, shift, 3);
-                b.if_else(
-                    is_double,
-                    |b| load(b, address, [words[0], words[1], words[2], words[3]], 2),
-                    |b| load_narrow(b, address, words[0], shift),
-                );
-            },
-        );
+        let is_word = self.is_channel(l, 2);
+        let outer = std::mem::take(&mut l.b.block);
+        load_words(&mut l.b, address, into, shift);
+        let then = std::mem::take(&mut l.b.block);
+        self.load_parts(l, address, into)?;
+        let otherwise = std::mem::replace(&mut l.b.block, outer);
+        l.b.push(Stmt::If { condition: is_word, then, otherwise });
+        Ok(())
+    }
+
+    /// Loads channels that are parts of one or two words.
+    fn load_parts(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
+        let words = [Type::I32; 2].map(|ty| l.b.var(ty));
+        let shift = self.shift;
+        let is_double = l.b.compare_const(Compare::Equal, shift, 3);
+        l.b.if_else(is_double, |b| load(b, address, &words), |b| load_narrow(b, address, words[0], shift));
         let words = words.map(|var| l.b.get(var));
         let channels = self.split(l, words);
         for (var, channel) in into.into_iter().zip(channels) {
@@ -105,20 +106,17 @@ impl Format {
     }
 
     /// Splits words into channels.
-    fn split(&self, l: &mut Lowering<'_, '_>, words: [Value; 4]) -> [Value; 4] {
+    fn split(&self, l: &mut Lowering<'_, '_>, [first, second]: [Value; 2]) -> [Value; 4] {
         let is_byte = l.b.is_zero(self.channel);
-        let is_word = l.b.compare_const(Compare::Equal, self.channel, 2);
-        let [first, second, third, fourth] = words;
         let mut part = |word: Value, at: u32, bits: u32| {
             let word = l.b.shr(word, at);
             l.b.and_const(word, (1 << bits) - 1)
         };
         let bytes = [0, 8, 16, 24].map(|at| part(first, at, 8));
         let shorts = [part(first, 0, 16), part(first, 16, 16), part(second, 0, 16), part(second, 16, 16)];
-        let mut channels = [first, second, third, fourth];
-        for ((channel, byte), short) in channels.iter_mut().zip(bytes).zip(shorts) {
-            let narrow = l.b.select(is_byte, byte, short);
-            *channel = l.b.select(is_word, *channel, narrow);
+        let mut channels = shorts;
+        for (channel, byte) in channels.iter_mut().zip(bytes) {
+            *channel = l.b.select(is_byte, byte, *channel);
         }
         channels
     }
@@ -167,12 +165,27 @@ impl Format {
     }
 }
 
-/// Loads as many words as a wide texel has.
-fn load(b: &mut Builder<'_>, address: Value, words: [Var; 4], count: usize) {
-    let loaded = b.load(READ, address, count);
-    for (var, word) in words.into_iter().zip(loaded) {
-        b.set(var, word);
+/// Loads words.
+fn load(b: &mut Builder<'_>, address: Value, words: &[Var]) {
+    let loaded = b.load(READ, address, words.len());
+    for (var, word) in words.iter().zip(loaded) {
+        b.set(*var, word);
     }
+}
+
+/// Loads channels of a word each, and zeros for missing ones.
+fn load_words(b: &mut Builder<'_>, address: Value, into: [Var; 4], shift: Value) {
+    let zero = b.i32(0);
+    into.into_iter().for_each(|var| b.set(var, zero));
+    let is_one = b.compare_const(Compare::Equal, shift, 2);
+    b.if_else(
+        is_one,
+        |b| load(b, address, &into[..1]),
+        |b| {
+            let is_two = b.compare_const(Compare::Equal, shift, 3);
+            b.if_else(is_two, |b| load(b, address, &into[..2]), |b| load(b, address, &into));
+        },
+    );
 }
 
 /// Loads a texel of at most four bytes.

@@ -218,6 +218,7 @@ impl<'c> Definitions<'c> {
                     | Op::Half(..)
                     | Op::Pair(..)
                     | Op::Builtin(_)
+                    | Op::Sample(_)
                     | Op::Call(..),
                 )
                 | None => {}

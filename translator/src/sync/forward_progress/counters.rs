@@ -187,7 +187,13 @@ impl<'l, 'c> Search<'l, 'c> {
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => fixed(a) && fixed(b),
             Op::Select(a, b, c) => fixed(a) && fixed(b) && fixed(c),
             // No limit is computed by these.
-            Op::Fma(..) | Op::DotFma(..) | Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) | Op::Call(..) => false,
+            Op::Fma(..)
+            | Op::DotFma(..)
+            | Op::Rounded(..)
+            | Op::Flushed(..)
+            | Op::Half(..)
+            | Op::Sample(_)
+            | Op::Call(..) => false,
         }
     }
 }

@@ -1,0 +1,202 @@
+//! Textures that samplers read: images in tables. Devices without tables read the same by loads.
+
+use ptx2spv_runtime::interface::texture::{ADDRESS, field};
+use ptx2spv_runtime::{
+    AddressMode, Arg, Array, ArrayDescriptor, ArrayShape, Buffer, ChannelFormat, Device, Feature, Filter, LaunchConfig,
+    LoadOptions, Math, Module, ReadMode, ResourceView, Source, TexelFormat, Texture, TextureDescriptor, Topic,
+};
+
+use crate::{Context, Launch};
+
+/// Each thread reads one place, by coordinates that count texels in planes, and from 0 to 1 in volumes of 2 x 2 x 2.
+const KERNELS: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry plane(.param .u64 texture, .param .u64 out, .param .f32 across)
+{
+    .reg .b64 %t, %p;
+    .reg .b32 %n, %i;
+    .reg .f32 %x, %y, %a, %r<4>;
+    ld.param.u64 %t, [texture];
+    ld.param.u64 %p, [out];
+    ld.param.f32 %a, [across];
+    mov.u32 %n, %tid.x;
+    and.b32 %i, %n, 7;
+    cvt.rn.f32.u32 %x, %i;
+    add.f32 %x, %x, %a;
+    shr.u32 %i, %n, 3;
+    cvt.rn.f32.u32 %y, %i;
+    add.f32 %y, %y, 0f3F000000;
+    tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%x, %y}];
+    mad.wide.u32 %p, %n, 16, %p;
+    st.global.v4.f32 [%p], {%r0, %r1, %r2, %r3};
+    ret;
+}
+.visible .entry volume(.param .u64 texture, .param .u64 out)
+{
+    .reg .b64 %t, %p;
+    .reg .b32 %n, %i;
+    .reg .f32 %x, %y, %z, %r<4>;
+    ld.param.u64 %t, [texture];
+    ld.param.u64 %p, [out];
+    mov.u32 %n, %tid.x;
+    and.b32 %i, %n, 1;
+    cvt.rn.f32.u32 %x, %i;
+    fma.rn.f32 %x, %x, 0f3F000000, 0f3E800000;
+    shr.u32 %i, %n, 1;
+    and.b32 %i, %i, 1;
+    cvt.rn.f32.u32 %y, %i;
+    fma.rn.f32 %y, %y, 0f3F000000, 0f3E800000;
+    shr.u32 %i, %n, 2;
+    cvt.rn.f32.u32 %z, %i;
+    fma.rn.f32 %z, %z, 0f3F000000, 0f3E800000;
+    tex.3d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%x, %y, %z, %z}];
+    mad.wide.u32 %p, %n, 16, %p;
+    st.global.v4.f32 [%p], {%r0, %r1, %r2, %r3};
+    ret;
+}
+";
+
+fn load(device: &Device) -> Module {
+    let options = LoadOptions::uncached(Math::EXACT.with(Topic::Textures, true));
+    device.load_with(&Source::new("images.ptx", KERNELS), options).unwrap()
+}
+
+/// Whether the texture is in a table of images.
+fn has_image(device: &Device, texture: &Texture) -> bool {
+    let mut word = [0; 4];
+    device.memory().read((texture.handle() & ADDRESS) + u64::from(field::IMAGE), &mut word).unwrap();
+    word != [0; 4]
+}
+
+fn texture(device: &Device, array: &Array, descriptor: TextureDescriptor) -> Texture {
+    let texture = device.texture(&array.into(), &descriptor).unwrap();
+    let tables = [Feature::RuntimeDescriptorArray, Feature::ShaderSampledImageArrayNonUniformIndexing];
+    assert_eq!(has_image(device, &texture), tables.iter().all(|feature| device.target().has(*feature)));
+    texture
+}
+
+/// The texels that a kernel reads, with four channels.
+fn texels(module: &Module, kernel: &str, out: &Buffer, args: &[Arg<'_>]) -> Vec<[f32; 4]> {
+    let threads = out.len() as u32 / 16;
+    module.kernel(kernel).unwrap().run(&LaunchConfig::new([1; 3], [threads, 1, 1]), args).unwrap();
+    out.download::<f32>().unwrap().as_chunks().0.to_vec()
+}
+
+#[test]
+fn images_follow_their_arrays() {
+    for context in Context::several() {
+        let device = &context.device;
+        let (module, stream) = (load(device), device.stream());
+        let format = TexelFormat::new(ChannelFormat::F32, 2).unwrap();
+        let array = device.array(&ArrayDescriptor::new(format, ArrayShape::TwoD { width: 8, height: 4 })).unwrap();
+        let mut numbers: Vec<[f32; 2]> = (0..32_u8).map(|n| [2.0 * f32::from(n), 100.0 - f32::from(n)]).collect();
+        array.write(&numbers).unwrap();
+        let points = texture(device, &array, TextureDescriptor::default());
+        let smooth = TextureDescriptor {
+            filter: Filter::Linear,
+            address_mode: [AddressMode::Clamp; 3],
+            ..TextureDescriptor::default()
+        };
+        let smooth = texture(device, &array, smooth);
+        let out = device.alloc(32 * 16).unwrap();
+        let read = |texture: &Texture, across: f32| {
+            texels(&module, "plane", &out, &[texture.into(), (&out).into(), across.into()])
+        };
+        let wide = |numbers: &[[f32; 2]]| numbers.iter().map(|[r, g]| [*r, *g, 0.0, 0.0]).collect::<Vec<_>>();
+        assert_eq!(read(&points, 0.5), wide(&numbers));
+        // Halfway to the next one, of which the last has none.
+        let next = |n: usize| numbers[if n % 8 == 7 { n } else { n + 1 }];
+        let halfway: Vec<[f32; 2]> =
+            numbers.iter().enumerate().map(|(n, [r, g])| [(r + next(n)[0]) / 2.0, (g + next(n)[1]) / 2.0]).collect();
+        assert_eq!(read(&smooth, 1.0), wide(&halfway));
+
+        // Changes by writes of parts, in stream order, and by copies.
+        array.region([2, 1, 0], [3, 2, 1]).unwrap().write(&stream, &[[7.0_f32, 8.0]; 6]).unwrap();
+        stream.synchronize().unwrap();
+        for row in [1, 2] {
+            numbers[row * 8 + 2..][..3].fill([7.0, 8.0]);
+        }
+        assert_eq!(read(&points, 0.5), wide(&numbers));
+        let (from, to) = (array.region([0, 0, 0], [8, 1, 1]), array.region([0, 3, 0], [8, 1, 1]));
+        to.unwrap().copy_from(&stream, &from.unwrap()).unwrap();
+        stream.synchronize().unwrap();
+        numbers.copy_within(..8, 24);
+        assert_eq!(read(&points, 0.5), wide(&numbers));
+        array.write(&[[1.0_f32, -1.0]; 32]).unwrap();
+        assert_eq!(read(&points, 0.5), wide(&[[1.0, -1.0]; 32]));
+
+        // Numbers in the table are given to others after a texture has ended.
+        drop((points, smooth));
+        device.synchronize().unwrap();
+        array.write(&numbers).unwrap();
+        assert_eq!(read(&texture(device, &array, TextureDescriptor::default()), 0.5), wide(&numbers));
+        drop((module, array, out, stream));
+        context.finish();
+    }
+}
+
+#[test]
+fn volumes_have_images_too() {
+    for context in Context::several() {
+        let device = &context.device;
+        let module = load(device);
+        let shape = ArrayShape::ThreeD { width: 2, height: 2, depth: 2 };
+        let array = device.array(&ArrayDescriptor::new(ChannelFormat::U8, shape)).unwrap();
+        array.write(&[0_u8, 255, 51, 102, 153, 204, 0, 255]).unwrap();
+        let descriptor = TextureDescriptor {
+            normalized_coordinates: true,
+            read_mode: ReadMode::NormalizedFloat,
+            ..TextureDescriptor::default()
+        };
+        let texture = texture(device, &array, descriptor);
+        let out = device.alloc(8 * 16).unwrap();
+        let found = texels(&module, "volume", &out, &[(&texture).into(), (&out).into()]);
+        let expected = [0.0, 1.0, 0.2, 0.4, 0.6, 0.8, 0.0, 1.0].map(|number: f32| [number, 0.0, 0.0, 0.0]);
+        for (found, expected) in found.iter().zip(expected) {
+            // Samplers may be a unit off.
+            assert!((found[0] - expected[0]).abs() < 1e-6 && found[1..] == expected[1..], "{found:?}");
+        }
+        drop((module, texture, array, out));
+        context.finish();
+    }
+}
+
+#[test]
+fn what_samplers_cannot_read_has_no_image() {
+    for context in Context::several() {
+        let device = &context.device;
+        let module = load(device);
+        let plane = ArrayShape::TwoD { width: 8, height: 4 };
+        let array = |format: ChannelFormat, shape| device.array(&ArrayDescriptor::new(format, shape)).unwrap();
+        let plain = TextureDescriptor::default();
+        let floats = array(ChannelFormat::F32, plane);
+        let border = TextureDescriptor {
+            address_mode: [AddressMode::Border; 3],
+            border_color: [1.0; 4],
+            ..TextureDescriptor::default()
+        };
+        let whole = ResourceView { format: None, levels: (0, 0), layers: (0, 0) };
+        let written = device.array(&ArrayDescriptor::new(ChannelFormat::F32, plane).surface()).unwrap();
+        let levels = device.mipmapped_array(&ArrayDescriptor::new(ChannelFormat::F32, plane), 2).unwrap();
+        let layers = array(ChannelFormat::F32, ArrayShape::TwoDLayered { width: 8, height: 4, layers: 2 });
+        let volume = array(ChannelFormat::F32, ArrayShape::ThreeD { width: 2, height: 2, depth: 2 });
+        let integers = array(ChannelFormat::U32, plane);
+        let textures = [
+            device.texture(&(&floats).into(), &border),
+            device.texture_view(&(&floats).into(), &plain, &whole),
+            device.texture(&(&written).into(), &plain),
+            device.texture(&(&levels.level(0).unwrap()).into(), &plain),
+            device.texture(&(&layers).into(), &plain),
+            // Coordinates that count texels.
+            device.texture(&(&volume).into(), &plain),
+            device.texture(&(&integers).into(), &plain),
+        ];
+        for (number, texture) in textures.into_iter().enumerate() {
+            assert!(!has_image(device, &texture.unwrap()), "{number}");
+        }
+        drop((module, floats, written, levels, layers, volume, integers));
+        context.finish();
+    }
+}
