@@ -169,7 +169,7 @@ pub use slice::DeviceSlice;
 pub use stream::{Stream, StreamOptions};
 pub use suggest::closest;
 pub use targets::target_by_name;
-pub use tensor_map::{Tensor, TensorMap, TensorMapError, TensorSwizzle, TensorType};
+pub use tensor_map::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 pub use texture::limits as texture_limits;
 pub use texture::{
     AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, ChannelFormat, Filter, FormatError, MipmappedArray,

@@ -86,6 +86,24 @@ impl TensorType {
     }
 }
 
+/// How the first dimension, the channels, lies in device memory.
+///
+/// ```
+/// use ptx2spv_runtime::TensorInterleave;
+///
+/// assert_eq!(TensorInterleave::default(), TensorInterleave::None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TensorInterleave {
+    /// In one piece (NHWC).
+    #[default]
+    None,
+    /// In slices of 16 bytes (NC/8HWC8 with two bytes for each channel).
+    Bytes16,
+    /// In slices of 32 bytes (NC/16HWC16).
+    Bytes32,
+}
+
 /// The permutation of a box's rows in shared memory.
 ///
 /// ```
@@ -109,7 +127,7 @@ pub enum TensorSwizzle {
 /// The properties of a tensor that all kinds of maps share.
 ///
 /// ```
-/// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
+/// use ptx2spv_runtime::{Tensor, TensorInterleave, TensorMap, TensorSwizzle, TensorType};
 ///
 /// // A matrix of 64 rows of 32 floats, of which boxes of 8 by 8 are moved.
 /// let tensor = Tensor {
@@ -118,6 +136,7 @@ pub enum TensorSwizzle {
 ///     sizes: &[32, 64],
 ///     strides: &[128],
 ///     steps: &[1, 1],
+///     interleave: TensorInterleave::None,
 ///     swizzle: TensorSwizzle::None,
 ///     promotion: 0,
 ///     nan_outside: false,
@@ -137,6 +156,8 @@ pub struct Tensor<'a> {
     pub strides: &'a [u64],
     /// Steps between the elements that are copied, 1 to 8. The first one has no effect.
     pub steps: &'a [u32],
+    /// How channels are interleaved, which takes three dimensions at least.
+    pub interleave: TensorInterleave,
     /// The swizzle mode in shared memory.
     pub swizzle: TensorSwizzle,
     /// The L2 promotion, 0 to 3. It has no effect here.
@@ -148,7 +169,7 @@ pub struct Tensor<'a> {
 /// The reason why a map can't be made.
 ///
 /// ```
-/// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
+/// use ptx2spv_runtime::{Tensor, TensorInterleave, TensorMap, TensorSwizzle, TensorType};
 ///
 /// // A matrix of 64 rows of 32 floats, of which boxes of 8 by 8 are moved.
 /// let tensor = Tensor {
@@ -157,6 +178,7 @@ pub struct Tensor<'a> {
 ///     sizes: &[32, 64],
 ///     strides: &[128],
 ///     steps: &[1, 1],
+///     interleave: TensorInterleave::None,
 ///     swizzle: TensorSwizzle::None,
 ///     promotion: 0,
 ///     nan_outside: false,
@@ -175,7 +197,7 @@ fn refuse<T>(message: impl Into<String>) -> Result<T, TensorMapError> {
 /// The 128 bytes of a map, `CUtensorMap`.
 ///
 /// ```
-/// use ptx2spv_runtime::{Tensor, TensorMap, TensorSwizzle, TensorType};
+/// use ptx2spv_runtime::{Tensor, TensorInterleave, TensorMap, TensorSwizzle, TensorType};
 ///
 /// // A matrix of 64 rows of 32 floats, of which boxes of 8 by 8 are moved.
 /// let tensor = Tensor {
@@ -184,6 +206,7 @@ fn refuse<T>(message: impl Into<String>) -> Result<T, TensorMapError> {
 ///     sizes: &[32, 64],
 ///     strides: &[128],
 ///     steps: &[1, 1],
+///     interleave: TensorInterleave::None,
 ///     swizzle: TensorSwizzle::None,
 ///     promotion: 0,
 ///     nan_outside: false,
@@ -256,9 +279,10 @@ impl TensorMap {
             if [lower, upper].iter().any(|corner| !(least..-least).contains(corner)) {
                 return refuse(format!("corner offsets for this number of dimensions are {least} to {}", -least - 1));
             }
-            // As CUDA's driver computes it.
+            // As CUDA's driver computes it, which doesn't look at the boxes of interleaved tensors.
             let size = tensor.sizes[index as usize + 1] as u32 as i32;
-            if size.wrapping_sub(1).wrapping_add(upper) < lower {
+            let is_empty = size.wrapping_sub(1).wrapping_add(upper) < lower;
+            if is_empty && tensor.interleave == TensorInterleave::None {
                 return refuse("the box of the corners is empty");
             }
             put(&mut map, 448 + width * index, width, u64::from(lower.cast_unsigned()));
@@ -301,20 +325,23 @@ impl Tensor<'_> {
     /// Encodes the fields that tiled and im2col maps share.
     fn encode(&self, least_rank: usize) -> Result<[u8; 128], TensorMapError> {
         let rank = self.sizes.len();
+        let is_interleaved = self.interleave != TensorInterleave::None;
+        let least_rank = if is_interleaved { least_rank.max(3) } else { least_rank };
         if !(least_rank..=5).contains(&rank) {
             return refuse(format!("a tensor has {least_rank} to 5 dimensions, not {rank}"));
         }
         if self.strides.len() + 1 != rank || self.steps.len() != rank {
             return refuse("the number of strides or steps doesn't match the dimensions");
         }
-        if !self.address.is_multiple_of(16) || self.address >= 1 << 57 {
-            return refuse("a tensor's address is a multiple of 16 below 2^57");
+        let unit = if self.interleave == TensorInterleave::Bytes32 { 32 } else { 16 };
+        if !self.address.is_multiple_of(unit) || self.address >= 1 << 57 {
+            return refuse(format!("the address of this tensor is a multiple of {unit} below 2^57"));
         }
         if self.sizes.iter().any(|size| !(1..=1 << 32).contains(size)) {
             return refuse("a dimension has 1 to 2^32 elements");
         }
-        if self.strides.iter().any(|stride| !stride.is_multiple_of(16) || *stride >= 1 << 40) {
-            return refuse("strides are multiples of 16 below 2^40");
+        if self.strides.iter().any(|stride| !stride.is_multiple_of(unit) || *stride >= 1 << 40) {
+            return refuse(format!("strides of this tensor are multiples of {unit} below 2^40"));
         }
         if self.steps.iter().any(|step| !(1..=8).contains(step)) {
             return refuse("steps between elements are 1 to 8");
@@ -329,6 +356,7 @@ impl Tensor<'_> {
         put(&mut map, 0, 64, self.address);
         put(&mut map, 68, 3, rank as u64 - 1);
         put(&mut map, 71, 10, self.ty.code().into());
+        put(&mut map, 75, 2, self.interleave as u64);
         put(&mut map, 77, 2, self.swizzle as u64);
         put(&mut map, 79, 1, self.nan_outside.into());
         put(&mut map, 81, 2, self.promotion.into());
@@ -351,7 +379,9 @@ impl Tensor<'_> {
         if !bytes.is_multiple_of(16) {
             return refuse("a row of a box is a multiple of 16 bytes");
         }
-        if self.swizzle != TensorSwizzle::None && bytes > 16 << self.swizzle as u64 {
+        // Interleaved rows are slices, whose size doesn't depend on the box.
+        let is_bounded = self.swizzle != TensorSwizzle::None && self.interleave == TensorInterleave::None;
+        if is_bounded && bytes > 16 << self.swizzle as u64 {
             return refuse("a row of a box has at most as many bytes as the swizzle");
         }
         Ok(())
@@ -382,6 +412,7 @@ mod tests {
             sizes: &SIZES[..rank],
             strides: &STRIDES[..rank - 1],
             steps: &[1, 3, 1, 8, 2][..rank],
+            interleave: TensorInterleave::None,
             swizzle: TensorSwizzle::None,
             promotion: 0,
             nan_outside: false,
@@ -412,6 +443,50 @@ mod tests {
             "1000 7f00 331 8 100 1000 0 0 3f 1f f 7 0 1f000000 101ffff 3f 1000 0 10",
         ];
         assert_eq!(made, expected.map(|text| Ok(text.to_owned())));
+    }
+
+    /// Also the output of CUDA's driver 580, for tensors of 64 by 9 by 7 and more elements of 16 bits.
+    #[test]
+    fn interleaved_maps_are_those_of_cuda() {
+        use TensorInterleave::{Bytes16, Bytes32};
+        let (sizes, strides) = ([64, 9, 7, 5, 3], [128, 1280, 10240, 102_400]);
+        let of = |rank: usize, interleave, swizzle| Tensor {
+            address: 0,
+            sizes: &sizes[..rank],
+            strides: &strides[..rank - 1],
+            steps: &[1; 5][..rank],
+            interleave,
+            swizzle,
+            ..tensor(TensorType::U16, rank)
+        };
+        let made = [
+            TensorMap::tiled(&of(3, Bytes16, TensorSwizzle::None), &[8, 3, 2]),
+            TensorMap::tiled(&of(4, Bytes16, TensorSwizzle::Bytes64), &[8, 3, 2, 2]),
+            TensorMap::tiled(&of(5, Bytes32, TensorSwizzle::Bytes32), &[8, 3, 2, 2, 2]),
+            TensorMap::im2col(&of(4, Bytes16, TensorSwizzle::Bytes32), [&[-1, -2], &[1, 0]], 16, 20),
+            TensorMap::im2col(&of(5, Bytes32, TensorSwizzle::Bytes128), [&[-1, -2, 0], &[1, 0, -1]], 16, 20),
+            // No box of theirs is empty.
+            TensorMap::im2col(&of(4, Bytes16, TensorSwizzle::Bytes32), [&[10, 0], &[0, 0]], 16, 20),
+            TensorMap::tiled(&of(3, Bytes16, TensorSwizzle::Bytes32), &[256, 3, 2]),
+        ];
+        let expected = [
+            "0 0 8a0 8 50 0 0 0 3f 8 6 0 0 7000000 102 0 60 0 10",
+            "0 0 48b0 8 50 280 0 0 3f 8 6 4 0 7000000 10102 0 c0 0 200",
+            "0 0 30c0 8 50 280 1900 0 3f 8 6 4 2 7000000 1010102 0 180 0 100",
+            "0 0 28b1 8 50 280 0 0 3f 8 6 4 0 f000000 1feff 13 280 0 100",
+            "0 0 70c1 8 50 280 1900 0 3f 8 6 4 2 f000000 7c0103df 13 280 0 400",
+            "0 0 28b1 8 50 280 0 0 3f 8 6 4 0 f000000 a 13 280 0 100",
+            "0 0 28a0 8 50 0 0 0 3f 8 6 0 0 ff000000 102 0 c00 0 100",
+        ];
+        assert_eq!(made.map(|map| map.map(|map| words(&map))), expected.map(|text| Ok(text.to_owned())));
+        let refused = [
+            Tensor { address: 16, ..of(3, Bytes32, TensorSwizzle::Bytes32) },
+            Tensor { strides: &[48, 2560], ..of(3, Bytes32, TensorSwizzle::Bytes32) },
+            Tensor { address: 8, ..of(3, Bytes16, TensorSwizzle::None) },
+        ];
+        assert!(refused.iter().all(|tensor| TensorMap::tiled(tensor, &[8, 3, 2]).is_err()));
+        assert!(TensorMap::tiled(&of(3, Bytes16, TensorSwizzle::None), &[9, 3, 2]).is_err());
+        assert!(TensorMap::tiled(&of(2, Bytes16, TensorSwizzle::None), &[8, 3]).is_err());
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ptx2spv_runtime::{Tensor, TensorMap, TensorMapError, TensorSwizzle, TensorType};
+use ptx2spv_runtime::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 
-use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::code::{Code, INVALID_VALUE};
 use crate::raw::{In, Out};
 
 /// Maximum number of dimensions.
@@ -17,6 +17,7 @@ struct Arguments {
     sizes: Vec<u64>,
     strides: Vec<u64>,
     steps: Vec<u32>,
+    interleave: TensorInterleave,
     swizzle: TensorSwizzle,
     promotion: u32,
     nan_outside: bool,
@@ -38,11 +39,12 @@ impl Arguments {
     ) -> Result<Self, Code> {
         let known = |list: &[TensorType], number: c_uint| list.get(number as usize).copied();
         let ty = known(&TensorType::ALL, ty).ok_or(INVALID_VALUE)?;
-        match interleave {
-            0 => {}
-            1 | 2 => return Err(NOT_SUPPORTED.because("interleaved tensors")),
+        let interleave = match interleave {
+            0 => TensorInterleave::None,
+            1 => TensorInterleave::Bytes16,
+            2 => TensorInterleave::Bytes32,
             _ => return Err(INVALID_VALUE),
-        }
+        };
         let swizzle = match swizzle {
             0 => TensorSwizzle::None,
             1 => TensorSwizzle::Bytes32,
@@ -59,6 +61,7 @@ impl Arguments {
             sizes: sizes.list(rank)?,
             strides: strides_of(strides, rank)?,
             steps: steps.list(rank)?,
+            interleave,
             swizzle,
             promotion,
             nan_outside: outside == 1,
@@ -72,6 +75,7 @@ impl Arguments {
             sizes: &self.sizes,
             strides: &self.strides,
             steps: &self.steps,
+            interleave: self.interleave,
             swizzle: self.swizzle,
             promotion: self.promotion,
             nan_outside: self.nan_outside,
@@ -137,6 +141,38 @@ pub(crate) fn encode_im2col(
     let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
     let corners = [lower.list(rank - 2)?, upper.list(rank - 2)?];
     let corners = [corners[0].as_slice(), corners[1].as_slice()];
+    map.set(TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)?)
+}
+
+/// CUDA's driver makes the same maps as for `cuTensorMapEncodeIm2col` with corners that are zero but for the width, in both modes.
+#[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn encode_im2col_wide(
+    map: Out<TensorMap>,
+    ty: c_uint,
+    rank: c_uint,
+    address: u64,
+    sizes: In<u64>,
+    strides: In<u64>,
+    lower: c_int,
+    upper: c_int,
+    channels: c_uint,
+    pixels: c_uint,
+    steps: In<c_uint>,
+    interleave: c_uint,
+    mode: c_uint,
+    swizzle: c_uint,
+    promotion: c_uint,
+    outside: c_uint,
+) -> Result<(), Code> {
+    let map = map.needed()?;
+    let rank = dimensions(rank, 3)?;
+    if mode > 1 {
+        return Err(INVALID_VALUE);
+    }
+    let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
+    let corners = [[lower, 0, 0], [upper, 0, 0]];
+    let [lower, upper] = &corners;
+    let corners = [lower, upper].map(|corner| corner.get(..rank - 2).unwrap_or_default());
     map.set(TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)?)
 }
 

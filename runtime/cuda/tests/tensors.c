@@ -30,6 +30,9 @@ int cuTensorMapEncodeTiled(struct tensor_map *map, int type, unsigned rank, void
 int cuTensorMapEncodeIm2col(struct tensor_map *map, int type, unsigned rank, void *address, const uint64_t *sizes,
                             const uint64_t *strides, const int *lower, const int *upper, unsigned channels, unsigned pixels,
                             const unsigned *steps, int interleave, int swizzle, int promotion, int outside);
+int cuTensorMapEncodeIm2colWide(struct tensor_map *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                                const uint64_t *strides, int lower, int upper, unsigned channels, unsigned pixels,
+                                const unsigned *steps, int interleave, int mode, int swizzle, int promotion, int outside);
 int cuTensorMapReplaceAddress(struct tensor_map *map, void *address);
 int cuLinkCreate(unsigned count, int *options, void **values, Link *link);
 int cuLinkAddData(Link link, int kind, void *data, size_t size, const char *name, unsigned count, int *options, void **values);
@@ -46,7 +49,7 @@ int cuLinkDestroy(Link link);
     } while (0)
 #define OK(call) EXPECT(0, call)
 
-enum { INVALID_VALUE = 1, NOT_SUPPORTED = 801, PTX = 1, U32 = 2 };
+enum { INVALID_VALUE = 1, PTX = 1, U32 = 2 };
 
 /* A box of 4 by 4 words from column 4, row 1 on comes to shared memory, and each thread writes one of them. */
 static char kernel[] =
@@ -116,8 +119,16 @@ static void refusals(void)
     EXPECT(INVALID_VALUE, cuTensorMapEncodeTiled(&map, U32, 3, address, sizes, strides, box, steps, 3, 2, 3, 0));
     EXPECT(INVALID_VALUE, cuTensorMapEncodeTiled(&map, U32, 3, address, sizes, strides, box, steps, 0, 1, 3, 0));
     EXPECT(INVALID_VALUE, cuTensorMapEncodeTiled(&map, U32, 3, address, sizes, strides, box, steps, 0, 2, 3, 1));
-    EXPECT(NOT_SUPPORTED, cuTensorMapEncodeTiled(&map, U32, 3, address, sizes, strides, box, steps, 1, 1, 0, 0));
+    OK(cuTensorMapEncodeTiled(&map, U32, 3, address, sizes, strides, box, steps, 1, 1, 0, 0));
+    OK(cuTensorMapEncodeTiled(&map, U32, 3, address, sizes, strides, box, steps, 2, 1, 0, 0));
+    EXPECT(INVALID_VALUE, cuTensorMapEncodeTiled(&map, U32, 2, address, sizes, strides, box, steps, 1, 1, 0, 0));
     OK(cuTensorMapEncodeIm2col(&map, U32, 3, address, sizes, strides, lower, upper, 16, 1024, steps, 0, 0, 0, 0));
+    struct tensor_map wide;
+    OK(cuTensorMapEncodeIm2col(&map, U32, 3, address, sizes, strides, lower, upper, 16, 1024, steps, 0, 2, 0, 0));
+    OK(cuTensorMapEncodeIm2colWide(&wide, U32, 3, address, sizes, strides, -1, 1, 16, 1024, steps, 0, 1, 2, 0, 0));
+    EXPECT(0, memcmp(&map, &wide, sizeof map));
+    EXPECT(INVALID_VALUE, cuTensorMapEncodeIm2colWide(&wide, U32, 3, address, sizes, strides, -1, 1, 16, 8, steps, 0, 2, 2, 0, 0));
+    EXPECT(INVALID_VALUE, cuTensorMapEncodeIm2colWide(&wide, U32, 3, address, sizes, strides, 40000, 1, 16, 8, steps, 0, 0, 2, 0, 0));
     EXPECT(INVALID_VALUE, cuTensorMapEncodeIm2col(&map, U32, 2, address, sizes, strides, lower, upper, 16, 8, steps, 0, 0, 0, 0));
     EXPECT(INVALID_VALUE, cuTensorMapEncodeIm2col(&map, U32, 3, address, sizes, strides, beyond, upper, 16, 8, steps, 0, 0, 0, 0));
     EXPECT(INVALID_VALUE, cuTensorMapEncodeIm2col(&map, U32, 3, address, sizes, strides, lower, upper, 16, 1025, steps, 0, 0, 0, 0));

@@ -2,7 +2,9 @@
 
 What happens is modelled on bytes. The model was held against hundreds of random maps and boxes on an H200, whose rules
 the manual does not all have: what is filled in, that boxes begin at multiples of 16 bytes, that pieces of 16 bytes are
-written as a whole, how rows lie that are shorter than what is swizzled.
+written as a whole, how rows lie that are shorter than what is swizzled, and all of interleaved tensors: a coordinate in
+their first dimension stands for a slice of 16 or 32 bytes, and the last dimension but one counts the slices that are not beside each
+other, of which a box has one.
 """
 
 import random
@@ -31,16 +33,20 @@ ALIGNED = f".extern .shared .align 1024 .b8 behind[];\n.shared .align 1024 .b8 d
 class Map:
     """A tensor map's arguments, as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col take them."""
 
-    def __init__(self, ty, dims, box=None, strides=None, steps=None, swizzle=0, nan=False, corners=None, pixels=None, atom=0):
+    def __init__(self, ty, dims, box=None, strides=None, steps=None, swizzle=0, nan=False, corners=None, pixels=None, atom=0, interleave=0):
         self.ty, self.dims, self.swizzle, self.nan = TYPES.index(ty), dims, swizzle, nan
         # What swizzling of 128 bytes keeps together: 16, 32 or 64 bytes as 0, 1 or 3.
         self.atom = atom
         self.size, self.rank = SIZES[self.ty], len(dims)
+        # 0, or slices of 16 or 32 bytes as 1 or 2.
+        self.interleave = interleave
+        # Bytes from coordinate to coordinate in the first dimension.
+        self.unit = 16 * interleave or self.size
         self.box, self.corners, self.pixels = box, corners, pixels
         self.steps = steps or [1] * self.rank
         self.strides = strides
         if strides is None:
-            row = -(-dims[0] * self.size // 16) * 16
+            row = -(-dims[0] * self.unit // 16) * 16
             self.strides = []
             for extent in dims[1:]:
                 self.strides.append(row)
@@ -53,7 +59,7 @@ class Map:
     def words(self, address=0):
         """Its 128 bytes, as words."""
         content = address | (self.corners is not None) << 64 | self.rank - 1 << 68 | CODES[self.ty] << 71
-        content |= self.swizzle << 77 | self.nan << 79 | self.atom << 83
+        content |= self.interleave << 75 | self.swizzle << 77 | self.nan << 79 | self.atom << 83
         for place, stride in enumerate(self.strides):
             content |= (stride >> 4 & 0xFFFFFFFF) << 96 + 32 * place | stride >> 36 << 224 + 4 * place
         for place, (extent, step) in enumerate(zip(self.dims, self.steps)):
@@ -73,31 +79,57 @@ class Map:
         content |= total * self.size << 512 | [16, 256, 512, 1024][self.swizzle] << 576
         return [content >> 32 * place & 0xFFFFFFFF for place in range(32)]
 
+    def extents(self):
+        """How far boxes extend, and by which steps, in all dimensions but the first."""
+        extents = list(zip(self.box, self.steps))
+        if self.interleave:
+            extents[-2] = (1, 1)
+        return extents[1:]
+
+    def columns(self, at, offsets):
+        """The coordinates of a column's pixels, without the channels."""
+        sides = slice(0, -2) if self.interleave else slice(1, -1)
+        pixel, picture = list(at[sides]), at[-1]
+        lasts = [extent - 1 + upper for extent, upper in zip(self.dims[sides], self.corners[1])]
+        for _ in range(self.pixels):
+            yield [place + offset for place, offset in zip(pixel, offsets)], picture
+            for side, step in enumerate(self.steps[sides]):
+                pixel[side] += step
+                if pixel[side] <= lasts[side]:
+                    break
+                pixel[side] = self.corners[0][side]
+            else:
+                picture += self.steps[-1]
+
     def elements(self, at, offsets):
-        """Where each element of a box is in it, and its coordinates. Of five coordinates in a matrix, four are rows' numbers."""
+        """Where each element of a box is in it, its coordinates, and its place in the slice that these are of.
+
+        Of five coordinates in a matrix, four are rows' numbers.
+        """
+        first = range(0, self.box[0], self.steps[0] if self.interleave else 1)
         if self.rank == 2 and len(at) == 5:
             rows = [[row] for row in at[1:]]
         elif self.corners is None:
-            counts = [range(0, extent, step) for extent, step in zip(self.box[1:], self.steps[1:])]
+            counts = [range(0, extent, step) for extent, step in self.extents()]
             rows = [[start + move for start, move in zip(at[1:], moves[::-1])] for moves in product(*counts[::-1])]
+        elif self.interleave:
+            rows, first = [pixel[1:] + [at[-2], picture] for pixel, picture in self.columns(at, offsets)], None
+            firsts = [pixel[0] for pixel, _ in self.columns(at, offsets)]
         else:
-            rows, pixel = [], list(at[1:])
-            lower, upper = self.corners
-            for _ in range(self.pixels):
-                rows.append([place + offset for place, offset in zip(pixel, offsets)] + pixel[-1:])
-                for place in range(self.rank - 2):
-                    pixel[place] += self.steps[place + 1]
-                    if pixel[place] <= self.dims[place + 1] - 1 + upper[place]:
-                        break
-                    pixel[place] = lower[place]
-                else:
-                    pixel[-1] += self.steps[-1]
-        inner = self.box[0] * self.size
-        pitch = 16 << self.swizzle if self.swizzle else inner
+            rows = [pixel + [picture] for pixel, picture in self.columns(at, offsets)]
+        if self.interleave:
+            if first is None:
+                slices = [[start] + row for start, row in zip(firsts, rows)]
+            else:
+                slices = [[at[0] + place] + row for row in rows for place in first]
+            for number, coordinates in enumerate(slices):
+                for within in range(0, self.unit, self.size):
+                    yield self.swizzled(number * self.unit + within), coordinates, within
+            return
+        pitch = 16 << self.swizzle if self.swizzle else self.box[0] * self.size
         for number, row in enumerate(rows):
-            for place in range(self.box[0]):
-                plain = number * pitch + place * self.size
-                yield self.swizzled(plain), [at[0] + place] + row
+            for place in first:
+                yield self.swizzled(number * pitch + place * self.size), [at[0] + place] + row, 0
 
     def swizzled(self, plain):
         """The place in shared memory of a byte that would be at `plain`."""
@@ -112,26 +144,28 @@ class Map:
         rows = 4 if listed else self.pixels
         if self.corners is None and not listed:
             rows = 1
-            for extent, step in zip(self.box[1:], self.steps[1:]):
+            for extent, step in self.extents():
                 rows *= -(-extent // step)
+        if self.interleave:
+            return rows * (1 if self.pixels else -(-self.box[0] // self.steps[0])) * self.unit
         return rows * self.box[0] * self.size
 
     def address(self, at):
-        return at[0] * self.size + sum(place * stride for place, stride in zip(at[1:], self.strides))
+        return at[0] * self.unit + sum(place * stride for place, stride in zip(at[1:], self.strides))
 
     def inside(self, at, whole):
         """Whether an element is there; of pieces of 16 bytes that are written as a whole the first one counts."""
-        first = at[0] // (16 // self.size) * (16 // self.size) if whole else at[0]
+        first = at[0] // (16 // self.unit) * (16 // self.unit) if whole and self.unit < 16 else at[0]
         return all(0 <= place < extent for place, extent in zip([first] + at[1:], self.dims))
 
 
 def read(tensor, content, at, offsets):
     """Shared memory after a load."""
     shared = bytearray(b"\xEE" * SHARED)
-    for place, coordinates in tensor.elements(at, offsets):
+    for place, coordinates, within in tensor.elements(at, offsets):
         element = b"\xF7\x7F" * 4 if tensor.nan else bytes(8)
         if tensor.inside(coordinates, False):
-            start = tensor.address(coordinates)
+            start = tensor.address(coordinates) + within
             element = content[start : start + tensor.size]
             if TYPES[tensor.ty].startswith("tf32"):
                 element = as_tf32(element)
@@ -151,9 +185,9 @@ def as_tf32(element):
 def written(tensor, content, shared, at, combine=None):
     """The tensor after a store or reduction."""
     content = bytearray(content)
-    for place, coordinates in tensor.elements(at, [0] * tensor.rank):
+    for place, coordinates, within in tensor.elements(at, [0] * tensor.rank):
         if tensor.inside(coordinates, True):
-            start = tensor.address(coordinates)
+            start = tensor.address(coordinates) + within
             piece = slice(start, start + tensor.size)
             new = shared[place : place + tensor.size]
             content[piece] = combine(content[piece], new) if combine else new
@@ -413,6 +447,50 @@ def columns(family):
         store_case(family, entry, f"columns_add{'_hint' * bool(more)}", tensor, [8, 1, 0], "add")
 
 
+def slices(family):
+    """Interleaved tensors: width, perhaps height and depth, slices of channels, pictures."""
+    shapes = {
+        3: ([7, 3, 4], [1, 3], [1, 1, 1], [[-1, 0], [0, 1]]),
+        4: ([6, 4, 3, 2], [3, 1, 2], [2, 1, 1, 1], [[-1, -2, 1], [0, 1, 0]]),
+        5: ([4, 3, 2, 3, 2], [2, 2, 1, 2], [1, 2, 1, 1, 1], [[2, -1, 0, 2], [1, 0, -1, 0]]),
+    }
+    load = {rank: load_kernel(family, rank, ".tile" if rank % 2 else "") for rank in shapes}
+    store = {rank: store_kernel(family, rank, ".tile" if rank % 2 else "") for rank in shapes}
+    for index, ty in enumerate(TYPES):
+        for interleave in (1, 2):
+            rank = (index + interleave) % 3 + 3
+            dims, box, steps, starts = shapes[rank]
+            # As many elements as 16 bytes have, which is how many slices beside each other a box has at least.
+            box = [16 // SIZES[index]] + box
+            more = {"steps": steps, "swizzle": (index + interleave) % 4, "nan": index >= 6 and interleave == 2, "interleave": interleave}
+            tensor = Map(ty, dims, box, **more)
+            first = starts[index % 2]
+            at = first + [0] * (rank - len(first))
+            label = f"{ty.replace('.', '_')}_{rank}d_{16 * interleave}"
+            load_case(family, load[rank], f"load_{label}", tensor, [index % 3 - 1] + at[1:])
+            store_case(family, store[rank], f"store_{label}", tensor, [abs(coordinate) for coordinate in at])
+    sides = {
+        3: ([[-1], [1]], [1, 1, 1], [0, 1, 0], [2]),
+        4: ([[-1, 0], [0, -1]], [1, 2, 1, 1], [2, 1, 2, 0], [0, 1]),
+        5: ([[0, -1, 1], [-1, 1, 0]], [2, 1, 1, 1, 1], [1, 0, 1, 2, 0], [1, 0, 0]),
+    }
+    for rank, (corners, steps, at, offsets) in sides.items():
+        load = load_kernel(family, rank, ".im2col")
+        store = store_kernel(family, rank, ".im2col_no_offs")
+        for interleave, ty, swizzle in ((1, "f16", 0), (2, "u32", 1), (1, "u8", 3), (2, "tf32", 2)):
+            more = {"steps": steps, "swizzle": swizzle, "interleave": interleave}
+            channels = [16 // SIZES[TYPES.index(ty)]]
+            label = f"{ty}_{rank}d_{16 * interleave}"
+            tensor = Map(ty, shapes[rank][0], channels, corners=corners, pixels=37, nan=ty == "f16", **more)
+            load_case(family, load, f"columns_{label}", tensor, at, offsets)
+            tensor = Map(ty, shapes[rank][0], channels, corners=[[0] * (rank - 2)] * 2, pixels=11, **more)
+            store_case(family, store, f"columns_store_{label}", tensor, [0] * (rank - 2) + [1, 0])
+    for interleave, op, ty in ((1, "add", "f16"), (2, "max", "s32"), (1, "xor", "u64")):
+        entry = store_kernel(family, 3, ".tile", op)
+        tensor = Map(ty, [7, 3, 4], [16 // SIZES[TYPES.index(ty)], 2, 3], steps=[2, 1, 1], swizzle=interleave, interleave=interleave)
+        store_case(family, entry, f"{op}_{ty}_{16 * interleave}", tensor, [1, 2, 1], op)
+
+
 def rows(family):
     """Four rows of a matrix, anywhere and in any order, some outside."""
     gather, scatter = ".tile::gather4", ".tile::scatter4"
@@ -500,7 +578,7 @@ def sums(family):
 
 def maps(family):
     """Fields are replaced one by one in a map that all threads then copy."""
-    final = Map("f16", [300, 70000, 5], [128, 77, 3], strides=[(1 << 38) + 640, 48 << 20], steps=[1, 8, 3], swizzle=2, nan=True)
+    final = Map("f16", [300, 70000, 5], [128, 77, 3], strides=[(1 << 38) + 640, 48 << 20], steps=[1, 8, 3], swizzle=2, nan=True, interleave=2)
     for space, name in (("", "generic"), (".global", "global"), (".shared::cta", "shared")):
         at = "%at" if name == "shared" else "%map"
         form = lambda field, ty: f"tensormap.replace.tile.{field}{space}.b1024.{ty} [{at}],"
@@ -517,7 +595,7 @@ def maps(family):
             for number, value in enumerate(values):
                 register = "%x" if ty == "b64" else "%v"
                 lines += [f"mov.{ty.replace('b', 'u')} {register}, {value};", form(field, ty) + f" {number}, {register};"]
-        for field, value in (("elemtype", 6), ("interleave_layout", 0), ("swizzle_mode", 2), ("fill_mode", 1)):
+        for field, value in (("elemtype", 6), ("interleave_layout", 2), ("swizzle_mode", 2), ("fill_mode", 1)):
             lines.append(form(field, "b32") + f" {value};")
         lines += ["replaced:", "bar.sync 0;"]
         if name == "shared":
@@ -537,12 +615,20 @@ def maps(family):
     lines += ["ld.param.u64 %y, [out];", "st.global.u32 [%y], %v;"]
     family.kernel("dynamic_aligned", [".param .u64 out"], DECLARED, lines)
     family.case("dynamic_aligned", "dynamic_aligned", [{"type": "u32", "data": [7]}], [{"arg": 0, "data": [0]}], block=1, dynamic_shared_bytes=64)
-    for name, number, before, after in (("tf32", 12, "u32", "tf32.ftz"), ("f32", 7, "tf32", "f32")):
+    # Types that are read as tf32 set a bit of their own, which NVIDIA's assembler leaves as it is for other types.
+    box = {"ty": "u32", "dims": [8, 1, 1], "box": [8, 1, 1], "strides": [128, 128], "swizzle": 1}
+    plain, interleaved = Map(**box), Map(**box, interleave=1)
+    line = Map("u32", [8], [8])
+    for name, field, number, before, after in (
+        ("tf32", "elemtype", 12, line, Map("tf32.ftz", [8], [8])),
+        ("f32", "elemtype", 7, Map("tf32.ftz", [8], [8]), Map("tf32", [8], [8])),
+        ("interleaved", "interleave_layout", 1, plain, interleaved),
+        ("contiguous", "interleave_layout", 0, interleaved, plain),
+    ):
         entry = f"replace_{name}"
-        lines = ["ld.param.u64 %map, [map];", f"tensormap.replace.tile.elemtype.global.b1024.b32 [%map], {number};"]
+        lines = ["ld.param.u64 %map, [map];", f"tensormap.replace.tile.{field}.global.b1024.b32 [%map], {number};"]
         family.kernel(entry, [".param .u64 map"], DECLARED, lines)
-        [old, new] = [Map(ty, [8], [8]).words() for ty in (before, after)]
-        family.case(entry, entry, [{"type": "u32", "data": old}], [{"arg": 0, "data": new}], block=1)
+        family.case(entry, entry, [{"type": "u32", "data": before.words()}], [{"arg": 0, "data": after.words()}], block=1)
 
 
 def families(tables):
@@ -550,6 +636,7 @@ def families(tables):
     for name, purpose, fill, target in (
         ("tensor_tiles", "Boxes of tensors to shared memory and back.", tiles, HEADER),
         ("tensor_columns", "Columns of pixels (im2col) to shared memory and back.", columns, HEADER),
+        ("tensor_slices", "Interleaved tensors, to shared memory and back.", slices, HEADER),
         ("tensor_reductions", "Reductions of boxes.", sums, HEADER),
         ("tensor_maps", "Fields of tensor maps.", maps, HEADER),
         ("newer_tensor_rows", "Four rows of a matrix, to shared memory and back.", rows, BLACKWELL),

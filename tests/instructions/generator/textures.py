@@ -278,7 +278,7 @@ def references(tables):
         args = arguments(where, {"null": True})
         family.case(name, name, args, [{"arg": 0, "data": expected}], images={key: image.spec() for key, image in images.items()}, references=bound)
     # NVIDIA's compiler of CUDA 13 crashes on a module that has this and a reference by its name.
-    alone = Family("texture_parameters", "References as parameters.", tables, directives)
+    alone = Family("texture_parameters", "References as parameters, which CUDA's driver refuses: not for recording.", tables, directives)
     reader(alone, "parameter", ["tex.2d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [t, {%c0, %c1}];"], ".texref")
     args = arguments(where, {"texture": {"image": "b"}})
     expected = [value for x, y, _, _ in where for value in [read("b", x, y), 0, 0, 0]]

@@ -1,5 +1,5 @@
 """Tiles of more than a warp, as cooperative groups build them from the shared memory that CUDA reserves: warps of a tile
-wait for each other by bits of a word there, and hand each other values behind that. Kernels' own variables stay as they are.
+wait for each other by bits of a word there, and hand each other values behind that. Kernels' own variables stay as they are. The values of a cluster follow the manual: not for recording, since hardware mixes up its blocks.
 """
 
 from .ptx import Family

@@ -8,7 +8,8 @@ use crate::cuda::{Context, CudaError, Launch, Memory, Module};
 
 /// CUDA on the first NVIDIA device.
 pub struct CudaBackend {
-    /// `None` after a failure, because a kernel's fault makes the context unusable.
+    /// `None` after a failure, because a kernel's fault makes the context unusable, and after a cooperative launch, because later
+    /// ordinary launches in its context would find its grid's workspace.
     context: Option<Context>,
     name: String,
 }
@@ -33,7 +34,7 @@ impl Backend for CudaBackend {
             None => Context::new().map_err(failure)?,
         };
         let outputs = run(&context, case).map_err(failure)?;
-        self.context = Some(context);
+        self.context = Some(context).filter(|_| !case.cooperative);
         Ok(outputs)
     }
 }

@@ -68,6 +68,11 @@ impl Worker {
         let (process, device) = Process::start()?;
         Ok(Self { process: Some(process), device })
     }
+
+    /// Ends the process. The next case gets a new one.
+    pub fn end(&mut self) {
+        self.process = None;
+    }
 }
 
 impl Runner for Worker {

@@ -32,6 +32,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         architecture: module.program.architecture(),
         span: ast.span,
         registers: IndexVec::new(),
+        module_registers: FxHashMap::default(),
         params: IndexVec::new(),
         formals: ast.params.iter().map(variables::registers_of).sum(),
         results: ast.returns.iter().map(variables::registers_of).sum(),
@@ -248,8 +249,9 @@ impl<'s> FunctionDecoder<'_, 's> {
                 ast::Statement::Pragma(_) => {}
             }
         }
-        // The assembler doesn't optimise modules for a debugger.
-        if !self.module.program.target.iter().any(|option| option == "debug") {
+        // The assembler doesn't optimise modules for a debugger. What calls do to registers of the module isn't known here.
+        let is_debugged = self.module.program.target.iter().any(|option| option == "debug");
+        if !is_debugged && self.function.module_registers.is_empty() {
             contraction::mark(&mut items);
         }
         self.function.body = Some(items);

@@ -129,7 +129,7 @@ impl<'s> ModuleDecoder<'s> {
         if variable.space == StateSpace::Reg {
             let ty = variables::element_type(variable)?;
             variables::check_register(variable, ty)?;
-            if variable.vector != 1 {
+            if variable.vector != 1 || ty.bits() > 64 {
                 return Err(Diagnostic::unsupported("vectors of registers at module scope", variable.span));
             }
             match variable.range {

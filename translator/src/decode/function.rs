@@ -1,10 +1,8 @@
 //! The state of decoding one function: what its names stand for and what it has declared so far.
 
-use rustc_hash::FxHashMap;
-
 use super::module::{ModuleDecoder, Signature};
 use super::program::{
-    FuncId, Function, InitPiece, InitValue, Label, Operand, ParamId, Program, Reg, Targets, VarId, Variable,
+    FuncId, Function, InitPiece, InitValue, Label, ModuleReg, Operand, ParamId, Program, Reg, Targets, VarId, Variable,
 };
 use super::scope::{Labels, Scopes, Symbol, TableId};
 use crate::ast::{self, StateSpace};
@@ -18,8 +16,6 @@ pub(super) struct FunctionDecoder<'m, 's> {
     pub(super) scopes: Scopes<'s>,
     pub(super) labels: Labels<'s>,
     pub(super) function: Function,
-    /// The function's own of those that are declared at module scope, by name.
-    module_registers: FxHashMap<String, Reg>,
     /// Tables of targets, [`Operand::Labels`] or [`Operand::Targets`].
     pub(super) tables: IndexVec<TableId, Operand>,
 }
@@ -27,14 +23,7 @@ pub(super) struct FunctionDecoder<'m, 's> {
 impl<'m, 's> FunctionDecoder<'m, 's> {
     /// Begins a function, of which nothing is declared yet.
     pub(super) fn new(module: &'m mut ModuleDecoder<'s>, function: Function) -> Self {
-        FunctionDecoder {
-            module,
-            scopes: Scopes::new(),
-            labels: Labels::default(),
-            function,
-            module_registers: FxHashMap::default(),
-            tables: IndexVec::new(),
-        }
+        FunctionDecoder { module, scopes: Scopes::new(), labels: Labels::default(), function, tables: IndexVec::new() }
     }
 
     /// Notes an error: of the function if PTX has what the translator lacks, else of the module.
@@ -116,19 +105,17 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         pieces.unwrap_or_default().iter().filter_map(function).collect()
     }
 
-    /// What a name stands for; names of module-scope registers get a register of this function.
+    /// What a name stands for; a name of the module's registers gets a register of this function, which calls keep equal to those of others.
     pub(super) fn lookup(&mut self, name: &str) -> Option<Symbol> {
         if let Some(symbol) = self.scopes.find(name) {
             return Some(symbol);
         }
         match self.module.find(name)? {
             Symbol::ModuleReg(ty) => {
-                if let Some(register) = self.module_registers.get(name) {
-                    return Some(Symbol::Reg(*register));
-                }
-                let register = self.new_register(ty);
-                self.module_registers.insert(name.to_owned(), register);
-                Some(Symbol::Reg(register))
+                // The linker numbers modules.
+                let name = ModuleReg { module: 0, name: name.to_owned() };
+                let Function { registers, module_registers, .. } = &mut self.function;
+                Some(Symbol::Reg(*module_registers.entry(name).or_insert_with(|| registers.push(ty))))
             }
             symbol => Some(symbol),
         }

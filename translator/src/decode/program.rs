@@ -125,6 +125,15 @@ pub enum InitValue {
     },
 }
 
+/// A register that is declared at module scope: the thread's functions share what is in there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleReg {
+    /// The number of the module, of several that are linked.
+    pub module: usize,
+    /// Its name.
+    pub name: String,
+}
+
 /// A kernel or device function.
 #[derive(Debug)]
 pub struct Function {
@@ -140,6 +149,8 @@ pub struct Function {
     pub span: Span,
     /// Registers.
     pub registers: IndexVec<Reg, ScalarType>,
+    /// Those of them that are declared at module scope.
+    pub module_registers: FxHashMap<ModuleReg, Reg>,
     /// `.param` variables: formals, results, then those for calls.
     pub params: IndexVec<ParamId, Param>,
     /// How many of them are formal parameters.

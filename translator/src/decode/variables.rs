@@ -103,7 +103,7 @@ pub(super) fn initial_content(
     }
     let Some(init) = &variable.init else { return Ok(Vec::new()) };
     let mut pieces = Vec::new();
-    let mut filler = Filler { ty, end: size, find, pieces: &mut pieces };
+    let mut filler = Filler { ty, vector: variable.vector.into(), next: 0, end: size, find, pieces: &mut pieces };
     if let ast::Init::String(text, span) = init {
         if ty.bytes() != 1 || text.len() as u64 > size {
             return Err(Diagnostic::invalid("this string does not fit the variable", *span));
@@ -130,22 +130,29 @@ pub(super) fn initial_content(
     if variable.vector > 1 {
         strides.push(u64::from(ty.bytes()));
     }
-    filler.fill(init, 0, size, &strides)?;
+    filler.fill(init, size, &strides)?;
     Ok(pieces)
 }
 
+/// Places the values of an initialiser one behind the other, as NVIDIA's assembler does: what an inner list lacks is not left free, so
+/// that braces have no meaning but their limits.
 struct Filler<'a> {
     ty: ScalarType,
+    /// Elements of a vector.
+    vector: u64,
+    /// Where the next value goes.
+    next: u64,
     end: u64,
     find: &'a dyn Fn(&str) -> Option<Symbol>,
     pieces: &'a mut Vec<InitPiece>,
 }
 
 impl Filler<'_> {
-    /// Writes one level of an initialiser to `offset..offset + room`. The parser bounds how deep they nest.
-    fn fill(&mut self, init: &ast::Init<'_>, offset: u64, room: u64, strides: &[u64]) -> Result<(), Diagnostic> {
+    /// Writes one level of an initialiser, whose part of the variable has `room` bytes. The parser bounds how deep levels nest.
+    fn fill(&mut self, init: &ast::Init<'_>, room: u64, strides: &[u64]) -> Result<(), Diagnostic> {
         match init {
             ast::Init::Scalar(constant, span) => {
+                let offset = self.next;
                 let bytes = self.ty.bytes();
                 if offset.saturating_add(u64::from(bytes)) > self.end || self.ty.bits() > 64 {
                     return Err(Diagnostic::invalid("more initial values than the variable has room for", *span));
@@ -175,6 +182,7 @@ impl Filler<'_> {
                 };
                 let size = u8::try_from(bytes).unwrap_or(8);
                 self.pieces.push(InitPiece { offset, size, value });
+                self.next += u64::from(bytes);
                 Ok(())
             }
             ast::Init::Property { span, .. } => Err(Diagnostic::invalid("only references have properties", *span)),
@@ -187,13 +195,15 @@ impl Filler<'_> {
                     [stride, rest @ ..] => (*stride, rest),
                     [] => return Err(Diagnostic::invalid("braces nest deeper than the variable's dimensions", *span)),
                 };
-                for (index, element) in list.iter().enumerate() {
-                    let at = (index as u64).checked_mul(stride).filter(|at| *at < room).ok_or_else(|| {
-                        Diagnostic::invalid("more initial values than the variable has room for", *span)
-                    })?;
-                    self.fill(element, offset + at, stride, rest)?;
+                let count = list.len() as u64;
+                if count.checked_mul(stride).is_none_or(|bytes| bytes > room) {
+                    return Err(Diagnostic::invalid("more initial values than the variable has room for", *span));
                 }
-                Ok(())
+                if self.vector > 1 && strides.len() == 1 && count != self.vector {
+                    let message = format!("a vector of {} has {count} initial values", self.vector);
+                    return Err(Diagnostic::invalid(message, *span));
+                }
+                list.iter().try_for_each(|element| self.fill(element, stride, rest))
             }
         }
     }

@@ -422,7 +422,7 @@ pub const ALL: &[Instruction] = &[
         "tensormap.replace.tile.swizzle_atomicity{.global|.shared::cta}.b1024.b32",
         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.(cta|cluster|gpu|sys).sync.aligned",
     ])
-        .remark("Maps are laid out as CUDA's driver does it for sm_90. Tensors that are interleaved are refused, and swizzling that flips 8 bytes."),
+        .remark("Maps are laid out as CUDA's driver does it for sm_90. Swizzling that flips 8 bytes is refused: NVIDIA's manual shows in a figure only in which lines."),
     op("testp", &["testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)"]),
     op("tex", &[
         "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32",

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::resolve::{Id, Resolved};
-use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId, Variable};
+use crate::decode::program::{Base, FuncId, Function, InitValue, Item, ModuleReg, Operand, Program, VarId, Variable};
 use crate::decode::refresh;
 use crate::diagnostic::Source;
 use crate::index::IndexVec;
@@ -56,6 +56,8 @@ pub(super) fn merge(source: &Source, modules: Vec<Program>, resolved: &Resolved)
                 continue;
             }
             renumber_function(&mut function, numbers);
+            let registers = std::mem::take(&mut function.module_registers).into_iter();
+            function.module_registers = registers.map(|(old, own)| (ModuleReg { module, ..old }, own)).collect();
             for line in &mut function.lines {
                 let calls = line.calls.iter_mut().map(|(file, _)| file);
                 for file in calls.chain([&mut line.file]) {

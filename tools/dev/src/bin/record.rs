@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use ptx2spv::cases::suite::{self, Runner};
-use ptx2spv::cases::{Backend, Case, CudaBackend, find, record};
+use ptx2spv::cases::worker::{self, Worker};
+use ptx2spv::cases::{Backend, Case, CudaBackend, Verdict, find, record};
 use ptx2spv::cli::{self, Status};
 
 /// Runs launch cases on an NVIDIA device through CUDA's driver API (driver 550 or newer).
@@ -56,7 +57,28 @@ fn main() -> ExitCode {
     })
 }
 
+/// Runs cases in a process, and after a failure in a new one: a kernel's fault makes CUDA unusable for the rest of its process.
+struct Isolated(Worker);
+
+impl Runner for Isolated {
+    fn device(&self) -> String {
+        self.0.device()
+    }
+
+    fn run_case(&mut self, case: &Case) -> Verdict {
+        let verdict = self.0.run_case(case);
+        if let Verdict::Failed(_) = verdict {
+            self.0.end();
+        }
+        verdict
+    }
+}
+
 fn check(cases: &[Case], json: Option<PathBuf>, verbose: bool, out: &mut dyn Write) -> Result<Status> {
+    if worker::is_worker() {
+        worker::serve(|| Ok(CudaBackend::new()?))?;
+        return Ok(Status::Success);
+    }
     // Refusals and their messages are our own, and don't apply to CUDA.
     let comparable: Vec<Case> = cases.iter().filter(|case| case.spec.error.is_none()).cloned().collect();
     if comparable.is_empty() {
@@ -65,7 +87,7 @@ fn check(cases: &[Case], json: Option<PathBuf>, verbose: bool, out: &mut dyn Wri
     if comparable.len() < cases.len() {
         writeln!(out, "{} cases that expect an error are left out", cases.len() - comparable.len())?;
     }
-    let make = || -> Result<Box<dyn Runner>> { Ok(Box::new(CudaBackend::new()?)) };
+    let make = || -> Result<Box<dyn Runner>> { Ok(Box::new(Isolated(Worker::start()?))) };
     let report = suite::run(&comparable, &make, 1, verbose, out)?;
     if let Some(file) = json {
         report.save(&file)?;

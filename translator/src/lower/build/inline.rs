@@ -97,7 +97,7 @@ impl<'p> Build<'p> {
     fn call_service(
         &mut self,
         instance: &mut Instance<'p>,
-        callee: &Function,
+        callee: &'p Function,
         call: &Call<'_>,
     ) -> Result<(), Diagnostic> {
         let Some(service) = Service::find(callee) else {

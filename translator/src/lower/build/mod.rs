@@ -14,11 +14,11 @@ use shared::Shared;
 use super::calls::{self, Singles};
 use super::frame::{Frame, ParamSlot};
 use super::layout::{Layout, RESERVED_SHARED_WORDS};
-use super::lowering::Lowering;
+use super::lowering::{Lowering, carrier};
 use super::{barriers, cluster, launches, prologue};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
-use crate::decode::program::{FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
+use crate::decode::program::{FuncId, Function, Instruction, Item, Label, ModuleReg, Operand, Program, Reg};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
@@ -61,6 +61,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         singles: calls::choose(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
         shared: Vec::new(),
+        module_registers: FxHashMap::default(),
         alloca: None,
         waiting: Vec::new(),
     };
@@ -77,6 +78,11 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     }
     let exit = build.new_block();
     build.body(ptx, frame, entry, exit, exit);
+    // Calls of recursive functions put variables aside. NVIDIA's assembler refuses such modules as well.
+    if build.stack.is_some() && !build.module_registers.is_empty() {
+        let what = "registers at module scope in a kernel with recursive functions";
+        build.errors.push(Diagnostic::unsupported(what, ptx.span));
+    }
     build.finish_singles(exit);
     if !build.errors.is_empty() {
         return Err(build.errors);
@@ -108,6 +114,8 @@ struct Build<'p> {
     stack: Option<Stack>,
     /// Functions that are not recursive and have one copy.
     shared: Vec<Shared>,
+    /// The registers that the module's functions share.
+    module_registers: FxHashMap<&'p ModuleReg, Var>,
     /// See [`Frame::stack`].
     alloca: Option<Var>,
     /// Instances whose bodies are still to be built.
@@ -164,7 +172,7 @@ impl<'p> Build<'p> {
     }
 
     /// A frame whose first parameters are given; other parameters get words of their own.
-    fn frame(&mut self, function: &Function, mut params: Vec<ParamSlot>) -> Frame {
+    fn frame(&mut self, function: &'p Function, mut params: Vec<ParamSlot>) -> Frame {
         for param in function.params.iter().skip(params.len()) {
             let words = if param.register.is_some() { 0 } else { param.room().div_ceil(4) };
             params.push(ParamSlot::Words((0..words).map(|_| self.function.var(Type::I32)).collect()));
@@ -173,10 +181,18 @@ impl<'p> Build<'p> {
             ParamSlot::Kernel(_) => param.room(),
             ParamSlot::Words(words) => 4 * u32::try_from(words.len()).unwrap_or(0),
         });
+        let param_rooms = rooms.collect();
+        let mut registers: IndexVec<Reg, _> = function.registers.iter().map(|ty| (*ty, None)).collect();
+        for (name, &register) in &function.module_registers {
+            if let Some((ty, var)) = registers.at_mut(register) {
+                let ir = &mut self.function;
+                *var = Some(*self.module_registers.entry(name).or_insert_with(|| ir.var(carrier(*ty))));
+            }
+        }
         Frame {
-            param_rooms: rooms.collect(),
+            param_rooms,
             is_device: function.kind == FunctionKind::Func,
-            registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
+            registers,
             upper: FxHashMap::default(),
             carry: None,
             factors: FxHashMap::default(),

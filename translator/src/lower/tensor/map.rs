@@ -8,12 +8,13 @@
 //! | 64 | whether pixels are loaded by columns (`im2col`) |
 //! | 68 to 70 | rank, less 1 |
 //! | 71 to 74 | type of the elements: u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16 |
-//! | 75 and 76 | interleaving |
+//! | 75 and 76 | interleaving: none, or slices of 16 or 32 bytes |
 //! | 77 and 78 | swizzling: none, or of 32, 64 or 128 bytes |
 //! | 79 | whether NaN is read outside the tensor rather than zero |
 //! | 80 | whether f32 is read as tf32 |
 //! | 81 and 82 | what is fetched to the second cache |
 //! | 83 and 84 | what swizzling of 128 bytes keeps together, from sm_100 on: 16, 32 or 64 bytes as 0, 1 or 3 |
+//! | 86 | a third bit of the swizzling, on later devices |
 //! | 96 + 32k, and 4 from 224 + 4k on | lower 32 bits, and the others, of a stride in 16 bytes |
 //! | 256 + 32k | size of a dimension, less 1 |
 //! | 3 from 416 + 3k on | step between elements in a dimension, less 1 |
@@ -96,6 +97,12 @@ impl Map {
         b.and_const(logarithm, 3)
     }
 
+    /// The bytes of a slice of channels; 0 if the tensor isn't interleaved.
+    pub fn slice(&self, b: &mut Builder<'_>) -> Value {
+        let code = bits(b, self.modes, 11, 2);
+        b.shl(code, 4)
+    }
+
     /// 0 if shared memory isn't swizzled, else the binary logarithm of the number of rows whose 16-byte pieces are
     /// permuted.
     pub fn swizzling(&self, b: &mut Builder<'_>) -> Value {
@@ -121,9 +128,9 @@ impl Map {
         b.is_nonzero(bit)
     }
 
-    /// The least and the greatest coordinate at which columns of pixels begin, in dimension `number` of the `of`
-    /// dimensions between the first and the last.
-    pub fn corners(&self, b: &mut Builder<'_>, number: usize, of: usize) -> [Value; 2] {
+    /// The least and the greatest coordinate at which columns of pixels begin, in side `number` of the `of` sides that pictures have.
+    /// `last` is the tensor's greatest coordinate there.
+    pub fn corners(&self, b: &mut Builder<'_>, last: Value, number: usize, of: usize) -> [Value; 2] {
         let width = match of {
             1 => 16,
             2 => 8,
@@ -134,7 +141,6 @@ impl Map {
             let up = b.shl(self.columns[0], 32 - width - lowest - half);
             b.sar(up, 32 - width)
         });
-        let last = self.lasts.get(number + 1).copied().unwrap_or(lower);
         [lower, b.add(last, upper)]
     }
 
@@ -216,24 +222,25 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         }
         MapField::Elemtype => {
             let number = check(i, constant()?, 13, "element type")?;
-            // The last two are f32 and f32.ftz, read as tf32, which others are not, whatever the type before.
+            // The last two are f32 and f32.ftz, read as tf32. NVIDIA's assembler sets that bit, but no type clears it.
             let is_tf32 = number > 10;
-            let ty = if is_tf32 { number - 4 } else { number };
-            let [ty, tf32] = [ty, is_tf32.into()].map(|bits| l.b.i32(bits));
+            let ty = l.b.i32(if is_tf32 { number - 4 } else { number });
             at(l, (2, 7, 4), ty);
-            at(l, (2, 16, 1), tf32);
+            if is_tf32 {
+                let one = l.b.i32(1);
+                at(l, (2, 16, 1), one);
+            }
         }
         MapField::InterleaveLayout => {
-            if check(i, constant()?, 3, "interleaving")? > 0 {
-                return Err(Diagnostic::unsupported("interleaved tensors", i.span));
-            }
-            let none = l.b.i32(0);
-            at(l, (2, 11, 2), none);
+            let number = check(i, constant()?, 3, "interleaving")?;
+            let value = l.b.i32(number);
+            at(l, (2, 11, 2), value);
         }
         MapField::SwizzleMode => {
             let number = check(i, constant()?, 4, "swizzling")?;
-            let value = l.b.i32(number);
+            let [value, none] = [number, 0].map(|bits| l.b.i32(bits));
             at(l, (2, 13, 2), value);
+            at(l, (2, 22, 1), none);
         }
         MapField::SwizzleAtomicity => {
             let number = check(i, constant()?, 4, "atomicity")?;

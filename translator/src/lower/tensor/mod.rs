@@ -3,12 +3,15 @@
 //!
 //! A box is copied row by row, and a row in pieces of 16 bytes, as hardware does: the first coordinate must be at a multiple of 16 bytes. A
 //! piece that ends outside the tensor is read in part and written as a whole.
+//!
+//! Interleaved tensors have their channels in slices of 16 or 32 bytes, each of which is a row here. The first dimension is the width of
+//! pictures, whose slices lie beside each other. The last dimension but one counts the slices of a pixel, of which a box has one.
 
 pub mod map;
 mod rows;
 
 use map::{Map, words};
-use rows::{Row, Shape, Start, for_each_row};
+use rows::{Dimension, Place, Row, Shape, Side, for_each_row};
 
 use super::cluster;
 use super::copies::{device_address, for_each, partial_word};
@@ -37,12 +40,15 @@ mod ty {
     pub const BF16: u64 = 10;
 }
 
-/// A map, and where the box begins.
+/// A map, and the rows of the box.
 struct Tensor {
     map: Map,
-    start: Start,
+    place: Place,
+    shape: Shape,
     /// Bytes of a row.
     row: Value,
+    /// Bytes from row to row in shared memory.
+    pitch: Value,
     /// The range of a row's bytes that is inside the tensor.
     inside: [Value; 2],
 }
@@ -57,11 +63,11 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
     };
     let at = device_address(l, i, at)?;
     let mode = i.modifiers.tensor_mode().unwrap_or(TensorMode::Tile);
-    let dimensions = match mode {
+    let rank = match mode {
         TensorMode::TileGather4 | TensorMode::TileScatter4 => 2,
         TensorMode::Tile | TensorMode::Im2col | TensorMode::Im2colNoOffs => coordinates.len(),
     };
-    let map = Map::read(&mut l.b, at, dimensions);
+    let map = Map::read(&mut l.b, at, rank);
     let at = coordinates.iter().map(|one| l.source(one, ScalarType::S32)).collect::<Result<Vec<_>>>()?;
     let offsets = match offsets.map(|index| l.operand(i, index)) {
         Some(Operand::Vector(offsets)) => {
@@ -70,28 +76,102 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
         Some(_) => return Err(Diagnostic::internal("a tensor whose offsets are no vector", i.span)),
         None => Vec::new(),
     };
-    let shape = match mode {
-        TensorMode::Im2col | TensorMode::Im2colNoOffs => Shape::Columns(offsets),
-        TensorMode::TileGather4 | TensorMode::TileScatter4 => Shape::Rows,
-        TensorMode::Tile => Shape::Tile,
-    };
     let b = &mut l.b;
-    let shift = map.shift(b);
-    let (Some(&size), Some(&last), Some(&first)) = (map.sizes.first(), map.lasts.first(), at.first()) else {
+    let none = b.i32(0);
+    // Tensors of fewer dimensions are not interleaved.
+    let slice = if rank < 3 { none } else { map.slice(b) };
+    let dimensions = dimensions(b, &map, &at, slice);
+    let Some(&first) = dimensions.first() else {
         return Err(Diagnostic::internal("a tensor without dimensions", i.span));
     };
-    let row = b.shl_by(size, shift);
-    let before = b.sign_extend(first);
+    let is_interleaved = b.is_nonzero(slice);
+    let mut place = Place { inside: b.bool(true), address: map.address };
+    let shape = match mode {
+        TensorMode::Im2col | TensorMode::Im2colNoOffs => {
+            let Some((shape, channels)) = columns(b, &map, &dimensions, &offsets, is_interleaved) else {
+                return Err(Diagnostic::internal("pictures without sides", i.span));
+            };
+            place = place.at(b, &channels, channels.at);
+            shape
+        }
+        TensorMode::TileGather4 | TensorMode::TileScatter4 => {
+            let (Some(&dimension), Some(numbers)) = (dimensions.get(1), at.get(1..)) else {
+                return Err(Diagnostic::internal("rows of no matrix", i.span));
+            };
+            Shape::Rows(dimension, numbers.to_vec())
+        }
+        TensorMode::Tile if rank < 3 => Shape::Tile(dimensions.get(1..).unwrap_or_default().to_vec()),
+        TensorMode::Tile => {
+            let mut rows = dimensions;
+            let one = b.i32(1);
+            if let Some(channels) = rows.get_mut(rank - 2) {
+                channels.size = b.select(is_interleaved, one, channels.size);
+            }
+            if let Some(beside) = rows.first_mut() {
+                let once = once(b, first);
+                *beside = Dimension::select(b, is_interleaved, first, once);
+            }
+            Shape::Tile(rows)
+        }
+    };
+    let shift = map.shift(b);
+    let size = b.shl_by(first.size, shift);
+    let row = b.select(is_interleaved, slice, size);
+    let before = b.sign_extend(first.at);
     let before = b.shl_by(before, shift);
     // The distances from the row's start to the tensor's start and end.
     let to_first = b.neg(before);
-    let last = b.zero_extend(last);
+    let last = b.zero_extend(first.last);
     let count = b.add_const(last, 1);
     let bytes = b.shl_by(count, shift);
     let to_end = b.sub(bytes, before);
-    let inside = [to_first, to_end].map(|distance| within(b, distance, row));
-    let address = b.add(map.address, before);
-    Ok(Tensor { map, start: Start { address, at, shape }, row, inside })
+    let [low, high] = [to_first, to_end].map(|distance| within(b, distance, row));
+    let inside = [b.select(is_interleaved, none, low), b.select(is_interleaved, slice, high)];
+    let nothing = b.i64(0);
+    let before = b.select(is_interleaved, nothing, before);
+    place.address = b.add(place.address, before);
+    let swizzling = map.swizzling(b);
+    let sixteen = b.i32(16);
+    let span = b.shl_by(sixteen, swizzling);
+    let is_plain = b.is_zero(swizzling);
+    let is_packed = b.or(is_plain, is_interleaved);
+    let pitch = b.select(is_packed, row, span);
+    Ok(Tensor { map, place, shape, row, pitch, inside })
+}
+
+/// The dimensions of a box. Those of interleaved tensors begin with one whose coordinates are `slice` bytes apart.
+fn dimensions(b: &mut Builder<'_>, map: &Map, at: &[Value], slice: Value) -> Vec<Dimension> {
+    let slice = b.zero_extend(slice);
+    let strides = std::iter::once(slice).chain(map.strides.iter().copied());
+    let fields = at.iter().zip(&map.lasts).zip(strides).zip(&map.steps).zip(&map.sizes);
+    fields.map(|((((&at, &last), stride), &step), &size)| Dimension { at, last, stride, step, size }).collect()
+}
+
+/// A dimension with one coordinate, which is inside the tensor and changes no address.
+fn once(b: &mut Builder<'_>, of: Dimension) -> Dimension {
+    let [size, last] = [1, u64::from(u32::MAX)].map(|number| b.constant(Type::I32, number));
+    Dimension { last, stride: b.i64(0), size, ..of }
+}
+
+/// A column of pixels, and the dimension in which all of these have the same coordinate. The sides of pictures follow the channels if the
+/// tensor isn't interleaved, else they come before the slices of channels.
+fn columns(
+    b: &mut Builder<'_>,
+    map: &Map,
+    dimensions: &[Dimension],
+    offsets: &[Value],
+    is_interleaved: Value,
+) -> Option<(Shape, Dimension)> {
+    let [earlier @ .., slices, pictures] = dimensions else { return None };
+    let mut sides = Vec::new();
+    for (number, (&early, &late)) in earlier.iter().zip(dimensions.iter().skip(1)).enumerate() {
+        let dimension = Dimension::select(b, is_interleaved, early, late);
+        let bounds = map.corners(b, dimension.last, number, earlier.len());
+        sides.push(Side { dimension, bounds, offset: offsets.get(number).copied() });
+    }
+    let once = once(b, *slices);
+    let channels = Dimension::select(b, is_interleaved, *slices, once);
+    Some((Shape::Columns { sides, pictures: *pictures, pixels: map.pixels(b) }, channels))
 }
 
 /// A signed distance in `I64`, clamped to 0 to `most`, as `I32`.
@@ -109,10 +189,6 @@ impl Tensor {
     /// Runs `each` for each [`Piece`] of the box, whose copy in shared memory begins at `to`. Gives the bytes of the box.
     fn for_each_piece(&self, b: &mut Builder<'_>, to: Value, mut each: impl FnMut(&mut Builder<'_>, Piece)) -> Value {
         let swizzling = self.map.swizzling(b);
-        let sixteen = b.i32(16);
-        let span = b.shl_by(sixteen, swizzling);
-        let is_plain = b.is_zero(swizzling);
-        let pitch = b.select(is_plain, self.row, span);
         let one = b.i32(1);
         let rows = b.shl_by(one, swizzling);
         let turned = b.sub_const(rows, 1);
@@ -125,8 +201,8 @@ impl Tensor {
         let block = b.sub(to, own);
         let [low, high] = self.inside;
         let row_bytes = self.row;
-        let count = for_each_row(b, &self.map, &self.start, &mut |b, Row { inside, address, number }| {
-            let before = b.mul(number, pitch);
+        let count = for_each_row(b, self.place, &self.shape, &mut |b, Row { place, number }| {
+            let before = b.mul(number, self.pitch);
             let row = b.add(own, before);
             for_each(b, row_bytes, 16, |b, offset| {
                 let plain = b.add(row, offset);
@@ -138,9 +214,9 @@ impl Tensor {
                 let from_low = b.ule(low, offset);
                 let to_high = b.ult(offset, high);
                 let there = b.and(from_low, to_high);
-                let there = b.and(there, inside);
+                let there = b.and(there, place.inside);
                 let wide = b.zero_extend(offset);
-                let global = b.add(address, wide);
+                let global = b.add(place.address, wide);
                 let rest = b.sub(high, offset);
                 each(b, Piece { there, rest, global, shared });
             });

@@ -1,34 +1,77 @@
 //! The rows of a tensor's box, in the order of shared memory.
 
-use super::map::Map;
 use crate::ir::{Builder, Compare, Type, Value, Var};
 
-/// Where a box begins.
-pub struct Start {
-    /// Address of the box's first element if all coordinates but the first were 0.
-    pub address: Value,
-    /// Its coordinates.
-    pub at: Vec<Value>,
-    /// Which elements it has.
-    pub shape: Shape,
+/// A dimension that rows differ in.
+#[derive(Clone, Copy)]
+pub struct Dimension {
+    /// The first coordinate of the box.
+    pub at: Value,
+    /// Greatest coordinate in the tensor.
+    pub last: Value,
+    /// Bytes from one coordinate to the next, in `I64`.
+    pub stride: Value,
+    /// Step from one coordinate of the box to the next.
+    pub step: Value,
+    /// How many coordinates the box spans.
+    pub size: Value,
 }
 
-/// Which elements a box has.
+impl Dimension {
+    /// The first of two dimensions if a condition holds, else the second.
+    pub fn select(b: &mut Builder<'_>, condition: Value, then: Self, otherwise: Self) -> Self {
+        let mut choose = |field: fn(&Self) -> Value| b.select(condition, field(&then), field(&otherwise));
+        Self {
+            at: choose(|of| of.at),
+            last: choose(|of| of.last),
+            stride: choose(|of| of.stride),
+            step: choose(|of| of.step),
+            size: choose(|of| of.size),
+        }
+    }
+}
+
+/// A dimension of a picture, in which a column of pixels advances.
+pub struct Side {
+    pub dimension: Dimension,
+    /// The least and the greatest coordinate of the box that the column advances in.
+    pub bounds: [Value; 2],
+    /// Is added to all coordinates, after they have advanced.
+    pub offset: Option<Value>,
+}
+
+/// Which rows a box has.
 pub enum Shape {
-    /// Those of the map's sizes from the coordinates on (`tile`).
-    Tile,
-    /// A column of pixels (`im2col`), with offsets for all coordinates but the first and the last.
-    Columns(Vec<Value>),
-    /// Four rows of a matrix (`tile::gather4` and `tile::scatter4`), whose numbers are the coordinates from the second on.
-    Rows,
+    /// A row for each place in these dimensions, of which the first advances first (`tile`).
+    Tile(Vec<Dimension>),
+    /// A row for each pixel of a column (`im2col`): by the sides of the pictures, then from picture to picture.
+    Columns { sides: Vec<Side>, pictures: Dimension, pixels: Value },
+    /// The rows with these coordinates (`tile::gather4` and `tile::scatter4`).
+    Rows(Dimension, Vec<Value>),
+}
+
+/// What all rows of a box have in common.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// Whether the coordinates so far are inside the tensor.
+    pub inside: Value,
+    /// Address of the first element.
+    pub address: Value,
+}
+
+impl Place {
+    /// Adds a coordinate in one dimension.
+    pub fn at(self, b: &mut Builder<'_>, dimension: &Dimension, coordinate: Value) -> Place {
+        let fits = b.ule(coordinate, dimension.last);
+        let wide = b.zero_extend(coordinate);
+        let distance = b.mul(wide, dimension.stride);
+        Place { inside: b.and(self.inside, fits), address: b.add(self.address, distance) }
+    }
 }
 
 /// A row of a box.
 pub struct Row {
-    /// Whether all coordinates but the first are inside the tensor.
-    pub inside: Value,
-    /// Address of its first element.
-    pub address: Value,
+    pub place: Place,
     /// Its number in the box.
     pub number: Value,
 }
@@ -36,159 +79,129 @@ pub struct Row {
 /// Runs `each` for each row, and gives the number of rows.
 pub fn for_each_row(
     b: &mut Builder<'_>,
-    map: &Map,
-    start: &Start,
+    place: Place,
+    shape: &Shape,
     each: &mut dyn FnMut(&mut Builder<'_>, Row),
 ) -> Value {
     let number = b.var(Type::I32);
     let none = b.i32(0);
     b.set(number, none);
-    match &start.shape {
-        Shape::Tile => {
-            let inside = b.bool(true);
-            in_dimension(b, map, start, map.sizes.len(), (inside, start.address), number, each);
-        }
-        Shape::Columns(offsets) => by_columns(b, map, start, offsets, number, each),
-        Shape::Rows => listed(b, map, start, number, each),
+    match shape {
+        Shape::Tile(dimensions) => tile(b, place, dimensions, number, each),
+        Shape::Columns { sides, pictures, pixels } => column(b, place, (sides, pictures), *pixels, number, each),
+        Shape::Rows(dimension, coordinates) => listed(b, place, dimension, coordinates, number, each),
     }
     b.get(number)
 }
 
-/// The rows of a box with known coordinates from dimension `above` on, which come with whether they are inside and
-/// their address.
-fn in_dimension(
+/// The rows of a box whose coordinates in all but the given dimensions are part of the place.
+fn tile(
     b: &mut Builder<'_>,
-    map: &Map,
-    start: &Start,
-    above: usize,
-    (inside, address): (Value, Value),
+    place: Place,
+    dimensions: &[Dimension],
     number: Var,
     each: &mut dyn FnMut(&mut Builder<'_>, Row),
 ) {
-    let dimension = above - 1;
-    if dimension == 0 {
-        row(b, (inside, address), number, each);
+    let [inner @ .., dimension] = dimensions else {
+        row(b, place, number, each);
         return;
-    }
-    let (size, step, at) = (map.sizes[dimension], map.steps[dimension], start.at[dimension]);
+    };
     let next = b.var(Type::I32);
     let zero = b.i32(0);
     b.set(next, zero);
     b.loop_(|b| {
         let offset = b.get(next);
-        let more = b.ult(offset, size);
+        let more = b.ult(offset, dimension.size);
         b.if_else(more, |_| {}, Builder::break_);
-        let coordinate = b.add(at, offset);
-        let place = placed(b, map, dimension, coordinate, (inside, address));
-        in_dimension(b, map, start, dimension, place, number, each);
-        let up = b.add(offset, step);
+        let coordinate = b.add(dimension.at, offset);
+        let place = place.at(b, dimension, coordinate);
+        tile(b, place, inner, number, each);
+        let up = b.add(offset, dimension.step);
         b.set(next, up);
     });
 }
 
-/// Adds a coordinate in one dimension: whether it is inside as well, and the new address.
-fn placed(
-    b: &mut Builder<'_>,
-    map: &Map,
-    dimension: usize,
-    coordinate: Value,
-    (inside, address): (Value, Value),
-) -> (Value, Value) {
-    let fits = b.ule(coordinate, map.lasts[dimension]);
-    let inside = b.and(inside, fits);
-    let wide = b.zero_extend(coordinate);
-    let distance = b.mul(wide, map.strides[dimension - 1]);
-    (inside, b.add(address, distance))
-}
-
-fn row(
-    b: &mut Builder<'_>,
-    (inside, address): (Value, Value),
-    number: Var,
-    each: &mut dyn FnMut(&mut Builder<'_>, Row),
-) {
+fn row(b: &mut Builder<'_>, place: Place, number: Var, each: &mut dyn FnMut(&mut Builder<'_>, Row)) {
     let current = b.get(number);
-    each(b, Row { inside, address, number: current });
+    each(b, Row { place, number: current });
     let up = b.add_const(current, 1);
     b.set(number, up);
 }
 
-/// The rows whose numbers are given.
-fn listed(b: &mut Builder<'_>, map: &Map, start: &Start, number: Var, each: &mut dyn FnMut(&mut Builder<'_>, Row)) {
-    let [_, first, others @ ..] = start.at.as_slice() else { return };
+/// The rows whose coordinates are given.
+fn listed(
+    b: &mut Builder<'_>,
+    place: Place,
+    dimension: &Dimension,
+    coordinates: &[Value],
+    number: Var,
+    each: &mut dyn FnMut(&mut Builder<'_>, Row),
+) {
     b.loop_(|b| {
         let current = b.get(number);
-        let more = b.compare_const(Compare::LessUnsigned, current, 1 + others.len() as u64);
+        let more = b.compare_const(Compare::LessUnsigned, current, coordinates.len() as u64);
         b.if_else(more, |_| {}, Builder::break_);
-        let mut coordinate = *first;
-        for (place, &other) in (1..).zip(others) {
-            let is_it = b.compare_const(Compare::Equal, current, place);
+        let mut coordinate = dimension.at;
+        for (index, &other) in (0..).zip(coordinates).skip(1) {
+            let is_it = b.compare_const(Compare::Equal, current, index);
             coordinate = b.select(is_it, other, coordinate);
         }
-        let inside = b.bool(true);
-        let place = placed(b, map, 1, coordinate, (inside, start.address));
+        let place = place.at(b, dimension, coordinate);
         row(b, place, number, each);
     });
 }
 
-/// Visits pixels from the first on, within the box that the map's corners bound: at the end in one dimension, the next dimension advances.
-fn by_columns(
+/// Visits pixels from the first on, within the box that the bounds are: at the end in one dimension, the next dimension advances.
+fn column(
     b: &mut Builder<'_>,
-    map: &Map,
-    start: &Start,
-    offsets: &[Value],
+    place: Place,
+    (sides, pictures): (&[Side], &Dimension),
+    pixels: Value,
     number: Var,
     each: &mut dyn FnMut(&mut Builder<'_>, Row),
 ) {
-    let dimensions = start.at.len();
-    let pixels = map.pixels(b);
-    let vars: Vec<Var> = start
-        .at
-        .iter()
-        .skip(1)
-        .map(|&at| {
-            let var = b.var(Type::I32);
-            b.set(var, at);
-            var
-        })
-        .collect();
-    let corners: Vec<_> = (0..dimensions.saturating_sub(2)).map(|at| map.corners(b, at, dimensions - 2)).collect();
+    let mut var = |at: Value| {
+        let var = b.var(Type::I32);
+        b.set(var, at);
+        var
+    };
+    let vars: Vec<Var> = sides.iter().map(|side| var(side.dimension.at)).collect();
+    let picture = var(pictures.at);
     b.loop_(|b| {
         let done = b.get(number);
         let more = b.ult(done, pixels);
         b.if_else(more, |_| {}, Builder::break_);
-        let mut place = (b.bool(true), start.address);
-        for (index, &var) in vars.iter().enumerate() {
+        let coordinate = b.get(picture);
+        let mut place = place.at(b, pictures, coordinate);
+        for (side, &var) in sides.iter().zip(&vars) {
             let at = b.get(var);
-            let coordinate = match offsets.get(index) {
-                Some(&offset) => b.add(at, offset),
-                None => at,
-            };
-            place = placed(b, map, index + 1, coordinate, place);
+            let coordinate = side.offset.map_or(at, |offset| b.add(at, offset));
+            place = place.at(b, &side.dimension, coordinate);
         }
         row(b, place, number, each);
-        advance(b, map, &vars, &corners);
+        advance(b, sides, &vars, (pictures, picture));
     });
 }
 
-/// Advances to the next pixel: a step in the first dimension. If the step leads beyond the upper corner, the coordinate returns to the
-/// lower corner and the next dimension advances.
-fn advance(b: &mut Builder<'_>, map: &Map, vars: &[Var], corners: &[[Value; 2]]) {
-    let [var, others @ ..] = vars else { return };
-    let dimension = map.steps.len() - vars.len();
-    let at = b.get(*var);
-    let next = b.add(at, map.steps[dimension]);
-    let [[lower, upper], corners @ ..] = corners else {
-        b.set(*var, next);
+/// Advances to the next pixel: a step in the first dimension. If the step leads beyond the upper bound, the coordinate returns to the
+/// lower bound and the next dimension advances.
+fn advance(b: &mut Builder<'_>, sides: &[Side], vars: &[Var], pictures: (&Dimension, Var)) {
+    let ([side, sides @ ..], [var, vars @ ..]) = (sides, vars) else {
+        let at = b.get(pictures.1);
+        let next = b.add(at, pictures.0.step);
+        b.set(pictures.1, next);
         return;
     };
-    let inside = b.sle(next, *upper);
+    let at = b.get(*var);
+    let next = b.add(at, side.dimension.step);
+    let [lower, upper] = side.bounds;
+    let inside = b.sle(next, upper);
     b.if_else(
         inside,
         |b| b.set(*var, next),
         |b| {
-            b.set(*var, *lower);
-            advance(b, map, others, corners);
+            b.set(*var, lower);
+            advance(b, sides, vars, pictures);
         },
     );
 }
