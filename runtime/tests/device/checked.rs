@@ -75,6 +75,40 @@ next:
 }
 ";
 
+/// Neighbouring accesses: loads from line 11 on, stores from line 26 on.
+const NEIGHBOURS: &str = ".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry loads(.param .u64 at, .param .u64 out)
+{
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [out];
+    mov.u32 %r4, 0;
+    ld.global.u32 %r1, [%rd1+4];
+    ld.global.u32 %r2, [%rd1];
+    ld.global.u32 %r3, [%rd1+12];
+    ld.global.u32 %r4, [%rd1+-8];
+    mad.lo.u32 %r1, %r2, 100, %r1;
+    mad.lo.u32 %r1, %r3, 10000, %r1;
+    mad.lo.u32 %r1, %r4, 1000000, %r1;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+.visible .entry stores(.param .u32 at, .param .u64 out)
+{
+    .shared .align 4 .b8 memory[64];
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>; ld.param.u32 %r1, [at]; ld.param.u64 %rd1, [out]; mov.u32 %r2, memory; add.u32 %r1, %r1, %r2;
+    st.shared.u32 [%r1+-4], 7;
+    st.shared.u32 [%r1], 8;
+    st.shared.u32 [%r1+4], 9;
+    ld.shared.u32 %r3, [%r1+-4];
+    st.global.u32 [%rd1], %r3;
+    ret;
+}";
+
 /// Kernels that access memory at an address or an offset `at`, and store the value in `out`.
 fn kernels() -> String {
     let mut text = READ.to_owned();
@@ -209,6 +243,41 @@ fn accesses_outside_are_reported_and_left_out() {
         assert!(text.contains("a write of 4 bytes") && text.contains("block [0, 1, 0], thread [7, 0, 0]"), "{text}");
         assert_eq!(large.download::<u32>().unwrap(), [3; 15]);
         drop((memory, out, large, module));
+        context.finish();
+    }
+}
+
+#[test]
+fn each_of_neighbouring_accesses_is_checked() {
+    for context in Context::checking() {
+        let device = &context.device;
+        let options = LoadOptions { check_accesses: true, ..LoadOptions::default() };
+        let module = device.load_with(&Source::new("neighbours.ptx", NEIGHBOURS), options).unwrap();
+        let (memory, out) = (device.upload(&[11_u32, 12, 13, 14, 15, 16]).unwrap(), device.upload(&[77_u32]).unwrap());
+        let one = LaunchConfig::linear(1, 1);
+        let run = |kernel: &str, arg: Arg<'_>| {
+            module.kernel(kernel).unwrap().run(&one, &[arg, Arg::Pointer(&out)]).unwrap();
+            device.synchronize().unwrap();
+            out.download::<u32>().unwrap()[0]
+        };
+        assert_eq!(run("loads", Arg::Address(memory.address() + 8)), 11_161_314);
+        assert_eq!(run("stores", 4_u32.into()), 7);
+        assert_eq!(run("stores", 56_u32.into()), 7);
+        let check = |kernel, arg: Arg<'_>, kind, words: [&str; 2]| {
+            let (found, text) = fault(&context, &module, kernel, &one, &[arg, Arg::Pointer(&out)]);
+            assert_eq!(found, kind, "{text}");
+            assert!(words.iter().all(|word| text.contains(word)), "{text}");
+        };
+        use FindingKind::{Misaligned, OutOfBounds};
+        let at = |offset: u64| Arg::Address(memory.address().wrapping_add(offset));
+        check("loads", at(12), OutOfBounds, ["neighbours.ptx:13", "0 bytes past the end"]);
+        check("loads", at(20), OutOfBounds, ["neighbours.ptx:11", "0 bytes past the end"]);
+        check("loads", at(4), OutOfBounds, ["neighbours.ptx:14", "a read of 4 bytes"]);
+        check("loads", at(10), Misaligned, ["neighbours.ptx:11", "not a multiple of 4"]);
+        check("stores", 60_u32.into(), OutOfBounds, ["neighbours.ptx:28", "byte 64 of shared memory"]);
+        check("stores", 0_u32.into(), OutOfBounds, ["neighbours.ptx:26", "a write of 4 bytes"]);
+        assert_eq!(memory.download::<u32>().unwrap(), [11, 12, 13, 14, 15, 16]);
+        drop((memory, out, module));
         context.finish();
     }
 }

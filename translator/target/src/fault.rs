@@ -61,7 +61,7 @@ impl Fault {
 }
 
 /// What a checked access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum CheckedAccess {
     Read,

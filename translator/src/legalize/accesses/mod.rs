@@ -1,6 +1,9 @@
 //! Checks accesses where a launch asks for that: those that hit nothing, or that aren't aligned, are reported to the host and not
 //! performed. A read that isn't performed gives zero.
 //!
+//! Neighbouring accesses have one check for all bytes from the first to the last ([`groups`]). Where that fails each is checked, and if one
+//! isn't legal none of them is performed: the launch has failed, and what else it does has no meaning.
+//!
 //! An access to global memory must lie in one of the live [`allocations`], of which the launch has a table. It is searched by halving.
 //! Accesses mostly hit what the last one through the same pointer has hit, so variables keep that allocation, and the table is only
 //! searched where they don't. Shared and local memory have a size. What the translator itself keeps after the kernel's shared memory counts
@@ -9,8 +12,11 @@
 //! This happens while accesses are still those of the PTX, each with its line. Those of the translator's own to what the launch or the host
 //! provides are let be.
 
+mod groups;
+
 use rustc_hash::FxHashMap;
 
+use self::groups::{Checked, Group, Groups, Kind, Member, is_weak};
 use super::generic::{access_into, access_of};
 use crate::interface::{allocations, push_constant};
 use crate::ir::{
@@ -57,10 +63,60 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
         Stmt::Set(var, value) => checks.sets.entry(*var).or_default().push(*value),
         _ => {}
     });
-    rewrite(function, |b, stmt| match access_of(stmt) {
-        Some((access, address)) => checks.check(b, stmt, access, address),
-        None => Rewritten::Kept,
+    let groups = Groups::of(
+        &function.body,
+        |stmt| access_of(stmt).is_some(),
+        |stmt| {
+            let (kind, address) = kind_of(function, stmt)?;
+            let is_weak = is_weak(stmt);
+            let checked = Checked { kind, place: checks.place(address), is_weak };
+            (!checks.is_surely_legal(function, kind, address)).then_some(checked)
+        },
+    );
+    let mut numbers = groups.of.iter();
+    let mut legal: Vec<Option<Value>> = vec![None; groups.list.len()];
+    // Both walks see the accesses in the order of the program.
+    rewrite(function, |b, stmt| {
+        let Some((kind, address)) = kind_of(b.function, stmt) else { return Rewritten::Kept };
+        let Some(&number) = numbers.next().and_then(Option::as_ref) else { return Rewritten::Kept };
+        let is_legal = legal[number].unwrap_or_else(|| checks.are_legal(b, kind, address, &groups.list[number]));
+        legal[number] = Some(is_legal);
+        access_if(b, is_legal, stmt);
+        Rewritten::Replaced
     });
+}
+
+/// The kind of an access, and the address; `None` for other statements.
+fn kind_of(function: &Function, stmt: &Stmt) -> Option<(Kind, Value)> {
+    let (access, address) = access_of(stmt)?;
+    let (elements, what) = match stmt {
+        Stmt::Load { results, .. } => (results.len(), CheckedAccess::Read),
+        Stmt::Store { values, .. } => (values.len(), CheckedAccess::Write),
+        _ => (1, CheckedAccess::Atomic),
+    };
+    let bytes = u64::from(access.bytes) * elements as u64;
+    let Access { space, read_only, .. } = access;
+    Some((Kind { space, what, read_only, bytes, address: function.type_of(address) }, address))
+}
+
+/// Appends an access that is only performed if it is legal.
+fn access_if(b: &mut Builder<'_>, is_legal: Value, stmt: &Stmt) {
+    let mut results = Vec::new();
+    for_each_result(stmt, |result| results.push(result));
+    let vars: Vec<Var> = results.iter().map(|&result| b.var(b.type_of(result))).collect();
+    b.if_else(
+        is_legal,
+        |b| access_into(b, stmt.clone(), &vars),
+        |b| {
+            for &var in &vars {
+                let zero = b.constant(b.function.var_type(var), 0);
+                b.set(var, zero);
+            }
+        },
+    );
+    for (result, var) in results.into_iter().zip(vars) {
+        b.push(Stmt::Let(result, Op::Get(var)));
+    }
 }
 
 /// What an address is computed from.
@@ -81,6 +137,22 @@ struct Hit {
     size: Var,
 }
 
+/// Bytes from an address on, which is computed from a root.
+#[derive(Clone, Copy)]
+struct Bytes {
+    address: Value,
+    count: u64,
+    root: Root,
+}
+
+/// Whether the table of allocations is searched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    Never,
+    /// Unless the allocation that the pointer has hit last has the bytes.
+    IfNeeded,
+}
+
 struct Checks {
     allocations: Allocations,
     has_shared: bool,
@@ -95,52 +167,74 @@ struct Checks {
 }
 
 impl Checks {
-    /// Appends an access that is only performed if it is legal; unless it surely is.
-    fn check(&mut self, b: &mut Builder<'_>, stmt: &Stmt, access: Access, address: Value) -> Rewritten {
-        let (elements, what) = match stmt {
-            Stmt::Load { results, .. } => (results.len(), CheckedAccess::Read),
-            Stmt::Store { values, .. } => (values.len(), CheckedAccess::Write),
-            _ => (1, CheckedAccess::Atomic),
-        };
-        let bytes = u64::from(access.bytes) * elements as u64;
-        if self.is_surely_legal(b, access.space, address, bytes) {
-            return Rewritten::Kept;
-        }
-        let aligned = b.and_const(address, bytes - 1);
-        let aligned = b.is_zero(aligned);
-        let inside = match access.space {
-            Space::Global => self.in_global(b, address, bytes),
-            Space::Shared => in_shared(b, address, bytes),
-            Space::Local => in_local(b, address, bytes),
-            Space::Generic => self.in_generic(b, access, what, address, bytes),
-        };
-        let legal = b.and(aligned, inside);
-        let mut results = Vec::new();
-        for_each_result(stmt, |result| results.push(result));
-        let vars: Vec<Var> = results.iter().map(|&result| b.var(b.type_of(result))).collect();
-        b.if_else(
+    /// Whether the accesses of a group are legal, given the address of the first one. Reports those that aren't.
+    fn are_legal(&mut self, b: &mut Builder<'_>, kind: Kind, first: Value, group: &Group) -> Value {
+        let root = self.root(first);
+        let all = Bytes { address: offset_by(b, first, group.lowest), count: group.span, root };
+        let legal = self.is_legal(b, kind, all, Search::Never);
+        b.choose(
             legal,
-            |b| access_into(b, stmt.clone(), &vars),
+            |b| b.bool(true),
             |b| {
-                report(b, access.space, what, address, bytes);
-                for &var in &vars {
-                    let zero = b.constant(b.function.var_type(var), 0);
-                    b.set(var, zero);
+                let is_searched = matches!(kind.space, Space::Global | Space::Generic);
+                if group.members.len() == 1 || !is_searched {
+                    return self.is_each_legal(b, kind, first, root, &group.members);
                 }
+                let legal = self.is_legal(b, kind, all, Search::IfNeeded);
+                let each = |b: &mut Builder<'_>| self.is_each_legal(b, kind, first, root, &group.members);
+                b.choose(legal, |b| b.bool(true), each)
             },
-        );
-        for (result, var) in results.into_iter().zip(vars) {
-            b.push(Stmt::Let(result, Op::Get(var)));
+        )
+    }
+
+    /// Whether each access of a group is legal, and reports those that aren't.
+    fn is_each_legal(
+        &mut self,
+        b: &mut Builder<'_>,
+        kind: Kind,
+        first: Value,
+        root: Root,
+        members: &[Member],
+    ) -> Value {
+        let mut all = b.bool(true);
+        for member in members {
+            let address = offset_by(b, first, member.distance);
+            let bytes = Bytes { address, count: kind.bytes, root };
+            let legal = self.is_legal(b, kind, bytes, Search::IfNeeded);
+            let illegal = b.not(legal);
+            b.if_(illegal, |b| {
+                b.at(member.at);
+                report(b, kind, address);
+            });
+            all = b.and(all, legal);
         }
-        Rewritten::Replaced
+        all
+    }
+
+    /// Whether bytes are aligned for accesses of a kind, and lie in memory that these may reach.
+    fn is_legal(&mut self, b: &mut Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
+        let rest = b.and_const(bytes.address, kind.bytes - 1);
+        let aligned = b.is_zero(rest);
+        let inside = self.is_inside(b, kind, bytes, search);
+        b.and(aligned, inside)
+    }
+
+    /// Whether bytes from an address on lie in memory that an access may reach.
+    fn is_inside(&mut self, b: &mut Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
+        match kind.space {
+            Space::Global => self.in_global(b, bytes, search),
+            Space::Shared => in_shared(b, bytes.address, bytes.count),
+            Space::Local => in_local(b, bytes.address, bytes.count),
+            Space::Generic => self.in_generic(b, kind, bytes, search),
+        }
     }
 
     /// Whether an access lies at a known place, inside and aligned.
-    fn is_surely_legal(&self, b: &Builder<'_>, space: Space, address: Value, bytes: u64) -> bool {
+    fn is_surely_legal(&self, function: &Function, kind: Kind, address: Value) -> bool {
+        let Kind { space, bytes, .. } = kind;
         let fits = |offset: u64, size: u64| {
             offset.is_multiple_of(bytes) && offset.checked_add(bytes).is_some_and(|end| end <= size)
         };
-        let function = &*b.function;
         if space == Space::Global && self.is_provided(address) {
             return true;
         }
@@ -196,17 +290,27 @@ impl Checks {
 
     /// The push constant and the known offset whose sum an address is; `None` for other addresses.
     fn origin(&self, address: Value) -> Option<(Option<u32>, u64)> {
+        match self.place(address) {
+            (None, offset) => Some((None, offset)),
+            (Some(base), offset) => match self.definitions.get(&base) {
+                Some(Op::Builtin(Builtin::PushConstant(constant))) => Some((Some(*constant), offset)),
+                _ => None,
+            },
+        }
+    }
+
+    /// The value and the constant whose sum an address is. Constants are the sum of nothing and themselves.
+    fn place(&self, address: Value) -> (Option<Value>, u64) {
         let (mut at, mut offset) = (address, 0_u64);
         loop {
             match self.definitions.get(&at) {
-                Some(Op::Const(bits)) => return Some((None, offset.wrapping_add(*bits))),
-                Some(Op::Builtin(Builtin::PushConstant(constant))) => return Some((Some(*constant), offset)),
+                Some(Op::Const(bits)) => return (None, offset.wrapping_add(*bits)),
                 Some(&Op::Binary(Binary::Add, a, c)) => match (self.definitions.get(&a), self.definitions.get(&c)) {
                     (_, Some(Op::Const(bits))) => (at, offset) = (a, offset.wrapping_add(*bits)),
                     (Some(Op::Const(bits)), _) => (at, offset) = (c, offset.wrapping_add(*bits)),
-                    _ => return None,
+                    _ => return (Some(at), offset),
                 },
-                _ => return None,
+                _ => return (Some(at), offset),
             }
         }
     }
@@ -227,8 +331,7 @@ impl Checks {
     }
 
     /// Where the allocation is kept that a pointer has hit.
-    fn hit(&mut self, b: &mut Builder<'_>, address: Value) -> Hit {
-        let root = self.root(address);
+    fn hit(&mut self, b: &mut Builder<'_>, root: Root) -> Hit {
         let (next, pool) = (self.hits.len(), &mut self.pool);
         *self.hits.entry(root).or_insert_with(|| {
             if pool.len() < MAX_HITS {
@@ -239,18 +342,22 @@ impl Checks {
         })
     }
 
-    /// Whether an access lies in an allocation.
-    fn in_global(&mut self, b: &mut Builder<'_>, address: Value, bytes: u64) -> Value {
-        let hit = self.hit(b, address);
+    /// Whether bytes lie in an allocation: the one that the pointer has hit last, or any other one.
+    fn in_global(&mut self, b: &mut Builder<'_>, bytes: Bytes, search: Search) -> Value {
+        let hit = self.hit(b, bytes.root);
         let Allocations { table, params, .. } = self.allocations;
+        let Bytes { address, count, .. } = bytes;
         let fits = |b: &mut Builder<'_>| {
             let (start, size) = (b.get(hit.start), b.get(hit.size));
             let offset = b.sub(address, start);
-            within(b, offset, size, bytes)
+            within(b, offset, size, count)
         };
         let again = fits(b);
+        if search == Search::Never {
+            return again;
+        }
         let search = |b: &mut Builder<'_>| {
-            search(b, table, address, hit);
+            find(b, table, address, hit);
             fits(b)
         };
         b.choose(
@@ -261,7 +368,7 @@ impl Checks {
                     let start = b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
                     let offset = b.sub(address, start);
                     let size = b.i64(params.into());
-                    let is_param = within(b, offset, size, bytes);
+                    let is_param = within(b, offset, size, count);
                     b.choose(is_param, |b| b.bool(true), search)
                 }
                 None => search(b),
@@ -270,27 +377,21 @@ impl Checks {
     }
 
     /// Whether an access lies in the memory that the address's tag names. Spaces are left out as `expand_generic` does it.
-    fn in_generic(
-        &mut self,
-        b: &mut Builder<'_>,
-        access: Access,
-        what: CheckedAccess,
-        address: Value,
-        bytes: u64,
-    ) -> Value {
-        let shared = self.has_shared && !access.read_only;
-        let local = self.has_local && !access.read_only && what != CheckedAccess::Atomic;
+    fn in_generic(&mut self, b: &mut Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
+        let Bytes { address, count, .. } = bytes;
+        let shared = self.has_shared && !kind.read_only;
+        let local = self.has_local && !kind.read_only && kind.what != CheckedAccess::Atomic;
         let tag = b.shr(address, GENERIC_TAG_SHIFT);
         let mut inside = |b: &mut Builder<'_>| {
             if !local {
-                return self.in_global(b, address, bytes);
+                return self.in_global(b, bytes, search);
             }
             let is_local = b.compare_const(Compare::Equal, tag, GENERIC_LOCAL);
             let low = |b: &mut Builder<'_>| {
                 let offset = b.truncate(address);
-                in_local(b, offset, bytes)
+                in_local(b, offset, count)
             };
-            b.choose(is_local, low, |b| self.in_global(b, address, bytes))
+            b.choose(is_local, low, |b| self.in_global(b, bytes, search))
         };
         if !shared {
             return inside(b);
@@ -298,13 +399,20 @@ impl Checks {
         let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
         let low = |b: &mut Builder<'_>| {
             let offset = b.truncate(address);
-            in_shared(b, offset, bytes)
+            in_shared(b, offset, count)
         };
         b.choose(is_shared, low, inside)
     }
 }
 
-/// Whether an access begins at an offset of memory of a size, and ends there.
+/// The address at a distance from another one.
+fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
+    // Distances of 32-bit addresses have 32 bits.
+    let bits = if b.type_of(address) == Type::I32 { (distance as u32).into() } else { distance as u64 };
+    b.add_const(address, bits)
+}
+
+/// Whether bytes begin at an offset of memory of a size, and end there.
 fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
     let begins = b.ult(offset, size);
     let rest = b.sub(size, offset);
@@ -314,7 +422,7 @@ fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value 
 }
 
 /// Sets `hit` to the last allocation in the table that doesn't begin after an address.
-fn search(b: &mut Builder<'_>, table: u32, address: Value, hit: Hit) {
+fn find(b: &mut Builder<'_>, table: u32, address: Value, hit: Hit) {
     let (low, high) = (b.var(Type::I64), b.var(Type::I64));
     let table = b.push_constant(Type::I64, table);
     let count = b.load_one(TABLE, table);
@@ -386,7 +494,8 @@ fn in_local(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
 }
 
 /// Tells the host of an access.
-fn report(b: &mut Builder<'_>, space: Space, what: CheckedAccess, address: Value, bytes: u64) {
+fn report(b: &mut Builder<'_>, kind: Kind, address: Value) {
+    let Kind { space, what, bytes, .. } = kind;
     let (space, size) = match space {
         Space::Global => (CheckedSpace::Global, b.i32(0)),
         Space::Generic => (CheckedSpace::Generic, b.i32(0)),
