@@ -235,10 +235,15 @@ pub static PASSES: &[Pass] = &[
     policy("separate_lane_loops", Legal, |function, policy| {
         legalize::separate_lane_loops(function, policy.workgroups.lane_calls)
     }),
-    // No pass after this one moves anything.
+    // No pass after these two moves anything.
     policy("sink_fused", Legal, |function, policy| {
         if policy.floats.dot_fma {
             opt::sink_fused(function);
+        }
+    }),
+    policy("pin_fused", Legal, |function, policy| {
+        if policy.floats.dot_fma {
+            opt::pin_fused(function);
         }
     }),
 ];

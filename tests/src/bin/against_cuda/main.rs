@@ -2,6 +2,7 @@
 //! device, for lack of CUDA) and on a Vulkan device. Kernels whose results differ are reduced and saved.
 
 mod forms;
+mod loops;
 mod reduce;
 mod straight;
 
@@ -58,6 +59,8 @@ enum Kind {
     Floats,
     /// Products and sums that may be fused.
     Contraction,
+    /// Fused multiply-adds in loops with several exits.
+    Loops,
     /// Control flow, barriers, calls, warp operations.
     Programs,
     /// The same, with lanes that meet in different places.
@@ -116,12 +119,13 @@ impl Comparison {
                 Kind::Simd => Mix::Simd,
                 Kind::Floats => Mix::Floats,
                 Kind::Contraction => Mix::Contraction(seed as usize % forms::TYPES.len()),
-                Kind::Programs => {
-                    different += usize::from(self.compare_program(seed, Size::Long, &command_line.out, out)?);
-                    continue;
-                }
-                Kind::Divergent => {
-                    different += usize::from(self.compare_program(seed, Size::Divergent, &command_line.out, out)?);
+                Kind::Loops | Kind::Programs | Kind::Divergent => {
+                    let case = match command_line.kind {
+                        Kind::Loops => loop_case(seed),
+                        Kind::Divergent => program_case(seed, &draw(seed, Size::Divergent, 1)),
+                        _ => program_case(seed, &draw(seed, Size::Long, 1)),
+                    };
+                    different += usize::from(self.compare(seed, &case, &command_line.out, out)?);
                     continue;
                 }
             };
@@ -149,9 +153,8 @@ impl Comparison {
     }
 
     /// Whether a program with control flow gives different results.
-    fn compare_program(&mut self, seed: u64, size: Size, directory: &Path, out: &mut dyn Write) -> Result<bool> {
-        let case = program_case(seed, &draw(seed, size, 1));
-        let Some(difference) = self.difference(Mix::Integers, &case) else { return Ok(false) };
+    fn compare(&mut self, seed: u64, case: &Prepared, directory: &Path, out: &mut dyn Write) -> Result<bool> {
+        let Some(difference) = self.difference(Mix::Integers, case) else { return Ok(false) };
         save(directory, seed, &difference, &case.ptx, out)?;
         Ok(true)
     }
@@ -211,6 +214,12 @@ fn straight_case(seed: u64, mix: Mix, kernel: &Straight) -> Prepared {
     let output = vec![0; 8 * straight::THREADS * kernel.slots];
     let buffers = [straight::inputs(seed, mix), output].map(|bytes| Argument::Buffer(Array { ty: Scalar::U64, bytes }));
     case(kernel.ptx(), "kernel", [1; 3], [straight::THREADS as u32, 1, 1], buffers.into())
+}
+
+fn loop_case(seed: u64) -> Prepared {
+    let buffers = [loops::inputs(seed), vec![0; 4 * loops::THREADS]]
+        .map(|bytes| Argument::Buffer(Array { ty: Scalar::F32, bytes }));
+    case(loops::ptx(seed), "kernel", [1; 3], [loops::THREADS as u32, 1, 1], buffers.into())
 }
 
 fn program_case(seed: u64, drawn: &Drawn) -> Prepared {
