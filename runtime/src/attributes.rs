@@ -47,7 +47,7 @@ pub(crate) fn threads_per_multiprocessor(device: &Device) -> u32 {
 }
 
 /// Whether the device shares its memory with the host.
-pub(crate) fn is_unified(device: &Device) -> bool {
+fn is_unified(device: &Device) -> bool {
     matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
 }
 

@@ -94,6 +94,8 @@ pub(crate) struct OwnFeatures {
     pub timeline: bool,
     /// Reports of the cause of a device loss.
     pub fault: bool,
+    /// Mapping of memory at a chosen address.
+    pub placed_maps: bool,
 }
 
 /// A bug of a driver that is worked around.
@@ -150,7 +152,7 @@ impl DeviceInfo {
             seen: Vec::new(),
             bugs: Vec::new(),
             missing: missing.to_vec(),
-            own: OwnFeatures { timeline: true, fault: false },
+            own: OwnFeatures { timeline: true, ..OwnFeatures::default() },
             keeps_pipelines: true,
         }
     }

@@ -2,9 +2,11 @@
 //! those of a card of compute capability 8.6 whose kernels use 32 registers, with the device's own shared memory.
 
 use crate::attributes::{
-    BLOCKS_PER_MULTIPROCESSOR, is_unified, multiprocessors, shared_per_multiprocessor, threads_per_multiprocessor,
+    BLOCKS_PER_MULTIPROCESSOR, multiprocessors, shared_per_multiprocessor, threads_per_multiprocessor,
 };
+use crate::info::DeviceKind;
 use crate::kernel::Kernel;
+use crate::limits::MAX_BLOCK;
 
 /// Number of threads of a warp. Blocks occupy whole warps.
 const WARP: u32 = 32;
@@ -35,6 +37,11 @@ pub struct Occupancy {
     pub grid: u32,
 }
 
+/// The largest block to suggest for a kind of device.
+fn largest_block(kind: DeviceKind) -> u32 {
+    if kind == DeviceKind::Cpu { MAX_SIZE_ON_CPU } else { MAX_BLOCK }
+}
+
 impl Kernel {
     /// The number of blocks that a multiprocessor holds at a time, like
     /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`: 0 if a block is too large.
@@ -56,10 +63,8 @@ impl Kernel {
     pub fn occupancy(&self, limit: Option<u32>, mut dynamic_shared_bytes: impl FnMut(u32) -> u32) -> Option<Occupancy> {
         let device = &self.module.device;
         let known = self.attributes();
-        let mut most = limit.map_or(known.max_threads, |limit| limit.min(known.max_threads));
-        if is_unified(device) {
-            most = most.min(MAX_SIZE_ON_CPU);
-        }
+        let largest = known.max_threads.min(largest_block(device.info().kind));
+        let most = limit.map_or(largest, |limit| limit.min(largest));
         // Whole warps, unless the limit is below one warp.
         let sizes = (1..=most / WARP).rev().map(|warps| WARP * warps).chain((most < WARP).then_some(most));
         let threads = sizes.map(|size| (size * self.active_blocks(size, dynamic_shared_bytes(size)), size));
@@ -74,5 +79,18 @@ impl Kernel {
     pub fn available_shared(&self, blocks: u32) -> u32 {
         let each = shared_per_multiprocessor(&self.module.device).checked_div(blocks).unwrap_or(0);
         each.saturating_sub(self.attributes().static_shared_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_cpus_prefer_small_blocks() {
+        assert_eq!(largest_block(DeviceKind::Cpu), 256);
+        for kind in [DeviceKind::Integrated, DeviceKind::Discrete, DeviceKind::Virtual, DeviceKind::Reference] {
+            assert_eq!(largest_block(kind), 1024);
+        }
     }
 }

@@ -21,7 +21,7 @@ use crate::sync::lock;
 // Fields are dropped in this order. The queues are first, because dropping them waits for the device.
 pub(crate) struct Device {
     pub queues: Queues,
-    pub staging: Mutex<Staging>,
+    pub staging: Staging,
     /// Device memory for kernels' shared and local memory, of the largest size that a launch has needed.
     scratch: Mutex<Option<Arc<Block>>>,
     /// Allocations of programs.
@@ -68,7 +68,7 @@ impl Device {
         let memory = Arc::new(Memory::new(instance, physical, info, raw.clone())?);
         Ok(Self {
             queues: Queues::new(raw.clone(), memory.clone(), count as usize)?,
-            staging: Mutex::new(Staging::new(memory.clone())),
+            staging: Staging::new(memory.clone()),
             scratch: Mutex::default(),
             blocks: Allocations::default(),
             live: Live::default(),

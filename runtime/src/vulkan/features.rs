@@ -70,6 +70,7 @@ const COMPANIONS: &[(Option<Version>, &CStr)] = &[
     (Some(Version(1, 2)), khr::shader_float_controls::NAME),
     (Some(Version(1, 2)), khr::spirv_1_4::NAME),
     (None, ext::memory_budget::NAME),
+    (None, khr::map_memory2::NAME),
     // It depends on an extension that is part of Vulkan 1.1.
     (None, ext::external_memory_host::NAME),
 ];
@@ -123,6 +124,7 @@ feature_structs! {
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
     descriptors: PhysicalDeviceDescriptorIndexingFeatures = Some(Version(1, 2)), ext::descriptor_indexing::NAME;
     fault: PhysicalDeviceFaultFeaturesEXT = None, ext::device_fault::NAME;
+    placed_maps: PhysicalDeviceMapMemoryPlacedFeaturesEXT = None, ext::map_memory_placed::NAME;
 }
 
 impl Structs {
@@ -182,6 +184,7 @@ impl Structs {
         let mut structs = Self::default();
         structs.timeline.timeline_semaphore = own.timeline.into();
         structs.fault.device_fault = own.fault.into();
+        structs.placed_maps.memory_map_placed = own.placed_maps.into();
         for &feature in features {
             *structs.field(feature) = vk::TRUE;
         }
@@ -211,6 +214,7 @@ pub(crate) fn supported(
     let own = OwnFeatures {
         timeline: structs.timeline.timeline_semaphore == vk::TRUE && allowed(TIMELINE_SEMAPHORE),
         fault: structs.fault.device_fault == vk::TRUE,
+        placed_maps: structs.placed_maps.memory_map_placed == vk::TRUE && offer.has_extension(khr::map_memory2::NAME),
     };
     (features, own)
 }

@@ -53,7 +53,7 @@ impl Memory {
         // SAFETY: the buffer was created above on this device.
         let requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
         let types = requirements.memory_type_bits & properties.memory_type_bits;
-        let kind = self.coherent_type(types).filter(|_| requirements.size <= padded);
+        let kind = self.coherent_type(types, vk::MemoryPropertyFlags::empty()).filter(|_| requirements.size <= padded);
         let kind = kind.ok_or_else(|| refused("no memory type of the device is suitable"))?;
         let mut import =
             vk::ImportMemoryHostPointerInfoEXT::default().handle_type(KIND).host_pointer(first.as_ptr().cast());
@@ -67,7 +67,7 @@ impl Memory {
         // them.
         let handle = unsafe { self.raw.ash.allocate_memory(&info, None) }
             .map_err(|result| refused(&format!("vkAllocateMemory: {result}")))?;
-        block.backing = Backing::Imported { handle, host: first };
+        block.backing = Backing::Own { handle, host: Some(first) };
         // SAFETY: the size and the type fit the buffer's requirements.
         unsafe { block.bind(handle, 0) }?;
         Ok((block, offset))

@@ -98,11 +98,11 @@ impl Memory {
         MemoryInfo { free: free.min(total), total }
     }
 
-    /// The first coherent memory type among `types`.
-    pub(super) fn coherent_type(&self, types: u32) -> Option<u32> {
+    /// The first coherent memory type among `types` that has certain flags.
+    pub(super) fn coherent_type(&self, types: u32, more: vk::MemoryPropertyFlags) -> Option<u32> {
         // SAFETY: `physical` was enumerated from the instance.
         let properties = unsafe { self.instance.raw().get_physical_device_memory_properties(self.physical) };
-        let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+        let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT | more;
         let suits =
             |(kind, memory): &(u32, &vk::MemoryType)| types >> kind & 1 == 1 && memory.property_flags.contains(flags);
         (0..).zip(properties.memory_types_as_slice()).find(suits).map(|(kind, _)| kind)
@@ -266,10 +266,10 @@ pub(super) enum Backing {
     /// No memory, while the block is being made.
     None,
     Allocated(Allocation),
-    /// Imported host memory.
-    Imported {
+    /// An allocation of the block's own, and where the host has it.
+    Own {
         handle: vk::DeviceMemory,
-        host: NonNull<u8>,
+        host: Option<NonNull<u8>>,
     },
 }
 
@@ -332,7 +332,7 @@ impl Block {
     fn mapping(&self, offset: u64, len: usize) -> Option<*mut u8> {
         let base = match &self.backing {
             Backing::Allocated(allocation) => allocation.mapped_ptr()?.cast(),
-            Backing::Imported { host, .. } => *host,
+            Backing::Own { host, .. } => (*host)?,
             Backing::None => return None,
         };
         let start = usize::try_from(offset).ok()?;
@@ -346,7 +346,7 @@ impl Block {
     }
 }
 
-// SAFETY: imported memory is accessed by the device and by copies; its owner permits both on any thread.
+// SAFETY: mapped memory is accessed by the device and by copies; its owner permits both on any thread.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
@@ -360,7 +360,7 @@ impl Drop for Block {
             Backing::None => {}
             Backing::Allocated(allocation) => self.memory.free(allocation),
             // SAFETY: as above.
-            Backing::Imported { handle, .. } => unsafe { ash.free_memory(handle, None) },
+            Backing::Own { handle, .. } => unsafe { ash.free_memory(handle, None) },
         }
     }
 }

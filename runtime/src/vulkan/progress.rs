@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 
@@ -133,7 +133,11 @@ impl Progress {
 
     /// Waits until a submitted serial has finished, for at most `limit`. Other threads can submit meanwhile.
     pub fn wait(&self, serial: u64, limit: Option<Duration>) -> Result<(), Error> {
-        let limit = timeout(limit);
+        let start = Instant::now();
+        if self.raw.spin.until(limit, || Ok(self.finished()? >= serial))? {
+            return Ok(());
+        }
+        let limit = timeout(limit.map(|limit| limit.saturating_sub(start.elapsed())));
         match &self.means {
             Means::Timeline(semaphore) => {
                 let (semaphores, values) = ([*semaphore], [serial]);

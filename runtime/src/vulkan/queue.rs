@@ -20,6 +20,8 @@ pub(super) struct Queue {
     pub open: Option<Batch>,
     in_flight: VecDeque<Batch>,
     idle: Vec<Batch>,
+    /// An empty batch whose recording has begun already.
+    ready: Option<Batch>,
     /// Serial of the last submitted batch.
     pub submitted: u64,
     /// Serial of the last batch known to have finished.
@@ -34,6 +36,7 @@ impl Queue {
             open: None,
             in_flight: VecDeque::new(),
             idle: Vec::new(),
+            ready: None,
             submitted: 0,
             finished: 0,
             order: CommandOrder::default(),
@@ -55,8 +58,19 @@ impl Queue {
         self.in_flight.front().filter(|_| self.in_flight.len() >= MAX_IN_FLIGHT).map(|oldest| oldest.serial)
     }
 
+    /// Begins the batch after the next submission in advance, while the caller has nothing else to do. If that fails, the
+    /// call that needs the batch will report the failure.
+    pub fn prepare(&mut self, raw: &RawDevice, family: u32) {
+        if self.ready.is_none() {
+            self.ready = self.begin(raw, family).ok();
+        }
+    }
+
     /// Begins to record an empty batch.
     pub fn begin(&mut self, raw: &RawDevice, family: u32) -> Result<Batch, Error> {
+        if let Some(batch) = self.ready.take() {
+            return Ok(batch);
+        }
         let mut batch = match self.idle.pop() {
             Some(batch) => batch,
             None => Batch::new(raw, family)?,
@@ -113,7 +127,8 @@ impl Queue {
     /// # Safety
     /// No submission uses the batches.
     pub unsafe fn destroy(&mut self, ash: &ash::Device) {
-        for batch in self.open.take().into_iter().chain(self.in_flight.drain(..)).chain(self.idle.drain(..)) {
+        let single = self.open.take().into_iter().chain(self.ready.take());
+        for batch in single.chain(self.in_flight.drain(..)).chain(self.idle.drain(..)) {
             // SAFETY: by the contract.
             unsafe { batch.destroy(ash) };
         }

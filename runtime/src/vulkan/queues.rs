@@ -217,6 +217,11 @@ impl Queues {
         Ok(true)
     }
 
+    /// Whether a submitted ticket has finished.
+    pub fn is_known_finished(&self, Ticket { queue, serial }: Ticket) -> Result<bool, Error> {
+        Ok(self.progress[queue].finished()? >= serial)
+    }
+
     /// Submits the recorded commands.
     pub fn flush(&self) -> Result<(), Error> {
         self.submit_all(&mut *self.lock()?)
@@ -224,7 +229,13 @@ impl Queues {
 
     /// Waits until the device has passed a recorded point. Other threads can launch meanwhile.
     pub fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
-        self.submit_until(&mut *self.lock()?, point)?;
+        let mut state = self.lock()?;
+        self.submit_until(&mut state, point)?;
+        if self.raw.spin.is_used() {
+            let prepare = |Ticket { queue, .. }: Ticket| state.queues[queue].prepare(&self.raw, self.raw.family);
+            point.tickets().for_each(prepare);
+        }
+        drop(state);
         self.wait_for_submitted(point, deadline)?;
         self.reclaim(&mut *self.lock()?)
     }

@@ -8,7 +8,9 @@ use ptx2spv_translator::target::Version;
 use super::fault::FaultReports;
 use super::features::{self, Offer};
 use super::instance::Instance;
+use super::placed::PlacedMaps;
 use super::process::Process;
+use super::spin::Spin;
 use crate::error::Error;
 use crate::info::{DeviceInfo, OwnFeatures};
 
@@ -27,6 +29,10 @@ pub(crate) struct RawDevice {
     pub has_image_tables: bool,
     /// For importing host memory, if the device supports it.
     pub external_host: Option<ExternalHost>,
+    /// For mapping memory at its device address, if the device supports it.
+    pub placed_maps: Option<PlacedMaps>,
+    /// How waits poll.
+    pub(super) spin: Spin,
     /// Features that the runtime itself uses.
     pub own: OwnFeatures,
     /// The functions of timeline semaphores; `None` if they are part of the Vulkan version, or not available.
@@ -102,6 +108,8 @@ impl RawDevice {
             name: info.name.clone(),
             has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
             has_image_tables: features::has_tables(&info.target),
+            placed_maps: info.own.placed_maps.then(|| PlacedMaps::new(instance, physical, &ash)),
+            spin: Spin::new(info.kind),
             own: info.own,
             timeline: (extension && info.own.timeline)
                 .then(|| khr::timeline_semaphore::Device::new(instance.raw(), &ash)),

@@ -14,7 +14,6 @@ use crate::order::{Point, StreamKey, Ticket};
 use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::{MemoryRange, Rows};
 use crate::shape::Shape;
-use crate::sync::lock;
 
 /// An internal stream that is in order with no other.
 const PEEKING: StreamKey = StreamKey::Made { number: u64::MAX, blocking: false, urgent: false };
@@ -37,14 +36,18 @@ impl Device {
         Ok(PinnedRange { host, address, size, kind: PinnedKind::Pinned })
     }
 
-    /// Allocates memory with one address for host and device. Only devices that use the host's addresses support it.
+    /// Allocates memory with one address for host and device: any on devices that use the host's addresses, else memory that the
+    /// host maps there.
     pub fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
         let range = self.allocate_pinned(size)?;
         if range.host == range.address {
             return Ok(PinnedRange { kind: PinnedKind::Managed, ..range });
         }
         self.free(range.address);
-        Err(Error::NoManagedMemory { device: self.raw.name.clone(), reason: "its addresses differ from the host's" })
+        let block = self.memory.allocate_placed(size)?;
+        let address = block.address;
+        self.blocks.insert(MemoryRange { address, size }, Arc::new(block));
+        Ok(PinnedRange { host: address, address, size, kind: PinnedKind::Managed })
     }
 
     /// Makes host memory accessible to the device.
@@ -92,7 +95,7 @@ impl Device {
             self.queues.synchronize(self.queues.deadline())?;
             block.write_mapped(offset, bytes)?;
         } else {
-            lock(&self.staging).write(&self.queues, block.buffer, offset, bytes)?;
+            self.staging.write(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)?;
         }
         let range = MemoryRange { address, size: bytes.len() as u64 };
         if !self.images.shows(range) {
@@ -120,7 +123,13 @@ impl Device {
     /// Writes bytes in stream order. They are read during the call.
     pub fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
         let (block, offset) = self.block(to)?;
-        let staged = if bytes.len() as u64 <= MAX_PARAM_BLOCK.into() {
+        let is_small = bytes.len() as u64 <= MAX_PARAM_BLOCK.into();
+        // Images of arrays change in the same batch as their bytes.
+        let is_plain = shape.is_linear() && !self.images.shows(written(to, shape));
+        if !is_small && is_plain && !self.memory.is_unified() {
+            return self.staging.write(&self.queues, stream, block.buffer, offset, bytes);
+        }
+        let staged = if is_small {
             None
         } else {
             let staged = Arc::new(self.memory.allocate(bytes.len() as u64, BlockLocation::Upload)?);
@@ -165,7 +174,7 @@ impl Device {
             return Ok(());
         }
         if shape.is_linear() {
-            return lock(&self.staging).read(&self.queues, stream, block.buffer, offset, bytes);
+            return self.staging.read(&self.queues, stream, block.buffer, offset, bytes);
         }
         let staged = Arc::new(self.memory.allocate(bytes.len() as u64, BlockLocation::Host)?);
         let copied = self.queues.record(stream, |recorder| {
@@ -186,7 +195,7 @@ impl Device {
         if self.memory.is_unified() {
             self.queues.while_idle(|| block.read_mapped(offset, bytes))
         } else {
-            lock(&self.staging).read(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)
+            self.staging.read(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)
         }
     }
 
@@ -198,7 +207,7 @@ impl Device {
         }
         let mut bytes = [0; 4];
         self.queues.follow(PEEKING, point)?;
-        lock(&self.staging).read(&self.queues, PEEKING, block.buffer, offset, &mut bytes)?;
+        self.staging.read(&self.queues, PEEKING, block.buffer, offset, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
 
