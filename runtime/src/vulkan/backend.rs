@@ -8,8 +8,8 @@ use ptx2spv_translator::interface::Entry;
 use ptx2spv_translator::interface::texture::Record;
 
 use super::device::Device;
-use super::images::VulkanImage;
 use super::pipeline::{VulkanPipeline, VulkanShader};
+use super::texture_image::VulkanImage;
 use super::timing::VulkanTimer;
 use crate::backend::{Backend, Image, Pipeline, Shader, Timer};
 use crate::deadline::Deadline;

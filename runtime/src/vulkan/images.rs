@@ -11,12 +11,9 @@ use gpu_allocator::vulkan::Allocation;
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Kind, Record, Texel, flag, image};
 
 use super::batch::Recorder;
-use super::device::Device;
 use super::memory::{Block, Memory, image_info};
 use super::raw::RawDevice;
-use crate::backend;
 use crate::error::Error;
-use crate::order::StreamKey;
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
@@ -40,6 +37,28 @@ impl Images {
         }
         let made = Arc::new(Tables::new(self.memory.raw.clone())?);
         Ok(self.tables.get_or_init(|| made))
+    }
+
+    /// Makes an image without contents by a texture's record, of an array that `locate` finds with the offset of the texture in
+    /// it; `None` if the device has none such.
+    pub fn make(
+        &self,
+        record: &Record,
+        locate: impl FnOnce() -> Result<(Arc<Block>, u64), Error>,
+    ) -> Result<Option<Arc<TiledImage>>, Error> {
+        Ok(TiledImage::new(self, record, locate)?.map(Arc::new))
+    }
+
+    /// Records an image's first contents. From here on, it follows its array.
+    pub fn add(&self, recorder: &Recorder<'_>, image: &Arc<TiledImage>) {
+        image.prepare(recorder);
+        image.fill(recorder);
+        lock(&self.list).push(image.clone());
+    }
+
+    /// Has an image follow its array no longer.
+    pub fn remove(&self, image: &Arc<TiledImage>) {
+        lock(&self.list).retain(|other| !Arc::ptr_eq(other, image));
     }
 
     /// Whether an image shows some of these bytes.
@@ -233,7 +252,7 @@ impl Drop for Tables {
 }
 
 /// An image with its memory.
-struct TiledImage {
+pub(crate) struct TiledImage {
     image: vk::Image,
     view: vk::ImageView,
     /// `None` only while the image is being made.
@@ -249,17 +268,21 @@ struct TiledImage {
 
 impl TiledImage {
     /// An image without contents; `None` if the device has none such.
-    fn new(device: &Device, record: &Record) -> Result<Option<Self>, Error> {
+    fn new(
+        images: &Images,
+        record: &Record,
+        locate: impl FnOnce() -> Result<(Arc<Block>, u64), Error>,
+    ) -> Result<Option<Self>, Error> {
         let Some(format) = format(record.texel, record.channels) else { return Ok(None) };
         let is_deep = record.kind == Kind::Array3d;
         let extent = vk::Extent3D { width: record.width, height: record.height, depth: record.depth };
         let sampling = Sampling::of(record);
-        let memory = &device.memory;
+        let memory = &images.memory;
         if !memory.has_images(format, is_deep, extent, sampling.is_linear) {
             return Ok(None);
         }
-        let tables = device.images.tables()?.clone();
-        let (array, offset) = device.block(record.base)?;
+        let tables = images.tables()?.clone();
+        let (array, offset) = locate()?;
         let region = vk::BufferImageCopy::default()
             .buffer_offset(offset)
             .buffer_row_length(record.pitch / (record.texel.bytes() * record.channels))
@@ -300,6 +323,11 @@ impl TiledImage {
         made.view = unsafe { ash.create_image_view(&info, None) }.map_err(Error::vulkan("vkCreateImageView"))?;
         made.place = made.tables.place(made.view, is_deep, sampling)?;
         Ok(made.place.is_some().then_some(made))
+    }
+
+    /// The image's place in its table, as a texture's record has it.
+    pub fn place(&self) -> Option<u32> {
+        self.place.map(|Place { is_deep, number }| number | if is_deep { image::IS_VOLUME } else { image::IS_PLANE })
     }
 
     fn overlaps(&self, other: MemoryRange) -> bool {
@@ -379,53 +407,5 @@ fn format(texel: Texel, channels: u32) -> Option<vk::Format> {
         2 => Some(two),
         4 => Some(four),
         _ => None,
-    }
-}
-
-/// An image of a texture. It is destroyed once the device has finished everything recorded before the drop.
-pub(super) struct VulkanImage {
-    image: Arc<TiledImage>,
-    place: u32,
-    device: Arc<Device>,
-}
-
-impl VulkanImage {
-    /// The image of an array with one level and no layers, by a texture's record; `None` if the device has none such.
-    pub fn new(device: Arc<Device>, record: &Record) -> Result<Option<Self>, Error> {
-        device.raw.check_process()?;
-        if !device.raw.has_image_tables {
-            return Ok(None);
-        }
-        let Some(made) = TiledImage::new(&device, record)? else { return Ok(None) };
-        let Some(Place { is_deep, number }) = made.place else { return Ok(None) };
-        let place = number | if is_deep { image::IS_VOLUME } else { image::IS_PLANE };
-        let image = Arc::new(made);
-        let recorded = device.queues.record(StreamKey::Everything, |recorder| {
-            recorder.follow();
-            image.prepare(recorder);
-            image.fill(recorder);
-            // From here on, commands that change the array change the image too.
-            lock(&device.images.list).push(image.clone());
-            Ok(())
-        });
-        let made = Self { image, place, device };
-        recorded.map(|_| Some(made))
-    }
-}
-
-impl backend::Image for VulkanImage {
-    fn place(&self) -> u32 {
-        self.place
-    }
-}
-
-impl Drop for VulkanImage {
-    fn drop(&mut self) {
-        // In a forked process, the table may be locked by a thread that doesn't exist there, and nothing is destroyed.
-        if self.device.raw.check_process().is_err() {
-            return;
-        }
-        lock(&self.device.images.list).retain(|image| !Arc::ptr_eq(image, &self.image));
-        self.device.queues.retire(self.image.clone());
     }
 }

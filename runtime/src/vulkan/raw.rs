@@ -8,7 +8,7 @@ use ptx2spv_translator::target::Version;
 use super::fault::FaultReports;
 use super::features::{self, Offer};
 use super::instance::Instance;
-use super::placed::PlacedMaps;
+use super::placed_maps::PlacedMaps;
 use super::process::Process;
 use super::spin::Spin;
 use crate::error::Error;

@@ -7,10 +7,9 @@
 
 use super::lane::Lane;
 use super::private::{number, set_number};
-use super::step::Context;
 use super::world::{Access, Value, Who, World};
 use crate::arithmetic;
-use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Pc, Slot, Ternary, Unary};
+use crate::code::{Binary, Class, Convert, FloatControls, Inst, MemoryAccess, Pc, Slot, Ternary, Unary};
 
 /// Defines [`Direct`], how it comes from an instruction, and what its arithmetic does. An operation is listed with the widths that it
 /// stands for, and the width that it is computed with.
@@ -100,14 +99,13 @@ macro_rules! direct {
         /// Runs an invocation's instructions from `pc` on until one that is left to [`step`](super::step). Returns their number, which
         /// is below `limit`. Stops at the instruction `watched` and at the one before it, and runs neither.
         pub(super) fn run<W: World>(
-            cx: &mut Context<'_, W>,
+            (code, floats): (&[Direct], &FloatControls),
+            (world, local): (&mut W, &mut W::Local),
             lane: &mut Lane,
             pc: &mut Pc,
             limit: u32,
             watched: Option<Pc>,
         ) -> u32 {
-            let program = cx.launch.program;
-            let (code, floats) = (&program.directs[..], &program.code.floats);
             let Lane { registers, private, rounds, index, subgroup, .. } = lane;
             let (registers, private) = (&mut registers[..], &mut private[..]);
             let (mut here, mut used) = (*pc, 0);
@@ -119,23 +117,23 @@ macro_rules! direct {
                     $(Direct::$unary { d, a } => {
                         let x = registers[a as usize];
                         registers[d as usize] =
-                            arithmetic::unary(Unary::$unary_op, $unary_width, x, floats, cx.world.choice());
+                            arithmetic::unary(Unary::$unary_op, $unary_width, x, floats, world.choice());
                     })*
                     $(Direct::$binary { d, a, b } => {
                         let (x, y) = (registers[a as usize], registers[b as usize]);
                         registers[d as usize] =
-                            arithmetic::binary(Binary::$binary_op, $binary_width, x, y, floats, cx.world.choice());
+                            arithmetic::binary(Binary::$binary_op, $binary_width, x, y, floats, world.choice());
                     })*
                     $(
                         Direct::$compare { d, a, b } => {
                             let (x, y) = (registers[a as usize], registers[b as usize]);
                             registers[d as usize] =
-                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, cx.world.choice());
+                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, world.choice());
                         }
                         Direct::$compare_branch { d, a, b } => {
                             let (x, y) = (registers[a as usize], registers[b as usize]);
                             let truth =
-                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, cx.world.choice());
+                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, world.choice());
                             registers[d as usize] = truth;
                             if let Direct::Branch { yes, no, .. } = code[next as usize] {
                                 next = if truth != 0 { yes } else { no };
@@ -146,12 +144,12 @@ macro_rules! direct {
                     $(Direct::$ternary { d, a, b, c } => {
                         let operands = [a, b, c].map(|slot| registers[slot as usize]);
                         registers[d as usize] =
-                            arithmetic::ternary(Ternary::$ternary_op, $ternary_width, operands, floats, cx.world.choice());
+                            arithmetic::ternary(Ternary::$ternary_op, $ternary_width, operands, floats, world.choice());
                     })*
                     $(Direct::$convert { d, a } => {
                         let x = registers[a as usize];
                         registers[d as usize] =
-                            arithmetic::convert(Convert::$convert_op, $from, $to, x, floats, cx.world.choice());
+                            arithmetic::convert(Convert::$convert_op, $from, $to, x, floats, world.choice());
                     })*
                     Direct::Move { d, a } => registers[d as usize] = registers[a as usize],
                     Direct::Offset { d, a, offset } => {
@@ -163,12 +161,12 @@ macro_rules! direct {
                         }
                     }
                     Direct::LoadDevice(part) => {
-                        let Some(bits) = part.load(cx, who, Class::Device, registers) else { break };
+                        let Some(bits) = part.load((world, local), who, Class::Device, registers) else { break };
                         registers[part.register as usize] = bits;
                         (count, next) = (part.count, here + Pc::from(part.count));
                     }
                     Direct::LoadWorkgroup(part) => {
-                        let Some(bits) = part.load(cx, who, Class::Workgroup, registers) else { break };
+                        let Some(bits) = part.load((world, local), who, Class::Workgroup, registers) else { break };
                         registers[part.register as usize] = bits;
                         (count, next) = (part.count, here + Pc::from(part.count));
                     }
@@ -178,11 +176,11 @@ macro_rules! direct {
                         (count, next) = (part.count, here + Pc::from(part.count));
                     }
                     Direct::StoreDevice(part) => {
-                        let Some(()) = part.store(cx, who, Class::Device, registers) else { break };
+                        let Some(()) = part.store((world, local), who, Class::Device, registers) else { break };
                         (count, next) = (part.count, here + Pc::from(part.count));
                     }
                     Direct::StoreWorkgroup(part) => {
-                        let Some(()) = part.store(cx, who, Class::Workgroup, registers) else { break };
+                        let Some(()) = part.store((world, local), who, Class::Workgroup, registers) else { break };
                         (count, next) = (part.count, here + Pc::from(part.count));
                     }
                     Direct::StorePrivate(part) => {
@@ -330,16 +328,28 @@ impl Part {
     }
 
     #[inline(always)]
-    fn load<W: World>(&self, cx: &mut Context<'_, W>, who: Who, class: Class, registers: &[u64]) -> Option<u64> {
+    fn load<W: World>(
+        &self,
+        (world, local): (&mut W, &mut W::Local),
+        who: Who,
+        class: Class,
+        registers: &[u64],
+    ) -> Option<u64> {
         let access = self.access(class, registers)?;
-        Some(cx.world.load(cx.local, who, access).ok()?.bits)
+        Some(world.load(local, who, access).ok()?.bits)
     }
 
     #[inline(always)]
-    fn store<W: World>(&self, cx: &mut Context<'_, W>, who: Who, class: Class, registers: &[u64]) -> Option<()> {
+    fn store<W: World>(
+        &self,
+        (world, local): (&mut W, &mut W::Local),
+        who: Who,
+        class: Class,
+        registers: &[u64],
+    ) -> Option<()> {
         let access = self.access(class, registers)?;
         let value = Value { bits: registers[self.register as usize], undefined: 0 };
-        cx.world.store(cx.local, who, access, value).ok()
+        world.store(local, who, access, value).ok()
     }
 
     #[inline(always)]

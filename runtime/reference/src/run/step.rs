@@ -90,7 +90,9 @@ pub(super) fn run<W: World, const WATCH: bool>(
     let mut used = 0;
     let stop = loop {
         if !W::STRICT {
-            let direct = direct::run(cx, lane, &mut pc, limit - used, watched);
+            let program = cx.launch.program;
+            let code = (&program.directs[..], &program.code.floats);
+            let direct = direct::run(code, (&mut *cx.world, &mut *cx.local), lane, &mut pc, limit - used, watched);
             used += direct;
             if WATCH && direct > 0 && cycles(cx, lane, pc) {
                 break Stop::Cycle;
