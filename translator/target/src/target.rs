@@ -104,9 +104,9 @@ impl Target {
     }
 
     /// Whether `Fma` on `F32` can be written as a dot product ([`Facts::dot_f32_fused`]). Modules then say by fast-math modes what
-    /// may not be fused, and not by `NoContraction`.
+    /// may not be fused, and not by `NoContraction`. Shuffles keep some of the dot products in their places.
     pub fn fuses_dot(&self) -> bool {
-        self.has(Feature::ShaderFloatControls2) && self.facts.dot_f32_fused
+        self.has(Feature::ShaderFloatControls2) && self.facts.dot_f32_fused && self.subgroups.shuffle
     }
 
     /// Whether global memory can be accessed by 8 and 16 bits. Without 64-bit integers a bit cast makes the pointers for them, which
