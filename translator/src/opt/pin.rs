@@ -18,13 +18,14 @@ use crate::ir::{Block, Builtin, Function, Op, Stmt, SubgroupOp, Type, Unary, Val
 /// Has every dot product pass through a shuffle that some path doesn't need.
 pub fn pin_fused(function: &mut Function) {
     let body = std::mem::take(&mut function.body);
-    let mut pass = Needed {
-        tracked: Tracked::new(function, &body),
-        none: VarSet::new(function.vars.len()),
-        unneeded: FxHashSet::default(),
-    };
-    let nothing = pass.nothing();
-    pass.list(&body, nothing.clone(), &nothing);
+    let tracked = Tracked::new(function, &body);
+    if tracked.definitions.is_empty() {
+        function.body = body;
+        return;
+    }
+    let none = VarSet::new(function.vars.len());
+    let mut pass = Needed { tracked, none, unneeded: FxHashSet::default(), rounds: Vec::new(), visited: 0 };
+    pass.solve(&body);
     let unneeded = pass.unneeded;
     function.body = body;
     if !unneeded.is_empty() {
@@ -171,6 +172,17 @@ struct Needed {
     none: VarSet,
     /// The dot products that some path doesn't need.
     unneeded: FxHashSet<Value>,
+    /// The variables that the next round of each loop needs, as far as is known, in the order in which loops are visited.
+    rounds: Vec<Round>,
+    /// The number of loops visited so far.
+    visited: usize,
+}
+
+/// What the next round of a loop needs.
+#[derive(Clone, Debug, PartialEq)]
+struct Round {
+    some: VarSet,
+    all: VarSet,
 }
 
 impl Needed {
@@ -236,21 +248,40 @@ impl Needed {
         needs
     }
 
+    /// Visits the function until what the rounds of its loops need doesn't change any more.
+    fn solve(&mut self, body: &[Stmt]) {
+        // What some path needs is added until nothing is missing.
+        self.visit_until_stable(body);
+        // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
+        for round in &mut self.rounds {
+            round.all = self.tracked.vars.clone();
+        }
+        self.visit_until_stable(body);
+    }
+
+    fn visit_until_stable(&mut self, body: &[Stmt]) {
+        loop {
+            let before = self.rounds.clone();
+            self.visited = 0;
+            let nothing = self.nothing();
+            self.list(body, nothing.clone(), &nothing);
+            if self.rounds == before {
+                return;
+            }
+        }
+    }
+
     /// What the paths from the start of a loop need.
     fn round(&mut self, body: &[Stmt], after: &Needs) -> Needs {
-        // What one path needs in a later round, it needs or lets pass in this one.
+        let number = self.visited;
+        self.visited += 1;
         let mut end = self.nothing();
-        end.some = self.list(body, end.clone(), after).some;
-        end.some.values.clear();
-        // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
-        end.all.vars = self.tracked.vars.clone();
-        let mut start = loop {
-            let start = self.list(body, end.clone(), after);
-            if start.all.vars == end.all.vars {
-                break start;
-            }
-            end.all.vars = start.all.vars;
-        };
+        match self.rounds.get(number) {
+            Some(Round { some, all }) => (end.some.vars, end.all.vars) = (some.clone(), all.clone()),
+            None => self.rounds.push(Round { some: self.none.clone(), all: self.none.clone() }),
+        }
+        let mut start = self.list(body, end, after);
+        self.rounds[number] = Round { some: start.some.vars.clone(), all: start.all.vars.clone() };
         // What only follows the loop could be computed after it.
         let mut used = Set { vars: self.none.clone(), values: FxHashSet::default() };
         for_each_read(body, &mut |var| used.vars.insert(var));
