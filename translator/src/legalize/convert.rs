@@ -40,16 +40,13 @@ pub fn widen(b: &mut Builder<'_>, facts: &Facts, value: Value) -> Value {
     b.bitcast(wide, Type::F64)
 }
 
-/// `F64` to `F32`. NaN becomes NVIDIA's where nothing else says which NaN it is: where the device's own NaNs are NVIDIA's.
+/// `F64` to `F32`. NaN becomes NVIDIA's.
 pub fn narrow(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, value: Value) -> Value {
     if !facts.denormals_f32_kept {
         let bits = soft::narrow(b, SINGLE, rounding, Overflow::Rounded, value);
         return b.bitcast(bits, Type::F32);
     }
     let nearest = b.narrow(value);
-    if rounding == Rounding::NearestEven && !facts.nan_f32_nvidia {
-        return nearest;
-    }
     let narrow = if rounding == Rounding::NearestEven { nearest } else { neighbour(b, rounding, value, nearest) };
     let is_number = b.feq(value, value);
     let nan = b.constant(Type::F32, SINGLE.nan);
