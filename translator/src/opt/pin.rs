@@ -17,21 +17,16 @@ use crate::ir::{Block, Builtin, Function, Op, Stmt, SubgroupOp, Type, Unary, Val
 
 /// Has every dot product pass through a shuffle that some path doesn't need.
 pub fn pin_fused(function: &mut Function) {
-    let body = std::mem::take(&mut function.body);
-    let tracked = Tracked::new(function, &body);
+    let tracked = Tracked::new(function);
     if tracked.definitions.is_empty() {
-        function.body = body;
         return;
     }
     let none = VarSet::new(function.vars.len());
     let mut pass = Needed { tracked, none, unneeded: FxHashSet::default(), rounds: Vec::new(), visited: 0 };
-    pass.solve(&body);
-    let unneeded = pass.unneeded;
-    function.body = body;
-    if !unneeded.is_empty() {
-        let mut renamed = FxHashMap::default();
+    pass.solve(&function.body);
+    if !pass.unneeded.is_empty() {
         let mut body = std::mem::take(&mut function.body);
-        pin(function, &mut body, &unneeded, &mut renamed);
+        pin(function, &mut body, &pass.unneeded, &mut FxHashMap::default());
         function.body = body;
     }
 }
@@ -45,7 +40,7 @@ struct Tracked {
 }
 
 impl Tracked {
-    fn new(function: &Function, body: &[Stmt]) -> Self {
+    fn new(function: &Function) -> Self {
         let mut tracked = Self {
             values: IndexVec::filled(false, function.values.len()),
             vars: VarSet::new(function.vars.len()),
@@ -54,7 +49,7 @@ impl Tracked {
         // A variable that one round of a loop assigns may be read by the next one.
         loop {
             let before = tracked.vars.clone();
-            tracked.list(body);
+            tracked.list(&function.body);
             if tracked.vars == before {
                 return tracked;
             }
@@ -84,9 +79,7 @@ impl Tracked {
             }
         }
     }
-}
 
-impl Tracked {
     /// The values from which both of these are computed, one of them maybe.
     fn common_sources(&self, a: Value, b: Value) -> FxHashSet<Value> {
         let mut sources = self.sources(a);
