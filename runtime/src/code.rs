@@ -85,7 +85,7 @@ impl Ptx {
     /// Names of the kernels, and the interface of a translation without kernels. Every translation describes all of the
     /// module's variables in the same way.
     pub fn describe(&self, device: &Device) -> Result<Description, Error> {
-        let nothing = Options { entries: Some(&[]), ..self.options(device) };
+        let nothing = self.options(device).entries(Some(&[]));
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
             return Ok(known);
         }
@@ -103,11 +103,7 @@ impl Ptx {
     /// Options shared by all of the module's translations.
     fn options<'d>(&self, device: &'d Device) -> Options<'d> {
         let by_itself = device.info().kind == DeviceKind::Reference;
-        Options {
-            sizes: self.sizes,
-            check_accesses: self.check_accesses && !by_itself,
-            ..Options::new(device.target())
-        }
+        Options::new(device.target()).sizes(self.sizes).check_accesses(self.check_accesses && !by_itself)
     }
 
     /// Runs a function on the parsed program, which is parsed on first use.
@@ -131,20 +127,16 @@ impl Ptx {
     ) -> Result<Version, Error> {
         let start = Instant::now();
         let only = [name.to_owned()];
-        let options = Options {
-            entries: Some(&only),
-            // Children are translated when they are launched.
-            launched: false,
-            math: self.math,
-            block_threads: Some(sizes.threads),
-            cluster: sizes.cluster,
-            cooperative: sizes.cooperative,
-            dynamic_shared_bytes: sizes.dynamic_shared_bytes,
-            // The reference device's findings show lines. Drivers have no use for line information or marks.
-            line_info: device.info().kind == DeviceKind::Reference,
-            checks: device.info().kind == DeviceKind::Reference,
-            ..self.options(device)
-        };
+        // The reference device's findings show lines. Drivers have no use for line information or marks.
+        let checks = device.info().kind == DeviceKind::Reference;
+        // Children are translated when they are launched.
+        let shared = self.options(device).launched(false).math(self.math).line_info(checks).checks(checks);
+        let options = shared
+            .entries(Some(&only))
+            .block_threads(Some(sizes.threads))
+            .cluster(sizes.cluster)
+            .cooperative(sizes.cooperative)
+            .dynamic_shared_bytes(sizes.dynamic_shared_bytes);
         let known = self.cache.as_ref().and_then(|cache| cache.translation(&options));
         let is_known = known.is_some();
         let (spirv, interface) = match known {

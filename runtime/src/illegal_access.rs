@@ -1,7 +1,7 @@
 //! Illegal accesses that kernels with access checks have not performed, and the errors that the host reports for them.
 
 use ptx2spv_translator::interface::{SourceLocation, Status};
-use ptx2spv_translator::ir::{GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT};
+use ptx2spv_translator::internals::ir::{GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT};
 use ptx2spv_translator::target::{CheckedAccess, CheckedSpace};
 
 use crate::error::Error;

@@ -16,6 +16,7 @@ use crate::error::Error;
 /// assert_eq!(DeviceKind::Integrated.to_string(), "integrated");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum DeviceKind {
     /// A graphics card with memory of its own.
     Discrete,

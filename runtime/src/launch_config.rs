@@ -11,6 +11,7 @@
 /// assert_eq!(LaunchConfig::covering([640, 480, 1], [16, 16, 1]).grid, [40, 30, 1]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LaunchConfig {
     /// Blocks (CTAs) in x, y and z: up to 2^31 - 1, 65,535 and 65,535 on every device.
     pub grid: [u32; 3],
@@ -22,7 +23,7 @@ pub struct LaunchConfig {
 
 impl LaunchConfig {
     /// A grid of blocks without dynamic shared memory.
-    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+    pub const fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
         Self { grid, block, dynamic_shared_bytes: 0 }
     }
 

@@ -11,11 +11,12 @@ use ptx2spv_translator::interface::ServiceSizes;
 /// let device = Device::reference(Config::default());
 /// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
 /// // Floats as fast as the device computes them, and every access checked.
-/// let options = LoadOptions { math: Math::FAST, check_accesses: true, ..LoadOptions::default() };
+/// let options = LoadOptions::default().math(Math::FAST).check_accesses(true);
 /// device.load_with(&Source::new("nothing.ptx", ptx), options)?;
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoadOptions {
     /// The required accuracy of float arithmetic.
     pub math: Math,
@@ -49,5 +50,13 @@ impl LoadOptions {
     /// Always translates, and doesn't use the cache.
     pub fn uncached(math: Math) -> Self {
         Self { math, cached: false, ..Self::default() }
+    }
+
+    ptx2spv_translator::target::setters! {
+        math: Math,
+        cached: bool,
+        sizes: ServiceSizes,
+        managed_variables: bool,
+        check_accesses: bool,
     }
 }

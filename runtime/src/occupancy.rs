@@ -30,6 +30,7 @@ const MAX_SIZE_ON_CPU: u32 = 256;
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Occupancy {
     /// Number of threads of a block.
     pub block: u32,

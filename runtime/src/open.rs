@@ -64,7 +64,7 @@ impl Device {
     /// use ptx2spv_runtime::{Device, LaunchConfig, ReferenceOptions};
     /// use ptx2spv_translator::Source;
     ///
-    /// let device = Device::reference(ReferenceOptions { check: true, ..ReferenceOptions::default() }.config()?);
+    /// let device = Device::reference(ReferenceOptions::default().check(true).config()?);
     /// let ptx = "
     ///     .version 7.0
     ///     .target sm_50

@@ -36,6 +36,7 @@ use crate::error::Error;
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReferenceOptions {
     /// Report undefined behavior.
     pub check: bool,
@@ -135,6 +136,19 @@ impl ReferenceOptions {
             return Err(wrong(format_args!("`{name}` is not one of the features {}", names.join(", "))));
         }
         Ok(())
+    }
+
+    ptx2spv_translator::target::setters! {
+        check: bool,
+        seed: Option<u64>,
+        subgroup: Option<u32>,
+        invocations: Option<NonZeroU32>,
+        target: Option<String>,
+        without: BTreeSet<Feature>,
+        without_controls: BTreeSet<&'static str>,
+        quirks: BTreeSet<String>,
+        threads: Option<NonZeroUsize>,
+        steps: Option<u64>,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::range::MemoryRange;
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PinnedKind {
     /// Allocated by [`DeviceMemory::allocate_pinned`](crate::DeviceMemory::allocate_pinned).
     Pinned,
@@ -38,6 +39,7 @@ pub enum PinnedKind {
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PinnedRange {
     /// The host address of the first byte.
     pub host: u64,

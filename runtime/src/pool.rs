@@ -65,6 +65,7 @@ struct Kept {
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PoolUsage {
     /// Bytes that streams have allocated and not freed.
     pub used: u64,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ptx2spv_translator::side_by_side;
+use ptx2spv_translator::internals::side_by_side;
 
 use crate::error::Error;
 use crate::kernel::Kernel;

@@ -28,6 +28,7 @@ pub struct MemoryRange {
 /// assert!(info.free <= info.total);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemoryInfo {
     /// Free bytes as reported by the driver, or else the bytes that this program has not allocated.
     pub free: u64,

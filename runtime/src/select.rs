@@ -23,11 +23,12 @@ pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
 /// let selector: DeviceSelector = "cpu".parse()?;
 /// assert_eq!(selector, DeviceSelector::Kind(DeviceKind::Cpu));
 /// let selector: DeviceSelector = "reference:subgroup=64,seed=7".parse()?;
-/// let options = ReferenceOptions { subgroup: Some(64), seed: Some(7), ..ReferenceOptions::default() };
+/// let options = ReferenceOptions::default().subgroup(Some(64)).seed(Some(7));
 /// assert_eq!(selector, DeviceSelector::Reference(options));
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DeviceSelector {
     /// The selector in the environment variable `PTX2SPV_DEVICE` if it is set and not empty, else
     /// [`DeviceSelector::Best`].

@@ -51,16 +51,24 @@ pub struct Stream {
 /// use ptx2spv_runtime::{Config, Device, StreamOptions};
 ///
 /// let device = Device::reference(Config::default());
-/// let stream = device.stream_with(StreamOptions { urgent: true, ..StreamOptions::default() });
+/// let stream = device.stream_with(StreamOptions::default().urgent(true));
 /// assert!(stream.is_idle()?);
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StreamOptions {
     /// Whether the stream is independent of the default stream.
     pub non_blocking: bool,
     /// Whether the device should prefer the stream's commands: a hint, for devices with several queues.
     pub urgent: bool,
+}
+
+impl StreamOptions {
+    ptx2spv_translator::target::setters! {
+        non_blocking: bool,
+        urgent: bool,
+    }
 }
 
 impl fmt::Debug for Stream {
@@ -77,7 +85,7 @@ impl Device {
 
     /// Creates a stream that is independent of the default stream, like `cuStreamCreate` with `CU_STREAM_NON_BLOCKING`.
     pub fn non_blocking_stream(&self) -> Stream {
-        self.stream_with(StreamOptions { non_blocking: true, ..StreamOptions::default() })
+        self.stream_with(StreamOptions::default().non_blocking(true))
     }
 
     /// Creates a stream with options, like `cuStreamCreateWithPriority`.

@@ -42,7 +42,7 @@ impl Pool {
             Some(device) => device,
             None => {
                 let (validation, restrictions) = (Some(validation()), self.restrictions.clone());
-                let options = InstanceOptions { validation, restrictions, ..InstanceOptions::default() };
+                let options = InstanceOptions::default().validation(validation).restrictions(restrictions);
                 let _all = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
                 DeviceBackend::open_with(&DeviceSelector::Default, options)?
             }

@@ -44,7 +44,7 @@ pub fn translate(name: &str, text: &str) -> Answer {
 /// As [`translate_with`].
 pub fn translate_for(preset: &str, name: &str, text: &str) -> Answer {
     let target = Target::preset(preset).expect("a preset");
-    translate_with(&Options { keep_going: true, ..Options::new(&target) }, name, text).0
+    translate_with(&Options::new(&target).keep_going(true), name, text).0
 }
 
 /// Translates a text, and returns the translation besides the answer.

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ptx2spv::cases::find;
-use ptx2spv_translator::decode::program::{Function, Item, Program};
-use ptx2spv_translator::isa::rows::ROWS;
-use ptx2spv_translator::{Source, decode, parse};
+use ptx2spv_translator::Source;
+use ptx2spv_translator::internals::decode::program::{Function, Item, Program};
+use ptx2spv_translator::internals::isa::rows::ROWS;
+use ptx2spv_translator::internals::{decode, parse};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions")

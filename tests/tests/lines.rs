@@ -139,7 +139,7 @@ over:
 fn effects_of_a_sample_have_their_lines() {
     let source = Source::new("dir/sample.ptx", SAMPLE);
     let target = Target::preset("nvidia").unwrap();
-    let options = Options { line_info: true, ..Options::new(&target) };
+    let options = Options::new(&target).line_info(true);
     let spirv = Program::new(&source).unwrap().translate(&options).unwrap().spirv;
     let mut found: Vec<String> = effects(&spirv, "dir/sample.ptx")
         .iter()
@@ -202,7 +202,7 @@ fn effects_of_all_files_have_lines_of_their_kind() {
         // The presets take turns.
         for preset in Target::PRESETS.iter().cycle().skip(first).step_by(5).take(3) {
             let target = Target::preset(preset).unwrap();
-            let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
+            let options = Options::new(&target).keep_going(true).line_info(true);
             let Ok(translation) = program.translate(&options) else { continue };
             let lines: Vec<&str> = text.split('\n').collect();
             // An invocation that runs several threads keeps their registers in local memory, so any instruction may

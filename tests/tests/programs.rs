@@ -79,8 +79,8 @@ fn on_reference(seed: u64, size: Size) -> Result<(), Failed> {
     for (launch, outcome) in &drawn.launches {
         let prepared = prepare(&drawn.program, launch, outcome);
         for (number, size) in SIZES.into_iter().enumerate() {
-            let plain = ReferenceOptions { subgroup: Some(size), ..ReferenceOptions::default() };
-            let adverse = ReferenceOptions { check: true, seed: Some(seed ^ number as u64), ..plain.clone() };
+            let plain = ReferenceOptions::default().subgroup(Some(size));
+            let adverse = plain.clone().check(true).seed(Some(seed ^ number as u64));
             for options in [plain, adverse] {
                 let mut device = DeviceBackend::reference(options.config()?)?;
                 compare(&prepared, launch, &mut device)

@@ -71,12 +71,9 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
     };
     let spread = SIZES.len() / sizes;
     let sizes = (0..sizes).map(|i| SIZES[(drawn as usize % SIZES.len() + i * spread) % SIZES.len()]);
-    let plain = sizes.map(|size| ReferenceOptions {
-        subgroup: Some(size),
-        // Tests run in parallel already, so blocks run in parallel at one size only.
-        threads: NonZeroUsize::new(if size == 32 { 2 } else { 1 }),
-        ..ReferenceOptions::default()
-    });
+    // Tests run in parallel already, so blocks run in parallel at one size only.
+    let threads = |size| NonZeroUsize::new(if size == 32 { 2 } else { 1 });
+    let plain = sizes.map(|size| ReferenceOptions::default().subgroup(Some(size)).threads(threads(size)));
     let first = drawn % SEEDS;
     let seeds: Vec<u64> = if all {
         (0..SEEDS).collect()
@@ -86,28 +83,27 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
     let memory_model = [Feature::VulkanMemoryModel, Feature::VulkanMemoryModelDeviceScope];
     let preset = |number: usize| Some(Target::PRESETS[number % Target::PRESETS.len()].to_owned());
     let (of_presets, others): (Vec<u64>, Vec<u64>) = seeds.into_iter().partition(|seed| seed % SEEDS_TO_A_PRESET == 0);
-    let adversarial_presets = of_presets.into_iter().map(|seed| ReferenceOptions {
-        check: true,
-        seed: Some(seed),
-        target: preset(drawn as usize / SEEDS as usize + seed as usize),
-        ..ReferenceOptions::default()
+    let adversarial_presets = of_presets.into_iter().map(|seed| {
+        ReferenceOptions::default()
+            .check(true)
+            .seed(Some(seed))
+            .target(preset(drawn as usize / SEEDS as usize + seed as usize))
     });
-    let adversarial = others.into_iter().map(|seed| ReferenceOptions {
-        check: true,
-        seed: Some(seed),
-        subgroup: Some(SIZES[(seed % 8) as usize]),
-        invocations: INVOCATIONS[(seed / 8 % 4) as usize].and_then(|most| NonZeroU32::new(most.max(1 << (seed % 8)))),
-        without: memory_model.into_iter().filter(|_| seed / 16 % 2 == 1).collect(),
-        quirks: QUIRKS.iter().filter(|_| seed / 8 % 2 == 1).map(|quirk| quirk.to_string()).collect(),
-        ..ReferenceOptions::default()
+    let adversarial = others.into_iter().map(|seed| {
+        ReferenceOptions::default()
+            .check(true)
+            .seed(Some(seed))
+            .subgroup(Some(SIZES[(seed % 8) as usize]))
+            .invocations(
+                INVOCATIONS[(seed / 8 % 4) as usize].and_then(|most| NonZeroU32::new(most.max(1 << (seed % 8)))),
+            )
+            .without(memory_model.into_iter().filter(|_| seed / 16 % 2 == 1).collect())
+            .quirks(QUIRKS.iter().filter(|_| seed / 8 % 2 == 1).map(|quirk| quirk.to_string()).collect())
     });
     let presets = if all { Target::PRESETS.len() } else { PRESETS_OF_A_CASE };
     let first = drawn as usize / SIZES.len();
-    let as_presets = (0..presets).map(|i| ReferenceOptions {
-        target: preset(first + i),
-        threads: NonZeroUsize::new(1),
-        ..ReferenceOptions::default()
-    });
+    let as_presets =
+        (0..presets).map(|i| ReferenceOptions::default().target(preset(first + i)).threads(NonZeroUsize::new(1)));
     plain.chain(as_presets).chain(adversarial).chain(adversarial_presets).collect()
 }
 

@@ -74,7 +74,7 @@ fn ship(case: &Case, preset: &str, launches: bool, pool: &Pool) -> Result<(), Fa
     if !launches && ![LEAST, "lavapipe", "swiftshader"].contains(&preset) {
         return Ok(());
     }
-    let options = ReferenceOptions { target: Some(preset.to_owned()), ..ReferenceOptions::default() };
+    let options = ReferenceOptions::default().target(Some(preset.to_owned()));
     let mut reference = DeviceBackend::reference(options.config()?)?;
     run(&mut reference, &prepared, &translation, preset == LEAST)?;
     pool.with(|device| {
@@ -109,8 +109,7 @@ fn translate(case: &Prepared, target: &Target) -> Result<Translation, Diagnostic
     let entries = [case.entry.clone()];
     let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let cooperative = case.cooperative;
-    let options =
-        Options { entries: Some(&entries), block_threads: Some(threads), cooperative, ..Options::new(target) };
+    let options = Options::new(target).entries(Some(&entries)).block_threads(Some(threads)).cooperative(cooperative);
     Program::new(&source).and_then(|program| program.translate(&options))
 }
 

@@ -157,7 +157,8 @@ fn translate(
     // If workgroups are smallest, kernels are translated for CUDA's largest blocks.
     let block_threads = (target.limits.max_compute_work_group_invocations == 128).then_some(1024);
     let entries = Some(entries);
-    let options = Options { entries, keep_going: true, block_threads, line_info, ..Options::new(target) };
+    let options =
+        Options::new(target).entries(entries).keep_going(true).block_threads(block_threads).line_info(line_info);
     let (translation, refused) = match program.translate(&options) {
         Ok(mut translation) => {
             let refused = translation.skipped.take();

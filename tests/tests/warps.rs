@@ -108,7 +108,7 @@ again:
 ";
 
 fn launch(subgroup: u32, kernel: &str) -> Result<Vec<u32>, Error> {
-    let options = ReferenceOptions { subgroup: Some(subgroup), ..ReferenceOptions::default() };
+    let options = ReferenceOptions::default().subgroup(Some(subgroup));
     let device = Device::reference(options.config()?);
     let module = device.load(&Source::new("warps.ptx", KERNELS))?;
     let out = device.alloc(128)?;
@@ -142,7 +142,7 @@ fn threads_that_do_not_come_fail_the_launch_with_the_line() {
 #[test]
 fn no_subgroup_feature_is_needed() {
     let without = [Feature::ComputeFullSubgroups, Feature::SubgroupSizeControl];
-    let options = ReferenceOptions { subgroup: Some(8), without: without.into(), ..ReferenceOptions::default() };
+    let options = ReferenceOptions::default().subgroup(Some(8)).without(without.into());
     let device = Device::reference(options.config().unwrap());
     let module = device.load(&Source::new("warps.ptx", KERNELS)).unwrap();
     let out = device.alloc(128).unwrap();
@@ -171,7 +171,7 @@ fn threads_converge_at_operations_in_both_arms_of_a_condition() {
 fn packing(target: &Target, kernel: &str) -> Result<Option<Packing>, Diagnostics> {
     let source = Source::new("warps.ptx", KERNELS);
     let only = [kernel.to_owned()];
-    let options = Options { entries: Some(&only), ..Options::new(target) };
+    let options = Options::new(target).entries(Some(&only));
     let translation = Program::new(&source)?.translate(&options)?;
     Ok(translation.interface.entries.first().and_then(|entry| entry.packing))
 }

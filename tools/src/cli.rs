@@ -38,7 +38,7 @@ pub struct ServiceArguments {
 impl ServiceArguments {
     /// The sizes.
     pub fn get(self) -> ServiceSizes {
-        ServiceSizes { heap: self.heap_bytes, output: self.print_bytes, launches: self.pending_launches }
+        ServiceSizes::default().heap(self.heap_bytes).output(self.print_bytes).launches(self.pending_launches)
     }
 }
 

@@ -4,46 +4,31 @@
 //! with [`Options`]. A [`Translation`] holds the SPIR-V words and the [`Interface`] with which a host launches them.
 //! Errors are [`Diagnostics`].
 
+mod ast;
 mod cfg;
+mod decode;
 mod diagnostic;
+mod emit;
 mod index;
+#[doc(hidden)]
+pub mod internals;
+mod ir;
+mod isa;
+mod legalize;
 mod link;
 mod lower;
 pub mod names;
+mod opt;
 mod options;
+mod parse;
+mod pipeline;
+mod policy;
+mod side_by_side;
+mod soft;
 mod source;
+mod structurize;
 mod sync;
 mod warp;
-
-// Stages, open to the project's own tests and tools. They are no part of the API and may change at any time.
-#[doc(hidden)]
-pub mod ast;
-#[doc(hidden)]
-pub mod decode;
-#[doc(hidden)]
-pub mod emit;
-#[doc(hidden)]
-pub mod ir;
-#[doc(hidden)]
-pub mod isa;
-#[doc(hidden)]
-pub mod legalize;
-#[doc(hidden)]
-pub mod opt;
-#[doc(hidden)]
-pub mod parse;
-#[doc(hidden)]
-pub mod pipeline;
-#[doc(hidden)]
-pub mod policy;
-#[doc(hidden)]
-pub mod soft;
-#[doc(hidden)]
-pub mod structurize;
-
-// Shared with the runtime, and no part of the API either.
-#[doc(hidden)]
-pub mod side_by_side;
 
 use std::time::{Duration, Instant};
 
@@ -162,11 +147,7 @@ impl<'s> Program<'s> {
     }
 
     /// The same, watched by an observer.
-    #[doc(hidden)]
-    ///
-    /// # Errors
-    /// As for [`Program::translate`].
-    pub fn translate_watched(
+    pub(crate) fn translate_watched(
         &self,
         options: &Options<'_>,
         mut observer: Option<&mut dyn pipeline::Observer>,

@@ -7,6 +7,7 @@ use crate::target::{Math, Target};
 
 /// What to translate, and for which device.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options<'a> {
     /// The device.
     pub target: &'a Target,
@@ -64,5 +65,21 @@ impl<'a> Options<'a> {
             threads: None,
             check_accesses: false,
         }
+    }
+
+    crate::target::setters! {
+        entries: Option<&'a [String]>,
+        launched: bool,
+        keep_going: bool,
+        math: Math,
+        block_threads: Option<u32>,
+        cluster: Option<[u32; 3]>,
+        cooperative: bool,
+        dynamic_shared_bytes: u32,
+        sizes: ServiceSizes,
+        line_info: bool,
+        checks: bool,
+        threads: Option<NonZeroUsize>,
+        check_accesses: bool,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use ptx2spv_translator::pipeline::{Observer, PASSES, Step};
+use ptx2spv_translator::internals::pipeline::{Observer, PASSES, Step};
 use ptx2spv_translator::{Options, Program, Source, Target, Translation};
 
 /// The text between `<!-- name -->`, a fence, and the next fence; its place in the document.
@@ -64,7 +64,8 @@ fn worked_example_is_up_to_date() {
     let target = Target::preset("nvidia").unwrap();
     let mut texts = Texts::default();
     let program = Program::new(&source).unwrap();
-    let translation = program.translate_watched(&Options::new(&target), Some(&mut texts)).unwrap();
+    let translation =
+        ptx2spv_translator::internals::translate_watched(&program, &Options::new(&target), Some(&mut texts)).unwrap();
     let mut made = document.clone();
     for (name, text) in [
         ("passes", pass_table()),

@@ -104,7 +104,7 @@ impl Context {
         let limits = lock(&self.limits);
         let bytes = |limit: usize| limits.get(limit).map_or(0, |&bytes| bytes as u64);
         let launches = bytes(LAUNCHES).min(launches::MAX_CAPACITY.into()) as u32;
-        ServiceSizes { heap: bytes(HEAP), output: bytes(PRINT), launches }
+        ServiceSizes::default().heap(bytes(HEAP)).output(bytes(PRINT)).launches(launches)
     }
 
     pub fn handle(&self) -> ContextHandle {

@@ -66,7 +66,7 @@ impl Loaded {
         let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());
         let check_accesses = std::env::var_os(CHECK_VARIABLE).is_some_and(|value| value != "0");
         let has_managed = has_managed || source.text().contains(MANAGED);
-        let load = LoadOptions { sizes, managed_variables: has_managed, check_accesses, ..LoadOptions::default() };
+        let load = LoadOptions::default().sizes(sizes).managed_variables(has_managed).check_accesses(check_accesses);
         let dumped = trace::dump("ptx", source.text().as_bytes());
         match device.load_with(source, load) {
             Ok(module) => {

@@ -157,11 +157,12 @@ pub(crate) fn create_with_priority(stream: Out<StreamHandle>, flags: c_uint, pri
     let context = context::current()?;
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     let urgent = priority < LEAST_PRIORITY;
-    let made = match flags {
-        0 => context.device.stream_with(StreamOptions { non_blocking: false, urgent }),
-        NON_BLOCKING => context.device.stream_with(StreamOptions { non_blocking: true, urgent }),
+    let non_blocking = match flags {
+        0 => false,
+        NON_BLOCKING => true,
         _ => return Err(INVALID_VALUE),
     };
+    let made = context.device.stream_with(StreamOptions::default().non_blocking(non_blocking).urgent(urgent));
     stream.set(Handle::new(Arc::new(MadeStream::new(&context, made, flags, priority, next_id())))?)
 }
 

@@ -55,6 +55,7 @@ pub struct SpirvInstruction {
 
 /// Kinds of findings. Unless stated otherwise, they end the dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum FindingKind {
     /// An access outside of every allocation, or of a variable.
     OutOfBounds,

@@ -208,8 +208,7 @@ fn faults_of_kernels_have_their_ptx_line() {
 }";
     let source = ptx2spv_translator::Source::new("kernel.ptx", text);
     let device = device(8, CHECKED, 100_000);
-    let options =
-        ptx2spv_translator::Options { line_info: true, ..ptx2spv_translator::Options::new(&device.config().target) };
+    let options = ptx2spv_translator::Options::new(&device.config().target).line_info(true);
     let spirv = ptx2spv_translator::Program::new(&source).unwrap().translate(&options).unwrap().spirv;
     let pipeline = device.pipeline(&device.shader(&spirv).unwrap(), "kernel", &[], None).unwrap();
     let dispatch = Dispatch { groups: [1, 1, 1], push_constants: &[0; 128], bindings: &[] };

@@ -51,7 +51,7 @@ impl Launch<'_> {
     fn run(&self, device: &Device) -> Result<(), Finding> {
         let source = Source::new("kernel.ptx", self.ptx.to_owned());
         let target = &device.config().target;
-        let options = Options { line_info: true, ..Options::new(target) };
+        let options = Options::new(target).line_info(true);
         let translation = Program::new(&source).unwrap().translate(&options).unwrap();
         let shader = device.shader(&translation.spirv).unwrap();
         let sizes = [

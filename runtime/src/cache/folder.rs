@@ -51,6 +51,7 @@ pub struct Cache {
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheUsage {
     /// The kind of file.
     pub kind: &'static str,

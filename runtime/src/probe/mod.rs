@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_device_that_only_keeps_to_vulkan_is_not() {
         // A single seed, since each run takes long.
-        let findings = found(ReferenceOptions { seed: Some(0), ..ReferenceOptions::default() });
+        let findings = found(ReferenceOptions::default().seed(Some(0)));
         // Modules declare `DenormPreserve`, `SignedZeroInfNanPreserve` and `MaximallyReconvergesKHR`.
         let promised = Facts {
             known_specials_f32_right: true,
@@ -256,7 +256,7 @@ mod tests {
     fn reconverges(seed: Option<u64>, size: u32, kept: &[Feature]) -> bool {
         let reconvergence = [Feature::ShaderMaximalReconvergence, Feature::ShaderSubgroupUniformControlFlow];
         let without = reconvergence.into_iter().filter(|feature| !kept.contains(feature)).collect();
-        let config = ReferenceOptions { seed, subgroup: Some(size), without, ..ReferenceOptions::default() }.config();
+        let config = ReferenceOptions::default().seed(seed).subgroup(Some(size)).without(without).config();
         let mut config = config.unwrap();
         config.target.facts = Facts::TRUSTED;
         match reconvergence::attempt(&Device::reference(config)).unwrap() {
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn without_full_subgroups_none_are_tried() {
         let without = [Feature::ComputeFullSubgroups].into();
-        let config = ReferenceOptions { without, ..ReferenceOptions::default() }.config().unwrap();
+        let config = ReferenceOptions::default().without(without).config().unwrap();
         assert!(matches!(reconvergence::attempt(&Device::reference(config)).unwrap(), Attempt::Impossible));
     }
 }

@@ -189,7 +189,7 @@ mod tests {
     fn what_fails_is_told_and_leaves_nothing() {
         WRAPS.set(true);
         for (staging, queues) in [(false, 1), (true, 3)] {
-            let options = InstanceOptions { staging, queues: Some(queues), ..InstanceOptions::default() };
+            let options = InstanceOptions::default().staging(staging).queues(Some(queues));
             let instance = Instance::new(&options).unwrap();
             let physical = physical(&instance);
             let calls = memory_runs_out_anywhere(&instance, &physical);

@@ -32,12 +32,13 @@ const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// use ptx2spv_runtime::{Instance, InstanceOptions};
 ///
 /// // With validation layers and a single queue.
-/// let options = InstanceOptions { validation: Some(true), queues: Some(1), ..InstanceOptions::default() };
+/// let options = InstanceOptions::default().validation(Some(true)).queues(Some(1));
 /// if let Ok(instance) = Instance::new(&options) {
 ///     assert!(instance.validation_messages().is_empty());
 /// }
 /// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct InstanceOptions {
     /// Whether to enable the validation layers; `None` uses the environment variable `PTX2SPV_VALIDATION`.
     ///
@@ -54,6 +55,16 @@ pub struct InstanceOptions {
     /// The number of queues that streams are spread over, 1 to 8. If the device has fewer, several share one of the
     /// device's queues. `None` uses the environment variable `PTX2SPV_QUEUES`, or else as many as the device has.
     pub queues: Option<u32>,
+}
+
+impl InstanceOptions {
+    ptx2spv_translator::target::setters! {
+        validation: Option<bool>,
+        library: Option<PathBuf>,
+        restrictions: Option<Restrictions>,
+        staging: bool,
+        queues: Option<u32>,
+    }
 }
 
 /// A Vulkan instance. Clones share it.

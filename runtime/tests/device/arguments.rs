@@ -5,7 +5,7 @@ use ptx2spv_translator::interface::BlockSize;
 
 use crate::{Context, Launch, Load, basics, basics_interface};
 
-const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
+const ONE: LaunchConfig = LaunchConfig::new([1; 3], [1; 3]);
 
 #[test]
 fn wrong_arguments() {
@@ -47,7 +47,7 @@ fn wrong_sizes() {
     let kernel = context.kernel("count_blocks");
     let out = context.device.upload(&[0_u32; 3]).unwrap();
     let launch = |kernel: &Kernel, grid, block, dynamic_shared_bytes| {
-        kernel.run(&LaunchConfig { grid, block, dynamic_shared_bytes }, &[(&out).into()])
+        kernel.run(&LaunchConfig::new(grid, block).with_shared(dynamic_shared_bytes), &[(&out).into()])
     };
     for grid in [[0, 1, 1], [1, 0, 1], [1, 1, 0], [1 << 31, 1, 1], [1, 65_536, 1], [1, 1, u32::MAX]] {
         assert!(matches!(launch(&kernel, grid, [1; 3], 0), Err(Error::Grid { .. })), "{grid:?}");

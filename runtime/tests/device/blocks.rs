@@ -216,7 +216,7 @@ fn translated_modules_take_the_blocks_that_they_are_for() {
     let out = device.alloc(4 * 512).unwrap();
     let launch = |block_threads, block| {
         let only = ["numbers".to_owned()];
-        let options = Options { entries: Some(&only), block_threads, ..Options::new(device.target()) };
+        let options = Options::new(device.target()).entries(Some(&only)).block_threads(block_threads);
         let translation = program.translate(&options).unwrap();
         let kernel = device.translated(&translation).unwrap().kernel("numbers").unwrap();
         let packing = kernel.entry().packing;
@@ -244,7 +244,7 @@ fn shared_memory_has_its_limit_on_all_ways() {
     assert!(own > 0 && kernel.entry().shared.static_bytes == 40_000 + own);
     let out = device.alloc(4).unwrap();
     let launch = |dynamic_shared_bytes| {
-        let config = LaunchConfig { dynamic_shared_bytes, ..LaunchConfig::new([1; 3], [32, 1, 1]) };
+        let config = LaunchConfig::new([1; 3], [32, 1, 1]).with_shared(dynamic_shared_bytes);
         kernel.run(&config, &[(&out).into()])
     };
     launch(available - 40_000 - own).unwrap();
@@ -258,7 +258,7 @@ fn shared_memory_has_its_limit_on_all_ways() {
     target.limits.max_compute_shared_memory_size = 40_000;
     let source = Source::new("blocks.ptx", KERNELS);
     let only = ["shared".to_owned()];
-    let options = Options { entries: Some(&only), ..Options::new(&target) };
+    let options = Options::new(&target).entries(Some(&only));
     let entry = Program::new(&source).unwrap().translate(&options).unwrap().interface.entries.remove(0);
     assert_eq!(entry.shared.static_bytes, 40_000 + own);
     assert!(entry.scratch.is_some_and(|scratch| scratch.shared));

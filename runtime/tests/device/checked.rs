@@ -160,7 +160,7 @@ fn kernels() -> String {
 }
 
 fn load(context: &Context) -> Module {
-    let options = LoadOptions { check_accesses: true, ..LoadOptions::default() };
+    let options = LoadOptions::default().check_accesses(true);
     context.device.load_with(&Source::new("access.ptx", kernels()), options).unwrap()
 }
 
@@ -236,7 +236,7 @@ fn accesses_outside_are_reported_and_left_out() {
         check("local", Arg::from(16_u32), OutOfBounds, &["byte 16 of local memory is outside of its 16 bytes"], 0);
         assert_eq!(memory.download::<u32>().unwrap(), [11, 12, 13, 14, 15]);
         // One of several threads, in a later block.
-        let config = LaunchConfig { grid: [1, 2, 1], block: [8, 1, 1], dynamic_shared_bytes: 0 };
+        let config = LaunchConfig::new([1, 2, 1], [8, 1, 1]);
         let large = device.upload(&[0_u32; 15]).unwrap();
         let (kind, text) = fault(&context, &module, "write", &config, &[Arg::Pointer(&large), 3_u32.into()]);
         assert_eq!(kind, OutOfBounds);
@@ -251,7 +251,7 @@ fn accesses_outside_are_reported_and_left_out() {
 fn each_of_neighbouring_accesses_is_checked() {
     for context in Context::checking() {
         let device = &context.device;
-        let options = LoadOptions { check_accesses: true, ..LoadOptions::default() };
+        let options = LoadOptions::default().check_accesses(true);
         let module = device.load_with(&Source::new("neighbours.ptx", NEIGHBOURS), options).unwrap();
         let (memory, out) = (device.upload(&[11_u32, 12, 13, 14, 15, 16]).unwrap(), device.upload(&[77_u32]).unwrap());
         let one = LaunchConfig::linear(1, 1);

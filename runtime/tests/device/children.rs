@@ -18,7 +18,7 @@ fn source() -> Source {
 }
 
 fn with_capacity(launches: u32) -> LoadOptions {
-    LoadOptions { sizes: ServiceSizes { launches, ..ServiceSizes::default() }, ..LoadOptions::default() }
+    LoadOptions::default().sizes(ServiceSizes::default().launches(launches))
 }
 
 /// Runs a test, and checks that it leaves no work or memory behind.
@@ -82,7 +82,7 @@ fn shipped_with_those_that_it_launches() {
         let source = source();
         let program = Program::new(&source).unwrap();
         let only = ["launch".to_owned()];
-        let options = Options { entries: Some(&only), ..Options::new(device.target()) };
+        let options = Options::new(device.target()).entries(Some(&only));
         let made = program.translate(&options).unwrap();
         // SAFETY: the translator has made it.
         let module = unsafe { device.load_translated(&made) }.unwrap();
@@ -90,7 +90,7 @@ fn shipped_with_those_that_it_launches() {
         module.kernel("launch").unwrap().run(&LaunchConfig::linear(6, 3), &[(&sums).into(), 2_u32.into()]).unwrap();
         assert_eq!(sums.to_vec().unwrap()[..2], [12, 6]);
         // Without them, the launch names the missing kernel.
-        let made = program.translate(&Options { launched: false, ..options }).unwrap();
+        let made = program.translate(&options.launched(false)).unwrap();
         // SAFETY: as above.
         let module = unsafe { device.load_translated(&made) }.unwrap();
         let failed = module.kernel("launch").unwrap().run(&LaunchConfig::linear(1, 1), &[(&sums).into(), 2_u32.into()]);

@@ -99,7 +99,7 @@ fn what_does_not_fit_is_refused() {
     let launch = |grid, block| kernel.run(&LaunchConfig::new(grid, block), &none).unwrap_err();
     let error = launch([6, 1, 1], [32, 1, 1]);
     assert!(matches!(error, Error::Grid { .. }) && error.to_string().contains("4 x 1 x 1"), "{error}");
-    let shared = LaunchConfig { dynamic_shared_bytes: 240_000, ..LaunchConfig::new([4, 1, 1], [32, 1, 1]) };
+    let shared = LaunchConfig::new([4, 1, 1], [32, 1, 1]).with_shared(240_000);
     let error = kernel.run(&shared, &none).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { needed: 240_000, available: 232_448, .. }), "{error}");
 }

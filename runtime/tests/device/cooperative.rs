@@ -129,7 +129,7 @@ fn translations_are_for_one_kind_of_launch() {
     let source = source();
     let program = Program::new(&source).unwrap();
     let load = |cooperative| {
-        let made = program.translate(&Options { cooperative, ..Options::new(device.target()) }).unwrap();
+        let made = program.translate(&Options::new(device.target()).cooperative(cooperative)).unwrap();
         // SAFETY: the translation is as the translator made it.
         unsafe { device.load_translated(&made) }.unwrap()
     };

@@ -125,7 +125,7 @@ fn waits_for_a_long_kernel_end_at_their_limit() {
 /// Kernels of one module in two streams on two queues. Who is told of the one that stops is open, but not that somebody is.
 #[test]
 fn reports_are_not_lost_between_streams() {
-    let context = Context::with(&InstanceOptions { queues: Some(4), ..crate::options() });
+    let context = Context::with(&crate::options().queues(Some(4)));
     let device = &context.device;
     let kernel = device.load(&Source::new("long.ptx", LONG)).unwrap().kernel("long").unwrap();
     let [first, second] = [(); 2].map(|()| device.non_blocking_stream());
@@ -220,7 +220,7 @@ fn resident_pages() -> u64 {
 #[test]
 #[ignore = "measures the memory of the process, which other tests use too"]
 fn a_hundred_thousand_launches_do_not_grow() {
-    let context = Context::with(&InstanceOptions { validation: Some(false), ..InstanceOptions::default() });
+    let context = Context::with(&InstanceOptions::default().validation(Some(false)));
     // As many batches, and as much of all other resources, as there will ever be.
     churn(&context, 1000, 10);
     churn(&context, 1, 100_000);

@@ -6,7 +6,7 @@ use ptx2spv_runtime::{Arg, CopySide, Error, Extent, Graph, LaunchConfig, NodeId,
 
 use crate::Context;
 
-const CONFIG: LaunchConfig = LaunchConfig { grid: [4, 1, 1], block: [64, 1, 1], dynamic_shared_bytes: 0 };
+const CONFIG: LaunchConfig = LaunchConfig::new([4, 1, 1], [64, 1, 1]);
 
 fn ones(address: u64, value: u32) -> SetNode {
     SetNode { address, pitch: 0, value, element: 4, width: 256, height: 1 }

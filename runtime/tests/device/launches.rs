@@ -113,7 +113,7 @@ fn block_and_shared_sizes_reach_the_kernel() {
     let kernel = context.kernel("sizes");
     let out = context.device.alloc(20).unwrap();
     let run = |block, dynamic_shared_bytes| {
-        kernel.run(&LaunchConfig { grid: [1; 3], block, dynamic_shared_bytes }, &[(&out).into()]).unwrap();
+        kernel.run(&LaunchConfig::new([1; 3], block).with_shared(dynamic_shared_bytes), &[(&out).into()]).unwrap();
         out.download::<u32>().unwrap()
     };
     // 20 static bytes are rounded up to 32; so is the sum.

@@ -156,8 +156,8 @@ round:
 }
 "#;
 
-const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
-const ROW: LaunchConfig = LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared_bytes: 0 };
+const ONE: LaunchConfig = LaunchConfig::new([1; 3], [1; 3]);
+const ROW: LaunchConfig = LaunchConfig::new([1; 3], [32, 1, 1]);
 /// Rounds that the driver of lavapipe allows, and as many less as the probes may take.
 const BUDGET: u32 = 65_535;
 const SURE: u32 = BUDGET - 8;
@@ -267,7 +267,7 @@ fn loops_in_workgroups_of_any_size() {
     let kernel = module.kernel("synchronize").unwrap();
     for threads in 1..=40 {
         let out = context.device.upload(&vec![0_u32; threads as usize]).unwrap();
-        let config = LaunchConfig { block: [threads, 1, 1], ..ONE };
+        let config = LaunchConfig::new(ONE.grid, [threads, 1, 1]);
         kernel.run(&config, &[(&out).into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), vec![2; threads as usize]);
     }

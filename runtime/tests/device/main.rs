@@ -137,7 +137,7 @@ impl Load for Device {
 
 fn options() -> InstanceOptions {
     let validation = std::env::var_os(VALIDATION_VARIABLE).is_none_or(|value| value != "0");
-    InstanceOptions { validation: Some(validation), ..InstanceOptions::default() }
+    InstanceOptions::default().validation(Some(validation))
 }
 
 impl Context {
@@ -148,7 +148,7 @@ impl Context {
     /// The device itself, one that spreads streams over four queues and always copies through staging buffers, one
     /// without timeline semaphores, and the reference device.
     fn several() -> [Self; 4] {
-        let spread = Self::with(&InstanceOptions { staging: true, queues: Some(4), ..options() });
+        let spread = Self::with(&options().staging(true).queues(Some(4)));
         let reference = Self { device: Device::reference(Config::default()), log: None, _turn: None };
         [Self::new(), spread, Self::restricted("without=timelineSemaphore"), reference]
     }
@@ -161,7 +161,7 @@ impl Context {
 
     /// The device without the named features.
     fn restricted(restrictions: &str) -> Self {
-        Self::with(&InstanceOptions { restrictions: Some(restrictions.parse().unwrap()), ..options() })
+        Self::with(&options().restrictions(Some(restrictions.parse().unwrap())))
     }
 
     fn with(options: &InstanceOptions) -> Self {

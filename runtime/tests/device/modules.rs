@@ -5,7 +5,7 @@ use ptx2spv_translator::{Feature, Source};
 
 use crate::{Context, Launch, Load, basics, basics_interface};
 
-const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
+const ONE: LaunchConfig = LaunchConfig::new([1; 3], [1; 3]);
 
 #[test]
 fn variables_with_addresses_in_them() {

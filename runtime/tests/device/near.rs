@@ -31,7 +31,7 @@ fn buffers_since_the_module_was_loaded_are_in_reach() {
         let module = device.load(&Source::new("increase.ptx", INCREASE)).unwrap();
         let kernel = module.kernel("increase").unwrap();
         assert!(module.has_short_pointers());
-        let block = LaunchConfig { grid: [1; 3], block: [8, 1, 1], dynamic_shared_bytes: 0 };
+        let block = LaunchConfig::new([1; 3], [8, 1, 1]);
 
         let (first, second) = (device.upload(&[10_u32; 8]).unwrap(), device.upload(&[20_u32; 8]).unwrap());
         assert_eq!(device.memory().find(second.address() + 31).map(|found| found.size), Some(32));

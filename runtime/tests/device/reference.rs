@@ -198,7 +198,7 @@ first_warp:
 }
 ";
 
-const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
+const ONE: LaunchConfig = LaunchConfig::new([1; 3], [1; 3]);
 
 fn open(options: &str) -> Device {
     let options: ReferenceOptions = options.parse().unwrap();
@@ -333,7 +333,7 @@ fn heap_blocks_have_exact_bounds() {
 
 #[test]
 fn warps_apart_at_barriers_are_found() {
-    let block = LaunchConfig { block: [64, 1, 1], ..ONE };
+    let block = LaunchConfig::new(ONE.grid, [64, 1, 1]);
     // A warp in an invocation, and in parts of one or several.
     let sizes = ["", ",subgroup=1", ",subgroup=8", ",subgroup=64", ",seed=1", ",seed=2,subgroup=16"];
     for options in sizes.map(|size| format!("check{size}")) {
@@ -370,7 +370,7 @@ fn warps_apart_at_barriers_are_found() {
 
 #[test]
 fn atomics_do_not_hide_the_writes_before_them() {
-    let block = LaunchConfig { block: [64, 1, 1], ..ONE };
+    let block = LaunchConfig::new(ONE.grid, [64, 1, 1]);
     let options = std::iter::once("check".to_owned()).chain((0..10).map(|seed| format!("check,seed={seed}")));
     for options in options {
         for (shared, text) in [(0_u32, "// global"), (1, "// shared")] {

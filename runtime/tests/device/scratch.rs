@@ -72,7 +72,7 @@ fn program() -> Source {
 
 fn turn(device: &Device, kernel: &Kernel, blocks: u32, dynamic_shared_bytes: u32) -> Result<(), Error> {
     let out = device.upload(&vec![0_u32; (blocks * BLOCK) as usize])?;
-    let config = LaunchConfig { dynamic_shared_bytes, ..LaunchConfig::new([blocks, 1, 1], [BLOCK, 1, 1]) };
+    let config = LaunchConfig::new([blocks, 1, 1], [BLOCK, 1, 1]).with_shared(dynamic_shared_bytes);
     kernel.run(&config, &[(&out).into()])?;
     let expected: Vec<u32> = (0..blocks * BLOCK).map(|t| t / BLOCK * BLOCK + BLOCK - 1 - t % BLOCK).collect();
     assert_eq!(out.download::<u32>()?, expected, "{dynamic_shared_bytes}");
@@ -147,7 +147,7 @@ fn variants_for_more_shared_memory() {
     let device = &context.device;
     let most = device.target().limits.max_compute_shared_memory_size;
     let made = |target: &Target, dynamic_shared_bytes| {
-        let options = Options { dynamic_shared_bytes, ..Options::new(target) };
+        let options = Options::new(target).dynamic_shared_bytes(dynamic_shared_bytes);
         Program::new(&program()).unwrap().translate(&options).unwrap()
     };
     let [small, large] = [0, most + 1].map(|bytes| made(device.target(), bytes));

@@ -83,8 +83,8 @@ fn heaps_and_buffers_of_other_sizes() {
     let device = &context.device;
     let several = [(8_u64 << 20, 1_u64 << 20), (64 << 20, 1 << 16)];
     for (heap, output) in several {
-        let sizes = ServiceSizes { heap, output, ..ServiceSizes::default() };
-        let module = device.load_with(&source(), LoadOptions { sizes, ..LoadOptions::uncached(Math::EXACT) }).unwrap();
+        let sizes = ServiceSizes::default().heap(heap).output(output);
+        let module = device.load_with(&source(), LoadOptions::uncached(Math::EXACT).sizes(sizes)).unwrap();
         let kernel = module.kernel("allocate").unwrap();
         let out = device.alloc_slice::<u32>(16).unwrap();
         // The smaller heap has room for two allocations of this size.

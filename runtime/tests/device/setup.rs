@@ -74,7 +74,7 @@ fn restricted_devices() {
     let _turn = turn();
     let open = |restrictions: &str| {
         let restrictions = Some(restrictions.parse().unwrap());
-        Instance::new(&InstanceOptions { restrictions, ..options() }).unwrap()
+        Instance::new(&options().restrictions(restrictions)).unwrap()
     };
     let target = open("vulkan=1.1,without=shaderInt64+VK_KHR_shader_float_controls")
         .open(&DeviceSelector::Kind(DeviceKind::Cpu))
@@ -112,7 +112,7 @@ fn restrictions_by_environment() {
         }
         // The program's own restrictions come first.
         let restrictions = Some(Restrictions::default());
-        Device::open_with(&DeviceSelector::Index(0), &InstanceOptions { restrictions, ..options() }).unwrap();
+        Device::open_with(&DeviceSelector::Index(0), &options().restrictions(restrictions)).unwrap();
     }
 }
 
@@ -132,7 +132,7 @@ fn validation_speaks_up() {
 #[test]
 fn missing_library() {
     let library = Some("/nonexistent/libvulkan.so.1".into());
-    let error = Instance::new(&InstanceOptions { library, ..InstanceOptions::default() }).unwrap_err();
+    let error = Instance::new(&InstanceOptions::default().library(library)).unwrap_err();
     assert!(matches!(error, Error::NoLoader { .. }));
     assert!(error.to_string().contains("install the Vulkan loader"), "{error}");
 }

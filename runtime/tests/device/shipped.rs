@@ -92,7 +92,7 @@ fn the_launch_takes_a_variant_that_holds_its_blocks() {
     let device = reference("invocations=128,subgroup=8");
     let made = |block_threads| {
         let source = Source::new("rotate.ptx", ROTATE);
-        let options = Options { block_threads, ..Options::new(device.target()) };
+        let options = Options::new(device.target()).block_threads(block_threads);
         Program::new(&source).unwrap().translate(&options).unwrap()
     };
     let launch = |kernel: &Kernel, threads: u32| {

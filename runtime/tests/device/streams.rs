@@ -180,7 +180,8 @@ fn streams_wait_for_each_other_in_all_ways() {
             // SAFETY: the buffers have `count` numbers.
             unsafe { kernel.launch_on(stream, &LaunchConfig::linear(count, 64), &args) }.unwrap();
         };
-        let with = |non_blocking, urgent| device.stream_with(StreamOptions { non_blocking, urgent });
+        let options = StreamOptions::default();
+        let with = |non_blocking, urgent| device.stream_with(options.non_blocking(non_blocking).urgent(urgent));
         let streams = [with(false, false), with(true, false), with(false, true), with(true, true), with(false, false)];
         let blocks = [true, false, true, false, true];
         let (default, events) = (device.default_stream(), [device.event(), device.event()]);

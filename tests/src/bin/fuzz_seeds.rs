@@ -91,7 +91,7 @@ fn translated(name: &str, text: &str) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let target = Target::reference();
     let Ok(program) = Program::new(&source) else { return Ok(Vec::new()) };
     let first: Vec<String> = program.entries().into_iter().take(1).map(str::to_owned).collect();
-    let Ok(made) = program.translate(&Options { entries: Some(&first), ..Options::new(&target) }) else {
+    let Ok(made) = program.translate(&Options::new(&target).entries(Some(&first))) else {
         return Ok(Vec::new());
     };
     let words: Vec<u8> = made.spirv.iter().flat_map(|word| word.to_le_bytes()).collect();

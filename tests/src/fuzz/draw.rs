@@ -73,32 +73,28 @@ pub fn options<'a>(random: &mut Random, target: &'a Target) -> Options<'a> {
     for topic in Topic::ALL {
         math = math.with(*topic, random.chance(fast));
     }
-    Options {
-        keep_going: true,
-        launched: random.chance(50),
-        math,
-        block_threads: random.chance(20).then(|| *random.pick(&[1, 33, 256, 1024])),
-        cluster: random.chance(10).then(|| *random.pick(&[[2, 1, 1], [1, 2, 2], [8, 1, 1]])),
-        cooperative: random.chance(20),
-        dynamic_shared_bytes: if random.chance(20) { *random.pick(&[4, 1000, 100_000]) } else { 0 },
-        sizes: ServiceSizes { launches: 1 + random.below(100) as u32, ..ServiceSizes::default() },
-        line_info: random.chance(30),
-        checks: random.chance(20),
-        check_accesses: random.chance(20),
-        ..Options::new(target)
-    }
+    Options::new(target)
+        .keep_going(true)
+        .launched(random.chance(50))
+        .math(math)
+        .block_threads(random.chance(20).then(|| *random.pick(&[1, 33, 256, 1024])))
+        .cluster(random.chance(10).then(|| *random.pick(&[[2, 1, 1], [1, 2, 2], [8, 1, 1]])))
+        .cooperative(random.chance(20))
+        .dynamic_shared_bytes(if random.chance(20) { *random.pick(&[4, 1000, 100_000]) } else { 0 })
+        .sizes(ServiceSizes::default().launches(1 + random.below(100) as u32))
+        .line_info(random.chance(30))
+        .checks(random.chance(20))
+        .check_accesses(random.chance(20))
 }
 
 /// A reference device that stops endless kernels early.
 pub fn reference(random: &mut Random) -> ReferenceOptions {
-    ReferenceOptions {
-        check: random.chance(50),
-        seed: random.chance(50).then(|| random.word()),
-        subgroup: random.chance(50).then(|| 1 << random.below(8)),
-        target: random.chance(50).then(|| (*random.pick(Target::PRESETS)).to_owned()),
-        without: Feature::ALL.iter().copied().filter(|_| random.chance(3)).collect(),
-        threads: NonZeroUsize::new(1),
-        steps: Some(200_000),
-        ..ReferenceOptions::default()
-    }
+    ReferenceOptions::default()
+        .check(random.chance(50))
+        .seed(random.chance(50).then(|| random.word()))
+        .subgroup(random.chance(50).then(|| 1 << random.below(8)))
+        .target(random.chance(50).then(|| (*random.pick(Target::PRESETS)).to_owned()))
+        .without(Feature::ALL.iter().copied().filter(|_| random.chance(3)).collect())
+        .threads(NonZeroUsize::new(1))
+        .steps(Some(200_000))
 }

@@ -51,7 +51,7 @@ fn variables(ptx: &str) -> Option<u64> {
     let source = Source::new("fuzzed.ptx", ptx);
     let target = Target::reference();
     let program = Program::new(&source).ok()?;
-    let described = program.translate(&Options { entries: Some(&[]), ..Options::new(&target) });
+    let described = program.translate(&Options::new(&target).entries(Some(&[])));
     described.ok().map(|translation| translation.interface.variables.size)
 }
 

@@ -48,8 +48,7 @@ fn launch_all(device: &Device, module: &Module, interface: &Interface) {
         let Ok(kernel) = module.kernel(&entry.name) else { continue };
         let zeros: Vec<Vec<u8>> = entry.params.iter().map(|param| vec![0; param.size.min(1 << 12) as usize]).collect();
         let args: Vec<Arg<'_>> = zeros.iter().map(|bytes| Arg::Bytes(bytes)).collect();
-        let config =
-            LaunchConfig { grid: [1; 3], block: entry.block.required.unwrap_or([4, 1, 1]), dynamic_shared_bytes: 0 };
+        let config = LaunchConfig::new([1; 3], entry.block.required.unwrap_or([4, 1, 1]));
         // SAFETY: as above.
         let _ = unsafe { kernel.launch(&config, &args) };
         let _ = device.synchronize();

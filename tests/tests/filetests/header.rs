@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use ptx2spv_translator::interface::Status;
-use ptx2spv_translator::legalize::Allocations;
-use ptx2spv_translator::pipeline::{Blocks, Settings};
-use ptx2spv_translator::policy::Policy;
+use ptx2spv_translator::internals::legalize::Allocations;
+use ptx2spv_translator::internals::pipeline::{Blocks, Settings};
+use ptx2spv_translator::internals::policy::Policy;
 use ptx2spv_translator::{Feature, Math, Target};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

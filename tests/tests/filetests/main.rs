@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use header::Header;
 use libtest_mimic::{Failed, Trial};
 use ptx2spv_tests::{files, suite};
-use ptx2spv_translator::pipeline::{Observer, PASSES, Step, Unit};
+use ptx2spv_translator::internals::pipeline::{Observer, PASSES, Step, Unit};
 use ptx2spv_translator::{ErrorKind, Options, Program, Source};
 
 /// The separator line between the input and the expected text, after the comment sign.
@@ -93,7 +93,7 @@ fn check(file: &Path) -> Result<()> {
 
 /// Runs the named passes.
 fn run(mut unit: Unit, header: &Header) -> Result<String> {
-    let policy = ptx2spv_translator::policy::Policy::new(&header.target, header.math);
+    let policy = ptx2spv_translator::internals::policy::Policy::new(&header.target, header.math);
     let settings = header.settings(&policy);
     let mut stage = None;
     for name in &header.passes {
@@ -124,7 +124,7 @@ fn after_pass(input: &str, header: &Header) -> Result<String> {
     let program = Program::new(&source)?;
     ensure!(program.entries().len() == 1, "one kernel to a file");
     let mut watch = Watch { pass, text: None };
-    program.translate_watched(&header.options(), Some(&mut watch))?;
+    ptx2spv_translator::internals::translate_watched(&program, &header.options(), Some(&mut watch))?;
     watch.text.with_context(|| format!("there is no pass `{pass}`"))
 }
 
@@ -144,6 +144,6 @@ impl Observer for Watch<'_> {
 
 impl Header {
     fn options(&self) -> Options<'_> {
-        Options { math: self.math, block_threads: self.block_threads, ..Options::new(&self.target) }
+        Options::new(&self.target).math(self.math).block_threads(self.block_threads)
     }
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use libtest_mimic::Trial;
 use ptx2spv_tests::files;
-use ptx2spv_translator::ir::Stage;
-use ptx2spv_translator::pipeline::{LOWER, Observer, PASSES, Step, Unit};
+use ptx2spv_translator::internals::ir::Stage;
+use ptx2spv_translator::internals::pipeline::{LOWER, Observer, PASSES, Step, Unit};
 use ptx2spv_translator::{Options, Program, Source, Target};
 
 /// A target with all features, and one with few.
@@ -40,9 +40,9 @@ fn check_file(file: &Path) -> Result<()> {
     for name in TARGETS {
         let target = Target::preset(name).context("no such preset")?;
         let mut check = Check { last: String::new(), steps: 0, error: None };
-        let options = Options { keep_going: true, ..Options::new(&target) };
+        let options = Options::new(&target).keep_going(true);
         // If a kernel is refused, the passes before that are still checked.
-        let translated = program.translate_watched(&options, Some(&mut check));
+        let translated = ptx2spv_translator::internals::translate_watched(&program, &options, Some(&mut check));
         let entries = translated.iter().flat_map(|translation| &translation.interface.entries);
         if let Some(entry) = entries.into_iter().find(|entry| entry.allocations.is_some()) {
             bail!("{} has the table of allocations for {name}, although checks are off", entry.name);

@@ -210,7 +210,7 @@ fn scratch_memory_is_told() {
     let scratch = |target: &Target, text: &str, dynamic_shared_bytes| {
         let source = Source::new("k.ptx", HEADER.to_owned() + text);
         let program = Program::new(&source).unwrap();
-        let translation = program.translate(&Options { dynamic_shared_bytes, ..Options::new(target) }).unwrap();
+        let translation = program.translate(&Options::new(target).dynamic_shared_bytes(dynamic_shared_bytes)).unwrap();
         let entry = &translation.interface.entries[0];
         entry.scratch.map(|scratch| (scratch.address, scratch.local_bytes, scratch.shared, entry.push_constant_size))
     };

@@ -15,7 +15,7 @@ pub fn translate(
     keep_going: bool,
 ) -> Result<Translation, Diagnostics> {
     let source = Source::new("test.ptx", text);
-    Program::new(&source)?.translate(&Options { entries, keep_going, ..Options::new(target) })
+    Program::new(&source)?.translate(&Options::new(target).entries(entries).keep_going(keep_going))
 }
 
 /// Translates a module, which must succeed.

@@ -44,7 +44,7 @@ impl Opener {
 impl DeviceBackend {
     /// Opens a device. `validation` is as in [`InstanceOptions`]. With validation, any message fails the case.
     pub fn open(selector: &DeviceSelector, validation: Option<bool>) -> Result<Self, Error> {
-        Self::open_with(selector, InstanceOptions { validation, ..Default::default() })
+        Self::open_with(selector, InstanceOptions::default().validation(validation))
     }
 
     /// Opens a device of an instance with options.
@@ -74,25 +74,25 @@ impl DeviceBackend {
     /// Sets the accuracy of arithmetic.
     #[must_use]
     pub fn with_math(self, math: Math) -> Self {
-        Self { options: LoadOptions { math, ..self.options }, ..self }
+        Self { options: self.options.math(math), ..self }
     }
 
     /// Sets the device memory for kernels' output and allocations.
     #[must_use]
     pub fn with_sizes(self, sizes: ServiceSizes) -> Self {
-        Self { options: LoadOptions { sizes, ..self.options }, ..self }
+        Self { options: self.options.sizes(sizes), ..self }
     }
 
     /// Uses the user's cache of translations.
     #[must_use]
     pub fn with_cache(self) -> Self {
-        Self { options: LoadOptions { cached: true, ..self.options }, ..self }
+        Self { options: self.options.cached(true), ..self }
     }
 
     /// Makes kernels check their accesses, if the device doesn't.
     #[must_use]
     pub fn with_checks(self, check_accesses: bool) -> Self {
-        Self { options: LoadOptions { check_accesses, ..self.options }, ..self }
+        Self { options: self.options.check_accesses(check_accesses), ..self }
     }
 
     /// Submits grids in parts, of at most about this time each.
@@ -179,7 +179,7 @@ fn with_findings(result: Result<Outputs, Failure>, found: Vec<Finding>) -> Resul
 
 impl From<&Prepared> for LaunchConfig {
     fn from(case: &Prepared) -> Self {
-        Self { grid: case.grid, block: case.block, dynamic_shared_bytes: case.dynamic_shared_bytes }
+        Self::new(case.grid, case.block).with_shared(case.dynamic_shared_bytes)
     }
 }
 

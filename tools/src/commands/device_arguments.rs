@@ -7,7 +7,7 @@ use clap::Args;
 use ptx2spv::cases::DeviceBackend;
 use ptx2spv::cli::{MathArgument, UsageError};
 use ptx2spv::progress::Progress;
-use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
+use ptx2spv_runtime::DeviceSelector;
 
 /// The device to run on.
 #[derive(Debug, Args)]
@@ -60,11 +60,10 @@ impl DeviceArguments {
     pub fn selector(&self) -> Result<DeviceSelector> {
         let selector = self.device.clone().unwrap_or_default().resolve()?;
         match selector {
-            DeviceSelector::Reference(options) => Ok(DeviceSelector::Reference(ReferenceOptions {
-                check: self.check || options.check,
-                seed: self.seed.or(options.seed),
-                ..options
-            })),
+            DeviceSelector::Reference(options) => {
+                let (check, seed) = (self.check || options.check, self.seed.or(options.seed));
+                Ok(DeviceSelector::Reference(options.check(check).seed(seed)))
+            }
             _ if self.seed.is_some() => Err(reference_only("--seed")),
             other => Ok(other),
         }

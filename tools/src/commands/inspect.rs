@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let progress = Progress::new(kernels.len(), &format!("translating {}", source.name()));
     for name in kernels {
         let entries = [name.to_owned()];
-        let options = Options { entries: Some(&entries), launched: false, ..Options::new(&target) };
+        let options = Options::new(&target).entries(Some(&entries)).launched(false);
         let kernel = match program.translate(&options) {
             Ok(translation) => {
                 let kernel = translatable(name, &translation.interface);

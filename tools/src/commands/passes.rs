@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ptx2spv::{cli, table};
-use ptx2spv_translator::pipeline::{Observer, PASSES, Step, Unit};
+use ptx2spv_translator::internals::pipeline::{Observer, PASSES, Step, Unit};
 
 /// Observes the kernels of a translation.
 #[derive(Default)]

@@ -72,9 +72,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
     for name in program.entries() {
         let entries = [name.to_owned()];
-        if let Err(errors) =
-            program.translate(&Options { entries: Some(&entries), launched: false, ..Options::new(&target) })
-        {
+        if let Err(errors) = program.translate(&Options::new(&target).entries(Some(&entries)).launched(false)) {
             return Ok(refuse(&errors));
         }
         if wanted.is_verbose {

@@ -10,7 +10,7 @@ use ptx2spv::cases::find;
 use ptx2spv::cases::suite::{self, Report, Runner};
 use ptx2spv::cases::worker::{self, Worker};
 use ptx2spv::cli::{self, Status};
-use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
+use ptx2spv_runtime::DeviceSelector;
 
 use super::device_arguments::{DeviceArguments, reference_only};
 
@@ -93,7 +93,7 @@ fn selectors(arguments: &Arguments) -> Result<Vec<DeviceSelector>> {
     match (&arguments.seeds, selector) {
         (None, selector) => Ok(vec![selector]),
         (Some(seeds), DeviceSelector::Reference(options)) => {
-            let with = |seed| DeviceSelector::Reference(ReferenceOptions { seed: Some(seed), ..options.clone() });
+            let with = |seed| DeviceSelector::Reference(options.clone().seed(Some(seed)));
             Ok(seeds.clone().map(with).collect())
         }
         (Some(_), _) => Err(reference_only("--seeds")),

@@ -14,6 +14,7 @@ use ptx2spv::names;
 use ptx2spv::progress::Progress;
 use ptx2spv::target;
 use ptx2spv_translator::interface::Bundle;
+use ptx2spv_translator::internals::translate_watched;
 use ptx2spv_translator::{Options, Program, Translation};
 
 use super::passes::PassWatch;
@@ -185,22 +186,16 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     for ((target, name), (block_threads, dynamic_shared_bytes)) in
         targets.iter().flat_map(|target| sizes.iter().map(move |size| (target, *size)))
     {
-        let options = Options {
-            target,
-            entries: (!entries.is_empty()).then_some(&entries),
-            launched: true,
-            keep_going: arguments.keep_going,
-            math: arguments.math.get(),
-            block_threads,
-            cluster: arguments.cluster,
-            cooperative: arguments.cooperative,
-            dynamic_shared_bytes,
-            sizes: arguments.services.get(),
-            line_info: arguments.line_info,
-            checks: false,
-            threads: None,
-            check_accesses: false,
-        };
+        let options = Options::new(target)
+            .entries((!entries.is_empty()).then_some(&entries))
+            .keep_going(arguments.keep_going)
+            .math(arguments.math.get())
+            .block_threads(block_threads)
+            .cluster(arguments.cluster)
+            .cooperative(arguments.cooperative)
+            .dynamic_shared_bytes(dynamic_shared_bytes)
+            .sizes(arguments.services.get())
+            .line_info(arguments.line_info);
         let dump = arguments.dump_passes.as_ref().map(|folder| {
             let folder = if targets.len() > 1 { folder.join(name) } else { folder.clone() };
             if sizes.len() == 1 {
@@ -211,7 +206,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         });
         let mut watch = PassWatch::new(dump);
         let is_watched = arguments.dump_passes.is_some() || arguments.time_passes || forms.contains(&Emit::Ir);
-        let translated = program.translate_watched(&options, if is_watched { Some(&mut watch) } else { None });
+        let translated = translate_watched(&program, &options, if is_watched { Some(&mut watch) } else { None });
         watch.finish()?;
         if arguments.time_passes {
             watch.show_times(parsing)?;

@@ -53,6 +53,7 @@ pub struct MemoryRegion {
 
 /// How much device memory kernels have for what they print, allocate and launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServiceSizes {
     /// Bytes of the heap that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
     pub heap: u64,
@@ -75,5 +76,11 @@ impl ServiceSizes {
         let output = self.output.clamp(1 << 10, output::MAX_BYTES).next_multiple_of(16);
         let launches = self.launches.clamp(1, launches::MAX_CAPACITY);
         Self { heap: heap::rounded(self.heap), output, launches }
+    }
+
+    ptx2spv_target::setters! {
+        heap: u64,
+        output: u64,
+        launches: u32,
     }
 }

@@ -12,6 +12,7 @@ pub mod marks;
 mod math;
 mod presets;
 mod quirks;
+mod setters;
 mod target;
 
 pub use facts::Facts;

@@ -1,6 +1,6 @@
 //! Loads, stores and atomics.
 
-use ptx2spv_translator::ir::{Access, AtomicOp, MemoryOrder, Scope, Space};
+use ptx2spv_translator::internals::ir::{Access, AtomicOp, MemoryOrder, Scope, Space};
 use ptx2spv_translator::target::{Facts, Quirks};
 use ptx2spv_translator::{Feature, Target};
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{AtomicOp, Block, Function, Legal, Op, Ordered, Space, Stmt, Type, Value, Var};
+use ptx2spv_translator::internals::ir::{AtomicOp, Block, Function, Legal, Op, Ordered, Space, Stmt, Type, Value, Var};
 
 use crate::support::{Builder, access, emit_one, emit_valid, lavapipe, lines, nvidia, targets};
 

@@ -9,10 +9,12 @@ mod models;
 mod operations;
 mod support;
 
-use ptx2spv_translator::emit::{EmitEntry, emit};
-use ptx2spv_translator::ir::{Access, AtomicOp, Binary, Builtin, Legal, MemoryOrder, Op, Scope, Space, Stmt, Type};
-use ptx2spv_translator::pipeline::check_room;
-use ptx2spv_translator::policy::Policy;
+use ptx2spv_translator::internals::emit::{EmitEntry, emit};
+use ptx2spv_translator::internals::ir::{
+    Access, AtomicOp, Binary, Builtin, Legal, MemoryOrder, Op, Scope, Space, Stmt, Type,
+};
+use ptx2spv_translator::internals::pipeline::check_room;
+use ptx2spv_translator::internals::policy::Policy;
 use ptx2spv_translator::target::{Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Math, Span, Target};
 
@@ -21,7 +23,7 @@ use support::*;
 
 #[test]
 fn halves_and_sums_of_products_are_the_targets() {
-    use ptx2spv_translator::ir::{Arithmetic, Halves};
+    use ptx2spv_translator::internals::ir::{Arithmetic, Halves};
     let mut b = Builder::default();
     let [x, y] = [b.any(Type::I32), b.any(Type::I32)];
     for arithmetic in [Arithmetic::Add(x, y), Arithmetic::Sub(x, y), Arithmetic::Mul(x, y), Arithmetic::Fma(x, y, x)] {
@@ -43,7 +45,7 @@ fn halves_and_sums_of_products_are_the_targets() {
 
 #[test]
 fn images_are_read_from_tables() {
-    use ptx2spv_translator::ir::Sample;
+    use ptx2spv_translator::internals::ir::Sample;
     let mut b = Builder::default();
     let (image, x, y) = (b.any(Type::I32), b.any(Type::F32), b.any(Type::F32));
     for depth in [None, Some(x)] {

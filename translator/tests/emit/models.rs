@@ -1,6 +1,6 @@
 //! Memory order on targets without the Vulkan memory model, or without its device scope.
 
-use ptx2spv_translator::ir::{Access, AtomicOp, Legal, MemoryOrder, Ordered, Scope, Space, Stmt};
+use ptx2spv_translator::internals::ir::{Access, AtomicOp, Legal, MemoryOrder, Ordered, Scope, Space, Stmt};
 use ptx2spv_translator::target::Quirks;
 use ptx2spv_translator::{Feature, Target};
 

@@ -1,6 +1,6 @@
 //! Operations of the intermediate representation.
 
-use ptx2spv_translator::ir::{Binary, Builtin, Compare, Op, Ordered, Stmt, Type, Unary};
+use ptx2spv_translator::internals::ir::{Binary, Builtin, Compare, Op, Ordered, Stmt, Type, Unary};
 use ptx2spv_translator::{ErrorKind, Feature};
 
 use crate::support::*;

@@ -1,11 +1,11 @@
 //! What the tests of emission share: targets, a builder of functions, and `spirv-val`.
 
-use ptx2spv_translator::emit::{EmitEntry, Emitted, emit};
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::emit::{EmitEntry, Emitted, emit};
+use ptx2spv_translator::internals::ir::{
     Access, Atomic, AtomicOp, Block, Builtin, Compare, Function, Legal, MemoryOrder, Op, Scope, Space, Stmt, Type,
     Unary, Value,
 };
-use ptx2spv_translator::policy::{Emission, Policy};
+use ptx2spv_translator::internals::policy::{Emission, Policy};
 use ptx2spv_translator::target::{Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Math, Span, Target};
 

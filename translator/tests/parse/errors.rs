@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::support::PROLOGUE;
-use ptx2spv_translator::{Diagnostics, Source, parse};
+use ptx2spv_translator::internals::parse;
+use ptx2spv_translator::{Diagnostics, Source};
 
 /// The errors of a text.
 fn errors(text: &str) -> Diagnostics {

@@ -2,7 +2,7 @@
 
 use super::support::{PROLOGUE, body, functions, items, module, statements, variables};
 use ptx2spv_translator::Source;
-use ptx2spv_translator::ast::{
+use ptx2spv_translator::internals::ast::{
     Constant, FunctionKind, Init, Instruction, Item, Linkage, Operand, StateSpace, Statement,
 };
 

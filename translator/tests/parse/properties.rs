@@ -2,8 +2,9 @@
 //! space and comments stand between the tokens; and no text makes the parser panic.
 
 use proptest::prelude::*;
-use ptx2spv_translator::ast::{Constant, Init, Item, Operand, Statement, Variable};
-use ptx2spv_translator::{Source, parse};
+use ptx2spv_translator::Source;
+use ptx2spv_translator::internals::ast::{Constant, Init, Item, Operand, Statement, Variable};
+use ptx2spv_translator::internals::parse;
 
 /// A module as a list of items that remember what they should parse to.
 ///

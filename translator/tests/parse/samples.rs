@@ -1,7 +1,8 @@
 //! The parser on text in the style of the compilers that write PTX.
 
-use ptx2spv_translator::ast::{FunctionKind, Item, Statement};
-use ptx2spv_translator::{Source, parse};
+use ptx2spv_translator::Source;
+use ptx2spv_translator::internals::ast::{FunctionKind, Item, Statement};
+use ptx2spv_translator::internals::parse;
 
 #[test]
 fn samples_of_real_compilers() {

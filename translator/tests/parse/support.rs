@@ -1,7 +1,8 @@
 //! What the parser's tests share.
 
-use ptx2spv_translator::ast::{Function, Item, Module, Statement, Variable};
-use ptx2spv_translator::{Source, parse};
+use ptx2spv_translator::Source;
+use ptx2spv_translator::internals::ast::{Function, Item, Module, Statement, Variable};
+use ptx2spv_translator::internals::parse;
 
 /// What every module must begin with.
 pub const PROLOGUE: &str = ".version 8.5\n.target sm_90\n.address_size 64\n";

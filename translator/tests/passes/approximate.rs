@@ -4,8 +4,8 @@
 use super::support::{Random, access};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Root, Space, Type, Unary, Value, verify};
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Binary, Builder, Function, Op, Root, Space, Type, Unary, Value, verify};
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 
 /// A device without `F64` that flushes denormals now and then, of whose functions nothing is known.

@@ -4,8 +4,8 @@
 use super::shape::Shape;
 use super::support::{Random, access, target};
 use crate::evaluator::Machine;
-use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
 use rustc_apfloat::ieee::{Double, Single};
@@ -302,7 +302,7 @@ fn fast_math_takes_the_device_as_it_is() {
     let program = Program::new(&source).expect("valid PTX");
     let target = unknown(true);
     let has_own = |math| {
-        let translation = program.translate(&Options { math, ..Options::new(&target) }).expect("translatable");
+        let translation = program.translate(&Options::new(&target).math(math)).expect("translatable");
         assert_eq!(translation.interface.math, math);
         let assembly = translation.disassemble();
         [" Fma ", "OpFDiv", " Sqrt "].map(|name| assembly.contains(name))
@@ -321,7 +321,7 @@ fn assembly(instruction: &str, math: Math, target: &Target) -> String {
     );
     let source = Source::new("k.ptx", text);
     let program = Program::new(&source).expect("valid PTX");
-    program.translate(&Options { math, ..Options::new(target) }).expect("translatable").disassemble()
+    program.translate(&Options::new(target).math(math)).expect("translatable").disassemble()
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::support::{Random, access};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Stmt, verify};
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Binary, Builder, Function, Op, Space, Stmt, verify};
+use ptx2spv_translator::internals::pipeline::legalize;
 
 /// Loads two bytes, swaps them, and joins a third that overlaps.
 fn swap(target: &Target) -> Function {

@@ -4,11 +4,11 @@ use super::shape::Shape;
 use super::support::{Random, access};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::ir::{
     Arithmetic, Atomic, AtomicOp, Binary, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value,
     bits_type, verify,
 };
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};

@@ -4,8 +4,8 @@
 //! fact vouches for goes wrong on purpose, so that code which relies on it shows. Operations as the device gives them
 //! (`…Approx`) are the host's, off by one unit in the last place.
 
-use ptx2spv_translator::ir::semantics;
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::ir::semantics;
+use ptx2spv_translator::internals::ir::{
     Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
     GENERIC_TAG_SHIFT, Helper, Op, Space, Stmt, Type, Unary, Value, mask,
 };

@@ -3,8 +3,8 @@
 use super::support::{Random, access, target};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, verify};
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, verify};
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
 use rustc_apfloat::ieee::{Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};

@@ -3,8 +3,8 @@
 use super::support::{Random, access};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Builder, Function, Space, Type, Value, verify};
-use ptx2spv_translator::pipeline::{legalize, optimise};
+use ptx2spv_translator::internals::ir::{Builder, Function, Space, Type, Value, verify};
+use ptx2spv_translator::internals::pipeline::{legalize, optimise};
 use ptx2spv_translator::target::Facts;
 
 /// Variables that go around the loop.
@@ -110,7 +110,7 @@ fn function(steps: &[Step]) -> Function {
         let done = b.eq(next, last);
         b.if_(done, |b| b.break_());
     });
-    b.push(ptx2spv_translator::ir::Stmt::Loop(body));
+    b.push(ptx2spv_translator::internals::ir::Stmt::Loop(body));
     for (n, var) in (0..).zip(vars) {
         let address = b.i32(4 * n);
         let bits = b.get(var);

@@ -1,6 +1,6 @@
 //! Operations that are folded, held against exact arithmetic on integers of 128 bits.
 
-use ptx2spv_translator::ir::{Binary, Compare, Folded, Function, Op, Type, Unary, Value, fold, mask};
+use ptx2spv_translator::internals::ir::{Binary, Compare, Folded, Function, Op, Type, Unary, Value, fold, mask};
 
 const BINARY: [Binary; 13] = [
     Binary::Add,

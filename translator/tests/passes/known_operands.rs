@@ -4,8 +4,10 @@
 use super::support::access;
 use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, verify};
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{
+    Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, verify,
+};
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
 
 const OPERATIONS: [Binary; 4] = [Binary::FAdd, Binary::FSub, Binary::FMul, Binary::FDiv];

@@ -5,9 +5,9 @@ use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
 use crate::evaluator::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::interface::Status;
-use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};
-use ptx2spv_translator::legalize::{expand_reports, report_cut_loops};
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Builder, Function, Space, Type, verify};
+use ptx2spv_translator::internals::legalize::{expand_reports, report_cut_loops};
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::Fault as Reported;
 use ptx2spv_translator::{Options, Program, Source, Target};
 
@@ -128,7 +128,7 @@ fn the_word_follows_the_variables_whatever_the_entries() {
     let program = Program::new(&source).unwrap();
     let mut target = Target::preset("lavapipe").unwrap();
     let interface = |target: &Target, entries: Option<&[String]>| {
-        program.translate(&Options { entries, ..Options::new(target) }).unwrap().interface
+        program.translate(&Options::new(target).entries(entries)).unwrap().interface
     };
     let all = interface(&target, None);
     assert_eq!((all.status, all.variables.size), (Some(Status { offset: 8 }), 8 + Status::SIZE));

@@ -4,14 +4,14 @@
 use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
 use crate::evaluator::{GLOBAL_BASE, Machine};
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::ir::{
     Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT,
     MemoryOrder, Op, Scope, Space, Stmt, Type, Unary, Value, Var, verify,
 };
-use ptx2spv_translator::opt::{
+use ptx2spv_translator::internals::opt::{
     convert_ifs, merge_ifs, narrow_truncated, propagate_copies, remove_dead, resolve_spaces,
 };
-use ptx2spv_translator::pipeline::{legalize, optimise};
+use ptx2spv_translator::internals::pipeline::{legalize, optimise};
 use ptx2spv_translator::{Span, Target};
 
 /// Memory after a run.

@@ -3,9 +3,9 @@
 use super::support::{Random, access};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Stmt, Type, Value, verify};
-use ptx2spv_translator::legalize::split_words;
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Binary, Builder, Function, Op, Space, Stmt, Type, Value, verify};
+use ptx2spv_translator::internals::legalize::split_words;
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 
 /// Operations one after another.

@@ -1,7 +1,7 @@
 //! A writer of random programs in the intermediate representation.
 
 use ptx2spv_translator::Span;
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::ir::{
     Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT,
     Op, Space, Stmt, Type, Unary, Value, Var,
 };

@@ -4,8 +4,8 @@
 use super::support::{Random, access};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Builder, Function, Op, Space, Type, Unary, Value, verify};
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Builder, Function, Op, Space, Type, Unary, Value, verify};
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
 
 /// An operation, and what it is to compute.

@@ -1,7 +1,7 @@
 //! Writes numbers of a float format: corners, random ones, and neighbours of others.
 
 use crate::support::Random;
-use ptx2spv_translator::ir::Type;
+use ptx2spv_translator::internals::ir::Type;
 
 /// A format as far as writing numbers in it goes.
 #[derive(Clone, Copy)]

@@ -5,10 +5,10 @@ use super::shape::Shape;
 use super::support::{Random, access};
 use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::ir::{
     Arithmetic, Atomic, AtomicOp, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value, verify,
 };
-use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 
 /// A device that applies something to two or three words, as it was legalized for it.

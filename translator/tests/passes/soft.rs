@@ -6,11 +6,11 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::ir::{
     Access, Arithmetic, Builder, Function, MemoryOrder, Rounding, Space, Type, Value, verify,
 };
-use ptx2spv_translator::pipeline::legalize;
-use ptx2spv_translator::soft::{
+use ptx2spv_translator::internals::pipeline::legalize;
+use ptx2spv_translator::internals::soft::{
     BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, from_integer, narrow, odd_sum, widen,
 };
 use ptx2spv_translator::target::{Facts, Feature, Target};

@@ -2,7 +2,7 @@
 //! blocks in the same order. The verifier, which proves more, is checked by the way. Shapes are tested beside the code.
 
 use proptest::prelude::*;
-use ptx2spv_translator::structurize::{
+use ptx2spv_translator::internals::structurize::{
     Condition, Error, Graph, MAX_DEPTH, Node, Terminator, Tree, structurize, verify,
 };
 use rand_xoshiro::SplitMix64;

@@ -1,7 +1,7 @@
 //! What the tests of passes share: a seeded source of choices, ordinary accesses, and devices.
 
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{Access, MemoryOrder, Space};
+use ptx2spv_translator::internals::ir::{Access, MemoryOrder, Space};
 use ptx2spv_translator::target::{Facts, Feature};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -1,7 +1,7 @@
 //! The verifier finds what breaks a rule, at the stage from which the rule holds, and not before.
 
-use ptx2spv_translator::ir::Stage;
-use ptx2spv_translator::pipeline::Unit;
+use ptx2spv_translator::internals::ir::Stage;
+use ptx2spv_translator::internals::pipeline::Unit;
 
 const STAGES: [Stage; 5] = [Stage::Graph, Stage::Uniform, Stage::Tree, Stage::Mapped, Stage::Legal];
 

@@ -6,13 +6,13 @@ use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
 use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{
+use ptx2spv_translator::internals::ir::{
     Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type,
     Unary, Value, Var, verify,
 };
-use ptx2spv_translator::legalize::{TABLE_BYTES, lock_long_accesses, split_words};
-use ptx2spv_translator::pipeline::legalize;
-use ptx2spv_translator::policy::Policy;
+use ptx2spv_translator::internals::legalize::{TABLE_BYTES, lock_long_accesses, split_words};
+use ptx2spv_translator::internals::pipeline::legalize;
+use ptx2spv_translator::internals::policy::Policy;
 use ptx2spv_translator::target::{Facts, Feature, Math};
 
 /// A device without 64-bit integers.

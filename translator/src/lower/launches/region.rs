@@ -42,7 +42,7 @@ impl LaunchRegion {
         let record_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let asks = declared.iter().any(|call| call.asks());
         let texts = declared.iter().any(|call| matches!(call, Call::ErrorString(_)));
-        let ServiceSizes { heap, output, launches: capacity } = sizes;
+        let ServiceSizes { heap, output, launches: capacity, .. } = sizes;
         Some(Self { offset: 0, functions, capacity, record_bytes, asks, texts, heap, output })
     }
 

@@ -24,7 +24,7 @@ fn translated_kernels_are_accepted() {
             // Like in the runtime, since a preset may have no limit for local memory.
             let most = target.quirks.local_memory.map_or(LOCAL_MEMORY, |bytes| bytes.min(LOCAL_MEMORY));
             target.quirks.local_memory = Some(most);
-            let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
+            let options = Options::new(&target).keep_going(true).line_info(true);
             let Ok(translation) = program.translate(&options) else { continue };
             for entry in translation.interface.entries.iter().map(|entry| &entry.name) {
                 let code = compile_words(&translation.spirv, entry, &target)

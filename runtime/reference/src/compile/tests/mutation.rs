@@ -18,7 +18,7 @@ fn seeds() -> Vec<(Vec<u32>, Vec<String>)> {
     for file in ptx_files().iter().step_by(7) {
         let source = Source::new(file.display().to_string(), fs::read_to_string(file).expect("it can be read"));
         let Ok(program) = Program::new(&source) else { continue };
-        let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
+        let options = Options::new(&target).keep_going(true).line_info(true);
         let Ok(translation) = program.translate(&options) else { continue };
         let entries = translation.interface.entries.iter().map(|entry| entry.name.clone()).collect();
         seeds.push((translation.spirv, entries));

@@ -95,7 +95,7 @@ fn times(device: &Device, case: &Prepared, check_accesses: bool, repeats: u32) -
     let args = made.arguments(case);
     let config = LaunchConfig::from(case);
     let start = Instant::now();
-    let options = LoadOptions { check_accesses, ..LoadOptions::uncached(Math::EXACT) };
+    let options = LoadOptions::uncached(Math::EXACT).check_accesses(check_accesses);
     let module = device.load_with(&source, options)?;
     made.bind(&module, case)?;
     let kernel = module.kernel(&case.entry)?;

@@ -70,7 +70,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
 fn measure_workload(arguments: &Arguments, workload: &Workload) -> Result<Row> {
     let case = prepare(workload)?;
     let open = |check| {
-        let options = ReferenceOptions { check, threads: NonZeroUsize::new(1), ..ReferenceOptions::default() };
+        let options = ReferenceOptions::default().check(check).threads(NonZeroUsize::new(1));
         Ok::<_, anyhow::Error>(Device::reference(options.config()?))
     };
     let (plain, checked) = (open(false)?, open(true)?);

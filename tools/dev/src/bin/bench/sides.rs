@@ -143,6 +143,6 @@ pub fn spirv_bytes(device: &Device, case: &Prepared, code: Code) -> Result<usize
     };
     let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let entries = [case.entry.clone()];
-    let options = Options { entries: Some(&entries), math, ..Options::new(device.target()) };
+    let options = Options::new(device.target()).entries(Some(&entries)).math(math);
     Ok(4 * Program::new(&source)?.translate(&options)?.spirv.len())
 }

@@ -59,8 +59,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
         let clock = Clock::start();
         let program = Program::new(&source)?;
         let parse = clock.elapsed();
-        let translation =
-            program.translate(&Options { keep_going: true, threads: NonZeroUsize::new(1), ..Options::new(&target) })?;
+        let translation = program.translate(&Options::new(&target).keep_going(true).threads(NonZeroUsize::new(1)))?;
         let total = clock.elapsed();
         let row = Row {
             bytes: source.text().len(),

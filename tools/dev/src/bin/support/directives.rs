@@ -1,6 +1,6 @@
 //! The manual's directives, each with a module that uses it.
 
-use ptx2spv_translator::isa::manual::Use;
+use ptx2spv_translator::internals::isa::manual::Use;
 
 /// A directive with a small module that uses it.
 pub struct Directive {

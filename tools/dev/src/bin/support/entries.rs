@@ -4,9 +4,9 @@
 //! table](table); special registers are looked up like in decoding; directives, and things that no form expresses, such
 //! as recursion, are tried with small modules.
 
-use ptx2spv_translator::decode::program::Special;
-use ptx2spv_translator::isa::manual::{self, Instruction, Use};
-use ptx2spv_translator::isa::table;
+use ptx2spv_translator::internals::decode::program::Special;
+use ptx2spv_translator::internals::isa::manual::{self, Instruction, Use};
+use ptx2spv_translator::internals::isa::table;
 use ptx2spv_translator::{Options, Program, Source, Target};
 
 use crate::directives::{self, Directive};

@@ -1,7 +1,8 @@
 //! Finds the manual's forms that have no row in the instruction table.
 
-use ptx2spv_translator::isa::table;
-use ptx2spv_translator::{Span, ast};
+use ptx2spv_translator::Span;
+use ptx2spv_translator::internals::ast;
+use ptx2spv_translator::internals::isa::table;
 
 /// A position in a form, with its choices.
 struct Slot<'f> {
@@ -139,8 +140,8 @@ fn brief(opcode: &str, slots: &[Slot<'_>]) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use ptx2spv_translator::isa::rows::ROWS;
-    use ptx2spv_translator::isa::{manual, vocabulary};
+    use ptx2spv_translator::internals::isa::rows::ROWS;
+    use ptx2spv_translator::internals::isa::{manual, vocabulary};
 
     use super::*;
 
