@@ -49,32 +49,31 @@ pub fn decode<'s>(source: &'s Source, ast: ast::Module<'s>) -> Result<Program, V
 /// registers as addresses; everything else is 64-bit.
 fn infer_address_bits(text: &str, ast: &ast::Module<'_>) -> u32 {
     let mut narrow = false;
+    let mut of_module = FxHashMap::default();
+    for item in &ast.items {
+        if let ast::Item::Variable(variable) = item {
+            add_register(variable, &mut of_module);
+        }
+    }
     for item in &ast.items {
         let ast::Item::Function(function) = item else { continue };
         // Syntax errors are reported when the function is decoded.
         let Ok(body) = parse::statements(text, function) else { continue };
-        let mut wide_registers = rustc_hash::FxHashSet::default();
+        let mut registers = of_module.clone();
         for statement in body.iter() {
             match statement {
-                ast::Statement::Variable(variable) if variable.space == StateSpace::Reg => {
-                    let wide = ScalarType::from_name(variable.ty.text).is_some_and(|ty| ty.bits() == 64);
-                    if let (true, Some(name)) = (wide, variable.name) {
-                        wide_registers.insert(name.text);
-                    }
-                }
+                ast::Statement::Variable(variable) => add_register(variable, &mut registers),
                 ast::Statement::Instruction(instruction) if accesses_memory(instruction.opcode.text) => {
                     let global = instruction.modifiers.iter().any(|modifier| modifier.text == "global");
                     for operand in &instruction.operands {
                         let ast::Operand::Address { base, .. } = operand else { continue };
                         let ast::Operand::Name { name, .. } = base.as_ref() else { continue };
-                        if !global || !name.text.starts_with('%') {
-                            continue;
-                        }
                         let prefix = name.text.trim_end_matches(|c: char| c.is_ascii_digit());
-                        if wide_registers.contains(name.text) || wide_registers.contains(prefix) {
-                            return 64;
+                        match registers.get(name.text).or_else(|| registers.get(prefix)) {
+                            Some(true) if global => return 64,
+                            Some(false) if global => narrow = true,
+                            _ => {}
                         }
-                        narrow = true;
                     }
                 }
                 _ => {}
@@ -82,6 +81,14 @@ fn infer_address_bits(text: &str, ast: &ast::Module<'_>) -> u32 {
         }
     }
     if narrow { 32 } else { 64 }
+}
+
+/// Adds a register, or the prefix of several, with whether it has 64 bits.
+fn add_register<'s>(variable: &ast::Variable<'s>, registers: &mut FxHashMap<&'s str, bool>) {
+    if let (StateSpace::Reg, Some(name)) = (variable.space, variable.name) {
+        let wide = ScalarType::from_name(variable.ty.text).is_some_and(|ty| ty.bits() == 64);
+        registers.insert(name.text, wide);
+    }
 }
 
 /// Whether an opcode is that of loads, stores or atomics with results.
