@@ -16,7 +16,7 @@ use crate::target::Fault;
 /// Appends statements to [`Builder::block`] and takes values and variables from [`Builder::function`].
 ///
 /// ```
-/// use ptx2spv_translator::ir::{Builder, Builtin, Function, Type};
+/// use ptx2spv_translator::internals::ir::{Builder, Builtin, Function, Type};
 ///
 /// let mut function = Function::default();
 /// let register = function.var(Type::I32);
@@ -33,7 +33,7 @@ use crate::target::Fault;
 ///     |b| b.set(register, thread),
 /// );
 /// b.finish();
-/// assert_eq!(ptx2spv_translator::ir::verify(&function), Ok(()));
+/// assert_eq!(ptx2spv_translator::internals::ir::verify(&function), Ok(()));
 /// ```
 pub struct Builder<'f> {
     /// The function that gives values and variables.
