@@ -47,6 +47,11 @@ pub(crate) trait Backend: Any + Send + Sync {
         Ok(())
     }
 
+    /// Bytes of host memory that the back end wants for each module whose kernels may report something.
+    fn report_mirror_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// The allocation that contains an address.
     fn find(&self, address: u64) -> Option<MemoryRange>;
 

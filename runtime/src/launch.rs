@@ -47,7 +47,6 @@ impl Kernel {
     /// The reference device checks all of this.
     ///
     /// # Errors
-    /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`], [`Error::TooFar`],
     /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
     /// [`Error::TooFar`], [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] for an
     /// invalid launch; [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`];

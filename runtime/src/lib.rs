@@ -103,6 +103,7 @@ mod pool;
 mod prepare;
 mod printf;
 mod probe;
+mod process;
 mod range;
 #[cfg(feature = "reference")]
 mod reference;
@@ -153,6 +154,7 @@ pub use pinned::PinnedBuffer;
 pub use pinned_range::{PinnedKind, PinnedRange};
 pub use pool::{MemoryPool, PoolUsage};
 pub use prepare::PreparationTimes;
+pub use process::Process;
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, SpirvInstruction, Trace};

@@ -12,6 +12,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::near::NearUser;
+use crate::pinned::PinnedBuffer;
 use crate::range::MemoryRange;
 use crate::report::{Reporters, StatusRecord};
 use crate::texture::Bindings;
@@ -23,6 +24,8 @@ pub(crate) struct LoadedVariables {
     buffer: Option<Buffer>,
     /// The status record for reports, if kernels may report something.
     status: Option<Arc<StatusRecord>>,
+    /// Host memory for what the back end looks at in the record.
+    _mirror: Option<PinnedBuffer>,
     /// The counters of events, if kernels count any.
     counters: Option<Counters>,
     /// The region for launches, if kernels launch others.
@@ -52,6 +55,7 @@ impl LoadedVariables {
                 layout,
                 buffer: None,
                 status: None,
+                _mirror: None,
                 counters: None,
                 launches,
                 leftovers: AtomicBool::new(false),
@@ -85,9 +89,12 @@ impl LoadedVariables {
         {
             buffer.write(launches.offset + offset, &attributes(device))?;
         }
+        let mirror = backend.report_mirror_bytes().filter(|_| status.is_some());
+        let mirror = mirror.map(|bytes| device.alloc_pinned(bytes)).transpose()?;
         let status = status.map(|status| {
             Arc::new(StatusRecord {
                 address: part(status.offset, Status::SIZE).address,
+                mirror: mirror.as_ref().map(PinnedBuffer::address),
                 output: output.map(region),
                 variables: part(0, layout.size),
                 reporters: Reporters::default(),
@@ -100,6 +107,7 @@ impl LoadedVariables {
             layout,
             buffer: Some(buffer),
             status,
+            _mirror: mirror,
             counters,
             launches,
             leftovers: AtomicBool::new(false),

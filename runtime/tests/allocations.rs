@@ -1,50 +1,9 @@
 //! What launches allocate on the host. A test program of its own: its allocator counts.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
 
 use ptx2spv_runtime::{Arg, Device, DeviceSelector, Error, LaunchConfig};
 use ptx2spv_translator::Source;
-
-/// The system's allocator, which counts what each thread asks for.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    COUNT.set(COUNT.get() + 1);
-}
-
-// SAFETY: all is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: by the contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: by the contract.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: by the contract.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: by the contract.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// A kernel with its parameters in push constants, one with so many that they lie in device memory, one that may report something,
 /// and one with more shared memory than some devices have.
@@ -122,16 +81,7 @@ fn launches_allocate_nothing() -> Result<(), Error> {
                 unsafe { kernel.launch_on(&stream, &config, &args) }
             })
         };
-        let round = || {
-            let before = COUNT.get();
-            launch(LAUNCHES)?;
-            rounds += 1;
-            Ok::<_, Error>(COUNT.get() - before)
-        };
-        // A command buffer is made when more are in use than ever before, which happens at most 64 times.
-        let counts = std::iter::repeat_with(round).take(100);
-        let counts = counts.take_while(|count| !matches!(count, Ok(0))).collect::<Result<Vec<_>, _>>()?;
-        assert!(counts.len() < 100, "{name}: {counts:?}");
+        rounds += counting::until_none(name, || launch(LAUNCHES))?;
         device.synchronize()?;
     }
     assert_eq!(sum.download::<u32>()?, [rounds * 2 * LAUNCHES]);

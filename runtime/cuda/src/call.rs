@@ -39,7 +39,7 @@ impl Call<'_> {
         name: fn(Code) -> Option<&'static CStr>,
         body: impl FnOnce() -> Result<(), Code>,
     ) -> Code {
-        let start = Instant::now();
+        let start = trace::is_on().then(Instant::now);
         let outer = PER_THREAD.replace(self.per_thread);
         // Unwind safety: tables and objects are changed in one step, or not at all.
         let result =
@@ -47,7 +47,7 @@ impl Call<'_> {
         PER_THREAD.set(outer);
         let code = result.err().unwrap_or(SUCCESS);
         let reason = code::take_reason().filter(|_| code != SUCCESS);
-        if trace::is_on() {
+        if let Some(start) = start {
             let name = name(code).map_or_else(|| code.0.to_string().into(), CStr::to_string_lossy);
             trace::call(self.name, self.arguments, &name, start.elapsed(), reason.as_deref());
         }

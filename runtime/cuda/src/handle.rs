@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, RwLock};
 
 use crate::code::{Code, INVALID_HANDLE};
-use crate::sync::{lock, read, write};
+use crate::sync::{read, write};
 
 /// A handle. C programs see a pointer, which must not be dereferenced. From the top: eight bits of [`Object::TAG`], 28
 /// of the slot's generation, 28 of its number.
@@ -181,34 +181,39 @@ impl<T: Object> Table<T> {
 
 /// The handles of objects that belong to another object, by kind and name.
 #[derive(Default)]
-pub(crate) struct Names(Mutex<HashMap<u8, HashMap<String, usize>>>);
+pub(crate) struct Names(RwLock<HashMap<u8, HashMap<String, usize>>>);
 
 impl Names {
-    /// The handle of a name. Makes the object on the first request.
+    /// The handle of a name. Makes the object on the first request, which may take long, and holds up no launch.
     pub fn find_or_make<T: Object>(
         &self,
         name: &str,
         make: impl FnOnce() -> Result<Arc<T>, Code>,
     ) -> Result<Handle<T>, Code> {
-        let mut kinds = lock(&self.0);
-        let names = kinds.entry(T::TAG).or_default();
-        if let Some(&value) = names.get(name) {
+        let find = |kinds: &HashMap<u8, HashMap<String, usize>>| kinds.get(&T::TAG)?.get(name).copied();
+        if let Some(value) = find(&read(&self.0)) {
             return Ok(Handle::from_value(value));
         }
-        let handle = Handle::new(make()?)?;
-        names.insert(name.to_owned(), handle.value);
+        let object = make()?;
+        let mut kinds = write(&self.0);
+        if let Some(value) = find(&kinds) {
+            // Another thread was faster.
+            return Ok(Handle::from_value(value));
+        }
+        let handle = Handle::new(object)?;
+        kinds.entry(T::TAG).or_default().insert(name.to_owned(), handle.value);
         Ok(handle)
     }
 
-    /// All handles of a kind.
-    pub fn all<T: Object>(&self) -> Vec<Handle<T>> {
-        let kinds = lock(&self.0);
-        kinds.get(&T::TAG).into_iter().flat_map(HashMap::values).map(|&value| Handle::from_value(value)).collect()
+    /// Calls a function with all handles of a kind.
+    pub fn try_for_each<T: Object>(&self, mut act: impl FnMut(Handle<T>) -> Result<(), Code>) -> Result<(), Code> {
+        let kinds = read(&self.0);
+        kinds.get(&T::TAG).into_iter().flat_map(HashMap::values).try_for_each(|&value| act(Handle::from_value(value)))
     }
 
     /// Invalidates all handles of a kind.
     pub fn end<T: Object>(&self) -> Result<(), Code> {
-        let names = lock(&self.0).remove(&T::TAG).unwrap_or_default();
+        let names = write(&self.0).remove(&T::TAG).unwrap_or_default();
         names.into_values().try_for_each(|value| Handle::<T>::from_value(value).remove().map(|_| ()))
     }
 }

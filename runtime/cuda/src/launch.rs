@@ -4,6 +4,7 @@ use std::ffi::c_uint;
 use std::sync::Arc;
 
 use ptx2spv_runtime::{Arg, Kernel, LaunchConfig, Stream};
+use smallvec::SmallVec;
 
 use crate::code::{Code, INVALID_VALUE};
 use crate::command::{Command, NodeKind, SharedCommand};
@@ -14,46 +15,117 @@ use crate::handle::Handle;
 use crate::launch_attributes::{Attributes, Value};
 use crate::raw::{In, Memory};
 use crate::reference;
-use crate::stream::{self, StreamHandle};
-
-/// A kernel's arguments: the bytes of each parameter.
-type Arguments = Vec<Vec<u8>>;
+use crate::stream::{self, StreamHandle, Used};
 
 /// Tags of `cuLaunchKernel`'s `extra` list: its end, the buffer with all arguments, the buffer's size.
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 
-/// Reads the arguments: one pointer for each, or one buffer for all.
-fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<Arguments, Code> {
-    let wanted = kernel.params();
-    if !params.is_null() {
-        let argument = |(index, size)| Ok(params.at(index)?.bytes(size)?.to_vec());
-        return wanted.iter().map(|param| u64::from(param.size)).enumerate().map(argument).collect();
-    }
-    if extra.is_null() {
-        return if wanted.is_empty() { Ok(Vec::new()) } else { Err(INVALID_VALUE) };
-    }
-    let (mut buffer, mut size) = (None, None);
-    for index in (0..).step_by(2) {
-        let value = || extra.at(index + 1);
-        match extra.at(index)?.address() as usize {
-            END => break,
-            BUFFER => buffer = Some(value()?),
-            BUFFER_SIZE => size = Some(value()?.as_in::<usize>().get()?),
-            _ => return Err(INVALID_VALUE),
+/// Most arguments whose list needs no allocation.
+const FEW: usize = 32;
+
+/// Where a launch's arguments are.
+#[derive(Clone, Copy)]
+enum Arguments<'a> {
+    /// A pointer to each.
+    Pointers(In<Memory>),
+    /// One buffer, with each at its parameter's offset.
+    Buffer(&'a [u8]),
+}
+
+impl<'a> Arguments<'a> {
+    /// The arguments as `cuLaunchKernel` takes them: one pointer for each, or one buffer for all.
+    fn new(params: In<Memory>, extra: In<Memory>) -> Result<Self, Code> {
+        if !params.is_null() {
+            return Ok(Self::Pointers(params));
+        }
+        if extra.is_null() {
+            return Ok(Self::Buffer(&[]));
+        }
+        let (mut buffer, mut size) = (None, None);
+        for index in (0..).step_by(2) {
+            let value = || extra.at(index + 1);
+            match extra.at(index)?.address() as usize {
+                END => break,
+                BUFFER => buffer = Some(value()?),
+                BUFFER_SIZE => size = Some(value()?.as_in::<usize>().get()?),
+                _ => return Err(INVALID_VALUE),
+            }
+        }
+        match (buffer, size) {
+            (Some(buffer), Some(size)) => Ok(Self::Buffer(buffer.bytes(size as u64)?)),
+            _ => Err(INVALID_VALUE),
         }
     }
-    match (buffer, size) {
-        (Some(buffer), Some(size)) => arguments_in(kernel, buffer.bytes(size as u64)?),
-        _ => Err(INVALID_VALUE),
+
+    /// The bytes of each argument.
+    fn each(self, kernel: &Kernel) -> impl Iterator<Item = Result<&'a [u8], Code>> {
+        kernel.params().iter().enumerate().map(move |(index, param)| match self {
+            Self::Pointers(pointers) => pointers.at(index)?.bytes(param.size.into()),
+            Self::Buffer(bytes) => {
+                let bytes = bytes.get(param.offset as usize..).and_then(|rest| rest.get(..param.size as usize));
+                bytes.ok_or(INVALID_VALUE)
+            }
+        })
+    }
+
+    /// A copy of all arguments, with each at its parameter's offset.
+    fn to_buffer(self, kernel: &Kernel) -> Result<Vec<u8>, Code> {
+        let mut buffer = Vec::new();
+        for (param, bytes) in kernel.params().iter().zip(self.each(kernel)) {
+            buffer.resize(param.offset as usize, 0);
+            buffer.extend(bytes?);
+        }
+        Ok(buffer)
     }
 }
 
-/// Splits a buffer into arguments.
-fn arguments_in(kernel: &Kernel, bytes: &[u8]) -> Result<Arguments, Code> {
-    let argument = |offset: u32, size: u32| bytes.get(offset as usize..)?.get(..size as usize).map(<[u8]>::to_vec);
-    kernel.params().iter().map(|param| argument(param.offset, param.size).ok_or(INVALID_VALUE)).collect()
+/// Launches a kernel. Allocates nothing for most launches.
+fn run(
+    function: &Function,
+    config: &LaunchConfig,
+    attributes: &Attributes,
+    arguments: Arguments<'_>,
+    context: &Context,
+    stream: &Stream,
+) -> Result<(), Code> {
+    if config.dynamic_shared_bytes > function.max_dynamic_shared() {
+        return Err(INVALID_VALUE.because("more dynamic shared memory than the limit set by cuFuncSetAttribute"));
+    }
+    let loaded = &function.loaded;
+    let arguments = arguments.each(&function.kernel).map(|bytes| bytes.map(Arg::Bytes));
+    let arguments = arguments.collect::<Result<SmallVec<[Arg<'_>; FEW]>, _>>()?;
+    let special = match attributes.cluster() {
+        cluster if attributes.is_cooperative() => {
+            Some(loaded.module.cooperative_kernel(function.kernel.name(), cluster))
+        }
+        Some(size) => Some(loaded.module.cluster_kernel(function.kernel.name(), size)),
+        None => None,
+    };
+    let special = special.transpose().map_err(|error| loaded.refuse(error))?;
+    reference::update(context, loaded)?;
+    let kernel = special.as_ref().unwrap_or(&function.kernel);
+    // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
+    unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
+        ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
+        // A launch of a kernel that launches others waits for it, and reports its errors.
+        error => context.failed(error),
+    })
+}
+
+/// A launch in a stream, or as a node of the graph that the stream is captured into, which has copies of the arguments.
+fn submit(
+    stream: &Used,
+    handle: FunctionHandle,
+    config: LaunchConfig,
+    attributes: Attributes,
+    arguments: Arguments<'_>,
+) -> Result<(), Code> {
+    if stream.is_capturing() {
+        return stream.submit(Arc::new(Launch::new(handle, config, attributes, arguments)?));
+    }
+    run(&*handle.get()?, &config, &attributes, arguments, &stream.context, &stream.stream)
 }
 
 /// A launch with its arguments.
@@ -62,8 +134,8 @@ pub(crate) struct Launch {
     function: Arc<Function>,
     config: LaunchConfig,
     attributes: Attributes,
-    /// The bytes of each parameter.
-    arguments: Arguments,
+    /// The arguments, each at its parameter's offset.
+    buffer: Vec<u8>,
     /// Pointers to the arguments, for programs that ask for a node's parameters.
     pointers: Vec<Memory>,
 }
@@ -73,12 +145,13 @@ impl Launch {
         handle: FunctionHandle,
         config: LaunchConfig,
         attributes: Attributes,
-        arguments: impl FnOnce(&Kernel) -> Result<Arguments, Code>,
+        arguments: Arguments<'_>,
     ) -> Result<Self, Code> {
         let function = handle.get()?;
-        let arguments = arguments(&function.kernel)?;
-        let pointers = arguments.iter().map(|bytes| Memory::of(bytes)).collect();
-        Ok(Self { handle, function, config, attributes, arguments, pointers })
+        let buffer = arguments.to_buffer(&function.kernel)?;
+        let pointers = Arguments::Buffer(&buffer).each(&function.kernel).map(|bytes| Ok(Memory::of(bytes?)));
+        let pointers = pointers.collect::<Result<_, Code>>()?;
+        Ok(Self { handle, function, config, attributes, buffer, pointers })
     }
 
     /// The parameters as of a graph's node. They point into this launch.
@@ -102,49 +175,19 @@ impl Launch {
 
     /// The same launch with other attributes.
     pub fn with_attributes(&self, attributes: Attributes) -> Result<SharedCommand, Code> {
-        let arguments = self.arguments.clone();
-        Ok(Arc::new(Self::new(self.handle, self.config, attributes, |_| Ok(arguments))?))
+        Ok(Arc::new(Self::new(self.handle, self.config, attributes, Arguments::Buffer(&self.buffer))?))
     }
 }
 
 impl Command for Launch {
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
-        let Self { function, config, .. } = self;
-        if config.dynamic_shared_bytes > function.max_dynamic_shared() {
-            return Err(INVALID_VALUE.because("more dynamic shared memory than the limit set by cuFuncSetAttribute"));
-        }
-        let loaded = &function.loaded;
-        let name = function.kernel.name();
-        let kernel = match self.attributes.cluster() {
-            cluster if self.attributes.is_cooperative() => loaded.module.cooperative_kernel(name, cluster),
-            Some(size) => loaded.module.cluster_kernel(name, size),
-            None => Ok(function.kernel.clone()),
-        };
-        let kernel = kernel.map_err(|error| loaded.refuse(error))?;
-        reference::update(context, loaded)?;
-        let arguments: Vec<_> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
-        // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
-        unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
-            ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
-            // A launch of a kernel that launches others waits for it, and reports its errors.
-            error => context.failed(error),
-        })
+        let Self { function, config, attributes, buffer, .. } = self;
+        run(function, config, attributes, Arguments::Buffer(buffer), context, stream)
     }
 
     fn kind(&self) -> NodeKind {
         NodeKind::Kernel
     }
-}
-
-/// The launch as a command, with copies of the arguments.
-fn command(
-    function: FunctionHandle,
-    config: LaunchConfig,
-    attributes: Attributes,
-    params: In<Memory>,
-    extra: In<Memory>,
-) -> Result<SharedCommand, Code> {
-    Ok(Arc::new(Launch::new(function, config, attributes, |kernel| arguments(kernel, params, extra))?))
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -163,7 +206,7 @@ pub(crate) fn kernel(
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
-    used.submit(command(function, config, Attributes::default(), params, extra)?)
+    submit(&used, function, config, Attributes::default(), Arguments::new(params, extra)?)
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -181,7 +224,8 @@ pub(crate) fn cooperative(
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
-    used.submit(command(function, config, Attributes::cooperative(), params, Memory::NULL.as_in())?)
+    let arguments = Arguments::new(params, Memory::NULL.as_in())?;
+    submit(&used, function, config, Attributes::cooperative(), arguments)
 }
 
 /// Launches with all arguments in one buffer.
@@ -195,8 +239,7 @@ pub(crate) fn with_bytes(
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
-    let launch = Launch::new(function, config, Attributes::default(), |kernel| arguments_in(kernel, bytes))?;
-    used.submit(Arc::new(launch))
+    submit(&used, function, config, Attributes::default(), Arguments::Buffer(bytes))
 }
 
 /// `CUlaunchConfig`.
@@ -215,7 +258,8 @@ impl Config {
     /// The attributes by number.
     pub fn attributes(&self) -> Result<Attributes, Code> {
         let mut attributes = Attributes::default();
-        for attribute in self.attributes.list(self.attribute_count as usize)? {
+        for index in 0..self.attribute_count as usize {
+            let attribute = self.attributes.at(index)?;
             attributes.set(attribute.number, attribute.value)?;
         }
         Ok(attributes)
@@ -245,7 +289,7 @@ pub(crate) fn with_config(
         event.get()?;
     }
     let launch_config = LaunchConfig::new(config.grid, config.block).with_shared(config.shared_bytes);
-    used.submit(command(function, launch_config, attributes, params, extra)?)?;
+    submit(&used, function, launch_config, attributes, Arguments::new(params, extra)?)?;
     events.into_iter().try_for_each(|event| event::record(event, config.stream))
 }
 
@@ -280,7 +324,8 @@ impl NodeParamsV2 {
 impl NodeParams {
     pub fn command(self) -> Result<SharedCommand, Code> {
         let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
-        command(self.function, config, Attributes::default(), self.params, self.extra)
+        let arguments = Arguments::new(self.params, self.extra)?;
+        Ok(Arc::new(Launch::new(self.function, config, Attributes::default(), arguments)?))
     }
 }
 

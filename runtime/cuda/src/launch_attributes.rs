@@ -1,7 +1,8 @@
 //! Attributes of launches, kernel nodes and streams: numbers with a value of 64 bytes.
 
-use std::collections::BTreeMap;
 use std::ffi::c_uint;
+
+use smallvec::{SmallVec, smallvec};
 
 use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 
@@ -34,15 +35,15 @@ const OF_STREAMS: [c_uint; 5] = [1, 3, 8, 9, 10];
 /// The attributes of a kernel node.
 const OF_NODES: [c_uint; 10] = [1, 2, 4, 5, 8, 9, 10, 11, 13, 14];
 
-/// Attributes that were set, with their values.
+/// Attributes that were set, with their values. A few need no allocation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Attributes(BTreeMap<c_uint, Value>);
+pub(crate) struct Attributes(SmallVec<[(c_uint, Value); 4]>);
 
 impl Attributes {
     pub fn cooperative() -> Self {
         let mut value = Value::default();
         value[0] = 1;
-        Self(BTreeMap::from([(COOPERATIVE, value)]))
+        Self(smallvec![(COOPERATIVE, value)])
     }
 
     /// Sets an attribute of a launch.
@@ -51,7 +52,10 @@ impl Attributes {
         if !has_effect && !HINTS.contains(&number) {
             return Err(NOT_SUPPORTED.because(format!("launch attribute {number}")));
         }
-        self.0.insert(number, value);
+        match self.0.iter_mut().find(|(known, _)| *known == number) {
+            Some((_, place)) => *place = value,
+            None => self.0.push((number, value)),
+        }
         Ok(())
     }
 
@@ -76,11 +80,15 @@ impl Attributes {
     }
 
     pub fn has(&self, number: c_uint) -> bool {
-        self.0.contains_key(&number)
+        self.get(number).is_some()
+    }
+
+    fn get(&self, number: c_uint) -> Option<Value> {
+        self.0.iter().find(|(known, _)| *known == number).map(|(_, value)| *value)
     }
 
     fn value(&self, number: c_uint) -> Value {
-        self.0.get(&number).copied().unwrap_or_else(|| {
+        self.get(number).unwrap_or_else(|| {
             let mut value = Value::default();
             value[0] = match number {
                 SYNCHRONIZATION => 1,
@@ -104,7 +112,7 @@ impl Attributes {
 
     /// Handles of the events that are recorded after the launch.
     pub fn events(&self) -> impl Iterator<Item = usize> {
-        let values = [PROGRAMMATIC_EVENT, COMPLETION_EVENT].into_iter().filter_map(|number| self.0.get(&number));
+        let values = [PROGRAMMATIC_EVENT, COMPLETION_EVENT].into_iter().filter_map(|number| self.get(number));
         values.map(|value| value[0] as usize | (value[1] as usize) << 32)
     }
 }

@@ -134,7 +134,7 @@ impl TextureReference {
 
 /// Binds those references of a module whose settings have changed since the last launch.
 pub(crate) fn update(context: &Context, module: &Loaded) -> Result<(), Code> {
-    module.names.all::<TextureReference>().into_iter().try_for_each(|reference| reference.get()?.update(context))
+    module.names.try_for_each(|reference: TextureReferenceHandle| reference.get()?.update(context))
 }
 
 fn variable(module: &Loaded, name: &str, kind: ReferenceKind) -> Result<Reference, Code> {

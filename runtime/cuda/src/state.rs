@@ -3,7 +3,7 @@
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ptx2spv_runtime::{Device, DeviceSelector};
+use ptx2spv_runtime::{Device, DeviceSelector, Process};
 
 use crate::code::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED};
 use crate::output;
@@ -13,7 +13,7 @@ use crate::trace;
 struct Open {
     device: Device,
     /// The process that opened the device. Its forked children can't use the device.
-    process: u32,
+    process: Process,
 }
 
 static OPEN: RwLock<Option<Open>> = RwLock::new(None);
@@ -34,7 +34,7 @@ pub(crate) fn open() -> Result<(), Code> {
         trace::say(&format!("no device: {error}"));
         Code::from(error)
     })?;
-    *open = Some(Open { device, process: std::process::id() });
+    *open = Some(Open { device, process: Process::this() });
     // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
     // Vulkan driver was loaded, and so runs before the driver's own exit handlers.
     unsafe { libc::atexit(end) };
@@ -60,7 +60,7 @@ pub(crate) fn device_by_ordinal(ordinal: i32) -> Result<Device, Code> {
 
 impl Open {
     fn check(&self) -> Result<(), Code> {
-        if self.process == std::process::id() { Ok(()) } else { Err(NOT_INITIALIZED.because("forked off")) }
+        if self.process.is_this() { Ok(()) } else { Err(NOT_INITIALIZED.because("forked off")) }
     }
 }
 

@@ -11,6 +11,7 @@ use super::device::Device;
 use super::pipeline::{VulkanPipeline, VulkanShader};
 use super::texture_image::VulkanImage;
 use super::timing::VulkanTimer;
+use super::watched::MIRROR_BYTES;
 use crate::backend::{Backend, Image, Pipeline, Shader, Timer};
 use crate::deadline::Deadline;
 use crate::dispatch::Launch;
@@ -46,6 +47,10 @@ impl Backend for Device {
 
     fn check_process(&self) -> Result<(), Error> {
         self.raw.check_process()
+    }
+
+    fn report_mirror_bytes(&self) -> Option<u64> {
+        (!self.memory.is_unified()).then_some(MIRROR_BYTES)
     }
 
     fn find(&self, address: u64) -> Option<MemoryRange> {

@@ -29,6 +29,24 @@ pub(super) struct Batch {
     pub ended: bool,
     params: Option<Block>,
     params_used: u64,
+    mirrored: Vec<Mirrored>,
+}
+
+/// Words of device memory that are copied to host memory at a batch's end, so that a wait for the batch needs no further
+/// submission to read them.
+#[derive(Clone, Copy)]
+pub(super) struct Mirrored {
+    pub from: vk::Buffer,
+    pub to: vk::Buffer,
+    pub status: vk::BufferCopy,
+    pub output: Option<vk::BufferCopy>,
+}
+
+impl Mirrored {
+    /// Whether both have the same place in host memory.
+    fn is(&self, other: &Self) -> bool {
+        self.to == other.to && self.status.dst_offset == other.status.dst_offset
+    }
 }
 
 impl Batch {
@@ -51,6 +69,7 @@ impl Batch {
                 ended: false,
                 params: None,
                 params_used: 0,
+                mirrored: Vec::new(),
             }),
             other => {
                 // SAFETY: nothing uses the pool.
@@ -64,6 +83,7 @@ impl Batch {
     /// Begins a new recording. The batch has finished, or was never used.
     pub fn begin(&mut self, raw: &RawDevice) -> Result<(), Error> {
         (self.recorded, self.params_used, self.after, self.ended) = (0, 0, Point::default(), false);
+        self.mirrored.clear();
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: no submission uses the pool, so it can be reset, and its buffer recorded again.
         unsafe {
@@ -79,11 +99,28 @@ impl Batch {
         if self.ended {
             return Ok(());
         }
+        self.mirror(raw);
         memory_barrier(raw, self.commands, vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
         // SAFETY: the command buffer is being recorded.
         unsafe { raw.ash.end_command_buffer(self.commands) }?;
         self.ended = true;
         Ok(())
+    }
+
+    /// Records the copies of what is mirrored.
+    fn mirror(&self, raw: &RawDevice) {
+        if self.mirrored.is_empty() {
+            return;
+        }
+        let access = vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE;
+        memory_barrier(raw, self.commands, vk::PipelineStageFlags::TRANSFER, access);
+        for Mirrored { from, to, status, output } in &self.mirrored {
+            for region in [Some(*status), *output].into_iter().flatten() {
+                // SAFETY: the command buffer is being recorded; the words lie in the buffers, which are retired through the
+                // queue when freed.
+                unsafe { raw.ash.cmd_copy_buffer(self.commands, *from, *to, &[region]) };
+            }
+        }
     }
 
     /// Whether there is space for another parameter block.
@@ -135,6 +172,13 @@ impl Recorder<'_> {
             vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
             Access::SHADER_READ | Access::SHADER_WRITE | Access::TRANSFER_READ | Access::TRANSFER_WRITE,
         );
+    }
+
+    /// Has words copied to host memory at the batch's end.
+    pub(super) fn mirror(&mut self, mirrored: Mirrored) {
+        if !self.batch.mirrored.iter().any(|other| other.is(&mirrored)) {
+            self.batch.mirrored.push(mirrored);
+        }
     }
 
     /// Stores a parameter block of at most [`MAX_PARAM_BLOCK`] bytes until the batch has finished, and returns its

@@ -9,9 +9,9 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
 use super::drivers;
-use super::process::Process;
 use crate::error::Error;
 use crate::order::MAX_QUEUES;
+use crate::process::Process;
 use crate::restrictions::Restrictions;
 use crate::sync::lock;
 

@@ -22,7 +22,6 @@ mod pipeline;
 mod pipeline_cache;
 mod placed;
 mod placed_maps;
-mod process;
 mod progress;
 mod queue;
 mod queues;

@@ -171,7 +171,10 @@ impl VulkanPipeline {
         }
         if let Some(record) = launch.status {
             let (block, _) = self.device.block(record.address)?;
-            recorder.watched.add(&WatchedRecord { record: record.clone(), block }, launch.kernel, recorder.ticket);
+            let mirror = record.mirror.map(|address| self.device.block(address)).transpose()?;
+            let watched = WatchedRecord { record: record.clone(), block, mirror };
+            watched.mirrored(recorder.ticket.queue).into_iter().for_each(|mirrored| recorder.mirror(mirrored));
+            recorder.watched.add(&watched, launch.kernel, recorder.ticket);
         }
         Ok(())
     }

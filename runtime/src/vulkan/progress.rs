@@ -4,6 +4,8 @@
 //! has a fence, and the fences of finished submissions are reused.
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,6 +19,8 @@ use crate::sync::lock;
 /// The submissions of one queue. Each serial number is higher than the previous one.
 pub(crate) struct Progress {
     means: Means,
+    /// The last serial that was seen to have finished.
+    seen: AtomicU64,
     raw: Arc<RawDevice>,
 }
 
@@ -62,13 +66,13 @@ impl Progress {
     /// Progress without submissions. Serial 0 counts as finished.
     pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
         if !raw.own.timeline {
-            return Ok(Self { means: Means::Fences(Mutex::default()), raw });
+            return Ok(Self { means: Means::Fences(Mutex::default()), seen: AtomicU64::default(), raw });
         }
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device is alive, and timeline semaphores are enabled.
         let semaphore = unsafe { raw.ash.create_semaphore(&info, None) }.map_err(Error::vulkan("vkCreateSemaphore"))?;
-        Ok(Self { means: Means::Timeline(semaphore), raw })
+        Ok(Self { means: Means::Timeline(semaphore), seen: AtomicU64::default(), raw })
     }
 
     /// Submits a recorded command buffer as `serial`, which is higher than all earlier serials.
@@ -116,6 +120,17 @@ impl Progress {
 
     /// The last finished serial. All earlier ones have finished too.
     pub fn finished(&self) -> Result<u64, Error> {
+        let finished = self.ask()?;
+        self.seen.fetch_max(finished, Release);
+        Ok(finished)
+    }
+
+    /// The last serial that was seen to have finished, without a call of the driver.
+    pub fn seen(&self) -> u64 {
+        self.seen.load(Acquire)
+    }
+
+    fn ask(&self) -> Result<u64, Error> {
         match &self.means {
             Means::Timeline(semaphore) => {
                 // SAFETY: the semaphore is alive, and a timeline semaphore of this device.
@@ -133,6 +148,9 @@ impl Progress {
 
     /// Waits until a submitted serial has finished, for at most `limit`. Other threads can submit meanwhile.
     pub fn wait(&self, serial: u64, limit: Option<Duration>) -> Result<(), Error> {
+        if self.seen() >= serial {
+            return Ok(());
+        }
         let start = Instant::now();
         if self.raw.spin.until(limit, || Ok(self.finished()? >= serial))? {
             return Ok(());
@@ -149,13 +167,15 @@ impl Progress {
                         None => self.raw.ash.wait_semaphores(&info, limit),
                     }
                 };
-                waited.map_err(self.raw.error("vkWaitSemaphores"))
+                waited.map_err(self.raw.error("vkWaitSemaphores"))?;
             }
             Means::Fences(fences) => {
                 let fence = lock(fences).of(serial);
-                fence.map_or(Ok(()), |fence| fence.wait(limit))
+                fence.map_or(Ok(()), |fence| fence.wait(limit))?;
             }
         }
+        self.seen.fetch_max(serial, Release);
+        Ok(())
     }
 }
 

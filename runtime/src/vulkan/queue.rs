@@ -112,16 +112,21 @@ impl Queue {
         submitted
     }
 
-    /// Recycles finished batches.
+    /// Recycles finished batches, after a look at the progress.
     pub fn reclaim(&mut self, progress: &Progress) -> Result<(), Error> {
-        if self.in_flight.is_empty() {
-            return Ok(());
+        if !self.in_flight.is_empty() {
+            progress.finished()?;
+            self.reclaim_seen(progress);
         }
-        self.finished = progress.finished()?;
+        Ok(())
+    }
+
+    /// Recycles the batches that were seen to have finished.
+    pub fn reclaim_seen(&mut self, progress: &Progress) {
+        self.finished = progress.seen();
         while self.in_flight.front().is_some_and(|batch| batch.serial <= self.finished) {
             self.idle.extend(self.in_flight.pop_front());
         }
-        Ok(())
     }
 
     /// # Safety

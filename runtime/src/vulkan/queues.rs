@@ -67,6 +67,14 @@ impl State {
         self.point(|queue| queue.finished)
     }
 
+    /// Drops the objects that waited for what has finished.
+    fn drop_retired(&mut self) {
+        let finished = self.finished();
+        while self.retired.front().is_some_and(|(point, _)| point.is_within(&finished)) {
+            self.retired.pop_front();
+        }
+    }
+
     fn point(&self, serial: impl Fn(&Queue) -> u64) -> Point {
         let mut point = Point::default();
         for (queue, state) in self.queues.iter().enumerate() {
@@ -237,7 +245,10 @@ impl Queues {
         }
         drop(state);
         self.wait_for_submitted(point, deadline)?;
-        self.reclaim(&mut *self.lock()?)
+        let mut state = self.lock()?;
+        state.queues.iter_mut().zip(&self.progress).for_each(|(queue, progress)| queue.reclaim_seen(progress));
+        state.drop_retired();
+        Ok(())
     }
 
     /// The deadline of a wait that begins now, unless it has its own.
@@ -359,10 +370,7 @@ impl Queues {
     /// Recycles finished batches, and drops objects that were waiting for them.
     fn reclaim(&self, state: &mut State) -> Result<(), Error> {
         state.queues.iter_mut().zip(&self.progress).try_for_each(|(queue, progress)| queue.reclaim(progress))?;
-        let finished = state.finished();
-        while state.retired.front().is_some_and(|(point, _)| point.is_within(&finished)) {
-            state.retired.pop_front();
-        }
+        state.drop_retired();
         Ok(())
     }
 }

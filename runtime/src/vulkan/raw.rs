@@ -9,10 +9,10 @@ use super::fault::FaultReports;
 use super::features::{self, Offer};
 use super::instance::Instance;
 use super::placed_maps::PlacedMaps;
-use super::process::Process;
 use super::spin::Spin;
 use crate::error::Error;
 use crate::info::{DeviceInfo, OwnFeatures};
+use crate::process::Process;
 
 /// A logical device, destroyed when dropped. Its children hold an `Arc` of it.
 pub(crate) struct RawDevice {

@@ -20,7 +20,7 @@ impl Device {
     pub fn check_status(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
         let mut rest = self.queues.take_watched(point).into_iter();
         while let Some(launched) = rest.next() {
-            let report = match self.look_at(&launched.record, point, deadline) {
+            let report = match self.look_at(&launched, point, deadline) {
                 Ok(Some(report)) => report,
                 Ok(None) => {
                     // Other kernels of the module may still run.
@@ -73,13 +73,14 @@ impl Device {
     }
 
     /// Reads the output and the report of a module's kernels, if there are any.
-    fn look_at(&self, record: &WatchedRecord, point: Point, deadline: Deadline) -> Result<Option<Report>, Error> {
+    fn look_at(&self, launched: &Launched, point: Point, deadline: Deadline) -> Result<Option<Report>, Error> {
         self.queues.wait(point, deadline)?;
-        let offset = record.offset(record.record.address);
-        // To read output or a report, the device must be idle, so that no kernel changes them meanwhile.
-        if record.record.output.is_none() && self.peek(&record.block, offset, point)? == Status::FINE {
+        if !launched.has_news(point)? {
             return Ok(None);
         }
+        let record = &launched.record;
+        let offset = record.offset(record.record.address);
+        // To read output or a report, the device must be idle, so that no kernel changes them meanwhile.
         self.queues.synchronize(deadline)?;
         self.read_output(record)?;
         let mut words = Record::default();
@@ -89,7 +90,7 @@ impl Device {
 
     /// Reads the output of a module's kernels, and clears it.
     fn read_output(&self, watched: &WatchedRecord) -> Result<(), Error> {
-        let WatchedRecord { record, block } = watched;
+        let WatchedRecord { record, block, .. } = watched;
         let Some(region) = record.output else { return Ok(()) };
         let _printing = lock(&record.printing);
         let offset = watched.offset(region.address);

@@ -15,9 +15,6 @@ use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::{MemoryRange, Rows};
 use crate::shape::Shape;
 
-/// An internal stream that is in order with no other.
-const PEEKING: StreamKey = StreamKey::Made { number: u64::MAX, blocking: false, urgent: false };
-
 impl Device {
     /// Allocates memory and returns its address.
     pub fn allocate(&self, size: u64) -> Result<u64, Error> {
@@ -197,18 +194,6 @@ impl Device {
         } else {
             self.staging.read(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)
         }
-    }
-
-    /// Reads a word from a block after a point that the device has passed. Later commands may change the word meanwhile.
-    pub fn peek(&self, block: &Block, offset: u64, point: Point) -> Result<u32, Error> {
-        self.raw.check_process()?;
-        if self.memory.is_unified() {
-            return block.peek_mapped(offset);
-        }
-        let mut bytes = [0; 4];
-        self.queues.follow(PEEKING, point)?;
-        self.staging.read(&self.queues, PEEKING, block.buffer, offset, &mut bytes)?;
-        Ok(u32::from_le_bytes(bytes))
     }
 
     /// Fills the bytes of rows with a little-endian word: each byte gets the word's byte at its address modulo 4.

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
+use ash::vk;
+use ptx2spv_translator::interface::{Status, output};
+
+use super::batch::Mirrored;
 use super::memory::Block;
+use crate::error::Error;
 use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::report::StatusRecord;
 
@@ -11,7 +16,15 @@ use crate::report::StatusRecord;
 pub(crate) struct WatchedRecord {
     pub record: Arc<StatusRecord>,
     pub block: Arc<Block>,
+    /// Host memory with a slot for each queue, and the offset of the first, unless the block is mapped itself.
+    pub mirror: Option<(Arc<Block>, u64)>,
 }
+
+/// Bytes of a queue's slot: the record's first word, and the number of bytes in use of the output.
+const SLOT: u64 = 8;
+
+/// Bytes of a record's mirror.
+pub(crate) const MIRROR_BYTES: u64 = SLOT * MAX_QUEUES as u64;
 
 /// Kernels of one module that were launched.
 pub(crate) struct Launched {
@@ -30,7 +43,24 @@ pub(crate) struct Watched(Vec<Launched>);
 impl Launched {
     /// Whether one of the launches was before a point.
     fn is_before(&self, point: Point) -> bool {
-        (0..).zip(self.first).any(|(queue, first)| first > 0 && first <= point.serial(queue))
+        self.queues_before(point).next().is_some()
+    }
+
+    /// The queues with launches before a point.
+    fn queues_before(&self, point: Point) -> impl Iterator<Item = usize> {
+        let is_before = move |(queue, first): &(usize, u64)| *first > 0 && *first <= point.serial(*queue);
+        (0..).zip(self.first).filter(is_before).map(|(queue, _)| queue)
+    }
+
+    /// Whether the module's kernels have reported or printed something, as far as the launches before a point are
+    /// concerned, which have ended.
+    pub fn has_news(&self, point: Point) -> Result<bool, Error> {
+        for queue in self.queues_before(point) {
+            if self.record.has_news(queue)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The launches that are left to be checked after nothing was reported at a point; `None` if there are none.
@@ -105,6 +135,35 @@ impl WatchedRecord {
     /// Offset of an address of the module's variables in the block.
     pub fn offset(&self, address: u64) -> u64 {
         address - self.block.address
+    }
+
+    /// What a batch of a queue copies for the host, unless the block is mapped.
+    pub(super) fn mirrored(&self, queue: usize) -> Option<Mirrored> {
+        let (mirror, offset) = self.mirror.as_ref()?;
+        let slot = offset + SLOT * queue as u64;
+        let copy = |from, to| vk::BufferCopy { src_offset: self.offset(from), dst_offset: to, size: 4 };
+        Some(Mirrored {
+            from: self.block.buffer,
+            to: mirror.buffer,
+            status: copy(self.record.address, slot),
+            output: self.record.output.map(|region| copy(region.address + output::USED, slot + 4)),
+        })
+    }
+
+    /// Whether something was reported or printed, as the last batch of a queue has left it.
+    fn has_news(&self, queue: usize) -> Result<bool, Error> {
+        let (block, status, used) = match &self.mirror {
+            Some((mirror, offset)) => {
+                let slot = offset + SLOT * queue as u64;
+                (mirror, slot, Some(slot + 4).filter(|_| self.record.output.is_some()))
+            }
+            None => {
+                let used = self.record.output.map(|region| self.offset(region.address + output::USED));
+                (&self.block, self.offset(self.record.address), used)
+            }
+        };
+        let has_printed = used.map_or(Ok(false), |used| block.peek_mapped(used).map(|used| used > 0))?;
+        Ok(has_printed || block.peek_mapped(status)? != Status::FINE)
     }
 
     fn is(&self, other: &Self) -> bool {

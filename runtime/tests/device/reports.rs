@@ -241,6 +241,22 @@ fn traps_name_kernel_and_place() {
 }
 
 #[test]
+fn a_look_at_the_reports_submits_nothing() {
+    for context in Context::several() {
+        let module = load(&context);
+        let (kernel, out) = (module.kernel("trapped").unwrap(), context.device.upload(&[0_u32; 8]).unwrap());
+        context.device.synchronize().unwrap();
+        let before = context.device.submissions();
+        kernel.run(&row(5), &[(&out).into()]).unwrap();
+        context.device.synchronize().unwrap();
+        // The launch itself.
+        assert!(context.device.submissions() <= before + 1);
+        drop((module, out, kernel));
+        context.finish();
+    }
+}
+
+#[test]
 fn stacks_end() {
     for context in Context::several() {
         let module = load(&context);
