@@ -232,7 +232,7 @@ fn basics_interface() -> Interface {
         waits: false,
         cooperative: None,
         waits_for_launches: None,
-        features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+        features: [Feature::BufferDeviceAddress].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
     let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);
@@ -276,7 +276,7 @@ fn basics_interface() -> Interface {
         heap: None,
         counters: None,
         launches: None,
-        features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+        features: [Feature::BufferDeviceAddress].into(),
         relies_on: None,
     }
 }

@@ -442,7 +442,10 @@ fn modules_that_the_target_can_not_run_are_refused_by_rule() {
     // The module doesn't declare its requirement, so the device looks for itself.
     interface.features.clear();
     interface.entries.clear();
-    match device.spirv(basics(), &interface).err() {
+    // The instructions begin with capabilities, to which `OpCapability Int64` is added.
+    let (header, instructions) = basics().split_at(5);
+    let words = [header, &[2 << 16 | 17, 11], instructions].concat();
+    match device.spirv(&words, &interface).err() {
         Some(Error::Refused { rule, .. }) => assert_eq!(rule, Feature::ShaderInt64.name()),
         other => panic!("{other:?}"),
     }
