@@ -1,5 +1,7 @@
 //! Kernel arguments in the form of the command line: `u32:7`, `f32[]:1,2,3`, `f32[1024]:iota`, `u8[]:@file.bin`.
 
+use std::path::Path;
+
 use super::Scalar;
 use super::contents::{Array, MAX_BUFFER_BYTES, hex_bytes};
 use super::elements_text::{buffer, element};
@@ -55,7 +57,10 @@ pub fn bind(text: &str, textures: &mut Textures) -> Result<()> {
 
 /// Parses a named argument.
 fn parse(text: &str, name: &str, textures: &mut Textures) -> Result<Argument> {
-    parse_unnamed(text, name, textures).with_context(|| format!("argument `{text}`"))
+    parse_unnamed(text, name, textures).with_context(|| match Path::new(text).is_file() {
+        true => format!("argument `{text}`: to link another module, write `--link {text}`"),
+        false => format!("argument `{text}`"),
+    })
 }
 
 fn parse_unnamed(text: &str, name: &str, textures: &mut Textures) -> Result<Argument> {
@@ -207,6 +212,11 @@ mod tests {
             let message = format!("{:#}", bind(text, &mut textures).unwrap_err());
             assert!(message.contains(part), "{message}");
         }
+    }
+
+    #[test]
+    fn another_module_is_linked() {
+        bad(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "to link another module, write `--link ");
     }
 
     #[test]
