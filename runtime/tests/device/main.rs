@@ -155,7 +155,7 @@ impl Context {
 
     /// The device itself, and with a minimum of features: then kernels check accesses, not the device.
     fn checking() -> Vec<Self> {
-        let all = [Self::new(), Self::restricted("vulkan=1.1,without=shaderInt64")];
+        let all = [Self::new(), Self::restricted(&format!("{},without=shaderInt64", oldest()))];
         all.into_iter().filter(|context| context.device.as_reference().is_none()).collect()
     }
 
@@ -187,6 +187,27 @@ impl Context {
             assert!(log.messages().is_empty(), "{}", log.messages().join("\n"));
         }
     }
+}
+
+/// The restriction to the oldest version of Vulkan with which the device can be used: 1.1, unless it has device addresses as
+/// a feature of 1.2 alone, as SwiftShader has.
+fn oldest() -> &'static str {
+    static OLDEST: OnceLock<&str> = OnceLock::new();
+    OLDEST.get_or_init(|| {
+        let _turn = turn();
+        let opens = |restrictions: &&str| {
+            let options = options().restrictions(Some(restrictions.parse().unwrap()));
+            match Device::open_with(&DeviceSelector::Default, &options) {
+                Ok(_) => true,
+                Err(Error::UnusableDevice { missing, .. }) => {
+                    assert_eq!(missing, ["bufferDeviceAddress"]);
+                    false
+                }
+                Err(error) => panic!("{error}"),
+            }
+        };
+        ["vulkan=1.1", "vulkan=1.2"].into_iter().find(opens).unwrap()
+    })
 }
 
 /// `shaders/basics.spvasm`, assembled.
