@@ -7,6 +7,7 @@ pub mod files;
 pub mod fuzz;
 pub mod hash;
 pub mod hostile;
+pub mod loops;
 pub mod program;
 pub mod random;
 pub mod spirv;

@@ -2,7 +2,6 @@
 //! device, for lack of CUDA) and on a Vulkan device. Kernels whose results differ are reduced and saved.
 
 mod forms;
-mod loops;
 mod reduce;
 mod straight;
 
@@ -18,6 +17,7 @@ use ptx2spv::cases::prepare::{Argument, Expectation};
 use ptx2spv::cases::{Backend, CudaBackend, DeviceBackend, Outputs, Prepared, Scalar};
 use ptx2spv::cli::{self, Status};
 use ptx2spv_runtime::{Config, DeviceSelector};
+use ptx2spv_tests::loops;
 use ptx2spv_tests::program::{Drawn, GATHERED, Size, UNTOUCHED, draw, ptx};
 use straight::{Mix, Straight};
 

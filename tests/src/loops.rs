@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use ptx2spv_tests::random::Random;
+use crate::random::Random;
 
 /// Threads of the one block.
 pub const THREADS: usize = 256;

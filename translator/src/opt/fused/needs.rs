@@ -1,0 +1,177 @@
+//! What the paths through a function need of the items that depend on dot products.
+//!
+//! Memory accesses, conditions and operations of a subgroup need what they use, and what that was computed from. What
+//! only a selection's other operand, or the arm of a condition that isn't taken, would need isn't needed.
+
+use std::collections::VecDeque;
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashSet;
+
+use super::code::{Code, Instruction};
+use super::dependents::{Dependents, Item};
+use super::paths::{Node, NodeId, Paths, Step};
+use crate::index::{Index, IndexVec};
+use crate::ir::{Function, Op};
+
+/// The most nodes of a place that differ in what is known there.
+const MOST_NODES: usize = 16;
+
+/// The most values to look through for what two of them are both computed from.
+const MOST_SOURCES: usize = 64;
+
+/// What is needed in a function.
+pub struct Needs<'f> {
+    /// What the places mean.
+    pub code: Code<'f>,
+    /// What some path from a place needs, for the places where nodes begin.
+    pub starts: Vec<Option<FixedBitSet>>,
+    /// The places of the statements whose results some path needs.
+    pub needed: FixedBitSet,
+    /// The dot products that a compiler may move although they stay.
+    pub unsettled: FxHashSet<Item>,
+}
+
+/// What the paths from a node need.
+#[derive(Clone)]
+struct State {
+    /// What a path needs.
+    some: FixedBitSet,
+    /// What all paths need, or all through one arm of a condition and some through the other.
+    all: FixedBitSet,
+}
+
+struct Solver<'p> {
+    paths: &'p Paths<'p>,
+    dependents: &'p Dependents,
+    states: IndexVec<NodeId, State>,
+    before: IndexVec<NodeId, Vec<NodeId>>,
+}
+
+impl<'f> Needs<'f> {
+    /// Finds what is needed, for a compiler that follows what is known on each path, or for one that doesn't.
+    pub fn new(function: &'f Function, dependents: &Dependents, follows: bool) -> Self {
+        let paths = Paths::new(function, dependents, if follows { MOST_NODES } else { 0 });
+        let none = FixedBitSet::with_capacity(dependents.len());
+        let mut all = none.clone();
+        all.insert_range(..);
+        let mut before = IndexVec::filled(Vec::new(), paths.nodes.len());
+        for (id, node) in paths.nodes.enumerated() {
+            node.next.iter().for_each(|next: &NodeId| before[*next].push(id));
+        }
+        let states = IndexVec::filled(State { some: none.clone(), all }, paths.nodes.len());
+        let mut solver = Solver { paths: &paths, dependents, states, before };
+        // What some path needs is added until nothing is missing.
+        solver.settle(|state| &mut state.some);
+        // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
+        solver.settle(|state| &mut state.all);
+        let mut starts = vec![None; paths.code.loops.len()];
+        let mut needed = FixedBitSet::with_capacity(paths.code.loops.len());
+        let mut unsettled = FxHashSet::default();
+        for (id, node) in paths.nodes.enumerated() {
+            starts[node.place].get_or_insert_with(|| none.clone()).union_with(&solver.states[id].some);
+            solver.node(node, |step, [some, all]| {
+                needed.set(step.place, some || needed.contains(step.place));
+                unsettled.extend(step.result.filter(|_| step.is_dot && !all));
+            });
+        }
+        Self { starts, needed, unsettled, code: paths.code }
+    }
+}
+
+impl Solver<'_> {
+    /// Computes one set of all nodes from those that follow, until nothing changes.
+    fn settle(&mut self, set: impl Fn(&mut State) -> &mut FixedBitSet) {
+        let mut open: VecDeque<NodeId> = self.states.indices().rev().collect();
+        let mut is_open = IndexVec::<NodeId, bool>::filled(true, open.len());
+        while let Some(id) = open.pop_front() {
+            is_open[id] = false;
+            let mut start = self.node(&self.paths.nodes[id], |_, _| {});
+            if set(&mut start) != set(&mut self.states[id]) {
+                std::mem::swap(set(&mut self.states[id]), set(&mut start));
+                let before = self.before[id].iter().filter(|before| !std::mem::replace(&mut is_open[**before], true));
+                open.extend(before);
+            }
+        }
+    }
+
+    /// What the paths from a node need. Tells of each step whether some paths need its result, and whether all do.
+    fn node(&self, node: &Node, mut visit: impl FnMut(&Step, [bool; 2])) -> State {
+        let mut state = match node.next[..] {
+            [one, other] => self.join(&self.states[one], &self.states[other]),
+            [next] => self.states[next].clone(),
+            _ => {
+                let none = FixedBitSet::with_capacity(self.dependents.len());
+                State { some: none.clone(), all: none }
+            }
+        };
+        for step in node.steps.iter().rev() {
+            let mut needed = match step.result {
+                Some(item) => [&mut state.some, &mut state.all].map(|set| {
+                    let was_needed = set.contains(item.position());
+                    set.set(item.position(), false);
+                    was_needed
+                }),
+                None => [true; 2],
+            };
+            visit(step, needed);
+            // A dot product that not all paths need is kept in its place, where it needs its operands.
+            needed[1] |= step.is_dot && needed[0];
+            step.uses.iter().for_each(|item| state.add(*item, needed));
+            // A compiler can make a condition of a selection, of which each arm needs one of the values.
+            if let Some(either) = step.either {
+                either.into_iter().flatten().for_each(|item| state.add(item, [needed[0], false]));
+                if let ([_, true], [Some(a), Some(b)]) = (needed, either) {
+                    let others = self.sources(b);
+                    let common = self.sources(a).into_iter().filter(|item| others.contains(item));
+                    common.for_each(|item| state.add(item, needed));
+                }
+            }
+        }
+        if let Instruction::Loop { used, .. } = &self.paths.code.instructions[node.place] {
+            // What only follows the loop could be computed after it.
+            state.all.intersect_with(used);
+        }
+        state
+    }
+
+    /// What the paths into both arms of a condition need.
+    fn join(&self, one: &State, other: &State) -> State {
+        let both = |a: &FixedBitSet, b: &FixedBitSet| a & b;
+        let mut some = one.some.clone();
+        some.union_with(&other.some);
+        let all = if self.paths.limited {
+            // A compiler may know more of what some path needs.
+            both(&one.all, &other.all)
+        } else {
+            let mut all = both(&one.all, &other.some);
+            all.union_with(&both(&one.some, &other.all));
+            all
+        };
+        State { some, all }
+    }
+
+    /// An item, and those from which it is computed in any case.
+    fn sources(&self, item: Item) -> FxHashSet<Item> {
+        let mut sources = FxHashSet::default();
+        let mut open = vec![item];
+        while let Some(item) = open.pop().filter(|_| sources.len() < MOST_SOURCES) {
+            if let (true, Some(op)) = (sources.insert(item), self.dependents.op(item))
+                && !matches!(op, Op::Select(..))
+            {
+                open.extend(self.dependents.operands(op));
+            }
+        }
+        sources
+    }
+}
+
+impl State {
+    fn add(&mut self, item: Item, needed: [bool; 2]) {
+        for (set, needed) in [&mut self.some, &mut self.all].into_iter().zip(needed) {
+            if needed {
+                set.insert(item.position());
+            }
+        }
+    }
+}
