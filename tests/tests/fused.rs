@@ -18,6 +18,7 @@ use ptx2spv_translator::internals::ir::{
 };
 use ptx2spv_translator::internals::opt::{for_each_operand, for_each_result, map_op_operands};
 use ptx2spv_translator::internals::pipeline::{Observer, Step};
+use ptx2spv_translator::internals::translate_watched;
 use ptx2spv_translator::{Options, Program, Source, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -43,7 +44,8 @@ fn stages(seed: u64) -> BTreeMap<&'static str, Function> {
     let source = Source::new("loops.ptx", loops::ptx(seed));
     let target = Target::preset("nvidia").expect("a preset");
     let mut stages = Stages::default();
-    Program::new(&source).unwrap().translate_watched(&Options::new(&target), Some(&mut stages)).unwrap();
+    let program = Program::new(&source).unwrap();
+    translate_watched(&program, &Options::new(&target), Some(&mut stages)).unwrap();
     stages.0
 }
 

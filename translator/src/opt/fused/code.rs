@@ -13,6 +13,8 @@ pub struct Code<'f> {
     pub instructions: Vec<Instruction<'f>>,
     /// The loop around each place.
     pub loops: Vec<Option<usize>>,
+    /// The innermost loop around each place whose next round can be reached from there.
+    pub repeats: Vec<Option<usize>>,
 }
 
 /// What stands at a place.
@@ -51,6 +53,8 @@ struct Writer<'f, 'd> {
     function: &'f Function,
     dependents: &'d Dependents,
     code: Code<'f>,
+    /// The innermost loop around the current list whose next round it can reach.
+    repeats: Option<usize>,
 }
 
 /// What a list has in it.
@@ -61,24 +65,26 @@ struct Contents {
     touched: FixedBitSet,
     assigned: VarSet,
     breaks: Vec<usize>,
-    /// Whether the end can be reached.
-    goes_on: bool,
 }
 
 impl<'f> Writer<'f, '_> {
     fn push(&mut self, around: Option<usize>, instruction: Instruction<'f>) -> usize {
         self.code.loops.push(around);
+        self.code.repeats.push(self.repeats);
         self.code.instructions.push(instruction);
         self.code.loops.len() - 1
     }
 
     fn list(&mut self, list: &'f [Stmt], around: Option<usize>) -> Contents {
+        let outer = self.repeats;
+        if !goes_on(list) {
+            self.repeats = around.and_then(|header| self.code.repeats[header]);
+        }
         let mut contents = Contents {
             used: FixedBitSet::with_capacity(self.dependents.len()),
             touched: FixedBitSet::with_capacity(self.dependents.len()),
             assigned: VarSet::new(self.function.vars.len()),
             breaks: Vec::new(),
-            goes_on: true,
         };
         for stmt in list {
             for_each_operand(stmt, |value| contents.used.extend(self.dependents.value(value).map(Index::position)));
@@ -89,10 +95,9 @@ impl<'f> Writer<'f, '_> {
                     let jump = self.push(around, Instruction::End);
                     let second = self.list(otherwise, around);
                     let end = self.push(around, Instruction::End) + 1;
-                    for (join, other) in [(jump, &second), (end - 1, &first)] {
-                        self.code.instructions[join] = Instruction::Join { condition: at, meets: other.goes_on };
+                    for (join, other) in [(jump, otherwise), (end - 1, then)] {
+                        self.code.instructions[join] = Instruction::Join { condition: at, meets: goes_on(other) };
                     }
-                    contents.goes_on = first.goes_on || second.goes_on;
                     for arm in [&first, &second] {
                         contents.used.union_with(&arm.used);
                         contents.touched.union_with(&arm.touched);
@@ -106,8 +111,10 @@ impl<'f> Writer<'f, '_> {
                 }
                 Stmt::Loop(body) => {
                     let at = self.push(around, Instruction::End);
+                    let outer = self.repeats.replace(at);
                     let body = self.list(body, Some(at));
                     let end = self.push(Some(at), Instruction::Repeat) + 1;
+                    self.repeats = outer;
                     contents.used.union_with(&body.used);
                     contents.touched.union_with(&body.touched);
                     contents.assigned.extend(&body.assigned);
@@ -115,10 +122,7 @@ impl<'f> Writer<'f, '_> {
                     let branch = Branch { arms: [at + 1, end], end, touched, breaks: Vec::new() };
                     self.code.instructions[at] = Instruction::Loop { assigned: body.assigned, used: body.used, branch };
                 }
-                Stmt::Break => {
-                    contents.breaks.push(self.push(around, Instruction::Break));
-                    contents.goes_on = false;
-                }
+                Stmt::Break => contents.breaks.push(self.push(around, Instruction::Break)),
                 _ => {
                     if let Stmt::Let(_, Op::Get(var)) = stmt {
                         contents.used.extend(self.dependents.var(*var).map(Index::position));
@@ -132,6 +136,7 @@ impl<'f> Writer<'f, '_> {
             }
         }
         contents.touched.union_with(&contents.used);
+        self.repeats = outer;
         contents
     }
 }
@@ -139,8 +144,8 @@ impl<'f> Writer<'f, '_> {
 impl<'f> Code<'f> {
     /// Writes a function down.
     pub fn new(function: &'f Function, dependents: &Dependents) -> Self {
-        let code = Self { instructions: Vec::new(), loops: Vec::new() };
-        let mut writer = Writer { function, dependents, code };
+        let code = Self { instructions: Vec::new(), loops: Vec::new(), repeats: Vec::new() };
+        let mut writer = Writer { function, dependents, code, repeats: None };
         writer.list(&function.body, None);
         writer.push(None, Instruction::End);
         writer.code
@@ -182,5 +187,13 @@ impl<'f> Instruction<'f> {
             Self::If { branch, .. } | Self::Loop { branch, .. } => Some(branch),
             _ => None,
         }
+    }
+}
+
+/// Whether the end of a list can be reached.
+fn goes_on(list: &[Stmt]) -> bool {
+    match list.last() {
+        Some(Stmt::If { then, otherwise, .. }) => goes_on(then) || goes_on(otherwise),
+        last => !matches!(last, Some(Stmt::Break | Stmt::Return(_))),
     }
 }

@@ -37,6 +37,8 @@ pub struct Needs<'f> {
 struct State {
     /// What a path needs.
     some: FixedBitSet,
+    /// What a path needs before it leaves the innermost loop that goes on from there.
+    inside: FixedBitSet,
     /// What all paths need, or all through one arm of a condition and some through the other.
     all: FixedBitSet,
 }
@@ -59,10 +61,11 @@ impl<'f> Needs<'f> {
         for (id, node) in paths.nodes.enumerated() {
             node.next.iter().for_each(|next: &NodeId| before[*next].push(id));
         }
-        let states = IndexVec::filled(State { some: none.clone(), all }, paths.nodes.len());
+        let states = IndexVec::filled(State { some: none.clone(), inside: none.clone(), all }, paths.nodes.len());
         let mut solver = Solver { paths: &paths, dependents, states, before };
         // What some path needs is added until nothing is missing.
         solver.settle(|state| &mut state.some);
+        solver.settle(|state| &mut state.inside);
         // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
         solver.settle(|state| &mut state.all);
         let mut starts = vec![None; paths.code.loops.len()];
@@ -70,9 +73,11 @@ impl<'f> Needs<'f> {
         let mut unsettled = FxHashSet::default();
         for (id, node) in paths.nodes.enumerated() {
             starts[node.place].get_or_insert_with(|| none.clone()).union_with(&solver.states[id].some);
-            solver.node(node, |step, [some, all]| {
+            solver.node(node, |step, [some, inside, all]| {
                 needed.set(step.place, some || needed.contains(step.place));
-                unsettled.extend(step.result.filter(|_| step.is_dot && !all));
+                // What only follows a loop can be computed after it, whatever the exit.
+                let settled = all && (inside || paths.code.repeats[step.place].is_none());
+                unsettled.extend(step.result.filter(|_| step.is_dot && !settled));
             });
         }
         Self { starts, needed, unsettled, code: paths.code }
@@ -96,32 +101,34 @@ impl Solver<'_> {
     }
 
     /// What the paths from a node need. Tells of each step whether some paths need its result, and whether all do.
-    fn node(&self, node: &Node, mut visit: impl FnMut(&Step, [bool; 2])) -> State {
+    fn node(&self, node: &Node, mut visit: impl FnMut(&Step, [bool; 3])) -> State {
         let mut state = match node.next[..] {
-            [one, other] => self.join(&self.states[one], &self.states[other]),
-            [next] => self.states[next].clone(),
+            [one, other] => self.join(self.after(node, one), &self.after(node, other)),
+            [next] => self.after(node, next),
             _ => {
                 let none = FixedBitSet::with_capacity(self.dependents.len());
-                State { some: none.clone(), all: none }
+                State { some: none.clone(), inside: none.clone(), all: none }
             }
         };
         for step in node.steps.iter().rev() {
             let mut needed = match step.result {
-                Some(item) => [&mut state.some, &mut state.all].map(|set| {
+                Some(item) => state.sets().map(|set| {
                     let was_needed = set.contains(item.position());
                     set.set(item.position(), false);
                     was_needed
                 }),
-                None => [true; 2],
+                None => [true; 3],
             };
             visit(step, needed);
             // A dot product that not all paths need is kept in its place, where it needs its operands.
-            needed[1] |= step.is_dot && needed[0];
+            if step.is_dot && needed[0] {
+                needed = [true; 3];
+            }
             step.uses.iter().for_each(|item| state.add(*item, needed));
             // A compiler can make a condition of a selection, of which each arm needs one of the values.
             if let Some(either) = step.either {
-                either.into_iter().flatten().for_each(|item| state.add(item, [needed[0], false]));
-                if let ([_, true], [Some(a), Some(b)]) = (needed, either) {
+                either.into_iter().flatten().for_each(|item| state.add(item, [needed[0], needed[1], false]));
+                if let ([.., true], [Some(a), Some(b)]) = (needed, either) {
                     let others = self.sources(b);
                     let common = self.sources(a).into_iter().filter(|item| others.contains(item));
                     common.for_each(|item| state.add(item, needed));
@@ -136,10 +143,8 @@ impl Solver<'_> {
     }
 
     /// What the paths into both arms of a condition need.
-    fn join(&self, one: &State, other: &State) -> State {
+    fn join(&self, one: State, other: &State) -> State {
         let both = |a: &FixedBitSet, b: &FixedBitSet| a & b;
-        let mut some = one.some.clone();
-        some.union_with(&other.some);
         let all = if self.paths.limited {
             // A compiler may know more of what some path needs.
             both(&one.all, &other.all)
@@ -148,7 +153,21 @@ impl Solver<'_> {
             all.union_with(&both(&one.some, &other.all));
             all
         };
-        State { some, all }
+        let (some, inside) = (&one.some | &other.some, &one.inside | &other.inside);
+        State { some, inside, all }
+    }
+
+    /// What the paths from a node on the way to another need.
+    fn after(&self, node: &Node, next: NodeId) -> State {
+        let mut state = self.states[next].clone();
+        let (repeats, place) = (&self.paths.code.repeats, self.paths.nodes[next].place);
+        if repeats[node.place] == Some(place) {
+            // What a round passes on can't leave the loop.
+            state.inside.clone_from(&state.some);
+        } else if repeats[place] < repeats[node.place] {
+            state.inside.clear();
+        }
+        state
     }
 
     /// An item, and those from which it is computed in any case.
@@ -167,8 +186,12 @@ impl Solver<'_> {
 }
 
 impl State {
-    fn add(&mut self, item: Item, needed: [bool; 2]) {
-        for (set, needed) in [&mut self.some, &mut self.all].into_iter().zip(needed) {
+    fn sets(&mut self) -> [&mut FixedBitSet; 3] {
+        [&mut self.some, &mut self.inside, &mut self.all]
+    }
+
+    fn add(&mut self, item: Item, needed: [bool; 3]) {
+        for (set, needed) in self.sets().into_iter().zip(needed) {
             if needed {
                 set.insert(item.position());
             }

@@ -2,8 +2,7 @@
 //!
 //! A loop with several exits assigns a constant to a variable before each `Break`, and conditions after the loop compare
 //! that variable. So the same statements get a node for each thing that is known before them, up to a limit, and a condition
-//! that is known leads to one arm only. At the end of its body a loop goes back to the node where it began, and forgets
-//! what the round learned.
+//! that is known leads to one arm only. The next round of a loop knows what no round changes, and forgets the rest.
 
 use rustc_hash::FxHashMap;
 

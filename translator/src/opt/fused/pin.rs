@@ -6,7 +6,8 @@
 //! subgroup aren't moved into conditions.
 //!
 //! The place of a dot product is final if all paths from there need its result. It is, too, if all paths through one arm of a
-//! condition do, and some through the other arm.
+//! condition do, and some through the other arm. In a loop, a path must need it before it leaves the loop, or in the next round.
+//! That must hold whether a compiler follows what is known on each path or not.
 
 use rustc_hash::FxHashMap;
 
