@@ -36,6 +36,7 @@ use rustc_hash::FxHashSet;
 
 use decode::program::{FuncId, Function};
 use emit::Emitter;
+use legalize::Lengths;
 use lower::services::Service;
 use policy::Policy;
 
@@ -170,6 +171,7 @@ impl<'s> Program<'s> {
             return refuse(errors);
         }
         let wanted: FxHashSet<_> = self.wanted(options).into_iter().collect();
+        let lengths = Lengths::default();
         let module = pipeline::Module {
             program: &self.decoded,
             source: self.source,
@@ -178,6 +180,7 @@ impl<'s> Program<'s> {
             provided,
             services,
             policy: &policy,
+            lengths: &lengths,
         };
         let numbered = (0..).zip(self.decoded.kernels()).filter(|(_, (id, _))| wanted.contains(id));
         let mut numbered: Vec<_> = numbered.map(|(number, (id, function))| (number, id, function)).collect();

@@ -58,6 +58,23 @@ pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
     })
 }
 
+/// Makes a command of a node's parameters: the driver's, or the runtime API's.
+type Make = fn(Memory) -> Result<SharedCommand, Code>;
+
+/// Adds a node after others; each edge may have data.
+pub(crate) fn add_by(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+    params: Memory,
+    make: Make,
+) -> Result<(), Code> {
+    graph_edges::check_data(data, count)?;
+    graph_nodes::add(node, graph, after, count, || make(params))
+}
+
 pub(crate) fn add(
     node: Out<NodeHandle>,
     graph: GraphHandle,
@@ -65,7 +82,7 @@ pub(crate) fn add(
     count: usize,
     params: Memory,
 ) -> Result<(), Code> {
-    graph_nodes::add(node, graph, after, count, || command(params))
+    add_by(node, graph, after, Memory::NULL.as_in(), count, params, command)
 }
 
 pub(crate) fn add_with_data(
@@ -76,12 +93,8 @@ pub(crate) fn add_with_data(
     count: usize,
     params: Memory,
 ) -> Result<(), Code> {
-    graph_edges::check_data(data, count)?;
-    add(node, graph, after, count, params)
+    add_by(node, graph, after, data, count, params, command)
 }
-
-/// Makes a command of a node's parameters: the driver's, or the runtime API's.
-type Make = fn(Memory) -> Result<SharedCommand, Code>;
 
 /// Fails if the parameters of a node of this kind can't be replaced.
 fn check(params: Memory) -> Result<(), Code> {

@@ -1,22 +1,9 @@
 /* A program as CUDA's users write them, linked with -lcuda. The declarations are this program's own. */
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct context *Context;
-typedef struct module *Module;
-typedef struct function *Function;
-typedef struct stream *Stream;
-typedef struct event *Event;
-typedef struct graph *Graph;
-typedef struct node *Node;
-typedef struct exec *Exec;
-typedef uint64_t Address;
+#include "checks.h"
 
 struct part_2d {
     size_t x, y;
@@ -34,7 +21,6 @@ struct copy_2d {
 
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
-int cuGetErrorName(int error, const char **name);
 int cuDeviceGetCount(int *count);
 int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGetName(char *name, int len, int device);
@@ -142,19 +128,6 @@ static const char *const ptx =
     "    mov.u64 %d1, values;\n    cvta.local.u64 %d1, %d1;\n    mov.u64 %d2, text;\n    cvta.global.u64 %d2, %d2;\n"
     "    {\n    .param .b64 p0;\n    st.param.b64 [p0], %d2;\n    .param .b64 p1;\n    st.param.b64 [p1], %d1;\n"
     "    call.uni vprintf, (p0, p1);\n    }\n    ret;\n}\n";
-
-static void expect_at(int line, const char *call, int result, int expected)
-{
-    if (result != expected) {
-        const char *name = "?";
-        cuGetErrorName(result, &name);
-        printf("line %d: %s: %d (%s), not %d\n", line, call, result, name ? name : "?", expected);
-        exit(1);
-    }
-}
-#define EXPECT(result, call) expect_at(__LINE__, #call, call, result)
-#define OK(call) EXPECT(0, call)
-#define TRUE(what) expect_at(__LINE__, #what, !(what), 0)
 
 enum { N = 1000 };
 

@@ -1,12 +1,5 @@
 /* A program whose kernels launch kernels and copy. The declarations are this program's own. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-typedef struct context *Context;
-typedef struct module *Module;
-typedef struct function *Function;
-typedef uint64_t Address;
+#include "checks.h"
 
 int cuInit(unsigned flags);
 int cuCtxCreate_v2(Context *context, unsigned flags, int device);
@@ -19,16 +12,6 @@ int cuModuleLoadData(Module *module, const void *image);
 int cuModuleGetFunction(Function *function, Module module, const char *name);
 int cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **extra);
-
-#define EXPECT(result, call)                                                    \
-    do {                                                                        \
-        int found = call;                                                       \
-        if (found != (result)) {                                                \
-            printf("line %d: %s: %d, not %d\n", __LINE__, #call, found, result); \
-            exit(1);                                                            \
-        }                                                                       \
-    } while (0)
-#define OK(call) EXPECT(0, call)
 
 static const char ptx[] =
     ".version 6.4\n.target sm_60\n.address_size 64\n"

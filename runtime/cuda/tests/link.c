@@ -1,15 +1,8 @@
 /* A program that links modules and loads fat binaries out of memory. The declarations are this program's own. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "checks.h"
 
-typedef struct context *Context;
-typedef struct module *Module;
-typedef struct function *Function;
 typedef struct link *Link;
 typedef struct library *Library;
-typedef uint64_t Address;
 
 int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(Context *context, int device);
@@ -31,17 +24,6 @@ int cuLinkAddData_v2(Link link, int kind, void *data, size_t size, const char *n
 int cuLinkAddFile_v2(Link link, int kind, const char *path, unsigned count, int *options, void **values);
 int cuLinkComplete(Link link, void **image, size_t *size);
 int cuLinkDestroy(Link link);
-
-#define EXPECT(result, call)                                                    \
-    do {                                                                        \
-        int found = call;                                                       \
-        if (found != (result)) {                                                \
-            printf("line %d: %s: %d, not %d\n", __LINE__, #call, found, result); \
-            exit(1);                                                            \
-        }                                                                       \
-    } while (0)
-#define OK(call) EXPECT(0, call)
-#define TRUE(what) EXPECT(1, (what) != 0)
 
 enum { MACHINE_CODE = 0, PTX = 1, FAT_BINARY = 2, LIBRARY = 4, INTERMEDIATE = 5 };
 

@@ -1,11 +1,8 @@
 /* A program that says how kernels are loaded, and how many files loading a module of three kernels adds to the cache. The declarations
    are this program's own. */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-typedef struct context *Context;
-typedef struct module *Module;
+#include "checks.h"
 
 int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(Context *context, int device);
@@ -13,15 +10,6 @@ int cuCtxSetCurrent(Context context);
 int cuModuleLoadData(Module *module, const void *image);
 int cuModuleGetLoadingMode(unsigned *mode);
 int cuModuleUnload(Module module);
-
-#define OK(call)                                                \
-    do {                                                        \
-        int found = call;                                       \
-        if (found != 0) {                                       \
-            printf("line %d: %s: %d\n", __LINE__, #call, found); \
-            exit(1);                                            \
-        }                                                       \
-    } while (0)
 
 static int files(void) {
     DIR *folder = opendir(getenv("PTX2SPV_CACHE"));

@@ -1,16 +1,6 @@
 /* A program that launches as before CUDA 4, with pointers of 32 bits too, copies between contexts, and changes edges of a graph. The declarations are this program's
    own. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-typedef struct context *Context;
-typedef struct module *Module;
-typedef struct function *Function;
-typedef struct stream *Stream;
-typedef struct graph *Graph;
-typedef struct node *Node;
-typedef uint64_t Address;
+#include "checks.h"
 
 int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(Context *context, int device);
@@ -49,17 +39,6 @@ int cuGraphNodeGetDependencies_v2(Node node, Node *nodes, void *data, size_t *co
 int cuGraphNodeGetDependentNodes(Node node, Node *nodes, size_t *count);
 int cuGraphNodeGetDependentNodes_v2(Node node, Node *nodes, void *data, size_t *count);
 int cuGraphDestroy(Graph graph);
-
-#define EXPECT(result, call)                                                    \
-    do {                                                                        \
-        int found = call;                                                       \
-        if (found != (result)) {                                                \
-            printf("line %d: %s: %d, not %d\n", __LINE__, #call, found, result); \
-            exit(1);                                                            \
-        }                                                                       \
-    } while (0)
-#define OK(call) EXPECT(0, call)
-#define TRUE(what) EXPECT(1, (what) != 0)
 
 /* out[row * 64 + i] = i * factor + term, with i counting through a row of blocks, and one row of blocks for each row. */
 static const char ptx[] =

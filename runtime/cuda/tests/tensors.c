@@ -1,14 +1,7 @@
 /* Tensor maps as CUDA's users have them: made by the host, passed by value. The declarations are this program's own. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "checks.h"
 
-typedef struct context *Context;
-typedef struct module *Module;
-typedef struct function *Function;
 typedef struct link *Link;
-typedef uint64_t Address;
 
 struct tensor_map {
     _Alignas(64) uint32_t words[32];
@@ -38,16 +31,6 @@ int cuLinkCreate(unsigned count, int *options, void **values, Link *link);
 int cuLinkAddData(Link link, int kind, void *data, size_t size, const char *name, unsigned count, int *options, void **values);
 int cuLinkComplete(Link link, void **image, size_t *size);
 int cuLinkDestroy(Link link);
-
-#define EXPECT(result, call)                                                    \
-    do {                                                                        \
-        int found = call;                                                       \
-        if (found != (result)) {                                                \
-            printf("line %d: %s: %d, not %d\n", __LINE__, #call, found, result); \
-            exit(1);                                                            \
-        }                                                                       \
-    } while (0)
-#define OK(call) EXPECT(0, call)
 
 enum { INVALID_VALUE = 1, PTX = 1, U32 = 2 };
 

@@ -50,7 +50,7 @@ pub use loop_budget::report_cut_loops;
 pub(crate) use nans::expand_nans;
 pub(crate) use narrow_memory::expand_narrow_memory;
 pub use nesting::flatten_nesting;
-pub(crate) use outline::{outline, outline_halves};
+pub(crate) use outline::{Lengths, Shape, outline, outline_halves};
 pub use reports::{expand_reports, reports_any};
 pub(crate) use root_ends::expand_root_ends;
 pub(crate) use roots::expand_roots;

@@ -7,6 +7,8 @@
 //!
 //! Helpers take and give the bits of floats, which moving can't change.
 
+use std::sync::{Mutex, PoisonError};
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rounded::{floors, is_floor_of_clamped};
@@ -26,8 +28,8 @@ const SHORT: usize = 24;
 const BUDGET: usize = 1500;
 
 /// An operation, apart from its operands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Shape {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
     /// The operation with positions in place of its operands.
     op: Op,
     operands: [Option<Type>; HELPER_PARAMETERS],
@@ -88,43 +90,73 @@ impl Shape {
     }
 
     /// The number of statements after `expand`.
-    fn length(&self, expand: &impl Fn(&mut Function) -> Result<(), ErrorKind>) -> Result<usize, ErrorKind> {
+    ///
+    /// # Errors
+    /// Those of `expand`.
+    pub fn length(&self, expand: impl Fn(&mut Function) -> Result<(), ErrorKind>) -> Result<usize, ErrorKind> {
         let mut function = Function { helpers: vec![self.helper()], ..Function::default() };
         expand(&mut function)?;
         Ok(function.helpers.iter().map(|helper| size(&helper.function.body)).sum())
     }
 }
 
-/// Replaces operations that will be long after the later passes, if there are enough of them. `expand` runs those passes on a function.
+/// How long operations are after the passes that follow a pass. That is the same in all kernels of a module, which share this.
+#[derive(Debug, Default)]
+pub struct Lengths(Mutex<FxHashMap<(&'static str, Shape), usize>>);
+
+impl Lengths {
+    /// The length after the passes that follow the named one, which `find` finds where no kernel has done so.
+    ///
+    /// # Errors
+    /// Those of `find`.
+    pub fn of(
+        &self,
+        pass: &'static str,
+        shape: &Shape,
+        find: impl FnOnce() -> Result<usize, ErrorKind>,
+    ) -> Result<usize, ErrorKind> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(&(pass, *shape)).copied();
+        if let Some(length) = known {
+            return Ok(length);
+        }
+        // Not locked meanwhile: those passes ask for other lengths.
+        let length = find()?;
+        lock().insert((pass, *shape), length);
+        Ok(length)
+    }
+}
+
+/// Replaces operations that will be long after the later passes, if there are enough of them. `length` says how long.
 ///
 /// # Errors
-/// Those of `expand`.
+/// Those of `length`.
 pub fn outline(
     function: &mut Function,
     facts: &Facts,
-    expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
+    length: impl Fn(&Shape) -> Result<usize, ErrorKind>,
 ) -> Result<(), ErrorKind> {
     let may_be_long = |body: &Function, value, op: &Op| is_candidate(body, facts.fma_f32_fused, value, op);
-    outline_those(function, facts, may_be_long, expand)
+    outline_those(function, facts, may_be_long, length)
 }
 
 /// The same for arithmetic on f16, which is replaced before other passes look at what it is made of.
 ///
 /// # Errors
-/// Those of `expand`.
+/// Those of `length`.
 pub fn outline_halves(
     function: &mut Function,
     facts: &Facts,
-    expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
+    length: impl Fn(&Shape) -> Result<usize, ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    outline_those(function, facts, |_, _, op| matches!(op, Op::Half(..)), expand)
+    outline_those(function, facts, |_, _, op| matches!(op, Op::Half(..)), length)
 }
 
 fn outline_those(
     function: &mut Function,
     facts: &Facts,
     may_be_long: impl Fn(&Function, Value, &Op) -> bool,
-    expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
+    length: impl Fn(&Shape) -> Result<usize, ErrorKind>,
 ) -> Result<(), ErrorKind> {
     let candidates = Candidates::of(function, facts, may_be_long);
     if candidates.often.values().all(|count| *count < 2) {
@@ -133,7 +165,7 @@ fn outline_those(
     // Constants only make operations shorter, and there may be many different constants.
     let mut lengths = FxHashMap::default();
     for shape in candidates.often.keys() {
-        lengths.insert(*shape, shape.length(&expand)?);
+        lengths.insert(*shape, length(shape)?);
     }
     let total = |lengths: &FxHashMap<Shape, usize>, counts: &FxHashMap<Shape, usize>| -> usize {
         let long = lengths.iter().filter(|(_, length)| **length > SHORT);
@@ -144,7 +176,7 @@ fn outline_those(
     }
     let mut lengths = FxHashMap::default();
     for shape in candidates.counts.keys() {
-        lengths.insert(*shape, shape.length(&expand)?);
+        lengths.insert(*shape, length(shape)?);
     }
     if total(&lengths, &candidates.counts) <= BUDGET {
         return Ok(());

@@ -11,7 +11,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::operands::{for_each_result, map_operands};
 use crate::diagnostic::Span;
-use crate::index::IndexVec;
+use crate::index::{IndexVec, indices};
 use crate::ir::{Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, for_each_assigned, mask};
 
 /// Forwards variables; see the module.
@@ -21,11 +21,11 @@ pub fn propagate_copies(function: &mut Function) {
         undo: Vec::new(),
         replacement: IndexVec::filled(None, function.values.len()),
         definition: IndexVec::filled(None, function.values.len()),
-        depth_of: IndexVec::filled(0, function.values.len()),
-        depth: 0,
+        list_of: IndexVec::filled(List(0), function.values.len()),
+        open: IndexVec::filled(true, 1),
+        current: List(0),
         at: None,
         available: FxHashMap::with_capacity_and_hasher(function.body.len() / 2, FxBuildHasher),
-        added: Vec::new(),
         function,
     };
     let body = std::mem::take(&mut pass.function.body);
@@ -33,6 +33,12 @@ pub fn propagate_copies(function: &mut Function) {
     pass.list(body, &mut out);
     function.body = out;
 }
+
+/// A list of statements, by its number in the order in which they are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct List(u32);
+
+indices!(List);
 
 /// What a list changed about what is known: variables with what they hold at its end.
 type Changes = Vec<(Var, Option<Value>)>;
@@ -47,15 +53,15 @@ struct Propagation<'f> {
     replacement: IndexVec<Value, Option<Value>>,
     /// What defines each value, where folding may look at it.
     definition: IndexVec<Value, Option<Op>>,
-    /// Nesting depth of the list that defines each value.
-    depth_of: IndexVec<Value, u32>,
-    depth: u32,
+    /// The list that defines each value.
+    list_of: IndexVec<Value, List>,
+    /// Whether each list is the current one or around that, so that its values are visible.
+    open: IndexVec<List, bool>,
+    current: List,
     /// The mark that holds here.
     at: Option<Span>,
-    /// Values of operations that are visible here.
+    /// The value of each operation that was defined last; its list may be closed.
     available: FxHashMap<(Type, Op), Value>,
-    /// Keys of `available` that nested lists added, in that order, to be removed at the end of their list.
-    added: Vec<(Type, Op)>,
 }
 
 /// `list` and `nested` call each other for as many levels as lists are nested; the rest is kept out of line so that
@@ -120,29 +126,27 @@ impl Propagation<'_> {
 
     /// Rewrites a nested list, and returns what it changes; `None` if its end can't be reached.
     fn nested(&mut self, list: &mut Block) -> Option<Changes> {
-        let (undo_mark, added_mark) = (self.undo.len(), self.added.len());
+        let undo_mark = self.undo.len();
         let stmts = std::mem::take(list);
         list.reserve(stmts.len());
         let at = self.at;
-        self.depth += 1;
+        let around = std::mem::replace(&mut self.current, self.open.push(true));
         let falls_through = self.list(stmts, list);
-        self.depth -= 1;
+        self.open[self.current] = false;
+        self.current = around;
         self.at = at;
-        let changes = self.leave(undo_mark, added_mark);
+        let changes = self.leave(undo_mark);
         falls_through.then_some(changes)
     }
 
-    /// Goes back to what was known and visible before a nested list.
+    /// Goes back to what was known before a nested list.
     #[inline(never)]
-    fn leave(&mut self, undo_mark: usize, added_mark: usize) -> Changes {
+    fn leave(&mut self, undo_mark: usize) -> Changes {
         let changes = self.undo[undo_mark..].iter().map(|(var, _)| (*var, self.known[*var])).collect();
         while self.undo.len() > undo_mark
             && let Some((var, former)) = self.undo.pop()
         {
             self.known[var] = former;
-        }
-        for key in self.added.drain(added_mark..) {
-            self.available.remove(&key);
         }
         changes
     }
@@ -183,7 +187,7 @@ impl Propagation<'_> {
 
     #[inline(never)]
     fn note_results(&mut self, stmt: &Stmt) {
-        for_each_result(stmt, |result| self.depth_of[result] = self.depth);
+        for_each_result(stmt, |result| self.list_of[result] = self.current);
     }
 
     #[inline(never)]
@@ -206,20 +210,18 @@ impl Propagation<'_> {
             self.learn(var, Some(value));
         } else if op != Op::Builtin(Builtin::Clock) {
             match self.available.entry((ty, op)) {
-                Entry::Occupied(same) => {
+                Entry::Occupied(same) if self.open[self.list_of[*same.get()]] => {
                     self.replacement[value] = Some(*same.get());
                     return;
                 }
-                Entry::Vacant(new) => new.insert(value),
-            };
-            if self.depth > 0 {
-                self.added.push((ty, op));
+                Entry::Occupied(mut hidden) => _ = hidden.insert(value),
+                Entry::Vacant(new) => _ = new.insert(value),
             }
         }
         if matches!(op, Op::Const(_) | Op::Unary(..)) {
             self.definition[value] = Some(op);
         }
-        self.depth_of[value] = self.depth;
+        self.list_of[value] = self.current;
         out.push(Stmt::Let(value, op));
     }
 
@@ -241,7 +243,7 @@ impl Propagation<'_> {
 
     /// Learns a value that a nested list knew; values that it defined itself can't be used after it.
     fn learn_if_visible(&mut self, var: Var, value: Option<Value>) {
-        let visible = value.filter(|value| self.depth_of[*value] <= self.depth);
+        let visible = value.filter(|value| self.open[self.list_of[*value]]);
         self.learn(var, visible);
     }
 

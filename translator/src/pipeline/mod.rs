@@ -19,7 +19,7 @@ use crate::interface::{
     Assumptions, BlockSize, Cooperative, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant,
 };
 use crate::ir;
-use crate::legalize::Allocations;
+use crate::legalize::{Allocations, Lengths};
 use crate::lower::addresses32;
 use crate::lower::build::{self, Built};
 use crate::lower::calls;
@@ -92,6 +92,8 @@ pub(crate) struct Module<'p> {
     pub(crate) services: Services,
     /// What to do about the device.
     pub(crate) policy: &'p Policy,
+    /// How long operations are after legalization, as far as kernels asked.
+    pub(crate) lengths: &'p Lengths,
 }
 
 /// A kernel that has been lowered, and what its passes will go by.
@@ -117,7 +119,7 @@ fn lower<'p>(
     ptx: &Function,
     options: &Options<'p>,
 ) -> Result<Lowered<'p>, Vec<Diagnostic>> {
-    let Module { program, variables, variables_size, provided, services, policy, .. } = *module;
+    let Module { program, variables, variables_size, provided, services, policy, lengths, .. } = *module;
     addresses32::check_architecture(program).map_err(|diagnostic| locate(ptx, diagnostic))?;
     let layout = layout::lay_out(program, id, variables, services, policy, options.cluster, options.cooperative)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
@@ -129,6 +131,7 @@ fn lower<'p>(
         blocks: blocks(ptx, options.block_threads),
         kernel: number,
         sized: options.block_threads.is_some(),
+        lengths: Some(lengths),
         status: services.status,
         locks: services.locks,
         scratch: layout.params_location.scratch_address(),

@@ -126,9 +126,7 @@ pub static PASSES: &[Pass] = &[
             return Ok(());
         }
         let facts = &settings.policy.floats.trusted;
-        legalize::outline_halves(&mut unit.function, facts, |function| {
-            finish_alone("outline_halves", function, settings)
-        })
+        legalize::outline_halves(&mut unit.function, facts, |shape| length("outline_halves", shape, settings))
     }),
     policy("expand_halves", Mapped, |function, policy| {
         if !policy.floats.halves {
@@ -146,9 +144,8 @@ pub static PASSES: &[Pass] = &[
     policy("expand_atomics", Mapped, |function, policy| legalize::expand_atomics(function, &policy.floats)),
     // What follows makes many statements of one.
     unit("outline", Mapped, Mapped, |unit, settings| {
-        legalize::outline(&mut unit.function, &settings.policy.floats.trusted, |function| {
-            finish_alone("outline", function, settings)
-        })
+        let facts = &settings.policy.floats.trusted;
+        legalize::outline(&mut unit.function, facts, |shape| length("outline", shape, settings))
     }),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     policy("expand_doubles", Mapped, |function, policy| {
@@ -185,7 +182,7 @@ pub static PASSES: &[Pass] = &[
         if singles::trusts(facts) {
             return Ok(());
         }
-        legalize::outline(&mut unit.function, facts, |function| finish_alone("outline_untrusted", function, settings))
+        legalize::outline(&mut unit.function, facts, |shape| length("outline_untrusted", shape, settings))
     }),
     // What all others left to the device.
     policy("expand_untrusted", Mapped, |function, policy| singles::expand_untrusted(function, &policy.floats.trusted)),
@@ -268,6 +265,15 @@ pub fn legalize(function: &mut Function, target: &Target) -> Result<(), ErrorKin
     let result = between("expand_generic", "report_cut_loops").try_for_each(|pass| pass.run(&mut unit, &settings));
     *function = unit.function;
     result
+}
+
+/// The length of an operation after the passes that follow one of these.
+fn length(outline: &'static str, shape: &legalize::Shape, settings: &Settings<'_>) -> Result<usize, ErrorKind> {
+    let find = || shape.length(|function| finish_alone(outline, function, settings));
+    match settings.lengths {
+        Some(lengths) => lengths.of(outline, shape, find),
+        None => find(),
+    }
 }
 
 /// Runs the passes after one of these on a function by itself, which tells the host nothing.

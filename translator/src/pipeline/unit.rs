@@ -7,7 +7,7 @@ use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
 use crate::ir::{self, Function, ParseError, Stage};
-use crate::legalize::Allocations;
+use crate::legalize::{Allocations, Lengths};
 use crate::policy::Policy;
 use crate::sync::Resolved;
 use crate::warp::Blocks;
@@ -123,6 +123,8 @@ pub struct Settings<'a> {
     pub workspace: Option<u32>,
     /// By what accesses are checked, if they are.
     pub allocations: Option<Allocations>,
+    /// What the module's other kernels found of the lengths of operations.
+    pub lengths: Option<&'a Lengths>,
 }
 
 impl<'a> Settings<'a> {
@@ -142,6 +144,7 @@ impl<'a> Settings<'a> {
             checks: false,
             workspace: None,
             allocations: None,
+            lengths: None,
         }
     }
 

@@ -13,7 +13,6 @@ use crate::cudart::launch;
 use crate::cudart::registry;
 use crate::cudart::symbol;
 use crate::graph::{GraphHandle, NodeHandle};
-use crate::graph_edges;
 use crate::graph_nodes::{self, SetParams};
 use crate::graph_params;
 use crate::handle::Handle;
@@ -72,22 +71,11 @@ pub(crate) fn add_any(
     node: Out<NodeHandle>,
     graph: GraphHandle,
     after: In<NodeHandle>,
-    count: usize,
-    params: Memory,
-) -> Result<(), Code> {
-    graph_nodes::add(node, graph, after, count, || command(params))
-}
-
-pub(crate) fn add_any_with_data(
-    node: Out<NodeHandle>,
-    graph: GraphHandle,
-    after: In<NodeHandle>,
     data: In<u64>,
     count: usize,
     params: Memory,
 ) -> Result<(), Code> {
-    graph_edges::check_data(data, count)?;
-    add_any(node, graph, after, count, params)
+    any_node::add_by(node, graph, after, data, count, params, command)
 }
 
 pub(crate) fn set_any(node: NodeHandle, params: Memory) -> Result<(), Code> {

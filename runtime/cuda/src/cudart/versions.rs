@@ -166,12 +166,11 @@ pub(crate) fn add_node(
     params: Memory,
 ) -> Result<(), Code> {
     let pointer = |value: usize| Memory::from_address(value as u64);
-    match version::of_program()? {
-        Version::V13 => {
-            node::add_any_with_data(node, graph, after, pointer(data_or_count).as_in(), count_or_params, params)
-        }
-        Version::V11 | Version::V12 => node::add_any(node, graph, after, data_or_count, pointer(count_or_params)),
-    }
+    let (data, count, params) = match version::of_program()? {
+        Version::V13 => (pointer(data_or_count), count_or_params, params),
+        Version::V11 | Version::V12 => (Memory::NULL, data_or_count, pointer(count_or_params)),
+    };
+    node::add_any(node, graph, after, data.as_in(), count, params)
 }
 
 /// Before version 13 there is a place for the copy that failed before the stream.
