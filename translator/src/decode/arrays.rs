@@ -26,7 +26,7 @@ pub(super) fn size_open(program: &mut Program) {
         let size = passed.chain([reached]).max().unwrap_or(0).next_multiple_of(4);
         let Some(param) = function.params.get_mut(array) else { continue };
         param.size = size;
-        if let Some(variable) = param.memory.and_then(|id| program.variables.get_mut(id.0 as usize)) {
+        if let Some(variable) = param.memory.and_then(|id| program.variables.at_mut(id)) {
             variable.size = param.room().into();
         }
     }
@@ -57,7 +57,7 @@ fn calls(function: &Function) -> Vec<Call> {
         let callee = if let Operand::Function(id) = callee { Some(*id) } else { None };
         found.extend(arguments.iter().enumerate().filter_map(|(position, argument)| {
             let Operand::Address(Base::Param(param), _) = argument else { return None };
-            Some(Call { callee, position, bytes: function.params.get(param.0 as usize)?.size })
+            Some(Call { callee, position, bytes: function.params.at(*param)?.size })
         }));
     }
     found

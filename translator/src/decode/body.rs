@@ -338,7 +338,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// Gives a variable its initial content, whose names mean what they mean where the variable is declared.
     fn initialise(&mut self, variable: &ast::Variable<'s>, id: VarId) -> Result<(), Diagnostic> {
         let Self { module, scopes, .. } = self;
-        let Some(declared) = module.program.variables.get_mut(id.0 as usize) else {
+        let Some(declared) = module.program.variables.at_mut(id) else {
             return Err(Diagnostic::internal("a variable without a declaration", variable.span));
         };
         declared.in_function = true;
@@ -347,13 +347,13 @@ impl<'s> FunctionDecoder<'_, 's> {
         let find = |name: &str| scopes.find(name).or_else(|| module.find(name));
         let content = variables::initial_content(variable, ty, size, &find)?;
         let targets = content.iter().filter_map(|piece| match piece.value {
-            InitValue::Address { variable, .. } => module.program.variables.get(variable.0 as usize),
+            InitValue::Address { variable, .. } => module.program.variables.at(variable),
             _ => None,
         });
         if let Some(unknown) = targets.into_iter().find(|target| !module.knows_address(target)) {
             return Err(variables::unknown_address(&unknown.name, variable.span));
         }
-        if let Some(declared) = module.program.variables.get_mut(id.0 as usize) {
+        if let Some(declared) = module.program.variables.at_mut(id) {
             declared.init = content;
         }
         Ok(())

@@ -203,18 +203,25 @@ impl Parts<'_, '_> {
                 }
             }
         }
-        let elements = self.modifiers.elements();
-        let bits = elements * self.ty()?.bits() as usize;
-        if elements == 8 && bits <= 128 && program.version < (8, 8) {
-            return self.refuse("vectors of eight short elements, which PTX has since 8.8");
+        let (ty, elements) = (self.ty()?, self.modifiers.elements());
+        let bits = elements * ty.bits() as usize;
+        match (elements, ty.bits()) {
+            (8, 8 | 16) if program.version < (8, 8) => {
+                self.refuse("vectors of eight short elements, which PTX has since 8.8")
+            }
+            (8, 32) | (4, 64) if space.is_some() || self.rule == Rule::ClusterAccess => {
+                self.refuse(format!("only accesses to global memory can have {bits} bits"))
+            }
+            (8, 32) | (4, 64) if program.architecture().is_some_and(|number| number < 100) => {
+                self.refuse(format!("an access of {bits} bits, which only targets from sm_100 on have"))
+            }
+            (8, 32) | (4, 64) => Ok(()),
+            _ if bits > 128 => self.refuse(format!("a vector of {elements} elements of type {ty}")),
+            _ => match self.modifiers.second_cache_eviction() {
+                Some(hint) => self.refuse(format!("`{}` on less than 256 bits", hint.word())),
+                None => Ok(()),
+            },
         }
-        if bits > 128 && space.is_some() {
-            return self.refuse(format!("only accesses to global memory can have {bits} bits"));
-        }
-        if bits > 128 && program.architecture().is_some_and(|number| number < 100) {
-            return self.refuse(format!("an access of {bits} bits, which only targets from sm_100 on have"));
-        }
-        Ok(())
     }
 
     fn mbarrier(&self) -> Result {

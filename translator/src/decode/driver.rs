@@ -173,7 +173,7 @@ impl<'s> ModuleDecoder<'s> {
         variable: &ast::Variable<'s>,
         name: ast::Ident<'s>,
     ) -> Result<(), Diagnostic> {
-        let external = self.program.variables.get(earlier.0 as usize).is_some_and(|earlier| earlier.external);
+        let external = self.program.variables.at(earlier).is_some_and(|earlier| earlier.external);
         if variable.linkage == Some(Linkage::Extern) {
             return Ok(());
         }
@@ -183,7 +183,7 @@ impl<'s> ModuleDecoder<'s> {
         self.declare_variable(variable, name)?;
         // The definition takes the declaration's number, so that all uses mean it.
         if let Some(definition) = self.program.variables.pop()
-            && let Some(slot) = self.program.variables.get_mut(earlier.0 as usize)
+            && let Some(slot) = self.program.variables.at_mut(earlier)
         {
             *slot = definition;
         }
@@ -222,7 +222,7 @@ impl<'s> ModuleDecoder<'s> {
             }
             let names = &self.names;
             let find = |name: &str| names.get(name).copied();
-            let Some(slot) = self.program.variables.get_mut(id.0 as usize) else { continue };
+            let Some(slot) = self.program.variables.at_mut(id) else { continue };
             match variables::initial_content(variable, slot.ty, slot.size, &find) {
                 Ok(pieces) => slot.init = pieces,
                 Err(diagnostic) => self.refuse(variable, diagnostic),
@@ -240,7 +240,7 @@ impl<'s> ModuleDecoder<'s> {
             let Some(Symbol::Variable(id)) = variable.name.and_then(|name| self.names.get(name.text).copied()) else {
                 continue;
             };
-            let pieces = self.program.variables.get(id.0 as usize).into_iter().flat_map(|variable| &variable.init);
+            let pieces = self.program.variables.at(id).into_iter().flat_map(|variable| &variable.init);
             for piece in pieces {
                 if let InitValue::Address { variable: target, .. } = piece.value {
                     holders.entry(target).or_default().push((variable, id));
@@ -260,7 +260,7 @@ impl<'s> ModuleDecoder<'s> {
         let mut todo: Vec<VarId> = all.filter(unknown).map(|(id, _)| id).collect();
         while let Some(target) = todo.pop() {
             for (holder, id) in holders.remove(&target).unwrap_or_default() {
-                let name = self.program.variables.get(target.0 as usize).map_or("", |target| target.name.as_str());
+                let name = self.program.variables.at(target).map_or("", |target| target.name.as_str());
                 let reason = variables::unknown_address(name, holder.span);
                 self.refuse(holder, reason);
                 todo.push(id);
@@ -270,7 +270,7 @@ impl<'s> ModuleDecoder<'s> {
 
     /// Decodes all functions. The syntax tree of a body lives no longer than it takes to decode it: all together would be large.
     fn functions(&mut self, items: Vec<ast::Item<'s>>) {
-        let mut decoded: Vec<Option<Function>> = self.signatures.iter().map(|_| None).collect();
+        let mut decoded: IndexVec<FuncId, Option<Function>> = self.signatures.iter().map(|_| None).collect();
         for item in items {
             let ast::Item::Function(function) = item else { continue };
             let Some(id) = self.declared.get(function.name.text).copied() else { continue };
@@ -278,7 +278,7 @@ impl<'s> ModuleDecoder<'s> {
                 let message = format!("`{}` is defined, and an alias of another function", function.name.text);
                 self.errors.push(Diagnostic::invalid(message, function.name.span));
             }
-            let known = decoded.get(id.0 as usize).and_then(Option::as_ref);
+            let known = decoded.at(id).and_then(Option::as_ref);
             let defined = known.is_some_and(|known| known.body.is_some());
             if defined && function.body.is_some() {
                 let message = format!("`{}` is defined twice", function.name.text);
@@ -289,7 +289,7 @@ impl<'s> ModuleDecoder<'s> {
                 continue;
             }
             let new = body::decode(self, &function);
-            if let Some(slot) = decoded.get_mut(id.0 as usize) {
+            if let Some(slot) = decoded.at_mut(id) {
                 *slot = Some(new);
             }
         }

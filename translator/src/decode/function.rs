@@ -97,7 +97,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
 
     /// Functions whose addresses a variable is initialised with, in order.
     pub(super) fn functions_in(&self, variable: VarId) -> Vec<FuncId> {
-        let pieces = self.module.program.variables.get(variable.0 as usize).map(|variable| variable.init.as_slice());
+        let pieces = self.module.program.variables.at(variable).map(|variable| variable.init.as_slice());
         let function = |piece: &InitPiece| match piece.value {
             InitValue::Function { function, .. } => Some(function),
             _ => None,
@@ -183,7 +183,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
 
     /// Where a variable lives.
     pub(super) fn variable_space(&self, variable: VarId) -> Option<StateSpace> {
-        self.module.program.variables.get(variable.0 as usize).map(|variable| variable.space)
+        self.module.program.variables.at(variable).map(|variable| variable.space)
     }
 
     /// The module, as far as it is decoded.

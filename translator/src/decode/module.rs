@@ -106,7 +106,7 @@ impl<'s> ModuleDecoder<'s> {
 
     /// What callers must know of a function.
     pub(super) fn signature(&self, function: FuncId) -> Option<&Signature> {
-        self.signatures.get(function.0 as usize)
+        self.signatures.at(function)
     }
 
     /// The table row of an instruction.

@@ -200,7 +200,7 @@ operations! {
     ConvertFromExponents,
     IntegerPack,
     Load [ordered]: Access,
-    LoadReadOnly [ordered],
+    LoadReadOnly [ordered]: Access,
     MultimemLoad [ordered],
     Store [ordered]: Access,
     MultimemStore [ordered],

@@ -51,7 +51,7 @@ fn unknown_addresses(program: &Program) -> Vec<Diagnostic> {
             });
             let Some(target) = target.filter(|_| unknown.insert(id)) else { continue };
             if variable.linkage.is_some() {
-                let name = program.variables.get(target.0 as usize).map_or("", |target| &target.name);
+                let name = program.variables.at(target).map_or("", |target| &target.name);
                 let message = format!("the address of `{name}` as an initial value");
                 errors.push(Diagnostic::unsupported(message, variable.span));
             }

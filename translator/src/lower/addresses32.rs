@@ -43,7 +43,7 @@ fn are_pointers(l: &Lowering<'_, '_>) -> bool {
 /// Refuses to truncate a variable's address to 32 bits where the whole can't be recovered.
 pub fn check(l: &Lowering<'_, '_>, base: Base) -> Result {
     if let Base::Variable(id) = base
-        && let Some(variable) = l.program.variables.get(id.0 as usize)
+        && let Some(variable) = l.program.variables.at(id)
         && variable.space == StateSpace::Global
         && !are_pointers(l)
     {

@@ -44,7 +44,7 @@ pub(super) fn choose(program: &Program, kernel: FuncId) -> Result<Singles, Diagn
         let (singles, total) = graph.singles(most);
         let copied = total.saturating_sub(written);
         if copied <= MANY_COPIED || most == 0 {
-            let span = program.functions.get(kernel.0 as usize).map(|function| function.span);
+            let span = program.functions.at(kernel).map(|function| function.span);
             if total > MAX_INSTRUCTIONS {
                 let message = format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining");
                 return Err(Diagnostic::unsupported(message, span));
@@ -86,7 +86,7 @@ impl<'p> CallGraph<'p> {
         let mut todo = vec![kernel];
         nodes.insert(kernel, graph.add_node((kernel, Vec::new())));
         while let Some(id) = todo.pop() {
-            let (Some(function), Some(&from)) = (program.functions.get(id.0 as usize), nodes.get(&id)) else {
+            let (Some(function), Some(&from)) = (program.functions.at(id), nodes.get(&id)) else {
                 continue;
             };
             let callees: Vec<FuncId> = calls(program, function).into_iter().map(|(callee, _)| callee).collect();
@@ -109,7 +109,7 @@ impl<'p> CallGraph<'p> {
             let calls_itself = |node: &NodeIndex| graph.contains_edge(*node, *node);
             let group = (members.len() > 1 || members.iter().any(calls_itself)).then_some(group);
             for (id, callees) in members.into_iter().filter_map(|node| graph.node_weight(node)) {
-                let Some(function) = program.functions.get(id.0 as usize) else { continue };
+                let Some(function) = program.functions.at(*id) else { continue };
                 let sites = sites.get(id).copied().unwrap_or(0);
                 functions.push(Called { id: *id, function, callees: callees.clone(), sites, group });
             }
@@ -159,7 +159,7 @@ pub(crate) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
     let mut todo = vec![kernel];
     let mut found = Vec::new();
     while let Some(id) = todo.pop() {
-        let Some(function) = program.functions.get(id.0 as usize) else { continue };
+        let Some(function) = program.functions.at(id) else { continue };
         if !seen.insert(id) {
             continue;
         }
@@ -196,7 +196,7 @@ pub(super) fn candidates(program: &Program, targets: &Targets) -> Vec<FuncId> {
         None => program.address_taken.clone(),
     };
     found.retain(|id| {
-        program.functions.get(id.0 as usize).is_some_and(|function| {
+        program.functions.at(*id).is_some_and(|function| {
             let (formals, rest) = function.params.split_at_checked(function.formals).unwrap_or_default();
             let results = rest.get(..function.results).unwrap_or_default();
             function.kind == FunctionKind::Func
@@ -224,7 +224,7 @@ pub(super) fn inlined<'p>(program: &'p Program, root: FuncId, singles: &Singles)
     let mut todo = vec![root];
     let mut found = Vec::new();
     while let Some(id) = todo.pop() {
-        let Some(function) = program.functions.get(id.0 as usize) else { continue };
+        let Some(function) = program.functions.at(id) else { continue };
         if !seen.insert(id) || (id != root && singles.contains_key(&id)) {
             continue;
         }

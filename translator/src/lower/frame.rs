@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::decode::program::{Reg, VarId};
+use crate::decode::program::{ParamId, Reg, VarId};
 use crate::index::IndexVec;
 use crate::ir::Var;
 use crate::isa::types::ScalarType;
@@ -27,9 +27,9 @@ pub struct Frame {
     /// The value of `stack` when the function was called, if this is a device function that may change it.
     pub stack_before: Option<Var>,
     /// Its `.param` variables.
-    pub params: Vec<ParamSlot>,
+    pub params: IndexVec<ParamId, ParamSlot>,
     /// Their sizes in bytes.
-    pub param_sizes: Vec<u32>,
+    pub param_sizes: IndexVec<ParamId, u32>,
     /// Bytes of each that accesses may reach, padding included.
     pub param_rooms: Vec<u32>,
     /// For parameters whose address is taken: the variables in local memory that hold them while the function runs.

@@ -246,7 +246,7 @@ pub fn lay_out(
     cluster: Option<[u32; 3]>,
     cooperative: bool,
 ) -> Result<Layout, Diagnostic> {
-    let Some(function) = program.functions.get(kernel.0 as usize) else {
+    let Some(function) = program.functions.at(kernel) else {
         return Err(Diagnostic::internal("a kernel that isn't there", None));
     };
     let constants =
@@ -308,7 +308,7 @@ pub fn lay_out(
     used.sort_unstable();
     let mut dynamic_align = 1;
     for id in &used {
-        let Some(variable) = program.variables.get(id.0 as usize) else { continue };
+        let Some(variable) = program.variables.at(*id) else { continue };
         if variable.space == StateSpace::Shared {
             layout.shared_align = layout.shared_align.max(variable.align);
         }
@@ -343,7 +343,7 @@ pub fn lay_out(
     }
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {
-        let variable = program.variables.get(id.0 as usize);
+        let variable = program.variables.at(id);
         if variable.is_some_and(|variable| variable.space == StateSpace::Shared && variable.unsized_array) {
             layout.places.variables.insert(id, dynamic);
         }
@@ -419,7 +419,7 @@ fn takes_short_address(program: &Program, function: &Function) -> bool {
         i.operands.iter().any(|operand| match operand {
             Operand::AddressOf(base, _) if i.modifiers.ty(0).is_some_and(|ty| ty.bits() == 32) => match base {
                 Base::Variable(id) => {
-                    let variable = program.variables.get(id.0 as usize);
+                    let variable = program.variables.at(*id);
                     variable.is_some_and(|variable| variable.space == StateSpace::Const)
                 }
                 Base::Reg(_) | Base::Absolute | Base::Param(_) => true,

@@ -43,9 +43,7 @@ pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -
             Ok(l.b.add_const(low, offset.cast_unsigned()))
         }
         Base::Absolute => Ok(cluster::own_address(&mut l.b, offset as u32)),
-        Base::Variable(id)
-            if l.program.variables.get(id.0 as usize).is_some_and(|known| known.space != StateSpace::Shared) =>
-        {
+        Base::Variable(id) if l.program.variables.at(id).is_some_and(|known| known.space != StateSpace::Shared) => {
             Err(Diagnostic::invalid("this variable is not in shared memory", i.span))
         }
         Base::Variable(_) | Base::Param(_) => {

@@ -41,14 +41,13 @@ fn load_from(l: &mut Lowering<'_, '_>, i: &Instruction, read_only: bool) -> Resu
     };
     let element = element_type(ty);
     let values = if let Some((param, offset)) = param_operand(l, i, 1)? {
-        check_size(i, ty, destinations.len(), Space::Local)?;
         let count = destinations.len() * halves(ty);
         let offsets = element_offsets(offset, element).take(count);
         offsets.map(|at| load_param(l, i, param, at, element)).collect::<Result<Vec<_>>>()?
     } else {
         let mut place = place(l, i, 1)?;
         place.read_only |= read_only;
-        let access = access(i, &place, ty, destinations.len())?;
+        let access = access(i, &place, ty);
         if is_one_step(ty, access) {
             let at = (place.space, place.address);
             return destinations.iter().try_for_each(|destination| atomics128::load(l, i, at, destination));
@@ -87,7 +86,6 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         }
     }
     if let Some((param, offset)) = param_operand(l, i, 0)? {
-        check_size(i, ty, sources.len(), Space::Local)?;
         for (value, at) in values.into_iter().zip(element_offsets(offset, element)) {
             store_param(l, i, param, at, element, value)?;
         }
@@ -97,7 +95,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if place.read_only {
         return Err(Diagnostic::invalid("a store to memory that is only read", i.span));
     }
-    let mut access = access(i, &place, ty, sources.len())?;
+    let mut access = access(i, &place, ty);
     if is_one_step(ty, access) {
         let at = (place.space, place.address);
         return sources.iter().try_for_each(|source| atomics128::store(l, i, at, source));
@@ -156,27 +154,10 @@ fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
     std::iter::successors(Some(first), move |offset| Some(offset.saturating_add(i64::from(ty.bytes()))))
 }
 
-fn access(i: &Instruction, place: &Location, ty: ScalarType, elements: usize) -> Result<Access> {
-    check_size(i, ty, elements, place.space)?;
+fn access(i: &Instruction, place: &Location, ty: ScalarType) -> Access {
     let order = order(i, MemoryOrder::Weak);
     let bytes = u8::try_from(element_type(ty).bytes()).unwrap_or(8);
-    Ok(Access { space: place.space, bytes, order, read_only: place.read_only })
-}
-
-/// Vectors have at most 128 bits, in global memory 256 with elements of 32 or 64 bits. Only vectors of 256 bits may have a level-2 eviction
-/// priority. Vectors of eight have elements of 8, 16 or 32 bits.
-fn check_size(i: &Instruction, ty: ScalarType, elements: usize, space: Space) -> Result {
-    let wide = matches!((ty.bits(), elements), (32, 8) | (64, 4));
-    if wide && !matches!(space, Space::Global | Space::Generic) {
-        return Err(Diagnostic::invalid("only accesses to global memory can have 256 bits", i.span));
-    }
-    if !wide && (ty.bits() as usize * elements > 128 || elements > 4 && ty.bits() > 16) {
-        return Err(Diagnostic::invalid(format!("a vector of {elements} elements of type {ty}"), i.span));
-    }
-    match i.modifiers.second_cache_eviction() {
-        Some(hint) if !wide => Err(Diagnostic::invalid(format!("`{}` on less than 256 bits", hint.word()), i.span)),
-        _ => Ok(()),
-    }
+    Access { space: place.space, bytes, order, read_only: place.read_only }
 }
 
 /// The place that memory operand number `index` means.
@@ -188,7 +169,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     let named = i.modifiers.space().map(AddressSpace::state_space);
     let space = match base {
         Base::Variable(id) => {
-            let declared = l.program.variables.get(id.0 as usize).map(|variable| variable.space);
+            let declared = l.program.variables.at(id).map(|variable| variable.space);
             if let (Some(named), Some(declared)) = (named, declared)
                 && named != declared
             {
@@ -242,7 +223,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
     let offset = offset.cast_unsigned();
     match base {
         Base::Variable(id) => {
-            let Some(variable) = l.program.variables.get(id.0 as usize) else {
+            let Some(variable) = l.program.variables.at(id) else {
                 return Err(Diagnostic::internal("a variable without a declaration", None));
             };
             if variable.external {
@@ -281,7 +262,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             let address = variable_address(l, Base::Variable(variable), offset.cast_signed())?;
             Ok(l.b.or_const(address, GENERIC_LOCAL << GENERIC_TAG_SHIFT))
         }
-        Base::Param(param) => match l.frame.params.get(param.0 as usize) {
+        Base::Param(param) => match l.frame.params.at(param) {
             Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
                 let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
                 Ok(l.b.add_const(base, u64::from(*at).wrapping_add(offset)))
@@ -297,7 +278,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
 
 /// The handle that a kernel's parameter holds.
 pub fn handle(l: &mut Lowering<'_, '_>, param: ParamId) -> Result<Value> {
-    match l.frame.params.get(param.0 as usize) {
+    match l.frame.params.at(param) {
         Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
             let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
             let address = l.b.add_const(base, u64::from(*at));

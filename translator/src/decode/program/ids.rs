@@ -23,7 +23,7 @@ pub struct FuncId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParamId(pub u32);
 
-indices!(Reg, VarId, FuncId, ParamId);
+indices!(Reg, VarId, FuncId, ParamId, Label);
 
 impl FuncId {
     /// What stands for the function's address: not zero, and different for each.

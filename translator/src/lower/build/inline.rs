@@ -9,6 +9,7 @@ use crate::cfg::switch::switch;
 use crate::cfg::{BlockId, End};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::index::IndexVec;
 use crate::ir::{Stmt, Type, Value, Var};
 use crate::lower::calls::{self, Single};
 use crate::lower::frame::{Frame, ParamSlot};
@@ -80,7 +81,7 @@ impl<'p> Build<'p> {
 
     /// A call of one function.
     fn call_function(&mut self, instance: &mut Instance<'p>, id: FuncId, call: &Call<'_>) -> Result<(), Diagnostic> {
-        let Some(callee) = self.program.functions.get(id.0 as usize) else {
+        let Some(callee) = self.program.functions.at(id) else {
             return Err(Diagnostic::internal("a call of a function that isn't there", call.at));
         };
         if callee.body.is_none() {
@@ -106,7 +107,7 @@ impl<'p> Build<'p> {
         };
         self.prints |= service == Service::Print;
         self.launches |= service.launches();
-        let mut frame = self.frame(callee, Vec::new());
+        let mut frame = self.frame(callee, IndexVec::new());
         let slots = self.slots(callee, &mut frame)?;
         instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
@@ -157,7 +158,7 @@ impl<'p> Build<'p> {
 
     /// Inlines a call.
     fn inline(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result<(), Diagnostic> {
-        let mut frame = self.frame(callee, Vec::new());
+        let mut frame = self.frame(callee, IndexVec::new());
         frame.locals.clone_from(&instance.frame.locals);
         let slots = self.slots(callee, &mut frame)?;
         instance.pending.push(Stmt::At(Some(call.at)));
@@ -209,7 +210,7 @@ impl<'p> Build<'p> {
         if let Some(known) = self.shared.iter().position(|known| known.id == id) {
             return Ok(known);
         }
-        let mut frame = self.frame(callee, Vec::new());
+        let mut frame = self.frame(callee, IndexVec::new());
         let slots = self.slots(callee, &mut frame)?;
         let (entry, returns) = (self.new_block(), self.new_block());
         let site = self.function.var(Type::I32);
@@ -257,7 +258,7 @@ impl<'p> Build<'p> {
         if let Some(known) = known {
             return Ok(known);
         }
-        let mut frame = self.frame(callee, Vec::new());
+        let mut frame = self.frame(callee, IndexVec::new());
         let slots = self.slots(callee, &mut frame)?;
         let (entry, returns) = (self.new_block(), self.new_block());
         let inlined = calls::inlined(self.program, id, &self.singles);
@@ -366,12 +367,12 @@ impl<'p> Build<'p> {
         param: &Param,
         actual: ParamId,
     ) -> Result<Vec<Var>, Diagnostic> {
-        let size = instance.frame.param_sizes.get(actual.0 as usize).copied().unwrap_or(0);
+        let size = instance.frame.param_sizes.at(actual).copied().unwrap_or(0);
         if instance.frame.memory(actual.0 as usize).is_some() {
             let message = "passing a function's own parameter by name, whose address is taken,";
             return Err(Diagnostic::unsupported(message, None));
         }
-        match instance.frame.params.get(actual.0 as usize) {
+        match instance.frame.params.at(actual) {
             Some(ParamSlot::Words(words)) if size == param.size || param.open => Ok(words.clone()),
             Some(ParamSlot::Words(_)) => {
                 let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);

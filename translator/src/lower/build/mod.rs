@@ -18,7 +18,7 @@ use super::lowering::{Lowering, carrier};
 use super::{barriers, cluster, launches, prologue};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
-use crate::decode::program::{FuncId, Function, Instruction, Item, Label, ModuleReg, Operand, Program, Reg};
+use crate::decode::program::{FuncId, Function, Instruction, Item, Label, ModuleReg, Operand, ParamId, Program, Reg};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
@@ -66,7 +66,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         waiting: Vec::new(),
     };
     build.alloca = layout.stack.map(|_| build.function.var(Type::I32));
-    let Some(ptx) = program.functions.get(kernel.0 as usize) else {
+    let Some(ptx) = program.functions.at(kernel) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", None)]);
     };
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
@@ -136,7 +136,7 @@ struct Waiting<'p> {
 struct Instance<'p> {
     function: &'p Function,
     frame: Frame,
-    labels: Vec<Option<BlockId>>,
+    labels: IndexVec<Label, Option<BlockId>>,
     /// The block that is being filled, and its statements so far.
     current: BlockId,
     pending: ir::Block,
@@ -172,7 +172,7 @@ impl<'p> Build<'p> {
     }
 
     /// A frame whose first parameters are given; other parameters get words of their own.
-    fn frame(&mut self, function: &'p Function, mut params: Vec<ParamSlot>) -> Frame {
+    fn frame(&mut self, function: &'p Function, mut params: IndexVec<ParamId, ParamSlot>) -> Frame {
         for param in function.params.iter().skip(params.len()) {
             let words = if param.register.is_some() { 0 } else { param.room().div_ceil(4) };
             params.push(ParamSlot::Words((0..words).map(|_| self.function.var(Type::I32)).collect()));
@@ -258,7 +258,7 @@ impl<'p> Build<'p> {
         for diagnostic in &function.unsupported {
             self.report(function, diagnostic.clone(), function.span);
         }
-        let labels = vec![None; function.labels as usize];
+        let labels = IndexVec::filled(None, function.labels as usize);
         let mut instance = Instance { function, frame, labels, current: entry, pending: Vec::new(), returns, exits };
         if prologue::has_work(function) {
             self.activate(&mut instance);
@@ -315,11 +315,11 @@ impl<'p> Build<'p> {
     }
 
     fn label(&mut self, instance: &mut Instance<'p>, label: Label) -> BlockId {
-        if let Some(Some(block)) = instance.labels.get(label.0 as usize) {
+        if let Some(Some(block)) = instance.labels.at(label) {
             return *block;
         }
         let block = self.new_block();
-        if let Some(slot) = instance.labels.get_mut(label.0 as usize) {
+        if let Some(slot) = instance.labels.at_mut(label) {
             *slot = Some(block);
         }
         block

@@ -109,7 +109,7 @@ impl Stack {
         used.sort_unstable();
         let mut locals = Locals { frame: self.frame, base: self.base, places: FxHashMap::default(), bytes: 0 };
         for id in used {
-            let Some(variable) = program.variables.get(id.0 as usize) else { continue };
+            let Some(variable) = program.variables.at(id) else { continue };
             if variable.space != StateSpace::Local {
                 continue;
             }

@@ -34,7 +34,7 @@ impl LaunchRegion {
         if declared.is_empty() {
             return None;
         }
-        let kernels = program.address_taken.iter().filter_map(|id| program.functions.get(id.0 as usize));
+        let kernels = program.address_taken.iter().filter_map(|id| program.functions.at(*id));
         let most = kernels.map(params_size).max().unwrap_or(0);
         let bytes = most.saturating_add(launches::record::PARAMS).max(launches::record::LEAST).next_multiple_of(64);
         let functions = number(program.functions.len());
