@@ -154,7 +154,8 @@ fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
     std::iter::successors(Some(first), move |offset| Some(offset.saturating_add(i64::from(ty.bytes()))))
 }
 
-fn access(i: &Instruction, place: &Location, ty: ScalarType) -> Access {
+/// The width and the order of an access.
+pub(super) fn access(i: &Instruction, place: &Location, ty: ScalarType) -> Access {
     let order = order(i, MemoryOrder::Weak);
     let bytes = u8::try_from(element_type(ty).bytes()).unwrap_or(8);
     Access { space: place.space, bytes, order, read_only: place.read_only }
