@@ -57,11 +57,7 @@ fn any_statement(function: &Function, is_wanted: impl Fn(&Stmt) -> bool) -> bool
     let mut lists = vec![function.body.as_slice()];
     while let Some(list) = lists.pop() {
         for stmt in list {
-            match stmt {
-                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
-                Stmt::Loop(body) => lists.push(body),
-                _ => {}
-            }
+            lists.extend(stmt.lists().map(Vec::as_slice));
             if is_wanted(stmt) {
                 return true;
             }

@@ -190,6 +190,27 @@ impl Stmt {
             | Class::Return => None,
         }
     }
+
+    /// [`Stmt::access`], to be changed.
+    pub fn access_mut(&mut self) -> Option<(&mut Access, &mut Value)> {
+        match self {
+            Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => Some((access, address)),
+            Stmt::Atomic(atomic) => Some((&mut atomic.access, &mut atomic.address)),
+            Stmt::At(_)
+            | Stmt::Let(..)
+            | Stmt::Set(..)
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_)
+            | Stmt::Warp(_)
+            | Stmt::Subgroup(..)
+            | Stmt::Barrier(_)
+            | Stmt::If { .. }
+            | Stmt::Loop(_)
+            | Stmt::Break
+            | Stmt::Return(_) => None,
+        }
+    }
 }
 
 /// The last mark of a list: which instruction what stands after it comes from, if any.

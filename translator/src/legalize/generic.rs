@@ -4,7 +4,7 @@
 //! only on global and shared memory, and read-only data lies in global memory.
 
 use crate::ir::{
-    Access, Builder, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Value, Var,
+    Builder, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Value, Var,
 };
 use crate::opt::{Rewritten, for_each_result, rewrite};
 
@@ -13,7 +13,7 @@ pub fn expand_generic(function: &mut Function) {
     let has_shared = function.shared_bytes > 0 || function.dynamic_shared;
     let has_local = function.local_bytes > 0;
     rewrite(function, |b, stmt| {
-        let Some((access, address)) = access_of(stmt).filter(|(access, _)| access.space == Space::Generic) else {
+        let Some((access, address)) = stmt.access().filter(|(access, _)| access.space == Space::Generic) else {
             return Rewritten::Kept;
         };
         let mut tagged = Vec::new();
@@ -52,23 +52,11 @@ pub fn expand_generic(function: &mut Function) {
     });
 }
 
-pub(super) fn access_of(stmt: &Stmt) -> Option<(Access, Value)> {
-    match stmt {
-        Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => Some((*access, *address)),
-        Stmt::Atomic(atomic) => Some((atomic.access, atomic.address)),
-        _ => None,
-    }
-}
-
-/// The same access in a given space.
+/// An access in a given space.
 fn accessing(stmt: &Stmt, space: Space, at: Value) -> Stmt {
     let mut stmt = stmt.clone();
-    match &mut stmt {
-        Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => {
-            (access.space, *address) = (space, at);
-        }
-        Stmt::Atomic(atomic) => (atomic.access.space, atomic.address) = (space, at),
-        _ => {}
+    if let Some((access, address)) = stmt.access_mut() {
+        (access.space, *address) = (space, at);
     }
     stmt
 }

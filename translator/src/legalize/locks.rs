@@ -92,9 +92,7 @@ fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
             access.order != MemoryOrder::Weak && is_wanted(access)
         }
         Stmt::Atomic(atomic) => is_wanted(&atomic.access),
-        Stmt::If { then, otherwise, .. } => any_strong(then, is_wanted) || any_strong(otherwise, is_wanted),
-        Stmt::Loop(body) => any_strong(body, is_wanted),
-        _ => false,
+        _ => stmt.lists().any(|list| any_strong(list, is_wanted)),
     })
 }
 

@@ -5,7 +5,7 @@
 //! generic ones keep their tags: only accesses change. Barriers and fences order device memory as they do shared memory.
 
 use super::{expand_generic, loop_budget};
-use crate::ir::{Access, Builder, Builtin, Function, MemoryOrder, Space, Stmt, Type, Value};
+use crate::ir::{Builder, Builtin, Function, MemoryOrder, Space, Type, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::policy::Memory;
 use crate::target::Scratch;
@@ -34,7 +34,7 @@ pub fn use_scratch(
     let Bases { local, shared } = compute_bases(function, scratch);
     rewrite(function, |b, stmt| {
         let mut stmt = stmt.clone();
-        let Some((access, address)) = access_of(&mut stmt) else { return Rewritten::Kept };
+        let Some((access, address)) = stmt.access_mut() else { return Rewritten::Kept };
         let base = match access.space {
             Space::Local => local,
             Space::Shared => shared,
@@ -114,12 +114,4 @@ fn compute_bases(function: &mut Function, scratch: Scratch) -> Bases {
     b.block.extend(body);
     b.finish();
     Bases { local, shared }
-}
-
-fn access_of(stmt: &mut Stmt) -> Option<(&mut Access, &mut Value)> {
-    match stmt {
-        Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => Some((access, address)),
-        Stmt::Atomic(atomic) => Some((&mut atomic.access, &mut atomic.address)),
-        _ => None,
-    }
 }

@@ -39,11 +39,7 @@ pub fn resolve_spaces(function: &mut Function) {
     };
     rewrite(function, |b, stmt| {
         let mut stmt = stmt.clone();
-        let (access, address) = match &mut stmt {
-            Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => (access, address),
-            Stmt::Atomic(atomic) => (&mut atomic.access, &mut atomic.address),
-            _ => return Rewritten::Kept,
-        };
+        let Some((access, address)) = stmt.access_mut() else { return Rewritten::Kept };
         let Some(space) = resolve(access, *address) else { return Rewritten::Kept };
         access.space = space;
         if space != Space::Global {

@@ -17,7 +17,7 @@ mod groups;
 use rustc_hash::FxHashMap;
 
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak};
-use super::generic::{access_into, access_of};
+use super::generic::access_into;
 use crate::interface::{allocations, push_constant};
 use crate::ir::{
     Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, MemoryOrder,
@@ -65,7 +65,7 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
     });
     let groups = Groups::of(
         &function.body,
-        |stmt| access_of(stmt).is_some(),
+        |stmt| stmt.access().is_some(),
         |stmt| {
             let (kind, address) = kind_of(function, stmt)?;
             let is_weak = is_weak(stmt);
@@ -88,14 +88,14 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
 
 /// The kind of an access, and the address; `None` for other statements.
 fn kind_of(function: &Function, stmt: &Stmt) -> Option<(Kind, Value)> {
-    let (access, address) = access_of(stmt)?;
+    let (access, address) = stmt.access()?;
     let (elements, what) = match stmt {
         Stmt::Load { results, .. } => (results.len(), CheckedAccess::Read),
         Stmt::Store { values, .. } => (values.len(), CheckedAccess::Write),
         _ => (1, CheckedAccess::Atomic),
     };
     let bytes = u64::from(access.bytes) * elements as u64;
-    let Access { space, read_only, .. } = access;
+    let Access { space, read_only, .. } = *access;
     Some((Kind { space, what, read_only, bytes, address: function.type_of(address) }, address))
 }
 

@@ -11,9 +11,7 @@ pub(super) fn is_long(block: &Block) -> bool {
             access.bytes == 8 && access.order != MemoryOrder::Weak && !access.read_only
         }
         Stmt::Atomic(atomic) => atomic.access.bytes == 8,
-        Stmt::If { then, otherwise, .. } => is_long(then) || is_long(otherwise),
-        Stmt::Loop(body) => is_long(body),
-        _ => false,
+        _ => stmt.lists().any(is_long),
     })
 }
 
