@@ -94,10 +94,5 @@ pub fn barriers_unconditional(block: &Block) -> bool {
 }
 
 fn has_barrier(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Barrier(_) => true,
-        Stmt::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
-        Stmt::Loop(body) => has_barrier(body),
-        _ => false,
-    })
+    block.iter().any(|stmt| matches!(stmt, Stmt::Barrier(_)) || stmt.lists().any(has_barrier))
 }

@@ -315,23 +315,12 @@ impl Relaxing {
     /// Adds the accesses of statements, including nested ones.
     fn count(&mut self, block: &[Stmt]) {
         for stmt in block {
-            let (access, writes) = match stmt {
-                Stmt::Load { access, .. } => (access, access.order != MemoryOrder::Weak),
-                Stmt::Store { access, .. } | Stmt::Atomic(Atomic { access, .. }) => (access, true),
-                Stmt::If { then, otherwise, .. } => {
-                    self.count(then);
-                    self.count(otherwise);
-                    continue;
-                }
-                Stmt::Loop(body) => {
-                    self.count(body);
-                    continue;
-                }
-                _ => continue,
-            };
-            if in_device_memory(access) {
+            stmt.lists().for_each(|list| self.count(list));
+            if let Some((access, _)) = stmt.access()
+                && in_device_memory(access)
+            {
                 self.after.any = true;
-                self.after.writes |= writes;
+                self.after.writes |= !matches!(stmt, Stmt::Load { .. }) || access.order != MemoryOrder::Weak;
             }
         }
     }

@@ -147,12 +147,11 @@ impl Loop<'_> {
 
 /// Whether statements read memory that other threads may write at the same time.
 fn reads_others(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
-        Stmt::Atomic(atomic) => atomic.result.is_some(),
-        Stmt::If { then, otherwise, .. } => reads_others(then) || reads_others(otherwise),
-        Stmt::Loop(body) => reads_others(body),
-        _ => false,
+    block.iter().any(|stmt| match (stmt, stmt.access()) {
+        (Stmt::Store { .. }, _) => false,
+        (Stmt::Atomic(atomic), _) => atomic.result.is_some(),
+        (_, Some((access, _))) => access.order != MemoryOrder::Weak && access.space != Space::Local,
+        (_, None) => stmt.lists().any(reads_others),
     })
 }
 
