@@ -20,6 +20,7 @@ use crate::pinned_range::PinnedRanges;
 use crate::pool::{MemoryPool, Pooled};
 use crate::range::MemoryRange;
 use crate::sync::lock;
+use crate::texture::{TextureBits, is_exact};
 
 /// An open device. Clones share it. It is closed, after it has finished its work, with the last of its clones, buffers,
 /// modules and kernels.
@@ -56,6 +57,8 @@ struct Shared {
     /// Memory allocated from pools.
     pooled: Pooled,
     default_pool: MemoryPool,
+    /// What all textures have in common.
+    texture_bits: Arc<TextureBits>,
     /// Whether a module may read textures by samplers.
     wants_images: AtomicBool,
     /// The region that all buffers come from while a module with 32-bit pointers is loaded.
@@ -95,6 +98,7 @@ impl Device {
             pinned: PinnedRanges::default(),
             pooled: Pooled::default(),
             default_pool,
+            texture_bits: Arc::default(),
             wants_images: AtomicBool::new(false),
             near: Mutex::default(),
         };
@@ -110,10 +114,15 @@ impl Device {
         self.shared.wants_images.store(true, Relaxed);
     }
 
-    /// The image of a texture's array, which has one level and no layers. `None` if no module reads images, and if the device has none
-    /// such or no memory for one.
+    /// What all textures have in common.
+    pub(crate) fn texture_bits(&self) -> &Arc<TextureBits> {
+        &self.shared.texture_bits
+    }
+
+    /// The image of a texture's array, which has one level and no layers. `None` if no module reads such an image, and if the device has
+    /// none such or no memory for one.
     pub(crate) fn image(&self, record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
-        if !self.shared.wants_images.load(Relaxed) && !self.target().facts.sampling_exact {
+        if !self.shared.wants_images.load(Relaxed) && !is_exact(&self.target().facts, record) {
             return Ok(None);
         }
         match self.shared.backend.clone().image(record) {

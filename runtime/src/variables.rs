@@ -15,7 +15,7 @@ use crate::near::NearUser;
 use crate::pinned::PinnedBuffer;
 use crate::range::MemoryRange;
 use crate::report::{Reporters, StatusRecord};
-use crate::texture::Bindings;
+use crate::texture::{Bindings, Counted, ReferenceKind};
 
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
@@ -34,6 +34,8 @@ pub(crate) struct LoadedVariables {
     leftovers: AtomicBool,
     /// Bindings of the references among the variables.
     pub bindings: Bindings,
+    /// Counts references among the device's textures, since what is bound to them has no image.
+    _references: Option<Counted>,
     /// Keeps buffers within reach of the module's pointers.
     _near: Option<NearUser>,
 }
@@ -60,6 +62,7 @@ impl LoadedVariables {
                 launches,
                 leftovers: AtomicBool::new(false),
                 bindings: Bindings::default(),
+                _references: None,
                 _near: None,
             });
         }
@@ -103,6 +106,8 @@ impl LoadedVariables {
                 printing: Mutex::default(),
             })
         });
+        let is_texture = |variable| ReferenceKind::of(variable) == Some(ReferenceKind::Texture);
+        let references = layout.list.iter().any(is_texture).then(|| device.texture_bits().count(0));
         Ok(Self {
             layout,
             buffer: Some(buffer),
@@ -112,6 +117,7 @@ impl LoadedVariables {
             launches,
             leftovers: AtomicBool::new(false),
             bindings: Bindings::default(),
+            _references: references,
             _near: near,
         })
     }

@@ -11,6 +11,8 @@ pub(crate) struct Variant {
     pub shared_bytes: u32,
     /// The dynamic part of the shared memory, in addition to the kernel's own.
     pub dynamic_shared_bytes: u32,
+    /// What all textures have in common ([`TextureBits`](crate::texture::TextureBits)), for kernels that read images.
+    pub texture_bits: u32,
     /// The mapping of threads to invocations, unless each thread is an invocation.
     pub packing: Option<Packing>,
     /// The blocks of a workgroup, if there are several.
@@ -19,7 +21,7 @@ pub(crate) struct Variant {
 
 impl Variant {
     /// Values of the specialization constants. `memory_barriers` says whether the driver's memory barriers work.
-    pub fn specialization(self, memory_barriers: bool) -> [(u32, u32); 9] {
+    pub fn specialization(self, memory_barriers: bool) -> [(u32, u32); 10] {
         let [x, y, z] = self.workgroup();
         let [nx, ny, nz] = self.block;
         [
@@ -32,6 +34,7 @@ impl Variant {
             (spec_id::NTID_Z, nz),
             (spec_id::DYNAMIC_SHARED_BYTES, self.dynamic_shared_bytes),
             (spec_id::MEMORY_BARRIERS, memory_barriers.into()),
+            (spec_id::TEXTURE_BITS, self.texture_bits),
         ]
     }
 

@@ -28,8 +28,8 @@ pub struct Policy {
     pub nesting: Option<u32>,
     /// Most operations of a condition's arms together that are executed whatever it is.
     pub if_conversion: u32,
-    /// Whether textures that have an image are read by the device's sampler.
-    pub samples_images: bool,
+    /// Which textures are read by the device's sampler.
+    pub samplers: Samplers,
     /// Whether the device has a clock.
     pub has_clock: bool,
     /// Bytes of push constants.
@@ -116,6 +116,29 @@ pub enum Longs {
     Words,
 }
 
+/// Which textures are read by the device's sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Samplers {
+    /// None.
+    Unused,
+    /// Those whose image is read as NVIDIA's hardware reads the texture.
+    Exact,
+    /// All that have an image.
+    Any,
+}
+
+impl Samplers {
+    fn new(target: &Target, math: Math) -> Self {
+        let has_tables = target.has(Feature::RuntimeDescriptorArray)
+            && target.has(Feature::ShaderSampledImageArrayNonUniformIndexing);
+        match (has_tables, math.is_fast(Topic::Textures)) {
+            (true, true) => Self::Any,
+            (true, false) if target.facts.has_exact_samplers() => Self::Exact,
+            _ => Self::Unused,
+        }
+    }
+}
+
 /// The workgroups that the device takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Workgroups {
@@ -153,9 +176,7 @@ impl Policy {
         let quirks = &target.quirks;
         let floats = Floats::new(target, math);
         Self {
-            samples_images: floats.trusted.sampling_exact
-                && has(Feature::RuntimeDescriptorArray)
-                && has(Feature::ShaderSampledImageArrayNonUniformIndexing),
+            samplers: Samplers::new(target, math),
             floats,
             byte_dots: has(Feature::ShaderIntegerDotProduct),
             longs: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {

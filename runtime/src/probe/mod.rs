@@ -4,7 +4,7 @@
 //! device is tested on its first use: each instruction of [`instructions`] is translated as if all [`Facts`] held, and
 //! runs on about a hundred thousand operands. A fact holds if all results are right. [`cache`] stores the results for
 //! the driver's version. [`constants`] checks whether right arithmetic stays right when the driver's compiler knows an
-//! operand. [`reconvergence`] checks whether subgroups reconverge. The self-test doesn't find other driver bugs.
+//! operand. [`reconvergence`] checks whether subgroups reconverge, [`sampling`] whether samplers read textures as NVIDIA's hardware does. The self-test doesn't find other driver bugs.
 
 mod cache;
 mod constants;
@@ -15,6 +15,7 @@ mod instructions;
 mod judge;
 mod operands;
 mod reconvergence;
+mod sampling;
 
 use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Feature, Options, Program, Source, Target};
@@ -74,6 +75,7 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
         }
         Attempt::Impossible => false,
     };
+    sampling::measure(device, &mut findings)?;
     Ok(findings)
 }
 

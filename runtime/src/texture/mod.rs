@@ -5,6 +5,7 @@ mod bindings;
 mod descriptor;
 mod error;
 mod format;
+mod image;
 /// Maximum sizes of textures and surfaces.
 pub mod limits;
 mod object;
@@ -18,6 +19,7 @@ pub(crate) use bindings::Bindings;
 pub use descriptor::TextureDescriptor;
 pub use error::TextureError;
 pub use format::{ChannelFormat, FormatError, ReadMode, TexelFormat};
+pub(crate) use image::{Counted, TextureBits, is_exact};
 pub use object::{Sampler, Surface, Texture};
 pub use ptx2spv_translator::interface::texture::{AddressMode, Filter};
 pub use reference::Reference;

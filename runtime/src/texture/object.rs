@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ptx2spv_translator::interface::texture::image::IS_EXACT;
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Kind, RECORD_BYTES, Record, Texel, flag};
+use ptx2spv_translator::target::Facts;
 
 use crate::backend::Image;
 use crate::buffer::Buffer;
@@ -13,6 +15,7 @@ use crate::texture::array::Array;
 use crate::texture::descriptor::TextureDescriptor;
 use crate::texture::error::TextureError;
 use crate::texture::format::ReadMode;
+use crate::texture::image::{Counted, is_exact};
 use crate::texture::resource::{Resource, ResourceView};
 
 /// A texture object: memory, and how it is read. Clones share the object. It is destroyed with the last of them, once
@@ -38,7 +41,8 @@ pub struct Texture {
 struct TextureShared {
     record: Buffer,
     /// The array in a form that samplers read, if there is one.
-    _image: Option<Box<dyn Image>>,
+    image: Option<Box<dyn Image>>,
+    _counted: Counted,
     resource: Resource,
     descriptor: TextureDescriptor,
     view: Option<ResourceView>,
@@ -138,13 +142,15 @@ impl Device {
     ) -> Result<Texture, Error> {
         let (first, _) = texture_record(self, resource, descriptor, view, 0)?;
         let image = if may_have_image(resource, view, &first) { self.image(&first)? } else { None };
-        let place = image.as_ref().map_or(0, |image| image.place());
+        let exact = if is_exact(&self.target().facts, &first) { IS_EXACT } else { 0 };
+        let place = image.as_ref().map_or(0, |image| image.place() | exact);
+        let counted = self.texture_bits().count(place);
         let record = keep(self, |at| {
             let (record, table) = texture_record(self, resource, descriptor, view, at)?;
             Ok((Record { image: place, ..record }, table))
         })?;
         let (resource, descriptor, view) = (resource.clone(), *descriptor, view.copied());
-        Ok(Texture { shared: Arc::new(TextureShared { record, _image: image, resource, descriptor, view }) })
+        Ok(Texture { shared: Arc::new(TextureShared { record, image, _counted: counted, resource, descriptor, view }) })
     }
 
     /// Makes a surface object.
@@ -190,6 +196,11 @@ impl Texture {
     pub(crate) fn device(&self) -> &Device {
         self.shared.record.device()
     }
+
+    /// Whether the texture has an image that samplers read.
+    pub(crate) fn has_image(&self) -> bool {
+        self.shared.image.is_some()
+    }
 }
 
 impl Surface {
@@ -219,16 +230,13 @@ impl Sampler {
     }
 }
 
-/// The greatest extent of textures with normalized coordinates that have images.
-const NARROW: u32 = 8192;
-
 /// Whether a texture can have an image: whether that would show the whole of an array without levels and layers that only the host
 /// changes, and a sampler could read it in the texture's way.
 fn may_have_image(resource: &Resource, view: Option<&ResourceView>, record: &Record) -> bool {
     let Resource::Array(array) = resource else { return false };
     let is_whole = view.is_none() && array.storage().levels.len() == 1 && !array.descriptor().surface;
     // In wider textures, hardware rounds normalized coordinates otherwise than a sampler on the same hardware does.
-    let is_narrow = record.width.max(record.height) <= NARROW;
+    let is_narrow = record.width.max(record.height) <= Facts::SAMPLED_EXTENT;
     let is_normalized = record.flags & flag::NORMALIZED != 0;
     let has_sampler = match record.kind {
         Kind::Array1d | Kind::Array2d => true,

@@ -27,7 +27,7 @@ impl ReferenceKind {
         }
     }
 
-    pub(super) fn of(variable: &Variable) -> Option<Self> {
+    pub(crate) fn of(variable: &Variable) -> Option<Self> {
         [Self::Texture, Self::Surface, Self::Sampler].into_iter().find(|kind| kind.name() == variable.ty)
     }
 }

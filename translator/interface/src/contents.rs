@@ -252,6 +252,12 @@ impl Contents {
             "nan_f64_nvidia" | "denormals_f64_kept" => self.floats.contains(&64),
             "known_specials_f32_right" | "known_constants_f32_right" => self.floats.contains(&32),
             "known_specials_f64_right" | "known_constants_f64_right" => self.floats.contains(&64),
+            // The host says by a texture's record whether its sampler is exact.
+            "sampled_points_exact"
+            | "sampled_points_normalized_exact"
+            | "sampled_filters_exact"
+            | "sampled_filters_normalized_exact"
+            | "sampled_srgb_exact" => false,
             "subgroups_reconverge" => self.subgroups && !self.reconvergence,
             _ => true,
         }

@@ -108,6 +108,8 @@ pub mod image {
     pub const COUNT: u32 = 1 << 12;
     /// The bits of [`super::field::IMAGE`] that are the number in the table.
     pub const NUMBER: u32 = COUNT - 1;
+    /// Says that the sampler reads the image as NVIDIA's hardware reads the texture for CUDA, bit for bit.
+    pub const IS_EXACT: u32 = 1 << 29;
     /// Says that it is among images of two dimensions.
     pub const IS_PLANE: u32 = 1 << 30;
     /// Says that it is among images of three dimensions.

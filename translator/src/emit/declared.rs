@@ -14,6 +14,7 @@ pub(super) struct Launch {
     pub(super) shared_bytes: Word,
     /// That of its dynamic part, once something reads it.
     pub(super) dynamic_shared_bytes: Option<Word>,
+    pub(super) texture_bits: Option<Word>,
     /// Whether memory barriers are wanted, once something orders memory.
     pub(super) memory_barriers: Option<Word>,
     /// Input variables by what they hold.

@@ -57,6 +57,17 @@ impl Module<'_> {
         Ok(constant)
     }
 
+    /// The specialization constant of what all textures have.
+    fn texture_bits(&mut self) -> Result<Word> {
+        if let Some(constant) = self.launch.texture_bits {
+            return Ok(constant);
+        }
+        let ty = self.u32()?;
+        let constant = self.spec_constant(ty, spec_id::TEXTURE_BITS, 0, "texture_bits");
+        self.launch.texture_bits = Some(constant);
+        Ok(constant)
+    }
+
     /// Whether memory barriers are wanted, as a constant that the host gives.
     pub(super) fn memory_barriers(&mut self) -> Result<Word> {
         if let Some(wanted) = self.launch.memory_barriers {
@@ -128,6 +139,7 @@ impl Body<'_, '_, '_> {
                 Ok(self.compute(Op::ISub, ty, &[total, own]))
             }
             Input::DynamicSharedBytes => self.module.dynamic_shared_bytes(),
+            Input::TextureBits => self.module.texture_bits(),
             Input::PushConstant(offset) => self.push_constant(offset, ty),
             Input::Clock => self.clock(ty),
             Input::Parameter(number) => Ok(self.parameter(number)),

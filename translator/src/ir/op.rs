@@ -368,6 +368,9 @@ pub enum Builtin {
     SharedBytes,
     /// Dynamic shared memory of the launch in bytes, as it was asked for (from a specialization constant).
     DynamicSharedBytes,
+    /// Bits that the records of all the launch's textures have (from a specialization constant): see
+    /// [`TEXTURE_BITS`](crate::interface::spec_id::TEXTURE_BITS).
+    TextureBits,
     /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
     PushConstant(u32),
     /// A counter that runs while the kernel does; `I64` or [`Type::Pair`].
@@ -411,6 +414,7 @@ impl Builtin {
             | Builtin::Invocations
             | Builtin::SharedBytes
             | Builtin::DynamicSharedBytes
+            | Builtin::TextureBits
             | Builtin::PushConstant(_) => Varies::Nowhere,
         }
     }

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
 use crate::isa::modifiers::{Level, Scope};
 use crate::isa::operation::Effects;
-use crate::policy::Policy;
+use crate::policy::{Policy, Samplers};
 
 /// The most bytes of parameters that PTX lets a kernel have.
 const MAX_PARAMS: u32 = 32_764;
@@ -83,8 +83,8 @@ pub struct Layout {
     pub services: Services,
     /// Where in local memory the stack of `alloca` begins, which is after everything else.
     pub stack: Option<u32>,
-    /// Whether textures that have an image are read by the device's sampler.
-    pub samples_images: bool,
+    /// Which textures are read by the device's sampler.
+    pub samplers: Samplers,
     /// Bytes that the module's constants take, at the start of its variables.
     pub const_bytes: u64,
     /// Offsets of the module's variables, which all its kernels share.
@@ -270,7 +270,7 @@ pub fn lay_out(
         short_addresses: false,
         services,
         stack: None,
-        samples_images: policy.samples_images,
+        samplers: policy.samplers,
         const_bytes: ends.max().unwrap_or(0),
         module: Arc::clone(module),
         places: Places::default(),

@@ -163,6 +163,7 @@ impl Pack<'_> {
                 | Builtin::SubgroupLane
                 | Builtin::SharedBytes
                 | Builtin::DynamicSharedBytes
+                | Builtin::TextureBits
                 | Builtin::PushConstant(_)
                 | Builtin::Clock
                 | Builtin::Parameter(_),

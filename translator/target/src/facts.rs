@@ -102,14 +102,35 @@ pub struct Facts {
     /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
     /// promises it ([`crate::Target::convergence`]).
     pub subgroups_reconverge: bool,
-    /// Samplers filter two-dimensional images as NVIDIA's texture units do for CUDA, bit for bit.
-    pub sampling_exact: bool,
+    /// Samplers without a filter read what NVIDIA's texture units read for CUDA, bit for bit, by coordinates that count texels. sRGB is
+    /// a fact of its own, here and in the next three.
+    pub sampled_points_exact: bool,
+    /// The same by normalised coordinates, in images of up to [`Facts::SAMPLED_EXTENT`] columns and rows.
+    pub sampled_points_normalized_exact: bool,
+    /// Samplers with a linear filter give what those units give, bit for bit, by coordinates that count texels.
+    pub sampled_filters_exact: bool,
+    /// The same by normalised coordinates, in images as small.
+    pub sampled_filters_normalized_exact: bool,
+    /// Where one of those four facts holds, the same holds for sRGB.
+    pub sampled_srgb_exact: bool,
 }
 
 impl Facts {
     /// Whether f32 add, subtract and multiply are right but for denormals.
     pub fn are_normals_exact(&self) -> bool {
         self.denormals_f32_kept || self.normal_f32_exact
+    }
+
+    /// The greatest extent of an image that is read by normalised coordinates. In wider textures, NVIDIA's units round these coordinates
+    /// otherwise for CUDA than for Vulkan.
+    pub const SAMPLED_EXTENT: u32 = 8192;
+
+    /// Whether samplers read some images as NVIDIA's texture units do.
+    pub fn has_exact_samplers(&self) -> bool {
+        self.sampled_points_exact
+            || self.sampled_points_normalized_exact
+            || self.sampled_filters_exact
+            || self.sampled_filters_normalized_exact
     }
 
     /// A device whose numbers are all exact, denormals included, and whose subgroups run in lockstep; its NaNs may be any.
@@ -156,7 +177,11 @@ impl Facts {
         arithmetic_f16_exact: false,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
-        sampling_exact: false,
+        sampled_points_exact: false,
+        sampled_points_normalized_exact: false,
+        sampled_filters_exact: false,
+        sampled_filters_normalized_exact: false,
+        sampled_srgb_exact: false,
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
@@ -169,6 +194,11 @@ impl Facts {
         arithmetic_f16_exact: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
+        sampled_points_exact: true,
+        sampled_points_normalized_exact: true,
+        sampled_filters_exact: true,
+        sampled_filters_normalized_exact: true,
+        sampled_srgb_exact: true,
         ..Facts::ALL
     };
 

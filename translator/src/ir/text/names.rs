@@ -129,6 +129,7 @@ modifiers! {
         "subgroup_lane" SubgroupLane,
         "shared_bytes" SharedBytes,
         "dynamic_shared_bytes" DynamicSharedBytes,
+        "texture_bits" TextureBits,
         "push_constant" PushConstant(offset),
         "clock" Clock,
         "parameter" Parameter(number),

@@ -5,13 +5,16 @@ use super::{Geometry, Point, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{field, image};
-use crate::ir::{Op, Sample, Type, Value, Var};
+use crate::ir::{Builtin, Compare, Op, Sample, Type, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
+use crate::policy::Samplers;
 
 /// What an instruction reads of a texture that may have an image.
 pub(super) struct Image {
     /// Whether the texture has one, with as many dimensions as the instruction.
     pub(super) exists: Value,
+    /// Whether all textures of the launch have one.
+    pub(super) always_exists: Value,
     /// A sample of its first channel.
     sample: Sample,
 }
@@ -24,7 +27,8 @@ impl Image {
             return Err(Diagnostic::internal("a texture without coordinates", i.span));
         };
         let has_offsets = matches!(l.operand(i, 5), Operand::List(_));
-        if !l.layout.samples_images || geometry.layered || geometry.cube || has_offsets || *sampler != Operand::Sink {
+        let samplers = l.layout.samplers;
+        if samplers == Samplers::Unused || geometry.layered || geometry.cube || has_offsets || *sampler != Operand::Sink {
             return Ok(None);
         }
         let Point { coordinates, .. } = Point::of(l, geometry, rest)?;
@@ -37,10 +41,12 @@ impl Image {
             _ => return Ok(None),
         };
         let word = Record::of(l, texture)?.word(l, field::IMAGE);
-        let bit = l.b.and_const(word, kind.into());
-        let exists = l.b.is_nonzero(bit);
+        let bits = if samplers == Samplers::Exact { kind | image::IS_EXACT } else { kind };
+        let exists = has_all(l, word, bits);
+        let common = l.b.builtin(Builtin::TextureBits);
+        let always_exists = has_all(l, common, bits);
         let number = l.b.and_const(word, image::NUMBER.into());
-        Ok(Some(Image { exists, sample: Sample { image: number, place, depth, channel: 0 } }))
+        Ok(Some(Image { exists, always_exists, sample: Sample { image: number, place, depth, channel: 0 } }))
     }
 
     /// Reads the channels' bits.
@@ -51,4 +57,10 @@ impl Image {
             l.b.set(var, bits);
         }
     }
+}
+
+/// Whether a word has all of some bits.
+fn has_all(l: &mut Lowering<'_, '_>, word: Value, bits: u32) -> Value {
+    let present = l.b.and_const(word, bits.into());
+    l.b.compare_const(Compare::Equal, present, bits.into())
 }

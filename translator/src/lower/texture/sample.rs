@@ -28,6 +28,8 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return finish(l, i, channels);
     };
     let channels = [Type::I32; 4].map(|ty| l.b.var(ty));
+    let zero = l.b.i32(0);
+    channels.into_iter().for_each(|var| l.b.set(var, zero));
     let outer = std::mem::take(&mut l.b.block);
     image.read(l, channels);
     let then = std::mem::take(&mut l.b.block);
@@ -35,6 +37,9 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let bits = l.b.get(from);
         l.b.set(to, bits);
     }
+    // Pipelines for launches where all textures have an image are made without the loads.
+    let loads = std::mem::take(&mut l.b.block);
+    l.b.push(Stmt::If { condition: image.always_exists, then: Vec::new(), otherwise: loads });
     let otherwise = std::mem::replace(&mut l.b.block, outer);
     l.b.push(Stmt::If { condition: image.exists, then, otherwise });
     finish(l, i, channels)
