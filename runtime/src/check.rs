@@ -299,6 +299,7 @@ mod tests {
                 cluster: None,
                 scratch: None,
                 allocations: None,
+                texture_bits: false,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {

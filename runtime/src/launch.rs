@@ -186,7 +186,7 @@ impl Kernel {
         let version = shared.version(block, dynamic_shared_bytes)?;
         let (entry, limits) = (&version.entry, &shared.device.target().limits);
         let shared_bytes = shared_bytes(entry, limits, dynamic_shared_bytes)?;
-        let texture_bits = if entry.samples() { shared.device.texture_bits().common() } else { 0 };
+        let texture_bits = if entry.texture_bits { shared.device.texture_bits().common() } else { 0 };
         let (packing, cluster) = (entry.packing, entry.cluster);
         let variant = Variant { block, shared_bytes, dynamic_shared_bytes, texture_bits, packing, cluster };
         Ok((version, variant))

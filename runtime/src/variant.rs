@@ -11,7 +11,7 @@ pub(crate) struct Variant {
     pub shared_bytes: u32,
     /// The dynamic part of the shared memory, in addition to the kernel's own.
     pub dynamic_shared_bytes: u32,
-    /// What all textures have in common ([`TextureBits`](crate::texture::TextureBits)), for kernels that read images.
+    /// What all textures have in common ([`TextureBits`](crate::texture::TextureBits)), for kernels that ask for it.
     pub texture_bits: u32,
     /// The mapping of threads to invocations, unless each thread is an invocation.
     pub packing: Option<Packing>,

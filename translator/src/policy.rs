@@ -297,3 +297,21 @@ impl Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samplers_are_exact_or_asked_for() {
+        let mut target = Target::preset("nvidia").unwrap_or_default();
+        let fast = Math::EXACT.with(Topic::Textures, true);
+        let of = |target: &Target| [Math::EXACT, fast].map(|math| Policy::new(target, math).samplers);
+        target.facts.sampled_filters_exact = true;
+        assert_eq!(of(&target), [Samplers::Unused; 2]);
+        target.features.extend([Feature::RuntimeDescriptorArray, Feature::ShaderSampledImageArrayNonUniformIndexing]);
+        assert_eq!(of(&target), [Samplers::Exact, Samplers::Any]);
+        target.facts.sampled_filters_exact = false;
+        assert_eq!(of(&target), [Samplers::Unused, Samplers::Any]);
+    }
+}

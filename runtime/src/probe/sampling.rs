@@ -89,7 +89,8 @@ impl Case {
         let array = device.array(&ArrayDescriptor::new(format, self.shape))?;
         let [width, height, depth] = array.size();
         let bytes = (width * height * depth * format.bytes()) as usize;
-        let mut texels: Vec<u8> = std::iter::repeat_with(|| random.next_u64().to_le_bytes()).flatten().take(bytes).collect();
+        let mut texels: Vec<u8> =
+            std::iter::repeat_with(|| random.next_u64().to_le_bytes()).flatten().take(bytes).collect();
         // Reads by loads are exact for several slices if they are of similar size.
         match channel {
             ChannelFormat::F32 if self.is_deep() => texels.chunks_exact_mut(4).for_each(|texel| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::interface::texture::{Filter, Record, Texel, flag, image};
+use ptx2spv_translator::interface::texture::{AddressMode, Filter, Kind, Record, Texel, flag, image};
 use ptx2spv_translator::target::Facts;
 
 use crate::sync::lock;
@@ -19,12 +19,21 @@ pub(crate) fn is_exact(facts: &Facts, record: &Record) -> bool {
     reads && (record.texel != Texel::Srgb8 || facts.sampled_srgb_exact)
 }
 
+/// Whether simple loads read the texture: see [`image::IS_PLAIN`].
+pub(super) fn is_plain(record: &Record) -> bool {
+    let has_words = matches!(record.texel, Texel::F32 | Texel::B32);
+    let is_clamped = record.address_mode == [AddressMode::Clamp; 3];
+    let is_memory = !matches!(record.kind, Kind::None | Kind::Linear);
+    let is_single = record.levels == 0 && record.filter == Filter::Point;
+    has_words && is_clamped && is_memory && is_single && !is_normalized(record)
+}
+
 fn is_normalized(record: &Record) -> bool {
     record.flags & flag::NORMALIZED != 0
 }
 
 /// The bits of a record's word about its image that say something about the texture.
-const BITS: u32 = image::IS_PLANE | image::IS_VOLUME | image::IS_EXACT;
+const BITS: u32 = image::IS_PLAIN | image::IS_PLANE | image::IS_VOLUME | image::IS_EXACT;
 
 /// What the records of all living textures of a device say about their images.
 #[derive(Default)]

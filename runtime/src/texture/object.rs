@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::texture::image::IS_EXACT;
+use ptx2spv_translator::interface::texture::image::{IS_EXACT, IS_PLAIN};
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Kind, RECORD_BYTES, Record, Texel, flag};
 use ptx2spv_translator::target::Facts;
 
@@ -15,7 +15,7 @@ use crate::texture::array::Array;
 use crate::texture::descriptor::TextureDescriptor;
 use crate::texture::error::TextureError;
 use crate::texture::format::ReadMode;
-use crate::texture::image::{Counted, is_exact};
+use crate::texture::image::{Counted, is_exact, is_plain};
 use crate::texture::resource::{Resource, ResourceView};
 
 /// A texture object: memory, and how it is read. Clones share the object. It is destroyed with the last of them, once
@@ -143,11 +143,11 @@ impl Device {
         let (first, _) = texture_record(self, resource, descriptor, view, 0)?;
         let image = if may_have_image(resource, view, &first) { self.image(&first)? } else { None };
         let exact = if is_exact(&self.target().facts, &first) { IS_EXACT } else { 0 };
-        let place = image.as_ref().map_or(0, |image| image.place() | exact);
-        let counted = self.texture_bits().count(place);
+        let word = first.image | image.as_ref().map_or(0, |image| image.place() | exact);
+        let counted = self.texture_bits().count(word);
         let record = keep(self, |at| {
             let (record, table) = texture_record(self, resource, descriptor, view, at)?;
-            Ok((Record { image: place, ..record }, table))
+            Ok((Record { image: word, ..record }, table))
         })?;
         let (resource, descriptor, view) = (resource.clone(), *descriptor, view.copied());
         Ok(Texture { shared: Arc::new(TextureShared { record, image, _counted: counted, resource, descriptor, view }) })
@@ -293,6 +293,7 @@ pub(super) fn texture_record(
         anisotropy: reading.anisotropy,
         ..place
     };
+    let record = Record { image: if is_plain(&record) { IS_PLAIN } else { 0 }, ..record };
     Ok((record, memory.table()))
 }
 

@@ -1,6 +1,6 @@
 //! Textures that samplers read: images in tables. Devices without tables read the same by loads.
 
-use ptx2spv_runtime::interface::texture::{ADDRESS, field};
+use ptx2spv_runtime::interface::texture::{ADDRESS, field, image};
 use ptx2spv_runtime::{
     AddressMode, Arg, Array, ArrayDescriptor, ArrayShape, Buffer, ChannelFormat, Device, Feature, Filter, LaunchConfig,
     LoadOptions, Math, Module, ReadMode, ResourceView, Source, TexelFormat, Texture, TextureDescriptor, Topic,
@@ -67,7 +67,7 @@ fn load(device: &Device) -> Module {
 fn has_image(device: &Device, texture: &Texture) -> bool {
     let mut word = [0; 4];
     device.memory().read((texture.handle() & ADDRESS) + u64::from(field::IMAGE), &mut word).unwrap();
-    word != [0; 4]
+    u32::from_le_bytes(word) & (image::IS_PLANE | image::IS_VOLUME) != 0
 }
 
 fn texture(device: &Device, array: &Array, descriptor: TextureDescriptor) -> Texture {
@@ -159,6 +159,73 @@ fn volumes_have_images_too() {
             assert!((found[0] - expected[0]).abs() < 1e-6 && found[1..] == expected[1..], "{found:?}");
         }
         drop((module, texture, array, out));
+        context.finish();
+    }
+}
+
+/// Kernels that were first made without loads, since all textures had images, read later textures by loads.
+#[test]
+fn textures_with_and_without_images_take_turns() {
+    for context in Context::several() {
+        let device = &context.device;
+        let module = load(device);
+        let array = |surface: bool, first: f32| {
+            let descriptor = ArrayDescriptor::new(ChannelFormat::F32, ArrayShape::TwoD { width: 8, height: 4 });
+            let array = device.array(&if surface { descriptor.surface() } else { descriptor }).unwrap();
+            let numbers: Vec<f32> = (0..32_u8).map(|n| first + f32::from(n)).collect();
+            array.write(&numbers).unwrap();
+            (array, numbers.iter().map(|number| [*number, 0.0, 0.0, 0.0]).collect::<Vec<_>>())
+        };
+        let ((with, first), (without, second)) = (array(false, 1.0), array(true, 100.0));
+        let border = TextureDescriptor { address_mode: [AddressMode::Border; 3], ..TextureDescriptor::default() };
+        let out = device.alloc(32 * 16).unwrap();
+        let read = |texture: &Texture| texels(&module, "plane", &out, &[texture.into(), (&out).into(), 0.5.into()]);
+        let image = texture(device, &with, TextureDescriptor::default());
+        assert_eq!(read(&image), first);
+        // By simple loads, then by those that serve all textures.
+        for descriptor in [TextureDescriptor::default(), border] {
+            let memory = device.texture(&(&without).into(), &descriptor).unwrap();
+            assert!(!has_image(device, &memory));
+            assert_eq!((read(&memory), read(&image)), (second.clone(), first.clone()));
+            drop(memory);
+            assert_eq!(read(&image), first);
+        }
+        drop((module, image, with, without, out));
+        context.finish();
+    }
+}
+
+/// Textures are as large as CUDA's, whatever images the device has.
+#[test]
+fn textures_larger_than_images_are_read_too() {
+    for context in Context::several() {
+        let device = &context.device;
+        let module = load(device);
+        const WIDTH: u32 = 131_072;
+        let row = device.array(&ArrayDescriptor::new(ChannelFormat::U8, ArrayShape::OneD { width: WIDTH })).unwrap();
+        let mut bytes = vec![0_u8; WIDTH as usize];
+        bytes[WIDTH as usize - 8..].copy_from_slice(&[51, 102, 153, 204, 255, 0, 51, 102]);
+        row.write(&bytes).unwrap();
+        let descriptor = TextureDescriptor { read_mode: ReadMode::NormalizedFloat, ..TextureDescriptor::default() };
+        let wide = device.texture(&(&row).into(), &descriptor).unwrap();
+        let out = device.alloc(8 * 16).unwrap();
+        let across = (WIDTH - 8) as f32 + 0.5;
+        let found = texels(&module, "plane", &out, &[(&wide).into(), (&out).into(), across.into()]);
+        let expected = [0.2, 0.4, 0.6, 0.8, 1.0, 0.0, 0.2, 0.4].map(|number: f32| [number, 0.0, 0.0, 0.0]);
+        assert_eq!(found, expected);
+
+        const DEPTH: u32 = 16_384;
+        let shape = ArrayShape::ThreeD { width: 1, height: 1, depth: DEPTH };
+        let column = device.array(&ArrayDescriptor::new(ChannelFormat::F32, shape)).unwrap();
+        let numbers: Vec<f32> = (0..DEPTH as u16).map(f32::from).collect();
+        column.write(&numbers).unwrap();
+        let descriptor = TextureDescriptor { normalized_coordinates: true, ..TextureDescriptor::default() };
+        let deep = device.texture(&(&column).into(), &descriptor).unwrap();
+        let found = texels(&module, "volume", &out, &[(&deep).into(), (&out).into()]);
+        // At a quarter and at three quarters of the depth.
+        let number = |thread: usize| if thread < 4 { 4096.0 } else { 12_288.0 };
+        assert_eq!(found, std::array::from_fn::<_, 8, _>(|thread| [number(thread), 0.0, 0.0, 0.0]));
+        drop((module, wide, deep, row, column, out));
         context.finish();
     }
 }

@@ -253,6 +253,7 @@ fn basics_interface() -> Interface {
         waits: false,
         cooperative: None,
         waits_for_launches: None,
+        texture_bits: false,
         features: [Feature::BufferDeviceAddress].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);

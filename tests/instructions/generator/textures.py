@@ -241,6 +241,13 @@ def sampled(tables):
     case("sample_1d/wide", "sample_1d", Texture(wide, True), Sampler(("wrap",), True, True), "1d")
     numbers = Image("2d", [9, 7], "f32", 1).fill(lambda: rng.choice([0, 0x80000000, 1, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0x3F800001, 0x7F7FFFFF, 0x00800000, 0x4B000000, 0xB4000000]))
     case("sample_2d/odd_numbers", "sample_2d", Texture(numbers), Sampler(("clamp",), True), "2d")
+    # Channels of whole words without a filter, which loads read in a way of their own.
+    for geometry, (shape, size) in SAMPLED.items():
+        for channels in (1, 2, 4):
+            words = Texture(random_image(rng, shape, size, "f32", channels))
+            case(f"sample_{geometry}/words_{channels}", f"sample_{geometry}", words, Sampler(("clamp",)), geometry)
+    integers = Texture(random_image(rng, "2d", [9, 7], "u32", 4))
+    case("sample_u32/words", "sample_u32", integers, Sampler(("clamp",)), "2d", "u32")
     return family
 
 

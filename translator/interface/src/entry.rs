@@ -62,6 +62,9 @@ pub struct Entry {
     /// Where the push constants have the address of the table of live [`allocations`](crate::allocations), if the kernel checks its accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocations: Option<u32>,
+    /// Whether the specialization constant [`TEXTURE_BITS`](crate::spec_id::TEXTURE_BITS) makes it faster.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub texture_bits: bool,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }

@@ -19,6 +19,6 @@ pub const NTID_Z: u32 = 6;
 pub const DYNAMIC_SHARED_BYTES: u32 = 7;
 /// 0 where the driver's memory barriers wait for the whole workgroup, which has the module do without; else 1.
 pub const MEMORY_BARRIERS: u32 = 8;
-/// Bits that [`crate::texture::field::IMAGE`] has in the records of all textures, references included. Kernels that read images leave
-/// out what other textures would need; 0, the default, is right for all.
+/// Bits that [`crate::texture::field::IMAGE`] has in the records of all textures, references included. Kernels with
+/// [`crate::Entry::texture_bits`] leave out what other textures would need; 0, the default, is right for all.
 pub const TEXTURE_BITS: u32 = 9;

@@ -90,7 +90,7 @@ pub mod field {
     pub const SAMPLES: u32 = 116;
     /// u32: CUDA's number of the channels' format (`CUarray_format`).
     pub const FORMAT: u32 = 120;
-    /// u32: where the device's tables of images have the texture ([`super::image`]); 0 if they don't have it.
+    /// u32: where the device's tables of images have the texture, and whether simple loads read it ([`super::image`]); 0 if neither.
     pub const IMAGE: u32 = 124;
 }
 
@@ -108,6 +108,9 @@ pub mod image {
     pub const COUNT: u32 = 1 << 12;
     /// The bits of [`super::field::IMAGE`] that are the number in the table.
     pub const NUMBER: u32 = COUNT - 1;
+    /// Says that the texture's own memory is read by simple loads, image or not: channels have 32 bits, there are no levels and no filter,
+    /// coordinates count texels, and are clamped.
+    pub const IS_PLAIN: u32 = 1 << 28;
     /// Says that the sampler reads the image as NVIDIA's hardware reads the texture for CUDA, bit for bit.
     pub const IS_EXACT: u32 = 1 << 29;
     /// Says that it is among images of two dimensions.

@@ -313,6 +313,16 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<Feature>) -> Entry {
         cluster: kernel.function.cluster,
         scratch,
         allocations: layout.allocations(),
+        texture_bits: reads_texture_bits(&kernel.function),
         features: features.clone(),
     }
+}
+
+/// Whether a kernel asks what all textures have in common.
+fn reads_texture_bits(function: &ir::Function) -> bool {
+    let mut found = false;
+    ir::for_each_stmt(&function.body, |stmt| {
+        found |= matches!(stmt, ir::Stmt::Let(_, ir::Op::Builtin(ir::Builtin::TextureBits)));
+    });
+    found
 }

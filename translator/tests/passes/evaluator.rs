@@ -241,7 +241,7 @@ impl Machine {
             | Builtin::SubgroupLane => 0,
             Builtin::BlockSize(_) | Builtin::WorkgroupCount(_) | Builtin::Invocations => 1,
             Builtin::SharedBytes => self.shared.len() as u64,
-            Builtin::DynamicSharedBytes => 0,
+            Builtin::DynamicSharedBytes | Builtin::TextureBits => 0,
             Builtin::PushConstant(offset) => {
                 let bytes = if ty == Type::I64 { 8 } else { 4 };
                 self.push_constants

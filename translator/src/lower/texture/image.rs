@@ -5,7 +5,7 @@ use super::{Geometry, Point, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{field, image};
-use crate::ir::{Builtin, Compare, Op, Sample, Type, Value, Var};
+use crate::ir::{Op, Sample, Type, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
 use crate::policy::Samplers;
 
@@ -28,7 +28,8 @@ impl Image {
         };
         let has_offsets = matches!(l.operand(i, 5), Operand::List(_));
         let samplers = l.layout.samplers;
-        if samplers == Samplers::Unused || geometry.layered || geometry.cube || has_offsets || *sampler != Operand::Sink {
+        if samplers == Samplers::Unused || geometry.layered || geometry.cube || has_offsets || *sampler != Operand::Sink
+        {
             return Ok(None);
         }
         let Point { coordinates, .. } = Point::of(l, geometry, rest)?;
@@ -40,11 +41,10 @@ impl Image {
             [x, y, z] => ([x, y], Some(z), image::IS_VOLUME),
             _ => return Ok(None),
         };
-        let word = Record::of(l, texture)?.word(l, field::IMAGE);
+        let record = Record::of(l, texture)?;
+        let word = record.word(l, field::IMAGE);
         let bits = if samplers == Samplers::Exact { kind | image::IS_EXACT } else { kind };
-        let exists = has_all(l, word, bits);
-        let common = l.b.builtin(Builtin::TextureBits);
-        let always_exists = has_all(l, common, bits);
+        let [exists, always_exists] = record.image_bits(l, bits);
         let number = l.b.and_const(word, image::NUMBER.into());
         Ok(Some(Image { exists, always_exists, sample: Sample { image: number, place, depth, channel: 0 } }))
     }
@@ -57,10 +57,4 @@ impl Image {
             l.b.set(var, bits);
         }
     }
-}
-
-/// Whether a word has all of some bits.
-fn has_all(l: &mut Lowering<'_, '_>, word: Value, bits: u32) -> Value {
-    let present = l.b.and_const(word, bits.into());
-    l.b.compare_const(Compare::Equal, present, bits.into())
 }

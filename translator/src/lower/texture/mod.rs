@@ -13,6 +13,7 @@ pub mod gather;
 mod image;
 mod level;
 pub mod logarithms;
+mod plain;
 pub mod query;
 pub mod record;
 pub mod sample;
@@ -25,7 +26,7 @@ use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture;
-use crate::ir::{Builder, Compare, Value};
+use crate::ir::{Builder, Compare, Stmt, Value};
 use crate::isa::types::ScalarType;
 
 /// What coordinates mean.
@@ -101,6 +102,14 @@ fn clamp_fraction(b: &mut Builder<'_>, value: Value, least: Value) -> Value {
     let is_number = b.feq(value, value);
     let value = b.select(is_number, value, zero);
     clamp_float(b, value, [least, one])
+}
+
+/// Statements that set the channels, apart from those around.
+fn apart(l: &mut Lowering<'_, '_>, read: impl FnOnce(&mut Lowering<'_, '_>) -> Result) -> Result<Vec<Stmt>> {
+    let outer = std::mem::take(&mut l.b.block);
+    let done = read(l);
+    let block = std::mem::replace(&mut l.b.block, outer);
+    done.map(|()| block)
 }
 
 /// The smaller of two unsigned numbers.

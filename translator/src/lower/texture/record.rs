@@ -3,7 +3,7 @@
 use super::{Geometry, Point};
 use crate::decode::program::Operand;
 use crate::interface::texture::{ADDRESS, LEVEL_BYTES, SAMPLER, SURFACE, TEXTURE, field, level_field};
-use crate::ir::{Access, MemoryOrder, Space, Type, Value};
+use crate::ir::{Access, Builtin, Compare, MemoryOrder, Space, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
 
@@ -29,6 +29,15 @@ impl Record {
     pub(super) fn of(l: &mut Lowering<'_, '_>, handle: &Operand) -> Result<Record> {
         let handle = l.source(handle, ScalarType::B64)?;
         Ok(Record(l.b.and_const(handle, ADDRESS)))
+    }
+
+    /// Whether the word about the texture's image has all of some bits, in this record and in those of all textures.
+    pub(super) fn image_bits(self, l: &mut Lowering<'_, '_>, bits: u32) -> [Value; 2] {
+        let words = [self.word(l, field::IMAGE), l.b.builtin(Builtin::TextureBits)];
+        words.map(|word| {
+            let present = l.b.and_const(word, bits.into());
+            l.b.compare_const(Compare::Equal, present, bits.into())
+        })
     }
 
     /// One field.

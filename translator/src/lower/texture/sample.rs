@@ -8,9 +8,10 @@ use super::fetch::finish;
 use super::filter::{Filter, tap};
 use super::image::Image;
 use super::level::{self, Chosen};
+use super::plain::Plain;
 use super::source::{Source, Where};
 use super::texel::at_least_minus_one;
-use super::{Geometry, cube, footprint};
+use super::{Geometry, apart, cube, footprint};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Stmt, Type, Value, Var};
@@ -23,30 +24,36 @@ const OFFSET_BITS: u32 = 4;
 
 /// `tex` with coordinates of `.f32`
 pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let Some(image) = Image::of(l, i)? else {
-        let channels = by_loads(l, i)?;
-        return finish(l, i, channels);
-    };
     let channels = [Type::I32; 4].map(|ty| l.b.var(ty));
     let zero = l.b.i32(0);
     channels.into_iter().for_each(|var| l.b.set(var, zero));
-    let outer = std::mem::take(&mut l.b.block);
-    image.read(l, channels);
-    let then = std::mem::take(&mut l.b.block);
-    for (to, from) in channels.into_iter().zip(by_loads(l, i)?) {
-        let bits = l.b.get(from);
-        l.b.set(to, bits);
+    let image = Image::of(l, i)?;
+    let plain = Plain::of(l, i)?;
+    // The most general way comes last. Pipelines for launches where no texture takes it are made without.
+    let mut ways = apart(l, |l| by_loads(l, i, channels))?;
+    if let Some(plain) = plain {
+        let then = apart(l, |l| plain.read(l, channels))?;
+        ways = otherwise(plain.suits, then, plain.always_suits, ways);
     }
-    // Pipelines for launches where all textures have an image are made without the loads.
-    let loads = std::mem::take(&mut l.b.block);
-    l.b.push(Stmt::If { condition: image.always_exists, then: Vec::new(), otherwise: loads });
-    let otherwise = std::mem::replace(&mut l.b.block, outer);
-    l.b.push(Stmt::If { condition: image.exists, then, otherwise });
+    if let Some(image) = image {
+        let then = apart(l, |l| {
+            image.read(l, channels);
+            Ok(())
+        })?;
+        ways = otherwise(image.exists, then, image.always_exists, ways);
+    }
+    l.b.block.extend(ways);
     finish(l, i, channels)
 }
 
-/// The channels' bits, by loads of texels.
-fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<[Var; 4]> {
+/// A way to read some textures, and the other ways, unless the first always serves.
+fn otherwise(suits: Value, then: Vec<Stmt>, always_suits: Value, others: Vec<Stmt>) -> Vec<Stmt> {
+    let others = Stmt::If { condition: always_suits, then: Vec::new(), otherwise: others };
+    vec![Stmt::If { condition: suits, then, otherwise: vec![others] }]
+}
+
+/// The channels' bits, by loads of texels of any texture. Variables are zero before.
+fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var; 4]) -> Result {
     let source = Source::of(l, i, OFFSET_BITS)?;
     let asked = match i.modifiers.level() {
         Some(modifiers::Level::Level) => {
@@ -58,18 +65,14 @@ fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<[Var; 4]> {
     };
     let chosen = level::chosen(l, source.sampler, &source.levels, asked);
     let filtered = l.b.or(source.is_linear, chosen.filtered);
-    let results = [Type::I32; 4].map(|ty| l.b.var(ty));
-    let zero = l.b.i32(0);
-    results.into_iter().for_each(|var| l.b.set(var, zero));
-    let outer = std::mem::take(&mut l.b.block);
-    nearest(l, &source, chosen.lower, results)?;
-    let otherwise = std::mem::take(&mut l.b.block);
-    blend(l, &source, &chosen, results)?;
-    let then = std::mem::take(&mut l.b.block);
-    l.b.push(Stmt::If { condition: filtered, then, otherwise });
-    let then = std::mem::replace(&mut l.b.block, outer);
+    let then = apart(l, |l| {
+        let otherwise = apart(l, |l| nearest(l, &source, chosen.lower, results))?;
+        let then = apart(l, |l| blend(l, &source, &chosen, results))?;
+        l.b.push(Stmt::If { condition: filtered, then, otherwise });
+        Ok(())
+    })?;
     l.b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
-    Ok(results)
+    Ok(())
 }
 
 /// Loads the nearest texel of a level.

@@ -166,7 +166,7 @@ impl Format {
 }
 
 /// Loads words.
-fn load(b: &mut Builder<'_>, address: Value, words: &[Var]) {
+pub(super) fn load(b: &mut Builder<'_>, address: Value, words: &[Var]) {
     let loaded = b.load(READ, address, words.len());
     for (var, word) in words.iter().zip(loaded) {
         b.set(*var, word);
