@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn samplers_are_exact_or_asked_for() {
-        let mut target = Target::preset("nvidia").unwrap_or_default();
+        let mut target = Target::preset("nvidia").unwrap();
         let fast = Math::EXACT.with(Topic::Textures, true);
         let of = |target: &Target| [Math::EXACT, fast].map(|math| Policy::new(target, math).samplers);
         target.facts.sampled_filters_exact = true;

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use ptx2spv_translator::interface::Entry;
-use ptx2spv_translator::interface::texture::image;
+use ptx2spv_translator::interface::texture::{image, specialize};
 
 use super::batch::Recorder;
 use super::device::Device;
@@ -21,7 +21,8 @@ use crate::variant::Variant;
 
 /// A SPIR-V module.
 pub(crate) struct VulkanShader {
-    module: vk::ShaderModule,
+    module: ShaderModule,
+    spirv: Vec<u32>,
     device: Arc<Device>,
 }
 
@@ -29,11 +30,7 @@ impl VulkanShader {
     /// The words must have passed [`crate::check::interface`].
     pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
         device.raw.check_process()?;
-        let info = vk::ShaderModuleCreateInfo::default().code(spirv);
-        // SAFETY: the words are valid SPIR-V for this device: they are from the translator, or valid by the contract of
-        // `load_spirv`.
-        let module = unsafe { device.raw.ash.create_shader_module(&info, None) };
-        Ok(Self { module: module.map_err(Error::vulkan("vkCreateShaderModule"))?, device })
+        Ok(Self { module: ShaderModule::new(&device.raw, spirv)?, spirv: spirv.to_vec(), device })
     }
 
     /// Makes a pipeline of one of the shader's kernels. The variant's sizes are within the device's limits.
@@ -51,9 +48,14 @@ impl VulkanShader {
             .map(|(offset, (id, _))| vk::SpecializationMapEntry { constant_id: id, offset, size: 4 })
             .collect();
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let specialized = match variant.texture_bits {
+            0 => None,
+            bits => Some(ShaderModule::new(&self.device.raw, &specialize(&self.spirv, bits))?),
+        };
+        let module = specialized.as_ref().unwrap_or(&self.module);
         let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(self.module)
+            .module(module.handle)
             .name(&name)
             .specialization_info(&specialization);
         let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
@@ -78,11 +80,28 @@ impl VulkanShader {
     }
 }
 
-impl Drop for VulkanShader {
+/// Words as the driver takes them.
+struct ShaderModule {
+    handle: vk::ShaderModule,
+    raw: Arc<RawDevice>,
+}
+
+impl ShaderModule {
+    /// From valid SPIR-V.
+    fn new(raw: &Arc<RawDevice>, spirv: &[u32]) -> Result<Self, Error> {
+        let info = vk::ShaderModuleCreateInfo::default().code(spirv);
+        // SAFETY: the words are valid SPIR-V for this device: they are from the translator, or valid by the contract of
+        // `load_spirv`, and `specialize` keeps them so.
+        let handle = unsafe { raw.ash.create_shader_module(&info, None) };
+        Ok(Self { handle: handle.map_err(Error::vulkan("vkCreateShaderModule"))?, raw: raw.clone() })
+    }
+}
+
+impl Drop for ShaderModule {
     fn drop(&mut self) {
-        if let Some(ash) = self.device.raw.destroyer() {
-            // SAFETY: only the creation of pipelines uses the module, which borrows the shader.
-            unsafe { ash.destroy_shader_module(self.module, None) };
+        if let Some(ash) = self.raw.destroyer() {
+            // SAFETY: only the creation of pipelines uses the module, which borrows it.
+            unsafe { ash.destroy_shader_module(self.handle, None) };
         }
     }
 }

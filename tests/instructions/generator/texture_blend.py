@@ -86,7 +86,7 @@ def blend_floats(texels, factors, counts, half):
     seen = [texel for texel, count in zip(texels, counts) if count]
     infinities = {texel for texel in seen if texel & 0x7FFFFFFF == 0x7F800000}
     if any(texel & 0x7FFFFFFF > 0x7F800000 for texel in seen) or len(infinities) == 2:
-        return 0x7FFFFFFF
+        return 0x7FFFE000 if half else 0x7FFFFFFF
     if infinities:
         return infinities.pop()
     lost = 13 if half else 0

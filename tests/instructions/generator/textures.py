@@ -248,6 +248,10 @@ def sampled(tables):
             case(f"sample_{geometry}/words_{channels}", f"sample_{geometry}", words, Sampler(("clamp",)), geometry)
     integers = Texture(random_image(rng, "2d", [9, 7], "u32", 4))
     case("sample_u32/words", "sample_u32", integers, Sampler(("clamp",)), "2d", "u32")
+    # As bits, since NaNs count as equal otherwise.
+    for format, numbers in (("f16", [0x7E00, 0xFE01, 0x7FFF, 0x7C00, 0xFC00, 0x3C00, 0]), ("f32", [0x7FC00000, 0xFF800001, 0x7F800000, 0xFF800000, 0x3F800000, 0])):
+        image = Image("2d", [9, 7], format, 2).fill(lambda: rng.choice(numbers))
+        case(f"sample_u32/{format}_nan", "sample_u32", Texture(image), Sampler(("clamp",), True), "2d", "u32")
     return family
 
 

@@ -23,8 +23,10 @@
 //! base, pitch and slice are multiples of these: 16 suits all.
 
 mod codes;
+mod specialize;
 
 pub use codes::{AddressMode, Filter, Kind, Texel};
+pub use specialize::specialize;
 
 /// Bytes of a [`Record`].
 pub const RECORD_BYTES: u64 = 128;

@@ -203,6 +203,9 @@ impl Channel {
         let is_infinite = b.compare_const(Compare::Equal, special, 2);
         let is_negative = b.compare_const(Compare::Equal, special, 4);
         let [infinity, negative, nan] = [b.i32(0x7f80_0000), b.i32(0xff80_0000), b.i32(0x7fff_ffff)];
+        // A half has no more bits for a NaN.
+        let half_nan = b.i32(0x7fff_e000);
+        let nan = b.select(arithmetic.half, half_nan, nan);
         let other = b.select(is_negative, negative, nan);
         let other = b.select(is_infinite, infinity, other);
         // A sum of negative zeros is a negative zero.
