@@ -179,7 +179,7 @@ fn textures_with_and_without_images_take_turns() {
         let ((with, first), (without, second)) = (array(false, 1.0), array(true, 100.0));
         let border = TextureDescriptor { address_mode: [AddressMode::Border; 3], ..TextureDescriptor::default() };
         let out = device.alloc(32 * 16).unwrap();
-        let read = |texture: &Texture| texels(&module, "plane", &out, &[texture.into(), (&out).into(), 0.5.into()]);
+        let read = |texture: &Texture| texels(&module, "plane", &out, &[texture.into(), (&out).into(), 0.5_f32.into()]);
         let image = texture(device, &with, TextureDescriptor::default());
         assert_eq!(read(&image), first);
         // By simple loads, then by those that serve all textures.
