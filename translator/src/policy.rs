@@ -22,8 +22,8 @@ pub struct Policy {
     pub hide_byte_swaps: bool,
     /// Whether barriers are faster that order shared memory alone.
     pub relax_barriers: bool,
-    /// Whether a loop that the driver has cut short must be reported.
-    pub report_cut_loops: bool,
+    /// The rounds after which the driver cuts loops short, if it does; then that must be reported.
+    pub loop_budget: Option<u32>,
     /// The deepest nesting of control flow that the driver takes, if it has a limit.
     pub nesting: Option<u32>,
     /// Most operations of a condition's arms together that are executed whatever it is.
@@ -188,7 +188,7 @@ impl Policy {
             memory: Memory::new(target),
             hide_byte_swaps: quirks.byte_swaps_wrong,
             relax_barriers: quirks.device_memory_barriers_slow,
-            report_cut_loops: quirks.loop_budget.is_some(),
+            loop_budget: quirks.loop_budget,
             nesting: quirks.nesting,
             // Conditions that follow each other would take such a driver long to compile.
             if_conversion: if quirks.conditions_slow { 64 } else { 8 },

@@ -6,6 +6,8 @@
 //! emission adds included. The price is a few iterations of the budget: a kernel that needs exactly the last of them is
 //! reported although its result was right.
 //!
+//! Kernels whose loops take few rounds whatever the launch is need no probes: see [`most_rounds`].
+//!
 //! The same probe after each outermost loop skips the rest of the kernel, which may compute addresses from values that
 //! the loop left unfinished.
 //!
@@ -13,6 +15,7 @@
 //! that both depend on the status word, which no compiler can know.
 
 use super::reports;
+use super::rounds::most_rounds;
 use crate::interface::Status;
 use crate::ir::{
     Access, Block, Builder, Compare, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, is_lane_loop,
@@ -24,16 +27,18 @@ const MARK: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder:
 /// Local memory that the mark may lie in.
 pub(super) const MARK_BYTES: u32 = 8;
 
-/// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early. Needs a
-/// function without generic accesses, because the pass adds local memory, which generic accesses would have to reach.
-pub fn report_cut_loops(function: &mut Function, status: Status) {
+/// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early, which it does after
+/// `budget` rounds. Needs a function without generic accesses, because the pass adds local memory, which generic accesses would have to
+/// reach.
+pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) {
     let helpers = vec![false; function.helpers.len()];
     let mut rounds = Rounds { helpers, lane_numbers: function.lane_numbers.clone() };
     // Helpers call only later helpers.
     for (number, helper) in function.helpers.iter().enumerate().rev() {
         rounds.helpers[number] = rounds.list(&helper.function.body);
     }
-    if !rounds.list(&function.body) {
+    // Later passes may add a round to each loop.
+    if !rounds.list(&function.body) || most_rounds(function).is_some_and(|most| most < u64::from(budget / 2)) {
         return;
     }
     let offset = function.local_bytes.next_multiple_of(4);

@@ -105,8 +105,8 @@ pub static PASSES: &[Pass] = &[
     }),
     unit("use_scratch", Mapped, Mapped, |unit, settings| {
         let Settings { policy, dynamic_shared_bytes, scratch, .. } = *settings;
-        let Policy { memory, report_cut_loops, .. } = policy;
-        legalize::use_scratch(&mut unit.function, memory, *report_cut_loops, dynamic_shared_bytes, scratch);
+        let Policy { memory, loop_budget, .. } = policy;
+        legalize::use_scratch(&mut unit.function, memory, loop_budget.is_some(), dynamic_shared_bytes, scratch);
         Ok(())
     }),
     every("expand_generic", Mapped, legalize::expand_generic),
@@ -204,8 +204,8 @@ pub static PASSES: &[Pass] = &[
     every("propagate_copies", Mapped, opt::propagate_copies),
     every("remove_dead", Mapped, opt::remove_dead),
     unit("report_cut_loops", Mapped, Mapped, |unit, settings| {
-        if let (Some(status), true) = (settings.status, settings.policy.report_cut_loops) {
-            legalize::report_cut_loops(&mut unit.function, status);
+        if let (Some(status), Some(budget)) = (settings.status, settings.policy.loop_budget) {
+            legalize::report_cut_loops(&mut unit.function, status, budget);
         }
         Ok(())
     }),

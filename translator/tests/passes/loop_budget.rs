@@ -5,8 +5,8 @@ use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
 use crate::evaluator::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::interface::Status;
-use ptx2spv_translator::internals::ir::{Builder, Function, Space, Type, verify};
-use ptx2spv_translator::internals::legalize::{expand_reports, report_cut_loops};
+use ptx2spv_translator::internals::ir::{Builder, Compare, Function, Space, Type, verify};
+use ptx2spv_translator::internals::legalize::{expand_reports, most_rounds, report_cut_loops};
 use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::Fault as Reported;
 use ptx2spv_translator::{Options, Program, Source, Target};
@@ -17,7 +17,7 @@ const STATUS: Status = Status { offset: GLOBAL as u64 };
 
 /// Makes a function report loops cut short, as kernel number 5.
 fn watch(function: &mut Function) {
-    report_cut_loops(function, STATUS);
+    report_cut_loops(function, STATUS, 0);
     let places = expand_reports(function, STATUS, 5);
     assert!(places.iter().all(|place| place.is_none()) && places.len() < 2, "{places:?}");
 }
@@ -110,6 +110,114 @@ fn reports_at_the_limit_and_not_far_below() {
     // The probes' own rounds are five: two after the loop, one around the kernel, two at its end.
     for budget in 105..120 {
         assert_eq!(status(budget), Ok((7, Status::FINE)), "{budget}");
+    }
+}
+
+/// A loop that counts by `step`, from a constant or from what the thread's number gives, until a comparison, and stores its rounds.
+fn counted(random: &mut Random) -> Function {
+    const COMPARISONS: [Compare; 6] = [
+        Compare::Equal,
+        Compare::NotEqual,
+        Compare::LessUnsigned,
+        Compare::LessEqualUnsigned,
+        Compare::LessSigned,
+        Compare::LessEqualSigned,
+    ];
+    const ENDS: [u64; 8] = [0, 1, 7, 64, 1000, 0x7fff_ffff, 0xffff_fff0, u64::MAX];
+    let mut function = Function::default();
+    let ty = [Type::I32, Type::I64][random.below(2)];
+    let [counter, rounds] = [function.var(ty), function.var(Type::I32)];
+    let mut b = Builder::new(&mut function);
+    let mask = if ty == Type::I32 { u64::from(u32::MAX) } else { u64::MAX };
+    let mut number = |b: &mut Builder<'_>, from: &[u64]| b.constant(ty, from[random.below(from.len())] & mask);
+    let step = number(&mut b, &[1, 2, 3, 64, 0xffff_ffff, u64::MAX, u64::MAX - 3, 0]);
+    let first = number(&mut b, &ENDS);
+    let end = number(&mut b, &ENDS);
+    let more = number(&mut b, &[0, 1, 5, u64::MAX]);
+    let [known, early, swapped, negated, subtracted] = [0; 5].map(|_| random.below(2) == 1);
+    let compare = COMPARISONS[random.below(COMPARISONS.len())];
+    if known {
+        b.set(counter, first);
+    } else {
+        let thread = b.push_constant(Type::I64, 0);
+        let thread = b.shr(thread, 5);
+        let thread = if ty == Type::I32 { b.truncate(thread) } else { thread };
+        let unknown = b.add(thread, first);
+        b.set(counter, unknown);
+    }
+    let zero = b.i32(0);
+    b.set(rounds, zero);
+    b.loop_(|b| {
+        let before = b.get(rounds);
+        let after = b.add_const(before, 1);
+        b.set(rounds, after);
+        let now = b.get(counter);
+        let next = if subtracted { b.sub(now, step) } else { b.add(now, step) };
+        if !early {
+            b.set(counter, next);
+        }
+        let tested = b.get(counter);
+        let tested = b.add(tested, more);
+        let (x, y) = if swapped { (end, tested) } else { (tested, end) };
+        let condition = b.compare(compare, x, y);
+        if negated {
+            b.if_else(condition, |_| (), Builder::break_);
+        } else {
+            b.if_(condition, Builder::break_);
+        }
+        if early {
+            b.set(counter, next);
+        }
+    });
+    let base = b.push_constant(Type::I64, 0);
+    let count = b.get(rounds);
+    b.store(access(Space::Global, 4), base, vec![count]);
+    b.finish();
+    function
+}
+
+#[test]
+fn known_rounds_are_enough() {
+    let (mut known, mut exact) = (0, 0);
+    for seed in 1..3000 {
+        let function = counted(&mut Random::new(seed));
+        assert_eq!(verify(&function), Ok(()), "seed {seed}\n{function}");
+        let Some(most) = most_rounds(&function) else { continue };
+        known += 1;
+        let expected = run(&function, None, Status::FINE);
+        assert!(expected.is_ok(), "seed {seed}: it ends\n{function}");
+        let most = u32::try_from(most).unwrap();
+        assert_eq!(run(&function, Some(most), Status::FINE), expected, "seed {seed}, {most}\n{function}");
+        exact += u32::from(run(&function, Some(most - 1), Status::FINE) != expected);
+    }
+    // Most limits are of loops that end in their first round, or begin anywhere.
+    assert!(known > 500 && exact > 100, "{known} {exact}");
+}
+
+#[test]
+fn known_rounds_of_random_programs_are_enough() {
+    let target = Target::preset("lavapipe").expect("a preset");
+    let mut known = 0;
+    for seed in 1..1500 {
+        let mut plain = random_program(&mut Random::new(seed));
+        legalize(&mut plain, &target).unwrap();
+        let Some(most) = most_rounds(&plain).filter(|&most| most > 0) else { continue };
+        known += 1;
+        let expected = run(&plain, None, Status::FINE).unwrap();
+        assert_eq!(run(&plain, Some(most as u32), Status::FINE), Ok(expected), "seed {seed}\n{plain}");
+    }
+    assert!(known > 100, "{known}");
+}
+
+#[test]
+fn loops_of_few_rounds_have_no_probes() {
+    for (rounds, budget, is_watched) in
+        [(100, 1000, false), (100, 200, true), (40_000, 65_535, true), (4_000, 65_535, false)]
+    {
+        let plain = counting(rounds);
+        let mut watched = plain.clone();
+        report_cut_loops(&mut watched, STATUS, budget);
+        assert_eq!(plain.to_string() != watched.to_string(), is_watched, "{rounds} {budget}");
     }
 }
 

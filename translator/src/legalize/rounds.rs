@@ -1,0 +1,234 @@
+//! How many rounds a kernel's loops take together at most, where neither the launch nor the data decides.
+//!
+//! The rounds of a loop are known if it has an exit in its own list, so that each round tests the exit's condition, and if that compares a
+//! constant with a variable that each round changes by a constant. The variable begins with a constant, or else the comparison itself
+//! leaves few rounds: one that goes on below 768 in steps of 256 takes four at most, wherever it begins.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{
+    Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, for_each_stmt,
+    semantics,
+};
+
+/// Loops of more rounds count as endless.
+const MOST: u64 = 1 << 16;
+/// Statements before a loop among which its variable's first value is looked for.
+const LOOK_BACK: usize = 1000;
+
+/// The most rounds of all loops of one thread together, those of helpers included, if there is a limit. Counts none of the loops that
+/// emission adds: a function with statements that may become loops has no limit, nor one whose variables belong to several threads.
+pub fn most_rounds(function: &Function) -> Option<u64> {
+    if function.packing.is_some() {
+        return None;
+    }
+    // Helpers call only later helpers.
+    let mut helpers = vec![None; function.helpers.len()];
+    for (number, helper) in function.helpers.iter().enumerate().rev() {
+        helpers[number] = Counter::new(&helper.function, &helpers).list(&helper.function.body);
+    }
+    Counter::new(function, &helpers).list(&function.body)
+}
+
+struct Counter<'f> {
+    function: &'f Function,
+    constants: Constants,
+    /// The rounds of each helper.
+    helpers: &'f [Option<u64>],
+}
+
+/// What a variable contains when a round begins, plus a constant.
+#[derive(Clone, Copy, PartialEq)]
+struct Term {
+    var: Var,
+    plus: u64,
+}
+
+/// An exit of a loop: it is left where `a` and `b` compare to `leaves`.
+#[derive(Clone, Copy)]
+struct Exit {
+    compare: Compare,
+    a: Value,
+    b: Value,
+    leaves: bool,
+}
+
+/// What the statements of a loop's own list say of its rounds.
+#[derive(Default)]
+struct Round {
+    terms: FxHashMap<Value, Term>,
+    comparisons: FxHashMap<Value, (Compare, Value, Value)>,
+    /// By how much a round changes variables that it changes once.
+    steps: FxHashMap<Var, u64>,
+    exits: Vec<Exit>,
+}
+
+impl<'f> Counter<'f> {
+    fn new(function: &'f Function, helpers: &'f [Option<u64>]) -> Self {
+        Self { function, constants: function.constants(), helpers }
+    }
+
+    fn list(&self, list: &Block) -> Option<u64> {
+        let mut sum = 0_u64;
+        for (index, stmt) in list.iter().enumerate() {
+            let rounds = match stmt {
+                Stmt::If { then, otherwise, .. } => self.list(then)?.saturating_add(self.list(otherwise)?),
+                Stmt::Loop(body) => {
+                    let inside = self.list(body)?;
+                    self.rounds(list.get(..index)?, body)?.saturating_mul(inside.saturating_add(1))
+                }
+                Stmt::Let(_, Op::Call(helper, _)) => self.helpers.get(*helper as usize).copied().flatten()?,
+                // These may become loops that compare and swap.
+                Stmt::Atomic(_) | Stmt::Warp(_) => return None,
+                Stmt::Load { access, .. } if access.order != MemoryOrder::Weak => return None,
+                Stmt::Store { access, values, .. }
+                    if access.order != MemoryOrder::Weak
+                        || access.space == Space::Shared && usize::from(access.bytes) * values.len() < 4 =>
+                {
+                    return None;
+                }
+                Stmt::At(_)
+                | Stmt::Let(..)
+                | Stmt::Set(..)
+                | Stmt::Load { .. }
+                | Stmt::Store { .. }
+                | Stmt::Subgroup(..)
+                | Stmt::Barrier(_)
+                | Stmt::Report(..)
+                | Stmt::Arrive(_)
+                | Stmt::Fence(_)
+                | Stmt::Break
+                | Stmt::Return(_) => 0,
+            };
+            sum = sum.saturating_add(rounds);
+        }
+        Some(sum)
+    }
+
+    /// The most rounds of a loop after these statements of its list.
+    fn rounds(&self, before: &[Stmt], body: &Block) -> Option<u64> {
+        let round = self.round(body);
+        round.exits.iter().filter_map(|exit| self.rounds_until(exit, &round, before)).min()
+    }
+
+    fn round(&self, body: &Block) -> Round {
+        let mut changes: FxHashMap<Var, u32> = FxHashMap::default();
+        for_each_stmt(body, |stmt| {
+            if let Stmt::Set(var, _) = stmt {
+                *changes.entry(*var).or_default() += 1;
+            }
+        });
+        let mut round = Round::default();
+        for stmt in body {
+            match stmt {
+                Stmt::Let(value, op) => self.note(&mut round, *value, op, &changes),
+                Stmt::Set(var, value) => {
+                    if let Some(term) = round.terms.get(value).filter(|term| term.var == *var) {
+                        round.steps.insert(*var, term.plus);
+                    }
+                }
+                Stmt::If { condition, then, otherwise } => {
+                    if let Some(&(compare, a, b)) = round.comparisons.get(condition) {
+                        let arms = [(then, true), (otherwise, false)];
+                        let leaving = arms.into_iter().filter(|(arm, _)| matches!(arm.last(), Some(Stmt::Break)));
+                        round.exits.extend(leaving.map(|(_, leaves)| Exit { compare, a, b, leaves }));
+                    }
+                }
+                _ => {}
+            }
+        }
+        round
+    }
+
+    /// Notes what a value of a loop's own list is.
+    fn note(&self, round: &mut Round, value: Value, op: &Op, changes: &FxHashMap<Var, u32>) {
+        let term = |value| round.terms.get(&value).copied();
+        let found = match *op {
+            // Before the variable's change, or after it if that is a step.
+            Op::Get(var) if changes.get(&var) == Some(&1) => {
+                let changed = round.steps.get(&var).copied();
+                Some(Term { var, plus: changed.unwrap_or(0) })
+            }
+            Op::Binary(Binary::Add, a, b) => match (term(a), term(b)) {
+                (Some(Term { var, plus }), None) => {
+                    self.constant(b).map(|more| Term { var, plus: plus.wrapping_add(more) })
+                }
+                (None, Some(Term { var, plus })) => {
+                    self.constant(a).map(|more| Term { var, plus: plus.wrapping_add(more) })
+                }
+                _ => None,
+            },
+            Op::Binary(Binary::Sub, a, b) => {
+                let less = self.constant(b);
+                term(a).zip(less).map(|(Term { var, plus }, less)| Term { var, plus: plus.wrapping_sub(less) })
+            }
+            Op::Compare(compare, a, b) => {
+                round.comparisons.insert(value, (compare, a, b));
+                None
+            }
+            _ => None,
+        };
+        if let Some(term) = found {
+            round.terms.insert(value, term);
+        }
+    }
+
+    fn constant(&self, value: Value) -> Option<u64> {
+        self.constants.at(value).copied().flatten()
+    }
+
+    /// The rounds until an exit is taken.
+    fn rounds_until(&self, exit: &Exit, round: &Round, before: &[Stmt]) -> Option<u64> {
+        let Exit { compare, a, b, leaves } = *exit;
+        let (term, constant, is_first) = match (round.terms.get(&a), round.terms.get(&b)) {
+            (Some(term), None) => (*term, self.constant(b)?, true),
+            (None, Some(term)) => (*term, self.constant(a)?, false),
+            _ => return None,
+        };
+        let ty = self.function.type_of(a);
+        let mask = match ty {
+            Type::I32 => u64::from(u32::MAX),
+            Type::I64 => u64::MAX,
+            _ => return None,
+        };
+        let step = *round.steps.get(&term.var)? & mask;
+        if let Some(first) = self.before(term.var, before) {
+            let is_left = |number: &u64| {
+                let counter = first.wrapping_add(term.plus).wrapping_add(number.wrapping_mul(step)) & mask;
+                let (x, y) = if is_first { (counter, constant) } else { (constant, counter) };
+                semantics::compare(compare, ty, x, y) == Some(leaves)
+            };
+            return (0..MOST).find(is_left).map(|number| number + 1);
+        }
+        // Whether the loop goes on below the constant, or at the constant too.
+        let end = match (compare, is_first, leaves) {
+            (Compare::LessUnsigned, true, false) | (Compare::LessEqualUnsigned, false, true) => constant,
+            (Compare::LessEqualUnsigned, true, false) | (Compare::LessUnsigned, false, true) => {
+                constant.checked_add(1)?
+            }
+            _ => return None,
+        };
+        // What is below the end doesn't wrap around in the next round.
+        let is_far = end.checked_add(step).is_some_and(|next| next <= mask);
+        (step > 0 && is_far).then(|| end.div_ceil(step) + 1).filter(|&rounds| rounds <= MOST)
+    }
+
+    /// What a variable contains after these statements of a list, if that is a constant.
+    fn before(&self, var: Var, stmts: &[Stmt]) -> Option<u64> {
+        for stmt in stmts.iter().rev().take(LOOK_BACK) {
+            match stmt {
+                Stmt::Set(other, value) if *other == var => return self.constant(*value),
+                stmt => {
+                    let mut is_set = false;
+                    for list in stmt.lists() {
+                        for_each_stmt(list, |stmt| is_set |= matches!(stmt, Stmt::Set(other, _) if *other == var));
+                    }
+                    if is_set {
+                        return None;
+                    }
+                }
+            }
+        }
+        None
+    }
+}
