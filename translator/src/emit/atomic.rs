@@ -42,7 +42,7 @@ impl Body<'_, '_, '_> {
             (Space::Local, _) => return self.local_atomic(atomic, change),
             (Space::Global, _) => Some(TypedMemory::Global),
             (Space::Shared, SharedLayout::Blocks) => Some(TypedMemory::SharedBlocks),
-            (Space::Shared, SharedLayout::Words(_)) => None,
+            (Space::Shared, SharedLayout::Words(_) | SharedLayout::Vectors) => None,
         };
         let old = self.with_fences(order, |body, order| match memory {
             Some(memory) => body.typed_atomic(memory, atomic.access, change, address, order),

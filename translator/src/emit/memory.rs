@@ -147,6 +147,13 @@ impl Body<'_, '_, '_> {
             let word = self.extract(part, whole)?;
             return self.unpack_words(&[word], access.bytes, elements);
         }
+        if array.has_vectors_of(shape.bytes()) {
+            let (pointer, ty) = self.vector_pointer(array, address)?;
+            let mut operands = vec![Operand::IdRef(pointer)];
+            operands.extend(self.memory_operands(access, Direction::Load, None)?);
+            let whole = self.result(Op::Load, ty, operands);
+            return self.unpack(Shape::Words(4), whole, access.bytes, elements);
+        }
         let count = shape.bytes() / array.word_bytes;
         let each = if count == 1 { access } else { Access { order: access.order.relaxed(), ..access } };
         let first = self.divide(address, array.word_bytes, array.bytes)?;
@@ -177,6 +184,15 @@ impl Body<'_, '_, '_> {
             };
             let part = self.part(array, address, bytes)?;
             return self.store_part(part, access, word);
+        }
+        if array.has_vectors_of(bytes) {
+            let (pointer, ty) = self.vector_pointer(array, address)?;
+            let words = self.pack_words(values, access.bytes)?;
+            let whole = self.compute(Op::CompositeConstruct, ty, &words);
+            let mut operands = vec![Operand::IdRef(pointer), Operand::IdRef(whole)];
+            operands.extend(self.memory_operands(access, Direction::Store, None)?);
+            self.effect(Op::Store, operands);
+            return Ok(());
         }
         let words = match (array.word_bytes, access.bytes) {
             (8, 8) => values.to_vec(),

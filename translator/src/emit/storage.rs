@@ -1,8 +1,9 @@
 //! How shared and local memory are declared, and pointers into them and into global memory.
 //!
 //! Shared memory is a set of blocks over the same bytes, one for each type it is accessed by, where the device has
-//! `workgroupMemoryExplicitLayout`. Else it is one array of words (without ArrayStride, which Vulkan forbids there): of 32
-//! bits, or of 64 bits where the kernel has 64-bit atomics on it. Local memory is an array of 32-bit words.
+//! `workgroupMemoryExplicitLayout`. Else it is one array (without ArrayStride, which Vulkan forbids there): of 32-bit words,
+//! of 64-bit words where the kernel has 64-bit atomics on it, or of vectors where the kernel stores nothing else. Local memory
+//! is an array of 32-bit words.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, Op, StorageClass, Word};
@@ -93,12 +94,19 @@ pub(super) struct WordArray {
     /// Bytes that it has in any case.
     pub(super) bytes: u64,
     block: bool,
+    /// Words of an element of the array: more than one if the elements are vectors.
+    vector: u32,
 }
 
 impl WordArray {
     /// Whether other threads see it.
     pub(super) fn is_shared(&self) -> bool {
         self.class == StorageClass::Workgroup
+    }
+
+    /// Whether so many bytes, aligned to their number, are an element of the array.
+    pub(super) fn has_vectors_of(&self, bytes: u32) -> bool {
+        self.vector > 1 && self.vector * self.word_bytes == bytes
     }
 }
 
@@ -122,18 +130,20 @@ impl Body<'_, '_, '_> {
 
     /// Shared memory as words of 32 bits, or of 64 where the layout is that.
     pub(super) fn shared_words(&mut self) -> Result<WordArray> {
-        let (bits, block) = match self.shared {
-            SharedLayout::Blocks => (32, true),
-            SharedLayout::Words(bits) => (bits, false),
+        let (bits, block, vector) = match self.shared {
+            SharedLayout::Blocks => (32, true, 1),
+            SharedLayout::Words(bits) => (bits, false, 1),
+            SharedLayout::Vectors => (32, false, 4),
         };
         if block {
             self.module.need(Feature::WorkgroupMemoryExplicitLayout, "shared memory")?;
         }
         let word = self.module.global(Global::Int(bits))?;
-        let variable = self.module.shared_variable(word, bits / 8, block)?;
+        let element = if vector > 1 { self.module.global(Global::Vector(word, vector))? } else { word };
+        let variable = self.module.shared_variable(element, vector * bits / 8, block)?;
         self.uses(StorageClass::Workgroup, variable);
         let bytes = self.known_shared_bytes();
-        Ok(WordArray { class: StorageClass::Workgroup, variable, word, word_bytes: bits / 8, bytes, block })
+        Ok(WordArray { class: StorageClass::Workgroup, variable, word, word_bytes: bits / 8, bytes, block, vector })
     }
 
     /// A word of shared memory for kernels whose own shared memory lies elsewhere.
@@ -154,7 +164,7 @@ impl Body<'_, '_, '_> {
         }
         let bytes = u64::from(words) * 4;
         let class = self.variable_class();
-        Ok(WordArray { class, variable: self.common.local, word, word_bytes: 4, bytes, block: false })
+        Ok(WordArray { class, variable: self.common.local, word, word_bytes: 4, bytes, block: false, vector: 1 })
     }
 
     /// Bytes of shared memory that there are in any launch.
@@ -167,10 +177,30 @@ impl Body<'_, '_, '_> {
         let pointer = self.module.global(Global::Pointer(array.class, array.word))?;
         if array.block {
             let member = self.module.u32_constant(0)?;
-            Ok(self.compute(Op::AccessChain, pointer, &[array.variable, member, index]))
-        } else {
-            Ok(self.compute(Op::AccessChain, pointer, &[array.variable, index]))
+            return Ok(self.compute(Op::AccessChain, pointer, &[array.variable, member, index]));
         }
+        if array.vector == 1 {
+            return Ok(self.compute(Op::AccessChain, pointer, &[array.variable, index]));
+        }
+        let ty = self.module.u32()?;
+        let [amount, mask] = [array.vector.trailing_zeros(), array.vector - 1];
+        let (vector, component) = match self.offsets.constant(index) {
+            Some(index) => (self.module.u32_constant(index >> amount)?, self.module.u32_constant(index & mask)?),
+            None => {
+                let [amount, mask] = [self.module.u32_constant(amount)?, self.module.u32_constant(mask)?];
+                let vector = self.compute(Op::ShiftRightLogical, ty, &[index, amount]);
+                (vector, self.compute(Op::BitwiseAnd, ty, &[index, mask]))
+            }
+        };
+        Ok(self.compute(Op::AccessChain, pointer, &[array.variable, vector, component]))
+    }
+
+    /// A pointer to a vector of an array, and the vector's type.
+    pub(super) fn vector_pointer(&mut self, array: WordArray, address: Word) -> Result<(Word, Word)> {
+        let ty = self.module.global(Global::Vector(array.word, array.vector))?;
+        let pointer = self.module.global(Global::Pointer(array.class, ty))?;
+        let index = self.divide(address, array.vector * array.word_bytes, array.bytes)?;
+        Ok((self.compute(Op::AccessChain, pointer, &[array.variable, index]), ty))
     }
 
     /// A pointer to `element`, a type of `bytes` bytes, at an address in global memory or in blocks of shared memory, for

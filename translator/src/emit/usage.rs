@@ -10,6 +10,8 @@ pub(super) enum SharedLayout {
     Blocks,
     /// An array of words of this many bits.
     Words(u32),
+    /// An array of vectors of four 32-bit words.
+    Vectors,
 }
 
 impl SharedLayout {
@@ -19,6 +21,8 @@ impl SharedLayout {
             SharedLayout::Blocks
         } else if has_long_shared_atomics(function) {
             SharedLayout::Words(64)
+        } else if has_shared_vectors(function) {
+            SharedLayout::Vectors
         } else {
             SharedLayout::Words(32)
         }
@@ -30,6 +34,23 @@ fn has_long_shared_atomics(function: &Function) -> bool {
     any_shared(function, |stmt, access, _| {
         access.bytes == 8 && (matches!(stmt, Stmt::Atomic(_)) || access.order.scope().is_some())
     })
+}
+
+/// Whether shared memory is read as vectors of 16 bytes, and written as nothing else. Some compilers write a component by writing its
+/// vector, with what another thread may be changing.
+fn has_shared_vectors(function: &Function) -> bool {
+    let size = |access: &Access, elements| usize::from(access.bytes) * elements;
+    let is_vector = |access: &Access, elements| size(access, elements) == 16 && access.order == MemoryOrder::Weak;
+    let is_read =
+        |stmt: &Stmt, access: &Access, elements| matches!(stmt, Stmt::Load { .. }) && is_vector(access, elements);
+    let is_other = |stmt: &Stmt, access: &Access, elements| match stmt {
+        Stmt::Load { .. } => access.order != MemoryOrder::Weak || size(access, elements) < 4,
+        Stmt::Store { .. } => !is_vector(access, elements),
+        _ => true,
+    };
+    any_shared(function, is_read)
+        && !any_shared(function, is_other)
+        && !any_statement(function, |stmt| matches!(stmt, Stmt::Fence(_)))
 }
 
 /// Whether less than a word of shared memory is ever written, which takes compare-and-swap of the word.
