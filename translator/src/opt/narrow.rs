@@ -2,21 +2,39 @@
 //! same operation on truncated operands. PTX forms addresses of shared memory in 64-bit registers, of which the access
 //! takes the lower half. The 64-bit form stays for its other uses, else [`remove_dead`](super::remove_dead) drops it.
 //!
+//! Variables of which only the lower half matters, such as an address of shared memory that a loop advances, become variables of 32 bits.
+//! NVIDIA's compiler unrolls loops with such a variable of 64 bits whole, however long they are.
+//!
 //! A signed comparison of a sign-extended number with a constant or another such number is one of 32 bits too. That is
 //! more than a shortcut: llvmpipe 22.3 gets `cvt.s64.s32` followed by `setp.lt.s64` with a constant wrong.
 
+use super::operands::for_each_operand;
 use super::rewrite::{Rewritten, rewrite};
 use crate::index::IndexVec;
-use crate::ir::{Binary, Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
+use crate::ir::{Binary, Builder, Compare, Function, Op, Stmt, Type, Unary, Value, Var, for_each_stmt};
 
 /// How many operations are repeated on 32 bits before the rest is truncated.
 pub(super) const STEPS: u32 = 6;
 
 /// Narrows truncated operations; see the module.
 pub fn narrow_truncated(function: &mut Function) {
+    let halves = lower_halves(function);
+    for var in halves.indices().filter(|&var| halves[var]) {
+        function.vars[var] = Type::I32;
+    }
     // What defines the values so far, in terms of values that are still there.
     let mut definition = IndexVec::filled(None, function.values.len());
     rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Get(var)) if halves[var] => {
+            let half = b.get(var);
+            let whole = b.op(Type::I64, Op::Unary(Unary::ZeroExtend, half));
+            Rewritten::By(whole)
+        }
+        Stmt::Set(var, value) if halves[var] => {
+            let half = narrow(b, &definition, value, STEPS);
+            b.set(var, half);
+            Rewritten::Replaced
+        }
         Stmt::Let(_, Op::Unary(Unary::Truncate, value)) => Rewritten::By(narrow(b, &definition, value, STEPS)),
         Stmt::Let(_, Op::Compare(op, left, right)) => match narrow_comparison(b, &definition, op, left, right) {
             Some(narrow) => Rewritten::By(narrow),
@@ -36,6 +54,54 @@ pub fn narrow_truncated(function: &mut Function) {
         }
         _ => Rewritten::Kept,
     });
+}
+
+/// For each variable, whether it has 64 bits of which only the lower half matters.
+fn lower_halves(function: &Function) -> IndexVec<Var, bool> {
+    let mut definition: IndexVec<Value, Option<Op>> = IndexVec::filled(None, function.values.len());
+    let mut contents: IndexVec<Var, Vec<Value>> = IndexVec::filled(Vec::new(), function.vars.len());
+    // Values whose upper half matters.
+    let mut whole = Vec::new();
+    for_each_stmt(&function.body, |stmt| match *stmt {
+        Stmt::Let(value, op) => {
+            definition[value] = Some(op);
+            if !halves_suffice(op, &definition) {
+                for_each_operand(stmt, |operand| whole.push(operand));
+            }
+        }
+        Stmt::Set(var, value) => contents[var].push(value),
+        _ => for_each_operand(stmt, |operand| whole.push(operand)),
+    });
+    let is_candidate = |&ty: &Type| ty == Type::I64;
+    let mut halves: IndexVec<Var, bool> = function.vars.iter().map(is_candidate).collect::<Vec<_>>().into();
+    let mut seen = IndexVec::filled(false, function.values.len());
+    while let Some(value) = whole.pop() {
+        if function.type_of(value) != Type::I64 || std::mem::replace(&mut seen[value], true) {
+            continue;
+        }
+        match definition[value] {
+            Some(Op::Get(var)) => {
+                halves[var] = false;
+                whole.append(&mut contents[var]);
+            }
+            Some(op @ Op::Binary(_, a, b)) if halves_suffice(op, &definition) => whole.extend([a, b]),
+            _ => {}
+        }
+    }
+    halves
+}
+
+/// Whether the lower half of an operation's result, which [`narrow`] computes, needs only the lower halves of its operands.
+fn halves_suffice(op: Op, definition: &IndexVec<Value, Option<Op>>) -> bool {
+    match op {
+        Op::Get(_) | Op::Unary(Unary::Truncate, _) => true,
+        Op::Binary(op, _, amount) => match op {
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor => true,
+            Binary::Shl => matches!(definition.at(amount), Some(Some(Op::Const(0..32)))),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// The lower half of a value, computed from the lower halves of what it was computed from.
