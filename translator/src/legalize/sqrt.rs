@@ -1,13 +1,14 @@
 //! Square root where the device doesn't round it correctly: `F32` from the device's inverse root by two `Fma` where that is known to be
-//! accurate enough, through `F64` where its root is correct, else on integers, from the device's approximation (`F32`) or digit by digit
-//! (`F64`). NaNs are NVIDIA's.
+//! accurate enough, through `F64` where its root is correct, else on integers, from the device's approximation (`F32`) or as for devices
+//! without `F64`. NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
+use super::doubles::root_of_bits;
 use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
-use crate::soft::{Format, Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
+use crate::soft::{Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
 use crate::target::Facts;
 
 /// Replaces `Sqrt` on types where the target's is not correctly rounded.
@@ -69,7 +70,12 @@ pub fn root(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) 
     let has_double = floats.doubles && floats.trusted.sqrt_f64_rounded;
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x),
-        _ => on_integers(b, rounding, x),
+        Type::F32 => on_integers(b, rounding, x),
+        _ => {
+            let bits = b.bits(x);
+            let root = root_of_bits(b, rounding, bits);
+            b.bitcast(root, Type::F64)
+        }
     }
 }
 
@@ -80,26 +86,25 @@ fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Val
     narrow(b, facts, rounding, root)
 }
 
+/// On `F32`.
 fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let x = Parts::of(b, x).normalised(b);
-    let format = x.format;
     // An even exponent, with a significand of 1 to 4.
-    let exponent = b.sub_const(x.exponent, format.bias.into());
+    let exponent = b.sub_const(x.exponent, SINGLE.bias.into());
     let odd = b.and_const(exponent, 1);
     let significand = b.shl_by(x.significand, odd);
     let exponent = b.sar(exponent, 1);
-    let exponent = b.add_const(exponent, format.bias.into());
+    let exponent = b.add_const(exponent, SINGLE.bias.into());
 
-    let (root, remainder) =
-        if format == SINGLE { root_of_single(b, significand) } else { root_by_digits(b, format, significand) };
+    let (root, remainder) = root_of_single(b, significand);
     let place = leading(b.type_of(root));
-    let root = b.shl(root, place - format.precision);
+    let root = b.shl(root, place - SINGLE.precision);
     let root = stick(b, root, remainder);
     let positive = b.bool(false);
-    let root = round_normal(b, format, rounding, positive, exponent, root);
+    let root = round_normal(b, SINGLE, rounding, positive, exponent, root);
 
     let is_zero = x.is_zero(b);
-    let infinity = b.constant_like(x.bits, format.infinity());
+    let infinity = b.constant_like(x.bits, SINGLE.infinity());
     let is_infinity = b.eq(x.bits, infinity);
     let is_own_root = b.or(is_zero, is_infinity);
     let result = b.select(is_own_root, x.bits, root);
@@ -107,7 +112,7 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let is_above = b.ult(infinity, x.bits);
     let is_nonzero = b.not(is_zero);
     let is_nan = b.and(is_above, is_nonzero);
-    unless_nan(b, format, is_nan, result)
+    unless_nan(b, SINGLE, is_nan, result)
 }
 
 /// The integer root of `significand << 25` and the remainder: the device's approximation, corrected until it is right.
@@ -148,35 +153,4 @@ fn root_of_single(b: &mut Builder<'_>, significand: Value) -> (Value, Value) {
         b.set(rest, left);
     });
     (b.get(root), b.get(rest))
-}
-
-/// The integer root of `significand << (precision + 1)` by binary digits, and a number that is zero if it is exact.
-fn root_by_digits(b: &mut Builder<'_>, format: Format, significand: Value) -> (Value, Value) {
-    let [root, remainder, digit] = [(); 3].map(|()| b.var(Type::I64));
-    let zero = b.i64(0);
-    b.set(root, zero);
-    let doubled = b.shl(significand, 1);
-    b.set(remainder, doubled);
-    let first = b.i64(1 << format.precision);
-    b.set(digit, first);
-    b.loop_(|b| {
-        // A further digit d of the root r lowers the remainder by (2r + d)d; the remainder is scaled so that the factor
-        // d drops out.
-        let [old_root, old_remainder, one_digit] = [root, remainder, digit].map(|var| b.get(var));
-        let trial = b.shl(old_root, 1);
-        let trial = b.or(trial, one_digit);
-        let fits = b.ule(trial, old_remainder);
-        let taken = b.select(fits, trial, zero);
-        let rest = b.sub(old_remainder, taken);
-        let rest = b.shl(rest, 1);
-        b.set(remainder, rest);
-        let added = b.select(fits, one_digit, zero);
-        let longer = b.or(old_root, added);
-        b.set(root, longer);
-        let next = b.shr(one_digit, 1);
-        b.set(digit, next);
-        let is_done = b.is_zero(next);
-        b.if_(is_done, Builder::break_);
-    });
-    (b.get(root), b.get(remainder))
 }

@@ -129,6 +129,12 @@ fn rounded(b: &mut Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> P
     }
 }
 
+/// The bits of an `F64`'s square root, from its bits.
+pub(super) fn root_of_bits(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
+    let x = Pair::of(b, x);
+    root::root(b, rounding, x).joined(b)
+}
+
 /// `atom.add.f64` as a loop around compare-and-swap.
 fn expand_atomic(b: &mut Builder<'_>, atomic: Atomic) {
     let found = swap_loop(b, atomic.access, atomic.address, |b, old| {
