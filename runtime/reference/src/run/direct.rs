@@ -7,7 +7,7 @@
 
 use super::lane::Lane;
 use super::private::{number, set_number};
-use super::world::{Access, Value, Who, World};
+use super::world::{Access, Value, Who, World, element};
 use crate::arithmetic;
 use crate::code::{Binary, Class, Convert, FloatControls, Inst, MemoryAccess, Pc, Slot, Ternary, Unary};
 
@@ -35,6 +35,8 @@ macro_rules! direct {
             $($convert { d: Slot, a: Slot },)*
             Move { d: Slot, a: Slot },
             Offset { d: Slot, a: Slot, offset: u32 },
+            /// With an index of 32 bits, and a stride that is a power of two.
+            Index { shift: u8, d: Slot, a: Slot, index: Slot, count: u32 },
             /// Announces an access; `low` are the bits of the address that must be zero.
             Access { low: u8, pointer: Slot },
             LoadDevice(Part),
@@ -77,6 +79,9 @@ macro_rules! direct {
                     [Inst::Convert { op: Convert::UToU, from, to, d, a }, ..] if from <= to => Self::Move { d, a },
                     [Inst::Move { d, a }, ..] => Self::Move { d, a },
                     [Inst::Offset { d, a, offset }, ..] => Self::Offset { d, a, offset },
+                    [Inst::Index { bits: 32, d, a, index, stride, count }, ..] if stride.is_power_of_two() => {
+                        Self::Index { shift: stride.trailing_zeros() as u8, d, a, index, count }
+                    }
                     [Inst::Access { pointer, align, .. }, ref rest @ ..] if align <= 128 => {
                         let low = (align.max(1) - 1) as u8;
                         match Self::access(rest.first(), low, 2) {
@@ -154,6 +159,10 @@ macro_rules! direct {
                     Direct::Move { d, a } => registers[d as usize] = registers[a as usize],
                     Direct::Offset { d, a, offset } => {
                         registers[d as usize] = registers[a as usize].wrapping_add(offset.into());
+                    }
+                    Direct::Index { shift, d, a, index, count } => {
+                        let at = i64::from(registers[index as usize] as u32 as i32) as u64;
+                        registers[d as usize] = element(registers[a as usize], at, 1 << shift, count);
                     }
                     Direct::Access { low, pointer } => {
                         if registers[pointer as usize] & u64::from(low) != 0 {

@@ -5,16 +5,13 @@ use super::direct;
 use super::lane::{Lane, Shadow, Snapshot, State};
 use super::launch::Launch;
 use super::private;
-use super::world::{Access, Value, Who, World};
+use super::world::{Access, STRAY, Value, Who, World, element};
 use crate::arithmetic::{self, undefined};
 use crate::code::{Binary, Class, Code, Inst, Pc, Scope, Slot, Variable};
 use crate::config::Choice;
 use crate::finding::FindingKind;
 use crate::memory::Fault;
 use crate::memory::device::ADDRESS_BITS;
-
-/// Marks a pointer that was made with an index outside of its array. No memory has such an address.
-const STRAY: u64 = 1 << 63;
 
 /// The reason why an invocation stopped.
 #[derive(Debug)]
@@ -239,8 +236,7 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
         Inst::Index { bits, d, a, index, stride, count } => {
             let unused = 64 - u32::from(bits);
             let at = ((register!(index) << unused) as i64 >> unused) as u64;
-            let address = register!(a).wrapping_add(at.wrapping_mul(stride.into()));
-            register!(d) = if count != 0 && at >= u64::from(count) { address | STRAY } else { address };
+            register!(d) = element(register!(a), at, stride.into(), count);
             shadow!(|s| {
                 let [ua, ui] = s.of([a, index]);
                 s.set(d, spread(ua | ui), here, &[a, index]);

@@ -17,6 +17,16 @@ pub(super) struct Value {
     pub undefined: u64,
 }
 
+/// Marks a pointer that was made with an index outside of its array. No memory has such an address.
+pub(super) const STRAY: u64 = 1 << 63;
+
+/// The address of an element of an array of `count` elements, or of one of unknown length if that is 0.
+#[inline(always)]
+pub(super) fn element(array: u64, index: u64, stride: u64, count: u32) -> u64 {
+    let address = array.wrapping_add(index.wrapping_mul(stride));
+    if count != 0 && index >= u64::from(count) { address | STRAY } else { address }
+}
+
 /// An invocation and its current instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Who {
