@@ -5,8 +5,8 @@ use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
 use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::internals::ir::{
-    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT,
-    MemoryOrder, Op, Scope, Space, Stmt, Type, Unary, Value, Var, verify,
+    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
+    GENERIC_TAG_SHIFT, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary, Value, Var, verify,
 };
 use ptx2spv_translator::internals::opt::{
     convert_ifs, map_op_operands, merge_ifs, narrow_truncated, propagate_copies, remove_dead, resolve_spaces,
@@ -44,9 +44,10 @@ fn check(program: &Function, expected: &[Vec<u8>; 3], name: &str, pass: impl FnO
 fn use_dot_products(function: &mut Function, block: &mut Vec<Stmt>) {
     for mut stmt in std::mem::take(block) {
         match &mut stmt {
-            Stmt::If { then, otherwise, .. } => {
+            Stmt::If { condition, then, otherwise } => {
                 use_dot_products(function, then);
                 use_dot_products(function, otherwise);
+                *condition = by_selector(function, *condition, block);
             }
             Stmt::Loop(body) => use_dot_products(function, body),
             Stmt::Let(value, op @ Op::Binary(Binary::Sub | Binary::Or | Binary::Xor | Binary::Mul, ..))
@@ -67,6 +68,23 @@ fn use_dot_products(function: &mut Function, block: &mut Vec<Stmt>) {
         }
         block.push(stmt);
     }
+}
+
+/// A condition by way of a variable that holds one of two constants, as exits of loops are told apart.
+fn by_selector(function: &mut Function, condition: Value, block: &mut Vec<Stmt>) -> Value {
+    let mut value = |ty, op| {
+        let value = function.value(ty);
+        block.push(Stmt::Let(value, op));
+        value
+    };
+    let [holds, fails] = [2, 11].map(|number| value(Type::I32, Op::Const(number)));
+    let selected = value(Type::I32, Op::Select(condition, holds, fails));
+    let selector = function.var(Type::I32);
+    block.push(Stmt::Set(selector, selected));
+    let [read, again] = [Type::I32, Type::Bool].map(|ty| function.value(ty));
+    block.push(Stmt::Let(read, Op::Get(selector)));
+    block.push(Stmt::Let(again, Op::Compare(Compare::Equal, read, holds)));
+    again
 }
 
 #[test]

@@ -20,6 +20,18 @@ const MOST_NODES: usize = 16;
 /// The most values to look through for what two of them are both computed from.
 const MOST_SOURCES: usize = 64;
 
+/// A compiler, by what it makes of what is known on a path.
+#[derive(Clone, Copy, Debug)]
+pub enum Compiler {
+    /// It leaves out paths that aren't possible, and computes all that the statements say on the others. What this one doesn't
+    /// need can go.
+    Literal,
+    /// It also puts constants in place of what is known on a path.
+    Folding,
+    /// It knows nothing of paths.
+    Pathless,
+}
+
 /// What is needed in a function.
 pub struct Needs<'f> {
     /// What the places mean.
@@ -51,9 +63,14 @@ struct Solver<'p> {
 }
 
 impl<'f> Needs<'f> {
-    /// Finds what is needed, for a compiler that follows what is known on each path, or for one that doesn't.
-    pub fn new(function: &'f Function, dependents: &Dependents, follows: bool) -> Self {
-        let paths = Paths::new(function, dependents, if follows { MOST_NODES } else { 0 });
+    /// Finds what a compiler needs.
+    pub fn new(function: &'f Function, dependents: &Dependents, compiler: Compiler) -> Self {
+        let (most_nodes, folds) = match compiler {
+            Compiler::Literal => (MOST_NODES, false),
+            Compiler::Folding => (MOST_NODES, true),
+            Compiler::Pathless => (0, true),
+        };
+        let paths = Paths::new(function, dependents, most_nodes, folds);
         let none = FixedBitSet::with_capacity(dependents.len());
         let mut all = none.clone();
         all.insert_range(..);

@@ -67,14 +67,16 @@ struct Explorer<'f, 'd> {
     /// The number of nodes of each place.
     counts: Vec<usize>,
     most_nodes: usize,
+    /// Whether what comes to a constant uses nothing.
+    folds: bool,
     /// Nodes where nothing is known.
     general: FxHashMap<usize, NodeId>,
 }
 
 impl<'f> Paths<'f> {
     /// Follows all paths. A place gets up to `most_nodes` nodes that differ in what is known, and one more, where nothing is known, if that isn't
-    /// enough.
-    pub fn new(function: &'f Function, dependents: &Dependents, most_nodes: usize) -> Self {
+    /// enough. A condition or an operation that is known on a path uses nothing there if it `folds`.
+    pub fn new(function: &'f Function, dependents: &Dependents, most_nodes: usize, folds: bool) -> Self {
         let code = Code::new(function, dependents);
         let mut explorer = Explorer {
             dependents,
@@ -84,6 +86,7 @@ impl<'f> Paths<'f> {
             found: FxHashMap::default(),
             counts: vec![0; code.loops.len()],
             most_nodes,
+            folds,
             general: FxHashMap::default(),
             code,
         };
@@ -149,7 +152,7 @@ impl Explorer<'_, '_> {
                 }
                 Instruction::If { condition, branch, .. } => {
                     let (condition, arms) = (*condition, branch.arms);
-                    if self.knowledge.bits(&known, condition).is_none() {
+                    if !self.folds || self.knowledge.bits(&known, condition).is_none() {
                         let uses = self.dependents.value(condition).into_iter().collect();
                         steps.push(Step { place, result: None, uses, either: None, is_dot: false });
                     }
@@ -202,7 +205,8 @@ impl Explorer<'_, '_> {
             Stmt::Let(value, op) => {
                 step.result = Some(self.dependents.value(*value)?);
                 step.is_dot = matches!(op, Op::DotFma(..));
-                match (self.knowledge.folded(known, op), op) {
+                let folded = if self.folds { self.knowledge.folded(known, op) } else { None };
+                match (folded, op) {
                     (Some(Folded::Const(_)), _) => {}
                     (Some(Folded::Value(value)), _) => step.uses.extend(self.dependents.value(value)),
                     (None, Op::Get(var)) => step.uses.extend(self.dependents.var(*var)),

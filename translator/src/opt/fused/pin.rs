@@ -12,7 +12,7 @@
 use rustc_hash::FxHashMap;
 
 use super::dependents::Dependents;
-use super::needs::Needs;
+use super::needs::{Compiler, Needs};
 use crate::ir::{Block, Builtin, Function, Op, Stmt, SubgroupOp, Type, Unary, Value};
 use crate::opt::operands::map_operands;
 
@@ -22,8 +22,8 @@ pub fn pin_fused(function: &mut Function) {
     if dependents.is_empty() {
         return;
     }
-    let mut unsettled = Needs::new(function, &dependents, false).unsettled;
-    unsettled.extend(Needs::new(function, &dependents, true).unsettled);
+    let mut unsettled = Needs::new(function, &dependents, Compiler::Pathless).unsettled;
+    unsettled.extend(Needs::new(function, &dependents, Compiler::Folding).unsettled);
     if unsettled.is_empty() {
         return;
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::{Branch, Instruction};
 use super::dependents::{Dependents, Item};
-use super::needs::Needs;
+use super::needs::{Compiler, Needs};
 use crate::index::Index;
 use crate::ir::{Block, Function, Op, Stmt};
 use crate::opt::dead::remove_dead;
@@ -22,7 +22,7 @@ pub fn sink_fused(function: &mut Function) {
     if dependents.is_empty() {
         return;
     }
-    let needs = Needs::new(function, &dependents, true);
+    let needs = Needs::new(function, &dependents, Compiler::Literal);
     let Needs { starts, needed, code, .. } = needs;
     let branches = code.instructions.into_iter().map(Instruction::into_branch).collect();
     let pass =
