@@ -375,12 +375,15 @@ pub enum Operand<'s> {
         /// With the brackets.
         span: Span,
     },
-    /// `name[index]`: the element of an array, as in `mov.u32 ptr, A[5];`.
+    /// `name[5]`, `name[register]`, `name[register+5]`: the element of an array, as in `mov.u32 ptr, A[5];`. The index counts elements of
+    /// the variable's type.
     Element {
         /// The variable.
         name: Ident<'s>,
-        /// The index as written: in elements of the variable's type.
-        offset: i64,
+        /// The register in the index.
+        register: Option<Ident<'s>>,
+        /// The constant in the index.
+        number: i64,
         /// All of it.
         span: Span,
     },

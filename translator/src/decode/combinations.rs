@@ -150,9 +150,9 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     fn base_space(&self, base: Base) -> Option<StateSpace> {
         match base {
-            Base::Variable(variable) => self.variable_space(variable),
+            Base::Variable(variable) | Base::Element { variable, .. } => self.variable_space(variable),
             Base::Param(_) => Some(StateSpace::Param),
-            _ => None,
+            Base::Absolute | Base::Reg(_) => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::resolve::{Id, Resolved};
-use crate::decode::program::{Base, FuncId, Function, InitValue, Item, ModuleReg, Operand, Program, VarId, Variable};
+use crate::decode::program::{FuncId, Function, InitValue, Item, ModuleReg, Operand, Program, VarId, Variable};
 use crate::decode::refresh;
 use crate::diagnostic::Source;
 use crate::index::IndexVec;
@@ -127,7 +127,9 @@ fn renumber_function(function: &mut Function, numbers: &Numbers) {
 /// Operands nest two deep.
 fn renumber_operand(operand: &mut Operand, numbers: &Numbers) {
     match operand {
-        Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) => numbers.variable(id),
+        Operand::Address(base, _) | Operand::AddressOf(base, _) => {
+            base.variable_mut().into_iter().for_each(|id| numbers.variable(id));
+        }
         Operand::Function(id) | Operand::FunctionAddress(id) => numbers.function(id),
         Operand::Vector(list) | Operand::List(list) => list.iter_mut().for_each(|part| renumber_operand(part, numbers)),
         Operand::Pair(pair) => pair.iter_mut().for_each(|part| renumber_operand(part, numbers)),
@@ -140,8 +142,6 @@ fn renumber_operand(operand: &mut Operand, numbers: &Numbers) {
         | Operand::Video(_)
         | Operand::Sink
         | Operand::Handle(_)
-        | Operand::Address(..)
-        | Operand::AddressOf(..)
         | Operand::Label(_)
         | Operand::Labels(_) => {}
     }

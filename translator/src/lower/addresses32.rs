@@ -42,7 +42,7 @@ fn are_pointers(l: &Lowering<'_, '_>) -> bool {
 
 /// Refuses to truncate a variable's address to 32 bits where the whole can't be recovered.
 pub fn check(l: &Lowering<'_, '_>, base: Base) -> Result {
-    if let Base::Variable(id) = base
+    if let Some(id) = base.variable()
         && let Some(variable) = l.program.variables.at(id)
         && variable.space == StateSpace::Global
         && !are_pointers(l)

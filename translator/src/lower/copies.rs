@@ -32,7 +32,7 @@ pub fn device_address(l: &mut Lowering<'_, '_>, i: &Instruction, operand: &Opera
             Ok(l.b.add_const(wide, offset.cast_unsigned()))
         }
         Base::Absolute => Ok(l.b.i64(offset.cast_unsigned())),
-        Base::Variable(_) | Base::Param(_) => super::memory::variable_address(l, base, offset),
+        Base::Variable(_) | Base::Element { .. } | Base::Param(_) => super::memory::variable_address(l, base, offset),
     }
 }
 

@@ -397,8 +397,8 @@ pub fn uses_stack(function: &Function) -> bool {
 pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
     used.extend(function.params.iter().filter_map(|param| param.memory));
     let mut collect = |operand: &Operand| {
-        if let Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) = operand {
-            used.insert(*id);
+        if let Operand::Address(base, _) | Operand::AddressOf(base, _) = operand {
+            used.extend(base.variable());
         }
     };
     for operand in function.operands() {
@@ -418,7 +418,7 @@ fn takes_short_address(program: &Program, function: &Function) -> bool {
     function.instructions().any(|i| {
         i.operands.iter().any(|operand| match operand {
             Operand::AddressOf(base, _) if i.modifiers.ty(0).is_some_and(|ty| ty.bits() == 32) => match base {
-                Base::Variable(id) => {
+                Base::Variable(id) | Base::Element { variable: id, .. } => {
                     let variable = program.variables.at(*id);
                     variable.is_some_and(|variable| variable.space == StateSpace::Const)
                 }

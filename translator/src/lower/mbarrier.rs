@@ -43,10 +43,12 @@ pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -
             Ok(l.b.add_const(low, offset.cast_unsigned()))
         }
         Base::Absolute => Ok(cluster::own_address(&mut l.b, offset as u32)),
-        Base::Variable(id) if l.program.variables.at(id).is_some_and(|known| known.space != StateSpace::Shared) => {
+        Base::Variable(id) | Base::Element { variable: id, .. }
+            if l.program.variables.at(id).is_some_and(|known| known.space != StateSpace::Shared) =>
+        {
             Err(Diagnostic::invalid("this variable is not in shared memory", i.span))
         }
-        Base::Variable(_) | Base::Param(_) => {
+        Base::Variable(_) | Base::Element { .. } | Base::Param(_) => {
             let address = variable_address(l, base, offset)?;
             Ok(l.narrow(address))
         }

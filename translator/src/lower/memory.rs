@@ -169,7 +169,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     // Without a space, the address is a generic one.
     let named = i.modifiers.space().map(AddressSpace::state_space);
     let space = match base {
-        Base::Variable(id) => {
+        Base::Variable(id) | Base::Element { variable: id, .. } => {
             let declared = l.program.variables.at(id).map(|variable| variable.space);
             if let (Some(named), Some(declared)) = (named, declared)
                 && named != declared
@@ -189,7 +189,9 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         // The address may be of the function's own parameter, which lies in local memory, or of a kernel parameter.
         Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has(Word::ParamEntry) => match base {
             Base::Reg(register) if l.register_type(register)?.bits() == 32 => (Space::Local, false),
-            Base::Reg(_) | Base::Absolute | Base::Variable(_) | Base::Param(_) => (Space::Generic, false),
+            Base::Reg(_) | Base::Absolute | Base::Variable(_) | Base::Element { .. } | Base::Param(_) => {
+                (Space::Generic, false)
+            }
         },
         Some(StateSpace::Const | StateSpace::Param) => (Space::Global, true),
         Some(_) => (Space::Global, false),
@@ -207,7 +209,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         }
         Base::Absolute if space == Space::Shared => cluster::own_address(&mut l.b, offset as u32),
         Base::Absolute => l.b.constant(if narrow { Type::I32 } else { Type::I64 }, offset.cast_unsigned()),
-        Base::Variable(_) | Base::Param(_) => {
+        Base::Variable(_) | Base::Element { .. } | Base::Param(_) => {
             let address = variable_address(l, base, offset)?;
             if narrow { l.narrow(address) } else { address }
         }
@@ -257,6 +259,16 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
                 Some(tag) => l.b.or_const(address, tag),
                 None => address,
             })
+        }
+        Base::Element { variable, index, bytes } => {
+            let start = variable_address(l, Base::Variable(variable), 0)?;
+            let number = l.register(index)?;
+            let bytes = l.b.constant(l.b.type_of(number), bytes.into());
+            let place = l.b.mul(number, bytes);
+            let place = l.b.add_const(place, offset);
+            // As CUDA has it: with an index of 32 bits, the place in the array has 32 bits as well, and no sign.
+            let place = if l.b.type_of(place) == Type::I32 { l.b.zero_extend(place) } else { place };
+            Ok(l.b.add(start, place))
         }
         Base::Param(param) if let Some(variable) = l.frame.memory(param.0 as usize) => {
             // As a generic address, tagged local, since `ld.param` must distinguish it from a kernel parameter's.

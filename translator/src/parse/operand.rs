@@ -163,23 +163,18 @@ fn scalar<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Operand<'s>, Diagnostic> {
     Ok(Operand::Constant(value.constant()?, span))
 }
 
-/// `name[4]`
+/// `name[4]`, `name[register]`, `name[register+4]`
 fn indexed<'s>(cursor: &mut Cursor<'_, 's>, name: Ident<'s>) -> Result<Operand<'s>, Diagnostic> {
     cursor.advance();
     expect(cursor, "[", "`[`")?;
-    let (offset, span) = match cursor.peek() {
-        Some(token) if token.rule == Rule::number && cursor.peek_second().is_some_and(|next| next.is("]")) => {
-            cursor.advance();
-            (literal::number(token.ident)?, token.ident.span)
-        }
-        _ => {
-            let (value, span) = expression::evaluate(cursor)?;
-            (value.constant()?, span)
-        }
-    };
-    let Constant::Int { bits, .. } = offset else {
-        return Err(error::expected("an integer", span));
+    let (value, span) = expression::evaluate(cursor)?;
+    let (register, number) = match value {
+        Value::Symbol(Symbol { name, suffix: None, offset, generic: false, mask: None }) => (Some(name), offset),
+        value => match value.constant()? {
+            Constant::Int { bits, .. } => (None, bits.cast_signed()),
+            _ => return Err(error::expected("an integer or a register", span)),
+        },
     };
     let end = expect(cursor, "]", "`]`")?;
-    Ok(Operand::Element { name, offset: bits.cast_signed(), span: name.span.to(end) })
+    Ok(Operand::Element { name, register, number, span: name.span.to(end) })
 }

@@ -22,7 +22,10 @@ fn show(operand: &Operand<'_>) -> String {
         Operand::Vector(elements, _) => format!("<{}>", list(elements)),
         Operand::Pair(pair, _) => format!("pair({})", list(pair.as_slice())),
         Operand::Address { base, offset, more, .. } => format!("at({} {offset} {})", show(base), list(more)),
-        Operand::Element { name, offset, .. } => format!("{}@{offset}", name.text),
+        Operand::Element { name, register: None, number, .. } => format!("{}@{number}", name.text),
+        Operand::Element { name, register: Some(register), number, .. } => {
+            format!("{}@{}+{number}", name.text, register.text)
+        }
         Operand::List(elements, _) => format!("list({})", list(elements)),
     }
 }
@@ -448,6 +451,8 @@ fn address_operands() {
     );
     is("cp.async [d], [t, {0, %r1}], [m+8];", "cp async: at(d 0 ); at(t 0 <0 %r1>); at(m 8 )");
     is("mov.u32 ptr, A[5];", "mov u32: ptr; A@5");
+    is("st.local.b64 A[%r3], %d1;", "st local b64: A@%r3+0; %d1");
+    is("ld.local.b64 %d1, A[%r3+2];", "ld local b64: %d1; A@%r3+2");
     is("ld.u32 r, [A[2*4]];", "ld u32: r; at(A@8 0 )");
 }
 

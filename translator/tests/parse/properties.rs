@@ -60,7 +60,10 @@ fn operand(value: &Operand<'_>) -> String {
         Operand::Vector(elements, _) => format!("{{{}}}", list(elements)),
         Operand::Pair(pair, _) => format!("({}|{})", operand(&pair[0]), operand(&pair[1])),
         Operand::Address { base, offset, more, .. } => format!("[{}{offset:+} {}]", operand(base), list(more)),
-        Operand::Element { name, offset, .. } => format!("{}@{offset}", name.text),
+        Operand::Element { name, register: None, number, .. } => format!("{}@{number}", name.text),
+        Operand::Element { name, register: Some(register), number, .. } => {
+            format!("{}@{}+{number}", name.text, register.text)
+        }
         Operand::List(elements, _) => format!("({})", list(elements)),
     }
 }

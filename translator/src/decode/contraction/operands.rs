@@ -1,6 +1,6 @@
 //! The registers that an instruction reads and writes.
 
-use crate::decode::program::{Base, Instruction, Operand, Reg};
+use crate::decode::program::{Instruction, Operand, Reg};
 
 /// Calls `each` for every register of an instruction, reads before writes, and says which of both.
 pub(super) fn visit(instruction: &Instruction, each: &mut impl FnMut(Reg, bool)) {
@@ -34,10 +34,10 @@ fn registers(operand: &Operand, each: &mut impl FnMut(Reg, bool)) {
                 registers(operand, each);
             }
         }
-        Operand::Address(Base::Reg(register), _) | Operand::AddressOf(Base::Reg(register), _) => each(*register, true),
-        Operand::Address(..)
-        | Operand::AddressOf(..)
-        | Operand::Imm(_)
+        Operand::Address(base, _) | Operand::AddressOf(base, _) => {
+            base.register().into_iter().for_each(|register| each(register, true));
+        }
+        Operand::Imm(_)
         | Operand::Special(_)
         | Operand::Sink
         | Operand::Handle(_)

@@ -13,11 +13,20 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// `cvta` and `mov` sources: the address of a variable, or a register that holds one.
     pub(super) fn address_value(&mut self, operand: &ast::Operand<'s>, ty: ScalarType) -> Result<Operand> {
         let (name, offset) = match operand {
+            ast::Operand::Element { name, register, number, .. } => {
+                if !matches!(ty.bits(), 32 | 64) {
+                    return Err(Diagnostic::invalid(format!("an address does not fit {ty}"), operand.span()));
+                }
+                let (base, offset) = self.array_element(*name, *register, *number)?;
+                if let Base::Param(param) = base {
+                    self.take_address(param, name.span)?;
+                }
+                return Ok(Operand::AddressOf(base, offset));
+            }
             ast::Operand::Name { name, suffix: None } => (*name, 0),
             ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _) => {
                 (*symbol, *offset)
             }
-            ast::Operand::Element { name, offset, .. } => (*name, self.element_offset(*name, *offset)?),
             other => return self.source(other, ty, ScalarType::fits),
         };
         if !matches!(ty.bits(), 32 | 64) {
@@ -43,6 +52,13 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Address { base, offset, more, span } => {
                 if !more.is_empty() {
                     return Err(Diagnostic::invalid("a plain address is needed here", *span));
+                }
+                // As ptxas has it: an index in a register stands for the brackets.
+                if let ast::Operand::Element { register: Some(register), .. } = base.as_ref() {
+                    return Err(Diagnostic::invalid(
+                        "a constant is needed as the index of an address in brackets",
+                        register.span,
+                    ));
                 }
                 (base.as_ref(), *offset)
             }
@@ -80,11 +96,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                     Err(Diagnostic::invalid(format!("`{}` is neither a register nor a variable", name.text), name.span))
                 }
             },
-            ast::Operand::Element { name, offset, .. } => {
-                let offset = self.element_offset(*name, *offset)?;
-                let (base, more) = self.address_base(&ast::Operand::Name { name: *name, suffix: None })?;
-                Ok((base, offset.wrapping_add(more)))
-            }
+            ast::Operand::Element { name, register, number, .. } => self.array_element(*name, *register, *number),
             ast::Operand::Constant(ast::Constant::Int { bits, .. }, _) => Ok((Base::Absolute, bits.cast_signed())),
             ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _) => {
                 let (base, more) = self.address_base(&ast::Operand::Name { name: *symbol, suffix: None })?;
@@ -94,14 +106,33 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    /// Byte offset of element number `index` of a variable (PTX section 6.4.2).
-    fn element_offset(&mut self, name: ast::Ident<'s>, index: i64) -> Result<i64> {
-        let bytes = match self.resolve(name)? {
-            Symbol::Variable(variable) => self.variable_type(variable)?.bytes(),
-            Symbol::Param(param) => self.param_type(param)?.bytes(),
-            _ => return Err(Diagnostic::invalid(format!("`{}` has no elements", name.text), name.span)),
+    /// The address of element number `register` + `number` of a variable (PTX section 6.4.2).
+    fn array_element(
+        &mut self,
+        name: ast::Ident<'s>,
+        register: Option<ast::Ident<'s>>,
+        number: i64,
+    ) -> Result<(Base, i64)> {
+        let refuse = |message: &str| Err(Diagnostic::invalid(format!("`{}` {message}", name.text), name.span));
+        let (base, ty) = match self.resolve(name)? {
+            Symbol::Variable(variable) => (Base::Variable(variable), self.variable_type(variable)?),
+            Symbol::Param(param) => (Base::Param(param), self.param_type(param)?),
+            _ => return refuse("has no elements"),
         };
-        index.checked_mul(i64::from(bytes)).ok_or_else(|| Diagnostic::invalid("this index is too large", name.span))
+        if ty.class() == Class::Opaque {
+            return refuse("is not in memory");
+        }
+        let offset = number.checked_mul(i64::from(ty.bytes()));
+        let offset = offset.ok_or_else(|| Diagnostic::invalid("this index is too large", name.span))?;
+        let Some(register) = register else { return Ok((base, offset)) };
+        let Base::Variable(variable) = base else {
+            return refuse("is a parameter, whose elements can't be chosen by a register");
+        };
+        let index = ast::Operand::Name { name: register, suffix: None };
+        match self.address_base(&index)? {
+            (Base::Reg(index), _) => Ok((Base::Element { variable, index, bytes: ty.bytes() }, offset)),
+            _ => Err(Diagnostic::invalid(format!("`{}` is not a register", register.text), register.span)),
+        }
     }
 
     /// `[map, {x, y}]`: the map's address, then the coordinates.

@@ -118,4 +118,39 @@ pub enum Base {
     Variable(VarId),
     /// A `.param` variable.
     Param(ParamId),
+    /// The element of a variable whose number is in a register.
+    Element {
+        /// The variable.
+        variable: VarId,
+        /// The register.
+        index: Reg,
+        /// Bytes of an element.
+        bytes: u32,
+    },
+}
+
+impl Base {
+    /// The variable in memory that the address lies in.
+    pub fn variable(self) -> Option<VarId> {
+        match self {
+            Self::Variable(variable) | Self::Element { variable, .. } => Some(variable),
+            Self::Absolute | Self::Reg(_) | Self::Param(_) => None,
+        }
+    }
+
+    /// As [`Self::variable`], to be changed.
+    pub fn variable_mut(&mut self) -> Option<&mut VarId> {
+        match self {
+            Self::Variable(variable) | Self::Element { variable, .. } => Some(variable),
+            Self::Absolute | Self::Reg(_) | Self::Param(_) => None,
+        }
+    }
+
+    /// The register that the address is computed from.
+    pub fn register(self) -> Option<Reg> {
+        match self {
+            Self::Reg(register) | Self::Element { index: register, .. } => Some(register),
+            Self::Absolute | Self::Variable(_) | Self::Param(_) => None,
+        }
+    }
 }
