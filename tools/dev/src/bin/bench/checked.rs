@@ -13,15 +13,15 @@ use serde::Serialize;
 
 use crate::devices::Devices;
 use crate::report::{Report, median, milliseconds};
+use crate::selection::Selection;
 use crate::sides::prepare;
 use crate::workloads;
 
 /// Measure the cost of `--check` for kernels on a Vulkan device.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Only kernels whose name contains this.
-    #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Number of measured launches.
     #[arg(long, default_value_t = 10, value_name = "N")]
     repeats: u32,
@@ -54,7 +54,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     report.notes.push(format!("Median device time of {} launches after one.", arguments.repeats));
     let mut ratios = Vec::new();
     for workload in workloads::all(arguments.quick) {
-        if arguments.filter.as_ref().is_some_and(|filter| !workload.name.contains(filter)) {
+        if !arguments.selection.takes(&workload) {
             continue;
         }
         cli::note(format_args!("{} …", workload.name));

@@ -17,15 +17,15 @@ use crate::devices::Devices;
 use crate::limits::{Achieved, Limits};
 use crate::report::{Report, median, milliseconds};
 use crate::results::results;
+use crate::selection::Selection;
 use crate::sides::{Code, Side, cuda_times, prepare, spirv_bytes, vulkan_times};
 use crate::workloads::{self, Workload, work};
 
 /// Time kernels on the device, through CUDA and through Vulkan, and compare their results.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Only kernels whose name contains this.
-    #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Number of measured launches in each round.
     #[arg(long, default_value_t = 20, value_name = "N")]
     repeats: u32,
@@ -103,7 +103,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
         .push(format!("Median device time of {} launches after warm-up.", arguments.rounds * arguments.repeats));
     let mut rows = Vec::new();
     for workload in workloads::all(arguments.quick) {
-        if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
+        if arguments.selection.takes(&workload) {
             cli::note(format_args!("{} …", workload.name));
             let mut case = prepare(&workload)?;
             if let Some(texts) = &texts {

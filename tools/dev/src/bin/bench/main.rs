@@ -16,6 +16,7 @@ mod reference;
 mod replicate;
 mod report;
 mod results;
+mod selection;
 mod sides;
 mod start;
 mod translate;

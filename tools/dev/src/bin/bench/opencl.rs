@@ -18,15 +18,15 @@ use serde::Serialize;
 
 use crate::report::{Report, milliseconds};
 use crate::results::distance;
+use crate::selection::Selection;
 use crate::sides::{Code, load, prepare};
 use crate::workloads::{self, Workload};
 
 /// Measure a CPU device, compared with OpenCL on the same cores, by the processor time of all threads.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Only kernels whose name contains this.
-    #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Number of measurements, alternating; the shortest counts, since other programs may use the cores too.
     #[arg(long, default_value_t = 7, value_name = "N")]
     rounds: u32,
@@ -95,7 +95,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     report.notes.push(format!("Vulkan: {}, {} {}", info.name, info.driver_name, info.driver_info));
     report.notes.push(format!("Processor time of all threads; the shortest of {} launches.", arguments.rounds));
     for workload in workloads::for_cpus() {
-        if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
+        if arguments.selection.takes(&workload) {
             cli::note(format_args!("{} …", workload.name));
             let row = measure_workload(&codes, arguments.rounds, &opencl, &vulkan, &workload)?;
             report.push(cells(&row), &row)?;

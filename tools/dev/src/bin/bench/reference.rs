@@ -15,15 +15,15 @@ use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::report::{Report, median};
+use crate::selection::Selection;
 use crate::sides::prepare;
 use crate::workloads::{self, Workload};
 
 /// Measure the reference device's interpreter on one core, without checks and with all of them.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Only kernels whose name contains this.
-    #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Number of measurements; those with and without checks alternate.
     #[arg(long, default_value_t = 5, value_name = "N")]
     rounds: u32,
@@ -49,7 +49,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     report
         .notes
         .push(format!("Processor time of one thread; the median of {} measurements each, by turns.", arguments.rounds));
-    let chosen = |workload: &Workload| arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter));
+    let chosen = |workload: &Workload| arguments.selection.takes(workload);
     for workload in workloads::arithmetic().into_iter().chain(workloads::all(true)).filter(chosen) {
         cli::note(format_args!("{} …", workload.name));
         let row = measure_workload(arguments, &workload)?;
