@@ -51,7 +51,7 @@ struct State {
     some: FixedBitSet,
     /// What a path needs before it leaves the innermost loop that goes on from there.
     inside: FixedBitSet,
-    /// What all paths need, or all through one arm of a condition and some through the other.
+    /// What all paths need.
     all: FixedBitSet,
 }
 
@@ -120,7 +120,7 @@ impl Solver<'_> {
     /// What the paths from a node need. Tells of each step whether some paths need its result, and whether all do.
     fn node(&self, node: &Node, mut visit: impl FnMut(&Step, [bool; 3])) -> State {
         let mut state = match node.next[..] {
-            [one, other] => self.join(self.after(node, one), &self.after(node, other)),
+            [one, other] => Self::join(self.after(node, one), &self.after(node, other)),
             [next] => self.after(node, next),
             _ => {
                 let none = FixedBitSet::with_capacity(self.dependents.len());
@@ -160,18 +160,8 @@ impl Solver<'_> {
     }
 
     /// What the paths into both arms of a condition need.
-    fn join(&self, one: State, other: &State) -> State {
-        let both = |a: &FixedBitSet, b: &FixedBitSet| a & b;
-        let all = if self.paths.limited {
-            // A compiler may know more of what some path needs.
-            both(&one.all, &other.all)
-        } else {
-            let mut all = both(&one.all, &other.some);
-            all.union_with(&both(&one.some, &other.all));
-            all
-        };
-        let (some, inside) = (&one.some | &other.some, &one.inside | &other.inside);
-        State { some, inside, all }
+    fn join(one: State, other: &State) -> State {
+        State { some: &one.some | &other.some, inside: &one.inside | &other.inside, all: &one.all & &other.all }
     }
 
     /// What the paths from a node on the way to another need.

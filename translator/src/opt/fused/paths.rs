@@ -52,8 +52,6 @@ pub struct Paths<'f> {
     pub code: Code<'f>,
     /// Its nodes; the first is the start.
     pub nodes: IndexVec<NodeId, Node>,
-    /// Whether a place has more nodes than that.
-    pub limited: bool,
 }
 
 struct Explorer<'f, 'd> {
@@ -96,8 +94,7 @@ impl<'f> Paths<'f> {
             explorer.explore(NodeId::new(explored));
             explored += 1;
         }
-        let limited = most_nodes > 0 && !explorer.general.is_empty();
-        Self { limited, code: explorer.code, nodes: explorer.nodes }
+        Self { code: explorer.code, nodes: explorer.nodes }
     }
 }
 

@@ -5,9 +5,9 @@
 //! that the other one is never taken. There the result passes through a shuffle from the invocation's own lane: operations of a
 //! subgroup aren't moved into conditions.
 //!
-//! The place of a dot product is final if all paths from there need its result. It is, too, if all paths through one arm of a
-//! condition do, and some through the other arm. In a loop, a path must need it before it leaves the loop, or in the next round.
-//! That must hold whether a compiler follows what is known on each path or not.
+//! The place of a dot product is final if all paths from there need its result. That some do through each arm of a condition is
+//! not enough: where both arms go on in one place that needs the result, a compiler can move the sum there. In a loop, a path must
+//! need it before it leaves the loop, or in the next round. That must hold whether a compiler follows what is known on each path or not.
 
 use rustc_hash::FxHashMap;
 

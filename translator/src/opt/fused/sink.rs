@@ -16,8 +16,22 @@ use crate::ir::{Block, Function, Op, Stmt};
 use crate::opt::dead::remove_dead;
 use crate::opt::operands::for_each_operand;
 
+/// The most times that the pass goes through a function.
+const MOST_ROUNDS: usize = 3;
+
 /// Moves fused multiply-adds; see the module.
 pub fn sink_fused(function: &mut Function) {
+    // What was taken out of a nested list still held back what it was computed from.
+    for _ in 0..MOST_ROUNDS {
+        let before = function.body.clone();
+        sink(function);
+        if function.body == before {
+            break;
+        }
+    }
+}
+
+fn sink(function: &mut Function) {
     let dependents = Dependents::new(function);
     if dependents.is_empty() {
         return;
