@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::memory::{Block, BlockLocation, Memory};
+use super::mirrored::Mirrored;
 use super::order::CommandOrder;
 use super::raw::RawDevice;
 use super::watched::Watched;
@@ -30,23 +31,6 @@ pub(super) struct Batch {
     params: Option<Block>,
     params_used: u64,
     mirrored: Vec<Mirrored>,
-}
-
-/// Words of device memory that are copied to host memory at a batch's end, so that a wait for the batch needs no further
-/// submission to read them.
-#[derive(Clone, Copy)]
-pub(super) struct Mirrored {
-    pub from: vk::Buffer,
-    pub to: vk::Buffer,
-    pub status: vk::BufferCopy,
-    pub output: Option<vk::BufferCopy>,
-}
-
-impl Mirrored {
-    /// Whether both have the same place in host memory.
-    fn is(&self, other: &Self) -> bool {
-        self.to == other.to && self.status.dst_offset == other.status.dst_offset
-    }
 }
 
 impl Batch {

@@ -16,6 +16,7 @@ mod info;
 mod instance;
 mod live;
 mod memory;
+mod mirrored;
 mod order;
 mod physical;
 mod pipeline;

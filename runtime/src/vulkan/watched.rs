@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ash::vk;
 use ptx2spv_translator::interface::{Status, output};
 
-use super::batch::Mirrored;
 use super::memory::Block;
+use super::mirrored::Mirrored;
 use crate::error::Error;
 use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::report::StatusRecord;
