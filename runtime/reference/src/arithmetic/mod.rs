@@ -234,7 +234,46 @@ impl Unary {
             Self::PackSnorm8 | Self::PackUnorm8 => 8,
             Self::PackSnorm16 | Self::PackUnorm16 => 16,
             Self::UnpackSnorm8 | Self::UnpackSnorm16 | Self::UnpackUnorm8 | Self::UnpackUnorm16 => 32,
-            _ => bits,
+            Self::SNegate
+            | Self::Not
+            | Self::LogicalNot
+            | Self::BitReverse
+            | Self::BitCount
+            | Self::FNegate
+            | Self::Round
+            | Self::RoundEven
+            | Self::Trunc
+            | Self::FAbs
+            | Self::SAbs
+            | Self::FSign
+            | Self::SSign
+            | Self::Floor
+            | Self::Ceil
+            | Self::Fract
+            | Self::Radians
+            | Self::Degrees
+            | Self::Sin
+            | Self::Cos
+            | Self::Tan
+            | Self::Asin
+            | Self::Acos
+            | Self::Atan
+            | Self::Sinh
+            | Self::Cosh
+            | Self::Tanh
+            | Self::Asinh
+            | Self::Acosh
+            | Self::Atanh
+            | Self::Exp
+            | Self::Log
+            | Self::Exp2
+            | Self::Log2
+            | Self::Sqrt
+            | Self::InverseSqrt
+            | Self::FindILsb
+            | Self::FindSMsb
+            | Self::FindUMsb
+            | Self::QuantizeToF16 => bits,
         }
     }
 }
@@ -266,7 +305,42 @@ impl Binary {
             | B::FUnordGreaterThan
             | B::FOrdGreaterThanEqual
             | B::FUnordGreaterThanEqual => 1,
-            _ => bits,
+            B::IAdd
+            | B::ISub
+            | B::IMul
+            | B::UDiv
+            | B::SDiv
+            | B::UMod
+            | B::SRem
+            | B::SMod
+            | B::FAdd
+            | B::FSub
+            | B::FMul
+            | B::FDiv
+            | B::FRem
+            | B::FMod
+            | B::ShiftLeftLogical
+            | B::ShiftRightLogical
+            | B::ShiftRightArithmetic
+            | B::BitwiseAnd
+            | B::BitwiseOr
+            | B::BitwiseXor
+            | B::LogicalAnd
+            | B::LogicalOr
+            | B::Atan2
+            | B::Pow
+            | B::Step
+            | B::Ldexp
+            | B::FMin
+            | B::FMax
+            | B::NMin
+            | B::NMax
+            | B::AtomicFMin
+            | B::AtomicFMax
+            | B::UMin
+            | B::UMax
+            | B::SMin
+            | B::SMax => bits,
         }
     }
 }
