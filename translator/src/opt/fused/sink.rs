@@ -23,19 +23,19 @@ const MOST_ROUNDS: usize = 3;
 pub fn sink_fused(function: &mut Function) {
     // What was taken out of a nested list still held back what it was computed from.
     for _ in 0..MOST_ROUNDS {
+        let dependents = Dependents::new(function);
+        if dependents.is_empty() {
+            return;
+        }
         let before = function.body.clone();
-        sink(function);
+        sink(function, dependents);
         if function.body == before {
-            break;
+            return;
         }
     }
 }
 
-fn sink(function: &mut Function) {
-    let dependents = Dependents::new(function);
-    if dependents.is_empty() {
-        return;
-    }
+fn sink(function: &mut Function, dependents: Dependents) {
     let needs = Needs::new(function, &dependents, Compiler::Literal);
     let Needs { starts, needed, code, .. } = needs;
     let branches = code.instructions.into_iter().map(Instruction::into_branch).collect();
