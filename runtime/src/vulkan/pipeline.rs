@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use ptx2spv_translator::interface::Entry;
-use ptx2spv_translator::interface::texture::{image, specialize};
+use ptx2spv_translator::interface::texture::{image, is_specializable, specialize};
 
 use super::batch::Recorder;
 use super::device::Device;
@@ -22,7 +22,8 @@ use crate::variant::Variant;
 /// A SPIR-V module.
 pub(crate) struct VulkanShader {
     module: ShaderModule,
-    spirv: Vec<u32>,
+    /// The words, if variants of the module have others.
+    spirv: Option<Vec<u32>>,
     device: Arc<Device>,
 }
 
@@ -30,7 +31,8 @@ impl VulkanShader {
     /// The words must have passed [`crate::check::interface`].
     pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
         device.raw.check_process()?;
-        Ok(Self { module: ShaderModule::new(&device.raw, spirv)?, spirv: spirv.to_vec(), device })
+        let module = ShaderModule::new(&device.raw, spirv)?;
+        Ok(Self { module, spirv: is_specializable(spirv).then(|| spirv.to_vec()), device })
     }
 
     /// Makes a pipeline of one of the shader's kernels. The variant's sizes are within the device's limits.
@@ -48,9 +50,9 @@ impl VulkanShader {
             .map(|(offset, (id, _))| vk::SpecializationMapEntry { constant_id: id, offset, size: 4 })
             .collect();
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let specialized = match variant.texture_bits {
-            0 => None,
-            bits => Some(ShaderModule::new(&self.device.raw, &specialize(&self.spirv, bits))?),
+        let specialized = match (&self.spirv, variant.texture_bits) {
+            (None, _) | (_, 0) => None,
+            (Some(spirv), bits) => Some(ShaderModule::new(&self.device.raw, &specialize(spirv, bits))?),
         };
         let module = specialized.as_ref().unwrap_or(&self.module);
         let mut stage = vk::PipelineShaderStageCreateInfo::default()

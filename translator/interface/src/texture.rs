@@ -26,7 +26,7 @@ mod codes;
 mod specialize;
 
 pub use codes::{AddressMode, Filter, Kind, Texel};
-pub use specialize::specialize;
+pub use specialize::{is_specializable, specialize};
 
 /// Bytes of a [`Record`].
 pub const RECORD_BYTES: u64 = 128;

@@ -70,6 +70,24 @@ pub fn specialize(spirv: &[u32], bits: u32) -> Vec<u32> {
     spirv.iter().take(HEADER).chain(body).copied().collect()
 }
 
+/// Whether a module asks for the bits, so that [`specialize`] can change it.
+pub fn is_specializable(spirv: &[u32]) -> bool {
+    let declarations = instructions(spirv).take_while(|words| op(words) != Some(Op::Function));
+    declarations.filter_map(constant).next().is_some()
+}
+
+/// The constant for the bits, if an instruction decorates it.
+fn constant(words: &[u32]) -> Option<u32> {
+    match *words {
+        [_, id, decoration, spec_id::TEXTURE_BITS]
+            if op(words) == Some(Op::Decorate) && decoration == Decoration::SpecId as u32 =>
+        {
+            Some(id)
+        }
+        _ => None,
+    }
+}
+
 /// The instructions of a module, each with its first word. What is cut off at the end counts as one.
 fn instructions(spirv: &[u32]) -> impl Iterator<Item = &[u32]> {
     let mut rest = spirv.get(HEADER..).unwrap_or_default();
@@ -102,14 +120,9 @@ struct Known {
 
 impl Known {
     fn note(&mut self, op: Op, words: &[u32], bits: u32) {
+        self.constant = self.constant.or_else(|| constant(words));
         let of = |id: &u32| self.values.get(id).copied();
         let (value, id) = match (op, words) {
-            (Op::Decorate, &[_, id, decoration, number])
-                if decoration == Decoration::SpecId as u32 && number == spec_id::TEXTURE_BITS =>
-            {
-                self.constant = Some(id);
-                return;
-            }
             (Op::SpecConstant, &[_, _, id, _]) if self.constant == Some(id) => (Some(bits), id),
             (Op::Constant, &[_, _, id, value]) => (Some(value), id),
             (Op::BitwiseAnd, [_, _, id, a, b]) => (of(a).zip(of(b)).map(|(a, b)| a & b), *id),
@@ -163,6 +176,7 @@ mod tests {
 
     #[test]
     fn what_no_texture_needs_is_left_out() {
+        assert!(is_specializable(&module()));
         let found = outline(&specialize(&module(), 3));
         let all = outline(&module());
         // The names, decoration and constants but for the name of what is dropped; the block; a branch; and what follows.
@@ -186,6 +200,7 @@ mod tests {
     fn words_that_are_no_module_stay() {
         for words in [vec![], vec![1; 3], vec![7, 7, 7, 7, 7, 0, u32::MAX], vec![0; 9]] {
             assert_eq!(specialize(&words, 1), words);
+            assert!(!is_specializable(&words));
         }
     }
 }
