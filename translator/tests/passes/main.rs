@@ -9,6 +9,7 @@ mod evaluator;
 mod flushed_arithmetic;
 mod fma_runs;
 mod folding;
+mod fused;
 mod known_operands;
 mod loop_budget;
 mod optimise;
