@@ -13,8 +13,6 @@ pub struct Code<'f> {
     pub instructions: Vec<Instruction<'f>>,
     /// The loop around each place.
     pub loops: Vec<Option<usize>>,
-    /// The innermost loop around each place whose next round can be reached from there.
-    pub repeats: Vec<Option<usize>>,
 }
 
 /// What stands at a place.
@@ -53,8 +51,6 @@ struct Writer<'f, 'd> {
     function: &'f Function,
     dependents: &'d Dependents,
     code: Code<'f>,
-    /// The innermost loop around the current list whose next round it can reach.
-    repeats: Option<usize>,
 }
 
 /// What a list has in it.
@@ -70,16 +66,11 @@ struct Contents {
 impl<'f> Writer<'f, '_> {
     fn push(&mut self, around: Option<usize>, instruction: Instruction<'f>) -> usize {
         self.code.loops.push(around);
-        self.code.repeats.push(self.repeats);
         self.code.instructions.push(instruction);
         self.code.loops.len() - 1
     }
 
     fn list(&mut self, list: &'f [Stmt], around: Option<usize>) -> Contents {
-        let outer = self.repeats;
-        if !goes_on(list) {
-            self.repeats = around.and_then(|header| self.code.repeats[header]);
-        }
         let mut contents = Contents {
             used: FixedBitSet::with_capacity(self.dependents.len()),
             touched: FixedBitSet::with_capacity(self.dependents.len()),
@@ -111,10 +102,8 @@ impl<'f> Writer<'f, '_> {
                 }
                 Stmt::Loop(body) => {
                     let at = self.push(around, Instruction::End);
-                    let outer = self.repeats.replace(at);
                     let body = self.list(body, Some(at));
                     let end = self.push(Some(at), Instruction::Repeat) + 1;
-                    self.repeats = outer;
                     contents.used.union_with(&body.used);
                     contents.touched.union_with(&body.touched);
                     contents.assigned.extend(&body.assigned);
@@ -136,7 +125,6 @@ impl<'f> Writer<'f, '_> {
             }
         }
         contents.touched.union_with(&contents.used);
-        self.repeats = outer;
         contents
     }
 }
@@ -144,8 +132,8 @@ impl<'f> Writer<'f, '_> {
 impl<'f> Code<'f> {
     /// Writes a function down.
     pub fn new(function: &'f Function, dependents: &Dependents) -> Self {
-        let code = Self { instructions: Vec::new(), loops: Vec::new(), repeats: Vec::new() };
-        let mut writer = Writer { function, dependents, code, repeats: None };
+        let code = Self { instructions: Vec::new(), loops: Vec::new() };
+        let mut writer = Writer { function, dependents, code };
         writer.list(&function.body, None);
         writer.push(None, Instruction::End);
         writer.code

@@ -49,7 +49,7 @@ pub struct Needs<'f> {
 struct State {
     /// What a path needs.
     some: FixedBitSet,
-    /// What a path needs before it leaves the innermost loop that goes on from there.
+    /// What a path needs before it leaves the innermost loop, the way out of which is part of it.
     inside: FixedBitSet,
     /// What all paths need.
     all: FixedBitSet,
@@ -93,7 +93,7 @@ impl<'f> Needs<'f> {
             solver.node(node, |step, [some, inside, all]| {
                 needed.set(step.place, some || needed.contains(step.place));
                 // What only follows a loop can be computed after it, whatever the exit.
-                let settled = all && (inside || paths.code.repeats[step.place].is_none());
+                let settled = all && (inside || paths.code.loops[step.place].is_none());
                 unsettled.extend(step.result.filter(|_| step.is_dot && !settled));
             });
         }
@@ -167,11 +167,11 @@ impl Solver<'_> {
     /// What the paths from a node on the way to another need.
     fn after(&self, node: &Node, next: NodeId) -> State {
         let mut state = self.states[next].clone();
-        let (repeats, place) = (&self.paths.code.repeats, self.paths.nodes[next].place);
-        if repeats[node.place] == Some(place) {
+        let (loops, place) = (&self.paths.code.loops, self.paths.nodes[next].place);
+        if loops[node.place] == Some(place) {
             // What a round passes on can't leave the loop.
             state.inside.clone_from(&state.some);
-        } else if repeats[place] < repeats[node.place] {
+        } else if loops[place] < loops[node.place] {
             state.inside.clear();
         }
         state
