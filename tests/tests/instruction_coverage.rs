@@ -27,7 +27,7 @@ fn ptx_files() -> Vec<PathBuf> {
 fn program(path: &Path) -> Program {
     let source = Source::new(path.display().to_string(), fs::read_to_string(path).unwrap());
     let ast = parse::parse(&source).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()));
-    decode::decode(&source, ast).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()))
+    decode::decode(&source, ast, None).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()))
 }
 
 /// Syntax and operands of the rows that a function uses: together they tell rows apart.

@@ -30,6 +30,7 @@ mod structurize;
 mod sync;
 mod warp;
 
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
@@ -91,10 +92,18 @@ impl<'s> Program<'s> {
     /// Everything that makes the text invalid PTX, for all its functions together, or that keeps modules from being linked. What is
     /// valid but not translated is an error of [`Program::translate`].
     pub fn new(source: &'s Source) -> Result<Self, Diagnostics> {
+        Self::with_threads(source, None)
+    }
+
+    /// The same, with so many threads that work side by side; `None` for as many as the machine runs at once.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_threads(source: &'s Source, threads: Option<NonZeroUsize>) -> Result<Self, Diagnostics> {
         let refuse = |errors| Diagnostics::new(source.clone(), errors);
         let (mut modules, mut errors) = (Vec::new(), Vec::new());
         for ast in parse::parse_headers(source)? {
-            match decode::decode(source, ast) {
+            match decode::decode(source, ast, threads) {
                 Ok(module) => modules.push(module),
                 Err(found) => errors.extend(found),
             }

@@ -7,14 +7,25 @@ use std::thread;
 /// The results of `work` for all items, in the order of the items, with `threads` threads, or one for each processor. The calling thread works
 /// too, so this works even if the system creates no threads.
 pub fn map<T: Sync, R: Send>(items: &[T], threads: Option<NonZeroUsize>, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    map_with(items, threads, || (), |(), item| work(item))
+}
+
+/// The same, where each thread has something for its work.
+pub fn map_with<T: Sync, R: Send, S>(
+    items: &[T],
+    threads: Option<NonZeroUsize>,
+    begin: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &T) -> R + Sync,
+) -> Vec<R> {
     let threads = self::threads(threads);
     let next = AtomicUsize::new(0);
     let run = || {
         let mut done = Vec::new();
+        let mut own = begin();
         loop {
             let position = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(position) else { return done };
-            done.push((position, work(item)));
+            done.push((position, work(&mut own, item)));
         }
     };
     let mut results: Vec<(usize, R)> = thread::scope(|scope| {

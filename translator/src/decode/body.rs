@@ -7,8 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::contraction;
 use super::function::FunctionDecoder;
-use super::module::ModuleDecoder;
-use super::program::{Function, InitValue, Instruction, Item, Operand, Param, Reg, SourceLine, Targets, VarId};
+use super::module::{FormCache, ModuleDecoder, declared_variable, find_form};
+use super::program::{
+    Function, InitValue, Instruction, Item, Operand, Param, Reg, SourceLine, Targets, VarId, Variable,
+};
 use super::scope::Symbol;
 use super::variables;
 use crate::ast::{self, StateSpace};
@@ -23,8 +25,16 @@ const MAX_INLINED: usize = 32;
 /// The most registers a function may declare, so that `%r<4294967295>` can't fill the memory.
 const MAX_REGISTERS: u32 = 1 << 22;
 
+/// A function, and what belongs to its module.
+pub(super) struct Decoded {
+    pub(super) function: Function,
+    /// Variables that it declares; their numbers come after those of the module's own.
+    pub(super) variables: Vec<Variable>,
+    pub(super) errors: Vec<Diagnostic>,
+}
+
 /// Decodes the header and, if there is one, the body.
-pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>) -> Function {
+pub(super) fn decode<'s>(module: &ModuleDecoder<'s>, forms: &mut FormCache<'s>, ast: &ast::Function<'s>) -> Decoded {
     let function = Function {
         name: ast.name.text.to_owned(),
         kind: ast.kind,
@@ -46,7 +56,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         body: None,
         unsupported: Vec::new(),
     };
-    let mut decoder = FunctionDecoder::new(module, function);
+    let mut decoder = FunctionDecoder::new(module, forms, function);
     decoder.directives(&ast.directives);
     for formal in ast.params.iter().chain(&ast.returns) {
         match variables::registers_of(formal) {
@@ -60,10 +70,11 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
                 decoder.collect_labels(&body);
                 decoder.body(&body);
             }
-            Err(errors) => decoder.module.errors.extend(errors),
+            Err(errors) => decoder.errors.extend(errors),
         }
     }
-    decoder.function
+    let FunctionDecoder { function, variables, errors, .. } = decoder;
+    Decoded { function, variables: variables.into_own(), errors }
 }
 
 impl<'s> FunctionDecoder<'_, 's> {
@@ -229,7 +240,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                         self.declare(*name, Symbol::Table(id));
                     }
                     Err(diagnostic) => {
-                        let symbol = self.module.unsupported_symbol(diagnostic.clone());
+                        let symbol = self.unsupported_symbol(diagnostic.clone());
                         self.declare(*name, symbol);
                         self.report(diagnostic);
                     }
@@ -328,7 +339,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                     let message = "textures, samplers and surfaces are declared at module scope";
                     return Err(Diagnostic::invalid(message, variable.span));
                 }
-                let id = self.module.declare_variable(variable, name)?;
+                let id = self.variables.push(declared_variable(variable, name)?);
                 self.declare(name, Symbol::Variable(id));
                 self.initialise(variable, id)
             }
@@ -337,8 +348,8 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     /// Gives a variable its initial content, whose names mean what they mean where the variable is declared.
     fn initialise(&mut self, variable: &ast::Variable<'s>, id: VarId) -> Result<(), Diagnostic> {
-        let Self { module, scopes, .. } = self;
-        let Some(declared) = module.program.variables.at_mut(id) else {
+        let Self { module, scopes, variables, .. } = self;
+        let Some(declared) = variables.own_mut(id) else {
             return Err(Diagnostic::internal("a variable without a declaration", variable.span));
         };
         declared.in_function = true;
@@ -347,13 +358,13 @@ impl<'s> FunctionDecoder<'_, 's> {
         let find = |name: &str| scopes.find(name).or_else(|| module.find(name));
         let content = variables::initial_content(variable, ty, size, &find)?;
         let targets = content.iter().filter_map(|piece| match piece.value {
-            InitValue::Address { variable, .. } => module.program.variables.at(variable),
+            InitValue::Address { variable, .. } => variables.at(variable),
             _ => None,
         });
         if let Some(unknown) = targets.into_iter().find(|target| !module.knows_address(target)) {
             return Err(variables::unknown_address(&unknown.name, variable.span));
         }
-        if let Some(declared) = module.program.variables.at_mut(id) {
+        if let Some(declared) = variables.own_mut(id) {
             declared.init = content;
         }
         Ok(())
@@ -362,7 +373,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// Declares the name of something that isn't translated, so that its uses aren't taken for slips.
     fn declare_unsupported(&mut self, variable: &ast::Variable<'s>, reason: &Diagnostic) {
         let Some(name) = variable.name else { return };
-        let symbol = self.module.unsupported_symbol(reason.clone());
+        let symbol = self.unsupported_symbol(reason.clone());
         match variable.range {
             Some(count) => self.scopes.declare_range(name.text, symbol, count),
             None => self.scopes.declare(name.text, symbol),
@@ -396,7 +407,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     fn instruction(&mut self, ast: &ast::Instruction<'s>) -> Result<Instruction, Diagnostic> {
-        let (form, modifiers) = self.module.form(ast)?;
+        let (form, modifiers) = find_form(self.forms, self.module.text, self.program(), ast)?;
         let operands = self.operands(ast, form, &modifiers)?;
         self.check_combination(ast, form, &modifiers, &operands)?;
         let guard = match ast.guard {

@@ -1,22 +1,29 @@
 //! Decodes a module: its variables and functions, and what their names stand for.
 
+use std::num::NonZeroUsize;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::module::{FormCache, ModuleDecoder, Signature};
-use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
+use super::body::{self, Decoded};
+use super::module::{FormCache, ModuleDecoder, Signature, declared_variable};
+use super::program::{FuncId, Function, InitValue, Item, Numbers, Operand, Passed, Program, VarId, Variable};
 use super::scope::{Ranges, Symbol};
-use super::{arrays, body, variables};
+use super::{arrays, variables};
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
-use crate::index::IndexVec;
+use crate::index::{Index, IndexVec};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::table;
 use crate::isa::types::ScalarType;
-use crate::parse;
+use crate::{parse, side_by_side};
 
 /// Decodes a module of a source. Errors are those that make it invalid PTX, syntax errors in bodies that are parsed only now
-/// included; what is merely unsupported is kept with its function.
-pub fn decode<'s>(source: &'s Source, ast: ast::Module<'s>) -> Result<Program, Vec<Diagnostic>> {
+/// included; what is merely unsupported is kept with its function. Functions are decoded by so many threads, or one for each processor.
+pub fn decode<'s>(
+    source: &'s Source,
+    ast: ast::Module<'s>,
+    threads: Option<NonZeroUsize>,
+) -> Result<Program, Vec<Diagnostic>> {
     let mut decoder = ModuleDecoder {
         program: Program {
             version: ast.version.unwrap_or((1, 0)),
@@ -32,7 +39,6 @@ pub fn decode<'s>(source: &'s Source, ast: ast::Module<'s>) -> Result<Program, V
         ranges: Ranges::default(),
         signatures: IndexVec::new(),
         declared: FxHashMap::default(),
-        forms: FormCache::default(),
         reasons: IndexVec::new(),
     };
     if !matches!(decoder.program.address_bits, 32 | 64) {
@@ -41,7 +47,7 @@ pub fn decode<'s>(source: &'s Source, ast: ast::Module<'s>) -> Result<Program, V
     }
     decoder.declare_all(&ast);
     decoder.initialise(&ast);
-    decoder.functions(ast.items);
+    decoder.functions(ast.items, threads);
     if decoder.errors.is_empty() { Ok(decoder.program) } else { Err(decoder.errors) }
 }
 
@@ -148,7 +154,7 @@ impl<'s> ModuleDecoder<'s> {
         if let Some(Symbol::Variable(earlier)) = self.names.get(name.text).copied() {
             return self.redeclare(earlier, variable, name);
         }
-        let id = self.declare_variable(variable, name)?;
+        let id = self.program.variables.push(declared_variable(variable, name)?);
         if self.names.insert(name.text, Symbol::Variable(id)).is_some() {
             return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
         }
@@ -180,11 +186,9 @@ impl<'s> ModuleDecoder<'s> {
         if !external {
             return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
         }
-        self.declare_variable(variable, name)?;
+        let definition = declared_variable(variable, name)?;
         // The definition takes the declaration's number, so that all uses mean it.
-        if let Some(definition) = self.program.variables.pop()
-            && let Some(slot) = self.program.variables.at_mut(earlier)
-        {
+        if let Some(slot) = self.program.variables.at_mut(earlier) {
             *slot = definition;
         }
         Ok(())
@@ -268,11 +272,23 @@ impl<'s> ModuleDecoder<'s> {
         }
     }
 
-    /// Decodes all functions. The syntax tree of a body lives no longer than it takes to decode it: all together would be large.
-    fn functions(&mut self, items: Vec<ast::Item<'s>>) {
+    /// Decodes all functions, side by side. The syntax tree of a body lives no longer than it takes to decode it: all together would be
+    /// large.
+    fn functions(&mut self, items: Vec<ast::Item<'s>>, threads: Option<NonZeroUsize>) {
+        let functions: Vec<_> = items
+            .into_iter()
+            .filter_map(|item| match item {
+                ast::Item::Function(function) => Some(function),
+                _ => None,
+            })
+            .collect();
+        let module = &*self;
+        let new = side_by_side::map_with(&functions, threads, FormCache::default, |forms, function| {
+            body::decode(module, forms, function)
+        });
+        let own = self.program.variables.len();
         let mut decoded: IndexVec<FuncId, Option<Function>> = self.signatures.iter().map(|_| None).collect();
-        for item in items {
-            let ast::Item::Function(function) = item else { continue };
+        for (function, new) in functions.iter().zip(new) {
             let Some(id) = self.declared.get(function.name.text).copied() else { continue };
             if function.body.is_some() && self.names.get(function.name.text) != Some(&Symbol::Function(id)) {
                 let message = format!("`{}` is defined, and an alias of another function", function.name.text);
@@ -288,7 +304,7 @@ impl<'s> ModuleDecoder<'s> {
             if defined {
                 continue;
             }
-            let new = body::decode(self, &function);
+            let new = self.add_variables(new, own);
             if let Some(slot) = decoded.at_mut(id) {
                 *slot = Some(new);
             }
@@ -297,6 +313,19 @@ impl<'s> ModuleDecoder<'s> {
         self.program.functions = decoded.into_iter().flatten().collect();
         self.program.aliases = self.aliases();
         refresh(&mut self.program);
+    }
+
+    /// Adds what a function has to the module, whose own variables are so many.
+    fn add_variables(&mut self, decoded: Decoded, own: usize) -> Function {
+        let Decoded { mut function, mut variables, errors } = decoded;
+        self.errors.extend(errors);
+        let shift = Shift { own, by: self.program.variables.len() - own };
+        if shift.by > 0 && !variables.is_empty() {
+            function.renumber(&shift);
+            variables.iter_mut().for_each(|variable| variable.renumber(&shift));
+        }
+        self.program.variables.extend(variables);
+        function
     }
 
     /// Functions that are declared under a name that means another one.
@@ -312,6 +341,24 @@ impl<'s> ModuleDecoder<'s> {
         aliases.sort_unstable();
         aliases
     }
+}
+
+/// New numbers for the variables of a function: those of other functions come before them.
+struct Shift {
+    /// How many variables the module has of its own.
+    own: usize,
+    /// How many other functions have.
+    by: usize,
+}
+
+impl Numbers for Shift {
+    fn variable(&self, id: &mut VarId) {
+        if id.position() >= self.own {
+            *id = VarId::new(id.position() + self.by);
+        }
+    }
+
+    fn function(&self, _: &mut FuncId) {}
 }
 
 /// Finds out again what depends on all functions together.

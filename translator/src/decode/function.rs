@@ -1,10 +1,11 @@
 //! The state of decoding one function: what its names stand for and what it has declared so far.
 
-use super::module::{ModuleDecoder, Signature};
+use super::extension::Extension;
+use super::module::{FormCache, ModuleDecoder, Signature};
 use super::program::{
     FuncId, Function, InitPiece, InitValue, Label, ModuleReg, Operand, ParamId, Program, Reg, Targets, VarId, Variable,
 };
-use super::scope::{Labels, Scopes, Symbol, TableId};
+use super::scope::{Labels, ReasonId, Scopes, Symbol, TableId};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::index::IndexVec;
@@ -12,7 +13,14 @@ use crate::isa::types::ScalarType;
 
 /// The state of decoding one function.
 pub(super) struct FunctionDecoder<'m, 's> {
-    pub(super) module: &'m mut ModuleDecoder<'s>,
+    pub(super) module: &'m ModuleDecoder<'s>,
+    pub(super) forms: &'m mut FormCache<'s>,
+    /// Variables, those of the module first.
+    pub(super) variables: Extension<'m, VarId, Variable>,
+    /// Why [`Symbol::Unsupported`] ones are, those of the module first.
+    pub(super) reasons: Extension<'m, ReasonId, Diagnostic>,
+    /// Errors of the module.
+    pub(super) errors: Vec<Diagnostic>,
     pub(super) scopes: Scopes<'s>,
     pub(super) labels: Labels<'s>,
     pub(super) function: Function,
@@ -22,8 +30,18 @@ pub(super) struct FunctionDecoder<'m, 's> {
 
 impl<'m, 's> FunctionDecoder<'m, 's> {
     /// Begins a function, of which nothing is declared yet.
-    pub(super) fn new(module: &'m mut ModuleDecoder<'s>, function: Function) -> Self {
-        FunctionDecoder { module, scopes: Scopes::new(), labels: Labels::default(), function, tables: IndexVec::new() }
+    pub(super) fn new(module: &'m ModuleDecoder<'s>, forms: &'m mut FormCache<'s>, function: Function) -> Self {
+        FunctionDecoder {
+            module,
+            forms,
+            variables: Extension::new(&module.program.variables),
+            reasons: Extension::new(&module.reasons),
+            errors: Vec::new(),
+            scopes: Scopes::new(),
+            labels: Labels::default(),
+            function,
+            tables: IndexVec::new(),
+        }
     }
 
     /// Notes an error: of the function if PTX has what the translator lacks, else of the module.
@@ -31,7 +49,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         let diagnostic = diagnostic.in_function(&self.function.name);
         match diagnostic.kind {
             ErrorKind::Unsupported(_) => self.function.unsupported.push(diagnostic),
-            _ => self.module.errors.push(diagnostic),
+            _ => self.errors.push(diagnostic),
         }
     }
 
@@ -49,8 +67,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
             return Err(Diagnostic::invalid(message, span));
         }
         if !is_kernel && param.memory.is_none() {
-            let variables = &mut self.module.program.variables;
-            param.memory = Some(variables.push(Variable {
+            param.memory = Some(self.variables.push(Variable {
                 name: param.name.clone(),
                 linkage: None,
                 managed: false,
@@ -76,6 +93,11 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         }
     }
 
+    /// A symbol for something that isn't translated for that reason.
+    pub(super) fn unsupported_symbol(&mut self, reason: Diagnostic) -> Symbol {
+        Symbol::Unsupported(self.reasons.push(reason))
+    }
+
     /// Adds a register of a type.
     pub(super) fn new_register(&mut self, ty: ScalarType) -> Reg {
         self.function.registers.push(ty)
@@ -97,7 +119,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
 
     /// Functions whose addresses a variable is initialised with, in order.
     pub(super) fn functions_in(&self, variable: VarId) -> Vec<FuncId> {
-        let pieces = self.module.program.variables.at(variable).map(|variable| variable.init.as_slice());
+        let pieces = self.variables.at(variable).map(|variable| variable.init.as_slice());
         let function = |piece: &InitPiece| match piece.value {
             InitValue::Function { function, .. } => Some(function),
             _ => None,
@@ -124,7 +146,10 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
     /// As [`Self::lookup`], with a diagnostic for names that aren't declared, or only in an unsupported way.
     pub(super) fn resolve(&mut self, name: ast::Ident<'s>) -> Result<Symbol, Diagnostic> {
         match self.lookup(name.text) {
-            Some(Symbol::Unsupported(reason)) => Err(self.module.reason(reason)),
+            Some(Symbol::Unsupported(reason)) => {
+                let reason = self.reasons.at(reason).cloned();
+                Err(reason.unwrap_or_else(|| Diagnostic::internal("a refusal without a reason", None)))
+            }
             Some(symbol) => Ok(symbol),
             None => Err(Diagnostic::invalid(format!("`{}` is not declared", name.text), name.span)),
         }
@@ -177,17 +202,17 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
 
     /// Type of a variable's elements; every [`VarId`] that the decoder hands out has one.
     pub(super) fn variable_type(&self, variable: VarId) -> Result<ScalarType, Diagnostic> {
-        let ty = self.module.program.variables.at(variable).map(|variable| variable.ty);
+        let ty = self.variables.at(variable).map(|variable| variable.ty);
         ty.ok_or_else(|| Diagnostic::internal("a variable without a declaration", self.function.span))
     }
 
     /// Where a variable lives.
     pub(super) fn variable_space(&self, variable: VarId) -> Option<StateSpace> {
-        self.module.program.variables.at(variable).map(|variable| variable.space)
+        self.variables.at(variable).map(|variable| variable.space)
     }
 
-    /// The module, as far as it is decoded.
-    pub(super) fn program(&self) -> &Program {
+    /// The module without what its functions have.
+    pub(super) fn program(&self) -> &'m Program {
         &self.module.program
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod combinations;
 mod constants;
 mod contraction;
 mod driver;
+mod extension;
 mod function;
 mod legacy;
 mod module;

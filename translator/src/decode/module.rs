@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::program::{FuncId, Passed, Program, VarId, Variable};
+use super::program::{FuncId, Passed, Program, Variable};
 use super::scope::{Ranges, ReasonId, Symbol, numbered};
 use super::variables;
 use super::{legacy, references};
@@ -40,7 +40,6 @@ pub(super) struct ModuleDecoder<'s> {
     pub(super) signatures: IndexVec<FuncId, Signature>,
     /// What functions are declared as; an alias has another one's number in `names`.
     pub(super) declared: FxHashMap<&'s str, FuncId>,
-    pub(super) forms: FormCache<'s>,
     /// Why [`Symbol::Unsupported`] ones are.
     pub(super) reasons: IndexVec<ReasonId, Diagnostic>,
 }
@@ -57,48 +56,6 @@ impl<'s> ModuleDecoder<'s> {
         Symbol::Unsupported(self.reasons.push(reason))
     }
 
-    /// The reason of a [`Symbol::Unsupported`].
-    pub(super) fn reason(&self, id: ReasonId) -> Diagnostic {
-        let reason = self.reasons.at(id).cloned();
-        reason.unwrap_or_else(|| Diagnostic::internal("a refusal without a reason", None))
-    }
-
-    /// Declares a variable in memory, at module scope or inside a function.
-    pub(super) fn declare_variable(
-        &mut self,
-        variable: &ast::Variable<'s>,
-        name: ast::Ident<'s>,
-    ) -> Result<VarId, Diagnostic> {
-        let ty = variables::element_type(variable)?;
-        if matches!(variable.space, StateSpace::Tex) || ty.class() == Class::Opaque {
-            let reference = references::declared(variable, name, ty)?;
-            return Ok(self.program.variables.push(reference));
-        }
-        if matches!(variable.space, StateSpace::Reg | StateSpace::Sreg | StateSpace::Param) || ty == ScalarType::Pred {
-            return Err(Diagnostic::invalid(format!("`{}` can't be declared here", name.text), variable.span));
-        }
-        let size = variables::size_of(variable, ty)?;
-        if size.is_none() && variable.linkage != Some(Linkage::Extern) {
-            return Err(Diagnostic::invalid("only `.extern` arrays can lack a size", variable.span));
-        }
-        let external = variable.linkage == Some(Linkage::Extern) && variable.space != StateSpace::Shared;
-        Ok(self.program.variables.push(Variable {
-            name: name.text.to_owned(),
-            linkage: variable.linkage,
-            managed: variable.managed,
-            space: variable.space,
-            ty,
-            size: size.unwrap_or(0),
-            align: variables::align_of(variable, ty)?,
-            // Old compilers write `.extern .shared .f32 s[];`, some `s[0]`.
-            unsized_array: size.is_none_or(|size| size == 0),
-            external,
-            in_function: false,
-            init: Vec::new(),
-            span: variable.span,
-        }))
-    }
-
     /// Finds a name at module scope.
     pub(super) fn find(&self, name: &str) -> Option<Symbol> {
         self.names.get(name).copied().or_else(|| self.ranges.find(numbered(name)?))
@@ -108,14 +65,40 @@ impl<'s> ModuleDecoder<'s> {
     pub(super) fn signature(&self, function: FuncId) -> Option<&Signature> {
         self.signatures.at(function)
     }
+}
 
-    /// The table row of an instruction.
-    pub(super) fn form(
-        &mut self,
-        instruction: &ast::Instruction<'s>,
-    ) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
-        find_form(&mut self.forms, self.text, &self.program, instruction)
+/// What the declaration of a variable in memory says, at module scope or inside a function.
+pub(super) fn declared_variable<'s>(
+    variable: &ast::Variable<'s>,
+    name: ast::Ident<'s>,
+) -> Result<Variable, Diagnostic> {
+    let ty = variables::element_type(variable)?;
+    if matches!(variable.space, StateSpace::Tex) || ty.class() == Class::Opaque {
+        return references::declared(variable, name, ty);
     }
+    if matches!(variable.space, StateSpace::Reg | StateSpace::Sreg | StateSpace::Param) || ty == ScalarType::Pred {
+        return Err(Diagnostic::invalid(format!("`{}` can't be declared here", name.text), variable.span));
+    }
+    let size = variables::size_of(variable, ty)?;
+    if size.is_none() && variable.linkage != Some(Linkage::Extern) {
+        return Err(Diagnostic::invalid("only `.extern` arrays can lack a size", variable.span));
+    }
+    let external = variable.linkage == Some(Linkage::Extern) && variable.space != StateSpace::Shared;
+    Ok(Variable {
+        name: name.text.to_owned(),
+        linkage: variable.linkage,
+        managed: variable.managed,
+        space: variable.space,
+        ty,
+        size: size.unwrap_or(0),
+        align: variables::align_of(variable, ty)?,
+        // Old compilers write `.extern .shared .f32 s[];`, some `s[0]`.
+        unsized_array: size.is_none_or(|size| size == 0),
+        external,
+        in_function: false,
+        init: Vec::new(),
+        span: variable.span,
+    })
 }
 
 /// Looks a full opcode up in the table, once per spelling.

@@ -1,6 +1,7 @@
 //! A decoded PTX module: names resolved to numbers, instructions bound to rows of the table.
 
 mod ids;
+mod numbers;
 mod operand;
 mod special;
 
@@ -19,6 +20,7 @@ use crate::isa::types::{Class, ScalarType};
 use crate::isa::word::Word;
 
 pub use ids::{FuncId, Label, ParamId, Reg, VarId};
+pub use numbers::Numbers;
 pub use operand::{Base, Operand, Parts, Passed, Selected, Targets};
 pub use special::{LaneMask, ReservedShared, Special};
 

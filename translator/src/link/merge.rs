@@ -3,19 +3,19 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::resolve::{Id, Resolved};
-use crate::decode::program::{FuncId, Function, InitValue, Item, ModuleReg, Operand, Program, VarId, Variable};
+use crate::decode::program::{FuncId, ModuleReg, Numbers, Program, VarId};
 use crate::decode::refresh;
 use crate::diagnostic::Source;
 use crate::index::IndexVec;
 
 /// The numbers that a module's variables and functions get.
 #[derive(Default)]
-struct Numbers {
+struct ModuleNumbers {
     variables: IndexVec<VarId, Option<VarId>>,
     functions: IndexVec<FuncId, Option<FuncId>>,
 }
 
-impl Numbers {
+impl Numbers for ModuleNumbers {
     fn variable(&self, id: &mut VarId) {
         if let Some(Some(new)) = self.variables.at(*id) {
             *id = *new;
@@ -48,14 +48,14 @@ pub(super) fn merge(source: &Source, modules: Vec<Program>, resolved: &Resolved)
                 continue;
             }
             variable.align = resolved.alignments.get(&id).copied().unwrap_or(0).max(variable.align);
-            renumber_variable(&mut variable, numbers);
+            variable.renumber(numbers);
             merged.variables.push(variable);
         }
         for (id, mut function) in (0..).map(FuncId).zip(program.functions) {
             if resolved.replaced.contains_key(&Id::Function(module, id)) {
                 continue;
             }
-            renumber_function(&mut function, numbers);
+            function.renumber(numbers);
             let registers = std::mem::take(&mut function.module_registers).into_iter();
             function.module_registers = registers.map(|(old, own)| (ModuleReg { module, ..old }, own)).collect();
             for line in &mut function.lines {
@@ -73,7 +73,7 @@ pub(super) fn merge(source: &Source, modules: Vec<Program>, resolved: &Resolved)
 }
 
 /// Numbers the items that are left. An item that is replaced gets the number of its replacement.
-fn number(modules: &[Program], resolved: &Resolved) -> Vec<Numbers> {
+fn number(modules: &[Program], resolved: &Resolved) -> Vec<ModuleNumbers> {
     let (mut variables, mut functions) = (0, 0);
     let mut new: FxHashMap<Id, u32> = FxHashMap::default();
     let mut count = |id: Id, next: &mut u32| {
@@ -87,7 +87,7 @@ fn number(modules: &[Program], resolved: &Resolved) -> Vec<Numbers> {
         program.functions.indices().for_each(|id| count(Id::Function(module, id), &mut functions));
     }
     let find = |id: Id| new.get(&resolved.find(id)).copied();
-    let numbers = |(module, program): (usize, &Program)| Numbers {
+    let numbers = |(module, program): (usize, &Program)| ModuleNumbers {
         variables: program.variables.indices().map(|id| find(Id::Variable(module, id)).map(VarId)).collect(),
         functions: program.functions.indices().map(|id| find(Id::Function(module, id)).map(FuncId)).collect(),
     };
@@ -103,48 +103,6 @@ fn join_files(all: &mut FxHashMap<u32, String>, next: &mut u32, files: FxHashMap
         *next += 1;
     }
     renumbered
-}
-
-fn renumber_variable(variable: &mut Variable, numbers: &Numbers) {
-    for piece in &mut variable.init {
-        match &mut piece.value {
-            InitValue::Bits(_) => {}
-            InitValue::Address { variable, .. } => numbers.variable(variable),
-            InitValue::Function { function, .. } => numbers.function(function),
-        }
-    }
-}
-
-fn renumber_function(function: &mut Function, numbers: &Numbers) {
-    function.params.iter_mut().filter_map(|param| param.memory.as_mut()).for_each(|id| numbers.variable(id));
-    for item in function.body.iter_mut().flatten() {
-        if let Item::Instruction(instruction) = item {
-            instruction.operands.iter_mut().for_each(|operand| renumber_operand(operand, numbers));
-        }
-    }
-}
-
-/// Operands nest two deep.
-fn renumber_operand(operand: &mut Operand, numbers: &Numbers) {
-    match operand {
-        Operand::Address(base, _) | Operand::AddressOf(base, _) => {
-            base.variable_mut().into_iter().for_each(|id| numbers.variable(id));
-        }
-        Operand::Function(id) | Operand::FunctionAddress(id) => numbers.function(id),
-        Operand::Vector(list) | Operand::List(list) => list.iter_mut().for_each(|part| renumber_operand(part, numbers)),
-        Operand::Pair(pair) => pair.iter_mut().for_each(|part| renumber_operand(part, numbers)),
-        Operand::Targets(targets) => targets.functions.iter_mut().flatten().for_each(|id| numbers.function(id)),
-        Operand::Reg(_)
-        | Operand::NotReg(_)
-        | Operand::Sum(..)
-        | Operand::Imm(_)
-        | Operand::Special(_)
-        | Operand::Video(_)
-        | Operand::Sink
-        | Operand::Handle(_)
-        | Operand::Label(_)
-        | Operand::Labels(_) => {}
-    }
 }
 
 /// Of kernels and variables that modules have for themselves under the same name, the first keeps the name for the host; the others
