@@ -15,6 +15,16 @@ pub use crate::source::{Source, Span};
 use crate::target::Feature;
 
 /// What is wrong, by kind; [`fmt::Display`] gives the message that a person reads.
+///
+/// ```
+/// use ptx2spv_translator::{ErrorKind, Program, Source};
+///
+/// let text = ".version 6.0\n.target sm_50\n.address_size 64\n.entry k() { jump there; }";
+/// let diagnostics = Program::new(&Source::new("k.ptx", text)).err().unwrap();
+/// let kind = &diagnostics.list[0].kind;
+/// assert_eq!(*kind, ErrorKind::UnknownOpcode("jump".to_owned()));
+/// assert_eq!(kind.to_string(), "unknown instruction `jump`: PTX has no such opcode");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -65,6 +75,17 @@ pub enum ErrorKind {
 }
 
 /// One problem, with its place in the source.
+///
+/// ```
+/// use ptx2spv_translator::{Program, Source};
+///
+/// let text = ".version 6.0\n.target sm_50\n.address_size 64\n.entry k()\n{\n    jump there;\n}";
+/// let source = Source::new("k.ptx", text);
+/// let diagnostics = Program::new(&source).err().unwrap();
+/// let diagnostic = &diagnostics.list[0];
+/// assert_eq!(source.place(diagnostic.place().start).to_string(), "k.ptx:6:5");
+/// assert_eq!(diagnostic.function.as_deref(), Some("k"));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -129,6 +150,16 @@ impl Diagnostic {
 }
 
 /// All problems found in one run, together with the source they refer to. Never empty when returned as an error.
+///
+/// ```
+/// use ptx2spv_translator::{Program, Source};
+///
+/// let text = ".version 6.0\n.target sm_50\n.address_size 64\n.entry k()\n{\n    jump there;\n    fly;\n}";
+/// let diagnostics = Program::new(&Source::new("k.ptx", text)).err().unwrap();
+/// assert_eq!((diagnostics.list.len(), diagnostics.left_out), (2, 0));
+/// // What a person reads quotes each line, with a mark under the place.
+/// assert!(diagnostics.to_string().contains("6 │     jump there;"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     /// The text the spans point into.

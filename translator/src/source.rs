@@ -9,6 +9,15 @@ const MARK: &str = "//// ptx2spv module ";
 ///
 /// Modules that are to be linked are one text too, each under a comment that names it: see [`Source::linked`]. Places count through
 /// the whole text; [`Source::place`] says where that is in a module.
+///
+/// ```
+/// use ptx2spv_translator::Source;
+///
+/// let source = Source::new("two.ptx", "first line\nsecond line\n");
+/// let offset = source.text().find("line\n").unwrap() as u32;
+/// assert_eq!(source.place(offset).to_string(), "two.ptx:1:7");
+/// assert_eq!(source.line("two.ptx", 2).map(|span| source.slice(span)), Some("second line"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Source {
     name: Arc<str>,
@@ -178,6 +187,15 @@ pub(crate) fn offset(position: usize) -> u32 {
 }
 
 /// A half-open range of byte offsets into a [`Source`].
+///
+/// ```
+/// use ptx2spv_translator::{Source, Span};
+///
+/// let source = Source::new("a.ptx", "ret; exit;");
+/// let [ret, exit] = [Span { start: 0, end: 4 }, Span { start: 5, end: 10 }];
+/// assert_eq!(source.slice(exit), "exit;");
+/// assert_eq!(source.slice(ret.to(exit)), "ret; exit;");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// First byte.

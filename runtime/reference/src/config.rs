@@ -6,6 +6,16 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// The configuration of a reference device.
+///
+/// ```
+/// use ptx2spv_reference::{Config, Device, Mode};
+///
+/// // Subgroups of 8, all checks, and the worst choices that Vulkan permits, the same ones in each run.
+/// let mut config = Config { mode: Mode { check: true, seed: Some(7) }, step_budget: Some(1_000_000), ..Config::default() };
+/// config.target.subgroups.size = 8;
+/// let device = Device::new(config);
+/// assert_eq!(device.config().target.subgroups.size, 8);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The device to imitate: features, limits, subgroup sizes. Facts and quirks have no effect here.
@@ -29,6 +39,16 @@ impl Default for Config {
 }
 
 /// How modules are run.
+///
+/// ```
+/// use ptx2spv_reference::{Config, Device, Mode};
+///
+/// let device = Device::new(Config { mode: Mode { check: true, seed: None }, ..Config::default() });
+/// let buffer = device.allocate(4).unwrap();
+/// // Checked mode knows that nothing has been written there, but copies are no findings.
+/// device.read(buffer, &mut [0; 4]).unwrap();
+/// assert!(device.take_findings().is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mode {
     /// Detect undefined values, uninitialized memory, data races and the like.
@@ -39,6 +59,25 @@ pub struct Mode {
 }
 
 /// The invocation to trace.
+///
+/// ```
+/// use ptx2spv_reference::{Config, Device, Dispatch, Trace};
+/// # use ptx2spv_translator::{Options, Program, Source};
+/// # let text = ".version 6.0\n.target sm_50\n.address_size 64
+/// # .entry wild() { .reg .b64 %rd<2>; mov.u64 %rd1, 16; st.global.u32 [%rd1], 0; ret; }";
+///
+/// let trace = Trace { workgroup: [0; 3], local: [0; 3] };
+/// let device = Device::new(Config { trace: Some(trace), ..Config::default() });
+/// // A kernel that stores to address 16.
+/// # let source = Source::new("wild.ptx", text);
+/// # let program = Program::new(&source).unwrap();
+/// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
+/// # let shader = device.shader(&translation.spirv).unwrap();
+/// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
+/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128], bindings: &[] };
+/// device.dispatch(&pipeline, &dispatch).unwrap_err();
+/// assert!(device.take_trace().iter().any(|line| line.contains("OpStore")));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Trace {
     /// The invocation's workgroup.

@@ -13,6 +13,15 @@ pub struct Refusal {
 }
 
 /// Undefined or forbidden behavior during a run.
+///
+/// ```
+/// use ptx2spv_reference::{Config, Device, Finding};
+///
+/// let device = Device::new(Config::default());
+/// let buffer = device.allocate(16).unwrap();
+/// let finding: Finding = device.write(buffer + 12, &[0; 8]).unwrap_err();
+/// assert!(finding.to_string().starts_with("out-of-bounds access: "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The kind of finding.
@@ -28,6 +37,24 @@ pub struct Finding {
 }
 
 /// An instruction that an invocation ran.
+///
+/// ```
+/// use ptx2spv_reference::{Config, Device, Dispatch, Site};
+/// # use ptx2spv_translator::{Options, Program, Source};
+/// # let text = ".version 6.0\n.target sm_50\n.address_size 64
+/// # .entry wild() { .reg .b64 %rd<2>; mov.u64 %rd1, 16; st.global.u32 [%rd1], 0; ret; }";
+///
+/// let device = Device::new(Config::default());
+/// // A kernel that stores to address 16.
+/// # let source = Source::new("wild.ptx", text);
+/// # let program = Program::new(&source).unwrap();
+/// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
+/// # let shader = device.shader(&translation.spirv).unwrap();
+/// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
+/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128], bindings: &[] };
+/// let Site { entry, workgroup, local, .. } = device.dispatch(&pipeline, &dispatch).unwrap_err().site;
+/// assert_eq!((entry.as_str(), workgroup, local), ("wild", Some([0; 3]), Some([0; 3])));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// The entry point.
@@ -45,6 +72,24 @@ pub struct Site {
 }
 
 /// An instruction of a module.
+///
+/// ```
+/// use ptx2spv_reference::{Config, Device, Dispatch, SpirvInstruction};
+/// # use ptx2spv_translator::{Options, Program, Source};
+/// # let text = ".version 6.0\n.target sm_50\n.address_size 64
+/// # .entry wild() { .reg .b64 %rd<2>; mov.u64 %rd1, 16; st.global.u32 [%rd1], 0; ret; }";
+///
+/// let device = Device::new(Config::default());
+/// // A kernel that stores to address 16.
+/// # let source = Source::new("wild.ptx", text);
+/// # let program = Program::new(&source).unwrap();
+/// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
+/// # let shader = device.shader(&translation.spirv).unwrap();
+/// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
+/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128], bindings: &[] };
+/// let SpirvInstruction { text, word } = device.dispatch(&pipeline, &dispatch).unwrap_err().site.instruction.unwrap();
+/// assert!(text.contains("OpStore") && (word as usize) < translation.spirv.len());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpirvInstruction {
     /// The disassembled instruction.
@@ -54,6 +99,17 @@ pub struct SpirvInstruction {
 }
 
 /// Kinds of findings. Unless stated otherwise, they end the dispatch.
+///
+/// ```
+/// use ptx2spv_reference::{Config, Device, FindingKind, Mode};
+///
+/// let device = Device::new(Config { mode: Mode { check: true, seed: None }, ..Config::default() });
+/// let buffer = device.allocate(16).unwrap();
+/// device.free(buffer);
+/// let finding = device.read(buffer, &mut [0; 4]).unwrap_err();
+/// assert_eq!(finding.kind, FindingKind::UseAfterFree);
+/// assert!(finding.kind.is_fatal());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
