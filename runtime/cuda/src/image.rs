@@ -85,8 +85,9 @@ fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
         return Ok(vec![Source::new(name, text)]);
     }
     read_programs(name, bytes, choice()).map_err(|error| {
-        if let Error::Binary { error: Wrong::NoPtx { .. }, .. } = &error {
-            trace::say(&format!("module not loaded: {error}; PTX2SPV_CUDA_CC sets the compute capability"));
+        if let Error::Binary { error: Wrong::NoPtx { wanted, .. }, .. } = &error {
+            let help = if wanted.is_some() { "; PTX2SPV_CUDA_CC sets the compute capability" } else { "" };
+            trace::say(&format!("module not loaded: {error}{help}"));
         }
         error.into()
     })

@@ -20,6 +20,12 @@ fn registers_must_fit_the_type() {
     body_refused("ld.global.u64 ¦%r1, [%rd1];", "register `%r1` is .u32, which does not fit the type .u64");
     body_refused("ld.global.u32 %r1, [¦%f1];", "register `%f1` of type .f32 can't hold an address");
     body_refused("ld.global.u32 %r1, [¦%rs1];", "register `%rs1` of type .u16 can't hold an address");
+    let element = |line: &str| kernel("k", &format!(".global .u32 g[8]; .reg .u32 %v; .reg .s16 %s; {line}"));
+    refused(&element("ld.global.u32 %v, g[¦%f1];"), &["register `%f1` of type .f32 can't be an index"]);
+    refused(&element("ld.global.u32 %v, g[¦%p1];"), &["register `%p1` of type .pred can't be an index"]);
+    refused(&element("ld.global.u32 %v, g[¦%s+32768];"), &["32768 does not fit the type .s16 of the index `%s`"]);
+    refused(&element("ld.global.u32 %v, g[¦%rs1+65536];"), &["65536 does not fit the type .u16 of the index `%rs1`"]);
+    accepted(&element("ld.global.u32 %v, g[%s+32767]; ld.global.u32 %v, g[%rs1+65535];"));
     body_refused("mov.f32 %f1, ¦%tid.x;", "special register `%tid` is no .f32");
     body_refused("add.u32 %r1, %r2, ¦1.5;", "is not a constant of type .u32");
 }

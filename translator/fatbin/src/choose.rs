@@ -101,14 +101,16 @@ impl Binary<'_> {
 
     fn no_ptx(&self, choice: Choice) -> Error {
         let entries = self.containers.iter().flat_map(|container: &Container<'_>| &container.entries);
+        let any = entries.clone().any(|entry| entry.kind == Kind::Ptx);
         let mut list: Vec<String> = entries.map(|entry| format!("{} for {}", entry.kind, entry.architecture)).collect();
         list.sort();
         list.dedup();
         let there = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
         let wanted = match choice {
-            Choice::Exactly(architecture) => Some(architecture.to_string()),
-            Choice::For(number) => Some(format!("{} or older", Architecture { number, suffix: None })),
-            Choice::Newest => None,
+            Choice::Exactly(architecture) if any => Some(architecture.to_string()),
+            Choice::For(number) if any => Some(format!("{} or older", Architecture { number, suffix: None })),
+            // Another choice would find no PTX either.
+            _ => None,
         };
         Error::NoPtx { wanted, there }
     }

@@ -39,7 +39,7 @@ pub enum Error {
     /// Nothing but machine code, or nothing for the architecture that was asked for.
     #[error("there is no PTX{} in it; it has {there}", wanted.as_ref().map(|wanted| format!(" for {wanted}")).unwrap_or_default())]
     NoPtx {
-        /// The architectures that were asked for.
+        /// The architectures that were asked for, unless there is no PTX for any.
         wanted: Option<String>,
         /// What there is instead.
         there: String,

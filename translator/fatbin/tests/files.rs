@@ -170,9 +170,12 @@ fn choosing() {
 fn files_without_ptx() {
     let lto = Packed { kind: LTO, ..sample(80) };
     let bytes = pack(&[machine_code(75), machine_code(90), lto]);
-    let error = Binary::read(&bytes).unwrap().programs("file", Choice::Newest).unwrap_err();
     let list = "code for the linker (LTO) for sm_80, machine code for sm_75, machine code for sm_90";
-    assert_eq!(error.to_string(), format!("there is no PTX in it; it has {list}"));
+    // The error names no architecture, since no other one would do.
+    for choice in [Choice::Newest, Choice::For(86), Choice::Exactly("sm_90".parse().unwrap())] {
+        let error = Binary::read(&bytes).unwrap().programs("file", choice).unwrap_err();
+        assert_eq!(error.to_string(), format!("there is no PTX in it; it has {list}"));
+    }
     let none = object(BinaryFormat::Elf, ".data", b"12345678");
     assert_eq!(Binary::read(&none).unwrap_err(), Error::NoFatBinary);
     let mut cubin = none;

@@ -263,10 +263,12 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
         Base::Element { variable, index, bytes } => {
             let start = variable_address(l, Base::Variable(variable), 0)?;
             let number = l.register(index)?;
+            // As CUDA has it: 16 bits have no sign, whatever the register's type.
+            let number = l.zero_extend_narrow(number, l.register_type(index)?.bits());
             let bytes = l.b.constant(l.b.type_of(number), bytes.into());
             let place = l.b.mul(number, bytes);
             let place = l.b.add_const(place, offset);
-            // As CUDA has it: with an index of 32 bits, the place in the array has 32 bits as well, and no sign.
+            // With 16 or 32 bits, the place in the array has 32 bits, and no sign either.
             let place = if l.b.type_of(place) == Type::I32 { l.b.zero_extend(place) } else { place };
             Ok(l.b.add(start, place))
         }

@@ -128,11 +128,25 @@ impl<'s> FunctionDecoder<'_, 's> {
         let Base::Variable(variable) = base else {
             return refuse("is a parameter, whose elements can't be chosen by a register");
         };
-        let index = ast::Operand::Name { name: register, suffix: None };
-        match self.address_base(&index)? {
-            (Base::Reg(index), _) => Ok((Base::Element { variable, index, bytes: ty.bytes() }, offset)),
-            _ => Err(Diagnostic::invalid(format!("`{}` is not a register", register.text), register.span)),
+        let Symbol::Reg(index) = self.resolve(register)? else {
+            return Err(Diagnostic::invalid(format!("`{}` is not a register", register.text), register.span));
+        };
+        let index_type = self.register_type(index)?;
+        let constants = match (index_type.class(), index_type.bits()) {
+            (Class::Unsigned | Class::Signed | Class::Bits, 32 | 64) => i64::MIN..=i64::MAX,
+            (Class::Unsigned | Class::Bits, 16) => 0..=u16::MAX.into(),
+            // CUDA gives larger constants a sign.
+            (Class::Signed, 16) => 0..=i16::MAX.into(),
+            _ => {
+                let message = format!("register `{}` of type {index_type} can't be an index", register.text);
+                return Err(Diagnostic::invalid(message, register.span));
+            }
+        };
+        if !constants.contains(&number) {
+            let message = format!("{number} does not fit the type {index_type} of the index `{}`", register.text);
+            return Err(Diagnostic::invalid(message, register.span));
         }
+        Ok((Base::Element { variable, index, bytes: ty.bytes() }, offset))
     }
 
     /// `[map, {x, y}]`: the map's address, then the coordinates.
