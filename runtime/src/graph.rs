@@ -115,6 +115,9 @@ pub enum NodeKind {
 /// // Eight rows of 64 bytes, 100 bytes apart.
 /// let rows = SetNode { pitch: 100, height: 8, ..SetNode::bytes(4096, 0xff, 64) };
 /// assert_eq!((rows.element, rows.width), (1, 64));
+/// // A thousand floats of 1.0.
+/// let floats = SetNode { value: 1_f32.to_bits(), element: 4, ..SetNode::bytes(4096, 0, 1000) };
+/// assert_eq!((floats.width, floats.height), (1000, 1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetNode {
