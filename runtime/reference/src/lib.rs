@@ -6,9 +6,9 @@
 //! undefined behavior and reports it as [`Finding`]s. In *adversarial* mode, which a seed makes repeatable, it chooses
 //! the worst permitted behavior wherever Vulkan leaves a choice.
 //!
-//! How a module runs: [`module`] reads the words, [`requirements`] refuses features that the target lacks, [`compile`]
-//! turns an entry point into [`code`], and [`run`] runs the code with the operations of [`arithmetic`] on the memory of
-//! [`memory`].
+//! How a module runs: `module` reads the words, `requirements` refuses features that the target lacks, `compile`
+//! turns an entry point into `code`, and `run` runs the code with the operations of `arithmetic` on the memory of
+//! `memory`.
 
 #![forbid(unsafe_code)]
 
