@@ -3,6 +3,7 @@
 mod ids;
 mod numbers;
 mod operand;
+mod registers;
 mod special;
 
 use std::ops::BitOr;

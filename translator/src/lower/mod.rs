@@ -57,8 +57,17 @@ pub mod warp;
 use crate::decode::program::Instruction;
 use crate::isa::operation::Action;
 use lowering::{Lowering, Result};
+use texture::batch::Step;
 
 impl Lowering<'_, '_> {
+    /// Lowers instructions that belong together.
+    pub fn step(&mut self, step: &Step<'_>) -> Result {
+        match step {
+            Step::Single(instruction) => self.instruction(instruction),
+            Step::Batch(first, others) => texture::read_all(self, first, others),
+        }
+    }
+
     /// Lowers one instruction, under its guard if it has one.
     pub fn instruction(&mut self, instruction: &Instruction) -> Result {
         let Action::Compute(operation) = instruction.form.row.action else { return Ok(()) };

@@ -4,7 +4,6 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::blocks::{Block, calls};
-use super::operands::visit;
 use crate::decode::program::{Instruction, Item, Reg};
 use crate::isa::modifiers::Order;
 use crate::isa::operation::{Action, Effects, Operation};
@@ -28,7 +27,7 @@ impl Liveness {
         let mut numbers = FxHashMap::default();
         for item in items {
             if let Item::Instruction(instruction) = item {
-                visit(instruction, &mut |register, _| {
+                instruction.visit_registers(&mut |register, _| {
                     let number = numbers.len();
                     numbers.entry(register).or_insert(number);
                 });
@@ -98,7 +97,7 @@ impl Liveness {
     fn step(&self, instruction: &Instruction, live: &mut FixedBitSet) -> bool {
         let mut is_read = false;
         let each = |written: bool, act: &mut dyn FnMut(usize)| {
-            visit(instruction, &mut |register, writes| {
+            instruction.visit_registers(&mut |register, writes| {
                 if let Some(number) = self.numbers.get(&register).filter(|_| writes == written) {
                     act(*number);
                 }

@@ -8,7 +8,6 @@ mod blocks;
 mod candidates;
 mod choice;
 mod liveness;
-mod operands;
 mod products;
 
 use super::program::{Contraction, Instruction, Item};

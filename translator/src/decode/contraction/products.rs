@@ -5,7 +5,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::blocks::Block;
 use super::candidates::{Kind, is_difference, product, sum};
 use super::liveness::Liveness;
-use super::operands::visit;
 use crate::decode::program::{Base, Instruction, Item, Operand, Reg};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
@@ -90,7 +89,7 @@ impl Products {
         let once = WrittenOnce::new(items);
         let mut constants = FxHashSet::default();
         for (item, instruction) in instructions(items).filter(|(_, instruction)| loads_constant(instruction)) {
-            visit(instruction, &mut |register, writes| {
+            instruction.visit_registers(&mut |register, writes| {
                 if writes && once.is_written_by(register, item) {
                     constants.insert(register);
                 }
@@ -159,7 +158,7 @@ impl Products {
             }
         };
         let guarded = instruction.guard.is_some();
-        visit(instruction, &mut |register, writes| {
+        instruction.visit_registers(&mut |register, writes| {
             if !writes {
                 return;
             }
@@ -207,7 +206,7 @@ impl Products {
             }
             self.sums.push(Sum { item, sides, fused: None });
         }
-        visit(instruction, &mut |register, writes| {
+        instruction.visit_registers(&mut |register, writes| {
             let Some(content) = self.content(register, registers).filter(|_| !writes) else { return };
             let (Content::Product { product, .. } | Content::Perhaps(product)) = content;
             if let Some(position) = fusable.iter().position(|fusable| *fusable == product) {
@@ -265,7 +264,7 @@ impl WrittenOnce {
     fn new(items: &[Item]) -> Self {
         let mut written = FxHashMap::default();
         for (item, instruction) in instructions(items) {
-            visit(instruction, &mut |register, writes| {
+            instruction.visit_registers(&mut |register, writes| {
                 if writes {
                     let once = instruction.guard.is_none().then_some(item);
                     written.entry(register).and_modify(|writer| *writer = None).or_insert(once);

@@ -15,6 +15,7 @@ use super::calls::{self, Singles};
 use super::frame::{Frame, ParamSlot};
 use super::layout::{Layout, RESERVED_SHARED_WORDS};
 use super::lowering::{Lowering, carrier};
+use super::texture::batch;
 use super::{barriers, cluster, launches, prologue};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
@@ -339,11 +340,13 @@ impl<'p> Build<'p> {
     fn straight(&mut self, instance: &mut Instance<'p>, run: &[Item]) {
         let errors = self.with(instance, |lowering| {
             let mut errors = Vec::new();
-            for item in run {
-                if let Item::Instruction(instruction) = item
-                    && let Err(diagnostic) = lowering.instruction(instruction)
-                {
-                    errors.push((diagnostic, instruction.span));
+            let instructions = run.iter().filter_map(|item| match item {
+                Item::Instruction(instruction) => Some(instruction),
+                Item::Label(_) => None,
+            });
+            for step in batch::steps(instructions) {
+                if let Err(diagnostic) = lowering.step(&step) {
+                    errors.push((diagnostic, step.span()));
                 }
             }
             errors

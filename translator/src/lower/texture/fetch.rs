@@ -76,9 +76,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         (image.level, is_inside)
     };
     let format = Format::of(l, image.texel, image.channels);
-    let channels = [Type::I32; 4].map(|ty| l.b.var(ty));
-    let zero = l.b.i32(0);
-    channels.into_iter().for_each(|var| l.b.set(var, zero));
+    let channels = no_channels(l);
     let outer = std::mem::take(&mut l.b.block);
     if let Some(x) = point.coordinates.first().copied() {
         let bytes = format.bytes(l, x);
@@ -107,6 +105,16 @@ fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, point: &mut Point) -> Resul
         *coordinate = l.b.add(*coordinate, offset);
     }
     Ok(())
+}
+
+/// Variables for the channels' bits, all zero.
+pub(super) fn no_channels(l: &mut Lowering<'_, '_>) -> [Var; 4] {
+    let zero = l.b.i32(0);
+    [Type::I32; 4].map(|ty| {
+        let var = l.b.var(ty);
+        l.b.set(var, zero);
+        var
+    })
 }
 
 /// Writes the result, and the predicate that all of it was resident.

@@ -2,7 +2,7 @@
 //! of the other three.
 
 use super::blend::{Arithmetic, Channel};
-use super::fetch::finish;
+use super::fetch::{finish, no_channels};
 use super::filter::{Corner, add, arithmetics, as_fraction, tap};
 use super::source::{Source, Where};
 use super::texel::at_least_minus_one;
@@ -23,6 +23,13 @@ const SIGNED: u64 = 0x0a;
 
 /// `tld4`
 pub fn gather(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let results = no_channels(l);
+    by_loads(l, i, results)?;
+    finish(l, i, results)
+}
+
+/// The bits of the four texels' channel. Variables are zero before.
+pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var; 4]) -> Result {
     let channel = match i.required(i.modifiers.channel())? {
         modifiers::Channel::R => 0,
         modifiers::Channel::G => 1,
@@ -30,9 +37,6 @@ pub fn gather(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         modifiers::Channel::A => 3,
     };
     let source = Source::of(l, i, OFFSET_BITS)?;
-    let results = [Type::I32; 4].map(|ty| l.b.var(ty));
-    let zero = l.b.i32(0);
-    results.into_iter().for_each(|var| l.b.set(var, zero));
     let outer = std::mem::take(&mut l.b.block);
     let level = source.image.level;
     let always = l.b.bool(true);
@@ -42,6 +46,7 @@ pub fn gather(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let loaded = [Type::I32; 4].map(|ty| l.b.var(ty));
     let step = l.b.var(Type::I32);
+    let zero = l.b.i32(0);
     l.b.set(step, zero);
     let before = std::mem::take(&mut l.b.block);
     let number = l.b.get(step);
@@ -85,7 +90,7 @@ pub fn gather(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     }
     let then = std::mem::replace(&mut l.b.block, outer);
     l.b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
-    finish(l, i, results)
+    Ok(())
 }
 
 /// A texel by itself. Signed bytes go through the filter, which converts them to fractions of 16 bits.

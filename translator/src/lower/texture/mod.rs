@@ -1,6 +1,8 @@
 //! Textures and surfaces (PTX sections 9.7.10 and 9.7.11), by loads and stores through their records (see [`crate::interface::texture`]).
 //! Where the manual is silent, they follow measurements of hardware: `docs/numerics.md`.
 
+pub mod batch;
+mod batched;
 mod blend;
 mod border;
 mod coordinate;
@@ -21,6 +23,9 @@ mod source;
 pub mod srgb;
 pub mod surface;
 mod texel;
+mod ways;
+
+pub(super) use batched::read_all;
 
 use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};

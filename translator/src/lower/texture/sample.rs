@@ -4,13 +4,12 @@
 //! Integer coordinates are read as the bits of floats, as in `tex.grad` with integers. A depth comparison operand has no effect, since
 //! textures with comparison can't be created.
 
-use super::fetch::finish;
+use super::fetch::{finish, no_channels};
 use super::filter::{Filter, tap};
-use super::image::Image;
 use super::level::{self, Chosen};
-use super::plain::Plain;
 use super::source::{Source, Where};
 use super::texel::at_least_minus_one;
+use super::ways::Ways;
 use super::{Geometry, apart, cube, footprint};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
@@ -24,36 +23,16 @@ const OFFSET_BITS: u32 = 4;
 
 /// `tex` with coordinates of `.f32`
 pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let channels = [Type::I32; 4].map(|ty| l.b.var(ty));
-    let zero = l.b.i32(0);
-    channels.into_iter().for_each(|var| l.b.set(var, zero));
-    let image = Image::of(l, i)?;
-    let plain = Plain::of(l, i)?;
-    // The most general way comes last. Pipelines for launches where no texture takes it are made without.
-    let mut ways = apart(l, |l| by_loads(l, i, channels))?;
-    if let Some(plain) = plain {
-        let then = apart(l, |l| plain.read(l, channels))?;
-        ways = otherwise(plain.suits, then, plain.always_suits, ways);
-    }
-    if let Some(image) = image {
-        let then = apart(l, |l| {
-            image.read(l, channels);
-            Ok(())
-        })?;
-        ways = otherwise(image.exists, then, image.always_exists, ways);
-    }
-    l.b.block.extend(ways);
+    let channels = no_channels(l);
+    let ways = Ways::of(l, i)?;
+    let loads = apart(l, |l| by_loads(l, i, channels))?;
+    let all = ways.or_else(l, channels, loads)?;
+    l.b.block.extend(all);
     finish(l, i, channels)
 }
 
-/// A way to read some textures, and the other ways, unless the first always serves.
-fn otherwise(suits: Value, then: Vec<Stmt>, always_suits: Value, others: Vec<Stmt>) -> Vec<Stmt> {
-    let others = Stmt::If { condition: always_suits, then: Vec::new(), otherwise: others };
-    vec![Stmt::If { condition: suits, then, otherwise: vec![others] }]
-}
-
 /// The channels' bits, by loads of texels of any texture. Variables are zero before.
-fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var; 4]) -> Result {
+pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var; 4]) -> Result {
     let source = Source::of(l, i, OFFSET_BITS)?;
     let asked = match i.modifiers.level() {
         Some(modifiers::Level::Level) => {

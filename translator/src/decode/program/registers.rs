@@ -1,20 +1,22 @@
 //! The registers that an instruction reads and writes.
 
-use crate::decode::program::{Instruction, Operand, Reg};
+use super::{Instruction, Operand, Reg};
 
-/// Calls `each` for every register of an instruction, reads before writes, and says which of both.
-pub(super) fn visit(instruction: &Instruction, each: &mut impl FnMut(Reg, bool)) {
-    if let Some((guard, _)) = instruction.guard {
-        each(guard, false);
-    }
-    for writes in [false, true] {
-        for (index, operand) in instruction.operands.iter().enumerate() {
-            let destination = instruction.form.is_destination(index);
-            registers(operand, &mut |register, is_address| {
-                if writes == (destination && !is_address) {
-                    each(register, writes);
-                }
-            });
+impl Instruction {
+    /// Calls `each` for every register, reads before writes, and says which of both.
+    pub fn visit_registers(&self, each: &mut impl FnMut(Reg, bool)) {
+        if let Some((guard, _)) = self.guard {
+            each(guard, false);
+        }
+        for writes in [false, true] {
+            for (index, operand) in self.operands.iter().enumerate() {
+                let destination = self.form.is_destination(index);
+                registers(operand, &mut |register, is_address| {
+                    if writes == (destination && !is_address) {
+                        each(register, writes);
+                    }
+                });
+            }
         }
     }
 }
