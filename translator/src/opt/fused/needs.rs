@@ -51,8 +51,10 @@ struct State {
     some: FixedBitSet,
     /// What a path needs before it leaves the innermost loop, the way out of which is part of it.
     inside: FixedBitSet,
-    /// What all paths need.
+    /// What all paths need sooner or later.
     all: FixedBitSet,
+    /// What all paths need before a loop that doesn't use it, or after they leave the innermost loop.
+    soon: FixedBitSet,
 }
 
 struct Solver<'p> {
@@ -78,22 +80,24 @@ impl<'f> Needs<'f> {
         for (id, node) in paths.nodes.enumerated() {
             node.next.iter().for_each(|next: &NodeId| before[*next].push(id));
         }
-        let states = IndexVec::filled(State { some: none.clone(), inside: none.clone(), all }, paths.nodes.len());
+        let state = State { some: none.clone(), inside: none.clone(), all: all.clone(), soon: all };
+        let states = IndexVec::filled(state, paths.nodes.len());
         let mut solver = Solver { paths: &paths, dependents, states, before };
         // What some path needs is added until nothing is missing.
         solver.settle(|state| &mut state.some);
         solver.settle(|state| &mut state.inside);
         // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
         solver.settle(|state| &mut state.all);
+        solver.settle(|state| &mut state.soon);
         let mut starts = vec![None; paths.code.loops.len()];
         let mut needed = FixedBitSet::with_capacity(paths.code.loops.len());
         let mut unsettled = FxHashSet::default();
         for (id, node) in paths.nodes.enumerated() {
             starts[node.place].get_or_insert_with(|| none.clone()).union_with(&solver.states[id].some);
-            solver.node(node, |step, [some, inside, all]| {
+            solver.node(node, |step, [some, inside, _, soon]| {
                 needed.set(step.place, some || needed.contains(step.place));
                 // What only follows a loop can be computed after it, whatever the exit.
-                let settled = all && (inside || paths.code.loops[step.place].is_none());
+                let settled = soon && (inside || paths.code.loops[step.place].is_none());
                 unsettled.extend(step.result.filter(|_| step.is_dot && !settled));
             });
         }
@@ -118,13 +122,13 @@ impl Solver<'_> {
     }
 
     /// What the paths from a node need. Tells of each step whether some paths need its result, and whether all do.
-    fn node(&self, node: &Node, mut visit: impl FnMut(&Step, [bool; 3])) -> State {
+    fn node(&self, node: &Node, mut visit: impl FnMut(&Step, [bool; 4])) -> State {
         let mut state = match node.next[..] {
             [one, other] => Self::join(self.after(node, one), &self.after(node, other)),
             [next] => self.after(node, next),
             _ => {
                 let none = FixedBitSet::with_capacity(self.dependents.len());
-                State { some: none.clone(), inside: none.clone(), all: none }
+                State { some: none.clone(), inside: none.clone(), all: none.clone(), soon: none }
             }
         };
         for step in node.steps.iter().rev() {
@@ -134,18 +138,18 @@ impl Solver<'_> {
                     set.set(item.position(), false);
                     was_needed
                 }),
-                None => [true; 3],
+                None => [true; 4],
             };
             visit(step, needed);
             // A dot product that not all paths need is kept in its place, where it needs its operands.
             if step.is_dot && needed[0] {
-                needed = [true; 3];
+                needed = [true; 4];
             }
             step.uses.iter().for_each(|item| state.add(*item, needed));
             // A compiler can make a condition of a selection, of which each arm needs one of the values.
             if let Some(either) = step.either {
-                either.into_iter().flatten().for_each(|item| state.add(item, [needed[0], needed[1], false]));
-                if let ([.., true], [Some(a), Some(b)]) = (needed, either) {
+                either.into_iter().flatten().for_each(|item| state.add(item, [needed[0], needed[1], false, false]));
+                if let ([_, _, true, _], [Some(a), Some(b)]) = (needed, either) {
                     let others = self.sources(b);
                     let common = self.sources(a).into_iter().filter(|item| others.contains(item));
                     common.for_each(|item| state.add(item, needed));
@@ -154,14 +158,19 @@ impl Solver<'_> {
         }
         if let Instruction::Loop { used, .. } = &self.paths.code.instructions[node.place] {
             // What only follows the loop could be computed after it.
-            state.all.intersect_with(used);
+            state.soon.intersect_with(used);
         }
         state
     }
 
     /// What the paths into both arms of a condition need.
     fn join(one: State, other: &State) -> State {
-        State { some: &one.some | &other.some, inside: &one.inside | &other.inside, all: &one.all & &other.all }
+        State {
+            some: &one.some | &other.some,
+            inside: &one.inside | &other.inside,
+            all: &one.all & &other.all,
+            soon: &one.soon & &other.soon,
+        }
     }
 
     /// What the paths from a node on the way to another need.
@@ -173,6 +182,8 @@ impl Solver<'_> {
             state.inside.clone_from(&state.some);
         } else if loops[place] < loops[node.place] {
             state.inside.clear();
+            // What a next round needs, too, can't leave the loop, however late those need it that leave.
+            state.soon.clone_from(&state.all);
         }
         state
     }
@@ -193,11 +204,11 @@ impl Solver<'_> {
 }
 
 impl State {
-    fn sets(&mut self) -> [&mut FixedBitSet; 3] {
-        [&mut self.some, &mut self.inside, &mut self.all]
+    fn sets(&mut self) -> [&mut FixedBitSet; 4] {
+        [&mut self.some, &mut self.inside, &mut self.all, &mut self.soon]
     }
 
-    fn add(&mut self, item: Item, needed: [bool; 3]) {
+    fn add(&mut self, item: Item, needed: [bool; 4]) {
         for (set, needed) in self.sets().into_iter().zip(needed) {
             if needed {
                 set.insert(item.position());
