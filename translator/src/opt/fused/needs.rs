@@ -20,28 +20,24 @@ const MOST_NODES: usize = 16;
 /// The most values to look through for what two of them are both computed from.
 const MOST_SOURCES: usize = 64;
 
-/// A compiler, by what it makes of what is known on a path.
+/// A compiler that moves sums, by what it makes of what is known on a path.
 #[derive(Clone, Copy, Debug)]
 pub enum Compiler {
-    /// It leaves out paths that aren't possible, and computes all that the statements say on the others. What this one doesn't
-    /// need can go.
-    Literal,
-    /// It also puts constants in place of what is known on a path.
+    /// It leaves out paths that aren't possible, and puts constants in place of what is known on the others.
     Folding,
     /// It knows nothing of paths.
     Pathless,
 }
 
-/// What is needed in a function.
+/// What is needed in a function, on the paths that are possible.
 pub struct Needs<'f> {
     /// What the places mean.
     pub code: Code<'f>,
     /// What some path from a place needs, for the places where nodes begin.
     pub starts: Vec<Option<FixedBitSet>>,
-    /// The places of the statements whose results some path needs.
+    /// The places of the statements whose results some path needs. All that the statements say is computed there, whether it is known or
+    /// not. The others can go.
     pub needed: FixedBitSet,
-    /// The dot products that a compiler may move although they stay.
-    pub unsettled: FxHashSet<Item>,
 }
 
 /// What the paths from a node need.
@@ -65,14 +61,49 @@ struct Solver<'p> {
 }
 
 impl<'f> Needs<'f> {
-    /// Finds what a compiler needs.
-    pub fn new(function: &'f Function, dependents: &Dependents, compiler: Compiler) -> Self {
-        let (most_nodes, folds) = match compiler {
-            Compiler::Literal => (MOST_NODES, false),
-            Compiler::Folding => (MOST_NODES, true),
-            Compiler::Pathless => (0, true),
-        };
-        let paths = Paths::new(function, dependents, most_nodes, folds);
+    /// Finds what a function needs.
+    pub fn new(function: &'f Function, dependents: &Dependents) -> Self {
+        let paths = Paths::new(function, dependents, MOST_NODES, false);
+        let mut solver = Solver::new(&paths, dependents);
+        solver.settle(|state| &mut state.some);
+        let mut starts = vec![None; paths.code.loops.len()];
+        let mut needed = FixedBitSet::with_capacity(paths.code.loops.len());
+        for (id, node) in paths.nodes.enumerated() {
+            let some = &solver.states[id].some;
+            starts[node.place].get_or_insert_with(|| FixedBitSet::with_capacity(some.len())).union_with(some);
+            solver.node(node, |step, [some, ..]| needed.set(step.place, some || needed.contains(step.place)));
+        }
+        Self { starts, needed, code: paths.code }
+    }
+}
+
+/// The dot products that a compiler may move although they stay.
+pub fn unsettled(function: &Function, dependents: &Dependents, compiler: Compiler) -> FxHashSet<Item> {
+    let most_nodes = match compiler {
+        Compiler::Folding => MOST_NODES,
+        Compiler::Pathless => 0,
+    };
+    let paths = Paths::new(function, dependents, most_nodes, true);
+    let mut solver = Solver::new(&paths, dependents);
+    // What some path needs is added until nothing is missing.
+    solver.settle(|state| &mut state.some);
+    solver.settle(|state| &mut state.inside);
+    // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
+    solver.settle(|state| &mut state.all);
+    solver.settle(|state| &mut state.soon);
+    let mut unsettled = FxHashSet::default();
+    for node in paths.nodes.iter() {
+        solver.node(node, |step, [_, inside, _, soon]| {
+            // What only follows a loop can be computed after it, whatever the exit.
+            let settled = soon && (inside || paths.code.loops[step.place].is_none());
+            unsettled.extend(step.result.filter(|_| step.is_dot && !settled));
+        });
+    }
+    unsettled
+}
+
+impl<'p> Solver<'p> {
+    fn new(paths: &'p Paths<'p>, dependents: &'p Dependents) -> Self {
         let none = FixedBitSet::with_capacity(dependents.len());
         let mut all = none.clone();
         all.insert_range(..);
@@ -80,32 +111,10 @@ impl<'f> Needs<'f> {
         for (id, node) in paths.nodes.enumerated() {
             node.next.iter().for_each(|next: &NodeId| before[*next].push(id));
         }
-        let state = State { some: none.clone(), inside: none.clone(), all: all.clone(), soon: all };
-        let states = IndexVec::filled(state, paths.nodes.len());
-        let mut solver = Solver { paths: &paths, dependents, states, before };
-        // What some path needs is added until nothing is missing.
-        solver.settle(|state| &mut state.some);
-        solver.settle(|state| &mut state.inside);
-        // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
-        solver.settle(|state| &mut state.all);
-        solver.settle(|state| &mut state.soon);
-        let mut starts = vec![None; paths.code.loops.len()];
-        let mut needed = FixedBitSet::with_capacity(paths.code.loops.len());
-        let mut unsettled = FxHashSet::default();
-        for (id, node) in paths.nodes.enumerated() {
-            starts[node.place].get_or_insert_with(|| none.clone()).union_with(&solver.states[id].some);
-            solver.node(node, |step, [some, inside, _, soon]| {
-                needed.set(step.place, some || needed.contains(step.place));
-                // What only follows a loop can be computed after it, whatever the exit.
-                let settled = soon && (inside || paths.code.loops[step.place].is_none());
-                unsettled.extend(step.result.filter(|_| step.is_dot && !settled));
-            });
-        }
-        Self { starts, needed, unsettled, code: paths.code }
+        let state = State { some: none.clone(), inside: none, all: all.clone(), soon: all };
+        Self { paths, dependents, states: IndexVec::filled(state, paths.nodes.len()), before }
     }
-}
 
-impl Solver<'_> {
     /// Computes one set of all nodes from those that follow, until nothing changes.
     fn settle(&mut self, set: impl Fn(&mut State) -> &mut FixedBitSet) {
         let mut open: VecDeque<NodeId> = self.states.indices().rev().collect();

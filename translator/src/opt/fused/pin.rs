@@ -12,7 +12,7 @@
 use rustc_hash::FxHashMap;
 
 use super::dependents::Dependents;
-use super::needs::{Compiler, Needs};
+use super::needs::{Compiler, unsettled};
 use crate::ir::{Block, Builtin, Function, Op, Stmt, SubgroupOp, Type, Unary, Value};
 use crate::opt::operands::map_operands;
 
@@ -22,12 +22,12 @@ pub fn pin_fused(function: &mut Function) {
     if dependents.is_empty() {
         return;
     }
-    let mut unsettled = Needs::new(function, &dependents, Compiler::Pathless).unsettled;
-    unsettled.extend(Needs::new(function, &dependents, Compiler::Folding).unsettled);
-    if unsettled.is_empty() {
+    let mut movable = unsettled(function, &dependents, Compiler::Pathless);
+    movable.extend(unsettled(function, &dependents, Compiler::Folding));
+    if movable.is_empty() {
         return;
     }
-    let is_pinned = |value| dependents.value(value).is_some_and(|item| unsettled.contains(&item));
+    let is_pinned = |value| dependents.value(value).is_some_and(|item| movable.contains(&item));
     let mut body = std::mem::take(&mut function.body);
     pin(function, &mut body, &is_pinned, &mut FxHashMap::default());
     function.body = body;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::{Branch, Instruction};
 use super::dependents::{Dependents, Item};
-use super::needs::{Compiler, Needs};
+use super::needs::Needs;
 use crate::index::Index;
 use crate::ir::{Block, Function, Op, Stmt};
 use crate::opt::dead::remove_dead;
@@ -36,8 +36,7 @@ pub fn sink_fused(function: &mut Function) {
 }
 
 fn sink(function: &mut Function, dependents: Dependents) {
-    let needs = Needs::new(function, &dependents, Compiler::Literal);
-    let Needs { starts, needed, code, .. } = needs;
+    let Needs { starts, needed, code } = Needs::new(function, &dependents);
     let branches = code.instructions.into_iter().map(Instruction::into_branch).collect();
     let pass =
         Sink { exited: function.exited.and_then(|var| dependents.var(var)), dependents, starts, needed, branches };
