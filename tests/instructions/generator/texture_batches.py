@@ -41,11 +41,11 @@ def families(tables):
     ])  # fmt: skip
     # Each read has registers of its own; enough reads for two batches.
     reader(family, "own", [
-        f".reg .b32 %x<{MANY}>, %a<{MANY}>, %s, %z;", *(f"mov.b32 %r{k}, 0;" for k in range(4)),
+        f".reg .b32 %x<{MANY}>, %a<{4 * MANY}>, %s;", *(f"mov.b32 %r{k}, 0;" for k in range(4)),
         *(line for number in range(MANY) for line in (
             f"mov.b32 %x{number}, 0x{f32(number / 4 - 3):08x};",
-            f"{READ} {{%a{number}, %z, %z, %z}}, [%t, {{{', '.join(places(number))}}}];",
-            f"xor.b32 %s, %r{number % 4}, %a{number};", f"shf.l.wrap.b32 %r{number % 4}, %s, %s, 5;",
+            f"{READ} {{{', '.join(f'%a{4 * number + k}' for k in range(4))}}}, [%t, {{{', '.join(places(number))}}}];",
+            f"xor.b32 %s, %r{number % 4}, %a{4 * number};", f"shf.l.wrap.b32 %r{number % 4}, %s, %s, 5;",
         )),
     ])  # fmt: skip
     # Results that coordinates need; registers that are read and then overwritten, and the other way; a guard; a store between reads.

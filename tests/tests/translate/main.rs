@@ -9,3 +9,4 @@ mod modules;
 mod operands;
 mod sizes;
 mod support;
+mod textures;
