@@ -1,5 +1,6 @@
 //! A decoded PTX module: names resolved to numbers, instructions bound to rows of the table.
 
+mod effects;
 mod ids;
 mod numbers;
 mod operand;

@@ -5,8 +5,6 @@ use rustc_hash::FxHashMap;
 
 use super::blocks::{Block, calls};
 use crate::decode::program::{Instruction, Item, Reg};
-use crate::isa::modifiers::Order;
-use crate::isa::operation::{Action, Effects, Operation};
 
 /// Most registers times blocks that are looked at. In larger functions everything counts as read later.
 const MAX_SIZE: usize = 1 << 28;
@@ -104,7 +102,7 @@ impl Liveness {
             });
         };
         each(true, &mut |number| is_read |= live.contains(number));
-        if !is_read && only_computes(instruction) {
+        if !is_read && instruction.only_computes() && !calls(instruction) {
             return true;
         }
         if instruction.guard.is_none() {
@@ -113,31 +111,4 @@ impl Liveness {
         each(false, &mut |number| live.insert(number));
         false
     }
-}
-
-/// Whether an instruction does nothing but write registers.
-fn only_computes(instruction: &Instruction) -> bool {
-    let Action::Compute(operation) = instruction.form.row.action else { return false };
-    let writes = instruction.form.is_destination(0);
-    let is_weak = match instruction.modifiers.order() {
-        Some(Order::Volatile | Order::Mmio | Order::Relaxed | Order::Acquire | Order::Release | Order::AcqRel) => false,
-        None | Some(Order::Weak) => true,
-    };
-    let loads = matches!(operation, Operation::Load | Operation::LoadReadOnly | Operation::MultimemLoad);
-    let memory = instruction.form.accesses_memory() && !(loads && is_weak);
-    // Every field is named, so that a new effect isn't forgotten.
-    let Effects {
-        may_report,
-        waits,
-        uses_stack,
-        counts_events,
-        atomic,
-        atomic_of_any_type,
-        ordered: _,
-        sequential,
-        reads_texels: _,
-        samples: _,
-    } = operation.effects();
-    let acts = may_report || waits || uses_stack || counts_events || atomic || atomic_of_any_type || sequential;
-    writes && !acts && !memory && !calls(instruction)
 }

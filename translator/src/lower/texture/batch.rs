@@ -7,7 +7,6 @@ use rustc_hash::FxHashSet;
 
 use crate::decode::program::{Instruction, Operand, Reg};
 use crate::diagnostic::Span;
-use crate::isa::modifiers::Modifiers;
 use crate::isa::operation::{Action, Operation};
 use crate::isa::word::Word;
 
@@ -144,17 +143,26 @@ fn is_alike(a: &Instruction, b: &Instruction) -> bool {
 
 /// Whether an instruction only gives results, which depend on its operands and on memory that nobody writes to at the same time.
 fn is_movable(instruction: &Instruction) -> bool {
-    let Action::Compute(operation) = instruction.form.row.action else { return false };
-    let is_load = matches!(operation, Operation::Load | Operation::LoadReadOnly);
-    let computes = computes(operation) || (is_load && is_weak(instruction));
+    // `.cv` reads anew what other threads may write.
+    let is_ordered = instruction.modifiers.has(Word::Cv) || uses_carry(instruction);
     // The carry flag and special registers are not among the operands' registers.
-    computes && !instruction.modifiers.has(Word::Cc) && !instruction.operands.iter().any(has_special)
+    instruction.only_computes() && !is_ordered && !instruction.operands.iter().any(has_special)
 }
 
-/// Whether an access has no order with other threads' accesses.
-fn is_weak(instruction: &Instruction) -> bool {
-    let Modifiers { words, .. } = instruction.modifiers.as_ref();
-    !words.iter().any(|word| matches!(word, Word::Volatile | Word::Mmio | Word::Relaxed | Word::Acquire | Word::Cv))
+/// Whether an instruction reads or writes the carry flag.
+fn uses_carry(instruction: &Instruction) -> bool {
+    let reads_or_writes = matches!(
+        instruction.form.row.action,
+        Action::Compute(
+            Operation::ExtendedAdd
+                | Operation::ExtendedAddc
+                | Operation::ExtendedSub
+                | Operation::ExtendedSubc
+                | Operation::ExtendedMad
+                | Operation::ExtendedMadc
+        )
+    );
+    reads_or_writes || instruction.modifiers.has(Word::Cc)
 }
 
 fn has_special(operand: &Operand) -> bool {
@@ -164,70 +172,4 @@ fn has_special(operand: &Operand) -> bool {
         Operand::Pair(both) => both.iter().any(has_special),
         _ => false,
     }
-}
-
-/// Whether an operation depends on its operands alone, and does nothing but give its results.
-fn computes(operation: Operation) -> bool {
-    matches!(
-        operation,
-        Operation::IntegerAdd
-            | Operation::IntegerSub
-            | Operation::IntegerMul
-            | Operation::IntegerMad
-            | Operation::Mul24
-            | Operation::Mad24
-            | Operation::IntegerDiv
-            | Operation::IntegerRem
-            | Operation::IntegerAbs
-            | Operation::IntegerNeg
-            | Operation::IntegerMin
-            | Operation::IntegerMax
-            | Operation::Bfe
-            | Operation::Bfi
-            | Operation::FloatAdd
-            | Operation::FloatSub
-            | Operation::FloatMul
-            | Operation::FloatFma
-            | Operation::FloatMad
-            | Operation::ApproximateDiv
-            | Operation::ApproximateDivFull
-            | Operation::FloatDiv
-            | Operation::ApproximateRcp
-            | Operation::FloatRcp
-            | Operation::ApproximateSqrt
-            | Operation::FloatSqrt
-            | Operation::ApproximateRsqrt
-            | Operation::ApproximateSin
-            | Operation::ApproximateCos
-            | Operation::ApproximateLg2
-            | Operation::ApproximateEx2
-            | Operation::FloatAbs
-            | Operation::FloatNeg
-            | Operation::FloatMin
-            | Operation::FloatMax
-            | Operation::FloatCopysign
-            | Operation::HalfAdd
-            | Operation::HalfSub
-            | Operation::HalfMul
-            | Operation::HalfFma
-            | Operation::Setp
-            | Operation::Set
-            | Operation::Selp
-            | Operation::Slct
-            | Operation::And
-            | Operation::Or
-            | Operation::Xor
-            | Operation::Not
-            | Operation::Lop3
-            | Operation::Shf
-            | Operation::Shl
-            | Operation::Shr
-            | Operation::Prmt
-            | Operation::Mov
-            | Operation::MovVector
-            | Operation::ConvertIntToInt
-            | Operation::ConvertIntToFloat
-            | Operation::ConvertFloatToInt
-            | Operation::ConvertFloatToFloat
-    )
 }
