@@ -248,7 +248,18 @@ def gathers(tables):
         texture, sampler = Texture(image_of(rng, "cube", format, channels), normalized), Sampler(("clamp",), False, True, seamless=True)
         expect = lambda point, words: gather(texture, sampler, "cube", point[:3], 2)
         cases.add(f"gather_cube/{format}{'_normalized' if normalized else ''}", "gather_cube", texture, sampler, "cube", lambda rng: [], expect, "f32" if normalized or format == "f16" else "u32")
+    # Numbers that filters change, even alone. As bits, since NaNs count as equal otherwise.
+    for format, numbers in (("f16", HALVES), ("f32", SINGLES)):
+        for name, sampler in {"point": Sampler(("mirror",), False, True), "linear": Sampler(("clamp",), True, True)}.items():
+            texture = Texture(Image("2d", [9, 7], format, 2).fill(lambda: rng.choice(numbers)))
+            expect = lambda point, words: gather(texture, sampler, "2d", point[:3], 0)
+            cases.add(f"gather_2d/{format}_odd_{name}", "gather_2d", texture, sampler, "2d", lambda rng: [], expect, "u32")
     return family
+
+
+# NaNs, infinities, zeros and subnormal numbers.
+HALVES = [0x7E00, 0xFE01, 0x7FFF, 0x7C01, 0x7C00, 0xFC00, 0x3C00, 0, 0x8000, 1, 0x83FF, 0x7BFF]
+SINGLES = [0x7FC00000, 0xFF800001, 0x7FFFFFFF, 0x7F800000, 0xFF800000, 0x3F800000, 0, 0x80000000, 1, 0x807FFFFF, 0x00800000, 0x7F7FFFFF]
 
 
 def families(tables):

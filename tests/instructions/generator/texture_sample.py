@@ -186,7 +186,8 @@ def gather(texture, sampler, geometry, point, component, layer=0, offset=(0, 0, 
     (x, _), (y, _) = reader.places(0, True)
     order = [(0, 1), (1, 1), (1, 0), (0, 0)]
     texels = [reader.texel(0, x + i, y + j, 0) for i, j in order]
-    # Behind a cube's corner lies what a filter makes of the others. Filters take part in bytes with a sign too.
+    # Behind a cube's corner lies what a filter makes of the others. Filters take part in bytes with a sign and in floats too.
+    is_filtered = image.format == "s8" and texture.normalized_read or image.format[0] == "f"
     known = [texel or texels[place ^ 2] for place, texel in enumerate(texels)]
     results = []
     for place, texel in enumerate(texels):
@@ -194,7 +195,7 @@ def gather(texture, sampler, geometry, point, component, layer=0, offset=(0, 0, 
         if not texel:
             shares = [85, 85, 85, 85]
             shares[place], shares[place ^ 2] = 0, 86
-        if texel and not (image.format == "s8" and texture.normalized_read):
+        if texel and not is_filtered:
             results.append(texel[0][component])
         else:
             results.append(reader.sum_of([(known, shares, [share > 0 for share in shares])])[component])

@@ -147,10 +147,7 @@ class Texture:
         if form == "f16":
             return half_to_single(single_to_half_down(bits))
         most = {"u8": 255, "s8": 127, "u16": 65535, "s16": 32767}[form]
-        value = min(max(Fraction(struct.unpack("<f", struct.pack("<I", bits))[0]), -1 if form[0] == "s" else 0), 1) * most
-        if self.srgb:
-            return single(Fraction(fraction_stored(bits, "unorm8"), most))
-        return single(Fraction(int(value), most))
+        return single(Fraction(fraction_stored(bits, f"{form[0]}norm{form[1:]}"), most))
 
     def fetch(self, dimensions, layered, point, layer=0, level=None):
         """The four channels at whole numbers; `dimensions` of the instruction."""

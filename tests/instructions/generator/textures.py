@@ -248,6 +248,13 @@ def sampled(tables):
             case(f"sample_{geometry}/words_{channels}", f"sample_{geometry}", words, Sampler(("clamp",)), geometry)
     integers = Texture(random_image(rng, "2d", [9, 7], "u32", 4))
     case("sample_u32/words", "sample_u32", integers, Sampler(("clamp",)), "2d", "u32")
+    # A border's colour as the format has it: between two numbers, near the middle, and out of range.
+    for format, most in (("u8", 255), ("s8", 127), ("u16", 65535), ("s16", 32767)):
+        for linear in (False, True):
+            middles = [(rng.randrange(most) + 0.5 + off) / most for off in (0.125, -0.03125)]
+            sampler = Sampler(("border",), linear, False, (0.25, middles[0], -1.5 if linear else -middles[1], 0.75 if linear else 7))
+            texture = Texture(random_image(rng, "2d", [9, 7], format, 4), True)
+            case(f"sample_2d/{format}_border{'_linear' if linear else ''}", "sample_2d", texture, sampler, "2d")
     # As bits, since NaNs count as equal otherwise.
     for format, numbers in (("f16", [0x7E00, 0xFE01, 0x7FFF, 0x7C00, 0xFC00, 0x3C00, 0]), ("f32", [0x7FC00000, 0xFF800001, 0x7F800000, 0xFF800000, 0x3F800000, 0])):
         image = Image("2d", [9, 7], format, 2).fill(lambda: rng.choice(numbers))

@@ -1,9 +1,10 @@
 //! The border's colour, converted to the texture's format.
 
 use super::blend::Arithmetic;
+use super::fraction::Fractions;
+use super::is_among;
 use super::record::{Image, Record};
 use super::texel::decode_srgb;
-use super::{clamp_fraction, is_among};
 use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value, Var};
 use crate::lower::lowering::Lowering;
@@ -22,16 +23,19 @@ pub(super) fn load(
     let whole = is_among(l, image.texel, 1 << Texel::F32.code() | 1 << Texel::B32.code());
     let halves = l.b.compare_const(Compare::Equal, image.texel, Texel::F16.code().into());
     let is_signed = is_among(l, image.texel, 1 << Texel::S8.code() | 1 << Texel::S16.code());
-    for (number, (var, bits)) in (0..).zip(into.into_iter().zip(colour)) {
+    let format = Fractions::of(&mut l.b, arithmetic.byte, arithmetic.signed);
+    for (channel, (var, bits)) in (0..).zip(into.into_iter().zip(colour)) {
         let b = &mut l.b;
         let fractions = b.or(arithmetic.fractions, arithmetic.srgb);
         let integer = low_bits(b, bits, arithmetic.byte, is_signed);
-        let fraction = quantised(b, bits, arithmetic);
+        let number = format.number(b, bits);
+        let fraction = format.float(b, number);
+        let fraction = b.bits(fraction);
         let half = cut_half(b, bits);
         let value = b.select(fractions, fraction, integer);
         let value = b.select(halves, half, value);
         let value = b.select(whole, bits, value);
-        let place = b.i32(number);
+        let place = b.i32(channel);
         let has = b.ult(place, image.channels);
         let zero = b.i32(0);
         let value = b.select(has, value, zero);
@@ -62,25 +66,6 @@ fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) 
     let signed = b.sar_by(high, above);
     let unsigned = b.shr_by(high, above);
     b.select(is_signed, signed, unsigned)
-}
-
-/// A float truncated towards zero to a fraction of the format.
-fn quantised(b: &mut Builder<'_>, bits: Value, arithmetic: Arithmetic) -> Value {
-    let value = b.bitcast(bits, Type::F32);
-    let [zero, minus_one] = [0.0, -1.0].map(|number| b.f32(number));
-    let least = b.select(arithmetic.signed, minus_one, zero);
-    let value = clamp_fraction(b, value, least);
-    let mut largest = |byte: f32, short: f32| {
-        let (byte, short) = (b.f32(byte), b.f32(short));
-        b.select(arithmetic.byte, byte, short)
-    };
-    let (signed, unsigned) = (largest(127.0, 32767.0), largest(255.0, 65535.0));
-    let largest = b.select(arithmetic.signed, signed, unsigned);
-    let scaled = b.fmul(value, largest);
-    let whole = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-    let whole = b.unary(Unary::SignedToFloat(Type::F32), whole);
-    let fraction = b.fdiv(whole, largest);
-    b.bits(fraction)
 }
 
 /// A float truncated to the precision of a half.

@@ -1,13 +1,14 @@
 //! `sust.p`: stores of a surface's elements, which are converted to its format. Integers are clamped to the format's range, floats round
 //! towards zero, and floats stored as fractions round approximately to nearest. Channels without a source become zero.
 
+use super::fraction::Fractions;
+use super::is_among;
 use super::surface::{SurfaceAccess, within_rows};
 use super::texel::Format;
-use super::{clamp_fraction, is_among};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{Texel, field};
-use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Unary, Value, Var};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Value, Var};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF, Overflow};
@@ -89,8 +90,7 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     });
 }
 
-/// Converts floats to the integers of normalised formats: truncated to four bits more than the format has, then rounded to nearest with
-/// ties down.
+/// Converts floats to the integers of normalised formats.
 fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     let bytes = 1 << Texel::Unorm8.code() | 1 << Texel::Snorm8.code();
     let signed = 1 << Texel::Snorm8.code() | 1 << Texel::Snorm16.code();
@@ -99,40 +99,12 @@ fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     let is_byte = is_among(l, texel, bytes);
     let is_signed = is_among(l, texel, signed);
     l.b.if_(is_fraction, |b| {
-        let [zero, minus_one] = [0.0, -1.0].map(|number| b.f32(number));
-        let [eight, sixteen] = [b.i32(8), b.i32(16)];
-        let width = b.select(is_byte, eight, sixteen);
-        let sign_bit = b.bool_to(Type::I32, is_signed);
-        let bits = b.sub(width, sign_bit);
-        let unit = b.i32(1);
-        let most = b.shl_by(unit, bits);
-        let most = b.sub_const(most, 1);
-        let mask = b.shl_by(unit, width);
-        let mask = b.sub_const(mask, 1);
-        let places = b.add_const(bits, 4);
-        let scale = b.shl_by(unit, places);
-        let half = b.shr(scale, 1);
-        let half = b.sub_const(half, 1);
-        let half = b.zero_extend(half);
-        let scale = b.unary(Unary::UnsignedToFloat(Type::F32), scale);
-        let least = b.select(is_signed, minus_one, zero);
+        let format = Fractions::of(b, is_byte, is_signed);
+        let [byte, short] = [b.i32(0xff), b.i32(0xffff)];
+        let mask = b.select(is_byte, byte, short);
         for var in channels {
-            let word = b.get(*var);
-            let value = b.bitcast(word, Type::F32);
-            let value = clamp_fraction(b, value, least);
-            let is_negative = b.flt(value, zero);
-            let size = b.magnitude(value);
-            let size = b.bitcast(size, Type::F32);
-            let scaled = b.fmul(size, scale);
-            let fixed = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-            let low = b.mul(fixed, most);
-            let high = b.mul_high_unsigned(fixed, most);
-            let product = b.join(low, high);
-            let sum = b.add(product, half);
-            let number = b.shr_by(sum, places);
-            let number = b.truncate(number);
-            let negated = b.neg(number);
-            let number = b.select(is_negative, negated, number);
+            let bits = b.get(*var);
+            let number = format.number(b, bits);
             let number = b.and(number, mask);
             b.set(*var, number);
         }

@@ -76,10 +76,13 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
         }
         Where::Flat { .. } => None,
     };
+    let is_float = is_among(l, source.image.texel, 1 << Texel::F16.code() | 1 << Texel::F32.code());
     for (var, place) in results.into_iter().zip(ORDER) {
         let b = &mut l.b;
         let bits = b.get(var);
-        let bits = alone(b, arithmetic, bits);
+        let number = alone(b, arithmetic, bits);
+        let float = plain_float(b, arithmetic, bits);
+        let bits = b.select(is_float, float, number);
         b.set(var, bits);
         if let Some((corner, value)) = corner {
             let tap = u64::from(place.0) | u64::from(place.1) << 1;
@@ -91,6 +94,20 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     let then = std::mem::replace(&mut l.b.block, outer);
     l.b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
     Ok(())
+}
+
+/// A float by itself, as a filter gives it: zero for a subnormal number, and one NaN for all.
+fn plain_float(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
+    let [half_nan, nan] = [0x7fff_e000, 0x7fff_ffff].map(|bits| b.i32(bits));
+    let nan = b.select(arithmetic.half, half_nan, nan);
+    let infinity = b.i32(0x7f80_0000);
+    let exponent = b.and(bits, infinity);
+    let sign = b.and_const(bits, 0x8000_0000);
+    let is_small = b.is_zero(exponent);
+    let number = b.select(is_small, sign, bits);
+    let size = b.and_const(bits, 0x7fff_ffff);
+    let is_nan = b.ult(infinity, size);
+    b.select(is_nan, nan, number)
 }
 
 /// A texel by itself. Signed bytes go through the filter, which converts them to fractions of 16 bits.

@@ -11,6 +11,7 @@ pub mod fetch;
 mod filter;
 pub mod footprint;
 pub mod formatted;
+mod fraction;
 pub mod gather;
 mod image;
 mod level;

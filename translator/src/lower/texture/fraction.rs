@@ -1,0 +1,65 @@
+//! Floats as the numbers of normalised formats, which `sust.p` stores and which borders have.
+
+use super::clamp_fraction;
+use crate::ir::{Builder, Type, Unary, Value};
+
+/// A normalised format.
+pub(super) struct Fractions {
+    /// The number that stands for 1.
+    most: Value,
+    /// The least float.
+    least: Value,
+    /// How many fraction bits a float keeps, and that power of two as a float.
+    places: Value,
+    scale: Value,
+    /// What is added before a number is rounded.
+    half: Value,
+}
+
+impl Fractions {
+    /// The format with numbers of 8 or 16 bits, signed or not.
+    pub(super) fn of(b: &mut Builder<'_>, is_byte: Value, is_signed: Value) -> Fractions {
+        let [zero, minus_one] = [0.0, -1.0].map(|number| b.f32(number));
+        let [eight, sixteen] = [b.i32(8), b.i32(16)];
+        let width = b.select(is_byte, eight, sixteen);
+        let sign_bit = b.bool_to(Type::I32, is_signed);
+        let bits = b.sub(width, sign_bit);
+        let unit = b.i32(1);
+        let most = b.shl_by(unit, bits);
+        let most = b.sub_const(most, 1);
+        let places = b.add_const(bits, 4);
+        let scale = b.shl_by(unit, places);
+        let half = b.shr(scale, 1);
+        let half = b.sub_const(half, 1);
+        let half = b.zero_extend(half);
+        let scale = b.unary(Unary::UnsignedToFloat(Type::F32), scale);
+        let least = b.select(is_signed, minus_one, zero);
+        Fractions { most, least, places, scale, half }
+    }
+
+    /// The number for a float's bits: truncated to four bits more than the format has, then rounded to nearest with ties down.
+    pub(super) fn number(&self, b: &mut Builder<'_>, bits: Value) -> Value {
+        let value = b.bitcast(bits, Type::F32);
+        let value = clamp_fraction(b, value, self.least);
+        let zero = b.f32(0.0);
+        let is_negative = b.flt(value, zero);
+        let size = b.magnitude(value);
+        let size = b.bitcast(size, Type::F32);
+        let scaled = b.fmul(size, self.scale);
+        let fixed = b.unary(Unary::FloatToSigned(Type::I32), scaled);
+        let low = b.mul(fixed, self.most);
+        let high = b.mul_high_unsigned(fixed, self.most);
+        let product = b.join(low, high);
+        let sum = b.add(product, self.half);
+        let number = b.shr_by(sum, self.places);
+        let number = b.truncate(number);
+        let negated = b.neg(number);
+        b.select(is_negative, negated, number)
+    }
+
+    /// The float that a number stands for.
+    pub(super) fn float(&self, b: &mut Builder<'_>, number: Value) -> Value {
+        let [number, most] = [number, self.most].map(|number| b.unary(Unary::SignedToFloat(Type::F32), number));
+        b.fdiv(number, most)
+    }
+}
