@@ -54,7 +54,7 @@ impl CopySide {
         Self { place: CopyAddress::Device(address), row_pitch: 0, slice_pitch: 0 }
     }
 
-    /// A single row at a host address. A copy from there doesn't write to it.
+    /// A single row at a host address. A copy from there doesn't write to it; for one to there, the pointer comes from `as_mut_ptr`.
     pub fn host(pointer: *const u8) -> Self {
         Self { place: CopyAddress::Host(pointer.expose_provenance() as u64), row_pitch: 0, slice_pitch: 0 }
     }

@@ -221,15 +221,18 @@ fn resident_pages() -> u64 {
 #[ignore = "measures the memory of the process, which other tests use too"]
 fn a_hundred_thousand_launches_do_not_grow() {
     let context = Context::with(&InstanceOptions::default().validation(Some(false)));
-    // As many batches, and as much of all other resources, as there will ever be.
     churn(&context, 1000, 10);
-    churn(&context, 1, 100_000);
-    let before = resident_pages();
     churn(&context, 10_000, 10);
-    churn(&context, 1, 100_000);
+    // How many batches there are at most depends on how fast the device is: the first rounds make them.
+    let pages: [u64; 6] = std::array::from_fn(|_| {
+        churn(&context, 1, 100_000);
+        resident_pages()
+    });
+    churn(&context, 10_000, 10);
     let after = resident_pages();
-    println!("{before} pages before, {after} after");
-    // Less than the smallest leak of a launch.
-    assert!(after < before + 1024, "{before} pages before, {after} after");
+    println!("{pages:?} pages after launches, {after} after loads");
+    // Less than the smallest leak of a launch, or of a load.
+    let [.., before, last] = pages;
+    assert!(last < before + 256 && after < last + 1024, "{pages:?} pages after launches, {after} after loads");
     context.finish();
 }

@@ -84,7 +84,7 @@ fn restricted_devices() {
         [16, 32, 64].map(|bits| format!("shaderSignedZeroInfNanPreserveFloat{bits}")).join("+")
     };
     let target = open(&format!("{},without=shaderInt64+{float_controls}", oldest()))
-        .open(&DeviceSelector::Kind(DeviceKind::Cpu))
+        .open(&DeviceSelector::Default)
         .map(|device| device.target().clone());
     let target = target.unwrap();
     let versions = if is_first { (Version(1, 1), Version(1, 3)) } else { (Version(1, 2), Version(1, 5)) };
