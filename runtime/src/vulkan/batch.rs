@@ -18,6 +18,18 @@ const BATCH_COMMANDS: u32 = 32;
 /// Bytes of a batch's space for parameter blocks.
 const PARAM_ROOM: u64 = 128 << 10;
 
+/// The stages of all commands.
+const STAGES: vk::PipelineStageFlags = vk::PipelineStageFlags::from_raw(
+    vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw(),
+);
+/// Their accesses to memory.
+const ACCESS: vk::AccessFlags = vk::AccessFlags::from_raw(
+    vk::AccessFlags::SHADER_READ.as_raw()
+        | vk::AccessFlags::SHADER_WRITE.as_raw()
+        | vk::AccessFlags::TRANSFER_READ.as_raw()
+        | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
+);
+
 /// A command buffer with the memory it needs while it runs.
 pub(super) struct Batch {
     pool: vk::CommandPool,
@@ -78,13 +90,16 @@ impl Batch {
         .map_err(Error::vulkan("vkBeginCommandBuffer"))
     }
 
-    /// Ends recording. What the device has written becomes visible to the host once the batch has finished.
+    /// Ends recording. What the device has written becomes visible to the host once the batch has finished, and to all later commands
+    /// of the queue. So the next batch needs no barrier of its own before its first command, which would make a launch that is waited
+    /// for take longer.
     pub fn end(&mut self, raw: &RawDevice) -> Result<(), vk::Result> {
         if self.ended {
             return Ok(());
         }
         self.mirror(raw);
-        memory_barrier(raw, self.commands, vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
+        let (stages, access) = (vk::PipelineStageFlags::HOST | STAGES, vk::AccessFlags::HOST_READ | ACCESS);
+        memory_barrier(raw, self.commands, stages, access);
         // SAFETY: the command buffer is being recorded.
         unsafe { raw.ash.end_command_buffer(self.commands) }?;
         self.ended = true;
@@ -149,13 +164,7 @@ impl Recorder<'_> {
 
     /// A barrier between all earlier and all later commands.
     pub fn barrier(&self) {
-        use vk::AccessFlags as Access;
-        memory_barrier(
-            self.raw,
-            self.commands,
-            vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
-            Access::SHADER_READ | Access::SHADER_WRITE | Access::TRANSFER_READ | Access::TRANSFER_WRITE,
-        );
+        memory_barrier(self.raw, self.commands, STAGES, ACCESS);
     }
 
     /// Has words copied to host memory at the batch's end.
@@ -197,9 +206,8 @@ fn memory_barrier(raw: &RawDevice, commands: vk::CommandBuffer, to: vk::Pipeline
     let barrier = vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
         .dst_access_mask(access);
-    let from = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
     // SAFETY: the command buffer is being recorded.
     unsafe {
-        raw.ash.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
+        raw.ash.cmd_pipeline_barrier(commands, STAGES, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
     }
 }

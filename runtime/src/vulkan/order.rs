@@ -18,13 +18,17 @@ impl CommandOrder {
         let mut others = self.running.iter().chain(&self.waiting);
         let barrier = others.any(|other| other.is_in_order_with(stream));
         if barrier {
-            // The barrier separates all earlier commands from all later ones.
-            self.running.clear();
-            self.waiting.clear();
+            self.separate();
         }
         // Without a barrier, the stream is not ordered with any other command, not even its own.
         self.running.push(stream);
         barrier
+    }
+
+    /// Notes a barrier between everything added so far and all later commands.
+    pub fn separate(&mut self) {
+        self.running.clear();
+        self.waiting.clear();
     }
 
     /// Makes the stream's next command wait for everything added so far.
@@ -66,6 +70,11 @@ mod tests {
         // The wait is over.
         order.add(a);
         assert!(order.add(b));
+        // A barrier for other reasons does for these too.
+        order.wait(b);
+        order.separate();
+        assert!(!order.add(b));
+        order.add(a);
         // When the default stream waits, so do the streams ordered with it.
         order.wait(StreamKey::Default);
         assert!(order.add(a));

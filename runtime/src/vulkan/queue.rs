@@ -104,6 +104,7 @@ impl Queue {
         match submitted {
             Ok(()) => {
                 self.submitted = batch.serial;
+                self.order.separate();
                 self.in_flight.push_back(batch);
             }
             // The batch was not submitted, and a later attempt may succeed.
