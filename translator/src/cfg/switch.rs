@@ -5,6 +5,19 @@ use crate::diagnostic::Span;
 use crate::index::IndexVec;
 use crate::ir::{Builder, Compare, Function, Var};
 
+/// Appends blocks that go where a variable says, as [`switch`] does, if the variable always holds the number of a case. So no path
+/// leads elsewhere, and the paths to the cases join where those of the program do. Gives the first of the new blocks, or none without
+/// cases.
+pub fn switch_among(
+    function: &mut Function,
+    blocks: &mut IndexVec<BlockId, BasicBlock>,
+    var: Var,
+    cases: &[(u64, BlockId)],
+) -> Option<BlockId> {
+    let ((_, last), others) = cases.split_last()?;
+    Some(switch(function, blocks, None, var, others, *last))
+}
+
 /// Appends blocks that go where a variable says, by halves. `cases` are numbers and blocks by rising number; any other
 /// number goes to `otherwise`. Gives the first of the new blocks.
 pub fn switch(

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::StateSpace;
-use crate::cfg::switch::switch;
+use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
@@ -133,14 +133,13 @@ impl Stack {
 
     /// Writes the code of calls and returns, once all bodies are built.
     pub(super) fn finish(self, function: &mut ir::Function, blocks: &mut IndexVec<BlockId, BasicBlock>) {
-        let unreachable = push_block(blocks, BasicBlock::default());
         // The instance whose returns end in a block, since liveness after a return depends on the instance.
         let mut returns: FxHashMap<BlockId, usize> = FxHashMap::default();
         for (number, instance) in self.instances.iter().enumerate() {
             let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
             let cases: Vec<(u64, BlockId)> = sites.map(|(id, site)| (id, site.back.0)).collect();
             let which = function.var(Type::I32);
-            let first = switch(function, blocks, None, which, &cases, unreachable);
+            let Some(first) = switch_among(function, blocks, which, &cases) else { continue };
             let mut b = Builder::new(function);
             b.at(None);
             let frame = b.get(self.frame);

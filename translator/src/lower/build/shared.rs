@@ -4,7 +4,7 @@
 //! return to are variables, and need no stack.
 
 use super::recursion::Slot;
-use crate::cfg::switch::switch;
+use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::FuncId;
 use crate::index::{IndexVec, number};
@@ -34,9 +34,8 @@ impl Shared {
 
     /// Makes the function's return go to where each call came from, once all calls are built.
     pub(super) fn finish(self, function: &mut Function, blocks: &mut IndexVec<BlockId, BasicBlock>) {
-        let Some((last, others)) = self.sites.split_last() else { return };
-        let cases: Vec<(u64, BlockId)> = (0..).zip(others.iter().copied()).collect();
-        let first = switch(function, blocks, None, self.site, &cases, *last);
+        let cases: Vec<(u64, BlockId)> = (0..).zip(self.sites.iter().copied()).collect();
+        let Some(first) = switch_among(function, blocks, self.site, &cases) else { return };
         if let Some(block) = blocks.at_mut(self.returns) {
             block.end = End::Goto(first);
         }
