@@ -73,6 +73,11 @@ def families(tables):
         f"tex.level.2d.v4.f32.f32 {{%a0, %z, %z, %z}}, [%u0, {{%c1, %c0}}], %c0;", f"tex.level.2d.v4.f32.f32 {{%z, %z, %a1, %z}}, [%u1, {{%c1, %c0}}], 0f3F800000;",
         "mov.b32 %r2, %a0;", "mov.b32 %r3, %a1;",
     ])  # fmt: skip
+    # A depth to compare with, which has no effect, in some of the reads.
+    reader(family, "compared", [
+        f"{READ} {{%r0, _, _, _}}, [%t, {{%c0, %c1}}];", f"{READ} {{%r1, _, _, _}}, [%t, {{%c1, %c0}}], %c1;",
+        f"{READ} {{%r2, _, _, _}}, [%t, {{%c0, %c0}}], {{1, -2}}, %c0;", f"{READ} {{%r3, _, _, _}}, [%t, {{%c1, %c1}}], {{%c2, 3}};",
+    ])  # fmt: skip
     # Four texels at a time.
     reader(family, "gathers", [
         ".reg .b32 %a<4>, %b<4>;", "tld4.r.2d.v4.f32.f32 {%a0, %a1, %a2, %a3}, [%t, {%c0, %c1}];",
@@ -102,8 +107,12 @@ def families(tables):
             pairs = zip(gather(texture, sampler, "2d", [x, y], 0), gather(texture, sampler, "2d", [y, x], 0))
             return [a ^ ((b << 7 | b >> 25) & 0xFFFFFFFF) for a, b in pairs]
 
+        def compared(x, y, word, sampler=sampler):
+            all = [([x, y], (0, 0, 0)), ([y, x], (0, 0, 0)), ([x, x], (1, -2, 0)), ([y, y], (word, 3, 0))]
+            return [sample(texture, sampler, "2d", place, 0, offset)[0] for place, offset in all]
+
         label = f"{modes[0]}_{'linear' if linear else 'point'}"
-        for entry, result in (("again", lambda x, y, _: summed(x, y, FEW)), ("own", lambda x, y, _: summed(x, y, MANY)), ("dependent", dependent), ("gathers", gathers)):
+        for entry, result in (("again", lambda x, y, _: summed(x, y, FEW)), ("own", lambda x, y, _: summed(x, y, MANY)), ("dependent", dependent), ("gathers", gathers), ("compared", compared)):
             case(f"{entry}/{label}", entry, texture.spec("image", sampler), named, result)
 
     samplers = [Sampler(("border",), True), Sampler(("clamp",), False)]

@@ -76,11 +76,16 @@ impl Lowering<'_, '_> {
             None => dispatch::function(operation)(l, instruction),
         };
         self.b.at(instruction.span);
-        let Some((register, negated)) = instruction.guard else { return lower(self, instruction) };
+        self.guarded(instruction, |l| lower(l, instruction))
+    }
+
+    /// Appends what `lower` does under the guard of an instruction, if it has one.
+    fn guarded(&mut self, instruction: &Instruction, lower: impl FnOnce(&mut Self) -> Result) -> Result {
+        let Some((register, negated)) = instruction.guard else { return lower(self) };
         let guard = self.register(register)?;
         let guard = if negated { self.b.not(guard) } else { guard };
         let outer = std::mem::take(&mut self.b.block);
-        let result = lower(self, instruction);
+        let result = lower(self);
         let then = std::mem::replace(&mut self.b.block, outer);
         self.b.push(crate::ir::Stmt::If { condition: guard, then, otherwise: Vec::new() });
         result

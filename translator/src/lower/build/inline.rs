@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::recursion::{Site, Slot, Stack};
-use super::shared::Shared;
+use super::shared::{Returns, Shared};
 use super::{Build, Instance, Waiting};
 use crate::cfg::switch::switch;
 use crate::cfg::{BlockId, End};
@@ -188,8 +188,8 @@ impl<'p> Build<'p> {
         let Some(shared) = self.shared.get_mut(number) else {
             return Err(Diagnostic::internal("a call of a function without its copy", call.at));
         };
-        let (entry, slots, site) = (shared.entry, shared.slots.clone(), shared.site);
-        let case = shared.add_site(back);
+        let (entry, slots, site) = (shared.entry, shared.slots.clone(), shared.returns.site);
+        let case = shared.returns.add_site(back);
         instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
@@ -213,8 +213,7 @@ impl<'p> Build<'p> {
         let mut frame = self.frame(callee, IndexVec::new());
         let slots = self.slots(callee, &mut frame)?;
         let (entry, returns) = (self.new_block(), self.new_block());
-        let site = self.function.var(Type::I32);
-        self.shared.push(Shared { id, entry, returns, slots, site, sites: Vec::new() });
+        self.shared.push(Shared { id, entry, slots, returns: Returns::from(&mut self.function, returns) });
         self.waiting.push(Waiting { function: callee, frame, entry, returns, on_stack: None });
         Ok(self.shared.len() - 1)
     }
@@ -286,7 +285,10 @@ impl<'p> Build<'p> {
             }
         }
         for shared in std::mem::take(&mut self.shared) {
-            shared.finish(&mut self.function, &mut self.blocks);
+            shared.returns.finish(&mut self.function, &mut self.blocks);
+        }
+        for shared in std::mem::take(&mut self.reads.shared) {
+            shared.returns.finish(&mut self.function, &mut self.blocks);
         }
         if let Some(stack) = self.stack.take() {
             if self.blocks.len().saturating_mul(self.function.vars.len()) > MAX_LIVENESS {

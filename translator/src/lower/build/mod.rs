@@ -2,12 +2,14 @@
 
 mod grid_barrier;
 mod inline;
+mod reads;
 mod recursion;
 mod shared;
 mod synchronize;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use reads::Reads;
 use recursion::Stack;
 use shared::Shared;
 
@@ -62,6 +64,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         singles: calls::choose(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
         shared: Vec::new(),
+        reads: Reads::default(),
         module_registers: FxHashMap::default(),
         alloca: None,
         waiting: Vec::new(),
@@ -115,6 +118,8 @@ struct Build<'p> {
     stack: Option<Stack>,
     /// Functions that are not recursive and have one copy.
     shared: Vec<Shared>,
+    /// The reads of textures by much code.
+    reads: Reads,
     /// The registers that the module's functions share.
     module_registers: FxHashMap<&'p ModuleReg, Var>,
     /// See [`Frame::stack`].
@@ -338,21 +343,22 @@ impl<'p> Build<'p> {
     }
 
     fn straight(&mut self, instance: &mut Instance<'p>, run: &[Item]) {
-        let errors = self.with(instance, |lowering| {
-            let mut errors = Vec::new();
-            let instructions = run.iter().filter_map(|item| match item {
-                Item::Instruction(instruction) => Some(instruction),
-                Item::Label(_) => None,
-            });
-            for step in batch::steps(instructions) {
-                if let Err(diagnostic) = lowering.step(&step) {
-                    errors.push((diagnostic, step.span()));
+        let instructions = run.iter().filter_map(|item| match item {
+            Item::Instruction(instruction) => Some(instruction),
+            Item::Label(_) => None,
+        });
+        for step in batch::steps(instructions) {
+            let shared = self.reads.sharing(&step);
+            if shared.is_empty()
+                && let Err(diagnostic) = self.with(instance, |lowering| lowering.step(&step))
+            {
+                self.report(instance.function, diagnostic, step.span());
+            }
+            for read in shared {
+                if let Err(diagnostic) = self.read_shared(instance, read) {
+                    self.report(instance.function, diagnostic, read.span);
                 }
             }
-            errors
-        });
-        for (diagnostic, span) in errors {
-            self.report(instance.function, diagnostic, span);
         }
     }
 

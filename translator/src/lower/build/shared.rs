@@ -8,23 +8,33 @@ use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::FuncId;
 use crate::index::{IndexVec, number};
-use crate::ir::{Function, Var};
+use crate::ir::{Function, Type, Var};
 
 /// The one copy of a function.
 pub(super) struct Shared {
     pub(super) id: FuncId,
     pub(super) entry: BlockId,
-    /// Where its `ret` goes.
-    pub(super) returns: BlockId,
     /// Its parameters and then its results.
     pub(super) slots: Vec<Slot>,
+    pub(super) returns: Returns,
+}
+
+/// The return from one copy of code to those who called it.
+pub(super) struct Returns {
+    /// The block that ends with the return.
+    block: BlockId,
     /// The call that a thread came from, by its position in `sites`.
     pub(super) site: Var,
     /// The blocks after calls.
-    pub(super) sites: Vec<BlockId>,
+    sites: Vec<BlockId>,
 }
 
-impl Shared {
+impl Returns {
+    /// The return at the end of a block.
+    pub(super) fn from(function: &mut Function, block: BlockId) -> Returns {
+        Returns { block, site: function.var(Type::I32), sites: Vec::new() }
+    }
+
     /// Adds a call after which control goes to a block. Gives the call's number.
     pub(super) fn add_site(&mut self, back: BlockId) -> u32 {
         let site = number(self.sites.len());
@@ -32,11 +42,11 @@ impl Shared {
         site
     }
 
-    /// Makes the function's return go to where each call came from, once all calls are built.
+    /// Makes the return go to where each call came from, once all calls are built.
     pub(super) fn finish(self, function: &mut Function, blocks: &mut IndexVec<BlockId, BasicBlock>) {
         let cases: Vec<(u64, BlockId)> = (0..).zip(self.sites.iter().copied()).collect();
         let Some(first) = switch_among(function, blocks, self.site, &cases) else { return };
-        if let Some(block) = blocks.at_mut(self.returns) {
+        if let Some(block) = blocks.at_mut(self.block) {
             block.end = End::Goto(first);
         }
     }

@@ -25,7 +25,16 @@ pub enum Step<'i> {
     Batch(&'i Instruction, Vec<&'i Instruction>),
 }
 
-impl Step<'_> {
+impl<'i> Step<'i> {
+    /// The reads of textures that are much code.
+    pub fn long_reads(&self) -> Vec<&'i Instruction> {
+        match self {
+            Step::Single(single) if is_long(single) => vec![single],
+            Step::Single(_) => Vec::new(),
+            Step::Batch(first, others) => std::iter::once(*first).chain(others.iter().copied()).collect(),
+        }
+    }
+
     /// Where the first instruction stands.
     pub fn span(&self) -> Span {
         match self {
@@ -125,13 +134,16 @@ impl<'i> Open<'i> {
 
 /// Whether an instruction reads a texture by much code, and always.
 fn is_read(instruction: &Instruction) -> bool {
-    let is_long =
-        matches!(instruction.form.row.action, Action::Compute(Operation::TextureSample | Operation::TextureGather));
-    is_long && instruction.guard.is_none()
+    is_long(instruction) && instruction.guard.is_none()
+}
+
+/// Whether an instruction is much code.
+fn is_long(instruction: &Instruction) -> bool {
+    matches!(instruction.form.row.action, Action::Compute(Operation::TextureSample | Operation::TextureGather))
 }
 
 /// Whether two reads have the same modifiers and operands of the same kinds.
-fn is_alike(a: &Instruction, b: &Instruction) -> bool {
+pub(super) fn is_alike(a: &Instruction, b: &Instruction) -> bool {
     let shape = |i: &Instruction| {
         let sampler =
             i.operands.get(1).map(|place| matches!(place, Operand::List(all) if all.get(1) == Some(&Operand::Sink)));

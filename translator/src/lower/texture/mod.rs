@@ -5,6 +5,7 @@ pub mod batch;
 mod batched;
 mod blend;
 mod border;
+mod common;
 mod coordinate;
 mod cube;
 pub mod fetch;
@@ -20,10 +21,12 @@ mod plain;
 pub mod query;
 pub mod record;
 pub mod sample;
+pub(super) mod shared;
 mod source;
 pub mod srgb;
 pub mod surface;
 mod texel;
+pub(super) mod waiting;
 mod ways;
 
 pub(super) use batched::read_all;
@@ -32,7 +35,8 @@ use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture;
-use crate::ir::{Builder, Compare, Stmt, Value};
+use crate::ir::{Builder, Compare, Stmt, Value, Var};
+use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
 
 /// What coordinates mean.
@@ -55,6 +59,17 @@ impl Geometry {
     /// Whether there is only one dimension, without layers.
     fn is_row(self) -> bool {
         self.dimensions == 1 && !self.layered
+    }
+}
+
+/// How many handles precede the coordinates in a list: the texture's and the sampler's.
+const HANDLES: usize = 2;
+
+/// The channels' bits of a read with float coordinates, by loads of texels of any texture. Variables are zero before.
+fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var; 4]) -> Result {
+    match i.form.row.action {
+        Action::Compute(Operation::TextureGather) => gather::by_loads(l, i, results),
+        _ => sample::by_loads(l, i, results),
     }
 }
 
