@@ -16,6 +16,8 @@
 //! * On which branches may threads of a warp diverge? Sources are those of the first question, except results of warp operations
 //!   that are the same in all threads of the warp.
 
+use rustc_hash::FxHashSet;
+
 use super::graph::{BasicBlock, BlockId, Cfg, End};
 use super::joins::Joins;
 use super::stop::{Barrier, Kind, Stop};
@@ -25,7 +27,7 @@ use crate::ir::{Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, V
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     let all = vec![true; cfg.blocks.len()];
-    let mut analysis = Analysis::new(function, cfg, Sources::Threads);
+    let mut analysis = Analysis::new(function, cfg, &all, Sources::Threads);
     analysis.run(cfg, &all);
     analysis.blocks
 }
@@ -56,7 +58,7 @@ impl OnOthers {
 
 /// What in a loop depends on what other threads do meanwhile. `learns` tells which loads and atomics depend on other threads.
 pub fn on_others(function: &Function, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> OnOthers {
-    let mut analysis = Analysis::new(function, cfg, Sources::Others(learns));
+    let mut analysis = Analysis::new(function, cfg, inside, Sources::Others(learns));
     analysis.run(cfg, inside);
     OnOthers { values: analysis.values, blocks: analysis.blocks, controlled: analysis.controlled }
 }
@@ -65,7 +67,7 @@ pub fn on_others(function: &Function, cfg: &Cfg, inside: &[bool], learns: &dyn F
 /// of them.
 pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
     let all = vec![true; cfg.blocks.len()];
-    let mut analysis = Analysis::new(function, cfg, Sources::Lanes(alike));
+    let mut analysis = Analysis::new(function, cfg, &all, Sources::Lanes(alike));
     analysis.run(cfg, &all);
     let parts = |block: &BasicBlock| match block.end {
         End::Branch { condition, .. } => analysis.value(condition),
@@ -99,68 +101,78 @@ struct Analysis<'s> {
     /// Whether the threads that run together are those of several blocks.
     blocks_differ: bool,
     values: IndexVec<Value, bool>,
-    /// The variables that depend where the analysis is.
+    places: Places,
+    /// The variables that depend where the analysis is, by their places.
     vars: VarSet,
-    /// Those at the start of each block.
-    entries: IndexVec<BlockId, VarSet>,
+    /// Those at the start of each block, among the variables that carry something there; `None` for none.
+    entries: IndexVec<BlockId, Option<VarSet>>,
     blocks: Vec<bool>,
     /// The variables that are assigned something where that depends.
     controlled: VarSet,
-    changed: bool,
 }
 
 impl<'s> Analysis<'s> {
-    fn new(function: &Function, cfg: &Cfg, sources: Sources<'s>) -> Self {
+    fn new(function: &Function, cfg: &Cfg, inside: &[bool], sources: Sources<'s>) -> Self {
+        let places = Places::new(function, cfg, inside);
         Self {
             sources,
             blocks_differ: function.cluster.is_some(),
             values: IndexVec::filled(false, function.values.len()),
-            vars: VarSet::new(function.vars.len()),
-            entries: vec![VarSet::new(function.vars.len()); cfg.blocks.len()].into(),
+            vars: VarSet::new(places.count),
+            places,
+            entries: vec![None; cfg.blocks.len()].into(),
             blocks: vec![false; cfg.blocks.len()],
             controlled: VarSet::new(function.vars.len()),
-            changed: true,
         }
     }
 
-    /// Looks at the blocks inside until nothing changes.
+    /// Looks at the blocks inside until nothing changes. A block has no other inputs than the variables at its start, and whether its
+    /// execution depends.
     fn run(&mut self, cfg: &Cfg, inside: &[bool]) {
         let joins = Joins::new(cfg);
         let mut spread = vec![false; cfg.blocks.len()];
-        let blocks = || cfg.blocks.iter().zip(inside).enumerate().filter(|(_, (_, inside))| **inside);
+        let mut pending = inside.to_vec();
+        let is_inside = |block: BlockId| inside.get(block.position()) == Some(&true);
         let of_loop = matches!(self.sources, Sources::Others(_));
         // A branch out of a loop decides whether the loop goes on, but not what threads do that stay.
-        let leaves = |block: &BasicBlock| {
-            of_loop && block.end.successors().any(|next| inside.get(next.position()) != Some(&true))
-        };
-        while self.changed {
-            self.changed = false;
-            for (number, (block, _)) in blocks() {
-                let depends = self.blocks.get(number) == Some(&true);
-                let Some(entry) = self.entries.get(number) else { continue };
-                self.vars.clone_from(entry);
+        let leaves = |block: &BasicBlock| of_loop && block.end.successors().any(|next| !is_inside(next));
+        while pending.contains(&true) {
+            for (number, block) in cfg.blocks.enumerated() {
+                let Some(pending_here) = pending.get_mut(number.position()).filter(|pending| **pending) else {
+                    continue;
+                };
+                *pending_here = false;
+                let depends = self.blocks.get(number.position()) == Some(&true);
+                self.enter(number);
                 self.block(&block.body, Control { depends, nested: false });
                 self.stop(block.stop.as_ref(), depends);
                 for next in block.end.successors() {
-                    self.join(next);
+                    if self.join(next) && is_inside(next) {
+                        pending[next.position()] = true; // the block has an entry
+                    }
                 }
-            }
-            for (number, (block, _)) in blocks() {
                 let End::Branch { condition, .. } = block.end else { continue };
-                if self.value(condition) && !leaves(block) && spread.get(number) == Some(&false) {
-                    spread[number] = true; // `get` has shown that it exists
-                    let inside = |block: BlockId| inside.get(block.position()) == Some(&true);
-                    self.spread(&joins.between(cfg, BlockId::new(number), inside));
+                if self.value(condition) && !leaves(block) && !spread[number.position()] {
+                    spread[number.position()] = true;
+                    self.spread(&joins.between(cfg, number, is_inside), &mut pending);
                 }
             }
         }
     }
 
     /// Marks everything between a branch and its join.
-    fn spread(&mut self, between: &[bool]) {
-        for (flag, _) in self.blocks.iter_mut().zip(between).filter(|(_, between)| **between) {
-            self.changed |= !*flag;
+    fn spread(&mut self, between: &[bool], pending: &mut [bool]) {
+        for ((flag, pending), _) in self.blocks.iter_mut().zip(pending).zip(between).filter(|(_, between)| **between) {
+            *pending |= !*flag;
             *flag = true;
+        }
+    }
+
+    /// Goes to the start of a block.
+    fn enter(&mut self, block: BlockId) {
+        match self.entries.at(block) {
+            Some(Some(entry)) => self.vars.start_with(entry),
+            _ => self.vars.start_with(&self.places.none),
         }
     }
 
@@ -168,10 +180,17 @@ impl<'s> Analysis<'s> {
         self.values.at(value).copied().unwrap_or(true)
     }
 
-    /// Lets the variables that depend here do so at the start of a block.
-    fn join(&mut self, block: BlockId) {
-        if let Some(entry) = self.entries.at_mut(block) {
-            self.changed |= entry.extend(&self.vars);
+    /// Lets the variables that depend here do so at the start of a block. Returns whether one of them did not.
+    fn join(&mut self, block: BlockId) -> bool {
+        match self.entries.at_mut(block) {
+            Some(Some(entry)) => entry.extend(&self.vars),
+            Some(none) => {
+                let mut entry = self.places.none.clone();
+                let any = entry.extend(&self.vars);
+                *none = any.then_some(entry);
+                any
+            }
+            None => false,
         }
     }
 
@@ -180,16 +199,16 @@ impl<'s> Analysis<'s> {
         if control.depends {
             self.controlled.insert(var);
         }
+        let place = self.places.of(var);
         if depends || control.depends {
-            self.vars.insert(var);
+            self.vars.insert(place);
         } else if !control.nested {
-            self.vars.remove(var);
+            self.vars.remove(place);
         }
     }
 
     fn mark(&mut self, value: Value) {
         if let Some(flag) = self.values.at_mut(value) {
-            self.changed |= !*flag;
             *flag = true;
         }
     }
@@ -307,7 +326,7 @@ impl<'s> Analysis<'s> {
     fn op(&self, op: &Op) -> bool {
         match *op {
             Op::Const(_) => false,
-            Op::Get(var) => self.vars.contains(var),
+            Op::Get(var) => self.vars.contains(self.places.of(var)),
             Op::Unary(_, a) => self.value(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) || self.value(b),
             Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => {
@@ -319,6 +338,61 @@ impl<'s> Analysis<'s> {
             Op::Call(_, operands) => operands.into_iter().flatten().any(|value| self.value(value)),
             Op::Sample(sample) => sample.operands().any(|value| self.value(value)),
             Op::Builtin(builtin) => !matches!(self.sources, Sources::Others(_)) && builtin.varies() != Varies::Nowhere,
+        }
+    }
+}
+
+/// The places of variables in sets. Those that may carry something from block to block come first, so that the sets of blocks are small: most
+/// variables of a large kernel are assigned in each block that reads them, before it does.
+struct Places {
+    places: IndexVec<Var, Var>,
+    /// The empty set of variables that carry something.
+    none: VarSet,
+    /// The number of places.
+    count: usize,
+}
+
+impl Places {
+    fn new(function: &Function, cfg: &Cfg, inside: &[bool]) -> Self {
+        let mut carries = Carries { assigned: FxHashSet::default(), carried: VarSet::new(function.vars.len()) };
+        for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
+            carries.assigned.clear();
+            carries.look(&block.body, false);
+        }
+        let is_carried = |var: &Var| carries.carried.contains(*var);
+        let first = function.vars.indices().filter(is_carried).count();
+        // The sets of blocks end with a whole word.
+        let mut next = [0, first.next_multiple_of(VarSet::WORD)];
+        let mut place = |var: Var| {
+            let next = &mut next[usize::from(!is_carried(&var))];
+            *next += 1;
+            Var::new(*next - 1)
+        };
+        let places: Vec<Var> = function.vars.indices().map(&mut place).collect();
+        Self { places: places.into(), none: VarSet::new(first), count: next[1] }
+    }
+
+    fn of(&self, var: Var) -> Var {
+        self.places.at(var).copied().unwrap_or(var)
+    }
+}
+
+/// A search for variables that are read where their block has not yet assigned them for certain.
+struct Carries {
+    assigned: FxHashSet<Var>,
+    carried: VarSet,
+}
+
+impl Carries {
+    fn look(&mut self, block: &Block, nested: bool) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(_, Op::Get(var)) if !self.assigned.contains(var) => self.carried.insert(*var),
+                Stmt::Set(var, _) if !nested => {
+                    self.assigned.insert(*var);
+                }
+                _ => stmt.lists().for_each(|list| self.look(list, true)),
+            }
         }
     }
 }

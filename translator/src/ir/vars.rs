@@ -38,6 +38,9 @@ fn for_each(block: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
 pub struct VarSet(Vec<u64>);
 
 impl VarSet {
+    /// The variables in a word of a set.
+    pub const WORD: usize = 64;
+
     /// The empty set for a function with `vars` variables.
     pub fn new(vars: usize) -> Self {
         Self(vec![0; vars.div_ceil(64)])
@@ -81,6 +84,11 @@ impl VarSet {
             *word |= more;
         }
         new != 0
+    }
+
+    /// Replaces its first variables by those of another set, as many as that set is for.
+    pub fn start_with(&mut self, other: &VarSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, new)| *word = *new);
     }
 
     /// Removes the variables of another set.

@@ -2,10 +2,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cfg::Cfg;
+use crate::cfg::{Cfg, End};
 use crate::ir::{
-    Access, Atomic, AtomicOp, Function, MemoryOrder, Op, Space, Stmt, Value, Var, Warp, WarpOp, for_each_stmt,
+    Access, Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var, VarSet, Warp, WarpOp,
+    for_each_stmt,
 };
+use crate::opt::for_each_operand;
 
 /// What a kernel computes.
 pub(super) struct Kernel<'c> {
@@ -13,6 +15,22 @@ pub(super) struct Kernel<'c> {
     pub(super) values: FxHashMap<Value, &'c Op>,
     /// What variables are assigned.
     pub(super) assigned: FxHashMap<Var, Vec<Value>>,
+    /// The results of atomics that nothing reads.
+    pub(super) unread: FxHashSet<Value>,
+}
+
+/// Whether statements read memory that other threads may write at the same time.
+pub(super) fn reads_others(block: &Block, unread: &FxHashSet<Value>) -> bool {
+    block.iter().any(|stmt| match (stmt, stmt.access()) {
+        (Stmt::Store { .. }, _) => false,
+        (Stmt::Atomic(atomic), _) => is_read(atomic, unread),
+        (_, Some((access, _))) => access.order != MemoryOrder::Weak && access.space != Space::Local,
+        (_, None) => stmt.lists().any(|list| reads_others(list, unread)),
+    })
+}
+
+fn is_read(atomic: &Atomic, unread: &FxHashSet<Value>) -> bool {
+    atomic.result.is_some_and(|result| !unread.contains(&result))
 }
 
 /// What a loop computes.
@@ -83,7 +101,7 @@ impl<'c> Loop<'c> {
         let Some((access, _)) = stmt.access() else { return false };
         match stmt {
             Stmt::Store { .. } => false,
-            Stmt::Atomic(atomic) => !self.retries(atomic),
+            Stmt::Atomic(atomic) => is_read(atomic, &self.kernel.unread) && !self.retries(atomic),
             // Whatever else accesses memory reads it.
             _ => access.order != MemoryOrder::Weak && access.space != Space::Local,
         }
@@ -154,6 +172,39 @@ pub(super) fn assignments(cfg: &Cfg, inside: &[bool]) -> FxHashMap<Var, Vec<Valu
         });
     }
     assigned
+}
+
+/// The results of atomics that nothing reads, or that are at most assigned to variables that nothing reads: compilers write `atom` where
+/// `red` would do.
+pub(super) fn unread_results(function: &Function, cfg: &Cfg) -> FxHashSet<Value> {
+    let mut results = FxHashSet::default();
+    let mut read = VarSet::new(function.vars.len());
+    for block in &cfg.blocks {
+        for_each_stmt(&block.body, |stmt| match stmt {
+            Stmt::Let(_, Op::Get(var)) => read.insert(*var),
+            Stmt::Atomic(atomic) => results.extend(atomic.result),
+            _ => {}
+        });
+    }
+    if results.is_empty() {
+        return results;
+    }
+    for block in &cfg.blocks {
+        for_each_stmt(&block.body, |stmt| match stmt {
+            Stmt::Set(var, _) if !read.contains(*var) => {}
+            _ => for_each_operand(stmt, |value| _ = results.remove(&value)),
+        });
+        if let Some(stop) = &block.stop {
+            stop.clone().map(|value| {
+                results.remove(&value);
+                value
+            });
+        }
+        if let End::Branch { condition, .. } = block.end {
+            results.remove(&condition);
+        }
+    }
+    results
 }
 
 /// The operations that give values.

@@ -16,26 +16,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::cfg::loops::{components, marked, ways_back};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop, dependence};
 use crate::index::Index;
-use crate::ir::{Block, Function, MemoryOrder, Space, Stmt};
+use crate::ir::{Function, Stmt};
 use counters::Search;
-use facts::{Kernel, Loop, assignments, operations};
+use facts::{Kernel, Loop, assignments, operations, reads_others, unread_results};
 
 /// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other blocks,
 /// that is, for what it reads in global memory. Waiting for a lock doesn't count, since the lock's holder will run on.
 pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
-    if !cfg.blocks.iter().any(|block| reads_others(&block.body)) {
+    let unread = unread_results(function, cfg);
+    let reading: Vec<bool> = cfg.blocks.iter().map(|block| reads_others(&block.body, &unread)).collect();
+    if !reading.contains(&true) {
         return false;
     }
+    let reads = |block: BlockId| reading.get(block.position()) == Some(&true);
     let mut among_blocks = false;
     let all = vec![true; cfg.blocks.len()];
-    let kernel = Kernel { function, values: operations(cfg), assigned: assignments(cfg, &all) };
+    let kernel = Kernel { function, values: operations(cfg), assigned: assignments(cfg, &all), unread };
     let mut found: FxHashMap<(BlockId, BlockId), bool> = FxHashMap::default();
     // Parts of the graph: their blocks, and the ignored edges, which are back edges of enclosing loops.
     let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default())];
     while let Some((part, cut)) = todo.pop() {
         for component in components(cfg, &part, &cut) {
             let inside = marked(cfg, &component);
-            if !component.iter().any(|block| cfg.blocks.at(*block).is_some_and(|block| reads_others(&block.body))) {
+            if !component.iter().any(|block| reads(*block)) {
                 continue;
             }
             let back = ways_back(cfg, &component, &inside);
@@ -47,7 +50,7 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
                 }
                 among_blocks |= loops.is_left_by(cfg, &inside, &|stmt| loops.learns_of_blocks(stmt));
             }
-            for (edge, inside) in ways_round(cfg, &component, &back) {
+            for (edge, inside) in ways_round(cfg, &component, &back, reads) {
                 let inner = Loop::new(&kernel, cfg, &inside);
                 if inner.is_left_by_others_alone(cfg, &inside) {
                     let global = inner.is_left_by(cfg, &inside, &|stmt| inner.learns_of_global(stmt));
@@ -69,7 +72,12 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
 
 /// Of a loop with several back edges, what goes round by each of them without the others: a loop that waits may begin where the loop around
 /// it does. Those are shown that read what others write, the smallest first, and of very many the smallest.
-fn ways_round(cfg: &Cfg, component: &[BlockId], back: &[(BlockId, BlockId)]) -> Vec<((BlockId, BlockId), Vec<bool>)> {
+fn ways_round(
+    cfg: &Cfg,
+    component: &[BlockId],
+    back: &[(BlockId, BlockId)],
+    reads: impl Fn(BlockId) -> bool,
+) -> Vec<((BlockId, BlockId), Vec<bool>)> {
     const MOST: usize = 100;
     if back.len() < 2 {
         return Vec::new();
@@ -89,8 +97,7 @@ fn ways_round(cfg: &Cfg, component: &[BlockId], back: &[(BlockId, BlockId)]) -> 
             let new = before.get(&block).into_iter().flatten().filter(|from| known.contains(from));
             todo.extend(new.copied().filter(|from| round.insert(*from)));
         }
-        let reads = |block: &BlockId| cfg.blocks.at(*block).is_some_and(|block| reads_others(&block.body));
-        if round.len() < component.len() && round.iter().any(reads) {
+        if round.len() < component.len() && round.iter().any(|block| reads(*block)) {
             all.push(((last, first), round));
         }
     }
@@ -143,16 +150,6 @@ impl Loop<'_> {
         };
         cfg.blocks.enumerated().filter_map(exit).collect()
     }
-}
-
-/// Whether statements read memory that other threads may write at the same time.
-fn reads_others(block: &Block) -> bool {
-    block.iter().any(|stmt| match (stmt, stmt.access()) {
-        (Stmt::Store { .. }, _) => false,
-        (Stmt::Atomic(atomic), _) => atomic.result.is_some(),
-        (_, Some((access, _))) => access.order != MemoryOrder::Weak && access.space != Space::Local,
-        (_, None) => stmt.lists().any(reads_others),
-    })
 }
 
 /// Puts a stop on an edge.
