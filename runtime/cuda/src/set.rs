@@ -8,7 +8,7 @@ use ptx2spv_runtime::Stream;
 use crate::code::{Code, INVALID_VALUE};
 use crate::command::{Command, NodeKind};
 use crate::context::Context;
-use crate::memory;
+use crate::memory::{self, MemoryKind};
 use crate::stream::{self, StreamHandle};
 
 /// The value that memory is filled with.
@@ -67,10 +67,12 @@ impl Command for Set {
     }
 }
 
-/// Fills memory in the default stream, even if that is being captured.
+/// Fills memory in the default stream, even if that is being captured. Memory that the host can read is filled when this returns.
 fn set(rows: Rows, value: Number) -> Result<(), Code> {
     let used = stream::default()?;
-    Set { rows, value }.run(&used.context, &used.stream)
+    Set { rows, value }.run(&used.context, &used.stream)?;
+    let is_device = memory::find(rows.address).is_some_and(|(_, allocation)| allocation.place == MemoryKind::Device);
+    if is_device { Ok(()) } else { used.context.after(used.stream.synchronize()) }
 }
 
 pub(crate) fn bytes(address: u64, value: u8, count: usize) -> Result<(), Code> {
