@@ -16,9 +16,14 @@ use crate::error::Error;
 use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::sync::lock;
 
+/// The longest single wait. On a lost device NVIDIA's driver answers waits that have a limit, and may leave others without an answer.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// The submissions of one queue. Each serial number is higher than the previous one.
 pub(crate) struct Progress {
     means: Means,
+    /// The last serial that was submitted.
+    submitted: AtomicU64,
     /// The last serial that was seen to have finished.
     seen: AtomicU64,
     raw: Arc<RawDevice>,
@@ -66,13 +71,18 @@ impl Progress {
     /// Progress without submissions. Serial 0 counts as finished.
     pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
         if !raw.own.timeline {
-            return Ok(Self { means: Means::Fences(Mutex::default()), seen: AtomicU64::default(), raw });
+            return Ok(Self {
+                means: Means::Fences(Mutex::default()),
+                submitted: AtomicU64::default(),
+                seen: AtomicU64::default(),
+                raw,
+            });
         }
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device is alive, and timeline semaphores are enabled.
         let semaphore = unsafe { raw.ash.create_semaphore(&info, None) }.map_err(Error::vulkan("vkCreateSemaphore"))?;
-        Ok(Self { means: Means::Timeline(semaphore), seen: AtomicU64::default(), raw })
+        Ok(Self { means: Means::Timeline(semaphore), submitted: AtomicU64::default(), seen: AtomicU64::default(), raw })
     }
 
     /// Submits a recorded command buffer as `serial`, which is higher than all earlier serials.
@@ -87,6 +97,7 @@ impl Progress {
         serial: u64,
         waits: &Waits,
     ) -> Result<(), vk::Result> {
+        self.submitted.store(serial, Release);
         let buffers = [commands];
         let info = vk::SubmitInfo::default().command_buffers(&buffers);
         match &self.means {
@@ -121,6 +132,10 @@ impl Progress {
     /// The last finished serial. All earlier ones have finished too.
     pub fn finished(&self) -> Result<u64, Error> {
         let finished = self.ask()?;
+        if finished > self.submitted.load(Acquire) {
+            // The counter of a lost device may have any value.
+            return Err(self.lost());
+        }
         self.seen.fetch_max(finished, Release);
         Ok(finished)
     }
@@ -155,7 +170,21 @@ impl Progress {
         if self.raw.spin.until(limit, || Ok(self.finished()? >= serial))? {
             return Ok(());
         }
-        let limit = timeout(limit.map(|limit| limit.saturating_sub(start.elapsed())));
+        loop {
+            let left = limit.map(|limit| limit.saturating_sub(start.elapsed()));
+            match self.wait_once(serial, left.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT))) {
+                // On a lost device a wait may succeed too (Vulkan, "Lost Device").
+                Ok(()) if self.finished()? < serial => return Err(self.lost()),
+                Ok(()) => return Ok(()),
+                Err((_, vk::Result::TIMEOUT)) if left.is_none_or(|left| left > LONGEST_WAIT) => {}
+                Err((call, result)) => return Err(self.raw.error(call)(result)),
+            }
+        }
+    }
+
+    /// One wait in the driver. An error comes with the name of the call.
+    fn wait_once(&self, serial: u64, limit: Duration) -> Result<(), (&'static str, vk::Result)> {
+        let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         match &self.means {
             Means::Timeline(semaphore) => {
                 let (semaphores, values) = ([*semaphore], [serial]);
@@ -167,21 +196,19 @@ impl Progress {
                         None => self.raw.ash.wait_semaphores(&info, limit),
                     }
                 };
-                waited.map_err(self.raw.error("vkWaitSemaphores"))?;
+                waited.map_err(|result| ("vkWaitSemaphores", result))
             }
             Means::Fences(fences) => {
                 let fence = lock(fences).of(serial);
-                fence.map_or(Ok(()), |fence| fence.wait(limit))?;
+                let waited = fence.map_or(Ok(()), |fence| fence.wait(limit));
+                waited.map_err(|result| ("vkWaitForFences", result))
             }
         }
-        self.seen.fetch_max(serial, Release);
-        Ok(())
     }
-}
 
-/// A time limit for Vulkan, in nanoseconds. The maximum, which would be centuries, means no limit.
-fn timeout(limit: Option<Duration>) -> u64 {
-    limit.and_then(|limit| u64::try_from(limit.as_nanos()).ok()).unwrap_or(u64::MAX)
+    fn lost(&self) -> Error {
+        self.raw.error("vkWaitSemaphores")(vk::Result::ERROR_DEVICE_LOST)
+    }
 }
 
 impl Drop for Progress {
@@ -238,9 +265,9 @@ impl Fence {
         unsafe { self.raw.ash.get_fence_status(self.handle) }.map_err(self.raw.error("vkGetFenceStatus"))
     }
 
-    fn wait(&self, limit: u64) -> Result<(), Error> {
+    fn wait(&self, limit: u64) -> Result<(), vk::Result> {
         // SAFETY: the fence is alive.
-        unsafe { self.raw.ash.wait_for_fences(&[self.handle], true, limit) }.map_err(self.raw.error("vkWaitForFences"))
+        unsafe { self.raw.ash.wait_for_fences(&[self.handle], true, limit) }
     }
 
     /// Resets a signalled fence that no thread waits for.
