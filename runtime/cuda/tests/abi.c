@@ -246,6 +246,11 @@ static void memory(void)
     TRUE(kind == 1);
     OK(cuMemFreeHost(pinned));
     EXPECT(1, cuMemFreeHost(pinned));
+    /* Memory that the host can read is filled at return; so much takes the device some time. */
+    OK(cuMemAllocHost_v2((void **)&pinned, 64 << 20));
+    OK(cuMemsetD32_v2((Address)pinned, 0x600d, 16 << 20));
+    TRUE(pinned[(16 << 20) - 1] == 0x600d);
+    OK(cuMemFreeHost(pinned));
     OK(cuMemFree_v2(address));
     EXPECT(1, cuMemFree_v2(address));
     /* Rows of three bytes from the middle of rows of five to the middle of rows of eight. */
