@@ -95,8 +95,16 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
             continue;
         }
         let after_loop = graph.reach(cfg, number, |block| is_barrier(cfg, block));
-        let missed = sites.iter().filter(|site| after_loop.contains(&site.block) && site.sources.is_empty());
-        let missed: Vec<BlockId> = missed.map(|site| site.block).collect();
+        // A mask from before the loop names threads that did not wait in it too.
+        let is_missed = |site: &&Site<'_>| {
+            let is_source = |block| site.sources.iter().any(|source| source.block == block);
+            after_loop.contains(&site.block)
+                && (site.sources.is_empty()
+                    || graph
+                        .reach(cfg, number, |block| is_barrier(cfg, block) || is_source(block))
+                        .contains(&site.block))
+        };
+        let missed: Vec<BlockId> = sites.iter().filter(is_missed).map(|site| site.block).collect();
         if !missed.is_empty() {
             found.insert(number);
             found.extend(missed);
