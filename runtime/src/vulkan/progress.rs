@@ -22,7 +22,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// The submissions of one queue. Each serial number is higher than the previous one.
 pub(crate) struct Progress {
     means: Means,
-    /// The last serial that was submitted.
+    /// The last serial given to the driver, or about to be. Threads that wait read it without the queue's lock.
     submitted: AtomicU64,
     /// The last serial that was seen to have finished.
     seen: AtomicU64,
@@ -70,19 +70,16 @@ impl Waits {
 impl Progress {
     /// Progress without submissions. Serial 0 counts as finished.
     pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
-        if !raw.own.timeline {
-            return Ok(Self {
-                means: Means::Fences(Mutex::default()),
-                submitted: AtomicU64::default(),
-                seen: AtomicU64::default(),
-                raw,
-            });
-        }
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        // SAFETY: the device is alive, and timeline semaphores are enabled.
-        let semaphore = unsafe { raw.ash.create_semaphore(&info, None) }.map_err(Error::vulkan("vkCreateSemaphore"))?;
-        Ok(Self { means: Means::Timeline(semaphore), submitted: AtomicU64::default(), seen: AtomicU64::default(), raw })
+        let means = if raw.own.timeline {
+            let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+            // SAFETY: the device is alive, and timeline semaphores are enabled.
+            let semaphore = unsafe { raw.ash.create_semaphore(&info, None) };
+            Means::Timeline(semaphore.map_err(Error::vulkan("vkCreateSemaphore"))?)
+        } else {
+            Means::Fences(Mutex::default())
+        };
+        Ok(Self { means, submitted: AtomicU64::default(), seen: AtomicU64::default(), raw })
     }
 
     /// Submits a recorded command buffer as `serial`, which is higher than all earlier serials.

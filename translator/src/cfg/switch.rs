@@ -11,11 +11,12 @@ use crate::ir::{Builder, Compare, Function, Var};
 pub fn switch_among(
     function: &mut Function,
     blocks: &mut IndexVec<BlockId, BasicBlock>,
+    at: Option<Span>,
     var: Var,
     cases: &[(u64, BlockId)],
 ) -> Option<BlockId> {
     let ((_, last), others) = cases.split_last()?;
-    Some(switch(function, blocks, None, var, others, *last))
+    Some(switch(function, blocks, at, var, others, *last))
 }
 
 /// Appends blocks that go where a variable says, by halves. `cases` are numbers and blocks by rising number; any other

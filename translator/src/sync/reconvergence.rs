@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use super::barriers::new_entry;
 use crate::cfg::loops::{Edge, components, marked, ways_back};
-use crate::cfg::switch::switch;
+use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins, dependence};
 use crate::index::{Index, number};
 use crate::ir::{Block, Builder, Function, Stmt, Type, last_mark};
@@ -169,13 +169,12 @@ fn enter_elsewhere(
     let at = starts.first().and_then(|start| cfg.blocks.at(*start)).and_then(|block| last_mark(&block.body)).flatten();
     let first = cfg.blocks.len();
     let cases: Vec<(u64, BlockId)> = (0..).zip(starts.iter().copied()).collect();
-    let (entry, var) = match (&cases[..], starts.last()) {
-        ([others @ .., _], Some(last)) if !others.is_empty() => {
-            let var = function.var(Type::I32);
-            (switch(function, &mut cfg.blocks, at, var, others, *last), Some(var))
-        }
-        _ => (push(cfg, vec![Stmt::At(at)], starts.first().copied().unwrap_or(BlockId::ENTRY)), None),
+    let var = (starts.len() > 1).then(|| function.var(Type::I32));
+    let entry = match var {
+        Some(var) => switch_among(function, &mut cfg.blocks, at, var, &cases),
+        None => starts.first().map(|start| push(cfg, vec![Stmt::At(at)], *start)),
     };
+    let entry = entry.unwrap_or(BlockId::ENTRY);
     let mut enter = |cfg: &mut Cfg, edges: &[Edge]| {
         for (index, start) in starts.iter().enumerate() {
             let from: Vec<BlockId> = edges.iter().filter(|(_, to)| to == start).map(|(from, _)| *from).collect();

@@ -139,7 +139,7 @@ impl Stack {
             let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
             let cases: Vec<(u64, BlockId)> = sites.map(|(id, site)| (id, site.back.0)).collect();
             let which = function.var(Type::I32);
-            let Some(first) = switch_among(function, blocks, which, &cases) else { continue };
+            let Some(first) = switch_among(function, blocks, None, which, &cases) else { continue };
             let mut b = Builder::new(function);
             b.at(None);
             let frame = b.get(self.frame);

@@ -45,7 +45,7 @@ impl Returns {
     /// Makes the return go to where each call came from, once all calls are built.
     pub(super) fn finish(self, function: &mut Function, blocks: &mut IndexVec<BlockId, BasicBlock>) {
         let cases: Vec<(u64, BlockId)> = (0..).zip(self.sites.iter().copied()).collect();
-        let Some(first) = switch_among(function, blocks, self.site, &cases) else { return };
+        let Some(first) = switch_among(function, blocks, None, self.site, &cases) else { return };
         if let Some(block) = blocks.at_mut(self.block) {
             block.end = End::Goto(first);
         }

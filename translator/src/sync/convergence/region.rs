@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use super::masks::{Definitions, Source};
 use super::site::{kind, site};
-use crate::cfg::{BlockId, Cfg, End, Joins, Kind, Stop, dependence};
+use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins, Kind, Stop, dependence};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Function, Type, WarpOp};
 
@@ -79,7 +79,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
                             found.extend([branch, own.block]);
                             // They may reach the operation in another iteration of an enclosing loop.
                             let within = if near.contains(&partner.block) { &near } else { &there };
-                            found.extend(graph.ways(partner.block, within));
+                            found.extend(graph.ways(partner.block, |block| within.contains(&block)));
                         }
                     }
                 }
@@ -89,25 +89,18 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
             break;
         }
     }
-    // Threads that wait in a loop reach an operation later than the other threads of their warp.
-    for (number, block) in cfg.blocks.enumerated() {
-        if !matches!(block.stop, Some(Stop::Yield { .. })) {
-            continue;
-        }
-        let after_loop = graph.reach(cfg, number, |block| is_barrier(cfg, block));
-        // A mask from before the loop names threads that did not wait in it too.
-        let is_missed = |site: &&Site<'_>| {
-            let is_source = |block| site.sources.iter().any(|source| source.block == block);
-            after_loop.contains(&site.block)
-                && (site.sources.is_empty()
-                    || graph
-                        .reach(cfg, number, |block| is_barrier(cfg, block) || is_source(block))
-                        .contains(&site.block))
-        };
-        let missed: Vec<BlockId> = sites.iter().filter(is_missed).map(|site| site.block).collect();
-        if !missed.is_empty() {
-            found.insert(number);
-            found.extend(missed);
+    // Threads that wait in a loop reach an operation later than the other threads of their warp. A mask from before the loop names
+    // these threads too.
+    let waits = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. }));
+    let loops: Vec<BlockId> =
+        cfg.blocks.enumerated().filter(|(_, block)| waits(block)).map(|(number, _)| number).collect();
+    for site in sites.iter().filter(|_| !loops.is_empty()) {
+        let keeps_mask = |block| !is_barrier(cfg, block) && !site.sources.iter().any(|source| source.block == block);
+        if keeps_mask(site.block) {
+            let before = graph.ways(site.block, keeps_mask);
+            let missed_in: Vec<BlockId> = loops.iter().copied().filter(|block| before.contains(block)).collect();
+            found.extend(missed_in.first().map(|_| site.block));
+            found.extend(missed_in);
         }
     }
     graph.around(cfg, found)
@@ -195,14 +188,14 @@ impl Graph {
         reached
     }
 
-    /// The blocks of a set on paths to one of them.
-    fn ways(&self, to: BlockId, within: &FxHashSet<BlockId>) -> FxHashSet<BlockId> {
+    /// The blocks on paths to a block, all of which but the last satisfy a condition.
+    fn ways(&self, to: BlockId, within: impl Fn(BlockId) -> bool) -> FxHashSet<BlockId> {
         let mut found = FxHashSet::default();
         let mut todo = vec![to];
         while let Some(block) = todo.pop() {
             if found.insert(block) {
                 let before = self.before.at(block).into_iter().flatten();
-                todo.extend(before.copied().filter(|before| within.contains(before)));
+                todo.extend(before.copied().filter(|before| within(*before)));
             }
         }
         found
