@@ -26,7 +26,7 @@ use crate::module::Module;
 pub struct PreparationTimes {
     /// Time to translate the kernel, or to read its translation from the cache. Zero if it was loaded translated.
     pub translation: Duration,
-    /// Time of the driver to compile the translation.
+    /// Time of the driver to compile the translation. Nearly zero if an unloaded module of the device had the same kernel.
     pub pipeline: Duration,
 }
 

@@ -6,9 +6,11 @@ use ash::vk;
 
 use super::images::Images;
 use super::instance::Instance;
+use super::kept_pipelines::KeptPipelines;
 use super::live::Live;
 use super::memory::{Block, BlockLocation, Memory};
 use super::physical::PhysicalDevice;
+use super::pipeline::Handles;
 use super::pipeline_cache::PipelineCache;
 use super::queues::Queues;
 use super::raw::{Family, RawDevice};
@@ -32,6 +34,7 @@ pub(crate) struct Device {
     pub images: Images,
     pub memory: Arc<Memory>,
     pub pipelines: PipelineCache,
+    pub(super) kept_pipelines: KeptPipelines<Handles>,
     pub raw: Arc<RawDevice>,
     /// Output of kernels that the host has not taken yet.
     pub output: Mutex<Vec<u8>>,
@@ -75,6 +78,7 @@ impl Device {
             images: Images::new(memory.clone()),
             memory,
             pipelines: PipelineCache::new(raw.clone(), info),
+            kept_pipelines: KeptPipelines::default(),
             raw,
             output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,

@@ -14,6 +14,7 @@ mod images;
 mod import;
 mod info;
 mod instance;
+mod kept_pipelines;
 mod live;
 mod memory;
 mod mirrored;

@@ -13,6 +13,7 @@ use super::images::Tables;
 use super::memory::Block;
 use super::raw::RawDevice;
 use super::watched::WatchedRecord;
+use crate::cache::Key;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
@@ -24,6 +25,8 @@ pub(crate) struct VulkanShader {
     module: ShaderModule,
     /// The words, if variants of the module have others.
     spirv: Option<Vec<u32>>,
+    hash: Key,
+    bytes: usize,
     device: Arc<Device>,
 }
 
@@ -32,7 +35,9 @@ impl VulkanShader {
     pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
         device.raw.check_process()?;
         let module = ShaderModule::new(&device.raw, spirv)?;
-        Ok(Self { module, spirv: is_specializable(spirv).then(|| spirv.to_vec()), device })
+        let bytes: &[u8] = bytemuck::cast_slice(spirv);
+        let own = is_specializable(spirv).then(|| spirv.to_vec());
+        Ok(Self { module, spirv: own, hash: Key::new(&[bytes]), bytes: bytes.len(), device })
     }
 
     /// Makes a pipeline of one of the shader's kernels. The variant's sizes are within the device's limits.
@@ -40,10 +45,15 @@ impl VulkanShader {
         let name = CString::new(entry.name.as_str())
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
         self.device.raw.check_process()?;
-        let tables = if entry.samples() { Some(self.device.images.tables()?.clone()) } else { None };
-        let mut handles = Handles::new(&self.device.raw, entry.push_constant_size, tables)?;
         let values = variant.specialization(!self.device.memory_barriers_wait);
         let data: Vec<u8> = values.iter().flat_map(|(_, value)| value.to_ne_bytes()).collect();
+        let layout = [entry.push_constant_size, variant.subgroup_size().unwrap_or(0), entry.samples().into()];
+        let key = Key::new(&[self.hash.bytes(), name.as_bytes(), &data, bytemuck::cast_slice(&layout)]);
+        if let Some(handles) = self.device.kept_pipelines.find(&key) {
+            return Ok(VulkanPipeline { handles, device: self.device.clone() });
+        }
+        let tables = if entry.samples() { Some(self.device.images.tables()?.clone()) } else { None };
+        let mut handles = Handles::new(&self.device.raw, entry.push_constant_size, tables)?;
         let entries: Vec<_> = (0..)
             .step_by(4)
             .zip(values)
@@ -78,7 +88,10 @@ impl VulkanShader {
             Err((_, result)) => return Err(Error::vulkan("vkCreateComputePipelines")(*result)),
         };
         self.device.pipelines.add();
-        Ok(VulkanPipeline { handles: Arc::new(handles), device: self.device.clone() })
+        let handles = Arc::new(handles);
+        let leaving = self.device.kept_pipelines.keep(key, handles.clone(), self.bytes);
+        leaving.into_iter().for_each(|handles| self.device.queues.retire(handles));
+        Ok(VulkanPipeline { handles, device: self.device.clone() })
     }
 }
 
@@ -108,15 +121,15 @@ impl Drop for ShaderModule {
     }
 }
 
-/// A kernel for one block size and amount of shared memory, destroyed once the device has finished everything recorded
-/// before the drop.
+/// A kernel for one block size and amount of shared memory. Its Vulkan objects live at least until the device has finished
+/// everything recorded before the drop.
 pub(crate) struct VulkanPipeline {
     handles: Arc<Handles>,
     pub(super) device: Arc<Device>,
 }
 
 /// Vulkan objects, destroyed once they are no longer used.
-struct Handles {
+pub(super) struct Handles {
     layout: vk::PipelineLayout,
     /// Null only while the pipeline is being created.
     pipeline: vk::Pipeline,
