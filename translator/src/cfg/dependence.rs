@@ -16,19 +16,23 @@
 //! * On which branches may threads of a warp diverge? Sources are those of the first question, except results of warp operations
 //!   that are the same in all threads of the warp.
 
+use std::borrow::Cow;
+use std::num::NonZeroU32;
+
 use rustc_hash::FxHashSet;
 
 use super::graph::{BasicBlock, BlockId, Cfg, End};
 use super::joins::Joins;
 use super::stop::{Barrier, Kind, Stop};
-use crate::index::{Index, IndexVec};
+use crate::index::{Index, IndexVec, number};
 use crate::ir::{Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Varies, Warp, WarpOp};
 
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
-    let all = vec![true; cfg.blocks.len()];
+    let inside = vec![true; cfg.blocks.len()];
+    let all = Part::new(function, cfg, &inside);
     let mut analysis = Analysis::new(function, cfg, &all, Sources::Threads);
-    analysis.run(cfg, &all);
+    analysis.run(cfg, &Joins::new(cfg), inside.clone());
     analysis.blocks
 }
 
@@ -56,19 +60,29 @@ impl OnOthers {
     }
 }
 
-/// What in a loop depends on what other threads do meanwhile. `learns` tells which loads and atomics depend on other threads.
-pub fn on_others(function: &Function, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> OnOthers {
-    let mut analysis = Analysis::new(function, cfg, inside, Sources::Others(learns));
-    analysis.run(cfg, inside);
+/// What in a loop depends on what other threads do meanwhile. `learns` tells which loads and atomics depend on other threads; `sources` marks at
+/// least the blocks that have some of these, or operations of warps; the joins are those of the whole graph.
+pub fn on_others(
+    function: &Function,
+    cfg: &Cfg,
+    joins: &Joins,
+    part: &Part<'_>,
+    sources: &[bool],
+    learns: &dyn Fn(&Stmt) -> bool,
+) -> OnOthers {
+    let mut analysis = Analysis::new(function, cfg, part, Sources::Others(learns));
+    // A block that has no sources, nothing that depends at its start, and does not depend itself, changes nothing.
+    analysis.run(cfg, joins, part.inside.iter().zip(sources).map(|(inside, source)| *inside && *source).collect());
     OnOthers { values: analysis.values, blocks: analysis.blocks, controlled: analysis.controlled }
 }
 
 /// For each block, whether threads of a warp may diverge at its branch. `alike` tells which values are known to be the same in all
 /// of them.
 pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
-    let all = vec![true; cfg.blocks.len()];
+    let inside = vec![true; cfg.blocks.len()];
+    let all = Part::new(function, cfg, &inside);
     let mut analysis = Analysis::new(function, cfg, &all, Sources::Lanes(alike));
-    analysis.run(cfg, &all);
+    analysis.run(cfg, &Joins::new(cfg), inside.clone());
     let parts = |block: &BasicBlock| match block.end {
         End::Branch { condition, .. } => analysis.value(condition),
         End::Exit | End::Goto(_) => false,
@@ -98,10 +112,10 @@ struct Control {
 
 struct Analysis<'s> {
     sources: Sources<'s>,
+    part: &'s Part<'s>,
     /// Whether the threads that run together are those of several blocks.
     blocks_differ: bool,
     values: IndexVec<Value, bool>,
-    places: Places,
     /// The variables that depend where the analysis is, by their places.
     vars: VarSet,
     /// Those at the start of each block, among the variables that carry something there; `None` for none.
@@ -112,49 +126,50 @@ struct Analysis<'s> {
 }
 
 impl<'s> Analysis<'s> {
-    fn new(function: &Function, cfg: &Cfg, inside: &[bool], sources: Sources<'s>) -> Self {
-        let places = Places::new(function, cfg, inside);
+    fn new(function: &Function, cfg: &Cfg, part: &'s Part<'s>, sources: Sources<'s>) -> Self {
         Self {
             sources,
+            part,
             blocks_differ: function.cluster.is_some(),
             values: IndexVec::filled(false, function.values.len()),
-            vars: VarSet::new(places.count),
-            places,
+            vars: VarSet::new(part.places.count),
             entries: vec![None; cfg.blocks.len()].into(),
             blocks: vec![false; cfg.blocks.len()],
             controlled: VarSet::new(function.vars.len()),
         }
     }
 
-    /// Looks at the blocks inside until nothing changes. A block has no other inputs than the variables at its start, and whether its
-    /// execution depends.
-    fn run(&mut self, cfg: &Cfg, inside: &[bool]) {
-        let joins = Joins::new(cfg);
+    /// Looks at the pending blocks, and at those that change by that, until nothing changes. A block has no other inputs than the variables at
+    /// its start, and whether its execution depends.
+    fn run(&mut self, cfg: &Cfg, joins: &Joins, mut pending: Vec<bool>) {
+        let part = self.part;
         let mut spread = vec![false; cfg.blocks.len()];
-        let mut pending = inside.to_vec();
-        let is_inside = |block: BlockId| inside.get(block.position()) == Some(&true);
         let of_loop = matches!(self.sources, Sources::Others(_));
         // A branch out of a loop decides whether the loop goes on, but not what threads do that stay.
-        let leaves = |block: &BasicBlock| of_loop && block.end.successors().any(|next| !is_inside(next));
-        while pending.contains(&true) {
-            for (number, block) in cfg.blocks.enumerated() {
+        let leaves = |block: &BasicBlock| of_loop && block.end.successors().any(|next| !part.has(next));
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for number in part.blocks() {
                 let Some(pending_here) = pending.get_mut(number.position()).filter(|pending| **pending) else {
                     continue;
                 };
                 *pending_here = false;
+                changes = true;
+                let block = &cfg.blocks[number]; // it is of the part
                 let depends = self.blocks.get(number.position()) == Some(&true);
                 self.enter(number);
                 self.block(&block.body, Control { depends, nested: false });
                 self.stop(block.stop.as_ref(), depends);
                 for next in block.end.successors() {
-                    if self.join(next) && is_inside(next) {
+                    if self.join(next) && part.has(next) {
                         pending[next.position()] = true; // the block has an entry
                     }
                 }
                 let End::Branch { condition, .. } = block.end else { continue };
                 if self.value(condition) && !leaves(block) && !spread[number.position()] {
                     spread[number.position()] = true;
-                    self.spread(&joins.between(cfg, number, is_inside), &mut pending);
+                    self.spread(&joins.between(cfg, number, |block| part.has(block)), &mut pending);
                 }
             }
         }
@@ -172,7 +187,7 @@ impl<'s> Analysis<'s> {
     fn enter(&mut self, block: BlockId) {
         match self.entries.at(block) {
             Some(Some(entry)) => self.vars.start_with(entry),
-            _ => self.vars.start_with(&self.places.none),
+            _ => self.vars.start_with(&self.part.places.none),
         }
     }
 
@@ -184,11 +199,13 @@ impl<'s> Analysis<'s> {
     fn join(&mut self, block: BlockId) -> bool {
         match self.entries.at_mut(block) {
             Some(Some(entry)) => entry.extend(&self.vars),
+            // Most often nothing depends.
+            Some(_) if !self.vars.has_among_first(&self.part.places.none) => false,
             Some(none) => {
-                let mut entry = self.places.none.clone();
-                let any = entry.extend(&self.vars);
-                *none = any.then_some(entry);
-                any
+                let mut entry = self.part.places.none.clone();
+                entry.extend(&self.vars);
+                *none = Some(entry);
+                true
             }
             None => false,
         }
@@ -199,7 +216,7 @@ impl<'s> Analysis<'s> {
         if control.depends {
             self.controlled.insert(var);
         }
-        let place = self.places.of(var);
+        let Some(place) = self.part.places.of(var) else { return };
         if depends || control.depends {
             self.vars.insert(place);
         } else if !control.nested {
@@ -326,7 +343,7 @@ impl<'s> Analysis<'s> {
     fn op(&self, op: &Op) -> bool {
         match *op {
             Op::Const(_) => false,
-            Op::Get(var) => self.vars.contains(self.places.of(var)),
+            Op::Get(var) => self.part.places.of(var).is_none_or(|place| self.vars.contains(place)),
             Op::Unary(_, a) => self.value(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) || self.value(b),
             Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => {
@@ -342,10 +359,49 @@ impl<'s> Analysis<'s> {
     }
 }
 
+/// A part of a graph that an analysis looks at, such as a loop.
+pub struct Part<'p> {
+    inside: &'p [bool],
+    /// The blocks inside, in order.
+    blocks: Vec<BlockId>,
+    places: Cow<'p, Places>,
+}
+
+impl<'p> Part<'p> {
+    /// The part with the blocks inside.
+    pub fn new(function: &Function, cfg: &Cfg, inside: &'p [bool]) -> Self {
+        let blocks = numbers(inside);
+        let places = Cow::Owned(Places::new(function, cfg, &blocks));
+        Self { inside, blocks, places }
+    }
+
+    /// A part of this part.
+    pub fn within<'w>(&'w self, inside: &'w [bool]) -> Part<'w> {
+        Part { inside, blocks: numbers(inside), places: Cow::Borrowed(&self.places) }
+    }
+
+    /// Its blocks, in order.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockId> {
+        self.blocks.iter().copied()
+    }
+
+    /// Whether a block is one of them.
+    pub fn has(&self, block: BlockId) -> bool {
+        self.inside.get(block.position()) == Some(&true)
+    }
+}
+
+/// The blocks inside, in order.
+fn numbers(inside: &[bool]) -> Vec<BlockId> {
+    (0..).map(BlockId).zip(inside).filter(|(_, inside)| **inside).map(|(block, _)| block).collect()
+}
+
 /// The places of variables in sets. Those that may carry something from block to block come first, so that the sets of blocks are small: most
-/// variables of a large kernel are assigned in each block that reads them, before it does.
+/// variables of a large kernel are assigned in each block that reads them, before it does. Those that nothing reads have none.
+#[derive(Clone)]
 struct Places {
-    places: IndexVec<Var, Var>,
+    /// From 1.
+    places: IndexVec<Var, Option<NonZeroU32>>,
     /// The empty set of variables that carry something.
     none: VarSet,
     /// The number of places.
@@ -353,41 +409,49 @@ struct Places {
 }
 
 impl Places {
-    fn new(function: &Function, cfg: &Cfg, inside: &[bool]) -> Self {
-        let mut carries = Carries { assigned: FxHashSet::default(), carried: VarSet::new(function.vars.len()) };
-        for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
-            carries.assigned.clear();
-            carries.look(&block.body, false);
+    fn new(function: &Function, cfg: &Cfg, blocks: &[BlockId]) -> Self {
+        let mut reads = Reads::default();
+        for block in blocks.iter().filter_map(|block| cfg.blocks.at(*block)) {
+            reads.assigned.clear();
+            reads.look(&block.body, false);
         }
-        let is_carried = |var: &Var| carries.carried.contains(*var);
-        let first = function.vars.indices().filter(is_carried).count();
+        let mut this = Self { places: IndexVec::filled(None, function.vars.len()), none: VarSet::new(0), count: 0 };
+        reads.carried.into_iter().for_each(|var| this.add(var));
+        this.none = VarSet::new(this.count);
         // The sets of blocks end with a whole word.
-        let mut next = [0, first.next_multiple_of(VarSet::WORD)];
-        let mut place = |var: Var| {
-            let next = &mut next[usize::from(!is_carried(&var))];
-            *next += 1;
-            Var::new(*next - 1)
-        };
-        let places: Vec<Var> = function.vars.indices().map(&mut place).collect();
-        Self { places: places.into(), none: VarSet::new(first), count: next[1] }
+        this.count = this.count.next_multiple_of(VarSet::WORD);
+        reads.others.into_iter().for_each(|var| this.add(var));
+        this
     }
 
-    fn of(&self, var: Var) -> Var {
-        self.places.at(var).copied().unwrap_or(var)
+    /// Gives a variable the next place, if it has none.
+    fn add(&mut self, var: Var) {
+        if let Some(place @ None) = self.places.at_mut(var) {
+            self.count += 1;
+            *place = NonZeroU32::new(number(self.count));
+        }
+    }
+
+    fn of(&self, var: Var) -> Option<Var> {
+        let place = self.places.at(var).copied().flatten()?;
+        Some(Var(place.get() - 1))
     }
 }
 
-/// A search for variables that are read where their block has not yet assigned them for certain.
-struct Carries {
+/// A search for variables that are read: whether that is where their block has not yet assigned them for certain.
+#[derive(Default)]
+struct Reads {
     assigned: FxHashSet<Var>,
-    carried: VarSet,
+    carried: Vec<Var>,
+    others: Vec<Var>,
 }
 
-impl Carries {
+impl Reads {
     fn look(&mut self, block: &Block, nested: bool) {
         for stmt in block {
             match stmt {
-                Stmt::Let(_, Op::Get(var)) if !self.assigned.contains(var) => self.carried.insert(*var),
+                Stmt::Let(_, Op::Get(var)) if self.assigned.contains(var) => self.others.push(*var),
+                Stmt::Let(_, Op::Get(var)) => self.carried.push(*var),
                 Stmt::Set(var, _) if !nested => {
                     self.assigned.insert(*var);
                 }

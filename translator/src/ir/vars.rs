@@ -86,6 +86,11 @@ impl VarSet {
         new != 0
     }
 
+    /// Whether it has a variable among the first, as many as another set is for.
+    pub fn has_among_first(&self, other: &VarSet) -> bool {
+        self.0.iter().zip(&other.0).any(|(word, _)| *word != 0)
+    }
+
     /// Replaces its first variables by those of another set, as many as that set is for.
     pub fn start_with(&mut self, other: &VarSet) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, new)| *word = *new);

@@ -57,9 +57,9 @@ impl<'l, 'c> Search<'l, 'c> {
     }
 
     /// What the loop assigns to a variable, if no assignment depends on other threads by the way that leads to it.
-    fn assigned(&self, var: Var) -> Option<&'l [Value]> {
-        let values = self.of.assigned.get(&var)?;
-        (!self.others.is_controlled(var)).then_some(values.as_slice())
+    fn assigned(&self, var: Var) -> Option<Vec<Value>> {
+        let values: Vec<Value> = self.of.assigned(var).collect();
+        (!values.is_empty() && !self.others.is_controlled(var)).then_some(values)
     }
 
     /// The same, with the depth that is left.
@@ -87,11 +87,11 @@ impl<'l, 'c> Search<'l, 'c> {
     /// Whether each turn moves a value in this direction: it is computed from what an addition to a counter has found.
     fn counts(&self, value: Value, direction: Direction, depth: u32) -> bool {
         let Some(depth) = self.further(depth) else { return false };
-        if let Some(atomic) = self.of.atomics.get(&value) {
+        if let Some(atomic) = self.of.atomic(value) {
             return self.is_counter(atomic, direction, depth);
         }
-        if let Some(offered) = self.of.shuffled.get(&value) {
-            return self.counts(*offered, direction, depth);
+        if let Some(offered) = self.of.shuffled(value) {
+            return self.counts(offered, direction, depth);
         }
         match self.of.kernel.values.get(&value) {
             // Lanes that take no number have something else in the register, and get the number by a shuffle.
@@ -136,7 +136,7 @@ impl<'l, 'c> Search<'l, 'c> {
         atomic.op == AtomicOp::Add
             && self.sign(atomic.operand, depth) == Some(direction)
             && self.is_fixed(atomic.address, depth)
-            && !self.of.changes.iter().any(undoes)
+            && !self.of.changes().any(undoes)
     }
 
     /// The sign of a value that is known not to be zero.
@@ -152,7 +152,7 @@ impl<'l, 'c> Search<'l, 'c> {
             Op::Builtin(Builtin::BlockSize(_)) => Some(Direction::Up),
             Op::Unary(Unary::ZeroExtend | Unary::SignExtend, value) => self.sign(*value, depth),
             Op::Get(var) => {
-                let mut signs = self.of.kernel.assigned.get(var)?.iter().map(|value| self.sign(*value, depth));
+                let mut signs = self.of.kernel.assigned.get(var)?.iter().map(|(_, value)| self.sign(*value, depth));
                 let first = signs.next()??;
                 signs.all(|sign| sign == Some(first)).then_some(first)
             }
@@ -174,14 +174,14 @@ impl<'l, 'c> Search<'l, 'c> {
 
     fn is_made_of_fixed(&self, value: Value, depth: u32) -> bool {
         let fixed = |value: Value| self.is_fixed(value, depth);
-        if let Some((access, address)) = self.of.loaded.get(&value) {
-            return access.order == MemoryOrder::Weak && fixed(*address);
+        if let Some((access, address)) = self.of.loaded(value) {
+            return access.order == MemoryOrder::Weak && fixed(address);
         }
         let Some(op) = self.of.kernel.values.get(&value) else { return false };
         match **op {
             Op::Const(_) => true,
             Op::Builtin(builtin) => builtin.varies() != Varies::InTime,
-            Op::Get(var) if !self.of.assigned.contains_key(&var) => true,
+            Op::Get(var) if !self.of.assigns(var) => true,
             Op::Get(var) => self.assigned(var).is_some_and(|values| values.iter().all(|value| fixed(*value))),
             Op::Unary(_, a) => fixed(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => fixed(a) && fixed(b),

@@ -2,21 +2,96 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cfg::{Cfg, End};
+use crate::cfg::dependence::Part;
+use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins};
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var, VarSet, Warp, WarpOp,
     for_each_stmt,
 };
 use crate::opt::for_each_operand;
 
-/// What a kernel computes.
+/// What a kernel computes, and in which blocks.
 pub(super) struct Kernel<'c> {
     pub(super) function: &'c Function,
+    pub(super) cfg: &'c Cfg,
+    pub(super) joins: Joins,
     pub(super) values: FxHashMap<Value, &'c Op>,
     /// What variables are assigned.
-    pub(super) assigned: FxHashMap<Var, Vec<Value>>,
+    pub(super) assigned: FxHashMap<Var, Vec<(BlockId, Value)>>,
+    /// How and from where values are loaded.
+    loaded: FxHashMap<Value, (BlockId, Access, Value)>,
+    atomics: FxHashMap<Value, (BlockId, &'c Atomic)>,
+    /// What shuffles give, and what lanes offer to them.
+    shuffled: FxHashMap<Value, (BlockId, Value)>,
+    /// What is changed in memory, where other threads may look.
+    changes: Vec<(BlockId, Change)>,
     /// The results of atomics that nothing reads.
-    pub(super) unread: FxHashSet<Value>,
+    unread: FxHashSet<Value>,
+    /// The blocks where something may come from other threads.
+    pub(super) sources: Vec<bool>,
+}
+
+impl<'c> Kernel<'c> {
+    /// The facts about a kernel.
+    pub(super) fn new(function: &'c Function, cfg: &'c Cfg, unread: FxHashSet<Value>) -> Self {
+        let is_source = |block: &BasicBlock| reads_others(&block.body, &unread) || has_warp(&block.body);
+        let mut this = Self {
+            function,
+            cfg,
+            joins: Joins::new(cfg),
+            values: FxHashMap::default(),
+            assigned: FxHashMap::default(),
+            loaded: FxHashMap::default(),
+            atomics: FxHashMap::default(),
+            shuffled: FxHashMap::default(),
+            changes: Vec::new(),
+            sources: cfg.blocks.iter().map(is_source).collect(),
+            unread,
+        };
+        for (number, block) in cfg.blocks.enumerated() {
+            for_each_stmt(&block.body, |stmt| this.collect(number, stmt));
+        }
+        this
+    }
+
+    fn collect(&mut self, block: BlockId, stmt: &'c Stmt) {
+        match stmt {
+            Stmt::Let(value, op) => _ = self.values.insert(*value, op),
+            Stmt::Set(var, value) => self.assigned.entry(*var).or_default().push((block, *value)),
+            Stmt::Load { results, access, address } => {
+                self.loaded.extend(results.iter().map(|result| (*result, (block, *access, *address))));
+            }
+            Stmt::Atomic(atomic) => {
+                self.atomics.extend(atomic.result.map(|result| (result, (block, atomic))));
+                self.changes.push((block, Change::by(atomic)));
+            }
+            Stmt::Store { access, address, .. } => {
+                let change = (access.order != MemoryOrder::Weak).then(|| Change::stored(access.space, *address));
+                self.changes.extend(change.map(|change| (block, change)));
+            }
+            Stmt::Warp(Warp { results, op: WarpOp::Shuffle { value, .. }, .. }) => {
+                self.shuffled.extend(results.first().map(|result| (*result, (block, *value))));
+            }
+            Stmt::At(_)
+            | Stmt::Warp(_)
+            | Stmt::Subgroup(..)
+            | Stmt::Barrier(_)
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_)
+            | Stmt::If { .. }
+            | Stmt::Loop(_)
+            | Stmt::Break
+            | Stmt::Return(_) => {}
+        }
+    }
+}
+
+/// Whether statements have operations of warps.
+fn has_warp(block: &Block) -> bool {
+    let mut found = false;
+    for_each_stmt(block, |stmt| found |= matches!(stmt, Stmt::Warp(_) | Stmt::Subgroup(..)));
+    found
 }
 
 /// Whether statements read memory that other threads may write at the same time.
@@ -36,64 +111,52 @@ fn is_read(atomic: &Atomic, unread: &FxHashSet<Value>) -> bool {
 /// What a loop computes.
 pub(super) struct Loop<'c> {
     pub(super) kernel: &'c Kernel<'c>,
-    /// What variables are assigned.
-    pub(super) assigned: FxHashMap<Var, Vec<Value>>,
-    /// How and from where the loop loads.
-    pub(super) loaded: FxHashMap<Value, (Access, Value)>,
-    pub(super) atomics: FxHashMap<Value, &'c Atomic>,
-    /// What shuffles give, and what lanes offer to them.
-    pub(super) shuffled: FxHashMap<Value, Value>,
-    /// What the loop changes in memory, where other threads may look.
-    pub(super) changes: Vec<Change>,
+    pub(super) part: Part<'c>,
 }
 
 impl<'c> Loop<'c> {
     /// The facts about a loop of the blocks inside.
-    pub(super) fn new(kernel: &'c Kernel<'c>, cfg: &'c Cfg, inside: &[bool]) -> Self {
-        let mut this = Self {
-            kernel,
-            assigned: assignments(cfg, inside),
-            loaded: FxHashMap::default(),
-            atomics: FxHashMap::default(),
-            shuffled: FxHashMap::default(),
-            changes: Vec::new(),
-        };
-        for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
-            for_each_stmt(&block.body, |stmt| this.collect(stmt));
-        }
-        this
+    pub(super) fn new(kernel: &'c Kernel<'c>, inside: &'c [bool]) -> Self {
+        Self { kernel, part: Part::new(kernel.function, kernel.cfg, inside) }
     }
 
-    fn collect(&mut self, stmt: &'c Stmt) {
-        match stmt {
-            Stmt::Load { results, access, address } => {
-                self.loaded.extend(results.iter().map(|result| (*result, (*access, *address))));
-            }
-            Stmt::Atomic(atomic) => {
-                self.atomics.extend(atomic.result.map(|result| (result, atomic)));
-                self.changes.push(Change::by(atomic));
-            }
-            Stmt::Store { access, address, .. } => {
-                let change = (access.order != MemoryOrder::Weak).then(|| Change::stored(access.space, *address));
-                self.changes.extend(change);
-            }
-            Stmt::Warp(Warp { results, op: WarpOp::Shuffle { value, .. }, .. }) => {
-                self.shuffled.extend(results.first().map(|result| (*result, *value)));
-            }
-            Stmt::At(_)
-            | Stmt::Let(..)
-            | Stmt::Set(..)
-            | Stmt::Warp(_)
-            | Stmt::Subgroup(..)
-            | Stmt::Barrier(_)
-            | Stmt::Report(..)
-            | Stmt::Arrive(_)
-            | Stmt::Fence(_)
-            | Stmt::If { .. }
-            | Stmt::Loop(_)
-            | Stmt::Break
-            | Stmt::Return(_) => {}
-        }
+    /// Those about a loop of some of its blocks.
+    pub(super) fn within(&'c self, inside: &'c [bool]) -> Self {
+        Self { kernel: self.kernel, part: self.part.within(inside) }
+    }
+
+    /// What the loop assigns to a variable.
+    pub(super) fn assigned(&self, var: Var) -> impl Iterator<Item = Value> {
+        let all = self.kernel.assigned.get(&var).into_iter().flatten();
+        all.filter(|(block, _)| self.part.has(*block)).map(|(_, value)| *value)
+    }
+
+    /// Whether the loop assigns something to a variable.
+    pub(super) fn assigns(&self, var: Var) -> bool {
+        self.assigned(var).next().is_some()
+    }
+
+    /// How and from where the loop loads a value.
+    pub(super) fn loaded(&self, value: Value) -> Option<(Access, Value)> {
+        let (block, access, address) = *self.kernel.loaded.get(&value)?;
+        self.part.has(block).then_some((access, address))
+    }
+
+    /// The atomic of the loop that gives a value.
+    pub(super) fn atomic(&self, value: Value) -> Option<&'c Atomic> {
+        let (block, atomic) = *self.kernel.atomics.get(&value)?;
+        self.part.has(block).then_some(atomic)
+    }
+
+    /// What lanes offer to the shuffle of the loop that gives a value.
+    pub(super) fn shuffled(&self, value: Value) -> Option<Value> {
+        let (block, offered) = *self.kernel.shuffled.get(&value)?;
+        self.part.has(block).then_some(offered)
+    }
+
+    /// What the loop changes in memory, where other threads may look.
+    pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.kernel.changes.iter().filter(|(block, _)| self.part.has(*block)).map(|(_, change)| change)
     }
 
     /// Whether a statement learns what other threads have done.
@@ -136,19 +199,19 @@ impl<'c> Loop<'c> {
 
     /// Whether an atomic is a compare-and-swap with a value that changes in the loop.
     fn retries(&self, atomic: &Atomic) -> bool {
-        atomic.op == AtomicOp::CompareExchange && atomic.compare.is_some_and(|compare| self.changes(compare))
+        atomic.op == AtomicOp::CompareExchange && atomic.compare.is_some_and(|compare| self.is_changed(compare))
     }
 
-    fn changes(&self, value: Value) -> bool {
+    fn is_changed(&self, value: Value) -> bool {
         let mut todo = vec![value];
         let mut seen = FxHashSet::default();
         while let Some(value) = todo.pop() {
-            if self.loaded.contains_key(&value) || self.atomics.contains_key(&value) {
+            if self.loaded(value).is_some() || self.atomic(value).is_some() {
                 return true;
             }
             let Some(op) = self.kernel.values.get(&value).filter(|_| seen.insert(value)) else { continue };
             match **op {
-                Op::Get(var) if self.assigned.contains_key(&var) => return true,
+                Op::Get(var) if self.assigns(var) => return true,
                 Op::Unary(_, a) => todo.push(a),
                 Op::Binary(_, a, b) | Op::Compare(_, a, b) => todo.extend([a, b]),
                 Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => todo.extend([a, b, c]),
@@ -159,19 +222,6 @@ impl<'c> Loop<'c> {
         }
         false
     }
-}
-
-/// What each variable is assigned in some blocks.
-pub(super) fn assignments(cfg: &Cfg, inside: &[bool]) -> FxHashMap<Var, Vec<Value>> {
-    let mut assigned: FxHashMap<Var, Vec<Value>> = FxHashMap::default();
-    for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
-        for_each_stmt(&block.body, |stmt| {
-            if let Stmt::Set(var, value) = stmt {
-                assigned.entry(*var).or_default().push(*value);
-            }
-        });
-    }
-    assigned
 }
 
 /// The results of atomics that nothing reads, or that are at most assigned to variables that nothing reads: compilers write `atom` where
@@ -205,19 +255,6 @@ pub(super) fn unread_results(function: &Function, cfg: &Cfg) -> FxHashSet<Value>
         }
     }
     results
-}
-
-/// The operations that give values.
-pub(super) fn operations(cfg: &Cfg) -> FxHashMap<Value, &Op> {
-    let mut operations = FxHashMap::default();
-    for block in &cfg.blocks {
-        for_each_stmt(&block.body, |stmt| {
-            if let Stmt::Let(value, op) = stmt {
-                operations.insert(*value, op);
-            }
-        });
-    }
-    operations
 }
 
 /// Something in a loop that may change a counter.

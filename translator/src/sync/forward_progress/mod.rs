@@ -10,6 +10,7 @@
 
 mod counters;
 mod facts;
+mod rounds;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -18,7 +19,8 @@ use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop, dependence};
 use crate::index::Index;
 use crate::ir::{Function, Stmt};
 use counters::Search;
-use facts::{Kernel, Loop, assignments, operations, reads_others, unread_results};
+use facts::{Kernel, Loop, reads_others, unread_results};
+use rounds::Rounds;
 
 /// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other blocks,
 /// that is, for what it reads in global memory. Waiting for a lock doesn't count, since the lock's holder will run on.
@@ -30,8 +32,8 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
     }
     let reads = |block: BlockId| reading.get(block.position()) == Some(&true);
     let mut among_blocks = false;
-    let all = vec![true; cfg.blocks.len()];
-    let kernel = Kernel { function, values: operations(cfg), assigned: assignments(cfg, &all), unread };
+    let kernel = Kernel::new(function, cfg, unread);
+    let predecessors = cfg.predecessors();
     let mut found: FxHashMap<(BlockId, BlockId), bool> = FxHashMap::default();
     // Parts of the graph: their blocks, and the ignored edges, which are back edges of enclosing loops.
     let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default())];
@@ -42,20 +44,21 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
                 continue;
             }
             let back = ways_back(cfg, &component, &inside);
-            let loops = Loop::new(&kernel, cfg, &inside);
-            if loops.is_left_by(cfg, &inside, &|stmt| loops.learns(stmt)) {
-                let global = loops.is_left_by(cfg, &inside, &|stmt| loops.learns_of_global(stmt));
+            let whole = Loop::new(&kernel, &inside);
+            if whole.is_left_by(&|stmt| whole.learns(stmt)) {
+                let global = whole.is_left_by(&|stmt| whole.learns_of_global(stmt));
                 for edge in &back {
                     *found.entry(*edge).or_default() |= global;
                 }
-                among_blocks |= loops.is_left_by(cfg, &inside, &|stmt| loops.learns_of_blocks(stmt));
+                among_blocks |= whole.is_left_by(&|stmt| whole.learns_of_blocks(stmt));
             }
-            for (edge, inside) in ways_round(cfg, &component, &back, reads) {
-                let inner = Loop::new(&kernel, cfg, &inside);
-                if inner.is_left_by_others_alone(cfg, &inside) {
-                    let global = inner.is_left_by(cfg, &inside, &|stmt| inner.learns_of_global(stmt));
+            let rounds = Rounds { predecessors: &predecessors, component: &component, inside: &inside };
+            for (edge, inside) in rounds.that_read(&back, reads) {
+                let inner = whole.within(&inside);
+                if inner.is_left_by_others_alone() {
+                    let global = inner.is_left_by(&|stmt| inner.learns_of_global(stmt));
                     *found.entry(edge).or_default() |= global;
-                    among_blocks |= inner.is_left_by(cfg, &inside, &|stmt| inner.learns_of_blocks(stmt));
+                    among_blocks |= inner.is_left_by(&|stmt| inner.learns_of_blocks(stmt));
                 }
             }
             let cut = cut.iter().copied().chain(back).collect();
@@ -68,42 +71,6 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
         stop_between(cfg, from, to, global);
     }
     among_blocks
-}
-
-/// Of a loop with several back edges, what goes round by each of them without the others: a loop that waits may begin where the loop around
-/// it does. Those are shown that read what others write, the smallest first, and of very many the smallest.
-fn ways_round(
-    cfg: &Cfg,
-    component: &[BlockId],
-    back: &[(BlockId, BlockId)],
-    reads: impl Fn(BlockId) -> bool,
-) -> Vec<((BlockId, BlockId), Vec<bool>)> {
-    const MOST: usize = 100;
-    if back.len() < 2 {
-        return Vec::new();
-    }
-    let mut before: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
-    for from in component {
-        for to in cfg.blocks.at(*from).into_iter().flat_map(|block| block.end.successors()) {
-            before.entry(to).or_default().push(*from);
-        }
-    }
-    let known: FxHashSet<BlockId> = component.iter().copied().collect();
-    let mut all = Vec::new();
-    for &(last, first) in back {
-        let mut round = FxHashSet::from_iter([first, last]);
-        let mut todo = vec![last];
-        while let Some(block) = todo.pop().filter(|block| *block != first) {
-            let new = before.get(&block).into_iter().flatten().filter(|from| known.contains(from));
-            todo.extend(new.copied().filter(|from| round.insert(*from)));
-        }
-        if round.len() < component.len() && round.iter().any(|block| reads(*block)) {
-            all.push(((last, first), round));
-        }
-    }
-    all.sort_by_key(|(edge, round)| (round.len(), *edge));
-    let flags = |round: &FxHashSet<BlockId>| cfg.blocks.indices().map(|block| round.contains(&block)).collect();
-    all.iter().take(MOST).map(|(edge, round)| (*edge, flags(round))).collect()
 }
 
 /// Why a loop is left at one of its branches.
@@ -119,24 +86,35 @@ enum Exit {
 
 impl Loop<'_> {
     /// Whether an exit of the loop depends on what statements learn from other threads, which the thread doesn't bring about by itself.
-    fn is_left_by(&self, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> bool {
-        self.exits(cfg, inside, learns).contains(&Exit::Others)
+    fn is_left_by(&self, learns: &dyn Fn(&Stmt) -> bool) -> bool {
+        let mut found = false;
+        self.look_at_exits(learns, |exit| {
+            found = exit == Exit::Others;
+            !found
+        });
+        found
     }
 
     /// Whether all exits of the loop do, but for those that are taken at once or never.
-    fn is_left_by_others_alone(&self, cfg: &Cfg, inside: &[bool]) -> bool {
-        let exits = self.exits(cfg, inside, &|stmt| self.learns(stmt));
-        exits.contains(&Exit::Others) && !exits.contains(&Exit::Own)
+    fn is_left_by_others_alone(&self) -> bool {
+        let (mut others, mut own) = (false, false);
+        self.look_at_exits(&|stmt| self.learns(stmt), |exit| {
+            others |= exit == Exit::Others;
+            own = exit == Exit::Own;
+            !own
+        });
+        others && !own
     }
 
-    fn exits(&self, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> Vec<Exit> {
-        let others = dependence::on_others(self.kernel.function, cfg, inside, learns);
+    /// Looks at the loop's exits in order, as long as `look` wants more.
+    fn look_at_exits(&self, learns: &dyn Fn(&Stmt) -> bool, mut look: impl FnMut(Exit) -> bool) {
+        let Kernel { function, cfg, joins, sources, .. } = self.kernel;
+        let others = dependence::on_others(function, cfg, joins, &self.part, sources, learns);
         let search = Search::new(self, &others);
-        let stays = |block: BlockId| inside.get(block.position()) == Some(&true);
-        let exit = |(number, block): (BlockId, &BasicBlock)| {
-            let End::Branch { condition, then, otherwise } = block.end else { return None };
-            let (stays_then, stays_otherwise) = (stays(then), stays(otherwise));
-            if !stays(number) || (stays_then && stays_otherwise) {
+        let exit = |number: BlockId| {
+            let End::Branch { condition, then, otherwise } = cfg.blocks.at(number)?.end else { return None };
+            let (stays_then, stays_otherwise) = (self.part.has(then), self.part.has(otherwise));
+            if stays_then && stays_otherwise {
                 return None;
             }
             let counted = || stays_then != stays_otherwise && search.ends_by_counter(condition, !stays_then);
@@ -148,7 +126,7 @@ impl Loop<'_> {
                 Exit::Own
             })
         };
-        cfg.blocks.enumerated().filter_map(exit).collect()
+        let _ = self.part.blocks().filter_map(exit).all(|exit| look(exit));
     }
 }
 
