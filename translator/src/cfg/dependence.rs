@@ -19,7 +19,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{BasicBlock, BlockId, Cfg, End};
 use super::joins::Joins;
@@ -143,7 +143,8 @@ impl<'s> Analysis<'s> {
     /// its start, and whether its execution depends.
     fn run(&mut self, cfg: &Cfg, joins: &Joins, mut pending: Vec<bool>) {
         let part = self.part;
-        let mut spread = vec![false; cfg.blocks.len()];
+        // Branches with the same join share what lies before it.
+        let mut spread: FxHashMap<Option<BlockId>, FxHashSet<BlockId>> = FxHashMap::default();
         let of_loop = matches!(self.sources, Sources::Others(_));
         // A branch out of a loop decides whether the loop goes on, but not what threads do that stay.
         let leaves = |block: &BasicBlock| of_loop && block.end.successors().any(|next| !part.has(next));
@@ -167,19 +168,35 @@ impl<'s> Analysis<'s> {
                     }
                 }
                 let End::Branch { condition, .. } = block.end else { continue };
-                if self.value(condition) && !leaves(block) && !spread[number.position()] {
-                    spread[number.position()] = true;
-                    self.spread(&joins.between(cfg, number, |block| part.has(block)), &mut pending);
+                if self.value(condition) && !leaves(block) {
+                    let join = joins.of(number);
+                    self.spread(cfg, block, join, spread.entry(join).or_default(), &mut pending);
                 }
             }
         }
     }
 
-    /// Marks everything between a branch and its join.
-    fn spread(&mut self, between: &[bool], pending: &mut [bool]) {
-        for ((flag, pending), _) in self.blocks.iter_mut().zip(pending).zip(between).filter(|(_, between)| **between) {
-            *pending |= !*flag;
-            *flag = true;
+    /// Marks everything between a branch and its join, but for what is marked `before` for that join.
+    fn spread(
+        &mut self,
+        cfg: &Cfg,
+        branch: &BasicBlock,
+        join: Option<BlockId>,
+        before: &mut FxHashSet<BlockId>,
+        pending: &mut [bool],
+    ) {
+        let mut todo: Vec<BlockId> = branch.end.successors().collect();
+        while let Some(block) = todo.pop() {
+            if Some(block) == join || !self.part.has(block) || !before.insert(block) {
+                continue;
+            }
+            if let (Some(flag), Some(pending)) =
+                (self.blocks.get_mut(block.position()), pending.get_mut(block.position()))
+            {
+                *pending |= !*flag;
+                *flag = true;
+            }
+            todo.extend(cfg.successors(block));
         }
     }
 
