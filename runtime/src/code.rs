@@ -82,7 +82,7 @@ impl Ptx {
         Self { source: source.clone(), math, sizes, check_accesses: false, parsed: Mutex::default(), cache }
     }
 
-    /// Names of the kernels, and the interface of a translation without kernels. Every translation describes all of the
+    /// Names of the kernels, the interface of a translation without kernels, and what is known of the kernels. Every translation describes all of the
     /// module's variables in the same way.
     pub fn describe(&self, device: &Device) -> Result<Description, Error> {
         let nothing = self.options(device).entries(Some(&[]));
@@ -93,7 +93,7 @@ impl Ptx {
         let program = parsed.borrow_dependent();
         let interface = program.translate(&nothing)?.interface;
         let names = program.entries().into_iter().map(str::to_owned).collect();
-        let found = Description { names, interface };
+        let found = Description { names, interface, declarations: program.declarations(&nothing) };
         if let Some(cache) = &self.cache {
             cache.keep_description(&nothing, &found);
         }
@@ -239,7 +239,7 @@ mod tests {
     fn load(cache: &Cache, text: &str, math: Math, kernel: &str) -> bool {
         let device = Device::reference(Config::default());
         let ptx = Ptx::with_cache(&Source::new("test.ptx", text), math, Some(cache.clone()));
-        let Description { names, interface } = ptx.describe(&device).unwrap();
+        let Description { names, interface, .. } = ptx.describe(&device).unwrap();
         assert_eq!((&names[..], &interface.variables.list[0].name[..]), (&["one".into(), "two".into()][..], "number"));
         let variables = LoadedVariables::new(&device, &interface, false).unwrap();
         let sizes = Sizes { threads: 1, cluster: None, cooperative: false, dynamic_shared_bytes: 0 };

@@ -1,7 +1,7 @@
 //! Launches built argument by argument, with their kinds checked, and the attributes of kernels.
 
 use bytemuck::Pod;
-use ptx2spv_translator::interface::Param;
+use ptx2spv_translator::interface::{BlockSize, Param};
 
 use crate::args::Arg;
 use crate::error::Error;
@@ -90,17 +90,26 @@ impl Kernel {
     /// The kernel's attributes.
     pub fn attributes(&self) -> KernelAttributes {
         let entry = self.entry();
+        KernelAttributes::new(&entry.block, entry.shared.declared_bytes(), entry.params_size, entry.architecture)
+    }
+}
+
+impl KernelAttributes {
+    pub(crate) fn new(
+        block: &BlockSize,
+        static_shared_bytes: u32,
+        param_bytes: u32,
+        architecture: Option<u32>,
+    ) -> Self {
         let threads = |size: [u32; 3]| size.into_iter().fold(1, u32::saturating_mul);
-        let declared = entry.block.required.into_iter().chain(entry.block.max).map(threads);
-        // Without the bytes that the translator has added.
-        let static_shared_bytes = entry.shared.static_bytes.saturating_sub(entry.shared.own_bytes);
-        KernelAttributes {
+        let declared = block.required.into_iter().chain(block.max).map(threads);
+        Self {
             max_threads: declared.fold(MAX_BLOCK, u32::min),
-            required_block: entry.block.required,
+            required_block: block.required,
             static_shared_bytes,
             max_dynamic_shared_bytes: MAX_SHARED.saturating_sub(static_shared_bytes),
-            param_bytes: entry.params_size,
-            architecture: entry.architecture,
+            param_bytes,
+            architecture,
         }
     }
 }

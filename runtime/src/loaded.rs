@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ptx2spv_translator::interface::Declaration;
+
 use crate::code::Code;
 use crate::device::Device;
 use crate::error::Error;
@@ -13,6 +15,8 @@ use crate::variables::LoadedVariables;
 pub(crate) struct Loaded {
     pub device: Device,
     pub names: Vec<String>,
+    /// What is known of kernels before they are translated; those are missing that can't be.
+    pub declarations: Vec<Declaration>,
     pub variables: Arc<LoadedVariables>,
     pub code: Arc<Code>,
     pub kernels: Kernels,
@@ -29,7 +33,7 @@ impl Loaded {
         cluster: Option<[u32; 3]>,
         cooperative: bool,
     ) -> Result<Arc<KernelVersions>, Error> {
-        let Self { device, names, variables, code, kernels } = self;
+        let Self { device, names, variables, code, kernels, .. } = self;
         if !names.iter().any(|known| known == name) {
             return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
         }

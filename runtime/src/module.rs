@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::Counters;
+use ptx2spv_translator::interface::{Counters, Declaration};
 use ptx2spv_translator::{Interface, Source, Topic, Translation};
 
 use crate::cache::translations::Description;
 use crate::check;
 use crate::code::{Code, Ptx, Shipped};
+use crate::declared_kernel::DeclaredKernel;
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -101,8 +102,8 @@ impl Module {
             device.want_images();
         }
         let ptx = Ptx::new(source, options);
-        let Description { names, interface } = ptx.describe(device)?;
-        Self::new(device, names, &interface, Code::Ptx(ptx), options.managed_variables)
+        let description = ptx.describe(device)?;
+        Self::new(device, description, Code::Ptx(ptx), options.managed_variables)
     }
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
@@ -113,20 +114,20 @@ impl Module {
     /// The interface is that of the first variant; later ones take larger blocks. All have passed [`check::interface`],
     /// and have their variables and status records at the same offsets.
     pub(crate) fn from_variants(device: &Device, list: Vec<Shipped>, interface: &Interface) -> Result<Self, Error> {
-        let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
-        Self::new(device, names, interface, Code::Spirv(list), false)
+        let description = Description {
+            names: interface.entries.iter().map(|entry| entry.name.clone()).collect(),
+            interface: interface.clone(),
+            declarations: interface.entries.iter().map(Declaration::from).collect(),
+        };
+        Self::new(device, description, Code::Spirv(list), false)
     }
 
-    fn new(
-        device: &Device,
-        names: Vec<String>,
-        interface: &Interface,
-        code: Code,
-        has_managed: bool,
-    ) -> Result<Self, Error> {
-        let variables = Arc::new(LoadedVariables::new(device, interface, has_managed)?);
+    fn new(device: &Device, description: Description, code: Code, has_managed: bool) -> Result<Self, Error> {
+        let Description { names, interface, declarations } = description;
+        let variables = Arc::new(LoadedVariables::new(device, &interface, has_managed)?);
         let (code, kernels) = (Arc::new(code), Kernels::default());
-        Ok(Self { shared: Arc::new(Loaded { device: device.clone(), names, variables, code, kernels }) })
+        let loaded = Loaded { device: device.clone(), names, declarations, variables, code, kernels };
+        Ok(Self { shared: Arc::new(loaded) })
     }
 
     /// The kernel of a name, translated for the device on first use.
@@ -135,6 +136,15 @@ impl Module {
     /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         Kernel::of_module(&self.shared, name, None, false)
+    }
+
+    /// The kernel of a name, translated when it is first launched. If its text shows that it can't be translated, that is
+    /// found out now.
+    ///
+    /// # Errors
+    /// Those of [`Module::kernel`].
+    pub fn declared_kernel(&self, name: &str) -> Result<DeclaredKernel, Error> {
+        DeclaredKernel::of_module(&self.shared, name)
     }
 
     /// The kernel of a name for launches in clusters of `size` blocks in x, y and z, like `cuLaunchKernelEx` with

@@ -4,8 +4,10 @@
 use crate::attributes::{
     BLOCKS_PER_MULTIPROCESSOR, multiprocessors, shared_per_multiprocessor, threads_per_multiprocessor,
 };
+use crate::device::Device;
 use crate::info::DeviceKind;
 use crate::kernel::Kernel;
+use crate::launcher::KernelAttributes;
 use crate::limits::MAX_BLOCK;
 
 /// Number of threads of a warp. Blocks occupy whole warps.
@@ -47,39 +49,58 @@ impl Kernel {
     /// The number of blocks that a multiprocessor holds at a time, like
     /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`: 0 if a block is too large.
     pub fn active_blocks(&self, threads: u32, dynamic_shared_bytes: u32) -> u32 {
-        let (device, known) = (&self.module.device, self.attributes());
-        if threads == 0 || threads > known.max_threads {
-            return 0;
-        }
-        let by_threads = threads_per_multiprocessor(device) / threads.next_multiple_of(WARP);
-        let shared = dynamic_shared_bytes.saturating_add(known.static_shared_bytes);
-        let most = by_threads.min(BLOCKS_PER_MULTIPROCESSOR);
-        // Blocks without shared memory are no limit.
-        shared_per_multiprocessor(device).checked_div(shared).map_or(most, |blocks| blocks.min(most))
+        self.attributes().active_blocks(&self.module.device, threads, dynamic_shared_bytes)
     }
 
     /// The block size with most threads running at a time, like `cuOccupancyMaxPotentialBlockSize`. Blocks have at most
     /// `limit` threads, and as much dynamic shared memory as the function returns for a number of threads. `None` if no
     /// block can run.
-    pub fn occupancy(&self, limit: Option<u32>, mut dynamic_shared_bytes: impl FnMut(u32) -> u32) -> Option<Occupancy> {
-        let device = &self.module.device;
-        let known = self.attributes();
-        let largest = known.max_threads.min(largest_block(device.info().kind));
+    pub fn occupancy(&self, limit: Option<u32>, dynamic_shared_bytes: impl FnMut(u32) -> u32) -> Option<Occupancy> {
+        self.attributes().occupancy(&self.module.device, limit, dynamic_shared_bytes)
+    }
+
+    /// Bytes of dynamic shared memory that each block can have if a multiprocessor holds this many blocks at a time, like
+    /// `cuOccupancyAvailableDynamicSMemPerBlock`. 0 for no blocks.
+    pub fn available_shared(&self, blocks: u32) -> u32 {
+        self.attributes().available_shared(&self.module.device, blocks)
+    }
+}
+
+impl KernelAttributes {
+    /// [`Kernel::active_blocks`] of a kernel with these attributes.
+    pub fn active_blocks(&self, device: &Device, threads: u32, dynamic_shared_bytes: u32) -> u32 {
+        if threads == 0 || threads > self.max_threads {
+            return 0;
+        }
+        let by_threads = threads_per_multiprocessor(device) / threads.next_multiple_of(WARP);
+        let shared = dynamic_shared_bytes.saturating_add(self.static_shared_bytes);
+        let most = by_threads.min(BLOCKS_PER_MULTIPROCESSOR);
+        // Blocks without shared memory are no limit.
+        shared_per_multiprocessor(device).checked_div(shared).map_or(most, |blocks| blocks.min(most))
+    }
+
+    /// [`Kernel::occupancy`] of a kernel with these attributes.
+    pub fn occupancy(
+        &self,
+        device: &Device,
+        limit: Option<u32>,
+        mut dynamic_shared_bytes: impl FnMut(u32) -> u32,
+    ) -> Option<Occupancy> {
+        let largest = self.max_threads.min(largest_block(device.info().kind));
         let most = limit.map_or(largest, |limit| limit.min(largest));
         // Whole warps, unless the limit is below one warp.
         let sizes = (1..=most / WARP).rev().map(|warps| WARP * warps).chain((most < WARP).then_some(most));
-        let threads = sizes.map(|size| (size * self.active_blocks(size, dynamic_shared_bytes(size)), size));
+        let threads = sizes.map(|size| (size * self.active_blocks(device, size, dynamic_shared_bytes(size)), size));
         // The largest size among those with most threads.
         let (threads, block) = threads.max().filter(|(threads, _)| *threads > 0)?;
         let grid = u32::try_from(multiprocessors(device)).ok()?.checked_mul(threads / block)?;
         Some(Occupancy { block, grid })
     }
 
-    /// Bytes of dynamic shared memory that each block can have if a multiprocessor holds this many blocks at a time, like
-    /// `cuOccupancyAvailableDynamicSMemPerBlock`. 0 for no blocks.
-    pub fn available_shared(&self, blocks: u32) -> u32 {
-        let each = shared_per_multiprocessor(&self.module.device).checked_div(blocks).unwrap_or(0);
-        each.saturating_sub(self.attributes().static_shared_bytes)
+    /// [`Kernel::available_shared`] of a kernel with these attributes.
+    pub fn available_shared(&self, device: &Device, blocks: u32) -> u32 {
+        let each = shared_per_multiprocessor(device).checked_div(blocks).unwrap_or(0);
+        each.saturating_sub(self.static_shared_bytes)
     }
 }
 

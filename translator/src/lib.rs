@@ -146,6 +146,15 @@ impl<'s> Program<'s> {
         lower::reports::line_origin(&self.decoded, self.source, module, line)
     }
 
+    /// What the text says of its kernels, in source order, which takes little time. Those are left out of which it shows that they can't be
+    /// translated; of the others, a translation may still find that.
+    pub fn declarations(&self, options: &Options<'_>) -> Vec<interface::Declaration> {
+        let policy = Policy::new(options.target, options.math);
+        let kernels: Vec<_> = self.decoded.kernels().collect();
+        let declare = |(id, ptx): &(FuncId, &Function)| pipeline::declare(&self.decoded, *id, ptx, &policy);
+        side_by_side::map(&kernels, options.threads, declare).into_iter().flatten().collect()
+    }
+
     /// Translates kernels to one SPIR-V module.
     ///
     /// # Errors

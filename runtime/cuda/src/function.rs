@@ -4,20 +4,20 @@ use std::ffi::{CString, c_char, c_int, c_uint};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::Kernel;
+use ptx2spv_runtime::{DeclaredKernel, Kernel};
 
 use crate::attributes;
 use crate::code::{Code, INVALID_VALUE};
 use crate::context::{self, Context};
 use crate::handle::{Handle, Object, Table};
-use crate::loaded::{Loaded, ModuleHandle};
+use crate::loaded::{self, Loaded, ModuleHandle};
 use crate::raw::Out;
 use crate::state;
 
 /// A kernel that the program has a handle of.
 pub(crate) struct Function {
     pub loaded: Arc<Loaded>,
-    pub kernel: Kernel,
+    pub kernel: DeclaredKernel,
     name: CString,
     /// The limit for dynamic shared memory that the program has set, in bytes.
     dynamic_shared: AtomicI32,
@@ -56,10 +56,13 @@ const UNSET: i32 = -1;
 /// Registers of a thread. A fixed value, since Vulkan drivers don't report it.
 const REGISTERS: c_int = 32;
 
-/// A kernel of a module, translated on the first request.
+/// A kernel of a module. It is translated when it is first launched, unless the module's loading is eager.
 pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHandle, Code> {
     loaded.names.find_or_make(name, || {
-        let kernel = loaded.module.kernel(name).map_err(|error| loaded.refuse(error))?;
+        let kernel = loaded.module.declared_kernel(name).map_err(|error| loaded.refuse(error))?;
+        if loaded::is_eager() {
+            kernel.kernel().map_err(|error| loaded.refuse(error))?;
+        }
         let name = CString::new(kernel.name()).map_err(|_| INVALID_VALUE)?;
         let (dynamic_shared, carveout) = (UNSET.into(), UNSET.into());
         let old_launch = Mutex::default();
@@ -68,6 +71,11 @@ pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHand
 }
 
 impl Function {
+    /// The kernel, translated now unless it has been.
+    pub fn translated(&self) -> Result<&Kernel, Code> {
+        self.kernel.kernel().map_err(|error| self.loaded.refuse(error))
+    }
+
     /// The limit for a launch's dynamic shared memory, in bytes.
     pub fn max_dynamic_shared(&self) -> u32 {
         let own = self.kernel.attributes().static_shared_bytes;
@@ -203,17 +211,16 @@ pub(crate) fn parameter(
     Ok(())
 }
 
-/// `CU_FUNCTION_LOADING_STATE_LOADED`: kernels are translated before the program gets a handle.
+/// Whether a kernel has been translated: `CU_FUNCTION_LOADING_STATE_LOADED`, or `UNLOADED`.
 pub(crate) fn is_loaded(state: Out<c_uint>, function: FunctionHandle) -> Result<(), Code> {
     let state = state.needed()?;
     context::current()?;
-    function.get()?;
-    state.set(1)
+    state.set(function.get()?.kernel.is_translated().into())
 }
 
 pub(crate) fn load(function: FunctionHandle) -> Result<(), Code> {
     context::current()?;
-    function.get().map(|_| ())
+    function.get()?.translated().map(|_| ())
 }
 
 /// Destroys the functions of a module.

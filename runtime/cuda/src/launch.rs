@@ -3,7 +3,7 @@
 use std::ffi::c_uint;
 use std::sync::Arc;
 
-use ptx2spv_runtime::{Arg, Kernel, LaunchConfig, Stream};
+use ptx2spv_runtime::{Arg, DeclaredKernel, LaunchConfig, Stream};
 use smallvec::SmallVec;
 
 use crate::code::{Code, INVALID_VALUE};
@@ -60,7 +60,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The bytes of each argument.
-    fn each(self, kernel: &Kernel) -> impl Iterator<Item = Result<&'a [u8], Code>> {
+    fn each(self, kernel: &DeclaredKernel) -> impl Iterator<Item = Result<&'a [u8], Code>> {
         kernel.params().iter().enumerate().map(move |(index, param)| match self {
             Self::Pointers(pointers) => pointers.at(index)?.bytes(param.size.into()),
             Self::Buffer(bytes) => {
@@ -71,7 +71,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A copy of all arguments, with each at its parameter's offset.
-    fn to_buffer(self, kernel: &Kernel) -> Result<Vec<u8>, Code> {
+    fn to_buffer(self, kernel: &DeclaredKernel) -> Result<Vec<u8>, Code> {
         let mut buffer = Vec::new();
         for (param, bytes) in kernel.params().iter().zip(self.each(kernel)) {
             buffer.resize(param.offset as usize, 0);
@@ -104,8 +104,11 @@ fn run(
         None => None,
     };
     let special = special.transpose().map_err(|error| loaded.refuse(error))?;
+    let kernel = match &special {
+        Some(kernel) => kernel,
+        None => function.translated()?,
+    };
     reference::update(context, loaded)?;
-    let kernel = special.as_ref().unwrap_or(&function.kernel);
     // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
     unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
         ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),

@@ -92,7 +92,7 @@ pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, module: ModuleHandle,
 /// `CU_MODULE_EAGER_LOADING`: kernels are translated with their module.
 const EAGER: c_uint = 1;
 
-/// `CU_MODULE_LAZY_LOADING`: kernels are translated on the first request.
+/// `CU_MODULE_LAZY_LOADING`: kernels are translated when they are first launched.
 const LAZY: c_uint = 2;
 
 pub(crate) fn loading_mode(mode: Out<c_uint>) -> Result<(), Code> {

@@ -1,4 +1,4 @@
-//! Occupancy: forwards to [`ptx2spv_runtime::Kernel::occupancy`] and its relatives.
+//! Occupancy: forwards to [`ptx2spv_runtime::KernelAttributes::occupancy`] and its relatives.
 
 use std::ffi::{c_int, c_uint};
 
@@ -21,9 +21,9 @@ pub(crate) fn active_blocks(
     dynamic: usize,
 ) -> Result<(), Code> {
     let count = count.needed()?;
-    context::current()?;
+    let context = context::current()?;
     let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(INVALID_VALUE)?;
-    count.set(function.get()?.kernel.active_blocks(threads, bytes(dynamic)) as c_int)
+    count.set(function.get()?.kernel.attributes().active_blocks(&context.device, threads, bytes(dynamic)) as c_int)
 }
 
 pub(crate) fn active_blocks_with_flags(
@@ -48,14 +48,15 @@ pub(crate) fn block_size(
     limit: c_int,
 ) -> Result<(), Code> {
     let (grid, block) = (grid.needed()?, block.needed()?);
-    context::current()?;
+    let context = context::current()?;
     let limit = u32::try_from(limit).ok().filter(|&limit| limit > 0);
     let dynamic_of = |threads: u32| match size {
         // SAFETY: the caller's function accepts any block size.
         Some(size) => bytes(unsafe { size(threads as c_int) }),
         None => bytes(dynamic),
     };
-    let sizes = function.get()?.kernel.occupancy(limit, dynamic_of).ok_or(INVALID_VALUE)?;
+    let sizes =
+        function.get()?.kernel.attributes().occupancy(&context.device, limit, dynamic_of).ok_or(INVALID_VALUE)?;
     block.set(sizes.block as c_int)?;
     grid.set(c_int::try_from(sizes.grid).unwrap_or(c_int::MAX))
 }
@@ -83,12 +84,12 @@ pub(crate) fn available_shared(
     threads: c_int,
 ) -> Result<(), Code> {
     let bytes = bytes.needed()?;
-    context::current()?;
+    let context = context::current()?;
     let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks > 0).ok_or(INVALID_VALUE)?;
     if threads <= 0 {
         return Err(INVALID_VALUE);
     }
-    bytes.set(function.get()?.kernel.available_shared(blocks) as usize)
+    bytes.set(function.get()?.kernel.attributes().available_shared(&context.device, blocks) as usize)
 }
 
 /// Blocks of the largest cluster that every device with clusters has.
@@ -113,7 +114,7 @@ pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, config: In<C
     if threads == 0 || blocks == 0 {
         return Err(INVALID_VALUE);
     }
-    let each = function.kernel.active_blocks(threads, config.shared_bytes);
+    let each = function.kernel.attributes().active_blocks(&context.device, threads, config.shared_bytes);
     let all = attributes::value(&context.device, MULTIPROCESSORS).unwrap_or(1).cast_unsigned().saturating_mul(each);
     count.set((all / blocks) as c_int)
 }

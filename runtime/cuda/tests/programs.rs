@@ -177,6 +177,28 @@ fn kernels_are_loaded_lazily_or_with_their_module() -> Anything {
     Ok(())
 }
 
+/// Each refusal is one line on the standard error.
+#[cfg(target_os = "linux")]
+#[test]
+fn kernels_are_translated_when_they_are_launched() -> Anything {
+    let folder = folder()?;
+    let program = folder.path().join("program");
+    build("cc", &["-std=gnu11"], "lazy.c", &program)?;
+    let (early, late) = ("`elsewhere`, which is defined in another module", "a 32-bit address of global memory");
+    let modes: [(_, _, &[_]); 2] = [("LAZY", "lazy\n", &[early, late, late]), ("EAGER", "eager\n", &[early, late])];
+    for (mode, output, refusals) in modes {
+        let mut command = Command::new(&program);
+        command.env("LD_LIBRARY_PATH", folder.path()).env("PTX2SPV_CACHE", "");
+        let run = command.env("CUDA_MODULE_LOADING", mode).output()?;
+        let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success() && out == output, "{mode}: {:?}\n{out}{errors}", run.status);
+        let said: Vec<_> = errors.lines().filter(|line| line.starts_with("ptx2spv: kernel not translated")).collect();
+        let all = said.len() == refusals.len() && said.iter().zip(refusals).all(|(line, part)| line.contains(part));
+        assert!(all, "{mode}: {errors}");
+    }
+    Ok(())
+}
+
 /// A line of a table: names including the twin's, types of the parameters, and whether a code is returned.
 struct Function<'a> {
     names: Vec<String>,

@@ -1,5 +1,6 @@
 //! Translations in the cache. The key covers the PTX, the translator's version and all options.
 
+use ptx2spv_translator::interface::Declaration;
 use ptx2spv_translator::{CODE_VERSION, Interface, Options, Source};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub(crate) struct Description {
     pub names: Vec<String>,
     /// The interface of a translation without kernels.
     pub interface: Interface,
+    /// What is known of the kernels before they are translated.
+    pub declarations: Vec<Declaration>,
 }
 
 impl Translations {

@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use libtest_mimic::Trial;
 use ptx2spv_tests::files;
+use ptx2spv_translator::interface::{Declaration, Entry};
 use ptx2spv_translator::internals::ir::Stage;
 use ptx2spv_translator::internals::pipeline::{LOWER, Observer, PASSES, Step, Unit};
 use ptx2spv_translator::{Options, Program, Source, Target};
@@ -50,8 +51,29 @@ fn check_file(file: &Path) -> Result<()> {
         if let Some(error) = check.error {
             return Err(error).with_context(|| format!("for {name}"));
         }
+        let declarations = program.declarations(&options);
+        for entry in translated.iter().flat_map(|translation| &translation.interface.entries) {
+            check_declaration(entry, &declarations).with_context(|| format!("{} for {name}", entry.name))?;
+        }
         ensure!(check.steps > 0 || program.entries().is_empty(), "no pass has run for {name}");
     }
+    Ok(())
+}
+
+/// What is known of a kernel before it is translated still holds then, except that more is found out about its pointers and barriers.
+fn check_declaration(entry: &Entry, declarations: &[Declaration]) -> Result<()> {
+    let declared = declarations.iter().find(|declaration| declaration.name == entry.name).context("not declared")?;
+    let mut found = Declaration::from(entry);
+    found.block.threads = None;
+    for (param, declared) in found.params.iter_mut().zip(&declared.params) {
+        ensure!(param.pointer || !declared.pointer, "`{}` is declared as a pointer", param.name);
+        param.pointer = declared.pointer;
+    }
+    // Bytes that the translator adds begin at a multiple of 16.
+    if entry.shared.own_bytes > 0 && declared.static_shared_bytes.next_multiple_of(16) == found.static_shared_bytes {
+        found.static_shared_bytes = declared.static_shared_bytes;
+    }
+    ensure!(found == *declared, "translated as {found:?}, declared as {declared:?}");
     Ok(())
 }
 

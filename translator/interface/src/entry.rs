@@ -81,6 +81,36 @@ impl Entry {
     }
 }
 
+/// What a kernel's text says of it, before it is translated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Declaration {
+    /// Its PTX name.
+    pub name: String,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Size of the parameter block in bytes.
+    pub params_size: u32,
+    /// Bytes of static shared memory.
+    pub static_shared_bytes: u32,
+    /// What the kernel demands of its block size, as far as it declares that.
+    pub block: BlockSize,
+    /// The number of its PTX module's `.target sm_NN`.
+    pub architecture: Option<u32>,
+}
+
+impl From<&Entry> for Declaration {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            name: entry.name.clone(),
+            params: entry.params.clone(),
+            params_size: entry.params_size,
+            static_shared_bytes: entry.shared.declared_bytes(),
+            block: entry.block.clone(),
+            architecture: entry.architecture,
+        }
+    }
+}
+
 /// One kernel parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Param {
@@ -140,6 +170,13 @@ pub struct Shared {
     pub own_bytes: u32,
     /// Whether the kernel refers to dynamic (`.extern .shared`) memory.
     pub dynamic: bool,
+}
+
+impl Shared {
+    /// The static bytes without those that the translator has added.
+    pub fn declared_bytes(&self) -> u32 {
+        self.static_bytes.saturating_sub(self.own_bytes)
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

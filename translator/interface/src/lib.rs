@@ -22,7 +22,7 @@ pub mod workspace;
 pub use assumptions::Assumptions;
 pub use bundle::{Bundle, Variant};
 pub use contents::Contents;
-pub use entry::{BlockSize, Cooperative, Entry, Param, ParamLocation, Shared, SourceLocation};
+pub use entry::{BlockSize, Cooperative, Declaration, Entry, Param, ParamLocation, Shared, SourceLocation};
 pub use interface::Interface;
 pub use launches::Launches;
 pub use services::{Counters, MemoryRegion, ServiceSizes, Status};

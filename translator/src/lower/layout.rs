@@ -409,6 +409,13 @@ pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>
     }
 }
 
+/// Whether a kernel uses variables that are defined in another module.
+pub fn uses_external(program: &Program, kernel: FuncId) -> bool {
+    let mut used = FxHashSet::default();
+    calls::reachable(program, kernel).into_iter().for_each(|function| collect_variables(function, &mut used));
+    used.into_iter().any(|id| program.variables.at(id).is_some_and(|variable| variable.external))
+}
+
 fn takes_param_address(function: &Function) -> bool {
     function.operands().any(|operand| matches!(operand, Operand::AddressOf(Base::Param(_), _)))
 }

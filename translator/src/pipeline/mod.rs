@@ -16,7 +16,8 @@ use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{EmitEntry, Emitted, Emitter};
 use crate::interface::{
-    Assumptions, BlockSize, Cooperative, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant,
+    Assumptions, BlockSize, Cooperative, Declaration, Entry, Interface, Param, ParamLocation, Shared, SourceLocation,
+    push_constant,
 };
 use crate::ir;
 use crate::legalize::{Allocations, Lengths};
@@ -232,14 +233,47 @@ pub(crate) fn check_supported<'p>(
     kernels: &[(u32, FuncId, &'p Function)],
     options: &Options<'p>,
 ) -> Vec<Diagnostic> {
-    let is_supported = |function: &&Function| {
-        function.unsupported.is_empty() && (function.body.is_some() || Service::find(function).is_some())
-    };
-    if kernels.iter().all(|(_, id, _)| calls::reachable(module.program, *id).iter().all(is_supported)) {
+    if kernels.iter().all(|(_, id, _)| is_supported(module.program, *id)) {
         return Vec::new();
     }
     let refused = kernels.iter().filter_map(|(number, id, ptx)| lower(module, *number, *id, ptx, options).err());
     refused.flatten().collect()
+}
+
+/// Whether all instructions of a kernel are translated, and all functions that it calls are there.
+fn is_supported(program: &Program, kernel: FuncId) -> bool {
+    calls::reachable(program, kernel).iter().all(|function| {
+        function.unsupported.is_empty() && (function.body.is_some() || Service::find(function).is_some())
+    })
+}
+
+/// What a kernel's text says of it. `None` if it shows that the kernel can't be translated.
+pub(crate) fn declare(program: &Program, id: FuncId, ptx: &Function, policy: &Policy) -> Option<Declaration> {
+    let layout = layout::lay_out(program, id, &Arc::default(), Services::default(), policy, None, false).ok()?;
+    let may_be_translated = is_supported(program, id) && !layout::uses_external(program, id);
+    may_be_translated.then(|| Declaration {
+        name: ptx.name.clone(),
+        params: describe_params(ptx, &layout, |_| false),
+        params_size: layout.params_size,
+        static_shared_bytes: layout.shared_bytes,
+        block: BlockSize { required: ptx.required_block, max: ptx.max_block, threads: None },
+        architecture: ptx.architecture,
+    })
+}
+
+/// Describes parameters. `is_pointer` tells where the kernel is seen to have pointers.
+fn describe_params(ptx: &Function, layout: &Layout, is_pointer: impl Fn(u32) -> bool) -> Vec<Param> {
+    let formals = ptx.params.iter().take(ptx.formals);
+    let params = formals.zip(&layout.params).map(|(param, offset)| Param {
+        name: param.name.clone(),
+        ty: param.ty.name().to_owned(),
+        offset: *offset,
+        size: param.size,
+        align: param.align,
+        array: param.array,
+        pointer: param.pointer || (!param.array && is_pointer(*offset)),
+    });
+    params.collect()
 }
 
 /// Describes a module with these entries.
@@ -272,16 +306,6 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<Feature>) -> Entry {
     let layout = &kernel.layout;
     let inlined = layout.params_location == ParamLocation::PushConstant;
     let is_pointer = |offset: u32| inlined && kernel.pointers.contains(&(push_constant::PARAMS + offset));
-    let formals = kernel.ptx.params.iter().take(kernel.ptx.formals);
-    let params = formals.zip(&layout.params).map(|(param, offset)| Param {
-        name: param.name.clone(),
-        ty: param.ty.name().to_owned(),
-        offset: *offset,
-        size: param.size,
-        align: param.align,
-        array: param.array,
-        pointer: param.pointer || (!param.array && is_pointer(*offset)),
-    });
     let inline = if inlined { layout.params_size } else { 0 };
     let scratch = kernel.function.scratch;
     let after_scratch = scratch.map_or(0, |scratch| scratch.address + 8);
@@ -291,7 +315,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<Feature>) -> Entry {
         [after_scratch, after_workspace, after_allocations].into_iter().fold(push_constant::PARAMS + inline, u32::max);
     Entry {
         name: kernel.ptx.name.clone(),
-        params: params.collect(),
+        params: describe_params(kernel.ptx, layout, is_pointer),
         params_size: layout.params_size,
         params_location: layout.params_location,
         push_constant_size: push_constants.next_multiple_of(4),
