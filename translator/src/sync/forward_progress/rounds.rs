@@ -113,9 +113,10 @@ mod tests {
         const BLOCKS: u32 = 150;
         let mut random = SplitMix64::seed_from_u64(1);
         let mut number = |below: u32| BlockId((random.next_u64() % u64::from(below)) as u32);
-        // All blocks in a row, and edges to and fro; the two first blocks are the entries.
+        // All blocks in a row, with short edges to and fro; the two first blocks are the entries.
         let mut edges: Vec<Edge> = (1..BLOCKS).map(|block| (BlockId(block - 1), BlockId(block))).collect();
-        edges.extend((0..70).map(|_| (number(BLOCKS), number(BLOCKS))));
+        edges.extend((0..70).map(|_| (number(BLOCKS - 20).0, number(20).0)).map(|(a, b)| (BlockId(a), BlockId(a + b))));
+        edges.extend((0..20).map(|_| (number(BLOCKS - 5).0, number(5).0)).map(|(a, b)| (BlockId(a + b), BlockId(a))));
         let back: Vec<Edge> = (0..90).map(|_| (number(BLOCKS), number(2))).collect();
         edges.extend(&back);
         let mut predecessors = IndexVec::filled(Vec::new(), BLOCKS as usize);
