@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 
 use ptx2spv_runtime as runtime;
-use ptx2spv_runtime::DeviceSelector;
+use ptx2spv_runtime::{DeviceSelector, Error};
 
 use crate::error::{Failure, Status, call};
 use crate::pointer::{free, get, optional_text, put, slice};
@@ -126,9 +126,18 @@ pub unsafe extern "C" fn ptx2spv_read(device: *const Device, address: u64, data:
     call(|| {
         // SAFETY: by the contract.
         let device = unsafe { get(device, "device") }?;
+        let memory = device.device.memory();
+        if bytes > 0 {
+            // A wrong size fails here, before as much memory is asked for.
+            let range = memory.find(address).ok_or(Error::NotAllocated { address })?;
+            let (offset, len, size) = (address - range.address, bytes as u64, range.size);
+            if len > size - offset {
+                return Err(Error::OutOfRange { offset, len, size }.into());
+            }
+        }
         // C's memory may be uninitialized, which a Rust slice must not be.
         let mut read = vec![0; bytes];
-        device.device.memory().read(address, &mut read)?;
+        memory.read(address, &mut read)?;
         if bytes == 0 {
             return Ok(());
         }

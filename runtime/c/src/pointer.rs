@@ -64,7 +64,10 @@ pub(crate) unsafe fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -
     if pointer.is_null() {
         return Err(null(name));
     }
-    // SAFETY: by the contract.
+    if count > isize::MAX as usize / size_of::<T>() {
+        return Err(Failure::argument(format!("`{name}` can't have {count} elements")));
+    }
+    // SAFETY: by the contract; no slice is larger than `isize::MAX` bytes.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 

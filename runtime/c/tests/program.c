@@ -73,6 +73,10 @@ static void launch(void) {
     assert(ptx2spv_read(device, address, &result, sizeof result) == PTX2SPV_STATUS_OK && result == 0x0101);
     fails(ptx2spv_read(device, address, NULL, 4), PTX2SPV_STATUS_INVALID_ARGUMENT, "`data`");
     fails(ptx2spv_read(device, 16, &result, 4), PTX2SPV_STATUS_INVALID_ARGUMENT, "0x10");
+    /* Sizes that no memory has. */
+    fails(ptx2spv_read(device, address, &result, SIZE_MAX), PTX2SPV_STATUS_INVALID_ARGUMENT, "outside");
+    fails(ptx2spv_read(device, address, &result, SIZE_MAX / 4), PTX2SPV_STATUS_INVALID_ARGUMENT, "outside");
+    fails(ptx2spv_write(device, address, &result, SIZE_MAX), PTX2SPV_STATUS_INVALID_ARGUMENT, "`data`");
     fails(ptx2spv_write(device, address, NULL, 4), PTX2SPV_STATUS_INVALID_ARGUMENT, "`data`");
     fails(ptx2spv_alloc(device, UINT64_MAX, &address), PTX2SPV_STATUS_OUT_OF_MEMORY, "");
     fails(ptx2spv_free(device, 16), PTX2SPV_STATUS_INVALID_ARGUMENT, "0x10");
