@@ -21,13 +21,13 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 /// Sharpens a picture.
 pub fn sharpen(device: &Device, input: &str, output: &str, amount: f32) -> Result<(), Box<dyn Error>> {
     let mut decoder = png::Decoder::new(BufReader::new(File::open(input)?));
-    // Convert any format to red, green, blue and alpha of eight bits each.
+    // Convert any format to red, green, blue and alpha of eight bits each; grey pictures stay grey.
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
     let mut reader = decoder.read_info()?;
     let mut pixels = vec![0; reader.output_buffer_size().ok_or("the picture is too large")?];
     let png::OutputInfo { width, height, color_type, .. } = reader.next_frame(&mut pixels)?;
-    if color_type != png::ColorType::Rgba {
-        return Err("expected a picture in colour".into());
+    if color_type == png::ColorType::GrayscaleAlpha {
+        pixels = pixels.chunks_exact(2).flat_map(|pixel| [pixel[0], pixel[0], pixel[0], pixel[1]]).collect();
     }
 
     let shape = ArrayShape::TwoD { width, height };

@@ -55,18 +55,26 @@ fn sharpened(centre: u8, [left, right, above, below]: [u8; 4]) -> u8 {
 #[test]
 fn a_picture_is_sharpened() -> Result<(), Box<dyn Error>> {
     let _turn = turn();
+    let device = Device::open(&DeviceSelector::Default)?;
+    sharpens(&device, png::ColorType::Rgb, [0, 50, 100])?;
+    sharpens(&device, png::ColorType::Grayscale, [0; 3])
+}
+
+/// Sharpens a picture, to the channels of whose pixels these numbers are added.
+fn sharpens(device: &Device, color: png::ColorType, channels: [usize; 3]) -> Result<(), Box<dyn Error>> {
     const WIDTH: usize = 21;
     const HEIGHT: usize = 13;
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let pixel = |x: usize, y: usize, channel: usize| ((x * 37 + y * 91 + channel * 50) % 251) as u8;
-    let at = |index: usize| pixel(index / 3 % WIDTH, index / 3 / WIDTH, index % 3);
-    let pixels: Vec<u8> = (0..WIDTH * HEIGHT * 3).map(at).collect();
+    let pixel = |x: usize, y: usize, channel: usize| ((x * 37 + y * 91 + channels[channel]) % 251) as u8;
+    let samples = color.samples();
+    let at = |index: usize| pixel(index / samples % WIDTH, index / samples / WIDTH, index % samples);
+    let pixels: Vec<u8> = (0..WIDTH * HEIGHT * samples).map(at).collect();
     let mut encoder = png::Encoder::new(File::create(path("in.png"))?, WIDTH as u32, HEIGHT as u32);
-    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_color(color);
     encoder.write_header()?.write_image_data(&pixels)?;
 
-    filter::sharpen(&Device::open(&DeviceSelector::Default)?, &path("in.png"), &path("out.png"), 1.0)?;
+    filter::sharpen(device, &path("in.png"), &path("out.png"), 1.0)?;
 
     let mut reader = png::Decoder::new(std::io::BufReader::new(File::open(path("out.png"))?)).read_info()?;
     let mut found = vec![0; WIDTH * HEIGHT * 4];
