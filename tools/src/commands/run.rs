@@ -48,7 +48,7 @@ pub struct Arguments {
     #[arg(value_name = "ARG")]
     args: Vec<String>,
     /// Kernel to run, by its name in PTX or C++ [default: the only one].
-    #[arg(long, alias = "kernel", value_name = "NAME")]
+    #[arg(long, visible_alias = "kernel", value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
     selection: Selection,
