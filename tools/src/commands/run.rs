@@ -30,7 +30,7 @@ mod show;
 #[command(after_help = format!("\
 Examples:
   ptx2spv run saxpy.ptx --grid 4 --block 256 f32[1024]:iota f32[1024]:1 f32:2 u32:1024
-  ptx2spv run ./program --kernel saxpy --block 256 f32[256]:iota f32[256]:1 f32:2 u32:256
+  ptx2spv run ./program --entry saxpy --block 256 f32[256]:iota f32[256]:1 f32:2 u32:256
   ptx2spv run saxpy.json
   ptx2spv run saxpy.json --device reference --check
   ptx2spv run cases.json --case small --save 2=sums.bin
