@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 
+use super::handles::Handles;
 use super::images::Images;
 use super::instance::Instance;
 use super::kept_pipelines::KeptPipelines;
 use super::live::Live;
 use super::memory::{Block, BlockLocation, Memory};
 use super::physical::PhysicalDevice;
-use super::pipeline::Handles;
 use super::pipeline_cache::PipelineCache;
 use super::queues::Queues;
 use super::raw::{Family, RawDevice};

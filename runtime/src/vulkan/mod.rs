@@ -10,6 +10,7 @@ mod error;
 mod failing;
 mod fault;
 mod features;
+mod handles;
 mod images;
 mod import;
 mod info;

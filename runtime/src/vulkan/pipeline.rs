@@ -9,7 +9,7 @@ use ptx2spv_translator::interface::texture::{image, is_specializable, specialize
 
 use super::batch::Recorder;
 use super::device::Device;
-use super::images::Tables;
+use super::handles::Handles;
 use super::memory::Block;
 use super::raw::RawDevice;
 use super::watched::WatchedRecord;
@@ -128,31 +128,6 @@ pub(crate) struct VulkanPipeline {
     pub(super) device: Arc<Device>,
 }
 
-/// Vulkan objects, destroyed once they are no longer used.
-pub(super) struct Handles {
-    layout: vk::PipelineLayout,
-    /// Null only while the pipeline is being created.
-    pipeline: vk::Pipeline,
-    /// The tables of images, if the kernel reads them.
-    tables: Option<Arc<Tables>>,
-    raw: Arc<RawDevice>,
-}
-
-impl Handles {
-    /// Creates the layout, without a pipeline.
-    fn new(raw: &Arc<RawDevice>, push_constant_size: u32, tables: Option<Arc<Tables>>) -> Result<Self, Error> {
-        let stage = vk::ShaderStageFlags::COMPUTE;
-        let range = [vk::PushConstantRange::default().stage_flags(stage).size(push_constant_size)];
-        let ranges = if push_constant_size == 0 { &[][..] } else { &range };
-        let sets: Vec<_> = tables.iter().map(|tables| tables.layout).collect();
-        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges).set_layouts(&sets);
-        // SAFETY: the range is within the device's limit (`check::interface`).
-        let layout = unsafe { raw.ash.create_pipeline_layout(&info, None) };
-        let layout = layout.map_err(Error::vulkan("vkCreatePipelineLayout"))?;
-        Ok(Self { layout, pipeline: vk::Pipeline::null(), tables, raw: raw.clone() })
-    }
-}
-
 impl VulkanPipeline {
     /// Launches the kernel in stream order, and returns without waiting for it.
     pub fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Ticket, Error> {
@@ -250,17 +225,5 @@ pub(super) fn lock_printing<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()
 impl Drop for VulkanPipeline {
     fn drop(&mut self) {
         self.device.queues.retire(self.handles.clone());
-    }
-}
-
-impl Drop for Handles {
-    fn drop(&mut self) {
-        if let Some(ash) = self.raw.destroyer() {
-            // SAFETY: the code that drops this has made sure that no submission uses it. Null handles may be destroyed.
-            unsafe {
-                ash.destroy_pipeline(self.pipeline, None);
-                ash.destroy_pipeline_layout(self.layout, None);
-            }
-        }
     }
 }
