@@ -107,7 +107,7 @@ impl Loop<'_> {
     }
 
     /// Looks at the loop's exits in order, as long as `look` wants more.
-    fn look_at_exits(&self, learns: &dyn Fn(&Stmt) -> bool, mut look: impl FnMut(Exit) -> bool) {
+    fn look_at_exits(&self, learns: &dyn Fn(&Stmt) -> bool, look: impl FnMut(Exit) -> bool) {
         let Kernel { function, cfg, joins, sources, .. } = self.kernel;
         let others = dependence::on_others(function, cfg, joins, &self.part, sources, learns);
         let search = Search::new(self, &others);
@@ -126,7 +126,7 @@ impl Loop<'_> {
                 Exit::Own
             })
         };
-        let _ = self.part.blocks().filter_map(exit).all(|exit| look(exit));
+        let _ = self.part.blocks().filter_map(exit).all(look);
     }
 }
 
