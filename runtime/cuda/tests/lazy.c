@@ -26,12 +26,12 @@ static unsigned state(Function function)
 /* What keeps `late` from being translated shows only when it is lowered. */
 static const char *text =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
-    ".global .u32 number;\n"
     ".extern .global .u32 elsewhere;\n"
     ".visible .entry good(.param .u64 out, .param .u32 n) .maxntid 96, 1, 1 {\n"
     ".shared .align 4 .b8 room[20]; .reg .b32 %r; .reg .b64 %a;\n"
     "ld.param.u64 %a, [out]; ld.param.u32 %r, [n]; st.shared.u32 [room], %r; ret; }\n"
-    ".visible .entry late() { .reg .b32 %r; mov.u32 %r, number; st.global.u32 [number], %r; ret; }\n"
+    ".func takes_two(.param .align 4 .b8 two[8]) { ret; }\n"
+    ".visible .entry late() { .param .align 4 .b8 three[12]; call takes_two, (three); ret; }\n"
     ".visible .entry early() { .reg .b32 %r; ld.global.u32 %r, [elsewhere]; ret; }\n";
 
 int main(void)
@@ -69,7 +69,7 @@ int main(void)
     TRUE(offset == 8 && size == 4);
     EXPECT(1, cuFuncGetParamInfo(good, 2, &offset, &size));
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, good, NULL, 0, 0));
-    TRUE(block == 96 && grid > 0);
+    TRUE(block > 0 && block <= 96 && block % 32 == 0 && grid > 0);
     TRUE(state(good) == 0);
     OK(cuLaunchKernel(good, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
     OK(cuCtxSynchronize());

@@ -184,7 +184,8 @@ fn kernels_are_translated_when_they_are_launched() -> Anything {
     let folder = folder()?;
     let program = folder.path().join("program");
     build("cc", &["-std=gnu11"], "lazy.c", &program)?;
-    let (early, late) = ("`elsewhere`, which is defined in another module", "a 32-bit address of global memory");
+    let (early, late) =
+        ("`elsewhere`, which is defined in another module", "`takes_two` takes 8 bytes here, 12 are passed");
     let modes: [(_, _, &[_]); 2] = [("LAZY", "lazy\n", &[early, late, late]), ("EAGER", "eager\n", &[early, late])];
     for (mode, output, refusals) in modes {
         let mut command = Command::new(&program);
