@@ -9,6 +9,7 @@ use crate::ir::{
     for_each_stmt,
 };
 use crate::opt::for_each_operand;
+use crate::warp::has_warp;
 
 /// What a kernel computes, and in which blocks.
 pub(super) struct Kernel<'c> {
@@ -85,13 +86,6 @@ impl<'c> Kernel<'c> {
             | Stmt::Return(_) => {}
         }
     }
-}
-
-/// Whether statements have operations of warps.
-fn has_warp(block: &Block) -> bool {
-    let mut found = false;
-    for_each_stmt(block, |stmt| found |= matches!(stmt, Stmt::Warp(_) | Stmt::Subgroup(..)));
-    found
 }
 
 /// Whether statements read memory that other threads may write at the same time.
