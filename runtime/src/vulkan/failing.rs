@@ -23,6 +23,10 @@ enum Calls {
     Work,
     /// The next call that creates a pipeline.
     Pipelines,
+    /// Submissions, and all of them vanish. Only waits for fences tell that the device is lost, as NVIDIA's driver does it.
+    Submissions,
+    /// None on its own.
+    Fences,
 }
 
 thread_local! {
@@ -48,14 +52,21 @@ pub(super) fn wrap(device: ash::Device) -> ash::Device {
 /// The result that a call returns instead of reaching the driver.
 fn planned(kind: Calls) -> Option<vk::Result> {
     let plan = PLAN.get()?;
-    if plan.calls != Calls::Any && plan.calls != kind {
+    let is_planned = match plan.calls {
+        Calls::Any => true,
+        Calls::Work => matches!(kind, Calls::Work | Calls::Submissions | Calls::Fences),
+        Calls::Submissions if kind == Calls::Submissions => return Some(vk::Result::SUCCESS),
+        Calls::Submissions => kind == Calls::Fences,
+        Calls::Pipelines | Calls::Fences => plan.calls == kind,
+    };
+    if !is_planned {
         return None;
     }
     if plan.before > 0 {
         PLAN.set(Some(Plan { before: plan.before - 1, ..plan }));
         return None;
     }
-    if plan.calls != Calls::Work {
+    if !matches!(plan.calls, Calls::Work | Calls::Submissions) {
         PLAN.set(None);
     }
     Some(plan.result)
@@ -97,7 +108,8 @@ failing! {
     first.create_pipeline_layout(d: vk::Device, i: *const vk::PipelineLayoutCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::PipelineLayout) Any;
     first.create_shader_module(d: vk::Device, i: *const vk::ShaderModuleCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::ShaderModule) Any;
     first.create_query_pool(d: vk::Device, i: *const vk::QueryPoolCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::QueryPool) Any;
-    first.queue_submit(q: vk::Queue, n: u32, i: *const vk::SubmitInfo<'_>, f: vk::Fence) Work;
+    first.queue_submit(q: vk::Queue, n: u32, i: *const vk::SubmitInfo<'_>, f: vk::Fence) Submissions;
+    first.wait_for_fences(d: vk::Device, n: u32, f: *const vk::Fence, a: vk::Bool32, t: u64) Fences;
     newer.wait_semaphores(d: vk::Device, i: *const vk::SemaphoreWaitInfo<'_>, t: u64) Work;
     newer.get_semaphore_counter_value(d: vk::Device, s: vk::Semaphore, o: *mut u64) Work;
     first.create_compute_pipelines(d: vk::Device, h: vk::PipelineCache, n: u32, i: *const vk::ComputePipelineCreateInfo<'_>, c: *const vk::AllocationCallbacks<'_>, o: *mut vk::Pipeline) Pipelines;
@@ -195,6 +207,7 @@ mod tests {
             let calls = memory_runs_out_anywhere(&instance, &physical);
             assert!(calls > 30, "{calls} calls that can fail");
             the_device_is_lost_anywhere(&instance, &physical);
+            a_loss_is_found_while_waiting(&instance, &physical);
             pipelines_are_refused(&instance, &physical);
             assert_eq!(instance.validation_messages(), [""; 0]);
         }
@@ -250,6 +263,21 @@ mod tests {
             drop(device);
         }
     }
+
+    /// Lets the device be lost so that waits for semaphores time out.
+    fn a_loss_is_found_while_waiting(instance: &Instance, physical: &PhysicalDevice) {
+        let device = open(instance, physical).unwrap();
+        let memory = device.upload(&[1_u32; 4]).unwrap();
+        device.synchronize().unwrap();
+        PLAN.set(Some(Plan { before: 0, result: vk::Result::ERROR_DEVICE_LOST, calls: Calls::Submissions }));
+        device.stream().set_8(memory.address(), 1, 16).unwrap();
+        let waited = device.synchronize();
+        assert!(matches!(waited, Err(Error::DeviceLost { .. })), "{waited:?}");
+        drop(memory);
+        drop(device);
+        PLAN.set(None);
+    }
+
     /// Lets the driver refuse a kernel's pipeline, with an error of Vulkan's and with one that the specification
     /// doesn't permit.
     fn pipelines_are_refused(instance: &Instance, physical: &PhysicalDevice) {

@@ -16,8 +16,10 @@ use crate::error::Error;
 use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::sync::lock;
 
-/// The longest single wait. On a lost device NVIDIA's driver answers waits that have a limit, and may leave others without an answer.
+/// The longest single wait, after which the driver is asked whether the device is lost.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How long the driver has for the answer, if the device is still working. It takes that long of each second at most.
+const LOSS_WAIT: Duration = Duration::from_millis(100);
 
 /// The submissions of one queue. Each serial number is higher than the previous one.
 pub(crate) struct Progress {
@@ -26,6 +28,8 @@ pub(crate) struct Progress {
     submitted: AtomicU64,
     /// The last serial that was seen to have finished.
     seen: AtomicU64,
+    /// A fence behind the work that took long when the device was last asked for.
+    loss: Mutex<Option<Arc<Fence>>>,
     raw: Arc<RawDevice>,
 }
 
@@ -79,7 +83,7 @@ impl Progress {
         } else {
             Means::Fences(Mutex::default())
         };
-        Ok(Self { means, submitted: AtomicU64::default(), seen: AtomicU64::default(), raw })
+        Ok(Self { means, submitted: AtomicU64::default(), seen: AtomicU64::default(), loss: Mutex::default(), raw })
     }
 
     /// Submits a recorded command buffer as `serial`, which is higher than all earlier serials.
@@ -158,8 +162,14 @@ impl Progress {
         }
     }
 
-    /// Waits until a submitted serial has finished, for at most `limit`. Other threads can submit meanwhile.
-    pub fn wait(&self, serial: u64, limit: Option<Duration>) -> Result<(), Error> {
+    /// Waits until a submitted serial has finished, for at most `limit`. Other threads can submit meanwhile. If that takes long,
+    /// `find_loss` is called now and then, which returns an error if the device is lost.
+    pub fn wait(
+        &self,
+        serial: u64,
+        limit: Option<Duration>,
+        find_loss: impl Fn() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         if self.seen() >= serial {
             return Ok(());
         }
@@ -173,7 +183,7 @@ impl Progress {
                 // On a lost device a wait may succeed too (Vulkan, "Lost Device").
                 Ok(()) if self.finished()? < serial => return Err(self.lost()),
                 Ok(()) => return Ok(()),
-                Err((_, vk::Result::TIMEOUT)) if left.is_none_or(|left| left > LONGEST_WAIT) => {}
+                Err((_, vk::Result::TIMEOUT)) if left.is_none_or(|left| left > LONGEST_WAIT) => find_loss()?,
                 Err((call, result)) => return Err(self.raw.error(call)(result)),
             }
         }
@@ -200,6 +210,35 @@ impl Progress {
                 let waited = fence.map_or(Ok(()), |fence| fence.wait(limit));
                 waited.map_err(|result| ("vkWaitForFences", result))
             }
+        }
+    }
+
+    /// Submits the fence that [`Self::find_loss`] waits for, unless an earlier one is still there.
+    ///
+    /// # Safety
+    /// The queue belongs to this device, and no other thread uses it now.
+    pub unsafe fn prepare_to_find_loss(&self, queue: vk::Queue) -> Result<(), Error> {
+        let mut loss = lock(&self.loss);
+        if loss.is_none() && matches!(self.means, Means::Timeline(_)) {
+            let fence = Fence::new(self.raw.clone()).map_err(self.raw.error("vkCreateFence"))?;
+            // SAFETY: by the contract; the fence is new, and lives until it is signalled or the queue is idle.
+            unsafe { self.raw.ash.queue_submit(queue, &[], fence.handle) }.map_err(self.raw.error("vkQueueSubmit"))?;
+            *loss = Some(Arc::new(fence));
+        }
+        Ok(())
+    }
+
+    /// Asks the driver whether the device is lost. NVIDIA's only answers those who wait for a fence: waits for a semaphore time out, and
+    /// its counter stays as it is.
+    pub fn find_loss(&self) -> Result<(), Error> {
+        let Some(fence) = lock(&self.loss).clone() else { return Ok(()) };
+        match fence.wait(LOSS_WAIT.as_nanos() as u64) {
+            Ok(()) => {
+                lock(&self.loss).take_if(|known| Arc::ptr_eq(known, &fence));
+                Ok(())
+            }
+            Err(vk::Result::TIMEOUT) => Ok(()),
+            Err(result) => Err(self.raw.error("vkWaitForFences")(result)),
         }
     }
 

@@ -334,8 +334,19 @@ impl Queues {
 
     /// Waits until the device has passed a submitted point.
     fn wait_for_submitted(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
-        let wait = |Ticket { queue, serial }: Ticket| self.progress[queue].wait(serial, deadline.left());
+        let wait = |Ticket { queue, serial }: Ticket| {
+            self.progress[queue].wait(serial, deadline.left(), || self.find_loss(queue))
+        };
         point.tickets().try_for_each(wait)
+    }
+
+    /// Returns an error if the device is lost.
+    fn find_loss(&self, index: usize) -> Result<(), Error> {
+        let state = lock(&self.state);
+        // SAFETY: the state's lock gives exclusive access to the queues.
+        unsafe { self.progress[index].prepare_to_find_loss(state.queues[index].handle) }?;
+        drop(state);
+        self.progress[index].find_loss()
     }
 
     /// Submits the commands recorded before a point.
