@@ -14,11 +14,16 @@ use ptx2spv::cases::Verdict;
 use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::suite::{self, Launch};
 
-/// Files of cases that take long to compile: kernels with all warp operations, and filters of textures.
-const SLOW_FILES: [&str; 6] = [
+/// Files of cases that take long to compile: kernels with all warp operations, filters of textures, and long ones.
+const SLOW_FILES: [&str; 11] = [
     "instructions/tiles.json",
+    "nvcc/groups.json",
+    "nvcc/tiles.json",
+    "shared_aliases.json",
+    "texture_batches.json",
     "texture_cubes.json",
     "texture_levels.json",
+    "texture_many.json",
     "texture_sample.json",
     "warp_masks.json",
     "warp_operations.json",
