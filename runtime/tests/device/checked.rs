@@ -282,6 +282,62 @@ fn each_of_neighbouring_accesses_is_checked() {
     }
 }
 
+/// A kernel that reads through one pointer twice, the first time at its address and then at an offset, with other sizes.
+fn twice(first: u64, second: u64) -> String {
+    format!(
+        ".visible .entry read_{first}_{second}(.param .u64 memory, .param .u32 offset, .param .u64 out)
+{{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [memory];
+    ld.param.u32 %r1, [offset];
+    ld.param.u64 %rd2, [out];
+    ld.global.u{} %rd3, [%rd1];
+    cvt.s64.s32 %rd4, %r1;
+    add.u64 %rd4, %rd1, %rd4;
+    ld.global.u{} %rd5, [%rd4];
+    st.global.u64 [%rd2], %rd5;
+    ret;
+}}
+",
+        8 * first,
+        8 * second
+    )
+}
+
+#[test]
+fn the_second_access_of_a_pointer_is_checked_to_the_last_byte() {
+    const SIZE: i32 = 22;
+    let sizes = [(1, 1), (1, 4), (2, 8), (4, 1), (4, 4), (8, 4), (8, 8)];
+    let text: String = sizes.iter().map(|&(first, second)| twice(first, second)).collect();
+    let source = Source::new("twice.ptx", format!(".version 7.0\n.target sm_70\n.address_size 64\n{text}"));
+    for context in Context::checking() {
+        let device = &context.device;
+        let module = device.load_with(&source, LoadOptions::default().check_accesses(true)).unwrap();
+        let bytes: [u8; SIZE as usize] = std::array::from_fn(|i| i as u8 + 1);
+        let (memory, out) = (device.upload(&bytes).unwrap(), device.upload(&[77_u64]).unwrap());
+        let one = LaunchConfig::linear(1, 1);
+        for (first, second) in sizes {
+            let (name, step) = (format!("read_{first}_{second}"), second as i32);
+            for offset in (-step..=SIZE + step).filter(|offset| offset % step == 0) {
+                let args = [Arg::Pointer(&memory), offset.into(), Arg::Pointer(&out)];
+                let range = usize::try_from(offset).ok().and_then(|start| bytes.get(start..start + second as usize));
+                if let Some(range) = range {
+                    module.kernel(&name).unwrap().run(&one, &args).unwrap();
+                    device.synchronize().unwrap();
+                    let expected = range.iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
+                    assert_eq!(out.download::<u64>().unwrap(), [expected], "{name} at {offset}");
+                } else {
+                    let (kind, text) = fault(&context, &module, &name, &one, &args);
+                    assert_eq!(kind, FindingKind::OutOfBounds, "{name} at {offset}: {text}");
+                }
+            }
+        }
+        drop((memory, out, module));
+        context.finish();
+    }
+}
+
 #[test]
 fn what_is_freed_is_gone() {
     for context in Context::checking() {

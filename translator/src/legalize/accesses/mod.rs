@@ -6,17 +6,20 @@
 //!
 //! An access to global memory must lie in one of the live [`allocations`], of which the launch has a table. It is searched by halving.
 //! Accesses mostly hit what the last one through the same pointer has hit, so variables keep that allocation, and the table is only
-//! searched where they don't. Shared and local memory have a size. What the translator itself keeps after the kernel's shared memory counts
+//! searched where they don't. Instead of its size they keep at how many of its bytes the pointer's smallest access may begin, so that one
+//! comparison answers for that ([`Hits`]). Shared and local memory have a size. What the translator itself keeps after the kernel's shared memory counts
 //! as inside where that is not known apart from the kernel's.
 //!
 //! This happens while accesses are still those of the PTX, each with its line. Those of the translator's own to what the launch or the host
 //! provides are let be.
 
 mod groups;
+mod hits;
 
 use rustc_hash::FxHashMap;
 
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak};
+use self::hits::{Hits, Root};
 use super::generic::access_into;
 use crate::interface::{allocations, push_constant};
 use crate::ir::{
@@ -39,9 +42,6 @@ pub struct Allocations {
     pub params: Option<u32>,
 }
 
-/// How many pointers have variables of their own for the allocation that they have hit; more share them.
-const MAX_HITS: usize = 8;
-
 /// Access to the table, which is constant while kernels run.
 const TABLE: Access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };
 
@@ -55,8 +55,7 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
         has_local,
         definitions: FxHashMap::default(),
         sets: FxHashMap::default(),
-        hits: FxHashMap::default(),
-        pool: Vec::new(),
+        hits: Hits::default(),
     };
     for_each_stmt(&function.body, |stmt| match stmt {
         Stmt::Let(value, op) => drop(checks.definitions.insert(*value, *op)),
@@ -73,6 +72,11 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
             (!checks.is_surely_legal(function, kind, address)).then_some(checked)
         },
     );
+    for_each_stmt(&function.body, |stmt| {
+        if let Some((kind, address)) = kind_of(function, stmt) {
+            checks.hits.expect(checks.root(address), kind.bytes);
+        }
+    });
     let mut numbers = groups.of.iter();
     let mut legal: Vec<Option<Value>> = vec![None; groups.list.len()];
     // Both walks see the accesses in the order of the program.
@@ -119,24 +123,6 @@ fn access_if(b: &mut Builder<'_>, is_legal: Value, stmt: &Stmt) {
     }
 }
 
-/// What an address is computed from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Root {
-    /// A push constant.
-    Constant(u32),
-    /// A variable.
-    Var(Var),
-    /// Something else.
-    Other(Value),
-}
-
-/// The allocation that a pointer has hit last: its address and its size, zero at first.
-#[derive(Clone, Copy)]
-struct Hit {
-    start: Var,
-    size: Var,
-}
-
 /// Bytes from an address on, which is computed from a root.
 #[derive(Clone, Copy)]
 struct Bytes {
@@ -161,9 +147,7 @@ struct Checks {
     definitions: FxHashMap<Value, Op>,
     /// What variables are set to.
     sets: FxHashMap<Var, Vec<Value>>,
-    hits: FxHashMap<Root, Hit>,
-    /// At most [`MAX_HITS`].
-    pool: Vec<Hit>,
+    hits: Hits,
 }
 
 impl Checks {
@@ -330,35 +314,20 @@ impl Checks {
         found
     }
 
-    /// Where the allocation is kept that a pointer has hit.
-    fn hit(&mut self, b: &mut Builder<'_>, root: Root) -> Hit {
-        let (next, pool) = (self.hits.len(), &mut self.pool);
-        *self.hits.entry(root).or_insert_with(|| {
-            if pool.len() < MAX_HITS {
-                pool.push(Hit { start: b.var(Type::I64), size: b.var(Type::I64) });
-            }
-            // One was there, or has been pushed.
-            pool[next % pool.len()]
-        })
-    }
-
     /// Whether bytes lie in an allocation: the one that the pointer has hit last, or any other one.
     fn in_global(&mut self, b: &mut Builder<'_>, bytes: Bytes, search: Search) -> Value {
-        let hit = self.hit(b, bytes.root);
+        let Bytes { address, count, root } = bytes;
+        let hit = self.hits.of(b, root);
         let Allocations { table, params, .. } = self.allocations;
-        let Bytes { address, count, .. } = bytes;
-        let fits = |b: &mut Builder<'_>| {
-            let (start, size) = (b.get(hit.start), b.get(hit.size));
-            let offset = b.sub(address, start);
-            within(b, offset, size, count)
-        };
-        let again = fits(b);
+        let again = hit.has(b, address, count);
         if search == Search::Never {
             return again;
         }
         let search = |b: &mut Builder<'_>| {
-            find(b, table, address, hit);
-            fits(b)
+            let (start, size) = find(b, table, address);
+            hit.set(b, start, size);
+            let offset = b.sub(address, start);
+            within(b, offset, size, count)
         };
         b.choose(
             again,
@@ -421,8 +390,8 @@ fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value 
     b.and(begins, ends)
 }
 
-/// Sets `hit` to the last allocation in the table that doesn't begin after an address.
-fn find(b: &mut Builder<'_>, table: u32, address: Value, hit: Hit) {
+/// The address and the size of the last allocation in the table that doesn't begin after an address.
+fn find(b: &mut Builder<'_>, table: u32, address: Value) -> (Value, Value) {
     let (low, high) = (b.var(Type::I64), b.var(Type::I64));
     let table = b.push_constant(Type::I64, table);
     let count = b.load_one(TABLE, table);
@@ -452,9 +421,7 @@ fn find(b: &mut Builder<'_>, table: u32, address: Value, hit: Hit) {
     let place = entry(b, number);
     let start = b.load_one(TABLE, place);
     let place = b.add_const(place, 8);
-    let size = b.load_one(TABLE, place);
-    b.set(hit.start, start);
-    b.set(hit.size, size);
+    (start, b.load_one(TABLE, place))
 }
 
 /// The size of shared memory.
