@@ -15,7 +15,7 @@ use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::suite::{self, Launch};
 
 /// Files of cases that take long to compile: kernels with all warp operations, filters of textures, and long ones.
-const SLOW_FILES: [&str; 11] = [
+const SLOW_FILES: [&str; 12] = [
     "instructions/tiles.json",
     "nvcc/groups.json",
     "nvcc/tiles.json",
@@ -25,6 +25,7 @@ const SLOW_FILES: [&str; 11] = [
     "texture_levels.json",
     "texture_many.json",
     "texture_sample.json",
+    "warp_convergence.json",
     "warp_masks.json",
     "warp_operations.json",
 ];
@@ -49,8 +50,6 @@ const POOREST: &str = "vulkan=1.1,without=timelineSemaphore+shaderInt64+shaderIn
     +shaderBufferInt64Atomics+shaderSharedInt64Atomics+shaderBufferFloat32AtomicAdd+shaderSharedFloat32AtomicAdd\
     +subgroupSizeControl+computeFullSubgroups+shaderSubgroupClock+shaderDeviceClock\
     +VK_KHR_spirv_1_4+VK_KHR_shader_float_controls+VK_EXT_subgroup_size_control";
-/// Kernels that run for each lane of a warp in turn on a device without subgroups: Mesa's compiler takes many minutes for one.
-const TOO_SLOW_ON_POOREST: &str = "warp_convergence.json";
 
 fn main() -> ExitCode {
     suite::main(trials)
@@ -71,7 +70,8 @@ fn trials() -> Result<Vec<Trial>> {
         // SwiftShader has device addresses in Vulkan 1.2, and not as an extension.
         let restrictions = restrictions.parse().map_err(Error::msg)?;
         let Some(pool) = Pool::restricted(restrictions)?.map(Arc::new) else { continue };
-        let is_too_slow = |launch: &&Launch| matches!(launch, Launch::Case(case) if is_poorest && case.file.ends_with(TOO_SLOW_ON_POOREST));
+        // Without subgroups, warp operations run for each lane in turn, and Mesa's compiler takes many minutes for some kernels.
+        let is_too_slow = |launch: &&Launch| is_poorest && is_slow(launch);
         let some = launches
             .iter()
             .filter(|launch| !is_too_slow(launch))
@@ -92,7 +92,7 @@ fn sample(mut launches: Vec<Launch>) -> Vec<Launch> {
         let one_of = match launch {
             Launch::Random(program) if program.divergent() => DIVERGENT_ONE_OF,
             Launch::Random(_) => RANDOM_ONE_OF,
-            Launch::Case(case) if SLOW_FILES.iter().any(|file| case.file.ends_with(file)) => SLOW_ONE_OF,
+            Launch::Case(_) if is_slow(launch) => SLOW_ONE_OF,
             Launch::Case(_) => return true,
         };
         let count = counts.entry(one_of).or_insert(0);
@@ -100,4 +100,8 @@ fn sample(mut launches: Vec<Launch>) -> Vec<Launch> {
         *count % one_of == 0
     });
     launches
+}
+
+fn is_slow(launch: &Launch) -> bool {
+    matches!(launch, Launch::Case(case) if SLOW_FILES.iter().any(|file| case.file.ends_with(file)))
 }

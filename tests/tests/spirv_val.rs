@@ -1,4 +1,5 @@
-//! Every valid PTX file translated for every preset, and checked with `spirv-val` for the preset's version of Vulkan.
+//! Every valid PTX file translated for every preset, and checked with `spirv-val` for the preset's version of Vulkan. Files of
+//! single instructions are translated for half of the presets, other ones for each file, and for those that must accept all.
 //!
 //! A module of all kernels of a file must be valid, with or without line information, and each kernel by itself for one
 //! of the presets: alone it must declare what it uses. Presets without a feature may refuse a kernel that needs it.
@@ -122,7 +123,12 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
     // Don't check the same words again; many variants make no difference to a kernel.
     let mut seen = HashSet::new();
     let presets = presets()?;
+    // Files of single instructions have so many kernels that half of the presets are enough for each.
+    let is_sampled = source.name().starts_with("instructions");
     for (number, variant) in presets.iter().enumerate() {
+        if is_sampled && !variant.refuses_none() && (number + source.text().len()).is_multiple_of(2) {
+            continue;
+        }
         let translated = translate(&program, &entries, variant, number % 2 == 1)?;
         validate_all(&translated, &entries, variant, &mut seen)?;
         if variant.refuses_none() {
