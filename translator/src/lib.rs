@@ -26,12 +26,13 @@ mod policy;
 mod side_by_side;
 mod soft;
 mod source;
+mod stopwatch;
 mod structurize;
 mod sync;
 mod warp;
 
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustc_hash::FxHashSet;
 
@@ -40,6 +41,7 @@ use emit::Emitter;
 use legalize::Lengths;
 use lower::services::Service;
 use policy::Policy;
+use stopwatch::Stopwatch;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind};
 pub use interface::{Assumptions, Contents, Interface};
@@ -226,7 +228,7 @@ impl<'s> Program<'s> {
                     if !errors.is_empty() && !options.keep_going {
                         continue;
                     }
-                    let start = Instant::now();
+                    let start = Stopwatch::start();
                     match pipeline::emit(&mut emitter, &compiled) {
                         Ok(entry) => {
                             entries.push(entry);
@@ -250,7 +252,7 @@ impl<'s> Program<'s> {
             // Once more without those that failed.
             numbered = emitted;
         };
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let emitted = match emitter.finish() {
             Ok(emitted) => emitted,
             Err(error) => {

@@ -6,7 +6,7 @@ mod unit;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use passes::{PASSES, Pass, legalize, optimise};
 pub use room::check_room;
@@ -30,6 +30,7 @@ use crate::lower::resources::Services;
 use crate::lower::services::Service;
 use crate::options::Options;
 use crate::policy::Policy;
+use crate::stopwatch::Stopwatch;
 use crate::target::Feature;
 pub use crate::warp::Blocks;
 
@@ -158,7 +159,7 @@ pub(crate) fn compile<'p>(
     options: &Options<'p>,
     observer: &mut Option<&mut dyn Observer>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
-    let start = Instant::now();
+    let start = Stopwatch::start();
     let Lowered { mut unit, layout, prints, launches, settings } = lower(module, number, id, ptx, options)?;
     let name = ptx.name.as_str();
     if let Some(observer) = observer {
@@ -167,7 +168,7 @@ pub(crate) fn compile<'p>(
     }
     for (number, pass) in (1..).zip(PASSES) {
         let before = if observer.is_some() { unit.size() } else { 0 };
-        let start = Instant::now();
+        let start = Stopwatch::start();
         pass.run(&mut unit, &settings).map_err(|kind| locate(ptx, Diagnostic::new(kind, None)))?;
         if let Some(observer) = observer {
             let time = start.elapsed();

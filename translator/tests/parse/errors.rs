@@ -260,6 +260,7 @@ fn there_is_a_limit_to_errors() {
 
 /// The errors of a text that must be refused quickly, however long it is.
 fn quick(text: &str) -> Diagnostics {
+    #[allow(clippy::disallowed_methods, reason = "tests do not run in browsers")]
     let start = Instant::now();
     let errors = errors(text);
     // Linear time takes a small part of it even on a busy machine; anything quadratic takes hours.
