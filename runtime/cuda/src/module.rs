@@ -47,13 +47,8 @@ fn load_source(module: Out<ModuleHandle>, source: &Source, options: &jit::Option
     module.set(Handle::new(Arc::new(Loaded::new(Some(context), &device, source, options, false)?))?)
 }
 
+/// Unloads a module with everything that belongs to it. No context need be current: Blender unloads its module without one.
 pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
-    context::current()?;
-    end(module)
-}
-
-/// Unloads a module with everything that belongs to it.
-pub(crate) fn end(module: ModuleHandle) -> Result<(), Code> {
     let removed = module.remove()?;
     function::end_module(&removed);
     reference::end_module(&removed)

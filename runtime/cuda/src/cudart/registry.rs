@@ -80,7 +80,7 @@ pub(crate) fn remove(handle: Memory) {
     if state::device().is_ok() {
         for module in lock(&removed.modules).drain().filter_map(|(_, module)| module.ok()) {
             // Fails if the module was destroyed with its context.
-            let _ = module::end(module);
+            let _ = module::unload(module);
         }
     }
 }
