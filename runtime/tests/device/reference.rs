@@ -241,6 +241,23 @@ fn a_fault_comes_back_once_and_the_device_goes_on() {
     }
 }
 
+/// Large kernels, such as those of renderers, have hundreds of thousands of values.
+#[test]
+fn kernels_have_many_registers() {
+    const ROUNDS: usize = 150_000;
+    let rounds = "mad.lo.u32 %r1, %r1, %r1, 7;\n".repeat(ROUNDS);
+    let text = format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry rounds(.param .u64 at)\n{{\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\n\
+         ld.param.u64 %rd1, [at];\nld.global.u32 %r1, [%rd1];\n{rounds}st.global.u32 [%rd1], %r1;\nret;\n}}\n"
+    );
+    let device = open("subgroup=8");
+    let module = device.load(&Source::new("rounds.ptx", text)).unwrap();
+    let buffer = device.upload(&[3_u32]).unwrap();
+    module.kernel("rounds").unwrap().run(&ONE, &[Arg::Pointer(&buffer)]).unwrap();
+    let expected = (0..ROUNDS).fold(3_u32, |x, _| x.wrapping_mul(x).wrapping_add(7));
+    assert_eq!(buffer.download::<u32>().unwrap(), [expected]);
+}
+
 #[test]
 fn faults_name_kernel_and_line() {
     let device = open("subgroup=8");

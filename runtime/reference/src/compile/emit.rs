@@ -12,8 +12,9 @@ use crate::module::rule;
 /// Maximum number of instructions of an entry point.
 const INST_LIMIT: usize = 1 << 22;
 
-/// Maximum number of registers of an invocation, so that a workgroup's registers fit into the host's memory.
-const SLOT_LIMIT: u32 = 1 << 18;
+/// Maximum number of registers of an invocation. Those of a workgroup must fit into the host's memory too, which is checked before it
+/// runs.
+const SLOT_LIMIT: u32 = 1 << 22;
 
 /// Marks slots of constants until they are numbered.
 const CONSTANT: Slot = 1 << 31;
