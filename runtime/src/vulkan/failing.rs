@@ -25,7 +25,7 @@ enum Calls {
     Pipelines,
     /// Submissions, and all of them vanish. Only waits for fences tell that the device is lost, as NVIDIA's driver does it.
     Submissions,
-    /// None on its own.
+    /// Waits for fences. No plan is for them alone.
     Fences,
 }
 

@@ -272,7 +272,7 @@ impl Queues {
         self.synchronize(self.deadline())?;
         let mut state = self.lock()?;
         self.submit_all(&mut state)?;
-        self.wait_for_submitted(state.recorded(), self.deadline())?;
+        self.wait_locked(&state, state.recorded(), self.deadline())?;
         self.reclaim(&mut state)?;
         access()
     }
@@ -334,19 +334,30 @@ impl Queues {
 
     /// Waits until the device has passed a submitted point.
     fn wait_for_submitted(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
-        let wait = |Ticket { queue, serial }: Ticket| {
-            self.progress[queue].wait(serial, deadline.left(), || self.find_loss(queue))
-        };
-        point.tickets().try_for_each(wait)
+        let prepare = |queue: usize| self.prepare_to_find_loss(&lock(&self.state), queue);
+        self.wait_preparing(point, deadline, prepare)
     }
 
-    /// Returns an error if the device is lost.
-    fn find_loss(&self, index: usize) -> Result<(), Error> {
-        let state = lock(&self.state);
-        // SAFETY: the state's lock gives exclusive access to the queues.
-        unsafe { self.progress[index].prepare_to_find_loss(state.queues[index].handle) }?;
-        drop(state);
-        self.progress[index].find_loss()
+    /// The same for a thread that has locked the state.
+    fn wait_locked(&self, state: &State, point: Point, deadline: Deadline) -> Result<(), Error> {
+        self.wait_preparing(point, deadline, |queue| self.prepare_to_find_loss(state, queue))
+    }
+
+    fn wait_preparing(
+        &self,
+        point: Point,
+        deadline: Deadline,
+        prepare: impl Fn(usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        point.tickets().try_for_each(|Ticket { queue, serial }| {
+            let progress = &self.progress[queue];
+            progress.wait(serial, deadline.left(), || prepare(queue).and_then(|()| progress.find_loss()))
+        })
+    }
+
+    fn prepare_to_find_loss(&self, state: &State, queue: usize) -> Result<(), Error> {
+        // SAFETY: the state is locked, which gives exclusive access to the queues.
+        unsafe { self.progress[queue].prepare_to_find_loss(state.queues[queue].handle) }
     }
 
     /// Submits the commands recorded before a point.

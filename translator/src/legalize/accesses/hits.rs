@@ -45,7 +45,7 @@ impl Default for Slot {
 #[derive(Clone, Copy)]
 pub(super) struct Hit {
     start: Var,
-    /// At how many of its bytes an access of `least` bytes may begin: one of one byte at all, one of eight at seven fewer.
+    /// At how many of its bytes an access of `least` bytes may begin: one of one byte at each, one of eight bytes at all but seven.
     beginnings: Var,
     least: u64,
 }

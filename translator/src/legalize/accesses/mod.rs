@@ -7,8 +7,8 @@
 //! An access to global memory must lie in one of the live [`allocations`], of which the launch has a table. It is searched by halving.
 //! Accesses mostly hit what the last one through the same pointer has hit, so variables keep that allocation, and the table is only
 //! searched where they don't. Instead of its size they keep at how many of its bytes the pointer's smallest access may begin, so that one
-//! comparison answers for that ([`Hits`]). Shared and local memory have a size. What the translator itself keeps after the kernel's shared memory counts
-//! as inside where that is not known apart from the kernel's.
+//! comparison answers for that ([`Hits`]). Shared and local memory have a size. What the translator itself keeps after the kernel's shared
+//! memory counts as inside where that is not known apart from the kernel's.
 //!
 //! This happens while accesses are still those of the PTX, each with its line. Those of the translator's own to what the launch or the host
 //! provides are let be.
@@ -73,7 +73,9 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
         },
     );
     for_each_stmt(&function.body, |stmt| {
-        if let Some((kind, address)) = kind_of(function, stmt) {
+        if let Some((kind, address)) = kind_of(function, stmt)
+            && matches!(kind.space, Space::Global | Space::Generic)
+        {
             checks.hits.expect(checks.root(address), kind.bytes);
         }
     });
