@@ -19,7 +19,7 @@ mod hits;
 use rustc_hash::FxHashMap;
 
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak};
-use self::hits::{Hits, Root};
+use self::hits::{Hits, Root, within};
 use super::generic::access_into;
 use crate::interface::{allocations, push_constant};
 use crate::ir::{
@@ -381,15 +381,6 @@ fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
     // Distances of 32-bit addresses have 32 bits.
     let bits = if b.type_of(address) == Type::I32 { (distance as u32).into() } else { distance as u64 };
     b.add_const(address, bits)
-}
-
-/// Whether bytes begin at an offset of memory of a size, and end there.
-fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
-    let begins = b.ult(offset, size);
-    let rest = b.sub(size, offset);
-    let least = b.constant_like(rest, bytes);
-    let ends = b.ule(least, rest);
-    b.and(begins, ends)
 }
 
 /// The address and the size of the last allocation in the table that doesn't begin after an address.
