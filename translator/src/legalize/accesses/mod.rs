@@ -72,8 +72,11 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
             (!checks.is_surely_legal(function, kind, address)).then_some(checked)
         },
     );
+    // All walks see the accesses in the order of the program.
+    let mut numbers = groups.of.iter();
     for_each_stmt(&function.body, |stmt| {
         if let Some((kind, address)) = kind_of(function, stmt)
+            && let Some(Some(_)) = numbers.next()
             && matches!(kind.space, Space::Global | Space::Generic)
         {
             checks.hits.expect(checks.root(address), kind.bytes);
@@ -81,7 +84,6 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
     });
     let mut numbers = groups.of.iter();
     let mut legal: Vec<Option<Value>> = vec![None; groups.list.len()];
-    // Both walks see the accesses in the order of the program.
     rewrite(function, |b, stmt| {
         let Some((kind, address)) = kind_of(b.function, stmt) else { return Rewritten::Kept };
         let Some(&number) = numbers.next().and_then(Option::as_ref) else { return Rewritten::Kept };
