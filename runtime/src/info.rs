@@ -97,6 +97,8 @@ pub(crate) struct OwnFeatures {
     pub fault: bool,
     /// Mapping of memory at a chosen address.
     pub placed_maps: bool,
+    /// Device addresses that another run of a program can ask for again.
+    pub replayed_addresses: bool,
 }
 
 /// A bug of a driver that is worked around.

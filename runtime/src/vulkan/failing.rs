@@ -119,6 +119,7 @@ failing! {
 mod tests {
     use std::any::Any;
     use std::sync::Arc;
+    use std::time::{Duration, Instant};
 
     use ptx2spv_translator::{Math, Source};
 
@@ -266,16 +267,28 @@ mod tests {
 
     /// Lets the device be lost so that waits for semaphores time out.
     fn a_loss_is_found_while_waiting(instance: &Instance, physical: &PhysicalDevice) {
-        let device = open(instance, physical).unwrap();
-        let memory = device.upload(&[1_u32; 4]).unwrap();
-        device.synchronize().unwrap();
-        PLAN.set(Some(Plan { before: 0, result: vk::Result::ERROR_DEVICE_LOST, calls: Calls::Submissions }));
-        device.stream().set_8(memory.address(), 1, 16).unwrap();
-        let waited = device.synchronize();
-        assert!(matches!(waited, Err(Error::DeviceLost { .. })), "{waited:?}");
-        drop(memory);
-        drop(device);
-        PLAN.set(None);
+        for is_polled in [false, true] {
+            let device = open(instance, physical).unwrap();
+            let memory = device.upload(&[1_u32; 4]).unwrap();
+            device.synchronize().unwrap();
+            PLAN.set(Some(Plan { before: 0, result: vk::Result::ERROR_DEVICE_LOST, calls: Calls::Submissions }));
+            let stream = device.stream();
+            stream.set_8(memory.address(), 1, 16).unwrap();
+            let waited = if is_polled { poll(&stream) } else { device.synchronize() };
+            assert!(matches!(waited, Err(Error::DeviceLost { .. })), "{is_polled}: {waited:?}");
+            drop(memory);
+            drop(device);
+            PLAN.set(None);
+        }
+    }
+
+    /// Asks for half a minute whether a stream is idle.
+    fn poll(stream: &Stream) -> Result<(), Error> {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(30) && !stream.is_idle()? {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
     }
 
     /// Lets the driver refuse a kernel's pipeline, with an error of Vulkan's and with one that the specification

@@ -185,6 +185,7 @@ impl Structs {
         structs.timeline.timeline_semaphore = own.timeline.into();
         structs.fault.device_fault = own.fault.into();
         structs.placed_maps.memory_map_placed = own.placed_maps.into();
+        structs.device_address.buffer_device_address_capture_replay = own.replayed_addresses.into();
         for &feature in features {
             *structs.field(feature) = vk::TRUE;
         }
@@ -215,6 +216,7 @@ pub(crate) fn supported(
         timeline: structs.timeline.timeline_semaphore == vk::TRUE && allowed(TIMELINE_SEMAPHORE),
         fault: structs.fault.device_fault == vk::TRUE,
         placed_maps: structs.placed_maps.memory_map_placed == vk::TRUE && offer.has_extension(khr::map_memory2::NAME),
+        replayed_addresses: structs.device_address.buffer_device_address_capture_replay == vk::TRUE,
     };
     (features, own)
 }

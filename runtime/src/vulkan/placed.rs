@@ -1,6 +1,9 @@
 //! Memory that the host maps at its device address (`VK_EXT_map_memory_placed`), so that both use the same pointers.
 //!
 //! The memory is the host's, since reading a graphics card's own memory over the bus is very slow for a processor.
+//!
+//! NVIDIA's driver begins at the lowest addresses, where a program that isn't position-independent has its heap, as `python3` of many
+//! distributions. Addresses that could be replayed lie elsewhere on that driver, above those of all other memory, so they are asked for.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -42,8 +45,14 @@ impl Memory {
         let padded = size.max(1).checked_next_multiple_of(alignment.max(16));
         let padded = padded.filter(|&padded| padded <= self.max_buffer_size);
         let padded = padded.ok_or(Error::BufferTooLarge { requested: size, available: self.max_buffer_size })?;
+        let mut info = buffer_info(padded);
+        let mut flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS;
+        if self.raw.own.replayed_addresses {
+            info = info.flags(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY);
+            flags |= vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
+        }
         // SAFETY: the device is alive, and the size is not zero and within the limit.
-        let buffer = unsafe { self.raw.ash.create_buffer(&buffer_info(padded), None) };
+        let buffer = unsafe { self.raw.ash.create_buffer(&info, None) };
         let buffer = buffer.map_err(Error::vulkan("vkCreateBuffer"))?;
         // From here on, dropping the block cleans up.
         let mut block = Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() };
@@ -56,7 +65,7 @@ impl Memory {
             device: self.raw.name.clone(),
             reason: "no memory type of the device is suitable",
         })?;
-        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
         let info = vk::MemoryAllocateInfo::default()
             .allocation_size(requirements.size.next_multiple_of(alignment))
             .memory_type_index(kind)

@@ -30,6 +30,8 @@ pub(crate) struct Progress {
     seen: AtomicU64,
     /// A fence behind the work that took long when the device was last asked for.
     loss: Mutex<Option<Arc<Fence>>>,
+    /// The last finished serial that a poll saw which wanted a later one, and since when polls have seen it.
+    polled: Mutex<Option<(u64, Instant)>>,
     raw: Arc<RawDevice>,
 }
 
@@ -83,7 +85,14 @@ impl Progress {
         } else {
             Means::Fences(Mutex::default())
         };
-        Ok(Self { means, submitted: AtomicU64::default(), seen: AtomicU64::default(), loss: Mutex::default(), raw })
+        Ok(Self {
+            means,
+            submitted: AtomicU64::default(),
+            seen: AtomicU64::default(),
+            loss: Mutex::default(),
+            polled: Mutex::default(),
+            raw,
+        })
     }
 
     /// Submits a recorded command buffer as `serial`, which is higher than all earlier serials.
@@ -209,6 +218,19 @@ impl Progress {
                 let fence = lock(fences).of(serial);
                 let waited = fence.map_or(Ok(()), |fence| fence.wait(limit));
                 waited.map_err(|result| ("vkWaitForFences", result))
+            }
+        }
+    }
+
+    /// Whether polls that want a later serial have seen this one as the last for long. Then the caller should find out whether the device
+    /// is lost, and the next answer like that takes as long again.
+    pub fn is_stuck(&self, finished: u64) -> bool {
+        let mut polled = lock(&self.polled);
+        match *polled {
+            Some((seen, since)) if seen == finished && since.elapsed() < LONGEST_WAIT => false,
+            before => {
+                *polled = Some((finished, Instant::now()));
+                before.is_some_and(|(seen, _)| seen == finished)
             }
         }
     }

@@ -218,7 +218,14 @@ impl Queues {
         let mut state = self.lock()?;
         self.submit_until(&mut state, point)?;
         for Ticket { queue, serial } in point.tickets() {
-            if self.progress[queue].finished()? < serial {
+            let progress = &self.progress[queue];
+            let finished = progress.finished()?;
+            if finished < serial {
+                if progress.is_stuck(finished) {
+                    self.prepare_to_find_loss(&state, queue)?;
+                    drop(state);
+                    progress.find_loss()?;
+                }
                 return Ok(false);
             }
         }

@@ -282,6 +282,71 @@ fn each_of_neighbouring_accesses_is_checked() {
     }
 }
 
+/// Loads of several sizes whose addresses are all known at the first of them, and one that another gives, in the order of the parameters.
+const RUN: &str = ".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry run(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 offset, .param .u64 out) {
+.reg .b32 %r<8>;
+.reg .b64 %rd<12>;
+ld.param.u64 %rd1, [a];
+ld.param.u64 %rd2, [b];
+ld.param.u64 %rd3, [c];
+ld.param.u32 %r1, [offset];
+ld.param.u64 %rd4, [out];
+ld.global.u32 %r2, [%rd1];
+cvt.s64.s32 %rd5, %r1;
+add.s64 %rd6, %rd2, %rd5;
+ld.global.u64 %rd7, [%rd6];
+shl.b64 %rd8, %rd5, 1;
+add.s64 %rd9, %rd3, %rd8;
+ld.global.u16 %r3, [%rd9];
+add.s32 %r4, %r2, %r3;
+st.global.u32 [%rd4], %r4;
+ld.global.u32 %r5, [%rd7];
+ld.global.u32 %r6, [%rd1];
+add.s32 %r6, %r6, %r5;
+st.global.u32 [%rd4+4], %r6;
+ret;
+}
+";
+
+#[test]
+fn each_load_of_a_run_is_checked() {
+    for context in Context::checking() {
+        let device = &context.device;
+        let options = LoadOptions::default().check_accesses(true);
+        let module = device.load_with(&Source::new("run.ptx", RUN), options).unwrap();
+        let a = device.upload(&[1_000_u32, 2]).unwrap();
+        let c = device.upload(&(7_u16..39).collect::<Vec<_>>()).unwrap();
+        let b = device.upload(&[a.address(), a.address() + 4, 16]).unwrap();
+        let out = device.upload(&[0_u32; 2]).unwrap();
+        let one = LaunchConfig::linear(1, 1);
+        let args = |first: u64, offset: u32| {
+            [Arg::Address(first), Arg::Pointer(&b), Arg::Pointer(&c), offset.into(), Arg::Pointer(&out)]
+        };
+        module.kernel("run").unwrap().run(&one, &args(a.address(), 0)).unwrap();
+        device.synchronize().unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [1_007, 2_000]);
+        module.kernel("run").unwrap().run(&one, &args(a.address() + 4, 8)).unwrap();
+        device.synchronize().unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [17, 4]);
+        let check = |first: u64, offset: u32, words: &[&str]| {
+            let (kind, text) = fault(&context, &module, "run", &one, &args(first, offset));
+            let expected =
+                if words.contains(&"not a multiple") { FindingKind::Misaligned } else { FindingKind::OutOfBounds };
+            assert_eq!(kind, expected, "{text}");
+            assert!(words.iter().all(|word| text.contains(word)), "{text}");
+        };
+        check(a.address() + 8, 0, &["run.ptx:12", "a read of 4 bytes", "0 bytes past the end"]);
+        check(a.address(), 24, &["run.ptx:15", "a read of 8 bytes", "0 bytes past the end"]);
+        check(a.address(), 12, &["run.ptx:15", "a read of 8 bytes", "not a multiple"]);
+        check(a.address(), 16, &["run.ptx:21", "a read of 4 bytes"]);
+        drop((a, b, c, out, module));
+        context.finish();
+    }
+}
+
 /// A kernel that reads through one pointer twice, the first time at its address and then at an offset, with other sizes.
 fn twice(first: u64, second: u64) -> String {
     format!(

@@ -15,11 +15,13 @@
 
 mod groups;
 mod hits;
+mod runs;
 
 use rustc_hash::FxHashMap;
 
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak};
 use self::hits::{Hits, Root, within};
+use self::runs::{Load, Place, Runs, gather_loads};
 use super::generic::access_into;
 use crate::interface::{allocations, push_constant};
 use crate::ir::{
@@ -62,19 +64,14 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
         Stmt::Set(var, value) => checks.sets.entry(*var).or_default().push(*value),
         _ => {}
     });
-    let groups = Groups::of(
-        &function.body,
-        |stmt| stmt.access().is_some(),
-        |stmt| {
-            let (kind, address) = kind_of(function, stmt)?;
-            let is_weak = is_weak(stmt);
-            let checked = Checked { kind, place: checks.place(address), is_weak };
-            (!checks.is_surely_legal(function, kind, address)).then_some(checked)
-        },
-    );
+    let mut body = std::mem::take(&mut function.body);
+    let checked = |stmt: &Stmt| checks.checked(function, stmt);
+    gather_loads(&mut body, |stmt| checked(stmt).is_some());
+    let groups = Groups::of(&body, |stmt| stmt.access().is_some(), checked);
+    let runs = Runs::of(&body, &groups.of);
     // All walks see the accesses in the order of the program.
     let mut numbers = groups.of.iter();
-    for_each_stmt(&function.body, |stmt| {
+    for_each_stmt(&body, |stmt| {
         if let Some((kind, address)) = kind_of(function, stmt)
             && let Some(Some(_)) = numbers.next()
             && matches!(kind.space, Space::Global | Space::Generic)
@@ -82,14 +79,22 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
             checks.hits.expect(checks.root(address), kind.bytes);
         }
     });
-    let mut numbers = groups.of.iter();
+    function.body = body;
+    let mut accesses = groups.of.iter().zip(&runs.of);
     let mut legal: Vec<Option<Value>> = vec![None; groups.list.len()];
     rewrite(function, |b, stmt| {
         let Some((kind, address)) = kind_of(b.function, stmt) else { return Rewritten::Kept };
-        let Some(&number) = numbers.next().and_then(Option::as_ref) else { return Rewritten::Kept };
-        let is_legal = legal[number].unwrap_or_else(|| checks.are_legal(b, kind, address, &groups.list[number]));
-        legal[number] = Some(is_legal);
-        access_if(b, is_legal, stmt);
+        let Some((&Some(number), &place)) = accesses.next() else { return Rewritten::Kept };
+        match place {
+            Place::Alone => {
+                let group = &groups.list[number];
+                let is_legal = legal[number].unwrap_or_else(|| checks.are_legal(b, kind, address, group));
+                legal[number] = Some(is_legal);
+                access_if(b, is_legal, stmt);
+            }
+            Place::First(run) => checks.perform(b, &runs.list[run], &groups, &mut legal),
+            Place::Later => {}
+        }
         Rewritten::Replaced
     });
 }
@@ -109,22 +114,40 @@ fn kind_of(function: &Function, stmt: &Stmt) -> Option<(Kind, Value)> {
 
 /// Appends an access that is only performed if it is legal.
 fn access_if(b: &mut Builder<'_>, is_legal: Value, stmt: &Stmt) {
-    let mut results = Vec::new();
-    for_each_result(stmt, |result| results.push(result));
-    let vars: Vec<Var> = results.iter().map(|&result| b.var(b.type_of(result))).collect();
+    let vars = vars_of(b, stmt);
+    access_into_if(b, is_legal, stmt, &vars);
+    define(b, stmt, &vars);
+}
+
+/// Appends an access that is only performed if it is legal, and assigns its results to variables.
+fn access_into_if(b: &mut Builder<'_>, is_legal: Value, stmt: &Stmt, vars: &[Var]) {
     b.if_else(
         is_legal,
-        |b| access_into(b, stmt.clone(), &vars),
+        |b| access_into(b, stmt.clone(), vars),
         |b| {
-            for &var in &vars {
+            for &var in vars {
                 let zero = b.constant(b.function.var_type(var), 0);
                 b.set(var, zero);
             }
         },
     );
-    for (result, var) in results.into_iter().zip(vars) {
-        b.push(Stmt::Let(result, Op::Get(var)));
-    }
+}
+
+/// New variables for the results of an access.
+fn vars_of(b: &mut Builder<'_>, stmt: &Stmt) -> Vec<Var> {
+    let mut vars = Vec::new();
+    for_each_result(stmt, |result| vars.push(b.var(b.type_of(result))));
+    vars
+}
+
+/// Defines the results of an access by variables.
+fn define(b: &mut Builder<'_>, stmt: &Stmt, vars: &[Var]) {
+    let mut vars = vars.iter();
+    for_each_result(stmt, |result| {
+        if let Some(&var) = vars.next() {
+            b.push(Stmt::Let(result, Op::Get(var)));
+        }
+    });
 }
 
 /// Bytes from an address on, which is computed from a root.
@@ -155,10 +178,79 @@ struct Checks {
 }
 
 impl Checks {
+    /// What must be checked of an access, if anything.
+    fn checked(&self, function: &Function, stmt: &Stmt) -> Option<Checked> {
+        let (kind, address) = kind_of(function, stmt)?;
+        let checked = Checked { kind, place: self.place(address), is_weak: is_weak(stmt) };
+        (!self.is_surely_legal(function, kind, address)).then_some(checked)
+    }
+
+    /// Performs the loads of a run, given which groups of accesses were found legal before. One condition answers for all of them. Where
+    /// that fails each has its own.
+    fn perform(&mut self, b: &mut Builder<'_>, run: &[Load], groups: &Groups, legal: &mut [Option<Value>]) {
+        let vars: Vec<Vec<Var>> = run.iter().map(|load| vars_of(b, &load.stmt)).collect();
+        let mut all = b.bool(true);
+        // The low bits of addresses, which must be zero.
+        let mut rest = b.i32(0);
+        // The groups that begin here, whether they are legal, and what they begin with.
+        let mut begun: Vec<(usize, Var, Kind, Value)> = Vec::new();
+        for Load { stmt, group: number, .. } in run {
+            if let Some(is_legal) = legal[*number] {
+                all = b.and(all, is_legal);
+            } else if let Some((kind, first)) = kind_of(b.function, stmt)
+                && begun.iter().all(|(other, ..)| other != number)
+            {
+                begun.push((*number, b.var(Type::Bool), kind, first));
+                let bytes = self.bytes(b, first, &groups.list[*number]);
+                let low = if b.type_of(first) == Type::I64 { b.truncate(bytes.address) } else { bytes.address };
+                let low = b.and_const(low, kind.bytes - 1);
+                rest = b.or(rest, low);
+                let inside = self.is_inside(b, kind, bytes, Search::Never);
+                all = b.and(all, inside);
+            }
+        }
+        let aligned = b.is_zero(rest);
+        all = b.and(all, aligned);
+        b.if_else(
+            all,
+            |b| {
+                for (Load { stmt, at, .. }, vars) in run.iter().zip(&vars) {
+                    b.at(*at);
+                    access_into(b, stmt.clone(), vars);
+                }
+                for (_, is_legal, ..) in &begun {
+                    let yes = b.bool(true);
+                    b.set(*is_legal, yes);
+                }
+            },
+            |b| {
+                for (number, var, kind, first) in &begun {
+                    let is_legal = self.are_legal(b, *kind, *first, &groups.list[*number]);
+                    b.set(*var, is_legal);
+                }
+                for (Load { stmt, at, group }, vars) in run.iter().zip(&vars) {
+                    b.at(*at);
+                    let begun = begun.iter().find(|(number, ..)| number == group);
+                    if let Some(is_legal) = begun.map(|(_, var, ..)| b.get(*var)).or(legal[*group]) {
+                        access_into_if(b, is_legal, stmt, vars);
+                    }
+                }
+            },
+        );
+        for (number, is_legal, ..) in begun {
+            legal[number] = Some(b.get(is_legal));
+        }
+        run.iter().zip(&vars).for_each(|(load, vars)| define(b, &load.stmt, vars));
+    }
+
+    /// All bytes from the first to the last of a group, given the address of the first access.
+    fn bytes(&self, b: &mut Builder<'_>, first: Value, group: &Group) -> Bytes {
+        Bytes { address: offset_by(b, first, group.lowest), count: group.span, root: self.root(first) }
+    }
+
     /// Whether the accesses of a group are legal, given the address of the first one. Reports those that aren't.
     fn are_legal(&mut self, b: &mut Builder<'_>, kind: Kind, first: Value, group: &Group) -> Value {
-        let root = self.root(first);
-        let all = Bytes { address: offset_by(b, first, group.lowest), count: group.span, root };
+        let all = self.bytes(b, first, group);
         let legal = self.is_legal(b, kind, all, Search::Never);
         b.choose(
             legal,
@@ -166,10 +258,10 @@ impl Checks {
             |b| {
                 let is_searched = matches!(kind.space, Space::Global | Space::Generic);
                 if group.members.len() == 1 || !is_searched {
-                    return self.is_each_legal(b, kind, first, root, &group.members);
+                    return self.is_each_legal(b, kind, first, all.root, &group.members);
                 }
                 let legal = self.is_legal(b, kind, all, Search::IfNeeded);
-                let each = |b: &mut Builder<'_>| self.is_each_legal(b, kind, first, root, &group.members);
+                let each = |b: &mut Builder<'_>| self.is_each_legal(b, kind, first, all.root, &group.members);
                 b.choose(legal, |b| b.bool(true), each)
             },
         )
