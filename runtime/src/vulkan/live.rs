@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::interface::allocations::ENTRIES;
+use ptx2spv_translator::interface::allocations::{ENTRIES, ENTRY};
 
 use super::memory::{Block, BlockLocation, Memory};
 use crate::allocations::Allocations;
@@ -47,13 +47,7 @@ impl Live {
         if let Some((_, block)) = state.table.as_ref().filter(|(made, _)| *made == changes) {
             return Ok(block.clone());
         }
-        let ranges = blocks.ranges();
-        let first = MemoryRange { address: 0, size: 0 };
-        let mut bytes = (ranges.len() as u64 + 1).to_le_bytes().to_vec();
-        bytes.resize(ENTRIES as usize, 0);
-        for MemoryRange { address, size } in std::iter::once(first).chain(ranges) {
-            bytes.extend([address, size].into_iter().flat_map(u64::to_le_bytes));
-        }
+        let bytes = table(&blocks.ranges());
         let block = Arc::new(memory.allocate(bytes.len() as u64, BlockLocation::Upload)?);
         block.write_mapped(0, &bytes)?;
         // Launches recorded with the previous table have retired it.
@@ -85,6 +79,20 @@ impl Live {
         let name = if names.is_empty() { "an allocation".to_owned() } else { names.join(" and ") };
         Some(Nearest { name, range, is_freed })
     }
+}
+
+/// The table of ranges, sorted by address.
+fn table(ranges: &[MemoryRange]) -> Vec<u8> {
+    let first = MemoryRange { address: 0, size: 0 };
+    let last = MemoryRange { address: u64::MAX, size: 0 };
+    let count = (ranges.len() + 1).next_power_of_two();
+    // No device has memory for 2^28 allocations.
+    let step = count as u64 / 2 * ENTRY;
+    let mut bytes = step.to_le_bytes().to_vec();
+    bytes.resize(ENTRIES as usize, 0);
+    let all = std::iter::once(&first).chain(ranges).chain(std::iter::repeat(&last)).take(count);
+    bytes.extend(all.flat_map(|range| [range.address, range.size]).flat_map(u64::to_le_bytes));
+    bytes
 }
 
 /// The distance of an address from the nearest byte of a range.

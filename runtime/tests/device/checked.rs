@@ -404,6 +404,30 @@ fn the_second_access_of_a_pointer_is_checked_to_the_last_byte() {
 }
 
 #[test]
+fn each_of_many_allocations_is_found() {
+    for context in Context::checking() {
+        let (device, module) = (&context.device, load(&context));
+        let out = device.upload(&[0_u32]).unwrap();
+        let (one, kernel) = (LaunchConfig::linear(1, 1), module.kernel("read").unwrap());
+        let mut memories = Vec::new();
+        for count in 1_u32..=12 {
+            memories.push(device.upload(&[count; 5]).unwrap());
+            for (number, memory) in (1..).zip(&memories) {
+                kernel.run(&one, &[Arg::Address(memory.address() + 16), Arg::Pointer(&out)]).unwrap();
+                assert_eq!(out.download::<u32>().unwrap(), [number], "of {count}");
+            }
+        }
+        for memory in &memories {
+            let args = [Arg::Address(memory.address() + 20), Arg::Pointer(&out)];
+            let (kind, text) = fault(&context, &module, "read", &one, &args);
+            assert_eq!(kind, FindingKind::OutOfBounds, "{text}");
+        }
+        drop((memories, out, kernel, module));
+        context.finish();
+    }
+}
+
+#[test]
 fn what_is_freed_is_gone() {
     for context in Context::checking() {
         let (device, module) = (&context.device, load(&context));

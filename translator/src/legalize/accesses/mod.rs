@@ -479,33 +479,28 @@ fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
 
 /// The address and the size of the last allocation in the table that doesn't begin after an address.
 fn find(b: &mut Builder<'_>, table: u32, address: Value) -> (Value, Value) {
-    let (low, high) = (b.var(Type::I64), b.var(Type::I64));
+    let (place, step) = (b.var(Type::I64), b.var(Type::I32));
     let table = b.push_constant(Type::I64, table);
-    let count = b.load_one(TABLE, table);
-    let entries = b.add_const(table, allocations::ENTRIES);
-    let shift = allocations::ENTRY.trailing_zeros();
-    let entry = |b: &mut Builder<'_>, number: Value| {
-        let offset = b.shl(number, shift);
-        b.add(entries, offset)
-    };
     // The first entry is at address 0.
-    let zero = b.i64(0);
-    b.set(low, zero);
-    b.set(high, count);
+    let first = b.add_const(table, allocations::ENTRIES);
+    b.set(place, first);
+    let at = b.add_const(table, allocations::STEP);
+    let half = b.load_one(Access { bytes: 4, ..TABLE }, at);
+    b.set(step, half);
     b.loop_(|b| {
-        let (from, to) = (b.get(low), b.get(high));
-        let between = b.sub(to, from);
-        let found = b.compare_const(Compare::LessEqualUnsigned, between, 1);
+        let (from, bytes) = (b.get(place), b.get(step));
+        let found = b.compare_const(Compare::LessUnsigned, bytes, allocations::ENTRY);
         b.if_(found, Builder::break_);
-        let half = b.shr(between, 1);
-        let middle = b.add(from, half);
-        let place = entry(b, middle);
-        let start = b.load_one(TABLE, place);
+        let ahead = b.zero_extend(bytes);
+        let middle = b.add(from, ahead);
+        let start = b.load_one(TABLE, middle);
         let before = b.ule(start, address);
-        b.if_else(before, |b| b.set(low, middle), |b| b.set(high, middle));
+        let next = b.select(before, middle, from);
+        b.set(place, next);
+        let half = b.shr(bytes, 1);
+        b.set(step, half);
     });
-    let number = b.get(low);
-    let place = entry(b, number);
+    let place = b.get(place);
     let start = b.load_one(TABLE, place);
     let place = b.add_const(place, 8);
     (start, b.load_one(TABLE, place))
