@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::bounds::within;
 use crate::ir::{Builder, Type, Value, Var};
 
 /// How many pointers have variables of their own; more share them.
@@ -86,13 +87,4 @@ impl Hit {
         b.set(self.start, start);
         b.set(self.beginnings, beginnings);
     }
-}
-
-/// Whether bytes begin at an offset of memory of a size, and end there.
-pub(super) fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
-    let begins = b.ult(offset, size);
-    let rest = b.sub(size, offset);
-    let least = b.constant_like(rest, bytes);
-    let ends = b.ule(least, rest);
-    b.and(begins, ends)
 }

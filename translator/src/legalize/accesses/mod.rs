@@ -2,7 +2,8 @@
 //! performed. A read that isn't performed gives zero.
 //!
 //! Neighbouring accesses have one check for all bytes from the first to the last ([`groups`]). Where that fails each is checked, and if one
-//! isn't legal none of them is performed: the launch has failed, and what else it does has no meaning.
+//! isn't legal none of them is performed: the launch has failed, and what else it does has no meaning. Loads whose addresses are known at
+//! the first of them are performed there, and one condition answers for all of them ([`runs`]).
 //!
 //! An access to global memory must lie in one of the live [`allocations`], of which the launch has a table. It is searched by halving.
 //! Accesses mostly hit what the last one through the same pointer has hit, so variables keep that allocation, and the table is only
@@ -13,20 +14,22 @@
 //! This happens while accesses are still those of the PTX, each with its line. Those of the translator's own to what the launch or the host
 //! provides are let be.
 
+mod bounds;
 mod groups;
 mod hits;
 mod runs;
 
 use rustc_hash::FxHashMap;
 
+use self::bounds::{find, in_local, in_shared, shared_size, within};
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak};
-use self::hits::{Hits, Root, within};
+use self::hits::{Hits, Root};
 use self::runs::{Load, Place, Runs, gather_loads};
 use super::generic::access_into;
-use crate::interface::{allocations, push_constant};
+use crate::interface::push_constant;
 use crate::ir::{
-    Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, MemoryOrder,
-    Op, Space, Stmt, Type, Value, Var, for_each_stmt,
+    Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space,
+    Stmt, Type, Value, Var, for_each_stmt,
 };
 use crate::opt::{Rewritten, for_each_result, rewrite};
 use crate::target::{CheckedAccess, CheckedSpace, Fault};
@@ -43,9 +46,6 @@ pub struct Allocations {
     /// Size of the parameter block, if it is a buffer.
     pub params: Option<u32>,
 }
-
-/// Access to the table, which is constant while kernels run.
-const TABLE: Access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };
 
 /// Checks the kernel's accesses.
 pub fn check_accesses(function: &mut Function, allocations: Allocations) {
@@ -475,71 +475,6 @@ fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
     // Distances of 32-bit addresses have 32 bits.
     let bits = if b.type_of(address) == Type::I32 { (distance as u32).into() } else { distance as u64 };
     b.add_const(address, bits)
-}
-
-/// The address and the size of the last allocation in the table that doesn't begin after an address.
-fn find(b: &mut Builder<'_>, table: u32, address: Value) -> (Value, Value) {
-    let (place, step) = (b.var(Type::I64), b.var(Type::I32));
-    let table = b.push_constant(Type::I64, table);
-    // The first entry is at address 0.
-    let first = b.add_const(table, allocations::ENTRIES);
-    b.set(place, first);
-    let at = b.add_const(table, allocations::STEP);
-    let half = b.load_one(Access { bytes: 4, ..TABLE }, at);
-    b.set(step, half);
-    b.loop_(|b| {
-        let (from, bytes) = (b.get(place), b.get(step));
-        let found = b.compare_const(Compare::LessUnsigned, bytes, allocations::ENTRY);
-        b.if_(found, Builder::break_);
-        let ahead = b.zero_extend(bytes);
-        let middle = b.add(from, ahead);
-        let start = b.load_one(TABLE, middle);
-        let before = b.ule(start, address);
-        let next = b.select(before, middle, from);
-        b.set(place, next);
-        let half = b.shr(bytes, 1);
-        b.set(step, half);
-    });
-    let place = b.get(place);
-    let start = b.load_one(TABLE, place);
-    let place = b.add_const(place, 8);
-    (start, b.load_one(TABLE, place))
-}
-
-/// The size of shared memory.
-fn shared_size(b: &mut Builder<'_>) -> Value {
-    if !b.function.dynamic_shared {
-        // Offsets have 32 bits.
-        let bytes = b.function.workgroup_shared_bytes().min(u32::MAX.into());
-        return b.constant(Type::I32, bytes);
-    }
-    if let Some(cluster) = b.function.cluster {
-        let all = b.builtin(Builtin::SharedBytes);
-        return b.add_const(all, cluster.own_shared_bytes.into());
-    }
-    let declared = (b.function.shared_bytes - b.function.own_shared_bytes).next_multiple_of(16);
-    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
-    b.add_const(dynamic, declared.into())
-}
-
-fn in_shared(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
-    let size = shared_size(b);
-    let inside = within(b, offset, size, bytes);
-    let own = b.function.own_shared_bytes;
-    if !b.function.dynamic_shared || b.function.cluster.is_some() || own == 0 {
-        return inside;
-    }
-    // The translator's own lies after all that the launch has.
-    let end = b.builtin(Builtin::SharedBytes);
-    let after = b.sub(offset, end);
-    let size = b.i32(own);
-    let is_own = within(b, after, size, bytes);
-    b.or(inside, is_own)
-}
-
-fn in_local(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
-    let size = b.i32(b.function.local_bytes);
-    within(b, offset, size, bytes)
 }
 
 /// Tells the host of an access.
