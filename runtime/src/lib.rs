@@ -59,6 +59,12 @@
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device can access. Its
 //!   addresses are not checked, so that launching is `unsafe`. The reference device does check them.
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
 mod allocations;
 mod args;
 mod attributes;

@@ -13,6 +13,7 @@ pub trait Index: Copy {
 }
 
 /// The number of a position in a table. No program's tables have 2^32 elements: they would fill memory long before.
+#[expect(clippy::expect_used, reason = "there is no such table")]
 pub(crate) fn number(position: usize) -> u32 {
     u32::try_from(position).expect("tables have fewer than 2^32 elements")
 }

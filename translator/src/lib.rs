@@ -4,6 +4,12 @@
 //! with [`Options`]. A [`Translation`] holds the SPIR-V words and the [`Interface`] with which a host launches them.
 //! Errors are [`Diagnostics`].
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
 mod ast;
 mod cfg;
 mod decode;

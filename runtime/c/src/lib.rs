@@ -7,6 +7,12 @@
 //!
 //! No function panics into the caller: a panic is [`Status::Other`].
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
 mod device;
 mod error;
 mod kernel;

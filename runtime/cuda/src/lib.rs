@@ -12,6 +12,12 @@
 //! * Panics never unwind into the caller ([`call`]).
 //! * [`raw`] wraps the callers' pointers. All access through them is there.
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
 mod advice;
 mod any_node;
 mod api;

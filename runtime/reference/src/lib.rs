@@ -10,6 +10,11 @@
 //! turns an entry point into `code`, and `run` runs the code with the operations of `arithmetic` on the memory of
 //! `memory`.
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
 #![forbid(unsafe_code)]
 
 mod arithmetic;

@@ -4,6 +4,12 @@
 //! code (cubins), or intermediate code for the linker, for several architectures and perhaps compressed. [`Binary::read`] finds
 //! the containers in a file, [`Binary::programs`] chooses the PTX. No size in a file is trusted, and no I/O is done here.
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
 mod binary;
 mod choose;
 mod compression;

@@ -2,6 +2,12 @@
 //!
 //! It is a Rust type and, through serde, the `.json` file beside the `.spv`.
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
 pub mod allocations;
 mod assumptions;
 mod bundle;

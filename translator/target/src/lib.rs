@@ -3,6 +3,12 @@
 //! A [`Target`] comes from a live device (the runtime fills it), from a named preset, or from a JSON file
 //! that `ptx2spv devices --json` wrote on another machine. Nothing in the translator asks a driver.
 
+// Callers get errors, not panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
 mod facts;
 mod fault;
 mod features;
