@@ -159,8 +159,10 @@ impl Diagnostic {
 /// assert_eq!((diagnostics.list.len(), diagnostics.left_out), (2, 0));
 /// // What a person reads quotes each line, with a mark under the place.
 /// assert!(diagnostics.to_string().contains("6 │     jump there;"));
+/// // So does what a program or a build script shows whose `main` returns the error.
+/// assert_eq!(format!("{diagnostics:?}"), diagnostics.to_string());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Diagnostics {
     /// The text the spans point into.
     pub source: Source,
@@ -248,6 +250,12 @@ impl Diagnostics {
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.render().trim_end())
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
