@@ -3,8 +3,10 @@
 SUITE_REPORT  the file to which a line for each test is added: outcome, name, reason of a failure, seconds
 SUITE_DONE    a file of the same form: its tests don't run again
 SUITE_FROM, SUITE_TO  numbers of the first test and of the one after the last, counted before tests are left out as done
+SUITE_LIMIT  seconds after which a test ends its process, even if it never gives Python back its lock, as a driver's compiler may
 """
 
+import faulthandler
 import os
 
 import pytest
@@ -21,6 +23,17 @@ def pytest_collection_modifyitems(config, items):
     chosen = set(wanted)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = wanted
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    with open(os.devnull, "w") as nowhere:
+        # By a thread of C, which needs no lock.
+        faulthandler.dump_traceback_later(float(os.environ.get("SUITE_LIMIT") or 3600), exit=True, file=nowhere)
+        try:
+            return (yield)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_runtest_logreport(report):
