@@ -212,11 +212,13 @@ pub(crate) fn supported(
     }
     let has = |&feature: &Feature| *structs.field(feature) == vk::TRUE && allowed(feature.name());
     let features = Feature::ALL.iter().copied().filter(has).collect();
+    let placed_maps = structs.placed_maps.memory_map_placed == vk::TRUE && offer.has_extension(khr::map_memory2::NAME);
     let own = OwnFeatures {
         timeline: structs.timeline.timeline_semaphore == vk::TRUE && allowed(TIMELINE_SEMAPHORE),
         fault: structs.fault.device_fault == vk::TRUE,
-        placed_maps: structs.placed_maps.memory_map_placed == vk::TRUE && offer.has_extension(khr::map_memory2::NAME),
-        replayed_addresses: structs.device_address.buffer_device_address_capture_replay == vk::TRUE,
+        placed_maps,
+        // Only placed maps need them.
+        replayed_addresses: placed_maps && structs.device_address.buffer_device_address_capture_replay == vk::TRUE,
     };
     (features, own)
 }

@@ -86,7 +86,7 @@ fn table(ranges: &[MemoryRange]) -> Vec<u8> {
     let first = MemoryRange { address: 0, size: 0 };
     let last = MemoryRange { address: u64::MAX, size: 0 };
     let count = (ranges.len() + 1).next_power_of_two();
-    // No device has memory for 2^28 allocations.
+    // The step fits its 32 bits: no device has memory for 2^28 allocations.
     let step = count as u64 / 2 * ENTRY;
     let mut bytes = step.to_le_bytes().to_vec();
     bytes.resize(ENTRIES as usize, 0);
