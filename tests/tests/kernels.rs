@@ -3,12 +3,16 @@
 //! A message of the layers fails the case that caused it. Without a device all tests fail; none is skipped. A sample of
 //! the cases also runs on the device as if it had an older Vulkan version, and as if it had only the features that
 //! kernels require, if it can run kernels then.
+//!
+//! `PTX2SPV_ONE_OF` is a number: one of this many cases runs (1). It is for devices whose compiler is slow.
 
 use std::collections::HashMap;
+use std::env;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Error, Result};
+use anyhow::{Context, Error, Result};
 use libtest_mimic::{Failed, Trial};
 use ptx2spv::cases::Verdict;
 use ptx2spv_tests::device::Pool;
@@ -56,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn trials() -> Result<Vec<Trial>> {
-    let launches = sample(Launch::all()?);
+    let launches: Vec<Launch> = sample(Launch::all()?).into_iter().step_by(one_of()?).collect();
     let trial = |launch: &Launch, pool: &Arc<Pool>, on: &str| {
         let (launch, pool) = (launch.clone(), Arc::clone(pool));
         Trial::test(format!("{on}{}", launch.name()), move || match pool.with(|device| launch.run(device))? {
@@ -82,6 +86,13 @@ fn trials() -> Result<Vec<Trial>> {
     let pool = Arc::new(Pool::default());
     trials.extend(launches.iter().map(|launch| trial(launch, &pool, "")));
     Ok(trials)
+}
+
+/// The number of cases of which one runs.
+fn one_of() -> Result<usize> {
+    let Ok(number) = env::var("PTX2SPV_ONE_OF") else { return Ok(1) };
+    let number: NonZeroUsize = number.parse().context("PTX2SPV_ONE_OF")?;
+    Ok(number.get())
 }
 
 /// A sample of the slow cases is enough. The reference device and `scripts/test-devices` run them all.

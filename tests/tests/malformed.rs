@@ -89,25 +89,38 @@ fn cut_anywhere() {
     }
 }
 
-#[test]
-fn one_token_more_or_less_or_another() {
-    let mut random = Random::new(2);
+/// Translates each valid file with a token replaced, a third of the file's number of times. `replace` gets the text's tokens, the
+/// positions of those that aren't white space, and the position of the token that it replaces.
+fn replace_tokens(seed: u64, replace: impl Fn(&mut Random, &[&str], &[usize], usize) -> String) {
+    let mut random = Random::new(seed);
     for (name, text, times) in valid() {
         let tokens = tokens(&text);
         let places: Vec<usize> = (0..tokens.len()).filter(|at| !tokens[*at].trim().is_empty()).collect();
-        for round in 0..times {
+        for _ in 0..times.div_ceil(3) {
             let at = *random.pick(&places);
             let (before, token, after) = (tokens[..at].concat(), tokens[at], tokens[at + 1..].concat());
-            let new = match round % 3 {
-                0 => String::new(),
-                1 => format!("{token} {token}"),
-                _ if random.chance(50) => (*random.pick(NASTY)).to_owned(),
-                _ => tokens[*random.pick(&places)].to_owned(),
-            };
+            let new = replace(&mut random, &tokens, &places, at);
             let offset = before.len();
             hostile::translate(&format!("{name} with {new:?} for {token:?} at {offset}"), &(before + &new + &after));
         }
     }
+}
+
+#[test]
+fn a_token_less() {
+    replace_tokens(2, |_, _, _, _| String::new());
+}
+
+#[test]
+fn a_token_twice() {
+    replace_tokens(4, |_, tokens, _, at| format!("{0} {0}", tokens[at]));
+}
+
+#[test]
+fn another_token() {
+    replace_tokens(5, |random, tokens, places, _| {
+        if random.chance(50) { (*random.pick(NASTY)).to_owned() } else { tokens[*random.pick(places)].to_owned() }
+    });
 }
 
 #[test]
