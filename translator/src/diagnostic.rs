@@ -74,6 +74,22 @@ pub enum ErrorKind {
     Internal(String),
 }
 
+impl ErrorKind {
+    /// The name of the kind, which stays the same between versions: for reports that other programs read.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Syntax { .. } => "syntax",
+            Self::Invalid(_) => "invalid",
+            Self::UnknownOpcode(_) => "unknown-opcode",
+            Self::UnknownModifier { .. } => "unknown-modifier",
+            Self::Unsupported(_) => "unsupported",
+            Self::MissingFeature { .. } => "missing-feature",
+            Self::Limit { .. } => "limit",
+            Self::Internal(_) => "internal",
+        }
+    }
+}
+
 /// One problem, with its place in the source.
 ///
 /// ```

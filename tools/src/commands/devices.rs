@@ -27,6 +27,9 @@ pub struct Arguments {
     /// Show the presets instead of the devices: targets by name for `ptx2spv translate --target`.
     #[arg(long, conflicts_with = "device")]
     presets: bool,
+    /// Show the facts of each device that don't hold, which the translator works around.
+    #[arg(long, conflicts_with_all = ["presets", "json"])]
+    facts: bool,
     /// Write target descriptions as JSON: with --device one object, else an array.
     #[arg(long)]
     json: bool,
@@ -56,6 +59,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         }
         (list, false) => {
             print(list, out)?;
+            if arguments.facts {
+                print_facts(list, out)?;
+            }
             if let ([device], Some(_)) = (list, &arguments.device) {
                 for seen in &device.seen {
                     writeln!(out, "  {seen}")?;
@@ -103,6 +109,11 @@ fn print(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
         ]);
     }
     table::write(out, "", &rows)?;
+    Ok(())
+}
+
+/// Lists the facts that don't hold on each device that can run kernels.
+fn print_facts(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
     for device in devices.iter().filter(|device| device.missing().is_empty()) {
         let index = device.index.map_or_else(|| device.kind.to_string(), |index| index.to_string());
         let untrusted = untrusted(&device.target)?;

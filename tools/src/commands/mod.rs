@@ -9,6 +9,7 @@ use ptx2spv::watch;
 use ptx2spv_runtime::DeviceSelector;
 
 mod cache;
+mod check;
 mod completions;
 pub mod cuda;
 mod device_arguments;
@@ -41,6 +42,7 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Translate(translate::Arguments),
+    Check(check::Arguments),
     Inspect(inspect::Arguments),
     Extract(extract::Arguments),
     Link(link::Arguments),
@@ -77,6 +79,7 @@ impl CommandLine {
         }
         match self.command {
             Command::Translate(arguments) => translate::run(&arguments, out),
+            Command::Check(arguments) => check::run(&arguments, out),
             Command::Inspect(arguments) => inspect::run(&arguments, out),
             Command::Extract(arguments) => extract::run(&arguments, out),
             Command::Link(arguments) => link::run(&arguments, out),

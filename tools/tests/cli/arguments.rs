@@ -6,9 +6,20 @@ use crate::{Done, command, fails, odd, run};
 
 #[test]
 fn help_is_there_for_every_subcommand() {
-    for name in
-        ["translate", "inspect", "extract", "link", "devices", "run", "test", "cuda", "cache", "completions", "man"]
-    {
+    for name in [
+        "translate",
+        "check",
+        "inspect",
+        "extract",
+        "link",
+        "devices",
+        "run",
+        "test",
+        "cuda",
+        "cache",
+        "completions",
+        "man",
+    ] {
         let done = run(&[name, "--help"]);
         assert_eq!(done.status, Some(0));
         assert!(done.out.contains("Example"), "{name}");

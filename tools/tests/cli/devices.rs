@@ -13,6 +13,7 @@ fn presets_are_listed() {
     let all: Vec<serde_json::Value> = serde_json::from_str(&run(&["devices", "--presets", "--json"]).out).unwrap();
     assert!(all.iter().any(|target| target["name"] == "mali"));
     fails(&["devices", "--presets", "--device", "0"], 2, "cannot be used with");
+    fails(&["devices", "--presets", "--facts"], 2, "cannot be used with");
 }
 
 #[test]
@@ -74,7 +75,8 @@ fn a_description_of_the_device_here_is_a_target() {
 #[test]
 fn what_the_self_test_found_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let devices = || -> Done { command(&["devices"]).env("PTX2SPV_CACHE", folder.path()).output().unwrap().into() };
+    let devices =
+        || -> Done { command(&["devices", "--facts"]).env("PTX2SPV_CACHE", folder.path()).output().unwrap().into() };
     let files = || {
         let found = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
         // Without the compiled pipelines in the same folder.
@@ -114,9 +116,11 @@ fn a_home_that_is_missing_or_read_only_will_do() {
     }
 }
 
-/// The rows of the table of `devices`.
-fn rows(done: &Done) -> impl Iterator<Item = &str> {
-    done.out.lines().filter(|line| !line.starts_with("not to be trusted"))
+#[test]
+fn facts_are_shown_on_request() {
+    let devices = |flags: &[&str]| run(&[&["devices", "--device", "reference"], flags].concat()).out;
+    assert!(!devices(&[]).contains("nan_f32_nvidia"));
+    assert!(devices(&["--facts"]).contains("not to be trusted on reference: "));
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn the_reference_device_needs_no_driver() {
             && done.err.contains("reference device, an interpreter")
     );
     let done = without_driver(&["devices"]);
-    assert_eq!(rows(&done).count(), 2, "{}", done.out);
+    assert_eq!(done.out.lines().count(), 2, "{}", done.out);
     // A request for another device is not replaced by this one.
     let done = without_driver(&["test", &file, "--device", "cpu"]);
     assert_eq!(done.status, Some(1), "{}{}", done.out, done.err);
@@ -175,5 +179,5 @@ fn the_reference_device_is_described_as_configured() {
     let again: serde_json::Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!((&again["subgroups"], &again["features"]), (&target["subgroups"], &target["features"]));
     let done = run(&["devices"]);
-    assert!(rows(&done).last().unwrap().trim_start().starts_with("reference"), "{}", done.out);
+    assert!(done.out.lines().last().unwrap().trim_start().starts_with("reference"), "{}", done.out);
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cases;
+mod check;
 mod devices;
 mod run;
 mod translate;
