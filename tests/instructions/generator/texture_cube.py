@@ -1,9 +1,8 @@
 """Cubes: faces, the coordinates on them, and what lies behind their edges (docs/numerics.md)."""
 
-import struct
 from fractions import Fraction
 
-from .texture_levels import FAR, footprint, kept, logarithm, number, plus, single, stretched
+from .texture_levels import FAR, added, difference, footprint, logarithm, number, plus, real, rounded, stretched
 
 # Of each face how far its coordinates and its own direction go along x, y and z.
 FACES = [
@@ -16,20 +15,21 @@ FACES = [
 ]
 
 
-def projected(point):
-    """A direction of ordinary numbers, scaled so that the greatest is about one."""
-    greatest = max(map(abs, point))
-    if not greatest:
-        return [Fraction(0)] * 3
-    reciprocal = single(1 / greatest)
-    return [single(value * reciprocal) for value in point]
+def projected(bits):
+    """A direction, scaled so that the greatest is about one, by the bits of singles."""
+    values = [real(value) for value in bits]
+    greatest = max([0.0, *(abs(value) for value in values if value == value)])
+    reciprocal = rounded(1 / greatest) if greatest else rounded(float("inf"))
+    scale = real(reciprocal) if reciprocal >= 0x800000 else 0.0
+    return [rounded(value * scale) for value in values]
 
 
-def face_of(point):
-    """The face that a direction meets; z goes before y, y before x."""
-    x, y, z = map(abs, point)
+def face_of(bits):
+    """The face that a direction meets; z goes before y, y before x, and NaN is less than all others."""
+    values = [real(value) for value in bits]
+    x, y, z = (abs(value) if value == value else -1 for value in values)
     axis = 2 if z >= x and z >= y else 1 if y >= x else 0
-    return 2 * axis + (point[axis] < 0)
+    return 2 * axis + (values[axis] < 0)
 
 
 def on_face(face, point):
@@ -39,36 +39,35 @@ def on_face(face, point):
 
 def located(bits):
     """Face and coordinates from -1 to 1."""
-    point = projected([number(value) for value in bits])
-    face = face_of(point)
-    s, t, _ = on_face(face, point)
-    return face, s, t
+    bits = projected(bits)
+    face = face_of(bits)
+    s, t, _ = on_face(face, [number(value) for value in bits])
+    return face, *(min(max(value, Fraction(-1)), Fraction(1)) for value in (s, t))
 
 
-def step_to(face, here, point, extent):
+def step_to(face, here, bits, extent):
     """From a point on a face to another, which may lie on another face, by texels; and whether it does."""
     halves = lambda step: stretched(step, extent) / 2
-    other = face_of(point)
-    *there, along = on_face(face, point)
-    step = [halves(single(new - old)) for new, old in zip(there, here)]
+    other = face_of(bits)
+    *there, along = on_face(face, [number(value) for value in bits])
+    step = [halves(difference(new, old)) for new, old in zip(there, here)]
     if other == face:
         return step, False
     if other ^ 1 == face:
         return [FAR, step[1]], True
-    # Over the edge, and on from there.
+    # Over the edge towards the other face, and on from there.
     axis = next(number for number in (0, 1) if FACES[face][number][other // 2])
-    sign = -1 if there[axis] < 0 else 1
-    step[axis] = sign * plus(halves(single(1 - sign * here[axis])), halves(single(1 - along)))
+    sign = FACES[face][axis][other // 2] * (-1 if other % 2 else 1)
+    step[axis] = sign * plus(halves(difference(Fraction(1), sign * here[axis])), halves(difference(Fraction(1), along)))
     return step, True
 
 
 def gradient_level(bits, gradients, extent):
     """The level for two gradients by bits."""
-    point = [number(value) for value in bits]
     face, *here = located(bits)
     steps, apart = [], False
     for gradient in gradients:
-        moved = projected([single(at + number(step)) for at, step in zip(point, gradient)])
+        moved = projected([added(at, step) for at, step in zip(bits, gradient)])
         step, crosses = step_to(face, here, moved, extent)
         steps.append(step)
         apart = apart or crosses

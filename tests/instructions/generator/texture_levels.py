@@ -6,8 +6,10 @@ Sizes of steps are numbers of ten significant bits. Their products are rounded, 
 import struct
 from fractions import Fraction
 
-# Beyond every size.
+# A large step, and the coordinates from which on all steps are large.
 FAR = Fraction(1 << 60)
+HUGE = Fraction(1 << 97)
+INFINITY = Fraction(1 << 128)
 
 # 256ths of the base-2 logarithm of a significand, by its eight bits behind the point.
 LOGARITHMS = [
@@ -35,16 +37,29 @@ SIDES = (Fraction(1), Fraction(11, 32), Fraction(1, 4))
 DIAGONALS = (Fraction(11, 16), Fraction(121, 512), Fraction(11, 64))
 
 
-def single(value):
-    """The nearest single to a sum or difference of two."""
-    return Fraction(struct.unpack("<f", struct.pack("<f", float(value)))[0])
+def real(bits):
+    """A single as a Python float."""
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def rounded(value):
+    """The bits of the single that is nearest to a number."""
+    try:
+        return struct.unpack("<I", struct.pack("<f", float(value)))[0]
+    except OverflowError:
+        return 0xFF800000 if value < 0 else 0x7F800000
+
+
+def added(first, second):
+    """The bits of the sum of two singles."""
+    return rounded(real(first) + real(second))
 
 
 def number(bits):
     """What a coordinate or step counts: NaN and subnormals are 0, infinities are beyond everything."""
     exponent, sign = bits >> 23 & 255, -1 if bits >> 31 else 1
     if exponent == 255:
-        return Fraction(0) if bits & 0x7FFFFF else FAR * sign
+        return Fraction(0) if bits & 0x7FFFFF else INFINITY * sign
     return sign * Fraction(bits & 0x7FFFFF | 0x800000) * Fraction(2) ** (exponent - 150) if exponent else Fraction(0)
 
 
@@ -65,12 +80,17 @@ def kept(value):
     return cut(value, Fraction(2) ** (exponent(value) - 9)) if value else value
 
 
-def plus(first, second):
-    """A sum; both are cut to one bit more than the greater has."""
+def plus(first, second, bits=10):
+    """A sum of numbers of so many bits, kept to ten; both are cut to one bit more than the greater has."""
     if not first or not second:
-        return first or second
-    unit = Fraction(2) ** (max(exponent(first), exponent(second)) - 10)
+        return kept(first or second)
+    unit = Fraction(2) ** (max(exponent(first), exponent(second)) - bits)
     return kept(cut(first, unit) + cut(second, unit))
+
+
+def difference(to, origin):
+    """The step between neighbouring coordinates."""
+    return FAR if max(abs(to), abs(origin)) >= HUGE else plus(to, -origin, 24)
 
 
 def times(value, factor):
@@ -122,7 +142,7 @@ def steps_of(point, gradient, dimensions):
     """The gradient of a point. In three dimensions the unit has it from neighbours' coordinates."""
     if dimensions < 3:
         return [number(bits) for bits in gradient]
-    return [single(single(number(at) + number(step)) - number(at)) for at, step in zip(point, gradient)]
+    return [difference(number(added(at, step)), number(at)) for at, step in zip(point, gradient)]
 
 
 def gradient_level(point, gradients, extents, dimensions):

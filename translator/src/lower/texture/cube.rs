@@ -91,6 +91,15 @@ fn on_face(b: &mut Builder<'_>, face: Value, direction: Direction) -> Direction 
     })
 }
 
+/// Whether a coordinate of a face goes along the negative direction of its axis, as 0 or 1.
+fn turned(b: &mut Builder<'_>, face: Value, part: usize) -> Value {
+    let is_turned = |axes: &[(usize, bool); 3]| axes.get(part).is_some_and(|(_, is_turned)| *is_turned);
+    let bits = (0..).zip(FACES).map(|(number, axes)| u32::from(is_turned(&axes)) << number).sum();
+    let bits = b.i32(bits);
+    let bit = b.shr_by(bits, face);
+    b.and_const(bit, 1)
+}
+
 /// A scaled direction's place.
 fn place(b: &mut Builder<'_>, direction: Direction) -> FacePoint {
     let face = face(b, direction);
@@ -139,11 +148,13 @@ fn step_to(b: &mut Builder<'_>, here: FacePoint, direction: Direction, extent: V
     let first_axis = by_face(b, here.face, axes);
     let other_axis = b.shr(other, 1);
     let is_first = b.eq(first_axis, other_axis);
+    let other_end = b.and_const(other, 1);
     let [zero, one, minus_one, half] = [0.0, 1.0, -1.0, 0.5].map(|number| b.f32(number));
     let halves = |b: &mut Builder<'_>, step: Value| {
         let step = stretched(b, step, extent);
         b.fmul(step, half)
     };
+    let face = here.face;
     let along = coordinate(b, along);
     let rest = difference(b, one, along);
     let rest = halves(b, rest);
@@ -152,7 +163,9 @@ fn step_to(b: &mut Builder<'_>, here: FacePoint, direction: Direction, extent: V
         let there = coordinate(b, there);
         let straight = difference(b, there, here);
         let straight = halves(b, straight);
-        let is_negative = b.flt(there, zero);
+        // The other face is at the lower end of this coordinate, or at the upper one.
+        let turned = turned(b, face, number);
+        let is_negative = b.ne(turned, other_end);
         let sign = b.select(is_negative, minus_one, one);
         let near = b.fmul(sign, here);
         let near = difference(b, one, near);

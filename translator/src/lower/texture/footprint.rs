@@ -15,6 +15,8 @@ const EXPONENT: u64 = 0x7f80_0000;
 /// Limits to which the sizes of steps are clamped.
 const LEAST: f32 = 1.0 / (1u64 << 60) as f32;
 const MOST: f32 = (1u64 << 60) as f32;
+/// Differences from this coordinate on are large.
+const HUGE: f32 = (1u128 << 97) as f32;
 
 /// The effective value of a coordinate or step: 0 for NaN; other sizes are clamped.
 pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
@@ -25,12 +27,16 @@ pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
     clamp_float(b, value, [lowest, most])
 }
 
-/// The difference between neighbouring coordinates. Between infinities, the step counts as large.
+/// The difference between neighbouring coordinates. From and to huge coordinates, the step counts as large.
 pub(super) fn difference(b: &mut Builder<'_>, to: Value, from: Value) -> Value {
-    let difference = b.fsub(to, from);
-    let is_number = b.feq(difference, difference);
+    let [one, other] = [to, from].map(|value| size(b, value));
+    let greater = larger(b, one, other);
+    let huge = b.f32(HUGE);
+    let is_huge = b.fle(huge, greater);
+    let from = b.unary(Unary::FNeg, from);
+    let difference = sum(b, to, from, 24);
     let far = b.f32(MOST);
-    let difference = b.select(is_number, difference, far);
+    let difference = b.select(is_huge, far, difference);
     step(b, difference)
 }
 
@@ -75,29 +81,46 @@ fn smaller(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
     b.select(is_less, first, second)
 }
 
-/// A sum; both addends are truncated to one more bit than the greater has.
+/// A sum of numbers of ten significant bits.
 pub(super) fn plus(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
+    sum(b, first, second, 10)
+}
+
+/// A sum of numbers of up to `bits` significant bits, truncated to ten. Both addends are truncated to one more bit than the greater has.
+fn sum(b: &mut Builder<'_>, first: Value, second: Value, bits: u32) -> Value {
     let [one, other] = [first, second].map(|value| size(b, value));
     let greater = larger(b, one, other);
     let least = b.f32(LEAST / 1024.0);
     let greater = larger(b, greater, least);
     let power = power(b, greater);
-    let bits = b.bits(power);
+    let exponent = b.bits(power);
     // The power's reciprocal has the negated exponent.
     let mirror = b.i32(0x7f00_0000);
-    let reciprocal = b.sub(mirror, bits);
+    let reciprocal = b.sub(mirror, exponent);
     let reciprocal = b.bitcast(reciprocal, Type::F32);
-    let units = b.f32(1024.0);
+    let units = (1u32 << bits) as f32;
+    let [units, unit] = [units, 1.0 / units].map(|number| b.f32(number));
     let scale = b.fmul(reciprocal, units);
     let [one, other] = [first, second].map(|value| {
         let scaled = b.fmul(value, scale);
-        b.unary(Unary::Trunc, scaled)
+        b.unary(Unary::FloatToSigned(Type::I32), scaled)
     });
-    let sum = b.fadd(one, other);
-    let unit = b.f32(1.0 / 1024.0);
+    let sum = b.add(one, other);
+    let zero = b.i32(0);
+    let negated = b.neg(sum);
+    let is_negative = b.slt(sum, zero);
+    let size = b.select(is_negative, negated, sum);
+    // Numbers that a float would round lose their lowest bits before.
+    let above = b.shr(size, 24);
+    let fits = b.is_zero(above);
+    let cut = b.and_const(size, 0xffff_fffc);
+    let size = b.select(fits, size, cut);
+    let size = b.unary(Unary::UnsignedToFloat(Type::F32), size);
     let unit = b.fmul(power, unit);
-    let sum = b.fmul(sum, unit);
-    truncated(b, sum)
+    let size = b.fmul(size, unit);
+    let size = truncated(b, size);
+    let turned = b.unary(Unary::FNeg, size);
+    b.select(is_negative, turned, size)
 }
 
 /// The product of a size with a factor whose power of two is known.
