@@ -29,7 +29,8 @@ pub struct TextureDescriptor {
     pub read_mode: ReadMode,
     /// Whether coordinates from 0 to 1 span the texture. Required for textures with several levels.
     pub normalized_coordinates: bool,
-    /// Whether 8-bit channels, except the fourth, are sRGB.
+    /// Whether unsigned 8-bit channels that are read as floats are sRGB: the first three of four channels, the first of two. Other
+    /// formats are read as without this.
     pub srgb: bool,
     /// Maximum anisotropy, clamped to 1 to 16. Filtering is always isotropic.
     pub max_anisotropy: u32,
@@ -54,7 +55,7 @@ impl TextureDescriptor {
     /// array.
     pub(crate) fn check(&self, format: ChannelFormat, has_levels: bool) -> Result<(), TextureError> {
         self.check_numbers()?;
-        let texel = format.texel(self.read_mode, self.srgb).ok_or(TextureError::Srgb(format))?;
+        let texel = format.texel(self.read_mode, self.srgb);
         let is_linear = self.filter == Filter::Linear || (has_levels && self.mip_filter == Filter::Linear);
         if is_linear && is_integer(texel) {
             return Err(TextureError::LinearFilterOfIntegers(format));

@@ -106,9 +106,6 @@ pub enum TextureError {
     /// Several levels without normalized coordinates.
     #[error("textures with several levels need normalized coordinates")]
     LevelsNeedNormalizedCoordinates,
-    /// sRGB decoding of an unsuitable format.
-    #[error("sRGB is decoded from unsigned integers of 8 bits that are read as floats, not from {0:?} like this")]
-    Srgb(ChannelFormat),
     /// A NaN.
     #[error("the {0} is not a number")]
     NotANumber(&'static str),

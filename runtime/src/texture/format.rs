@@ -182,10 +182,12 @@ impl ChannelFormat {
         matches!(self, Self::Unorm8 | Self::Unorm16 | Self::Snorm8 | Self::Snorm16)
     }
 
-    /// The kind of texel that a texture reads; `None` if sRGB decoding is not possible.
-    pub(crate) fn texel(self, read: ReadMode, srgb: bool) -> Option<Texel> {
+    /// The kind of texel that a texture reads. Only unsigned bytes that are read as floats can be sRGB.
+    pub(crate) fn texel(self, read: ReadMode, srgb: bool) -> Texel {
         let is_promoted = read == ReadMode::NormalizedFloat;
-        let texel = match self {
+        match self {
+            Self::U8 if is_promoted && srgb => Texel::Srgb8,
+            Self::Unorm8 if srgb => Texel::Srgb8,
             Self::U8 if is_promoted => Texel::Unorm8,
             Self::S8 if is_promoted => Texel::Snorm8,
             Self::U16 if is_promoted => Texel::Unorm16,
@@ -202,11 +204,6 @@ impl ChannelFormat {
             Self::U32 | Self::S32 => Texel::B32,
             Self::F16 => Texel::F16,
             Self::F32 => Texel::F32,
-        };
-        match (texel, srgb) {
-            (_, false) => Some(texel),
-            (Texel::Unorm8, true) => Some(Texel::Srgb8),
-            (_, true) => None,
         }
     }
 }

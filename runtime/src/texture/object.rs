@@ -277,7 +277,7 @@ pub(super) fn texture_record(
         ..*descriptor
     };
     descriptor.check(channel, memory.has_levels)?;
-    let texel = channel.texel(descriptor.read_mode, descriptor.srgb).ok_or(TextureError::Srgb(channel))?;
+    let texel = channel.texel(descriptor.read_mode, descriptor.srgb);
     let place = memory.record(level_table);
     let reading = descriptor.record();
     let record = Record {
@@ -289,7 +289,7 @@ pub(super) fn texture_record(
         mip_bias: reading.mip_bias,
         min_level: reading.min_level,
         max_level: reading.max_level,
-        border: if texel == Texel::Srgb8 { encoded(reading.border) } else { reading.border },
+        border: if texel == Texel::Srgb8 { encoded(reading.border, place.channels) } else { reading.border },
         anisotropy: reading.anisotropy,
         ..place
     };
@@ -298,17 +298,18 @@ pub(super) fn texture_record(
 }
 
 /// The border color as an sRGB texture has it: each channel is rounded to a byte, whose value is the middle of the
-/// numbers that are truncated to it. The fourth channel is not encoded as sRGB.
-fn encoded([red, green, blue, alpha]: [f32; 4]) -> [f32; 4] {
+/// numbers that are truncated to it. The fourth channel and the second of two are not encoded as sRGB.
+fn encoded(border: [f32; 4], channels: u32) -> [f32; 4] {
     let curve = |intensity: f32| {
         let intensity = f64::from(intensity.clamp(0.0, 1.0));
         if intensity <= 0.003_130_8 { 12.92 * intensity } else { 1.055 * intensity.powf(1.0 / 2.4) - 0.055 }
     };
-    let middle = |byte: f64| ((byte + 0.5) / 255.0) as f32;
-    let [red, green, blue] = [red, green, blue].map(|intensity| middle((255.0 * curve(intensity) + 0.5).floor()));
-    // Hardware has twelve bits of the fourth channel, and rounds half down.
-    let alpha = (f64::from(alpha.clamp(0.0, 1.0)) * 4096.0).floor();
-    [red, green, blue, middle(((alpha * 255.0 + 2047.0) / 4096.0).floor())]
+    // Hardware has twelve bits of a channel that isn't encoded, and rounds half down.
+    let linear = |number: f32| ((f64::from(number.clamp(0.0, 1.0)) * 4096.0).floor() * 255.0 + 2047.0) / 4096.0;
+    let [red, green, blue, alpha] = border;
+    let byte = |number| 255.0 * curve(number) + 0.5;
+    let [green, blue] = [green, blue].map(|number| if channels == 2 { linear(number) } else { byte(number) });
+    [byte(red), green, blue, linear(alpha)].map(|byte| ((byte.floor() + 0.5) / 255.0) as f32)
 }
 
 pub(super) fn surface_record(device: &Device, array: &Array) -> Result<Record, Error> {
@@ -316,7 +317,7 @@ pub(super) fn surface_record(device: &Device, array: &Array) -> Result<Record, E
     if !array.descriptor().surface {
         return Err(TextureError::NotForSurfaces.into());
     }
-    let texel = channel.texel(ReadMode::ElementType, false).unwrap_or_default();
+    let texel = channel.texel(ReadMode::ElementType, false);
     Ok(Record { texel, ..Resource::from(array).memory(device, None)?.record(0) })
 }
 

@@ -398,6 +398,8 @@ fn format(texel: Texel, channels: u32) -> Option<vk::Format> {
         Texel::Snorm16 => [F::R16_SNORM, F::R16G16_SNORM, F::R16G16B16A16_SNORM],
         Texel::F16 => [F::R16_SFLOAT, F::R16G16_SFLOAT, F::R16G16B16A16_SFLOAT],
         Texel::F32 => [F::R32_SFLOAT, F::R32G32_SFLOAT, F::R32G32B32A32_SFLOAT],
+        // CUDA decodes only the first of two channels.
+        Texel::Srgb8 if channels == 2 => return None,
         Texel::Srgb8 => [F::R8_SRGB, F::R8G8_SRGB, F::R8G8B8A8_SRGB],
         Texel::U8 | Texel::S8 | Texel::U16 | Texel::S16 | Texel::B32 => return None,
     };

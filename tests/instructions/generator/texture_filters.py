@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from . import texture_cube, texture_levels
 from .ptx import Family
+from .texture_levels import rounded
 from .texture_sample import Sampler, gather, sample
 from .texture_unit import Image, Texture, convert
 from .textures import random_image
@@ -73,12 +74,13 @@ def steady(point):
     if not greatest:
         return False
     places = set()
-    reciprocal = texture_levels.single(1 / greatest)
+    reciprocal = texture_levels.number(rounded(1 / greatest))
     for step in (-1, 0, 1):
         near = reciprocal * (1 + Fraction(step, 1 << 23))
-        scaled = [texture_levels.single(value * near) for value in numbers]
+        scaled = [rounded(value * near) for value in numbers]
         face = texture_cube.face_of(scaled)
-        places.add((face, *(value * 2**20 // 1 for value in texture_cube.on_face(face, scaled)[:2])))
+        s, t, _ = texture_cube.on_face(face, [texture_levels.number(bits) for bits in scaled])
+        places.add((face, s * 2**20 // 1, t * 2**20 // 1))
     return len(places) == 1
 
 
@@ -104,11 +106,16 @@ class Cases:
     def __init__(self, family, rng):
         self.family, self.rng = family, rng
 
-    def add(self, name, entry, texture, sampler, geometry, more, expect, ty="f32", reach=(-1, 2)):
-        """`more` gives the other words of a point, `expect` the channels for a point and these words; coordinates reach so far."""
+    def add(self, name, entry, texture, sampler, geometry, more, expect, ty="f32", reach=(-1, 2), places=(), place=None):
+        """`more` gives the other words of a point, `expect` the channels for a point and these words; coordinates reach so far, one is of the
+        `places` if there are any, or `place` gives all."""
         where, expected = [], []
         for _ in range(POINTS):
             point, words = point_of(self.rng, geometry, texture.image, reach), more(self.rng)
+            if place:
+                point[:3] = place(self.rng)
+            if places:
+                point[self.rng.randrange(GEOMETRIES[geometry])] = self.rng.choice(places)
             values = [convert(value, ty) for value in expect(point, words)]
             expected += [values[0] | values[1] << 16, values[2] | values[3] << 16, 0, 0] if ty == "f16x2" else values
             where += [*point, *words, *[0] * (8 - len(words))]
@@ -124,13 +131,14 @@ class Cases:
         expect = lambda point, words: sample(texture, sampler, geometry, point[:3], point[3], level=texture_levels.fixed(words[0]))
         self.add(name, entry, texture, sampler, geometry, lambda rng: [floats(rng, -1, count + 1)], expect, ty)
 
-    def gradient(self, name, entry, texture, sampler, geometry, ty="f32"):
-        """With two gradients."""
+    def gradient(self, name, entry, texture, sampler, geometry, ty="f32", odd=(), places=()):
+        """With two gradients; every fourth word is one of the odd numbers, and a coordinate one of the places, if there are any."""
         dimensions = GEOMETRIES[geometry]
         cube = "cube" in geometry
 
         def more(rng):
-            return [small(rng, -6, 1) if rng.random() < 0.9 else 0 for _ in range(8)]
+            step = lambda: small(rng, -6, 1) if rng.random() < 0.9 else 0
+            return [rng.choice(odd) if odd and rng.random() < 0.25 else step() for _ in range(8)]
 
         def expect(point, words):
             gradients = [words[:dimensions], words[4 : 4 + dimensions]]
@@ -138,7 +146,7 @@ class Cases:
             level = texture_cube.gradient_level(point[:3], gradients, extents[0]) if cube else texture_levels.gradient_level(point[:3], gradients, extents, dimensions)
             return sample(texture, sampler, geometry, point[:3], point[3], level=level)
 
-        self.add(name, entry, texture, sampler, geometry, more, expect, ty)
+        self.add(name, entry, texture, sampler, geometry, more, expect, ty, places=places)
 
 
 def levels(tables):
@@ -181,6 +189,14 @@ def levels(tables):
     cases.gradient("gradient_s32", "gradient_s32", Texture(image_of(rng, "2d", levels=4)), Sampler(("clamp",), True, True, between=True, most=9), "2d")
     reader(family, "gradient_s32_f16x2", [f"tex.grad.2d.v2.f16x2.s32 {{%r0, %r1}}, [%t, {vector('2d')}], {vector('2d', 4)}, {vector('2d', 8)};", "mov.u32 %r2, 0;", "mov.u32 %r3, 0;"])
     cases.gradient("gradient_s32_f16x2", "gradient_s32_f16x2", Texture(image_of(rng, "2d", "f32", 4, 4)), Sampler(("clamp",), True, True, between=True, most=9), "2d", "f16x2")
+    # Numbers that are no ordinary steps.
+    for geometry in ("2d", "3d"):
+        sampler = Sampler(("clamp",), False, True, between=True, most=9)
+        cases.gradient(f"gradient_{geometry}/odd", f"gradient_{geometry}", Texture(image_of(rng, geometry, levels=3)), sampler, geometry, odd=STEPS)
+    # Coordinates so large that steps from them count as large, or as none.
+    texture, sampler = Texture(image_of(rng, "3d", levels=3)), Sampler(("wrap",), False, True, between=True, most=9)
+    far = [f32(sign * 2.0**power) for power in (23, 60, 96, 97, 126) for sign in (1, -1)]
+    cases.gradient("gradient_3d/far", "gradient_3d", texture, sampler, "3d", odd=STEPS, places=far)
     # A depth to compare with changes nothing.
     reader(family, "compared", [f"tex.level.2d.v4.f32.f32 {FLOATS}, [%t, {vector('2d')}], %c4, {{1, -2}}, %c5;"])
     texture, sampler = Texture(image_of(rng, "2d", levels=3)), Sampler(("clamp",), True, True, between=True, most=9)
@@ -207,6 +223,11 @@ def cubes(tables):
     reader(family, "gradient_acube", [f"tex.grad.acube.v4.f32.f32 {FLOATS}, [%t, {vector('acube')}], {vector('acube', 4)}, {vector('acube', 8)};"])
     sampler = Sampler(("clamp",), False, True, between=True, most=9)
     cases.gradient("gradient_acube", "gradient_acube", Texture(image_of(rng, "acube", levels=3)), sampler, "acube")
+    # Steps to the end of everything lead to no direction, which lies on the face of z.
+    for geometry in ("cube", "acube"):
+        if geometry == "cube":
+            reader(family, "gradient_cube", [f"tex.grad.cube.v4.f32.f32 {FLOATS}, [%t, {vector('cube')}], {vector('cube', 4)}, {vector('cube', 8)};"])
+        cases.gradient(f"gradient_{geometry}/odd", f"gradient_{geometry}", Texture(image_of(rng, geometry, levels=3)), sampler, geometry, odd=STEPS)
     for name, sampler in {
         "wrap": Sampler(("wrap",), True, True), "border": Sampler(("border",), True, True, (0.25, 0, 0, 0)), "unnormalized": Sampler(("clamp",), True, False),
     }.items():
@@ -215,7 +236,23 @@ def cubes(tables):
     for format, channels in (("u8", 4), ("s8", 1), ("f16", 2)):
         texture, sampler = Texture(image_of(rng, "cube", format, channels), format[0] in "us"), Sampler(("clamp",), True, True, seamless=True)
         cases.add(f"cube/{format}x{channels}", "cube", texture, sampler, "cube", lambda rng: [], lambda point, words: sample(texture, sampler, "cube", point[:3]))
+    # Exactly at edges. Without a filter, reads stay on the face, whatever the address mode.
+    for geometry in ("cube", "acube"):
+        for modes in (("wrap",), ("clamp",), ("mirror",), ("border",)):
+            for seamless in (False, True):
+                texture, sampler = Texture(image_of(rng, geometry)), Sampler(modes, False, True, (0.25, 0, 0, 0) if modes[0] == "border" else (0,) * 4, seamless=seamless)
+                expect = lambda point, words: sample(texture, sampler, geometry, point[:3], point[3])
+                cases.add(f"{geometry}/edges_{modes[0]}{'_seamless' if seamless else ''}", geometry, texture, sampler, geometry, lambda rng: [], expect, place=edges)
+    cases.level("level_cube/point", "level_cube", Texture(image_of(rng, "cube", levels=3)), Sampler(("clamp",), False, True, between=True, most=9, seamless=True), "cube")
     return family
+
+
+def edges(rng):
+    """A direction at the edge of a face, or a few units in the last place within. Its greatest coordinate has an exact reciprocal."""
+    size = 2.0 ** rng.randrange(-3, 4)
+    sizes = [1, 1 - rng.choice([0, 1, 2, 3, 8, 16, 4096]) / (1 << 24), rng.choice([rng.random(), 0, 0.25, 0.5, 1])]
+    rng.shuffle(sizes)
+    return [f32(size * part * rng.choice([-1, 1])) for part in sizes]
 
 
 def gathers(tables):
@@ -254,9 +291,18 @@ def gathers(tables):
             texture = Texture(Image("2d", [9, 7], format, 2).fill(lambda: rng.choice(numbers)))
             expect = lambda point, words: gather(texture, sampler, "2d", point[:3], 0)
             cases.add(f"gather_2d/{format}_odd_{name}", "gather_2d", texture, sampler, "2d", lambda rng: [], expect, "u32")
+    two, linear = Texture(random_image(rng, "2d", [9, 7], "u8", 2), True, True), Sampler(("clamp",), True, True)
+    reader(family, "gather_g", [f"tld4.g.2d.v4.f32.f32 {FLOATS}, [%t, {vector('2d')}];"])
+    for component, entry in ((0, "gather_2d"), (1, "gather_g")):
+        cases.add(f"{entry}/srgb_two", entry, two, linear, "2d", lambda rng: [], lambda point, words: gather(two, linear, "2d", point[:3], component))
     return family
 
 
+# Steps that are no ordinary numbers, and such that make coordinates round.
+STEPS = [
+    0x7FC00000, 0xFFFFFFFF, 0x7F800000, 0xFF800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7E800001, 0xFE812345, 0x5F000000, 0x5D800000, 0xDE123456, 0x21800000, 0xA1812345,
+    1, 0x80800001, 0, 0x80000000, 0x3F800000, 0xBF800000, 0x40000000, 0xC0000000, 0x4B000000, 0xCB000001,
+]
 # NaNs, infinities, zeros and subnormal numbers.
 HALVES = [0x7E00, 0xFE01, 0x7FFF, 0x7C01, 0x7C00, 0xFC00, 0x3C00, 0, 0x8000, 1, 0x83FF, 0x7BFF]
 SINGLES = [0x7FC00000, 0xFF800001, 0x7FFFFFFF, 0x7F800000, 0xFF800000, 0x3F800000, 0, 0x80000000, 1, 0x807FFFFF, 0x00800000, 0x7F7FFFFF]

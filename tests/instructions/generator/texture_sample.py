@@ -41,7 +41,10 @@ class Sampler:
     def on_face(self, coordinate, extent, axis, finds_two=False):
         """The same of a coordinate on a cube's face."""
         value = (Fraction(coordinate * 2**20 // 1, 2**20) + 1) / 2 * extent
-        return self.between_texels(value, extent, None if self.seamless else self.mode(axis), 0, finds_two)
+        lower, weight = self.between_texels(value, extent, None if self.seamless else self.mode(axis), 0, finds_two)
+        # Only filters go on behind an edge.
+        is_alone = self.seamless and not self.linear and not finds_two
+        return (min(lower, extent - 1) if is_alone else lower), weight
 
     def between_texels(self, value, extent, mode, offset, finds_two):
         fixed = (value * 512) // 1
@@ -134,7 +137,7 @@ class Reader:
             values = [bits[channel] for bits, _ in texels]
             wholes = [whole[channel] for _, whole in texels]
             form = self.image.format
-            if self.texture.srgb and channel < 3:
+            if self.texture.encodes(channel):
                 channels.append(blend_srgb(wholes, factors))
             elif form[0] in "us" and not self.texture.normalized_read:
                 total = sum(value * factor for value, factor in zip(wholes, factors))

@@ -36,10 +36,10 @@ def single_to_half(bits):
 
 
 def single_to_half_down(bits):
-    """Towards zero, as formatted stores."""
+    """Towards zero, as formatted stores. A NaN keeps its sign and upper bits."""
     sign, magnitude = bits >> 16 & 0x8000, bits & 0x7FFFFFFF
     if magnitude > 0x7F800000:
-        return 0x7FFF
+        return sign | 0x7C00 | (bits >> 13 & 0x3FF or 1)
     if magnitude == 0x7F800000:
         return sign | 0x7C00
     if magnitude >= 0x47800000:
@@ -107,10 +107,15 @@ class Texture:
             spec |= {"normalized": True, "mip_levels": [0, self.image.levels - 1]}
         return {"texture": spec}
 
+    def encodes(self, number):
+        """Whether a channel is sRGB: the first three of four, or the first alone."""
+        is_byte = self.image.format == "u8" and self.normalized_read
+        return self.srgb and is_byte and number < (1 if self.image.channels == 2 else 3)
+
     def value(self, channel, number=3):
         """The 32 bits of a channel; its number tells that of sRGB that is none of it."""
         form = self.image.format
-        if self.srgb and number < 3:
+        if self.encodes(number):
             return single(Fraction(INTENSITIES[channel], 16384))
         if form == "f16":
             return half_to_single(channel)
@@ -128,7 +133,7 @@ class Texture:
 
     def edge_weighed(self, colour, number=3):
         """The same of a border's colour."""
-        if self.srgb and number < 3:
+        if self.encodes(number):
             return encoded(colour)
         bits = self.edge(colour, number)
         if not self.normalized_read or self.image.format[0] not in "us":
@@ -138,7 +143,7 @@ class Texture:
 
     def edge(self, colour, number=3):
         """The 32 bits of a border's colour."""
-        if self.srgb and number < 3:
+        if self.encodes(number):
             return self.value(encoded(colour), number)
         bits = single(Fraction(colour))
         form = self.image.format

@@ -132,6 +132,11 @@ def fetch(tables):
     case("fetch_base", "fetch_base", image, Texture(image), "2d", False)
     reader(family, "fetch_offset", ["tex.2d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%t, {%c0, %c1}], {3, -8};"])
     case("fetch_offset", "fetch_offset", image, Texture(image), "2d", False, offset=(3, -8, 0))
+    # Linear memory knows no offsets.
+    row = random_image(random.Random(1811), "1d", [29], "f32", 4)
+    row.shape = "linear"
+    reader(family, "fetch_offset_1d", ["tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%t, {%c0}], {%c1};"])
+    case("fetch_offset_1d", "fetch_offset_1d", row, Texture(row), "1d", False)
     # Textures of several samples aren't to be made; of others all samples but the first are zero.
     for geometry, registers, place in (("2d", "{%c3, %c0, %c1, %c1}", 3), ("a2d", "{%c2, %c3, %c0, %c1}", 2)):
         name = f"fetch_{geometry}ms"
@@ -259,6 +264,36 @@ def sampled(tables):
     for format, numbers in (("f16", [0x7E00, 0xFE01, 0x7FFF, 0x7C00, 0xFC00, 0x3C00, 0]), ("f32", [0x7FC00000, 0xFF800001, 0x7F800000, 0xFF800000, 0x3F800000, 0])):
         image = Image("2d", [9, 7], format, 2).fill(lambda: rng.choice(numbers))
         case(f"sample_u32/{format}_nan", "sample_u32", Texture(image), Sampler(("clamp",), True), "2d", "u32")
+    # sRGB has one of two channels, three of four, and no others than bytes that are read as floats.
+    for format, channels, promoted in (("u8", 1, True), ("u8", 2, True), ("u8", 4, True), ("s8", 2, True), ("u16", 1, True), ("f32", 2, False)):
+        for linear in (False, True):
+            texture = Texture(smooth_image(rng, "2d", [9, 7], format, channels), promoted, True)
+            case(f"sample_2d/srgb_{format}x{channels}{'_linear' if linear else ''}", "sample_2d", texture, Sampler(("border",), linear, False, (0.25, 0.625, 0.125, 0.75)), "2d")
+    case("sample_u32/srgb", "sample_u32", Texture(smooth_image(rng, "2d", [9, 7], "u8", 2), False, True), Sampler(("clamp",)), "2d", "u32")
+    # Slices of bytes in different powers of two.
+    bytes_of = lambda channels: Image("3d", [6, 5, 4], "u8", channels).fill(lambda: rng.choice([40, 60, 90, 130, 180, 255]))
+    case("sample_3d/srgb_linear", "sample_3d", Texture(bytes_of(4), True, True), Sampler(("clamp",), True), "3d")
+    case("sample_3d/srgb_two_linear", "sample_3d", Texture(bytes_of(2), True, True), Sampler(("wrap",), True, True), "3d")
+    # Of an offset of rows, the next four bits count for the second coordinate.
+    reader(family, "sample_offset_1d", ["tex.1d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%c0}], {%c3};"])
+    reader(family, "sample_offset_a1d", ["tex.a1d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {1, %c0}], {%c3};"])
+    nibble = lambda word: (word + 8) % 16 - 8
+    for geometry, shape, size in (("1d", "1d", [13]), ("1d", "2d", [9, 7]), ("a1d", "1d_layered", [11, 3])):
+        for modes in (("border",), ("mirror",)):
+            for linear in (False, True):
+                sampler = Sampler(modes, linear, True, border if modes[0] == "border" else (0,) * 4)
+                texture = Texture(smooth_image(rng, shape, size, "f32", 1))
+                where, expected = [], []
+                for _ in range(POINTS):
+                    x, offset = f32(rng.uniform(-0.5, 1.5)), rng.choice([rng.randrange(-9, 10), rng.getrandbits(32), 1 << rng.randrange(32)]) & 0xFFFFFFFF
+                    parts = (nibble(offset), nibble(offset >> 4) if geometry == "1d" else 0, 0)
+                    expected += sample(texture, sampler, geometry, [x, 0, 0], 1, parts)
+                    where.append([x, 0, 0, offset])
+                args = arguments(where, texture.spec("image", sampler))
+                args[2]["type"] = "u32"
+                data = [f"0x{value:08x}" for value in expected]
+                name = f"sample_offset_{geometry}/{shape}_{modes[0]}{'_linear' if linear else ''}"
+                family.case(name, f"sample_offset_{geometry}", args, [{"arg": 0, "type": "f32", "data": data}], images={"image": texture.image.spec()})
     return family
 
 
@@ -476,7 +511,7 @@ def formatted(tables):
     words = lambda: rng.getrandbits(32) >> rng.choice([0, 0, 16, 24])
     floats = lambda: f32(rng.choice([rng.uniform(-1.3, 1.3), rng.randrange(512) / 512]))
 
-    def formatted_store(index, format, channels, make):
+    def formatted_store(index, format, channels, make, suffix=""):
         geometry = ["2d", "1d", "3d", "a1d", "a2d"][index % 5]
         dimensions, layered = GEOMETRIES[geometry]
         shape, size = SURFACES[geometry]
@@ -488,7 +523,7 @@ def formatted(tables):
         vector = coordinates(geometry, ["%c0", "%c1", "%c2", "%c3"])
         line = f"sust.p.{geometry}{'.v%d' % count if count > 1 else ''}.b32.{rule} [%t, {vector}], {operand};"
         write = lambda memory, at, values, count=count, width=width: memory.bytes.__setitem__(slice(at, at + width), memory.element((values[:count] + [0] * 4)[:4]))
-        store(family, rng, f"formatted_{format}x{channels}", [line], image, width, rule, dimensions, layered, 3 if layered else 2, write, by_element=width, make=make)
+        store(family, rng, f"formatted_{format}x{channels}{suffix}", [line], image, width, rule, dimensions, layered, 3 if layered else 2, write, by_element=width, make=make)
     for index, (format, channels) in enumerate(numbers):
         formatted_store(index, format, channels, words)
     operations = {
@@ -519,6 +554,10 @@ def formatted(tables):
         store(family, rng, name, ["mov.b64 %d0, {%o0, %o1};", line], image, step, rule, dimensions, layered, 2, write, by_element=step if by_element else 0)
     for index, (format, channels) in enumerate(fractions):
         formatted_store(index, format, channels, floats)
+    # NaNs, of which some have no upper bits.
+    nans = lambda: 0x7F800000 | rng.getrandbits(1) << 31 | rng.choice([rng.getrandbits(23) | 1, 1 << rng.randrange(23), 0x7FFFFF])
+    for index, (format, channels) in enumerate([("f16", 4), ("f32", 1), ("unorm8", 4), ("snorm16", 2)]):
+        formatted_store(index, format, channels, nans, "_nan")
     return family
 
 

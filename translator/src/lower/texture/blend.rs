@@ -68,6 +68,9 @@ impl Channel {
         let exponent = b.choose(arithmetic.srgb, |b| srgb_exponent(b, bits), |_| exponent);
         let zero = b.i32(0);
         let counts = b.is_nonzero(weight);
+        // Fractions aren't aligned.
+        let is_float = b.not(arithmetic.fractions);
+        let counts = b.and(counts, is_float);
         let counted = b.select(counts, exponent, zero);
         let most = b.get(self.exponent);
         let is_more = b.ult(most, counted);

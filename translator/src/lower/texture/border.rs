@@ -1,9 +1,8 @@
 //! The border's colour, converted to the texture's format.
 
-use super::blend::Arithmetic;
 use super::fraction::Fractions;
 use super::is_among;
-use super::record::{Image, Record};
+use super::source::Source;
 use super::texel::decode_srgb;
 use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value, Var};
@@ -11,14 +10,8 @@ use crate::lower::lowering::Lowering;
 use crate::soft::{self, HALF, Overflow};
 
 /// The border's colour as a texel for filters.
-pub(super) fn load(
-    l: &mut Lowering<'_, '_>,
-    sampler: Record,
-    image: &Image,
-    arithmetic: Arithmetic,
-    srgb_table: u64,
-    into: [Var; 4],
-) {
+pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {
+    let Source { sampler, image, arithmetic, .. } = source;
     let colour = sampler.words(l, field::BORDER);
     let whole = is_among(l, image.texel, 1 << Texel::F32.code() | 1 << Texel::B32.code());
     let halves = l.b.compare_const(Compare::Equal, image.texel, Texel::F16.code().into());
@@ -43,19 +36,24 @@ pub(super) fn load(
     }
     // The host gives the colour as fractions that stand for sRGB bytes.
     let [red, green, blue, _] = into;
-    l.b.if_(arithmetic.srgb, |b| {
-        let largest = b.f32(255.0);
-        let half = b.f32(0.5);
-        for var in [red, green, blue] {
-            let bits = b.get(var);
-            let fraction = b.bitcast(bits, Type::F32);
-            let scaled = b.fmul(fraction, largest);
-            let scaled = b.fadd(scaled, half);
-            let byte = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-            b.set(var, byte);
-            decode_srgb(b, srgb_table, var);
-        }
-    });
+    let encodes_all = source.format.encodes_all(&mut l.b);
+    let is_srgb_all = l.b.and(arithmetic.srgb, encodes_all);
+    for (is_encoded, channels) in [(arithmetic.srgb, &[red][..]), (is_srgb_all, &[green, blue])] {
+        l.b.if_(is_encoded, |b| channels.iter().for_each(|var| decode_fraction(b, source.srgb_table, *var)));
+    }
+}
+
+/// The intensity for a fraction that stands for an sRGB byte.
+fn decode_fraction(b: &mut Builder<'_>, table: u64, channel: Var) {
+    let bits = b.get(channel);
+    let fraction = b.bitcast(bits, Type::F32);
+    let largest = b.f32(255.0);
+    let half = b.f32(0.5);
+    let scaled = b.fmul(fraction, largest);
+    let scaled = b.fadd(scaled, half);
+    let byte = b.unary(Unary::FloatToSigned(Type::I32), scaled);
+    b.set(channel, byte);
+    decode_srgb(b, table, channel);
 }
 
 /// The integer that the low bits stand for.

@@ -109,7 +109,7 @@ fn stretched(b: &mut Builder<'_>, number: Value, extent: Value, shift: Value) ->
     b.or(low, high)
 }
 
-/// The position of a coordinate on a cube's face, from -1 to 1. With seamless filtering, texels beyond the edge keep their numbers.
+/// The position of a coordinate on a cube's face, from -1 to 1. With a seamless filter, texels beyond the edge keep their numbers.
 pub(super) fn on_face(
     l: &mut Lowering<'_, '_>,
     coordinate: Value,
@@ -131,6 +131,11 @@ pub(super) fn on_face(
     let flat = between(l, [lower, upper], weight, dimension, periodic);
     let b = &mut l.b;
     let [first, second] = flat.texels;
+    // Only a filter goes on beyond the edge. The nearest texel to the edge is the last.
+    let last = b.sub_const(dimension.extent, 1);
+    let is_beyond = b.slt(last, lower);
+    let nearest = b.select(is_beyond, last, lower);
+    let lower = b.select(is_linear, lower, nearest);
     let texels = [b.select(is_seamless, lower, first), b.select(is_seamless, upper, second)];
     let inside = flat.inside.map(|is_inside| b.or(is_seamless, is_inside));
     Position { texels, inside, weight: b.select(is_seamless, weight, flat.weight) }

@@ -28,7 +28,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let is_multisampled = i.modifiers.geometry().is_some_and(modifiers::Geometry::is_multisampled);
     let (sample, rest) = if is_multisampled { rest.split_at(1) } else { rest.split_at(0) };
     let mut point = Point::of(l, geometry, rest)?;
-    offset(l, i, &mut point)?;
+    offset(l, i, geometry, &mut point)?;
     let image = record.image(l);
     let is_line = geometry.is_row();
     let leveled = i.modifiers.has(Word::Level);
@@ -91,9 +91,9 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// Farther than any texture is wide, so that an offset can't lead a far coordinate back.
 const FAR: u32 = 1 << 30;
 
-/// Adds the operand that is an offset to coordinates. Hardware has four bits for each.
-fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, point: &mut Point) -> Result {
-    let Some(Operand::List(offsets)) = i.operands.get(5) else { return Ok(()) };
+/// Adds the operand that is an offset to coordinates. Hardware has four bits for each, and none for linear memory.
+fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, geometry: Geometry, point: &mut Point) -> Result {
+    let Some(Operand::List(offsets)) = i.operands.get(5).filter(|_| !geometry.is_row()) else { return Ok(()) };
     for (coordinate, offset) in point.coordinates.iter_mut().zip(offsets) {
         let offset = l.source(offset, ScalarType::S32)?;
         let offset = l.sign_extend_narrow(offset, 4);

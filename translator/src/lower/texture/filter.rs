@@ -6,6 +6,7 @@ use super::coordinate::Position;
 use super::cube;
 use super::record::Level;
 use super::source::{Source, Where};
+use super::texel::Format;
 use super::{Geometry, Point};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Compare, Stmt, Type, Unary, Value, Var};
@@ -31,7 +32,7 @@ impl<'s> Filter<'s> {
     pub(super) fn new(l: &mut Lowering<'_, '_>, source: &'s Source) -> Self {
         let loaded = [Type::I32; 4].map(|ty| l.b.var(ty));
         let sums = std::array::from_fn(|_| Channel::new(&mut l.b));
-        Filter { source, arithmetics: arithmetics(l, source.arithmetic), sums, loaded }
+        Filter { source, arithmetics: arithmetics(&mut l.b, source.arithmetic, source.format), sums, loaded }
     }
 
     /// Adds a level with weight `whole`. One loop visits the texels of each slice twice, first for their exponents.
@@ -136,11 +137,16 @@ impl<'s> Filter<'s> {
     }
 }
 
-/// How each channel is added: the fourth channel of sRGB is linear.
-pub(super) fn arithmetics(l: &mut Lowering<'_, '_>, arithmetic: Arithmetic) -> [Arithmetic; 4] {
-    let alpha_fractions = l.b.or(arithmetic.fractions, arithmetic.srgb);
-    let no = l.b.bool(false);
-    [arithmetic, arithmetic, arithmetic, Arithmetic { fractions: alpha_fractions, srgb: no, ..arithmetic }]
+/// How each channel is added: some channels of sRGB are linear.
+pub(super) fn arithmetics(b: &mut Builder<'_>, arithmetic: Arithmetic, format: Format) -> [Arithmetic; 4] {
+    let unencoded = b.or(arithmetic.fractions, arithmetic.srgb);
+    let no = b.bool(false);
+    let linear = Arithmetic { fractions: unencoded, srgb: no, ..arithmetic };
+    let encodes_all = format.encodes_all(b);
+    let fractions = b.select(encodes_all, arithmetic.fractions, unencoded);
+    let srgb = b.and(arithmetic.srgb, encodes_all);
+    let middle = Arithmetic { fractions, srgb, ..arithmetic };
+    [arithmetic, middle, middle, linear]
 }
 
 /// Adds a texel of any format.
@@ -185,7 +191,7 @@ impl Source {
         let address = level.address(l, geometry, bytes, &Point { coordinates: vec![x, y], layer: slice });
         self.format.load(l, address, into)?;
         let then = std::mem::take(&mut l.b.block);
-        border::load(l, self.sampler, &self.image, self.arithmetic, self.srgb_table, into);
+        border::load(l, self, into);
         let otherwise = std::mem::replace(&mut l.b.block, outer);
         l.b.push(Stmt::If { condition: tap.inside, then, otherwise });
         Ok(())

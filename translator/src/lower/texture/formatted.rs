@@ -1,5 +1,5 @@
 //! `sust.p`: stores of a surface's elements, which are converted to its format. Integers are clamped to the format's range, floats round
-//! towards zero, and floats stored as fractions round approximately to nearest. Channels without a source become zero.
+//! towards zero, NaNs keep their upper bits, and floats stored as fractions round approximately to nearest. Channels without a source become zero.
 
 use super::fraction::Fractions;
 use super::is_among;
@@ -58,8 +58,7 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     b.if_(is_half, |b| {
         for var in channels {
             let bits = b.get(*var);
-            let float = b.bitcast(bits, Type::F32);
-            let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
+            let half = half(b, bits);
             b.set(*var, half);
         }
     });
@@ -88,6 +87,23 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
             b.set(*var, value);
         }
     });
+}
+
+/// The half for a float's bits. A NaN keeps its sign and the upper bits of its fraction, of which the lowest is set if all are zero.
+fn half(b: &mut Builder<'_>, bits: Value) -> Value {
+    let float = b.bitcast(bits, Type::F32);
+    let number = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
+    let fraction = b.shr(bits, 13);
+    let fraction = b.and_const(fraction, 0x3ff);
+    let one = b.i32(1);
+    let is_none = b.is_zero(fraction);
+    let fraction = b.select(is_none, one, fraction);
+    let sign = b.shr(bits, 16);
+    let sign = b.and_const(sign, 0x8000);
+    let infinity = b.or_const(sign, 0x7c00);
+    let nan = b.or(infinity, fraction);
+    let is_number = b.feq(float, float);
+    b.select(is_number, number, nan)
 }
 
 /// Converts floats to the integers of normalised formats.

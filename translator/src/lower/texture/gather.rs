@@ -68,7 +68,8 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     b.if_(is_end, Builder::break_);
     let body = std::mem::replace(&mut b.block, before);
     b.push(Stmt::Loop(body));
-    let arithmetic = arithmetics(l, source.arithmetic).get(channel).copied().unwrap_or(source.arithmetic);
+    let arithmetic =
+        arithmetics(&mut l.b, source.arithmetic, source.format).get(channel).copied().unwrap_or(source.arithmetic);
     let corner = match &source.point {
         Where::Cube { is_seamless, .. } => {
             let corner = Corner::of(&mut l.b, [x, y], level.width, *is_seamless);

@@ -85,7 +85,7 @@ impl Source {
                 if geometry.is_row() {
                     floats.push(l.b.f32(0.0));
                 }
-                Where::Flat { coordinates: floats.clone(), offsets: offsets(l, i, offset_bits)? }
+                Where::Flat { coordinates: floats.clone(), offsets: offsets(l, i, geometry, offset_bits)? }
             }
         };
         let mut layers = image.layers;
@@ -164,12 +164,17 @@ fn is_set(l: &mut Lowering<'_, '_>, flags: Value, bit: u32) -> Value {
 }
 
 /// The operand that is an offset.
-fn offsets(l: &mut Lowering<'_, '_>, i: &Instruction, bits: u32) -> Result<Vec<Value>> {
+fn offsets(l: &mut Lowering<'_, '_>, i: &Instruction, geometry: Geometry, bits: u32) -> Result<Vec<Value>> {
     let Some(Operand::List(offsets)) = i.operands.get(5) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for offset in offsets {
         let offset = l.source(offset, ScalarType::S32)?;
         all.push(l.sign_extend_narrow(offset, bits));
+        if geometry.is_row() {
+            // The unit finds the second coordinate's offset in the next bits, which nothing masks.
+            let next = l.b.shr(offset, bits);
+            all.push(l.sign_extend_narrow(next, bits));
+        }
     }
     Ok(all)
 }

@@ -60,6 +60,11 @@ impl Format {
         l.b.compare_const(Compare::Equal, self.channel, logarithm)
     }
 
+    /// Whether sRGB has encoded the second and third channel, and not only the first: in texels of four bytes. The fourth channel is linear.
+    pub(super) fn encodes_all(&self, b: &mut Builder<'_>) -> Value {
+        b.compare_const(Compare::Equal, self.shift, 2)
+    }
+
     /// Bytes of a number of texels.
     pub(super) fn bytes(&self, l: &mut Lowering<'_, '_>, texels: Value) -> Value {
         l.b.shl_by(texels, self.shift)
@@ -150,12 +155,16 @@ impl Format {
                     b.if_(is_signed, |b| extend(b, channel, channels));
                     let is_srgb = b.compare_const(Compare::Equal, texel, Texel::Srgb8.code().into());
                     let [red, green, blue, alpha] = channels;
+                    let encodes_all = self.encodes_all(b);
+                    let is_srgb_all = b.and(is_srgb, encodes_all);
                     b.if_(is_normalised, |b| {
-                        b.if_else(
-                            is_srgb,
-                            |b| [red, green, blue].into_iter().for_each(|var| decode_srgb(b, table, var)),
-                            |b| normalise(b, channel, is_signed, &[red, green, blue]),
-                        );
+                        for (is_encoded, channels) in [(is_srgb, &[red][..]), (is_srgb_all, &[green, blue])] {
+                            b.if_else(
+                                is_encoded,
+                                |b| channels.iter().for_each(|var| decode_srgb(b, table, *var)),
+                                |b| normalise(b, channel, is_signed, channels),
+                            );
+                        }
                         normalise(b, channel, is_signed, &[alpha]);
                     });
                 },
