@@ -94,6 +94,40 @@ fn copies_of_functions() {
     }
 }
 
+/// Functions that call each other through pointers and are inlined nowhere. Each has branches with operations of warps on both sides, loops
+/// that wait, and barriers.
+#[test]
+fn functions_that_wait() {
+    const FUNCTIONS: usize = 10;
+    const PARTS: usize = 3;
+    let prototype = "prototype: .callprototype (.param .b32 _) _ (.param .b32 _);\n";
+    let call = "{\n.param .b32 result, number;\nst.param.b32 [number], %r1;\nld.global.u64 %rd1, [table];\n\
+                call (result), %rd1, (number), prototype;\nld.param.b32 %r1, [result];\n}\n";
+    let part = |n: usize| {
+        format!(
+            "setp.lt.u32 %p1, %r1, %r2;\n@%p1 bra A{n};\nshfl.sync.down.b32 %r3, %r1, 1, 31, -1;\nbra B{n};\n\
+             A{n}:\nshfl.sync.down.b32 %r3, %r1, 2, 31, -1;\nB{n}:\nadd.u32 %r1, %r1, %r3;\n\
+             C{n}:\nld.volatile.global.u32 %r4, [flag];\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra C{n};\nbar.sync 0;\n{call}"
+        )
+    };
+    let parts: String = (0..PARTS).map(part).collect();
+    let function = |n: usize| {
+        format!(
+            ".func (.param .b32 out) f{n}(.param .b32 in) {{\n.reg .pred %p<8>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<2>;\n\
+             {prototype}ld.param.u32 %r1, [in];\nmov.u32 %r2, %tid.x;\n{parts}st.param.b32 [out], %r1;\nret;\n}}\n"
+        )
+    };
+    let functions: String = (0..FUNCTIONS).map(function).collect();
+    let address = |n: usize| format!("mov.u64 %rd1, f{n};\nst.global.u64 [table+{}], %rd1;\n", 8 * n);
+    let addresses: String = (0..FUNCTIONS).map(address).collect();
+    let text = module(
+        &format!(".global .u64 table[{FUNCTIONS}];\n.global .u32 flag;\n{functions}"),
+        &format!(".reg .b64 %rd<2>;\n{prototype}mov.u32 %r1, %tid.x;\n{addresses}{call}"),
+    );
+    let answer = hostile::translate("functions that wait", &text);
+    assert!(answer.diagnostics().is_none(), "{}", answer.messages());
+}
+
 /// What can't be translated is found before the rest is.
 #[test]
 fn unsupported_at_the_end() {

@@ -30,7 +30,7 @@ use crate::ir::{Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, V
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     let inside = vec![true; cfg.blocks.len()];
-    let all = Part::new(function, cfg, &inside);
+    let all = Part::new(function, cfg, &cfg.reverse_postorder(), &inside);
     let mut analysis = Analysis::new(function, cfg, &all, Sources::Threads);
     analysis.run(cfg, &Joins::new(cfg), inside.clone());
     analysis.blocks
@@ -80,7 +80,7 @@ pub fn on_others(
 /// of them.
 pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
     let inside = vec![true; cfg.blocks.len()];
-    let all = Part::new(function, cfg, &inside);
+    let all = Part::new(function, cfg, &cfg.reverse_postorder(), &inside);
     let mut analysis = Analysis::new(function, cfg, &all, Sources::Lanes(alike));
     analysis.run(cfg, &Joins::new(cfg), inside.clone());
     let parts = |block: &BasicBlock| match block.end {
@@ -140,7 +140,8 @@ impl<'s> Analysis<'s> {
     }
 
     /// Looks at the pending blocks, and at those that change by that, until nothing changes. A block has no other inputs than the variables at
-    /// its start, and whether its execution depends.
+    /// its start, and whether its execution depends. This ends: what depends goes on to do so, and a block is looked at again only where
+    /// something more does.
     fn run(&mut self, cfg: &Cfg, joins: &Joins, mut pending: Vec<bool>) {
         let part = self.part;
         // Branches with the same join share what lies before it.
@@ -151,7 +152,7 @@ impl<'s> Analysis<'s> {
         let mut changes = true;
         while changes {
             changes = false;
-            for number in part.blocks() {
+            for number in part.order.iter().copied() {
                 let Some(pending_here) = pending.get_mut(number.position()).filter(|pending| **pending) else {
                     continue;
                 };
@@ -311,6 +312,7 @@ impl<'s> Analysis<'s> {
                 }
                 Stmt::Loop(body) => {
                     let depends = control.depends || !matches!(self.sources, Sources::Others(_));
+                    // This ends: nested statements only add variables.
                     loop {
                         let before = self.vars.clone();
                         self.block(body, Control { depends, nested: true });
@@ -381,20 +383,25 @@ pub struct Part<'p> {
     inside: &'p [bool],
     /// The blocks inside, in order.
     blocks: Vec<BlockId>,
+    /// The same in the order of [`Cfg::reverse_postorder`], in which few of them are looked at again.
+    order: Vec<BlockId>,
     places: Cow<'p, Places>,
 }
 
 impl<'p> Part<'p> {
-    /// The part with the blocks inside.
-    pub fn new(function: &Function, cfg: &Cfg, inside: &'p [bool]) -> Self {
-        let blocks = numbers(inside);
+    /// The part with the blocks inside. `order` has all blocks of the graph in [`Cfg::reverse_postorder`].
+    pub fn new(function: &Function, cfg: &Cfg, order: &[BlockId], inside: &'p [bool]) -> Self {
+        let order = among(inside, order);
+        let mut blocks = order.clone();
+        blocks.sort_unstable();
         let places = Cow::Owned(Places::new(function, cfg, &blocks));
-        Self { inside, blocks, places }
+        Self { inside, blocks, order, places }
     }
 
     /// A part of this part.
     pub fn within<'w>(&'w self, inside: &'w [bool]) -> Part<'w> {
-        Part { inside, blocks: numbers(inside), places: Cow::Borrowed(&self.places) }
+        let (blocks, order) = (among(inside, &self.blocks), among(inside, &self.order));
+        Part { inside, blocks, order, places: Cow::Borrowed(&self.places) }
     }
 
     /// Its blocks, in order.
@@ -408,9 +415,9 @@ impl<'p> Part<'p> {
     }
 }
 
-/// The blocks inside, in order.
-fn numbers(inside: &[bool]) -> Vec<BlockId> {
-    (0..).map(BlockId).zip(inside).filter(|(_, inside)| **inside).map(|(block, _)| block).collect()
+/// The blocks of a list that are inside.
+fn among(inside: &[bool], blocks: &[BlockId]) -> Vec<BlockId> {
+    blocks.iter().copied().filter(|block| inside.get(block.position()) == Some(&true)).collect()
 }
 
 /// The places of variables in sets. Those that may carry something from block to block come first, so that the sets of blocks are small: most

@@ -49,6 +49,30 @@ impl Cfg {
         predecessors
     }
 
+    /// All blocks, each before those that may follow it, except on the way back in a loop. Those that can't be reached come last.
+    pub fn reverse_postorder(&self) -> Vec<BlockId> {
+        let mut reached = IndexVec::filled(false, self.blocks.len());
+        let mut order = Vec::with_capacity(self.blocks.len());
+        // The blocks on the path to where the search is, each with those after it that have not been looked at.
+        let mut path = Vec::new();
+        let mut next = Some(BlockId::ENTRY);
+        loop {
+            if let Some(reached) = next.and_then(|next| reached.at_mut(next)).filter(|reached| !**reached) {
+                *reached = true;
+                path.extend(next.map(|block| (block, self.successors(block))));
+            }
+            let Some((block, successors)) = path.last_mut() else { break };
+            next = successors.next();
+            if next.is_none() {
+                order.push(*block);
+                path.pop();
+            }
+        }
+        order.reverse();
+        order.extend(self.blocks.indices().filter(|block| reached.at(*block) == Some(&false)));
+        order
+    }
+
     /// Whether each thread that executes a block reports a fault there, so that the launch fails.
     pub fn faults(&self, block: BlockId) -> bool {
         let body = self.blocks.at(block).map_or(&[][..], |block| &block.body);

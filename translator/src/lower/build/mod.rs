@@ -224,14 +224,16 @@ impl<'p> Build<'p> {
         let alone: Vec<bool> = alone.collect();
         let mut ending = vec![false; self.blocks.len()];
         let ends = |ending: &[bool], next: BlockId| next == exit || ending.get(next.position()) == Some(&true);
-        loop {
-            let before = ending.clone();
-            let blocks = self.blocks.iter().zip(&alone).zip(&mut ending);
-            for ((block, _), ending) in blocks.filter(|((_, alone), _)| **alone) {
-                *ending = block.end.successors().all(|next| ends(&before, next));
-            }
-            if ending == before {
-                break;
+        // This ends: blocks are only added. Most come before those that they lead to.
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for (number, (block, _)) in
+                self.blocks.iter().zip(&alone).enumerate().rev().filter(|(_, (_, alone))| **alone)
+            {
+                if block.end.successors().all(|next| ends(&ending, next)) {
+                    grows |= !std::mem::replace(&mut ending[number], true); // there is one for each block
+                }
             }
         }
         for block in &mut self.blocks {

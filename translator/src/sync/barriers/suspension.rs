@@ -264,6 +264,7 @@ pub fn live_at(function: &Function, cfg: &Cfg, block: BlockId) -> VarSet {
     let uses: Vec<Uses> = cfg.blocks.iter().map(|block| Uses::of(&block.body, empty())).collect();
     let mut live: Vec<VarSet> = uses.iter().map(|uses| uses.read.clone()).collect();
     let mut changed = true;
+    // This ends: what is live at a block's end, and so at its start, only grows.
     while changed {
         changed = false;
         for (number, (block, uses)) in cfg.blocks.iter().zip(&uses).enumerate().rev() {

@@ -10,7 +10,8 @@
 //! of their warp, `%tid.x` divided by 32 or compared with a multiple of 32, do not diverge within a warp if the block's rows are whole
 //! warps. Where these assumptions are wrong, members are missing at run time, and the launch fails.
 
-use petgraph::algo::dominators::{Dominators, simple_fast};
+use fixedbitset::FixedBitSet;
+use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashSet;
 
@@ -36,54 +37,28 @@ impl ConvergenceRegion {
     }
 }
 
-/// The smallest region with all such operations of a graph, after `split`; `None` if there are no such operations.
+/// A small region with all such operations of a graph, after `split`; `None` if there are no such operations.
 pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     let graph = Graph::new(cfg);
-    let joins = Joins::without_faults(cfg);
     let definitions = Definitions::new(function, cfg, &graph.before);
-    let sites: Vec<Site<'_>> =
-        cfg.blocks.indices().filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
+    let mut kinds = Vec::new();
+    let site = |block| Site::new(function, cfg, block, &definitions, &mut kinds);
+    let sites: Vec<Site<'_>> = cfg.blocks.indices().filter_map(site).collect();
     if sites.is_empty() {
         return None;
     }
-    let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
     let mut converging = FxHashSet::default();
-    // A mask that lanes at different places have computed together doesn't tell which lanes are here.
+    let mut sides = sides(function, cfg, &graph, &sites, &definitions);
+    // A mask that lanes at different places have computed together doesn't tell which lanes are here. This ends: a round is the last one
+    // unless it adds a block.
     loop {
         let before = converging.len();
-        for (branch, block) in cfg.blocks.enumerated() {
-            if let (End::Branch { condition, then, otherwise }, Some(true)) =
-                (&block.end, divergent_branches.get(branch.position()))
-            {
-                let decided_by = definitions.decided_by(*condition);
-                let join = joins.of(branch);
-                for (side, other) in [(*then, *otherwise), (*otherwise, *then)] {
-                    let here = graph.reach(cfg, side, |block| Some(block) == join || cfg.faults(block));
-                    let says_who_is_here = |source: &Source<'_>| {
-                        let taken = here.contains(&source.block) || source.vote.as_ref() == Some(&decided_by);
-                        taken && !(source.warp.members.is_some() && converging.contains(&source.block))
-                    };
-                    let waits =
-                        |site: &&Site<'_>| here.contains(&site.block) && !site.sources.iter().any(says_who_is_here);
-                    let waiting: Vec<&Site<'_>> = sites.iter().filter(waits).collect();
-                    if waiting.is_empty() {
-                        continue;
-                    }
-                    let near = graph.reach(cfg, other, |block| Some(block) == join || cfg.faults(block));
-                    let there = graph.reach(cfg, other, |block| is_barrier(cfg, block) || cfg.faults(block));
-                    for own in waiting {
-                        for partner in sites.iter().filter(|site| site.kind == own.kind && there.contains(&site.block))
-                        {
-                            converging.extend([own.block, partner.block]);
-                            found.extend([branch, own.block]);
-                            // They may reach the operation in another iteration of an enclosing loop.
-                            let within = if near.contains(&partner.block) { &near } else { &there };
-                            found.extend(graph.ways(partner.block, |block| within.contains(&block)));
-                        }
-                    }
-                }
-            }
+        for side in &mut sides {
+            let waits = |known: &Known| known.by.is_subset(&converging);
+            let (waiting, known) = std::mem::take(&mut side.known).into_iter().partition(waits);
+            side.known = known;
+            side.converge(cfg, &graph, &sites, (waiting, kinds.len()), (&mut found, &mut converging));
         }
         if converging.len() == before {
             break;
@@ -95,15 +70,108 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     let loops: Vec<BlockId> =
         cfg.blocks.enumerated().filter(|(_, block)| waits(block)).map(|(number, _)| number).collect();
     for site in sites.iter().filter(|_| !loops.is_empty()) {
-        let keeps_mask = |block| !is_barrier(cfg, block) && !site.sources.iter().any(|source| source.block == block);
+        let keeps_mask = |block| !graph.barriers.has(block) && !site.sources.iter().any(|source| source.block == block);
         if keeps_mask(site.block) {
-            let before = graph.ways(site.block, keeps_mask);
-            let missed_in: Vec<BlockId> = loops.iter().copied().filter(|block| before.contains(block)).collect();
+            let before = graph.ways([site.block], keeps_mask);
+            let missed_in: Vec<BlockId> = loops.iter().copied().filter(|block| before.has(*block)).collect();
             found.extend(missed_in.first().map(|_| site.block));
             found.extend(missed_in);
         }
     }
     graph.around(cfg, found)
+}
+
+/// A side of a branch where threads of a warp may diverge.
+struct Side {
+    branch: BlockId,
+    /// Where the branch leads threads of the other side.
+    other: BlockId,
+    join: Option<BlockId>,
+    /// Operations of this side, unless it is known for certain which threads come to them, and those that have not been found to wait.
+    known: Vec<Known>,
+}
+
+/// An operation of which it is known which threads come to it, as long as the sources of its mask are executed at one place.
+struct Known {
+    /// Its number among the sites.
+    site: usize,
+    /// The blocks of these sources.
+    by: FxHashSet<BlockId>,
+}
+
+/// The sides of all branches where threads of a warp may diverge.
+fn sides<'c>(
+    function: &Function,
+    cfg: &Cfg,
+    graph: &Graph,
+    sites: &[Site<'c>],
+    definitions: &Definitions<'c>,
+) -> Vec<Side> {
+    let joins = Joins::without_faults(cfg);
+    let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
+    let mut sides = Vec::new();
+    for ((branch, block), diverges) in cfg.blocks.enumerated().zip(divergent_branches) {
+        let End::Branch { condition, then, otherwise } = block.end else { continue };
+        if !diverges {
+            continue;
+        }
+        let (decided_by, join) = (definitions.decided_by(condition), joins.of(branch));
+        for (side, other) in [(then, otherwise), (otherwise, then)] {
+            let here = graph.reach(cfg, side, |block| Some(block) == join || graph.faults.has(block));
+            let known = |(number, site): (usize, &Site<'c>)| {
+                let says_who_is_here =
+                    |source: &&Source<'_>| here.has(source.block) || source.vote.as_ref() == Some(&decided_by);
+                let mut by = FxHashSet::default();
+                for source in site.sources.iter().filter(says_who_is_here) {
+                    source.warp.members?;
+                    by.insert(source.block);
+                }
+                Some(Known { site: number, by })
+            };
+            let own = sites.iter().enumerate().filter(|(_, site)| here.has(site.block));
+            let known: Vec<Known> = own.filter_map(known).collect();
+            if !known.is_empty() {
+                sides.push(Side { branch, other, join, known });
+            }
+        }
+    }
+    sides
+}
+
+impl Side {
+    /// Finds the operations with which operations of this side that wait may be executed together, and the paths to them.
+    fn converge(
+        &self,
+        cfg: &Cfg,
+        graph: &Graph,
+        sites: &[Site<'_>],
+        (waiting, kinds): (Vec<Known>, usize),
+        (found, converging): (&mut FxHashSet<BlockId>, &mut FxHashSet<BlockId>),
+    ) {
+        if waiting.is_empty() {
+            return;
+        }
+        let own: Vec<&Site<'_>> = waiting.iter().filter_map(|known| sites.get(known.site)).collect();
+        let (mut own_kinds, mut partner_kinds) = (FixedBitSet::with_capacity(kinds), FixedBitSet::with_capacity(kinds));
+        own_kinds.extend(own.iter().map(|site| site.kind));
+        let near = graph.reach(cfg, self.other, |block| Some(block) == self.join || graph.faults.has(block));
+        let there = graph.reach(cfg, self.other, |block| graph.barriers.has(block) || graph.faults.has(block));
+        let partners = sites.iter().filter(|site| own_kinds.contains(site.kind) && there.has(site.block));
+        let (near_by, far): (Vec<&Site<'_>>, Vec<&Site<'_>>) = partners.partition(|site| near.has(site.block));
+        for partner in near_by.iter().chain(&far) {
+            partner_kinds.insert(partner.kind);
+            converging.insert(partner.block);
+        }
+        for own in own.iter().filter(|site| partner_kinds.contains(site.kind)) {
+            converging.insert(own.block);
+            found.extend([self.branch, own.block]);
+        }
+        // They may reach the operation in another iteration of an enclosing loop.
+        for (partners, within) in [(near_by, &near), (far, &there)] {
+            let ways = graph.ways(partners.iter().map(|site| site.block), |block| within.has(block));
+            found.extend(ways.iter());
+        }
+    }
 }
 
 /// Whether a block ends with a barrier at which its threads wait.
@@ -117,29 +185,58 @@ struct Site<'c> {
     block: BlockId,
     /// The sources of its mask.
     sources: Vec<Source<'c>>,
-    kind: (WarpOp, Vec<Type>),
+    /// The number of its kind.
+    kind: usize,
 }
 
 impl<'c> Site<'c> {
-    fn new(function: &Function, cfg: &'c Cfg, block: BlockId, definitions: &Definitions<'c>) -> Option<Self> {
+    fn new(
+        function: &Function,
+        cfg: &'c Cfg,
+        block: BlockId,
+        definitions: &Definitions<'c>,
+        kinds: &mut Vec<(WarpOp, Vec<Type>)>,
+    ) -> Option<Self> {
         let (warp, members) = cfg.blocks.at(block)?.body.iter().find_map(site)?;
-        Some(Self { block, sources: definitions.sources(members), kind: kind(function, warp) })
+        let kind = kind(function, warp);
+        let number = kinds.iter().position(|other| *other == kind).unwrap_or_else(|| {
+            kinds.push(kind);
+            kinds.len() - 1
+        });
+        Some(Self { block, sources: definitions.sources(members), kind: number })
     }
 }
 
-fn node(block: BlockId) -> NodeIndex {
-    NodeIndex::new(block.position())
-}
+/// A set of blocks.
+struct BlockSet(FixedBitSet);
 
-fn block_of(node: NodeIndex) -> BlockId {
-    BlockId::new(node.index())
+impl BlockSet {
+    fn new(cfg: &Cfg, has: impl Fn(BlockId) -> bool) -> Self {
+        Self(cfg.blocks.indices().filter(|block| has(*block)).map(BlockId::position).collect())
+    }
+
+    fn has(&self, block: BlockId) -> bool {
+        self.0.contains(block.position())
+    }
+
+    fn add(&mut self, block: BlockId) {
+        self.0.grow_and_insert(block.position());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = BlockId> {
+        self.0.ones().map(BlockId::new)
+    }
 }
 
 /// The control-flow graph with dominators; the last node stands for the end.
 struct Graph {
-    dominators: Dominators<NodeIndex>,
-    post_dominators: Dominators<NodeIndex>,
+    dominators: DominatorTree,
+    post_dominators: DominatorTree,
     before: IndexVec<BlockId, Vec<BlockId>>,
+    /// The blocks where each thread reports a fault.
+    faults: BlockSet,
+    /// The blocks that end with a barrier at which their threads wait.
+    barriers: BlockSet,
     end: BlockId,
 }
 
@@ -162,38 +259,40 @@ impl Graph {
             }
         }
         before.push(last);
-        let dominators = simple_fast(&graph, node(BlockId::ENTRY));
+        let dominators = DominatorTree::new(&graph, BlockId::ENTRY);
         graph.reverse();
-        let post_dominators = simple_fast(&graph, node(end));
-        Self { dominators, post_dominators, before, end }
+        let post_dominators = DominatorTree::new(&graph, end);
+        let faults = BlockSet::new(cfg, |block| cfg.faults(block));
+        let barriers = BlockSet::new(cfg, |block| is_barrier(cfg, block));
+        Self { dominators, post_dominators, before, faults, barriers, end }
     }
 
-    /// The block where all paths from a block join (its immediate postdominator); `None` at the end.
-    fn join(&self, block: BlockId) -> Option<BlockId> {
-        let join = self.post_dominators.immediate_dominator(node(block)).map(block_of);
-        join.filter(|join| *join != self.end)
+    /// The block where all paths from a block join (its immediate postdominator), or the end.
+    fn join(&self, block: BlockId) -> BlockId {
+        self.post_dominators.above(block).unwrap_or(self.end)
     }
 
     /// The blocks on paths from a block, up to those where `stops` holds. A barrier is the last block of its path; the block where the
     /// sides join is not on the path.
-    fn reach(&self, cfg: &Cfg, from: BlockId, stops: impl Fn(BlockId) -> bool) -> FxHashSet<BlockId> {
-        let mut reached = FxHashSet::default();
+    fn reach(&self, cfg: &Cfg, from: BlockId, stops: impl Fn(BlockId) -> bool) -> BlockSet {
+        let mut reached = self.no_blocks();
         let mut todo = vec![from];
         while let Some(block) = todo.pop() {
-            if stops(block) || !reached.insert(block) {
-                continue;
+            if !reached.has(block) && !stops(block) {
+                reached.add(block);
+                todo.extend(cfg.blocks.at(block).into_iter().flat_map(|block| block.end.successors()));
             }
-            todo.extend(cfg.blocks.at(block).into_iter().flat_map(|block| block.end.successors()));
         }
         reached
     }
 
-    /// The blocks on paths to a block, all of which but the last satisfy a condition.
-    fn ways(&self, to: BlockId, within: impl Fn(BlockId) -> bool) -> FxHashSet<BlockId> {
-        let mut found = FxHashSet::default();
-        let mut todo = vec![to];
+    /// The blocks on paths to blocks, all of which but the last satisfy a condition.
+    fn ways(&self, to: impl IntoIterator<Item = BlockId>, within: impl Fn(BlockId) -> bool) -> BlockSet {
+        let mut found = self.no_blocks();
+        let mut todo: Vec<BlockId> = to.into_iter().collect();
         while let Some(block) = todo.pop() {
-            if found.insert(block) {
+            if !found.has(block) {
+                found.add(block);
                 let before = self.before.at(block).into_iter().flatten();
                 todo.extend(before.copied().filter(|before| within(*before)));
             }
@@ -201,51 +300,167 @@ impl Graph {
         found
     }
 
-    /// The nearest common dominator of two blocks.
-    fn common(dominators: &Dominators<NodeIndex>, a: BlockId, b: BlockId) -> Option<BlockId> {
-        let above: Vec<NodeIndex> = dominators.dominators(node(a))?.collect();
-        dominators.dominators(node(b))?.find(|node| above.contains(node)).map(block_of)
+    fn no_blocks(&self) -> BlockSet {
+        BlockSet(FixedBitSet::with_capacity(self.before.len()))
     }
 
-    fn is_reachable(&self, block: BlockId) -> bool {
-        self.dominators.dominators(node(block)).is_some()
-    }
-
-    /// The smallest region that has all these blocks.
+    /// A region that has all these blocks, and few others.
     fn around(&self, cfg: &Cfg, blocks: FxHashSet<BlockId>) -> Option<ConvergenceRegion> {
-        let mut blocks = blocks.into_iter().filter(|block| self.is_reachable(*block));
-        let first = blocks.next()?;
-        let rest: Vec<BlockId> = blocks.collect();
-        let mut entry = first;
-        for block in &rest {
-            entry = Self::common(&self.dominators, entry, *block)?;
-        }
+        let blocks: Vec<BlockId> = blocks.into_iter().filter(|block| self.dominators.has(*block)).collect();
+        let first = *blocks.first()?;
+        let (mut entry, mut exit) = (first, self.join(first));
         // The exit postdominates all blocks, and also the entry, from which a path may bypass them.
-        let mut exit = self.join(first).unwrap_or(self.end);
-        let mut seen = vec![first];
-        seen.extend(rest);
+        let later = |exit, block| self.post_dominators.common(exit, self.join(block)).unwrap_or(self.end);
+        for block in &blocks {
+            entry = self.dominators.common(entry, *block)?;
+            exit = later(exit, *block);
+        }
+        // This ends: each round has an earlier entry, closer to the root of its tree, or a later exit, closer to that of the other tree. With
+        // the end as the exit, all blocks that the entry dominates are inside.
         loop {
-            for block in seen.drain(..).chain([entry]) {
-                let join = self.join(block).unwrap_or(self.end);
-                exit = Self::common(&self.post_dominators, exit, join).unwrap_or(self.end);
-            }
+            exit = later(exit, entry);
             let inside = self.reach(cfg, entry, |block| block == exit);
-            let outside = inside
+            let leads_in = |block: &BlockId| !inside.has(*block) && self.dominators.has(*block);
+            let mut predecessors = inside
                 .iter()
-                .filter(|block| **block != entry)
-                .flat_map(|block| self.before.at(*block).into_iter().flatten())
-                .find(|before| !inside.contains(before) && self.is_reachable(**before));
-            match outside {
-                Some(outside) => {
-                    entry = Self::common(&self.dominators, entry, *outside)?;
-                    seen.push(*outside);
-                }
-                None => {
-                    let inside = cfg.blocks.indices().map(|block| inside.contains(&block)).collect();
-                    let exit = (exit != self.end).then_some(exit);
-                    return Some(ConvergenceRegion { inside, entry, exit });
+                .filter(|block| *block != entry)
+                .flat_map(|block| self.before.at(block).into_iter().flatten());
+            let missing = blocks.iter().find(|block| !inside.has(**block));
+            let Some(outside) = missing.or_else(|| predecessors.find(|block| leads_in(block))).copied() else {
+                let inside = cfg.blocks.indices().map(|block| inside.has(block)).collect();
+                let exit = (exit != self.end).then_some(exit);
+                return Some(ConvergenceRegion { inside, entry, exit });
+            };
+            let before = (entry, exit);
+            entry = self.dominators.common(entry, outside)?;
+            exit = later(exit, outside);
+            if (entry, exit) == before {
+                // In a loop, the exit lies between the entry and that block.
+                exit = self.join(exit);
+            }
+        }
+    }
+}
+
+/// A tree of dominators: each block lies below the one that dominates it immediately.
+struct DominatorTree {
+    above: IndexVec<BlockId, Option<BlockId>>,
+    /// The number of blocks above each one; `None` for those that are not reached from the root.
+    depths: IndexVec<BlockId, Option<u32>>,
+}
+
+impl DominatorTree {
+    fn new(graph: &DiGraph<(), ()>, root: BlockId) -> Self {
+        let dominators = simple_fast(graph, node(root));
+        let above =
+            |number| dominators.immediate_dominator(node(BlockId::new(number))).map(|node| BlockId::new(node.index()));
+        let above: IndexVec<BlockId, Option<BlockId>> = (0..graph.node_count()).map(above).collect::<Vec<_>>().into();
+        let mut this = Self { depths: IndexVec::filled(None, above.len()), above };
+        if let Some(depth) = this.depths.at_mut(root) {
+            *depth = Some(0);
+        }
+        for block in this.above.indices() {
+            let (mut path, mut next) = (Vec::new(), Some(block));
+            while let Some(block) = next.filter(|block| !this.has(*block)) {
+                path.push(block);
+                next = this.above(block);
+            }
+            let mut depth = next.and_then(|known| this.depths.at(known).copied().flatten());
+            for block in path.into_iter().rev() {
+                depth = depth.map(|depth| depth + 1);
+                if let Some(slot) = this.depths.at_mut(block) {
+                    *slot = depth;
                 }
             }
         }
+        this
+    }
+
+    fn has(&self, block: BlockId) -> bool {
+        matches!(self.depths.at(block), Some(Some(_)))
+    }
+
+    /// The block that dominates a block immediately.
+    fn above(&self, block: BlockId) -> Option<BlockId> {
+        self.above.at(block).copied().flatten()
+    }
+
+    /// The nearest common dominator of two blocks.
+    fn common(&self, mut a: BlockId, mut b: BlockId) -> Option<BlockId> {
+        while a != b {
+            let (depth_a, depth_b) = (self.depths.at(a).copied()??, self.depths.at(b).copied()??);
+            if depth_a >= depth_b {
+                a = self.above(a)?;
+            }
+            if depth_b >= depth_a {
+                b = self.above(b)?;
+            }
+        }
+        Some(a)
+    }
+}
+
+fn node(block: BlockId) -> NodeIndex {
+    NodeIndex::new(block.position())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::SplitMix64;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    use super::*;
+    use crate::ir::{Block, Value};
+
+    const BLOCKS: u32 = 9;
+
+    fn random_graph(random: &mut impl FnMut(u32) -> u32) -> Cfg {
+        let end = |last: bool, random: &mut dyn FnMut(u32) -> u32| match random(8) {
+            _ if last => End::Exit,
+            0 => End::Exit,
+            1..3 => End::Goto(BlockId(random(BLOCKS - 1) + 1)),
+            _ => End::Branch {
+                condition: Value(0),
+                then: BlockId(random(BLOCKS - 1) + 1),
+                otherwise: BlockId(random(BLOCKS - 1) + 1),
+            },
+        };
+        let mut blocks = IndexVec::new();
+        for number in 0..BLOCKS {
+            blocks.push(BasicBlock { body: Block::new(), stop: None, end: end(number + 1 == BLOCKS, random) });
+        }
+        Cfg { blocks }
+    }
+
+    #[test]
+    fn regions_have_one_entry_and_one_exit() {
+        let mut random = SplitMix64::seed_from_u64(1);
+        let mut number = |below: u32| (random.next_u64() % u64::from(below)) as u32;
+        let mut small = 0;
+        for _ in 0..20_000 {
+            let cfg = random_graph(&mut number);
+            let graph = Graph::new(&cfg);
+            let blocks = [BlockId(number(BLOCKS)), BlockId(number(BLOCKS))];
+            let blocks: FxHashSet<BlockId> = blocks.into_iter().filter(|block| graph.dominators.has(*block)).collect();
+            let Some(region) = graph.around(&cfg, blocks.clone()) else {
+                assert!(blocks.is_empty(), "{blocks:?} of {cfg:?}");
+                continue;
+            };
+            assert!(blocks.iter().all(|block| region.has(*block)), "{blocks:?} of {cfg:?}");
+            let mut size = 0;
+            for block in cfg.blocks.indices().filter(|block| graph.dominators.has(*block)) {
+                let mut successors = cfg.successors(block);
+                let is_right = if region.has(block) {
+                    size += 1;
+                    let ends = cfg.blocks[block].end == End::Exit && region.exit.is_some();
+                    !ends && successors.all(|next| region.has(next) || Some(next) == region.exit)
+                } else {
+                    successors.all(|next| !region.has(next) || next == region.entry)
+                };
+                assert!(is_right, "{block:?} with {blocks:?} of {cfg:?}");
+            }
+            small += u32::from((1..BLOCKS / 2).contains(&size));
+        }
+        assert!(small > 1000, "{small}");
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Kernel<'c> {
     pub(super) function: &'c Function,
     pub(super) cfg: &'c Cfg,
     pub(super) joins: Joins,
+    /// All blocks in [`Cfg::reverse_postorder`].
+    order: Vec<BlockId>,
     pub(super) values: FxHashMap<Value, &'c Op>,
     /// What variables are assigned.
     pub(super) assigned: FxHashMap<Var, Vec<(BlockId, Value)>>,
@@ -40,6 +42,7 @@ impl<'c> Kernel<'c> {
             function,
             cfg,
             joins: Joins::new(cfg),
+            order: cfg.reverse_postorder(),
             values: FxHashMap::default(),
             assigned: FxHashMap::default(),
             loaded: FxHashMap::default(),
@@ -111,7 +114,7 @@ pub(super) struct Loop<'c> {
 impl<'c> Loop<'c> {
     /// The facts about a loop of the blocks inside.
     pub(super) fn new(kernel: &'c Kernel<'c>, inside: &'c [bool]) -> Self {
-        Self { kernel, part: Part::new(kernel.function, kernel.cfg, inside) }
+        Self { kernel, part: Part::new(kernel.function, kernel.cfg, &kernel.order, inside) }
     }
 
     /// Those about a loop of some of its blocks.

@@ -46,19 +46,16 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
             let back = ways_back(cfg, &component, &inside);
             let whole = Loop::new(&kernel, &inside);
             if whole.is_left_by(&|stmt| whole.learns(stmt)) {
-                let global = whole.is_left_by(&|stmt| whole.learns_of_global(stmt));
+                let global = whole.waits_for_global(&mut among_blocks);
                 for edge in &back {
                     *found.entry(*edge).or_default() |= global;
                 }
-                among_blocks |= whole.is_left_by(&|stmt| whole.learns_of_blocks(stmt));
             }
             let rounds = Rounds { predecessors: &predecessors, component: &component, inside: &inside };
             for (edge, inside) in rounds.that_read(&back, reads) {
                 let inner = whole.within(&inside);
                 if inner.is_left_by_others_alone() {
-                    let global = inner.is_left_by(&|stmt| inner.learns_of_global(stmt));
-                    *found.entry(edge).or_default() |= global;
-                    among_blocks |= inner.is_left_by(&|stmt| inner.learns_of_blocks(stmt));
+                    *found.entry(edge).or_default() |= inner.waits_for_global(&mut among_blocks);
                 }
             }
             let cut = cut.iter().copied().chain(back).collect();
@@ -93,6 +90,13 @@ impl Loop<'_> {
             !found
         });
         found
+    }
+
+    /// Whether the loop waits for what it reads in global memory. `among_blocks` is set if that may be for threads of other blocks.
+    fn waits_for_global(&self, among_blocks: &mut bool) -> bool {
+        let for_blocks = self.is_left_by(&|stmt| self.learns_of_blocks(stmt));
+        *among_blocks |= for_blocks;
+        for_blocks || self.is_left_by(&|stmt| self.learns_of_global(stmt))
     }
 
     /// Whether all exits of the loop do, but for those that are taken at once or never.

@@ -9,6 +9,9 @@ use crate::index::{Index, IndexVec};
 /// The most rounds that are shown for a loop.
 const MOST: usize = 100;
 
+/// The most blocks of all these rounds together: what goes round by way of most of a large kernel is not left by others alone.
+const MOST_BLOCKS: usize = 20_000;
+
 /// The edges of a search: the bits of a word.
 const AT_ONCE: usize = u64::BITS as usize;
 
@@ -30,7 +33,12 @@ impl Rounds<'_> {
         let mut all: Vec<(usize, Edge)> = back.chunks(AT_ONCE).flat_map(|edges| self.sizes(edges, &reads)).collect();
         all.sort_unstable();
         all.truncate(MOST);
-        let smallest: Vec<Edge> = all.into_iter().map(|(_, edge)| edge).collect();
+        let mut blocks = 0;
+        let few = |(size, _): &(usize, Edge)| {
+            blocks += size;
+            blocks <= MOST_BLOCKS
+        };
+        let smallest: Vec<Edge> = all.into_iter().take_while(few).map(|(_, edge)| edge).collect();
         let rounds = |edges: &[Edge]| {
             let marks = self.marks(edges);
             let inside = |bit: usize| marks.iter().map(|marks| marks >> bit & 1 == 1).collect();
