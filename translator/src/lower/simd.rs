@@ -35,11 +35,80 @@ pub fn average(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `vabsdiff2`, `vabsdiff4`
 pub fn abs_diff(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    if let Some(words) = Bytes::of(i)? {
+        return abs_diff_of_bytes(l, i, &words);
+    }
     three_types(l, i, |l, a, b| {
         let up = l.b.sub(b, a);
         let down = l.b.sub(a, b);
         maximum(l, Compare::LessSigned, up, down)
     })
+}
+
+/// The operands of an instruction on all four bytes of two words of the same type, each with the byte in its own place. The result is not
+/// clamped to signed bytes.
+struct Bytes<'i> {
+    d: &'i Selected,
+    words: [&'i Selected; 2],
+    c: &'i Selected,
+    are_signed: bool,
+}
+
+impl<'i> Bytes<'i> {
+    /// `None` for other instructions.
+    fn of(i: &'i Instruction) -> Result<Option<Self>> {
+        let [Operand::Video(d), Operand::Video(a), Operand::Video(b), Operand::Video(c)] = i.operands.as_slice() else {
+            return Err(Diagnostic::internal("a video instruction with other operands", i.span));
+        };
+        let is_in_order =
+            |of: &Selected, numbers: [u32; 4]| of.parts.as_ref().is_none_or(|parts| parts.numbers == numbers);
+        let are_bytes = i.form.operands.first().is_some_and(|word| word.starts_with("d.b"));
+        let are_signed = i.ty(1)?.is_signed();
+        let is_plain = are_bytes
+            && are_signed == i.ty(2)?.is_signed()
+            && !(i.modifiers.has(Word::Sat) && i.ty(0)?.is_signed())
+            && is_in_order(d, [0, 1, 2, 3])
+            && is_in_order(a, [0, 1, 2, 3])
+            && is_in_order(b, [4, 5, 6, 7]);
+        Ok(is_plain.then_some(Self { d, words: [a, b], c, are_signed }))
+    }
+}
+
+/// `vabsdiff4` of all bytes at once, and their sum as a dot product.
+fn abs_diff_of_bytes(l: &mut Lowering<'_, '_>, i: &Instruction, bytes: &Bytes<'_>) -> Result {
+    const HIGHEST: u64 = 0x8080_8080;
+    const ONES: u64 = 0x0101_0101;
+    let mut words = [l.register(bytes.words[0].register)?, l.register(bytes.words[1].register)?];
+    if bytes.are_signed {
+        // The same differences, of unsigned bytes.
+        words = words.map(|word| l.b.xor_const(word, HIGHEST));
+    }
+    let [a, b] = words;
+    // Differences of the lower seven bits don't borrow from the next byte; the highest bits follow.
+    let minuend = l.b.or_const(a, HIGHEST);
+    let subtrahend = l.b.and_const(b, HIGHEST ^ u64::from(u32::MAX));
+    let lower = l.b.sub(minuend, subtrahend);
+    let differ = l.b.xor(a, b);
+    let agree = l.b.not(differ);
+    let highest = l.b.and_const(agree, HIGHEST);
+    let difference = l.b.xor(lower, highest);
+    // A byte is less if its highest bit says so, or if these are equal and that of the difference is set.
+    let b_alone = l.b.and(differ, b);
+    let negative = l.b.and(agree, difference);
+    let is_less = l.b.or(b_alone, negative);
+    let is_less = l.b.and_const(is_less, HIGHEST);
+    let is_less = l.b.shr(is_less, 7);
+    let flips = l.b.mul_const(is_less, 0xff);
+    let magnitudes = l.b.xor(difference, flips);
+    let magnitudes = l.b.add(magnitudes, is_less);
+    let result = if i.modifiers.has(Word::Add) {
+        let sum = l.b.dot_unsigned_const(magnitudes, ONES);
+        let c = l.register(bytes.c.register)?;
+        l.b.add(c, sum)
+    } else {
+        magnitudes
+    };
+    l.assign(&Operand::Reg(bytes.d.register), ScalarType::U32, result)
 }
 
 /// `vmin2`, `vmin4`
