@@ -361,6 +361,15 @@ pub enum Error {
         /// The driver's report of the cause, if any.
         report: Option<String>,
     },
+    /// A kernel on a device that runs on the CPU accessed memory where there is none, and would have ended the process
+    /// ([`survive_kernel_faults`](crate::survive_kernel_faults)). All such devices of the process are lost, and none can be opened again.
+    #[error(
+        "a kernel accessed memory at {address:#x}, where there is none: the devices on the CPU are lost to this process"
+    )]
+    SegmentationFault {
+        /// The address.
+        address: u64,
+    },
     /// A limit for waiting was exceeded: that of [`Device::set_wait_limit`](crate::Device::set_wait_limit),
     /// [`Stream::synchronize_for`](crate::Stream::synchronize_for) or
     /// [`Event::synchronize_for`](crate::Event::synchronize_for). The work continues, and can be waited for again.

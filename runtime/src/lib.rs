@@ -186,4 +186,6 @@ pub use texture::{
     ReadMode, Reference, ReferenceKind, Resource, ResourceView, Sampler, Surface, TexelFormat, Texture,
     TextureDescriptor, TextureError,
 };
-pub use vulkan::{Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog};
+pub use vulkan::{
+    Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog, survive_kernel_faults,
+};

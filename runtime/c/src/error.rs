@@ -80,7 +80,7 @@ impl From<Error> for Failure {
             Error::OutOfMemory(_) | Error::BufferTooLarge { .. } => Status::OutOfMemory,
             Error::Aborted { .. } | Error::Fault { .. } => Status::Kernel,
             Error::Timeout => Status::Timeout,
-            Error::DeviceLost { .. } => Status::DeviceLost,
+            Error::DeviceLost { .. } | Error::SegmentationFault { .. } => Status::DeviceLost,
             Error::BadSelector(_)
             | Error::BadReferenceOptions(_)
             | Error::Environment { .. }

@@ -194,6 +194,7 @@ impl From<Error> for Code {
                 _ => LAUNCH_FAILED,
             },
             Error::Aborted { .. } | Error::Overwritten { .. } | Error::DeviceLost { .. } => LAUNCH_FAILED,
+            Error::SegmentationFault { .. } => ILLEGAL_ADDRESS,
             Error::Fault { findings } => match findings.first().map(|finding| finding.kind) {
                 Some(FindingKind::OutOfBounds | FindingKind::UseAfterFree | FindingKind::ReadOnly) => ILLEGAL_ADDRESS,
                 Some(FindingKind::Misaligned) => MISALIGNED_ADDRESS,

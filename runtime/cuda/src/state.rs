@@ -30,6 +30,7 @@ pub(crate) fn open() -> Result<(), Code> {
     if let Some(open) = &*open {
         return open.check();
     }
+    ptx2spv_runtime::survive_kernel_faults();
     let device = Device::open(&DeviceSelector::Default).map_err(|error| {
         trace::say(&format!("no device: {error}"));
         Code::from(error)

@@ -132,6 +132,12 @@ fn launches_from_kernels() -> Anything {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn faults() -> Anything {
+    run("faults.c", "done\n").map(|_| ())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn linking() -> Anything {
     run("link.c", "done\n").map(|_| ())
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
-use super::drivers;
+use super::{drivers, held};
 use crate::error::Error;
 use crate::order::MAX_QUEUES;
 use crate::process::Process;
@@ -269,7 +269,8 @@ impl Instance {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if !self.process.is_this() {
+        // A driver must not wait for a thread that is held.
+        if !self.process.is_this() || held::fault().is_some() {
             return;
         }
         // SAFETY: every device keeps a clone of its instance, so no device is left. The log is still alive, since

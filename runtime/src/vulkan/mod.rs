@@ -11,6 +11,7 @@ mod failing;
 mod fault;
 mod features;
 mod handles;
+mod held;
 mod images;
 mod import;
 mod info;
@@ -40,5 +41,6 @@ mod transfer;
 mod watched;
 
 pub(crate) use device::Device;
+pub use held::hold as survive_kernel_faults;
 pub use instance::{Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog};
 pub(crate) use physical::PhysicalDevice;

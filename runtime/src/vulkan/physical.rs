@@ -3,9 +3,9 @@
 use ash::vk;
 use ptx2spv_translator::target::Version;
 
-use super::drivers;
 use super::info::query;
 use super::instance::{Instance, version_of};
+use super::{drivers, held};
 use crate::error::Error;
 use crate::info::DeviceInfo;
 
@@ -25,12 +25,13 @@ impl Instance {
         self.check_process()?;
         let raw = self.raw();
         // SAFETY: the instance is alive.
-        let list = unsafe { raw.enumerate_physical_devices() }.map_err(|result| match result {
-            vk::Result::ERROR_INITIALIZATION_FAILED => {
-                Error::NoDevice { reason: drivers::explain("no driver could be loaded") }
-            }
-            result => Error::vulkan("vkEnumeratePhysicalDevices")(result),
-        })?;
+        let list =
+            held::noting_threads(|| unsafe { raw.enumerate_physical_devices() }).map_err(|result| match result {
+                vk::Result::ERROR_INITIALIZATION_FAILED => {
+                    Error::NoDevice { reason: drivers::explain("no driver could be loaded") }
+                }
+                result => Error::vulkan("vkEnumeratePhysicalDevices")(result),
+            })?;
         let mut devices = Vec::with_capacity(list.len());
         let mut old = Vec::new();
         for (index, handle) in list.into_iter().enumerate() {

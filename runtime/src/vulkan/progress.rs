@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 
+use super::held;
 use super::raw::RawDevice;
 use crate::error::Error;
 use crate::order::{MAX_QUEUES, Point, Ticket};
@@ -18,6 +19,8 @@ use crate::sync::lock;
 
 /// The longest single wait, after which the driver is asked whether the device is lost.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// The same where kernels on the CPU may fault, which needs no question.
+const FAULT_WAIT: Duration = Duration::from_millis(50);
 /// How long the driver has for the answer, if the device is still working. It takes that long of each second at most.
 const LOSS_WAIT: Duration = Duration::from_millis(100);
 
@@ -107,6 +110,9 @@ impl Progress {
         serial: u64,
         waits: &Waits,
     ) -> Result<(), vk::Result> {
+        if self.raw.held_fault().is_some() {
+            return Err(vk::Result::ERROR_DEVICE_LOST);
+        }
         self.submitted.store(serial, Release);
         let buffers = [commands];
         let info = vk::SubmitInfo::default().command_buffers(&buffers);
@@ -141,6 +147,9 @@ impl Progress {
 
     /// The last finished serial. All earlier ones have finished too.
     pub fn finished(&self) -> Result<u64, Error> {
+        if self.raw.held_fault().is_some() {
+            return Err(self.lost());
+        }
         let finished = self.ask()?;
         if finished > self.submitted.load(Acquire) {
             // The counter of a lost device may have any value.
@@ -186,13 +195,21 @@ impl Progress {
         if self.raw.spin.until(limit, || Ok(self.finished()? >= serial))? {
             return Ok(());
         }
+        let mut next_question = start + LONGEST_WAIT;
         loop {
             let left = limit.map(|limit| limit.saturating_sub(start.elapsed()));
-            match self.wait_once(serial, left.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT))) {
+            let longest = if held::is_holding() { FAULT_WAIT } else { LONGEST_WAIT };
+            match self.wait_once(serial, left.map_or(longest, |left| left.min(longest))) {
                 // On a lost device a wait may succeed too (Vulkan, "Lost Device").
                 Ok(()) if self.finished()? < serial => return Err(self.lost()),
                 Ok(()) => return Ok(()),
-                Err((_, vk::Result::TIMEOUT)) if left.is_none_or(|left| left > LONGEST_WAIT) => find_loss()?,
+                Err((_, vk::Result::TIMEOUT)) if left.is_none_or(|left| left > longest) => {
+                    self.finished()?;
+                    if Instant::now() >= next_question {
+                        find_loss()?;
+                        next_question = Instant::now() + LONGEST_WAIT;
+                    }
+                }
                 Err((call, result)) => return Err(self.raw.error(call)(result)),
             }
         }

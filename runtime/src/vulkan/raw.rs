@@ -7,11 +7,12 @@ use ptx2spv_translator::target::Version;
 
 use super::fault::FaultReports;
 use super::features::{self, Offer};
+use super::held;
 use super::instance::Instance;
 use super::placed_maps::PlacedMaps;
 use super::spin::Spin;
 use crate::error::Error;
-use crate::info::{DeviceInfo, OwnFeatures};
+use crate::info::{DeviceInfo, DeviceKind, OwnFeatures};
 use crate::process::Process;
 
 /// A logical device, destroyed when dropped. Its children hold an `Arc` of it.
@@ -23,6 +24,8 @@ pub(crate) struct RawDevice {
     queues: u32,
     /// The device's name.
     pub name: String,
+    /// Whether kernels run in this process.
+    is_on_cpu: bool,
     /// Whether the driver reports free memory.
     pub has_memory_budget: bool,
     /// Whether kernels can read images by their numbers in tables.
@@ -94,7 +97,7 @@ impl RawDevice {
             .enabled_extension_names(&extensions)
             .push_next(&mut chain);
         // SAFETY: all pointers live until the call returns; the features and extensions are among those offered.
-        let ash = unsafe { instance.raw().create_device(physical, &create, None) }
+        let ash = held::noting_threads(|| unsafe { instance.raw().create_device(physical, &create, None) })
             .map_err(Error::vulkan("vkCreateDevice"))?;
         #[cfg(test)]
         let ash = super::failing::wrap(ash);
@@ -106,6 +109,7 @@ impl RawDevice {
             family,
             queues: count,
             name: info.name.clone(),
+            is_on_cpu: info.kind == DeviceKind::Cpu,
             has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
             has_image_tables: features::has_tables(&info.target),
             placed_maps: info.own.placed_maps.then(|| PlacedMaps::new(instance, physical, &ash)),
@@ -132,6 +136,9 @@ impl RawDevice {
     pub fn error(&self, call: &'static str) -> impl FnOnce(vk::Result) -> Error {
         move |result| match result {
             vk::Result::ERROR_DEVICE_LOST => {
+                if let Some(address) = self.held_fault() {
+                    return Error::SegmentationFault { address };
+                }
                 // SAFETY: the device exists, and was lost.
                 let read = || self.fault_reports.as_ref().and_then(|reports| unsafe { reports.read() });
                 Error::DeviceLost { report: self.fault.get_or_init(read).clone() }
@@ -145,9 +152,15 @@ impl RawDevice {
         self.process.check()
     }
 
-    /// The device's functions for destroying objects. `None` in a forked process, where nothing must be destroyed.
+    /// The address of an access that a kernel on the CPU was stopped at. Nothing must be waited for any more.
+    pub fn held_fault(&self) -> Option<u64> {
+        self.is_on_cpu.then(held::fault).flatten()
+    }
+
+    /// The device's functions for destroying objects. `None` in a forked process and after a fault on the CPU, where nothing must be
+    /// destroyed.
     pub fn destroyer(&self) -> Option<&ash::Device> {
-        self.process.is_this().then_some(&self.ash)
+        (self.process.is_this() && self.held_fault().is_none()).then_some(&self.ash)
     }
 
     /// The device address of a buffer that has `SHADER_DEVICE_ADDRESS` usage and is bound to memory.

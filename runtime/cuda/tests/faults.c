@@ -1,0 +1,63 @@
+/* Kernels that access memory where there is none: the launch ends with an error, and the process lives. */
+#include "checks.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+int cuInit(unsigned);
+int cuDevicePrimaryCtxRetain(Context *, int);
+int cuDevicePrimaryCtxRelease_v2(int);
+int cuCtxSetCurrent(Context);
+int cuCtxSynchronize(void);
+int cuModuleLoadData(Module *, const void *);
+int cuModuleGetFunction(Function *, Module, const char *);
+int cuLaunchKernel(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **);
+int cuMemAlloc_v2(Address *, size_t);
+int cuMemFree_v2(Address);
+int cuMemcpyDtoH_v2(void *, Address, size_t);
+
+#define KERNEL(body) ".version 7.5\n.target sm_75\n.address_size 64\n" \
+    ".visible .entry kernel(.param .u64 address)\n{\n .reg .b32 %r; .reg .b64 %a; .reg .pred %p;\n" \
+    " ld.param.u64 %a, [address];\n" body " ret;\n}\n"
+
+static const char *const STORE = KERNEL(" mov.u32 %r, 1; st.global.u32 [%a], %r;\n");
+static const char *const POLL = KERNEL("AGAIN: ld.volatile.global.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN;\n");
+
+/* Runs a kernel with an address, in a process of its own. */
+static void run(const char *text, Address address)
+{
+    pid_t child = fork();
+    TRUE(child >= 0);
+    if (child == 0) {
+        Context context;
+        Module module;
+        Function kernel;
+        Address memory;
+        char bytes[4];
+        void *arguments[] = {&address};
+        alarm(120);
+        OK(cuInit(0));
+        OK(cuDevicePrimaryCtxRetain(&context, 0));
+        OK(cuCtxSetCurrent(context));
+        OK(cuMemAlloc_v2(&memory, 4));
+        OK(cuModuleLoadData(&module, text));
+        OK(cuModuleGetFunction(&kernel, module, "kernel"));
+        OK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+        EXPECT(700, cuCtxSynchronize());
+        EXPECT(700, cuMemcpyDtoH_v2(bytes, memory, 4));
+        EXPECT(700, cuMemFree_v2(memory));
+        OK(cuDevicePrimaryCtxRelease_v2(0));
+        exit(0);
+    }
+    int status;
+    TRUE(waitpid(child, &status, 0) == child);
+    TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+int main(void)
+{
+    run(STORE, 0);
+    run(POLL, 0);
+    run(STORE, 0x7000000000000000);
+    puts("done");
+    return 0;
+}
