@@ -28,14 +28,16 @@ const PRESETS_OF_A_CASE: usize = 1;
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Driver bugs whose workarounds are harmless without the bug. Adversarial runs have them in every other group of eight
 /// seeds.
-const QUIRKS: [&str; 10] = [
+const QUIRKS: [&str; 12] = [
     "byte_swaps_wrong",
     "conditions_slow",
     "device_memory_barriers_slow",
+    "double_divisions_wrong",
     "long_divisions_wrong",
     "loop_values_lost",
     "maximal_reconvergence_wrong",
     "memory_barriers_optional",
+    "nan_signs_wrong",
     "stack_small",
     "surplus_invocations_loop",
     "workgroup_atomic_stores_wrong",

@@ -20,6 +20,10 @@ pub struct Policy {
     pub memory: Memory,
     /// Whether bytes may not change places within 16 bits by shifts, which the driver gets wrong.
     pub hide_byte_swaps: bool,
+    /// Whether the driver may not know that integers change the sign of a float.
+    pub hide_signs: bool,
+    /// Whether the device may not divide `F64` under conditions in loops, although it divides right.
+    pub avoid_double_divisions: bool,
     /// Whether barriers are faster that order shared memory alone.
     pub relax_barriers: bool,
     /// The rounds after which the driver cuts loops short, if it does; then that must be reported.
@@ -187,6 +191,8 @@ impl Policy {
             workgroups: Workgroups::new(target),
             memory: Memory::new(target),
             hide_byte_swaps: quirks.byte_swaps_wrong,
+            hide_signs: quirks.nan_signs_wrong,
+            avoid_double_divisions: quirks.double_divisions_wrong,
             relax_barriers: quirks.device_memory_barriers_slow,
             loop_budget: quirks.loop_budget,
             nesting: quirks.nesting,

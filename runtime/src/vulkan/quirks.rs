@@ -205,6 +205,28 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "double_divisions_wrong",
+            drivers: "NVIDIA",
+            description: "a division of f64 under a condition in a loop makes other values wrong in some kernels",
+            evidence: "tests/kernels/divided_in_loops.json",
+        },
+        // Seen in 580.
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.double_divisions_wrong = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "nan_signs_wrong",
+            drivers: "NVIDIA",
+            description: "the sign of a NaN is lost where integers change it",
+            evidence: "tests/instructions/float_signs.json",
+        },
+        // Seen in 580.
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.nan_signs_wrong = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "device_memory_barriers_slow",
             drivers: "NVIDIA",
             description: "a barrier of the workgroup that orders device memory has a fence of its own",
@@ -342,6 +364,8 @@ mod tests {
         let careful = Quirks {
             byte_swaps_wrong: true,
             long_divisions_wrong: true,
+            double_divisions_wrong: true,
+            nan_signs_wrong: true,
             device_memory_barriers_slow: true,
             local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY),
             ..Quirks::default()

@@ -58,6 +58,8 @@ pub fn target(random: &mut Random) -> Target {
             nesting: random.chance(50).then_some(70),
             byte_swaps_wrong: random.chance(50),
             long_divisions_wrong: random.chance(50),
+            double_divisions_wrong: random.chance(50),
+            nan_signs_wrong: random.chance(50),
             subgroups_unreliable: random.chance(50),
             workgroup_atomic_stores_wrong: random.chance(50),
             ..Quirks::default()

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use ptx2spv::cli::{self, Status};
 use ptx2spv::progress::Progress;
@@ -18,6 +18,7 @@ Examples:
   ptx2spv devices
   ptx2spv devices --presets                       devices that need not be here to translate for them
   ptx2spv devices --device 0                      with an example of what it computes wrong, and its driver's bugs
+  ptx2spv devices --device 0 --against nvidia     whether the preset is still right about the card and its driver
   ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
                                                   or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
 pub struct Arguments {
@@ -30,6 +31,9 @@ pub struct Arguments {
     /// Show the facts of each device that don't hold, which the translator works around.
     #[arg(long, conflicts_with_all = ["presets", "json"])]
     facts: bool,
+    /// Compare what was found of the device with this preset, and fail if they differ.
+    #[arg(long, value_name = "PRESET", requires = "device", conflicts_with_all = ["presets", "facts", "json"])]
+    against: Option<String>,
     /// Write target descriptions as JSON: with --device one object, else an array.
     #[arg(long)]
     json: bool,
@@ -48,6 +52,12 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let (list, reason) = found?;
     if let Some(reason) = reason {
         cli::warn(format_args!("warning: {reason}"));
+    }
+    if let (Some(name), [device]) = (&arguments.against, &list[..]) {
+        let preset = Target::preset(name).with_context(|| format!("there is no preset `{name}`"))?;
+        let differences = differences(&device.target, &preset)?;
+        differences.iter().try_for_each(|difference| writeln!(out, "{difference}"))?;
+        return Ok(if differences.is_empty() { Status::Success } else { Status::Failure });
     }
     match (&list[..], arguments.json) {
         ([device], true) if arguments.device.is_some() => {
@@ -73,6 +83,25 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         }
     }
     Ok(Status::Success)
+}
+
+/// Where a device's facts, quirks and features are not those of a preset. Features that only the device has don't count, nor do the facts
+/// about samplers, which only such features make useful: a preset stands for lesser cards, too.
+fn differences(found: &Target, preset: &Target) -> Result<Vec<String>> {
+    let mut differences = Vec::new();
+    let parts =
+        |target: &Target| anyhow::Ok([serde_json::to_value(&target.facts)?, serde_json::to_value(&target.quirks)?]);
+    for (found, preset) in parts(found)?.iter().zip(&parts(preset)?) {
+        for (name, holds) in found.as_object().into_iter().flatten().filter(|(name, _)| !name.starts_with("sampled_")) {
+            let promised = preset.get(name).unwrap_or(&serde_json::Value::Null);
+            if holds != promised {
+                differences.push(format!("{name} is {holds}, and {promised} in the preset"));
+            }
+        }
+    }
+    let missing = preset.features.difference(&found.features);
+    differences.extend(missing.map(|feature| format!("the device lacks {}", feature.name())));
+    Ok(differences)
 }
 
 /// Lists the presets, or writes all of them as JSON.

@@ -100,6 +100,8 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         denorm_preserve_unadvertised: _, // among what is declared
         byte_swaps_wrong,
         long_divisions_wrong,
+        double_divisions_wrong,
+        nan_signs_wrong,
         subgroups_unreliable,
         maximal_reconvergence_wrong,
         workgroup_atomic_stores_wrong,
@@ -135,6 +137,11 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         ("nesting", within(made.nesting, nesting) || fits(contents.nesting, nesting)),
         ("byte_swaps_wrong", !contents.short_integers || made.byte_swaps_wrong >= byte_swaps_wrong),
         ("long_divisions_wrong", !contents.long_divisions || made.long_divisions_wrong >= long_divisions_wrong),
+        (
+            "double_divisions_wrong",
+            !contents.divides_doubles_in_loops() || made.double_divisions_wrong >= double_divisions_wrong,
+        ),
+        ("nan_signs_wrong", !contents.has_floats() || made.nan_signs_wrong >= nan_signs_wrong),
         ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
         ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
         (
@@ -237,7 +244,7 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 15] = [
+        let cases: [(&str, Change); 17] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
             ("`denormals_f64_kept` doesn't hold", |t| t.facts.denormals_f64_kept = false),
             ("`subgroups_reconverge` doesn't hold", |t| t.facts.subgroups_reconverge = false),
@@ -251,6 +258,8 @@ mod tests {
             ("quirk `local_memory`", |t| t.quirks.local_memory = Some(9)),
             ("quirk `byte_swaps_wrong`", |t| t.quirks.byte_swaps_wrong = true),
             ("quirk `long_divisions_wrong`", |t| t.quirks.long_divisions_wrong = true),
+            ("quirk `double_divisions_wrong`", |t| t.quirks.double_divisions_wrong = true),
+            ("quirk `nan_signs_wrong`", |t| t.quirks.nan_signs_wrong = true),
             ("quirk `subgroups_unreliable`", |t| t.quirks.subgroups_unreliable = true),
             ("quirk `workgroup_atomic_stores_wrong`", |t| t.quirks.workgroup_atomic_stores_wrong = true),
         ];

@@ -214,6 +214,16 @@ impl Contents {
         functions.iter().any(|function| self.functions.contains(&(*function as u32, width)))
     }
 
+    /// Whether there may be divisions of 64-bit floats within loops.
+    pub(crate) fn divides_doubles_in_loops(&self) -> bool {
+        self.loops && self.has(&[Op::FDiv], 64)
+    }
+
+    /// Whether there are floats of 32 or 64 bits.
+    pub(crate) fn has_floats(&self) -> bool {
+        [32, 64].iter().any(|width| self.floats.contains(width))
+    }
+
     fn has(&self, operations: &[Op], width: u32) -> bool {
         operations.iter().any(|op| self.operations.contains(&(*op as u32, width)))
     }

@@ -2,28 +2,76 @@
 //! The device's own division is used where it fails only on denormals and no denormals are involved. NaNs are NVIDIA's, except in the last
 //! case.
 
+use rustc_hash::FxHashSet;
+
 use super::convert::{narrow, widen};
-use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};
+use super::quotient;
+use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{Parts, SINGLE, leading, product_sign, round, stick, with_extremes};
 use crate::target::Facts;
 
-/// Replaces `FDiv` on types where the target's division is not correctly rounded.
-pub fn expand_division(function: &mut Function, floats: &Floats) {
+/// Replaces `FDiv` on types where the target's division is not correctly rounded. `avoided` says whether `F64` may not be divided by the
+/// device under conditions in loops ([`Quirks::double_divisions_wrong`](crate::target::Quirks)).
+pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) {
     let facts = &floats.trusted;
-    if facts.div_f32_rounded && facts.div_f64_rounded {
+    let avoids = avoided && facts.div_f64_rounded && facts.fma_f64_fused;
+    if facts.div_f32_rounded && facts.div_f64_rounded && !avoids {
         return;
+    }
+    let mut conditional = FxHashSet::default();
+    if avoids {
+        // A helper may be called anywhere.
+        let is_helper = matches!(function.body.last(), Some(Stmt::Return(_)));
+        find_conditional(&function.body, Place { is_conditional: is_helper, ..Place::default() }, &mut conditional);
     }
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
             Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
+            Type::F64 if conditional.contains(&result) => Rewritten::By(quotient::by_fma(b, x, y)),
             Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
             Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, floats, x, y)),
             _ => Rewritten::By(divide(b, floats, Rounding::NearestEven, x, y)),
         },
         _ => Rewritten::Kept,
     });
+}
+
+/// Where a list of statements stands.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    in_loop: bool,
+    /// Under a condition in the loop.
+    is_conditional: bool,
+}
+
+/// Finds the quotients under conditions in loops, among them those after a conditional break.
+fn find_conditional(block: &Block, mut place: Place, found: &mut FxHashSet<Value>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let(result, Op::Binary(Binary::FDiv, ..)) if place.is_conditional => {
+                found.insert(*result);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                let inner = Place { is_conditional: place.is_conditional || place.in_loop, ..place };
+                find_conditional(then, inner, found);
+                find_conditional(otherwise, inner, found);
+                place.is_conditional |= breaks(then) || breaks(otherwise);
+            }
+            Stmt::Loop(body) => find_conditional(body, Place { in_loop: true, ..place }, found),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a list may end the loop around.
+fn breaks(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Break => true,
+        Stmt::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
+        _ => false,
+    })
 }
 
 /// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or NaN. No

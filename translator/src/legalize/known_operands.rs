@@ -11,8 +11,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::veil::Veil;
 use crate::index::IndexVec;
-use crate::interface::push_constant;
 use crate::ir::{
     Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Space, Stmt, SubgroupOp, Type, Unary, Value, Var,
     bits_type, mask,
@@ -29,7 +29,7 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
     let unknown = Unknown::of(function, facts);
     let origins = Origins::of(function);
     let mut originals = FxHashMap::default();
-    let [first, second] = Veil::draw(function);
+    let [first, second] = Veil::draw(function, [1, 2]);
     rewrite(function, |b, stmt| {
         let is_hidden = |b: &Builder<'_>, value: Value| match b.known(value) {
             Some(bits) => hides(facts, b.type_of(value), bits),
@@ -117,42 +117,6 @@ fn hides_any(facts: &Facts, ty: Type) -> bool {
 fn is_arithmetic(op: &Op) -> bool {
     use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub};
     matches!(op, Op::Fma(..) | Op::DotFma(..) | Op::Binary(FAdd | FSub | FMul | FDiv | FDivApprox, ..))
-}
-
-/// The zeros that hide operands.
-struct Veil {
-    /// Zero: one of the lowest bits of the address of the module's variables, which is a multiple of 16 or zero.
-    zero: Value,
-    /// The same in 64 bits, if the function has 64-bit floats.
-    wide: Option<Value>,
-}
-
-impl Veil {
-    /// Puts two zeros before everything else.
-    fn draw(function: &mut Function) -> [Veil; 2] {
-        let mut body = std::mem::take(&mut function.body);
-        let has_doubles = function.values.contains(&Type::F64) || function.values.contains(&Type::I64);
-        let mut b = Builder::new(function);
-        let address = b.push_constant(Type::I32, push_constant::VARIABLES_ADDRESS);
-        let veils = [1, 2].map(|bit| {
-            let zero = b.and_const(address, bit);
-            Veil { zero, wide: has_doubles.then(|| b.zero_extend(zero)) }
-        });
-        b.block.append(&mut body);
-        b.finish();
-        veils
-    }
-
-    fn hide(&self, b: &mut Builder<'_>, value: Value) -> Value {
-        let ty = b.type_of(value);
-        let zero = match (bits_type(ty), self.wide) {
-            (Type::I64, Some(wide)) => wide,
-            _ => self.zero,
-        };
-        let bits = b.bits(value);
-        let hidden = b.xor(bits, zero);
-        b.bitcast(hidden, ty)
-    }
 }
 
 /// The float arithmetic that each value of a function is the result of.

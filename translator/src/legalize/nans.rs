@@ -24,7 +24,7 @@ pub fn expand_nans(function: &mut Function, facts: &Facts) {
             Rewritten::By(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
         }
         Stmt::Let(result, op) => {
-            if is_single(&op) && !divides_constant_nan(b, op) {
+            if is_single(&op) && !may_return_operand(b, op) {
                 single.insert(result);
             }
             Rewritten::Kept
@@ -43,16 +43,20 @@ fn is_single(op: &Op) -> bool {
     )
 }
 
-/// Whether an operand of a quotient is a constant NaN. The facts are about operands that drivers don't know at compile time, and NVIDIA's
-/// driver returns the constant unchanged for such a quotient.
-fn divides_constant_nan(b: &Builder<'_>, op: Op) -> bool {
-    let Op::Binary(Binary::FDiv, x, y) = op else { return false };
-    [x, y].into_iter().any(|operand| {
+/// Whether a driver may know that the result is an operand, and so return an operand's NaN unchanged: a quotient, a minimum or a maximum with
+/// a constant NaN, and a minimum or a maximum of a value and itself. The facts are about operands that drivers don't know at compile time.
+fn may_return_operand(b: &Builder<'_>, op: Op) -> bool {
+    let is_nan = |operand: Value| {
         b.known(operand).is_some_and(|bits| match b.type_of(operand) {
             Type::F32 => f32::from_bits(bits as u32).is_nan(),
             _ => f64::from_bits(bits).is_nan(),
         })
-    })
+    };
+    match op {
+        Op::Binary(Binary::FDiv, x, y) => is_nan(x) || is_nan(y),
+        Op::Binary(Binary::FMin | Binary::FMax, x, y) => x == y || is_nan(x) || is_nan(y),
+        _ => false,
+    }
 }
 
 fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
@@ -61,7 +65,7 @@ fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
 }
 
 /// Values and variables whose NaN payload matters, because their bits reach memory or an integer comparison.
-struct Exposed {
+pub struct Exposed {
     values: IndexVec<Value, bool>,
     vars: IndexVec<Var, bool>,
     /// Bits of those values that are constants.
@@ -72,7 +76,7 @@ struct Exposed {
 impl Exposed {
     /// A backward walk over the statements finds all uses of a value before its definition. Variables carry values around loops, so the
     /// walk is repeated until it finds no further variable.
-    fn of(function: &Function) -> Exposed {
+    pub fn of(function: &Function) -> Exposed {
         let mut exposed = Exposed {
             values: IndexVec::filled(false, function.values.len()),
             vars: IndexVec::filled(false, function.vars.len()),
@@ -93,7 +97,8 @@ impl Exposed {
         self.vars.iter().filter(|exposed| **exposed).count()
     }
 
-    fn value(&self, value: Value) -> bool {
+    /// Whether the payload of a value matters. Values that were added since are taken to.
+    pub fn value(&self, value: Value) -> bool {
         self.values.at(value).copied().unwrap_or(true)
     }
 

@@ -168,7 +168,9 @@ pub static PASSES: &[Pass] = &[
     policy("take_flushing", Mapped, |function, policy| {
         flushed::take_flushing(function, policy.floats.trusted.fma_f32_flushes)
     }),
-    policy("expand_division", Mapped, |function, policy| legalize::expand_division(function, &policy.floats)),
+    policy("expand_division", Mapped, |function, policy| {
+        legalize::expand_division(function, &policy.floats, policy.avoid_double_divisions)
+    }),
     policy("expand_sqrt", Mapped, |function, policy| legalize::expand_sqrt(function, &policy.floats)),
     // The expansions before round too.
     policy("expand_round", Mapped, |function, policy| {
@@ -189,6 +191,11 @@ pub static PASSES: &[Pass] = &[
     policy("hide_byte_swaps", Mapped, |function, policy| {
         if policy.hide_byte_swaps {
             legalize::hide_byte_swaps(function);
+        }
+    }),
+    policy("hide_signs", Mapped, |function, policy| {
+        if policy.hide_signs {
+            legalize::hide_signs(function);
         }
     }),
     policy("split_divisions", Mapped, |function, policy| {

@@ -44,6 +44,11 @@ pub struct Quirks {
     pub byte_swaps_wrong: bool,
     /// Quotients and remainders of 64 bits, or what stands beside them, come out wrong in some kernels. Seen in NVIDIA's driver 580.159.
     pub long_divisions_wrong: bool,
+    /// Where a condition within a loop guards an `OpFDiv` on f64, other values of the loop come out wrong. Seen in NVIDIA's driver 580.159.
+    pub double_divisions_wrong: bool,
+    /// Operations that change, clear or set the sign bit of a float's bits become the float's negation or absolute value, which give another
+    /// NaN. Seen in NVIDIA's driver 580.159.
+    pub nan_signs_wrong: bool,
     /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
     pub subgroups_unreliable: bool,
     /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.

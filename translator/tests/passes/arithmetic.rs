@@ -50,10 +50,21 @@ fn function(operation: Operation, ty: Type, target: &Target) -> Function {
         let value = b.get(var);
         b.bitcast(value, ty)
     });
-    let result = b.op(ty, operation.op(operands));
-    let result = b.bits(result);
     let address = b.i32(0);
-    b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
+    let compute = |b: &mut Builder<'_>| {
+        let result = b.op(ty, operation.op(operands));
+        let result = b.bits(result);
+        b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
+    };
+    if target.quirks.double_divisions_wrong {
+        b.loop_(|b| {
+            let always = b.is_zero(address);
+            b.if_(always, compute);
+            b.break_();
+        });
+    } else {
+        compute(&mut b);
+    }
     b.finish();
     legalize(&mut function, target).unwrap();
     assert_eq!(verify(&function), Ok(()), "{function}");
@@ -141,6 +152,12 @@ impl<'t> Device<'t> {
         // The NaN of a device that rounds once is its own.
         let result = match ty {
             Type::F32 if f32::from_bits(result as u32).is_nan() && target.facts.fma_f32_fused => 0x7fff_ffff,
+            // Likewise that of a device that divides in most places.
+            Type::F64 if f64::from_bits(result).is_nan() && target.quirks.double_divisions_wrong => {
+                let given = operands[..2].iter().find(|bits| f64::from_bits(**bits).is_nan());
+                assert_eq!(result, given.map_or(0xfff8_0000_0000_0000, |bits| bits | 1 << 51), "{operands:#x?}");
+                0xfff8_0000_0000_0000
+            }
             _ => result,
         };
         let expected = reference(*operation, *ty, operands, twice);
@@ -153,7 +170,7 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
         (Operation::Fma, Type::F32) => !target.facts.fma_f32_fused || !target.facts.fma_f32_denormals,
         (Operation::Fma, _) => !target.facts.fma_f64_fused,
         (Operation::Div, Type::F32) => !target.facts.div_f32_rounded,
-        (Operation::Div, _) => !target.facts.div_f64_rounded,
+        (Operation::Div, _) => !target.facts.div_f64_rounded || target.quirks.double_divisions_wrong,
         (Operation::Sqrt, Type::F32) => !target.facts.sqrt_f32_rounded,
         (Operation::Sqrt, _) => !target.facts.sqrt_f64_rounded,
     };
@@ -265,6 +282,13 @@ fn division_f32_through_f64() {
 fn division_on_integers() {
     check(Operation::Div, Type::F32, &unknown(true), 500_000);
     check(Operation::Div, Type::F64, &unknown(true), 1_000_000);
+}
+
+#[test]
+fn division_f64_by_fma_under_conditions_in_loops() {
+    let mut target = target("divides wrong there", true, Facts { roots_f32_ends: false, ..Facts::ALL });
+    target.quirks.double_divisions_wrong = true;
+    check(Operation::Div, Type::F64, &target, 1_000_000);
 }
 
 #[test]

@@ -1,0 +1,41 @@
+//! Hides values from a driver's compiler: their bits get an addend that is zero at run time but unknown to any compiler.
+
+use crate::interface::push_constant;
+use crate::ir::{Builder, Function, Type, Value, bits_type};
+
+/// A zero that hides bits.
+pub struct Veil {
+    /// Zero: one of the lowest bits of the address of the module's variables, which is a multiple of 16 or zero.
+    zero: Value,
+    /// The same in 64 bits, if the function has 64-bit floats.
+    wide: Option<Value>,
+}
+
+impl Veil {
+    /// Puts zeros before everything else: a different one for each of these bits, which are below 16.
+    pub fn draw<const N: usize>(function: &mut Function, bits: [u64; N]) -> [Veil; N] {
+        let mut body = std::mem::take(&mut function.body);
+        let has_doubles = function.values.contains(&Type::F64) || function.values.contains(&Type::I64);
+        let mut b = Builder::new(function);
+        let address = b.push_constant(Type::I32, push_constant::VARIABLES_ADDRESS);
+        let veils = bits.map(|bit| {
+            let zero = b.and_const(address, bit);
+            Veil { zero, wide: has_doubles.then(|| b.zero_extend(zero)) }
+        });
+        b.block.append(&mut body);
+        b.finish();
+        veils
+    }
+
+    /// The same value, of which no compiler knows a bit.
+    pub fn hide(&self, b: &mut Builder<'_>, value: Value) -> Value {
+        let ty = b.type_of(value);
+        let zero = match (bits_type(ty), self.wide) {
+            (Type::I64, Some(wide)) => wide,
+            _ => self.zero,
+        };
+        let bits = b.bits(value);
+        let hidden = b.xor(bits, zero);
+        b.bitcast(hidden, ty)
+    }
+}
