@@ -16,10 +16,18 @@ fn geometry(modifiers: &Modifiers, operand: &ast::Operand<'_>) -> Result<Geometr
     modifiers.geometry().ok_or_else(refuse)
 }
 
-/// Whether a register of one type may stand for another of its width, which is all that texture instructions ask.
+/// Whether a register fits as a texel or coordinate: one of integers fits a float too, but not the reverse.
+fn fits(found: ScalarType, wanted: ScalarType) -> bool {
+    found.fits(wanted) || (matches!(wanted, ScalarType::F32 | ScalarType::F16) && as_wide(found, wanted))
+}
+
+/// Whether a register may stand for another of its width, which is all that surface instructions ask of coordinates.
 fn as_wide(found: ScalarType, wanted: ScalarType) -> bool {
     found.bits() == wanted.bits() && (found == ScalarType::Pred) == (wanted == ScalarType::Pred)
 }
+
+/// Whether a register of a type fits a wanted type.
+type Fits = fn(ScalarType, ScalarType) -> bool;
 
 impl<'s> FunctionDecoder<'_, 's> {
     /// `{d}|p, [texture, sampler, {c}], level or gradients, offset, comparison` become a pair of destinations, a list of the
@@ -42,14 +50,15 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut level = Operand::Sink;
         let mut gradients = [Operand::Sink, Operand::Sink];
         if modifiers.has(Word::Level) {
-            level = self.source(needed("the level")?, by, as_wide)?;
+            level = self.source(needed("the level")?, by, ScalarType::fits)?;
         } else if modifiers.has(Word::Grad) {
             for gradient in &mut gradients {
                 let written = needed("a gradient")?;
                 if !self.is_vector(written) {
                     return Err(Diagnostic::invalid("a gradient is a vector", written.span()));
                 }
-                *gradient = self.coordinates(written, &vec![ScalarType::F32; geometry.dimensions()])?;
+                *gradient =
+                    self.coordinates(written, &vec![ScalarType::F32; geometry.dimensions()], ScalarType::fits)?;
             }
         }
         let mut next = rest.next();
@@ -59,7 +68,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                     return Err(Diagnostic::invalid("an offset in a cube", written.span()));
                 }
                 next = rest.next();
-                self.coordinates(written, &vec![ScalarType::S32; geometry.dimensions()])?
+                self.coordinates(written, &vec![ScalarType::S32; geometry.dimensions()], fits)?
             }
             _ => Operand::Sink,
         };
@@ -68,7 +77,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 let message = format!("a depth to compare with on {} with coordinates of {by}", geometry.word());
                 return Err(Diagnostic::invalid(message, written.span()));
             }
-            Some(written) => self.source(written, ScalarType::F32, as_wide)?,
+            Some(written) => self.source(written, ScalarType::F32, fits)?,
             None => Operand::Sink,
         };
         if let Some(surplus) = rest.next() {
@@ -85,7 +94,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             vector => (vector, None),
         };
         let ty = modifiers.ty(0).ok_or_else(|| untyped(vector))?;
-        let vector = self.vector(vector, ty, as_wide, modifiers.elements(), true)?;
+        let vector = self.vector(vector, ty, fits, modifiers.elements(), true)?;
         let predicate = match predicate {
             Some(predicate) => self.destination_or_sink(predicate, ScalarType::Pred, ScalarType::fits)?,
             None => Operand::Sink,
@@ -106,7 +115,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             _ => return Err(Diagnostic::invalid("expected a texture and coordinates in brackets", *span)),
         };
-        let coordinates = self.coordinates(coordinates, &coordinate_types(geometry, by))?;
+        let coordinates = self.coordinates(coordinates, &coordinate_types(geometry, by), fits)?;
         let mut all = vec![texture, sampler];
         if let Operand::List(coordinates) = coordinates {
             all.extend(coordinates);
@@ -125,7 +134,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let surface = self.handle(base, &[ScalarType::SurfRef])?;
         let types = coordinate_types(geometry(modifiers, operand)?, ScalarType::S32);
         let mut all = vec![surface];
-        if let Operand::List(coordinates) = self.coordinates(coordinates, &types)? {
+        if let Operand::List(coordinates) = self.coordinates(coordinates, &types, as_wide)? {
             all.extend(coordinates);
         }
         Ok(Operand::List(all))
@@ -163,7 +172,7 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     /// A vector of 1, 2 or 4 elements, or a scalar in place of one, whose first elements have these types. What follows them is
     /// padding.
-    fn coordinates(&mut self, operand: &ast::Operand<'s>, types: &[ScalarType]) -> Result<Operand> {
+    fn coordinates(&mut self, operand: &ast::Operand<'s>, types: &[ScalarType], fits: Fits) -> Result<Operand> {
         let elements: Vec<ast::Operand<'s>> = match operand {
             ast::Operand::Vector(elements, _) => elements.clone(),
             other => match self.vector_register(other) {
@@ -180,7 +189,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut decoded = Vec::new();
         for (element, ty) in elements.iter().zip(types.iter().chain(padding)) {
             // A layer isn't a float.
-            let fits = if *ty == ScalarType::U32 { ScalarType::fits } else { as_wide };
+            let fits = if *ty == ScalarType::U32 { ScalarType::fits } else { fits };
             decoded.push(self.source(element, *ty, fits)?);
         }
         decoded.truncate(types.len());
