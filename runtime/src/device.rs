@@ -151,9 +151,9 @@ impl Device {
         if len == 0 {
             return Ok(false);
         }
-        let MemoryRange { address: start, size } = self.find(address).ok_or(Error::NotAllocated { address })?;
-        let offset = address - start;
-        if len > size - offset { Err(Error::OutOfRange { offset, len, size }) } else { Ok(true) }
+        let allocation = self.find(address).ok_or(Error::NotAllocated { address })?;
+        allocation.check(MemoryRange { address, size: len })?;
+        Ok(true)
     }
 
     pub(crate) fn default_state(&self) -> &Arc<StreamState> {

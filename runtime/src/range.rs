@@ -1,5 +1,7 @@
 //! Ranges and rows of device memory, and its size.
 
+use crate::error::Error;
+
 /// A range of device memory.
 ///
 /// ```
@@ -17,6 +19,14 @@ pub struct MemoryRange {
     pub address: u64,
     /// Number of bytes.
     pub size: u64,
+}
+
+impl MemoryRange {
+    /// Fails unless another range, which begins in this one, ends in it too.
+    pub(crate) fn check(self, part: Self) -> Result<(), Error> {
+        let (offset, len, size) = (part.address - self.address, part.size, self.size);
+        if len > size.saturating_sub(offset) { Err(Error::OutOfRange { offset, len, size }) } else { Ok(()) }
+    }
 }
 
 /// The memory size of a device.

@@ -11,6 +11,7 @@ use ash::vk;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 
+use super::host_memory::host_memory;
 use super::instance::Instance;
 use super::raw::RawDevice;
 use crate::error::Error;
@@ -39,6 +40,9 @@ pub(crate) struct Memory {
     unified: bool,
     /// The largest device-local heap: its index and size.
     heap: (usize, u64),
+    /// Whether the heap is the host's memory, and its size the driver's choice: Mesa's was 2 GiB on every host, and the device gave
+    /// more.
+    is_of_host: bool,
     pub(super) max_buffer_size: u64,
     physical: vk::PhysicalDevice,
     instance: Instance,
@@ -76,6 +80,7 @@ impl Memory {
             max_buffer_size: info.max_buffer_size,
             unified,
             heap: device_heap(&properties),
+            is_of_host: info.kind == DeviceKind::Cpu && !raw.has_memory_budget,
             physical,
             instance: instance.clone(),
             raw,
@@ -84,6 +89,9 @@ impl Memory {
 
     /// Total and free memory of the device, given the number of bytes that the program has allocated.
     pub fn info(&self, allocated: u64) -> MemoryInfo {
+        if let Some(host) = self.is_of_host.then(host_memory).flatten() {
+            return host;
+        }
         let (heap, total) = self.heap;
         let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
         if self.raw.has_memory_budget && self.raw.check_process().is_ok() {

@@ -12,6 +12,7 @@ mod fault;
 mod features;
 mod handles;
 mod held;
+mod host_memory;
 mod images;
 mod import;
 mod info;

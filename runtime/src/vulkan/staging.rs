@@ -13,6 +13,7 @@ use super::queues::Queues;
 use super::regions::copy_regions;
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
+use crate::range::MemoryRange;
 use crate::shape::Shape;
 use crate::sync::lock;
 
@@ -83,24 +84,29 @@ impl Staging {
         Self { blocks: Mutex::default(), returned: Condvar::new(), threads, memory }
     }
 
-    /// Copies `bytes`, at least one, to a buffer at `offset`, in stream order, and returns the ticket of the last copy.
-    /// `bytes` is not used after the return.
+    /// Copies `bytes`, at least one, to an address, in stream order, and returns the ticket of the last copy. `find` returns the
+    /// buffer of each piece, and the offset in it. `bytes` is not used after the return.
     pub fn write(
         &self,
         queues: &Queues,
         stream: StreamKey,
-        buffer: vk::Buffer,
-        offset: u64,
+        find: impl Fn(MemoryRange) -> Result<(vk::Buffer, u64), Error> + Sync,
+        address: u64,
         bytes: &[u8],
     ) -> Result<Ticket, Error> {
         let last = Mutex::new(Ticket::default());
         let (threads, size) = self.split(bytes.len());
-        let pieces = (offset..).step_by(size).zip(bytes.chunks(size));
-        share(threads, pieces, |(at, piece): (u64, &[u8])| {
+        let pieces = (address..).step_by(size).zip(bytes.chunks(size));
+        share(threads, pieces, |(address, piece): (u64, &[u8])| {
             let mut lent = self.lend(queues)?;
+            let range = MemoryRange { address, size: piece.len() as u64 };
             let ticket = lent.copy(|block| {
                 block.write_mapped(0, piece)?;
-                copy(queues, stream, (block.buffer, 0), (buffer, at), piece.len() as u64)
+                queues.record(stream, |recorder| {
+                    // The buffers are retired through the queues when dropped.
+                    copy_regions(recorder, (block.buffer, 0), find(range)?, &Shape::linear(range.size));
+                    Ok(())
+                })
             })?;
             queues.flush()?;
             let mut last = lock(&last);
@@ -113,21 +119,27 @@ impl Staging {
         Ok(*lock(&last))
     }
 
-    /// Copies from a buffer at `offset` to `bytes`, in stream order.
+    /// Copies from an address to `bytes`, in stream order. `find` is that of [`Staging::write`].
     pub fn read(
         &self,
         queues: &Queues,
         stream: StreamKey,
-        buffer: vk::Buffer,
-        offset: u64,
+        find: impl Fn(MemoryRange) -> Result<(vk::Buffer, u64), Error> + Sync,
+        address: u64,
         bytes: &mut [u8],
     ) -> Result<(), Error> {
         let (threads, size) = self.split(bytes.len());
-        let pieces = (offset..).step_by(size).zip(bytes.chunks_mut(size));
-        share(threads, pieces, |(at, piece): (u64, &mut [u8])| {
+        let pieces = (address..).step_by(size).zip(bytes.chunks_mut(size));
+        share(threads, pieces, |(address, piece): (u64, &mut [u8])| {
             let mut lent = self.lend(queues)?;
-            let copied =
-                lent.copy(|block| copy(queues, stream, (buffer, at), (block.buffer, 0), piece.len() as u64))?;
+            let range = MemoryRange { address, size: piece.len() as u64 };
+            let copied = lent.copy(|block| {
+                queues.record(stream, |recorder| {
+                    // As above.
+                    copy_regions(recorder, find(range)?, (block.buffer, 0), &Shape::linear(range.size));
+                    Ok(())
+                })
+            })?;
             queues.wait(copied.into(), queues.deadline())?;
             lent.block.as_ref().map_or(Ok(()), |StagingBlock { block, .. }| block.read_mapped(0, piece))
         })
@@ -197,21 +209,6 @@ fn share<P>(
         };
         // All are joined, whatever the first ones return.
         others.into_iter().map(join).fold(run(), Result::and)
-    })
-}
-
-/// Records a copy of `size` bytes, at least one and within both buffers, and returns its ticket.
-fn copy(
-    queues: &Queues,
-    stream: StreamKey,
-    from: (vk::Buffer, u64),
-    to: (vk::Buffer, u64),
-    size: u64,
-) -> Result<Ticket, Error> {
-    queues.record(stream, |recorder| {
-        // The buffers are retired through the queues when dropped.
-        copy_regions(recorder, from, to, &Shape::linear(size));
-        Ok(())
     })
 }
 

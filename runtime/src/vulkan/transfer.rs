@@ -70,6 +70,19 @@ impl Device {
         }
     }
 
+    /// The buffer that contains a range of at least one byte, and the offset in it. For commands that are being recorded: the
+    /// queues are locked meanwhile, so that a buffer which is found now is retired after the commands when another thread frees
+    /// it.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::OutOfRange`]: another thread may have freed the memory since the arguments were checked,
+    /// and a smaller allocation may have its address.
+    fn buffer(&self, range: MemoryRange) -> Result<(vk::Buffer, u64), Error> {
+        let (found, block) = self.blocks.find(range.address).ok_or(Error::NotAllocated { address: range.address })?;
+        found.check(range)?;
+        Ok((block.buffer, range.address - block.address))
+    }
+
     /// The block that contains an address, and the offset in it.
     pub fn block(&self, address: u64) -> Result<(Arc<Block>, u64), Error> {
         self.raw.check_process()?;
@@ -86,13 +99,14 @@ impl Device {
     }
 
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        let (block, offset) = self.block(address)?;
         if self.memory.is_unified() {
+            let (block, offset) = self.block(address)?;
             // Other threads may launch meanwhile.
             self.queues.synchronize(self.queues.deadline())?;
             block.write_mapped(offset, bytes)?;
         } else {
-            self.staging.write(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)?;
+            let find = |range| self.buffer(range);
+            self.staging.write(&self.queues, StreamKey::Everything, find, address, bytes)?;
         }
         let range = MemoryRange { address, size: bytes.len() as u64 };
         if !self.images.shows(range) {
@@ -107,24 +121,24 @@ impl Device {
     }
 
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        let (block, offset) = self.block(address)?;
         if self.memory.is_unified() {
+            let (block, offset) = self.block(address)?;
             // As in `write`.
             self.queues.synchronize(self.queues.deadline())?;
             block.read_mapped(offset, bytes)
         } else {
-            self.read_block(&block, offset, bytes)
+            self.staging.read(&self.queues, StreamKey::Everything, |range| self.buffer(range), address, bytes)
         }
     }
 
     /// Writes bytes in stream order. They are read during the call.
     pub fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
-        let (block, offset) = self.block(to)?;
+        self.raw.check_process()?;
         let is_small = bytes.len() as u64 <= MAX_PARAM_BLOCK.into();
         // Images of arrays change in the same batch as their bytes.
         let is_plain = shape.is_linear() && !self.images.shows(written(to, shape));
         if !is_small && is_plain && !self.memory.is_unified() {
-            return self.staging.write(&self.queues, stream, block.buffer, offset, bytes);
+            return self.staging.write(&self.queues, stream, |range| self.buffer(range), to, bytes);
         }
         let staged = if is_small {
             None
@@ -133,14 +147,16 @@ impl Device {
             staged.write_mapped(0, bytes)?;
             Some(staged)
         };
+        let range = written(to, shape);
         let recorded = self.queues.record(stream, |recorder| {
+            let target = self.buffer(range)?;
             let source = match &staged {
                 Some(staged) => (staged.buffer, 0),
                 None => recorder.upload(bytes)?,
             };
             // One of the buffers is retired through the queue when freed, the other one below or with the batch.
-            copy_regions(recorder, source, (block.buffer, offset), shape);
-            self.images.follow(recorder, written(to, shape));
+            copy_regions(recorder, source, target, shape);
+            self.images.follow(recorder, range);
             Ok(())
         });
         if let Some(staged) = staged {
@@ -158,8 +174,8 @@ impl Device {
         shape: &Shape,
         bytes: &mut [u8],
     ) -> Result<(), Error> {
-        let (block, offset) = self.block(from)?;
         if self.memory.is_unified() {
+            let (block, offset) = self.block(from)?;
             self.queues.wait(after, self.queues.deadline())?;
             let mut rest = bytes;
             for region in shape.regions() {
@@ -171,11 +187,12 @@ impl Device {
             return Ok(());
         }
         if shape.is_linear() {
-            return self.staging.read(&self.queues, stream, block.buffer, offset, bytes);
+            return self.staging.read(&self.queues, stream, |range| self.buffer(range), from, bytes);
         }
         let staged = Arc::new(self.memory.allocate(bytes.len() as u64, BlockLocation::Host)?);
         let copied = self.queues.record(stream, |recorder| {
-            copy_regions(recorder, (block.buffer, offset), (staged.buffer, 0), shape);
+            let source = self.buffer(MemoryRange { address: from, size: shape.source_span() })?;
+            copy_regions(recorder, source, (staged.buffer, 0), shape);
             Ok(())
         });
         let read = copied
@@ -192,38 +209,42 @@ impl Device {
         if self.memory.is_unified() {
             self.queues.while_idle(|| block.read_mapped(offset, bytes))
         } else {
-            self.staging.read(&self.queues, StreamKey::Everything, block.buffer, offset, bytes)
+            let find = |range: MemoryRange| Ok((block.buffer, range.address - block.address));
+            self.staging.read(&self.queues, StreamKey::Everything, find, block.address + offset, bytes)
         }
     }
 
     /// Fills the bytes of rows with a little-endian word: each byte gets the word's byte at its address modulo 4.
     pub fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
-        let (block, _) = self.block(rows.first.address)?;
-        // Vulkan fills whole words. The bytes before and after them are copied.
+        // Vulkan fills whole words. The bytes before and after them are copied. Buffers begin at multiples of 4.
         let parts = |row: MemoryRange| {
-            let start = row.address - block.address;
+            let start = row.address;
             let end = start + row.size;
             let first = start.next_multiple_of(4).min(end);
             (start, first..(end & !3).max(first), end)
         };
         let has_edges = rows.ranges().map(parts).any(|(start, words, end)| start < words.start || words.end < end);
         self.queues.record(stream, |recorder| {
+            let (target, offset) = self.buffer(rows.span())?;
+            let base = rows.span().address - offset;
             let edges = if has_edges { Some(recorder.upload(&word.to_le_bytes().repeat(2))?) } else { None };
             recorder.follow();
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
             for (start, words, end) in rows.ranges().map(parts) {
                 if !words.is_empty() {
-                    // SAFETY: the command buffer is being recorded; the words lie in the block, which is retired through the
+                    // SAFETY: the command buffer is being recorded; the words lie in the buffer, which is retired through the
                     // queue when freed.
-                    unsafe { ash.cmd_fill_buffer(commands, block.buffer, words.start, words.end - words.start, word) };
+                    unsafe {
+                        ash.cmd_fill_buffer(commands, target, words.start - base, words.end - words.start, word);
+                    }
                 }
                 for (from, to) in [(start, words.start), (words.end, end)] {
                     let Some((buffer, offset)) = edges.filter(|_| from < to) else { continue };
                     let region =
-                        vk::BufferCopy::default().src_offset(offset + from % 4).dst_offset(from).size(to - from);
+                        vk::BufferCopy::default().src_offset(offset + from % 4).dst_offset(from - base).size(to - from);
                     // SAFETY: as above; the uploaded bytes stay until the batch has finished, and extend beyond each
                     // part.
-                    unsafe { ash.cmd_copy_buffer(commands, buffer, block.buffer, &[region]) };
+                    unsafe { ash.cmd_copy_buffer(commands, buffer, target, &[region]) };
                 }
             }
             self.images.follow(recorder, rows.span());
@@ -234,10 +255,10 @@ impl Device {
     /// Copies between ranges that do not overlap.
     pub fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
         let range = written(to, shape);
-        let ((from, from_offset), (to, to_offset)) = (self.block(from)?, self.block(to)?);
         self.queues.record(stream, |recorder| {
             // The buffers are retired through the queue when freed.
-            copy_regions(recorder, (from.buffer, from_offset), (to.buffer, to_offset), shape);
+            let source = self.buffer(MemoryRange { address: from, size: shape.source_span() })?;
+            copy_regions(recorder, source, self.buffer(range)?, shape);
             self.images.follow(recorder, range);
             Ok(())
         })
