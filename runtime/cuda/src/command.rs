@@ -9,6 +9,7 @@ use ptx2spv_runtime::Stream;
 use crate::code::{Code, INVALID_VALUE};
 use crate::context::Context;
 use crate::raw::Memory;
+use crate::state;
 
 /// A command that a stream can run. [`of_type`] finds out which one a shared command is.
 pub(crate) trait Command: Any + Send + Sync {
@@ -95,7 +96,7 @@ impl Command for HostCall {
         let call = move || {
             let data = data;
             // SAFETY: the caller passed this function and its data for this call, on a thread of the driver.
-            unsafe { function(data.pointer()) }
+            state::call_back(|| unsafe { function(data.pointer()) });
         };
         Ok(stream.call(call)?)
     }

@@ -1,18 +1,19 @@
 //! Contexts, and each thread's stack of them.
 
-use std::cell::RefCell;
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use ptx2spv_runtime::Device;
 use ptx2spv_translator::interface::{ServiceSizes, launches};
+use smallvec::SmallVec;
 
 use crate::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
 use crate::handle::{Handle, Object, Table};
 use crate::raw::Out;
 use crate::state;
 use crate::sync::lock;
+use crate::thread_list::{INLINE, ThreadList};
 
 /// A context. All contexts share the one device and its queue.
 pub(crate) struct Context {
@@ -56,15 +57,14 @@ const FIRST_LIMITS: [usize; LIMITS] = [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0];
 
 thread_local! {
     /// The last entry is the current context.
-    static STACK: RefCell<Vec<ContextHandle>> = const { RefCell::new(Vec::new()) };
+    static STACK: ThreadList<ContextHandle> = ThreadList::new();
 }
 
-pub(crate) fn with_stack<T>(act: impl FnOnce(&mut Vec<ContextHandle>) -> T) -> Result<T, Code> {
-    // `try_with` fails while the thread is being destroyed.
-    STACK.try_with(|stack| act(&mut stack.borrow_mut())).map_err(|_| INVALID_CONTEXT)
+pub(crate) fn with_stack<T>(act: impl FnOnce(&mut SmallVec<[ContextHandle; INLINE]>) -> T) -> T {
+    STACK.with(|stack| stack.with(act))
 }
 
-fn top() -> Result<Option<ContextHandle>, Code> {
+fn top() -> Option<ContextHandle> {
     with_stack(|stack| stack.last().copied())
 }
 
@@ -75,9 +75,15 @@ pub(crate) fn current() -> Result<Arc<Context>, Code> {
     Ok(context)
 }
 
+/// The same; `None` if the thread has no current context.
+pub(crate) fn current_if_any() -> Result<Option<Arc<Context>>, Code> {
+    state::device()?;
+    top().map(|_| current()).transpose()
+}
+
 fn current_even_if_broken() -> Result<Arc<Context>, Code> {
     state::device()?;
-    let handle = top()?.ok_or(INVALID_CONTEXT)?;
+    let handle = top().ok_or(INVALID_CONTEXT)?;
     handle.get().map_err(|_| CONTEXT_IS_DESTROYED)
 }
 
@@ -156,13 +162,17 @@ impl Context {
 
 pub(crate) fn push(context: ContextHandle) -> Result<(), Code> {
     state::device()?;
+    if context.is_null() {
+        return Err(INVALID_VALUE);
+    }
     context.get()?;
-    with_stack(|stack| stack.push(context))
+    with_stack(|stack| stack.push(context));
+    Ok(())
 }
 
 pub(crate) fn pop(context: Out<ContextHandle>) -> Result<(), Code> {
     state::device()?;
-    let popped = with_stack(Vec::pop)?.ok_or(INVALID_CONTEXT)?;
+    let popped = with_stack(SmallVec::pop).ok_or(INVALID_CONTEXT)?;
     context.set_if_any(popped);
     Ok(())
 }
@@ -177,13 +187,14 @@ pub(crate) fn set_current(context: ContextHandle) -> Result<(), Code> {
         if !context.is_null() {
             stack.push(context);
         }
-    })
+    });
+    Ok(())
 }
 
 pub(crate) fn get_current(context: Out<ContextHandle>) -> Result<(), Code> {
     let context = context.needed()?;
     state::device()?;
-    context.set(top()?.unwrap_or(Handle::NULL))
+    context.set(top().unwrap_or(Handle::NULL))
 }
 
 pub(crate) fn device(device: Out<c_int>) -> Result<(), Code> {

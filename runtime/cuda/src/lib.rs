@@ -74,5 +74,6 @@ mod stream_capture;
 mod sync;
 mod tensor_map;
 mod texture;
+mod thread_list;
 mod trace;
 mod user_object;

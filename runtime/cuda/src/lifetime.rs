@@ -32,7 +32,7 @@ pub(crate) fn create(context: Out<ContextHandle>, flags: c_uint, device: c_int) 
         return Err(INVALID_VALUE);
     }
     let made = Context::make(device, flags, false)?;
-    with_stack(|stack| stack.push(made))?;
+    with_stack(|stack| stack.push(made));
     context.set(made)
 }
 
@@ -64,11 +64,18 @@ pub(crate) fn create_with_params(
 
 pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
     state::device()?;
+    if context.is_null() {
+        return Err(INVALID_VALUE);
+    }
     if context.get()?.is_primary {
         return Err(INVALID_CONTEXT);
     }
     end(&*context.remove()?);
-    with_stack(|stack| stack.pop_if(|top| *top == context))?;
+    with_stack(|stack| {
+        if stack.last() == Some(&context) {
+            stack.pop();
+        }
+    });
     Ok(())
 }
 

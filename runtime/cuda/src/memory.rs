@@ -57,7 +57,7 @@ pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
 /// Whether a context has memory that modules with 32-bit pointers can't reach.
 pub(crate) fn has_out_of_reach(context: &Context) -> bool {
     let is_far = |allocation: &Allocation| {
-        let on_device = allocation.on_device.filter(|_| is_freed_by_address(allocation.place));
+        let on_device = allocation.on_device.filter(|_| is_freed_by_address(allocation));
         allocation.context.is(context) && on_device.is_some_and(|at| context.device.memory().is_out_of_reach(at))
     };
     read(&ALLOCATIONS).values().any(is_far)
@@ -90,11 +90,11 @@ fn next_id() -> u64 {
     NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Removes the record of an allocation, given its first address, if its kind is accepted.
-fn forget(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<Allocation, Code> {
+/// Removes the record of an allocation, given its first address, if it is accepted.
+fn forget(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<Allocation, Code> {
     let mut allocations = write(&ALLOCATIONS);
     let forgotten = match allocations.get(&address) {
-        Some(allocation) if which(allocation.place) => allocations.remove(&address),
+        Some(allocation) if which(allocation) => allocations.remove(&address),
         _ => None,
     };
     let forgotten = forgotten.ok_or(INVALID_VALUE)?;
@@ -108,7 +108,7 @@ fn forget(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<Allocation
 }
 
 /// Removes an allocation, and frees it once all earlier work has finished.
-fn release(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<(), Code> {
+fn release(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<(), Code> {
     let allocation = forget(address, which)?;
     if let Some(block) = allocation.block {
         // SAFETY: this is the record's own allocation, and the record is gone. That no later launch accesses the memory
@@ -118,8 +118,8 @@ fn release(address: u64, which: impl Fn(MemoryKind) -> bool) -> Result<(), Code>
     Ok(())
 }
 
-fn is_freed_by_address(place: MemoryKind) -> bool {
-    matches!(place, MemoryKind::Device | MemoryKind::Managed)
+fn is_freed_by_address(allocation: &Allocation) -> bool {
+    matches!(allocation.place, MemoryKind::Device | MemoryKind::Managed)
 }
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
@@ -275,11 +275,18 @@ pub(crate) fn allocate_pitch(
     pitch.set(row)
 }
 
-pub(crate) fn free(address: u64) -> Result<(), Code> {
-    let context = context::current()?;
+/// The context that memory to be freed belongs to; `None` for NULL. No context needs to be current.
+fn owner(address: u64) -> Result<Option<Arc<Context>>, Code> {
+    let current = context::current_if_any()?;
     if address == 0 {
-        return Ok(());
+        return Ok(None);
     }
+    let owner = current.or_else(|| find(address).map(|(_, allocation)| allocation.context));
+    owner.map(Some).ok_or(INVALID_VALUE)
+}
+
+pub(crate) fn free(address: u64) -> Result<(), Code> {
+    let Some(context) = owner(address)? else { return Ok(()) };
     // CUDA waits here, and so reports earlier errors.
     context.after(context.device.synchronize())?;
     release(address, is_freed_by_address)
@@ -337,8 +344,11 @@ pub(crate) fn allocate_host_mapped(pointer: Out<*mut c_void>, bytes: usize) -> R
 pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Result<(), Code> {
     let pointer = pointer.needed()?;
     let context = context::current()?;
-    if bytes == 0 || flags & !HOST_FLAGS != 0 {
+    if flags & !HOST_FLAGS != 0 {
         return Err(INVALID_VALUE);
+    }
+    if bytes == 0 {
+        return pointer.set(std::ptr::null_mut());
     }
     let range = context.device.memory().allocate_pinned(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
@@ -347,13 +357,10 @@ pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_ui
 }
 
 pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
-    let context = context::current()?;
-    if pointer.is_null() {
-        return Ok(());
-    }
+    let Some(context) = owner(pointer.address())? else { return Ok(()) };
     // A copy in progress may still use the memory.
     context.after(context.device.synchronize())?;
-    release(pointer.address(), |place| matches!(place, MemoryKind::Pinned(_)))
+    release(pointer.address(), |allocation| matches!(allocation.place, MemoryKind::Pinned(_)))
 }
 
 /// All valid flags of registered memory: portable, mapped, I/O memory, read-only.
@@ -386,7 +393,7 @@ pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
         return Err(INVALID_VALUE);
     }
     context.after(context.device.synchronize())?;
-    release(pointer.address(), |place| matches!(place, MemoryKind::Registered(_)))
+    release(pointer.address(), |allocation| matches!(allocation.place, MemoryKind::Registered(_)))
         .map_err(|_| HOST_MEMORY_NOT_REGISTERED)
 }
 
@@ -422,7 +429,7 @@ pub(crate) fn end_context(context: &Context) {
         .map(|(&address, _)| address)
         .collect();
     for address in of_context {
-        // Another thread may have freed the allocation in the meantime.
-        let _ = release(address, |_| true);
+        // Another thread may have freed the allocation in the meantime, and another one may have its address.
+        let _ = release(address, |allocation| allocation.context.is(context));
     }
 }

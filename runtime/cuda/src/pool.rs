@@ -167,6 +167,9 @@ pub(crate) fn allocate_from(
     let address = address.needed()?;
     let used = stream::used(stream)?;
     let pool = pool.get()?;
+    if bytes == 0 {
+        return address.set(0);
+    }
     if used.is_capturing() {
         let node = Allocate::new(bytes)?;
         address.set(node.address())?;
@@ -178,6 +181,9 @@ pub(crate) fn allocate_from(
 
 pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
     let used = stream::used(stream)?;
+    if address == 0 {
+        return Ok(());
+    }
     if used.is_capturing() {
         return used.submit(Arc::new(Free { address }));
     }

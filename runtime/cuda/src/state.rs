@@ -1,11 +1,12 @@
 //! The library's one device, from `cuInit` until the process exits.
 
+use std::cell::Cell;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ptx2spv_runtime::{Device, DeviceSelector, Process};
 
-use crate::code::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED};
+use crate::code::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::output;
 use crate::sync::{read, write};
 use crate::trace;
@@ -42,7 +43,18 @@ pub(crate) fn open() -> Result<(), Code> {
     Ok(())
 }
 
-/// The device, if it is open.
+thread_local! {
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a function of the program that must not use the device: one in stream order would wait for itself.
+pub(crate) fn call_back(function: impl FnOnce()) {
+    let outer = IN_CALLBACK.replace(true);
+    function();
+    IN_CALLBACK.set(outer);
+}
+
+/// The device, if it is open and the thread may use it.
 pub(crate) fn device() -> Result<Device, Code> {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
@@ -50,6 +62,9 @@ pub(crate) fn device() -> Result<Device, Code> {
     let open = read(&OPEN);
     let open = open.as_ref().ok_or(NOT_INITIALIZED)?;
     open.check()?;
+    if IN_CALLBACK.get() {
+        return Err(NOT_PERMITTED.because("in a callback"));
+    }
     Ok(open.device.clone())
 }
 

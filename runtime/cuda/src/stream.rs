@@ -16,6 +16,7 @@ use crate::context::{self, Context, ContextHandle};
 use crate::handle::{Handle, Object, Table};
 use crate::launch_attributes::{Attributes, PRIORITY, Value};
 use crate::raw::{HostFunction, In, Memory, Out, StreamCallback};
+use crate::state;
 use crate::sync::lock;
 
 /// A created stream.
@@ -129,7 +130,7 @@ pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
         }
         PER_THREAD => own(),
         _ => {
-            crate::state::device()?;
+            state::device()?;
             let made = handle.get()?;
             made.context.check()?;
             Ok(made.used())
@@ -180,7 +181,7 @@ fn next_id() -> u64 {
 }
 
 pub(crate) fn destroy(stream: StreamHandle) -> Result<(), Code> {
-    crate::state::device()?;
+    state::device()?;
     // Work already submitted to the stream still completes.
     stream.remove().map(|_| ())
 }
@@ -289,7 +290,7 @@ pub(crate) fn add_callback(
     let call = move || {
         let data = data;
         // SAFETY: the caller passed this function and its data for one call, on a thread of the driver.
-        unsafe { callback(handle, 0, data.pointer()) }
+        state::call_back(|| unsafe { callback(handle, 0, data.pointer()) });
     };
     stream.call(call)?;
     Ok(())

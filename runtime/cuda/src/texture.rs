@@ -103,10 +103,13 @@ fn find<T>(objects: &Objects<T>, handle: u64) -> Result<Arc<T>, Code> {
     read(objects).get(&handle).cloned().ok_or(INVALID_VALUE)
 }
 
+/// As on CUDA's driver, destroying what doesn't exist is no error.
 fn remove<T>(objects: &Objects<T>, handle: u64) -> Result<(), Code> {
     context::current()?;
+    // Unlocked before the object is dropped.
     let removed = write(objects).remove(&handle);
-    removed.map(|_| ()).ok_or(INVALID_VALUE)
+    drop(removed);
+    Ok(())
 }
 
 pub(crate) fn address_mode(number: c_uint) -> Result<AddressMode, Code> {

@@ -19,7 +19,7 @@ struct Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         // SAFETY: the caller passed this function and its data for one call.
-        unsafe { (self.destroy)(self.data.pointer()) }
+        state::call_back(|| unsafe { (self.destroy)(self.data.pointer()) });
     }
 }
 

@@ -1,7 +1,8 @@
 //! Launches. `<<<>>>` pushes the configuration on a stack of the thread, and the kernel's host stub pops it.
 
-use std::cell::RefCell;
 use std::ffi::c_uint;
+
+use smallvec::SmallVec;
 
 use crate::attributes;
 use crate::code::{Code, INVALID_VALUE};
@@ -14,6 +15,7 @@ use crate::function::FunctionHandle;
 use crate::launch;
 use crate::raw::{In, Memory, Out};
 use crate::stream::StreamHandle;
+use crate::thread_list::ThreadList;
 
 /// The arguments of `<<<>>>`.
 #[derive(Clone, Copy)]
@@ -26,14 +28,14 @@ struct Configuration {
 
 thread_local! {
     /// The last entry belongs to the innermost launch.
-    static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+    static CONFIGURATIONS: ThreadList<Configuration> = ThreadList::new();
 }
 
-/// Returns 0 if the launch should go ahead.
+/// Returns 0: the launch should go ahead.
 pub(crate) fn push_configuration(grid: Dim3, block: Dim3, shared_bytes: usize, stream: StreamHandle) -> c_uint {
     let configuration = Configuration { grid, block, shared_bytes, stream };
-    let pushed = CONFIGURATIONS.try_with(|list| list.borrow_mut().push(configuration));
-    pushed.is_err().into()
+    CONFIGURATIONS.with(|list| list.with(|list| list.push(configuration)));
+    0
 }
 
 pub(crate) fn pop_configuration(
@@ -42,8 +44,7 @@ pub(crate) fn pop_configuration(
     shared_bytes: Out<usize>,
     stream: Out<StreamHandle>,
 ) -> Result<(), Code> {
-    let popped = CONFIGURATIONS.try_with(|list| list.borrow_mut().pop());
-    let popped = popped.ok().flatten().ok_or(MISSING_CONFIGURATION)?;
+    let popped = CONFIGURATIONS.with(|list| list.with(SmallVec::pop)).ok_or(MISSING_CONFIGURATION)?;
     grid.set(popped.grid)?;
     block.set(popped.block)?;
     shared_bytes.set(popped.shared_bytes)?;

@@ -1,7 +1,6 @@
 //! Memory functions that differ from the driver's.
 
-use std::ffi::{c_int, c_uint, c_void};
-use std::ptr::null_mut;
+use std::ffi::{c_int, c_uint};
 
 use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED};
 use crate::context;
@@ -9,35 +8,12 @@ use crate::cudart::types::{Extent, Pitched};
 use crate::cudart::version::{self, Version};
 use crate::memory::{self, MemoryKind};
 use crate::pointer;
-use crate::pool::{self, PoolHandle};
 use crate::raw::{Memory, Out};
 use crate::state;
-use crate::stream::StreamHandle;
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
     // An allocation of zero bytes is no error here, unlike in the driver API.
     if bytes == 0 { address.set(0) } else { memory::allocate(address, bytes) }
-}
-
-pub(crate) fn allocate_async(address: Out<u64>, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    if bytes == 0 { address.set(0) } else { pool::allocate(address, bytes, stream) }
-}
-
-pub(crate) fn allocate_from(
-    address: Out<u64>,
-    bytes: usize,
-    pool: PoolHandle,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    if bytes == 0 { address.set(0) } else { pool::allocate_from(address, bytes, pool, stream) }
-}
-
-pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Result<(), Code> {
-    if bytes == 0 { pointer.set(null_mut()) } else { memory::allocate_host(pointer, bytes, flags) }
-}
-
-pub(crate) fn allocate_pinned(pointer: Out<*mut c_void>, bytes: usize) -> Result<(), Code> {
-    allocate_host(pointer, bytes, 0)
 }
 
 /// Element size for the driver's function: the smallest, since elements may have any size.
