@@ -38,14 +38,17 @@ pub(crate) fn copy_all(
         return Err(INVALID_VALUE);
     }
     stream::used(stream)?;
-    let attributes = attributes.list(attribute_count)?;
+    let is_order = |attributes: &Attributes| (IN_STREAM..=ANY).contains(&attributes.order);
+    let check = |read: Result<Attributes, Code>| read.and_then(|read| Some(read).filter(is_order).ok_or(INVALID_VALUE));
+    let attributes: Vec<_> = attributes.values(attribute_count).map(check).collect::<Result<_, _>>()?;
     let firsts = first_of_attributes.list(attribute_count)?;
     let ascends = firsts.is_sorted_by(|a, b| a < b) && firsts.first() == Some(&0) && firsts.last() < Some(&count);
-    if !ascends || attributes.iter().any(|attributes| !(IN_STREAM..=ANY).contains(&attributes.order)) {
+    if !ascends {
         return Err(INVALID_VALUE);
     }
-    let copies = to.list(count)?.into_iter().zip(from.list(count)?).zip(bytes.list(count)?);
+    let copies = to.values(count).zip(from.values(count)).zip(bytes.values(count));
     for (index, ((to, from), bytes)) in copies.enumerate() {
+        let (to, from, bytes) = (to?, from?, bytes?);
         let current = firsts.partition_point(|&first| first <= index) - 1;
         if attributes[current].order == IN_STREAM {
             // Host memory that isn't pinned is read during the call, by when earlier work must have written it.

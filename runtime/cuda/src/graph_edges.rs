@@ -18,7 +18,8 @@ fn for_each(
     state::device()?;
     let graph = graph.get()?;
     let nodes = lock(&graph.nodes);
-    for (from, to) in from.list(count)?.into_iter().zip(to.list(count)?) {
+    for (from, to) in from.values(count).zip(to.values(count)) {
+        let (from, to) = (from?, to?);
         if !nodes.contains(&from) || !nodes.contains(&to) {
             return Err(INVALID_VALUE);
         }
@@ -44,7 +45,7 @@ pub(crate) fn remove(graph: GraphHandle, from: In<NodeHandle>, to: In<NodeHandle
 
 /// Fails unless all edges are plain.
 pub(crate) fn check_data(data: In<u64>, count: usize) -> Result<(), Code> {
-    if data.is_null() || data.list(count)?.iter().all(|&data| data == 0) {
+    if data.is_null() || data.values(count).all(|data| data == Ok(0)) {
         Ok(())
     } else {
         Err(NOT_SUPPORTED.because("edges with ports: only plain edges are supported"))

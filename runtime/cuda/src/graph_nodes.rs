@@ -30,7 +30,7 @@ pub(crate) fn add(
     let node = node.needed()?;
     state::device()?;
     let graph = graph.get()?;
-    let after = after.list(count)?;
+    let after = after.handles(count)?;
     node.set(graph.add(command()?, after)?)
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use crate::code::Code;
+use crate::code::{Code, INVALID_VALUE};
 use crate::raw::{In, Memory, Out};
 
 /// The caller's buffers for messages.
@@ -19,6 +19,9 @@ struct Log {
     size: Option<(usize, Memory)>,
 }
 
+/// More options than there are kinds.
+const MOST: c_uint = 64;
+
 /// `CU_JIT_INFO_LOG_BUFFER` and the options after it.
 const INFO_LOG: c_uint = 3;
 const INFO_LOG_SIZE: c_uint = 4;
@@ -28,6 +31,9 @@ const ERROR_LOG_SIZE: c_uint = 6;
 impl Options {
     /// Reads `count` options. Values are stored in the pointers themselves.
     pub fn read(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, Code> {
+        if count > MOST {
+            return Err(INVALID_VALUE);
+        }
         let mut read = Self::default();
         for index in 0..count as usize {
             let place = values.at(index);

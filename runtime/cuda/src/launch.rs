@@ -257,9 +257,15 @@ pub(crate) struct Config {
     pub attribute_count: c_uint,
 }
 
+/// More attributes than there are kinds.
+const MOST_ATTRIBUTES: c_uint = 64;
+
 impl Config {
     /// The attributes by number.
     pub fn attributes(&self) -> Result<Attributes, Code> {
+        if self.attribute_count > MOST_ATTRIBUTES {
+            return Err(INVALID_VALUE);
+        }
         let mut attributes = Attributes::default();
         for index in 0..self.attribute_count as usize {
             let attribute = self.attributes.at(index)?;

@@ -154,9 +154,9 @@ pub(crate) fn range_attributes(
     bytes: usize,
 ) -> Result<(), Code> {
     context::current()?;
-    let places = data.list(count)?.into_iter().zip(data_bytes.list(count)?).zip(attributes.list(count)?);
+    let places = data.values(count).zip(data_bytes.values(count)).zip(attributes.values(count));
     for ((data, data_bytes), attribute) in places {
-        range_attribute(data, data_bytes, attribute, address, bytes)?;
+        range_attribute(data?, data_bytes?, attribute?, address, bytes)?;
     }
     Ok(())
 }

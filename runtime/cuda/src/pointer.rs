@@ -87,8 +87,8 @@ pub(crate) fn attribute(value: Memory, attribute: c_uint, address: u64) -> Resul
 pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memory>, address: u64) -> Result<(), Code> {
     let context = context::current()?;
     let known = find(&context, address);
-    let places = attributes.list(count as usize)?.into_iter().zip(values.list(count as usize)?);
-    for (attribute, place) in places {
+    for (attribute, place) in attributes.values(count as usize).zip(values.values(count as usize)) {
+        let (attribute, place) = (attribute?, place?);
         let written = known.as_ref().and_then(|known| write(attribute, place, known));
         match written {
             Some(result) => result?,

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
 
 use crate::code::{Code, INVALID_VALUE};
+use crate::handle::{Handle, Object};
 
 /// A pointer to a result.
 #[repr(transparent)]
@@ -139,9 +140,22 @@ impl<T: Copy> In<T> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Self(self.0.wrapping_add(index)).get() }
     }
 
-    /// The first `count` values.
+    /// The first `count` values, which must be a small number.
     pub fn list(self, count: usize) -> Result<Vec<T>, Code> {
-        (0..count).map(|index| self.at(index)).collect()
+        self.values(count).collect()
+    }
+
+    /// The first `count` values, read one by one: with a wrong count, a caller that checks each ends before they are out of the
+    /// program's memory, as a rule.
+    pub fn values(self, count: usize) -> impl Iterator<Item = Result<T, Code>> {
+        (0..count).map(move |index| self.at(index))
+    }
+}
+
+impl<T: Object> In<Handle<T>> {
+    /// The first `count` handles, all of them valid.
+    pub fn handles(self, count: usize) -> Result<Vec<Handle<T>>, Code> {
+        self.values(count).map(|handle| handle.and_then(|handle| handle.get().map(|_| handle))).collect()
     }
 }
 

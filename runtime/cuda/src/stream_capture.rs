@@ -39,7 +39,7 @@ pub(crate) fn begin_to_graph(
     count: usize,
     mode: c_uint,
 ) -> Result<(), Code> {
-    begin_with(stream, graph.get()?, graph, after.list(count)?, mode)
+    begin_with(stream, graph.get()?, graph, after.handles(count)?, mode)
 }
 
 fn begin_with(
@@ -146,7 +146,7 @@ pub(crate) fn update_dependencies(
     flags: c_uint,
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
-    let nodes = nodes.list(count)?;
+    let nodes = nodes.handles(count)?;
     let mut capture = lock(&used.made()?.capture);
     let after = &mut capture.as_mut().ok_or(ILLEGAL_STATE)?.point.after;
     match flags {

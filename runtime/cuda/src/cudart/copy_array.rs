@@ -51,7 +51,9 @@ fn pieces(row: usize, mut x: usize, mut y: usize, bytes: usize) -> Vec<Piece> {
 /// The pieces of a range that begins at a position in an array, and the number of bytes of a row.
 fn pieces_of(array: ArrayHandle, x: usize, y: usize, bytes: usize) -> Result<(Vec<Piece>, usize), Code> {
     let row = row_bytes(array)?;
-    if x < row { Ok((pieces(row, x, y, bytes), row)) } else { Err(INVALID_VALUE) }
+    let rows = array.get()?.array.size()[1].max(1) as usize;
+    let is_inside = x < row && y < rows && bytes <= (rows - y).saturating_mul(row) - x;
+    if is_inside { Ok((pieces(row, x, y, bytes), row)) } else { Err(INVALID_VALUE) }
 }
 
 fn to(array: ArrayHandle, x: usize, y: usize, from: Memory, bytes: usize, kind: c_uint) -> Result<Vec<Copy3D>, Code> {

@@ -56,7 +56,8 @@ pub(crate) fn choose_device(device: Out<c_int>, properties: Memory) -> Result<()
 }
 
 pub(crate) fn set_valid_devices(devices: In<c_int>, count: c_int) -> Result<(), Code> {
-    let count = usize::try_from(count).map_err(|_| INVALID_VALUE)?;
+    // There is one device.
+    let count = usize::try_from(count).ok().filter(|&count| count <= 1).ok_or(INVALID_VALUE)?;
     let devices = devices.list(count)?;
     if devices.iter().all(|&device| device == 0) { Ok(()) } else { Err(INVALID_DEVICE) }
 }
