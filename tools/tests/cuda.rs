@@ -147,6 +147,58 @@ fn ptxas_writes_the_text_as_the_image() {
     assert_eq!(fs::read(files.path("elf.o")).unwrap(), fs::read(&output).unwrap());
 }
 
+/// A module that calls a function of another one.
+const PART: &str = "\
+.version 6.0
+.target sm_50
+.address_size 64
+.extern .func elsewhere ();
+.extern .global .b32 counter;
+.visible .entry first()
+{
+    .reg .b32 %r;
+    ld.global.b32 %r, [counter];
+    call elsewhere, ();
+    ret;
+}
+";
+
+#[test]
+fn ptxas_leaves_undefined_names_to_the_linker() {
+    let files = Files::new();
+    let (input, output) = (files.name("part.ptx"), files.name("part.o"));
+    fs::write(&input, PART).unwrap();
+    let (status, _, errors) = finish(&mut ptx2spv(&["ptxas", &input, "-o", &output]));
+    assert_eq!(status, Some(255));
+    assert!(errors.contains("`elsewhere`") && errors.contains("`counter`"), "{errors}");
+    let (status, _, errors) = finish(&mut ptx2spv(&["ptxas", "-c", &input, "-o", &output]));
+    assert_eq!((status, &*errors), (Some(0), ""));
+    assert_eq!(fs::read(&output).unwrap(), [PART.as_bytes(), &[0]].concat());
+    // Other errors stay.
+    let bad = files.name("bad.ptx");
+    let (status, ..) = finish(&mut ptx2spv(&["ptxas", "--compile-only", &bad, "-o", &output]));
+    assert_eq!(status, Some(255));
+}
+
+/// A program of the runtime API, linked as `-lcudart` does.
+#[test]
+fn programs_can_be_linked_with_the_runtime_library() {
+    let files = Files::new();
+    let (_, folder, _) = finish(&mut ptx2spv(&["cuda", "--print-path"]));
+    fs::write(
+        files.path("runtime.c"),
+        "int cudaGetDeviceCount(int *count);\nint main(void) { int n = 0; return cudaGetDeviceCount(&n) || n != 1; }\n",
+    )
+    .unwrap();
+    let (program, source) = (files.name("runtime"), files.name("runtime.c"));
+    let mut compile = Command::new("cc");
+    compile.args(["-Wall", "-o", &program, &source, "-L", folder.trim_end(), "-lcudart"]);
+    let (status, _, errors) = finish(&mut compile);
+    assert_eq!(status, Some(0), "{errors}");
+    let (status, _, errors) = finish(&mut ptx2spv(&["cuda", "--device", "reference", "--", &program]));
+    assert_eq!(status, Some(0), "{errors}");
+}
+
 #[test]
 fn ptxas_shows_errors_in_the_form_of_ptxas() {
     let files = Files::new();

@@ -51,6 +51,9 @@ pub enum ErrorKind {
     /// PTX that this version of the translator does not translate yet.
     #[error("not supported: {0}")]
     Unsupported(String),
+    /// Code that uses what another module defines, and can only be translated once both are linked.
+    #[error("not supported: {0}")]
+    Undefined(String),
     /// The target device lacks something that the kernel needs.
     #[error("the target lacks `{feature}`, which {needed_for} needs")]
     MissingFeature {
@@ -83,6 +86,7 @@ impl ErrorKind {
             Self::UnknownOpcode(_) => "unknown-opcode",
             Self::UnknownModifier { .. } => "unknown-modifier",
             Self::Unsupported(_) => "unsupported",
+            Self::Undefined(_) => "undefined",
             Self::MissingFeature { .. } => "missing-feature",
             Self::Limit { .. } => "limit",
             Self::Internal(_) => "internal",
@@ -136,6 +140,12 @@ impl Diagnostic {
     /// Shorthand for [`ErrorKind::Unsupported`].
     pub fn unsupported(what: impl Into<String>, span: impl Into<Option<Span>>) -> Self {
         Self::new(ErrorKind::Unsupported(what.into()), span)
+    }
+
+    /// Shorthand for [`ErrorKind::Undefined`], with the way out.
+    pub fn undefined(what: impl Into<String>, span: impl Into<Option<Span>>) -> Self {
+        let link = "link this module with the one that defines it: `ptx2spv link`, or `--link FILE`";
+        Self::new(ErrorKind::Undefined(what.into()), span).with_help(link)
     }
 
     /// Shorthand for [`ErrorKind::Internal`].

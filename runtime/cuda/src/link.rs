@@ -24,6 +24,8 @@ pub(crate) struct Link {
 
 struct State {
     linker: Linker,
+    /// How many inputs were given: inputs without a name have a number in errors.
+    inputs: usize,
     /// The linked image with a terminating zero. Callers may read it until the link is destroyed.
     image: Option<Box<[u8]>>,
 }
@@ -45,9 +47,6 @@ const MACHINE_CODE: c_uint = 0;
 const PTX: c_uint = 1;
 const LIBRARY: c_uint = 4;
 
-/// The name in errors for inputs without one.
-const NAME: &str = "module.ptx";
-
 pub(crate) fn create(
     count: c_uint,
     options: In<c_uint>,
@@ -58,7 +57,7 @@ pub(crate) fn create(
     context::current()?;
     let options = jit::Options::read(count, options, values)?;
     options.begin()?;
-    let state = Mutex::new(State { linker: Linker::new(image::choice()), image: None });
+    let state = Mutex::new(State { linker: Linker::new(image::choice()), inputs: 0, image: None });
     link.set(Handle::new(Arc::new(Link { options, state }))?)
 }
 
@@ -80,7 +79,8 @@ pub(crate) fn add_data(
         return Err(INVALID_VALUE);
     }
     let name = Text::from(name).get().ok().filter(|name| !name.is_empty());
-    link.add(kind, name.as_deref().unwrap_or(NAME), data.bytes(size as u64)?)
+    let name = name.unwrap_or_else(|| format!("module-{}.ptx", lock(&link.state).inputs + 1));
+    link.add(kind, &name, data.bytes(size as u64)?)
 }
 
 pub(crate) fn add_file(
@@ -106,7 +106,9 @@ impl Link {
             PTX..=LIBRARY => {}
             _ => return Err(NOT_SUPPORTED.because(format!("input of kind {kind}: only PTX can be linked"))),
         }
-        lock(&self.state).linker.add_bytes(name, bytes).map_err(|error| self.fail(error))
+        let state = &mut *lock(&self.state);
+        state.inputs += 1;
+        state.linker.add_bytes(name, bytes).map_err(|error| self.fail(error))
     }
 
     /// Writes an error to the caller's log.

@@ -122,6 +122,10 @@ int main(int count, char **names)
     char wrong[] = HEADER "wibble";
     EXPECT(218, cuLinkAddData_v2(link, PTX, wrong, sizeof wrong, "wrong", 0, NULL, NULL));
     TRUE(strstr(log, "wrong:4:1"));
+    EXPECT(218, cuLinkAddData_v2(link, PTX, wrong, sizeof wrong, NULL, 0, NULL, NULL));
+    TRUE(strstr(log, "module-3.ptx:4:1"));
+    EXPECT(218, cuLinkAddData_v2(link, PTX, wrong, sizeof wrong, "", 0, NULL, NULL));
+    TRUE(strstr(log, "module-4.ptx:4:1"));
     EXPECT(209, cuLinkAddData_v2(link, MACHINE_CODE, kernel, sizeof kernel, "", 0, NULL, NULL));
     EXPECT(801, cuLinkAddData_v2(link, INTERMEDIATE, kernel, sizeof kernel, "", 0, NULL, NULL));
     OK(cuLinkAddData_v2(link, PTX, data, sizeof data, "data.ptx", 0, NULL, NULL));

@@ -55,6 +55,11 @@ const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 /// versions.
 const RUNTIME_NAMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];
 
+/// What linkers look for by `-lcudart`, and what they are to do then: the program needs the runtime library, whose functions are the
+/// driver library's.
+const LINK_NAME: &str = "libcudart.so";
+const LINKER_SCRIPT: &str = "INPUT(libcudart.so.12 libcuda.so)\n";
+
 /// The name under which this program replaces ptxas.
 pub const PTXAS: &str = "ptxas";
 
@@ -119,6 +124,7 @@ fn folder() -> Result<PathBuf> {
     for name in RUNTIME_NAMES {
         write(&stub::stub(&machine, name, NAMES[0]), &folder.join(name))?;
     }
+    write(LINKER_SCRIPT.as_bytes(), &folder.join(LINK_NAME))?;
     link(&program, &folder.join(PTXAS))?;
     Ok(folder)
 }

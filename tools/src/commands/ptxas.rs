@@ -8,11 +8,11 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use ptx2spv::cli::{self, Status};
 use ptx2spv::input;
-use ptx2spv_translator::{Diagnostics, Options, Program, SourcePosition, Target};
+use ptx2spv_translator::{Diagnostic, Diagnostics, ErrorKind, Options, Program, SourcePosition, Target};
 
 /// Check PTX like ptxas, and write the PTX itself in place of machine code.
 ///
-/// Takes the arguments of ptxas: a file, `-o OUTPUT`, `-v`, `--version`; others have no effect. A link to ptx2spv with
+/// Takes the arguments of ptxas: a file, `-o OUTPUT`, `-c`, `-v`, `--version`; others have no effect. A link to ptx2spv with
 /// the name ptxas does the same: Triton finds it by the environment variable TRITON_PTXAS_PATH, clang by --ptxas-path.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = "Example:\n  ptx2spv ptxas -arch=sm_86 kernel.ptx -o kernel.cubin")]
@@ -36,17 +36,21 @@ const VALUED: [&str; 8] =
 struct Wanted {
     input: PathBuf,
     output: PathBuf,
+    /// Whether the output is for a linker, so that other modules define what this one doesn't.
+    is_relocatable: bool,
     is_verbose: bool,
 }
 
 /// Parses the arguments; `None` if they ask for the version.
 fn parse(arguments: &[OsString]) -> Result<Option<Wanted>> {
-    let (mut input, mut output, mut is_verbose) = (None, PathBuf::from(OUTPUT), false);
+    let (mut input, mut output) = (None, PathBuf::from(OUTPUT));
+    let (mut is_relocatable, mut is_verbose) = (false, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let text = argument.to_string_lossy();
         match &*text {
             "--version" | "-V" => return Ok(None),
+            "-c" | "--compile-only" => is_relocatable = true,
             "-v" | "--verbose" => is_verbose = true,
             "-o" | "--output-file" => output = rest.next().context("-o without a file")?.into(),
             option if VALUED.contains(&option) => drop(rest.next()),
@@ -55,7 +59,7 @@ fn parse(arguments: &[OsString]) -> Result<Option<Wanted>> {
             _ => input = Some(PathBuf::from(argument)),
         }
     }
-    Ok(Some(Wanted { input: input.context("no file")?, output, is_verbose }))
+    Ok(Some(Wanted { input: input.context("no file")?, output, is_relocatable, is_verbose }))
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
@@ -72,7 +76,11 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
     for name in program.entries() {
         let entries = [name.to_owned()];
-        if let Err(errors) = program.translate(&Options::new(&target).entries(Some(&entries)).launched(false)) {
+        let translated = program.translate(&Options::new(&target).entries(Some(&entries)).launched(false));
+        let is_for_linker = |error: &Diagnostic| wanted.is_relocatable && matches!(error.kind, ErrorKind::Undefined(_));
+        if let Err(errors) = translated
+            && !errors.list.iter().all(is_for_linker)
+        {
             return Ok(refuse(&errors));
         }
         if wanted.is_verbose {

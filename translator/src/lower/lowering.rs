@@ -7,9 +7,6 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Type, Unary, Value, Var};
 use crate::isa::types::ScalarType;
 
-/// Advice for symbols that another module defines.
-pub(crate) const LINK: &str = "link this module with the one that defines it: `ptx2spv link`, or `--link FILE`";
-
 /// The result of a lowering function.
 pub type Result<T = ()> = std::result::Result<T, Diagnostic>;
 

@@ -1,7 +1,7 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
 use super::frame::ParamSlot;
-use super::lowering::{LINK, Lowering, Result};
+use super::lowering::{Lowering, Result};
 use super::memory_order::{order, required_scope};
 use super::{addresses32, atomics128, cluster, texture};
 use crate::ast::StateSpace;
@@ -231,7 +231,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             };
             if variable.external {
                 let message = format!("`{}`, which is defined in another module", variable.name);
-                return Err(Diagnostic::unsupported(message, variable.span).with_help(LINK));
+                return Err(Diagnostic::undefined(message, variable.span));
             }
             if let Some(locals) = &l.frame.locals
                 && let Some(place) = locals.places.get(&id)

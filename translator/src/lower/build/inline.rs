@@ -13,7 +13,7 @@ use crate::index::IndexVec;
 use crate::ir::{Stmt, Type, Value, Var};
 use crate::lower::calls::{self, Single};
 use crate::lower::frame::{Frame, ParamSlot};
-use crate::lower::lowering::{LINK, Lowering, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 use crate::lower::services::Service;
 use crate::target::Fault;
 
@@ -103,7 +103,7 @@ impl<'p> Build<'p> {
     ) -> Result<(), Diagnostic> {
         let Some(service) = Service::find(callee) else {
             let message = format!("a call of `{}`, which this module does not define", callee.name);
-            return Err(Diagnostic::unsupported(message, call.at).with_help(LINK));
+            return Err(Diagnostic::undefined(message, call.at));
         };
         self.prints |= service == Service::Print;
         self.launches |= service.launches();
