@@ -1,6 +1,9 @@
 //! Memory by plain addresses.
 
-use ptx2spv_runtime::{Error, LaunchConfig, MemoryRange};
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::thread;
+
+use ptx2spv_runtime::{Device, Error, LaunchConfig, MemoryRange};
 
 use crate::{Context, Launch};
 
@@ -144,6 +147,50 @@ fn memory_is_counted() {
         let memory = context.device.memory();
         let info = memory.info();
         assert!(info.free > 0 && info.free <= info.total, "{info:?}");
+        context.finish();
+    }
+}
+
+/// Allocates, frees, fills and copies memory of several threads at random, in one stream: in several, the commands themselves would
+/// race.
+fn use_and_free(device: &Device, slots: &[AtomicU64], seed: u32) {
+    const BYTES: usize = 1 << 16;
+    let (memory, stream, mut random, mut bytes) = (device.memory(), device.default_stream(), seed, vec![1; BYTES]);
+    for _ in 0..300 {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let slot = &slots[(random >> 16) as usize % slots.len()];
+        let (address, other, size) = (slot.load(SeqCst), slots[0].load(SeqCst), (random >> 18) as usize % BYTES);
+        let result = match (random >> 24) % 8 {
+            0 | 1 => memory.allocate(BYTES as u64 >> (random >> 30)).map(|made| slot.store(made, SeqCst)),
+            // SAFETY: no kernel uses the memory, and commands that come later fail.
+            2 => unsafe { memory.free(address) },
+            3 => stream.set_8(address + 1, 2, size as u64),
+            4 => stream.write(address, &bytes[..size]),
+            5 => stream.read(address, &mut bytes[..size]),
+            6 => stream.copy(other, address, size as u64),
+            _ => memory.write(address, &bytes[..size]),
+        };
+        let is_fine =
+            matches!(result, Ok(()) | Err(Error::NotAllocated { .. } | Error::OutOfRange { .. } | Error::Overlap));
+        assert!(is_fine, "{result:?}");
+    }
+}
+
+#[test]
+fn threads_free_what_others_use() {
+    for context in Context::several() {
+        // The reference device reports accesses to memory that is freed meanwhile.
+        if context.device.as_reference().is_none() {
+            let slots: [AtomicU64; 4] = Default::default();
+            thread::scope(|scope| {
+                for seed in 0..8 {
+                    let (device, slots) = (&context.device, &slots);
+                    scope.spawn(move || use_and_free(device, slots, seed));
+                }
+            });
+            context.device.synchronize().unwrap();
+            // What the threads have left lives as long as the device.
+        }
         context.finish();
     }
 }
