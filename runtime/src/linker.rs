@@ -60,11 +60,7 @@ impl Linker {
         if Binary::is_binary(bytes) {
             return read_programs(name, bytes, self.choice)?.iter().try_for_each(|program| self.add(program));
         }
-        // CUDA programs end text with a zero.
-        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-        let no_text = |_| Error::Binary { name: name.to_owned(), error: ptx2spv_fatbin::Error::NotText };
-        let text = bytes.get(..end).map_or(Ok(""), std::str::from_utf8).map_err(no_text)?;
-        self.add(&Source::new(name, text))
+        self.add(&Source::new(name, ptx2spv_fatbin::text(bytes)))
     }
 
     /// Adds all modules in a file: see [`Linker::add_bytes`].

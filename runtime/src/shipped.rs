@@ -49,10 +49,7 @@ impl Module {
     /// See [`Device::load_file`].
     pub(crate) fn from_file(device: &Device, path: &Path) -> Result<Self, Error> {
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("ptx") => {
-                let text = String::from_utf8(read(path)?).map_err(|error| wrong(path, error))?;
-                device.load(&Source::new(path.display().to_string(), text))
-            }
+            Some("ptx") => device.load(&Source::new(path.display().to_string(), ptx2spv_fatbin::text(&read(path)?))),
             Some("spv") => pair(device, path, &interface(&path.with_extension("json"))?),
             Some("json") => {
                 let bytes = read(path)?;

@@ -136,7 +136,7 @@ fn text(name: String, bytes: Vec<u8>) -> Result<Source> {
     if let Some(Foreign { kind, advice }) = foreign_bytes(&bytes) {
         bail!("{name} is {kind}, not PTX\nhelp: {advice}");
     }
-    let text = String::from_utf8(bytes).with_context(|| format!("{name} is not text"))?;
+    let text = fatbin::text(&bytes);
     if let Some(Foreign { kind, advice }) = foreign_text(&text) {
         bail!("{name} is {kind}, not PTX\nhelp: {advice}");
     }

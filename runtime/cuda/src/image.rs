@@ -80,9 +80,7 @@ fn wrapper(image: Memory) -> Result<Source, Code> {
 /// The programs in a file, each with all of its modules.
 fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
     if !Binary::is_binary(bytes) {
-        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-        let text = std::str::from_utf8(&bytes[..end]).map_err(|error| INVALID_IMAGE.because(error))?;
-        return Ok(vec![Source::new(name, text)]);
+        return Ok(vec![Source::new(name, ptx2spv_fatbin::text(bytes))]);
     }
     read_programs(name, bytes, choice()).map_err(|error| {
         if let Error::Binary { error: Wrong::NoPtx { wanted, .. }, .. } = &error {

@@ -151,10 +151,7 @@ pub struct Tolerance {
 /// Reads and checks everything that a case in `file` refers to. `path` is its JSON path there, such as `$[3]`.
 pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Result<Prepared, CaseError> {
     let place = CasePath { file, tables, path };
-    let ptx = place.at(".ptx", |place| {
-        let text = String::from_utf8(place.read(&spec.ptx)?);
-        text.map_err(|error| place.error(format!("{}: {error}", spec.ptx.display())))
-    })?;
+    let ptx = place.at(".ptx", |place| Ok(ptx2spv_fatbin::text(&place.read(&spec.ptx)?).into_owned()))?;
     check_launch(place, spec)?;
     let mut globals = BTreeMap::new();
     for (name, global) in &spec.globals {

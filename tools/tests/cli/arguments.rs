@@ -63,7 +63,7 @@ fn refused_input_ends_with_1() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bytes.ptx");
     fs::write(&path, [0xc3, 0x28]).unwrap();
-    fails(&["translate", path.to_str().unwrap()], 1, "is not text");
+    fails(&["translate", path.to_str().unwrap()], 1, "PTX text starts with it");
     fails(&["translate", path.to_str().unwrap(), "--target", "atari"], 1, "no target `atari`");
     fails(&["test", directory.path().to_str().unwrap()], 1, "no launch cases found");
 }

@@ -153,15 +153,12 @@ impl Entry<'_> {
     /// The text of PTX.
     ///
     /// # Errors
-    /// It is no PTX, no text, or doesn't decompress.
+    /// It is no PTX, or doesn't decompress.
     pub fn ptx(&self) -> Result<String, Error> {
         if self.kind != Kind::Ptx {
-            return Err(Error::NotText);
+            return Err(Error::NotPtx);
         }
-        let bytes = self.bytes()?;
-        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-        let text = bytes.get(..end).unwrap_or_default();
-        std::str::from_utf8(text).map(str::to_owned).map_err(|_| Error::NotText)
+        Ok(crate::text(&self.bytes()?).into_owned())
     }
 
     /// What to call a file with this entry, of a file or program called `stem`; `number` tells it from others.

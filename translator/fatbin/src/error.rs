@@ -30,9 +30,9 @@ pub enum Error {
     /// Larger than anything that is decompressed here.
     #[error("an entry of {0} bytes is larger than what is decompressed")]
     TooLarge(u64),
-    /// PTX that is not text.
-    #[error("the PTX is not text")]
-    NotText,
+    /// An entry of another kind, where PTX is wanted.
+    #[error("this is not PTX")]
+    NotPtx,
     /// Several programs where one is expected.
     #[error("expected one program, but there are {0}")]
     Several(usize),

@@ -10,6 +10,8 @@
     warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
 )]
 
+use std::borrow::Cow;
+
 mod binary;
 mod choose;
 mod compression;
@@ -24,6 +26,13 @@ pub use compression::Compression;
 pub use container::{CONTAINER_MAGIC, Container};
 pub use entry::{Architecture, Entry, Kind};
 pub use error::Error;
+
+/// PTX from the bytes of a file: up to the zero by which CUDA programs end text. Bytes that are not UTF-8, such as umlauts of a
+/// source that compilers quote in comments, become U+FFFD.
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(bytes.get(..end).unwrap_or_default())
+}
 
 /// First word of what points to a container in the memory of a program (`.nvFatBinSegment`).
 pub const WRAPPER_MAGIC: u32 = 0x4662_43b1;
