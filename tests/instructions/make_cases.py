@@ -42,6 +42,7 @@ from generator import (
     neighbours,
     nesting,
     newer,
+    newest,
     packed,
     progress,
     simd,
@@ -75,7 +76,7 @@ def generate(root):
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, blocks, barriers,
-        mbarriers, multimem, newer, stochastic, clusters, tensors, textures, texture_batches, texture_many, texture_filters, tiles, progress, litmus, launches, large_memory,
+        mbarriers, multimem, newer, newest, stochastic, clusters, tensors, textures, texture_batches, texture_many, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))
     beyond = (family for module in (progress, atomics_wide) for family in module.between_blocks(contents))

@@ -81,6 +81,11 @@ fn legal_instructions_are_accepted_in_the_same_kernel() {
         "mbarrier.try_wait.parity.acquire.cta.b64 %p0, [%d0], 1, 20;",
         "add.u16 %h0, %h1, 65536;",
         "mov.u32 %a0, 0x100000001;",
+        "mov.b64 %d0, gl+(4);",
+        "add.u32 %u0, (5), 1;",
+        "ld.global.b32 %a0, [gl+(4)];",
+        "multimem.red.gpu.relaxed.add.u32 [%d0], %a0;",
+        "cp.async.bulk.tensor.shared::cluster.1d.global.mbarrier::complete_tx::bytes [%a0], [%d0, {%a1}], [%a2];",
     ];
     for instruction in legal {
         assert!(!is_refused(instruction), "{instruction}");
@@ -121,6 +126,14 @@ fn versions_and_targets_decide() {
         (
             "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%d0], 1;",
             [("8.8", "sm_90a", true), ("8.8", "sm_100", true), ("8.8", "sm_120a", false)],
+        ),
+        (
+            "min.xorsign.abs.f32 %f0, %f1, %f2;",
+            [("8.3", "sm_80", true), ("7.2", "sm_86", false), ("8.3", "sm_90", false)],
+        ),
+        (
+            "add.sat.u16x2 %a0, %a1, %a2;",
+            [("9.2", "sm_100a", true), ("9.2", "sm_120", true), ("9.2", "sm_120f", false)],
         ),
         ("mad.f32 %f0, %f1, %f2, %f3;", [("1.4", "sm_13", false), ("3.1", "sm_20", false), ("3.2", "sm_20", true)]),
         ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_13", true), ("8.3", "sm_90", true)]),

@@ -191,7 +191,10 @@ impl<'s> Program<'s> {
         }
         let mut errors = self.missing_entries(options.entries);
         if options.entries.is_none() && self.decoded.kernels().next().is_none() {
-            errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", None));
+            errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", None).with_help(
+                "functions are translated with the kernels that call them: link the file with one that has kernels, or check it \
+                 by `ptx2spv check`",
+            ));
         }
         if !errors.is_empty() {
             return refuse(errors);

@@ -154,6 +154,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         if ty.class() == Class::Opaque && !variable.dims.is_empty() {
             return Err(Diagnostic::unsupported(format!("an array of type {ty}"), variable.span));
         }
+        if variable.space == StateSpace::Param && variable.vector != 1 && variable.dims.is_empty() {
+            return Err(Diagnostic::invalid("a parameter in memory can't be a vector", variable.span));
+        }
         if variable.space == StateSpace::Reg && ty == ScalarType::B128 {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
         }

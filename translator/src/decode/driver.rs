@@ -8,7 +8,7 @@ use super::body::{self, Decoded};
 use super::module::{FormCache, ModuleDecoder, Signature, declared_variable};
 use super::program::{FuncId, Function, InitValue, Item, Numbers, Operand, Passed, Program, VarId, Variable};
 use super::scope::{Ranges, Symbol};
-use super::{arrays, variables};
+use super::{arrays, legacy, variables};
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 use crate::index::{Index, IndexVec};
@@ -139,6 +139,14 @@ impl<'s> ModuleDecoder<'s> {
             return Err(Diagnostic::invalid("this variable has no name", variable.span));
         };
         variables::check_initialiser(variable)?;
+        if let Some(bank) = variable.bank {
+            legacy::check_bank(&self.program, variable.span)?;
+            let is_open = variable.linkage == Some(Linkage::Extern) && variable.dims.first() == Some(&None);
+            if bank > 10 || bank > 0 && !is_open {
+                let message = "the banks 1 to 10 of constant memory are for external arrays without a size";
+                return Err(Diagnostic::invalid(message, variable.span));
+            }
+        }
         if variable.space == StateSpace::Reg {
             let ty = variables::element_type(variable)?;
             variables::check_register(variable, ty)?;
@@ -201,7 +209,8 @@ impl<'s> ModuleDecoder<'s> {
         let types = |variables: &[ast::Variable<'_>]| {
             variables::passed(variables).unwrap_or_else(|_| vec![none; variables.len()])
         };
-        let signature = Signature { formals: types(&function.params), results: types(&function.returns) };
+        let signature =
+            Signature { kind: function.kind, formals: types(&function.params), results: types(&function.returns) };
         match self.names.get(name.text) {
             Some(Symbol::Function(_)) => {}
             Some(_) => {

@@ -3,21 +3,43 @@
 
 use super::program::Program;
 use crate::ast;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::isa::modifiers::Modifiers;
 use crate::isa::operation::{Action, Operation};
 use crate::isa::table::{self, Form};
 
 /// The first version of PTX with those modifiers.
 const EXPLICIT: (u32, u32) = (1, 4);
+/// The first version of PTX without banks of constant memory.
+const WITHOUT_BANKS: (u32, u32) = (2, 2);
 /// The first architecture that keeps subnormal numbers.
 const SUBNORMAL: u32 = 20;
+
+/// Refuses banks of constant memory in modules that have none.
+pub(super) fn check_bank(program: &Program, span: Span) -> Result<(), Diagnostic> {
+    if program.version < WITHOUT_BANKS {
+        return Ok(());
+    }
+    let (major, minor) = WITHOUT_BANKS;
+    Err(Diagnostic::invalid(
+        format!("a bank of constant memory, which there is none of since PTX {major}.{minor}"),
+        span,
+    ))
+}
 
 /// Finds the row that an instruction of a module belongs to.
 pub(super) fn find(
     program: &Program,
     instruction: &ast::Instruction<'_>,
 ) -> Result<(&'static Form, Modifiers), Diagnostic> {
+    // The banks are parts of one space here.
+    if let Some(bank) = instruction.modifiers.iter().position(|modifier| modifier.text.starts_with("const[")) {
+        let mut instruction = instruction.clone();
+        let bank = &mut instruction.modifiers[bank];
+        check_bank(program, bank.span)?;
+        bank.text = "const";
+        return find(program, &instruction);
+    }
     let with = |words: &[&'static str]| {
         let mut instruction = instruction.clone();
         let span = instruction.opcode.span;

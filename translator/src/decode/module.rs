@@ -21,6 +21,8 @@ pub(super) type FormCache<'s> = FxHashMap<(&'s str, usize), (&'static Form, Arc<
 /// What callers must know of a function before its body is decoded.
 #[derive(Clone)]
 pub(super) struct Signature {
+    /// Kernel or function.
+    pub kind: ast::FunctionKind,
     /// Its formal parameters.
     pub formals: Vec<Passed>,
     /// Its results.
@@ -92,8 +94,7 @@ pub(super) fn declared_variable<'s>(
         ty,
         size: size.unwrap_or(0),
         align: variables::align_of(variable, ty)?,
-        // Old compilers write `.extern .shared .f32 s[];`, some `s[0]`.
-        unsized_array: size.is_none_or(|size| size == 0),
+        unsized_array: size.is_none(),
         external,
         in_function: false,
         init: Vec::new(),

@@ -301,7 +301,12 @@ impl<'s> FunctionDecoder<'_, 's> {
         let component = suffix.map(|suffix| suffix.text);
         let written = component.map_or(name.text.to_owned(), |component| format!("{}.{component}", name.text));
         let special = Special::from_name(name.text, component);
-        special.map(Some).ok_or_else(|| Diagnostic::unsupported(format!("special register `{written}`"), name.span))
+        special.map(Some).ok_or_else(|| match component {
+            None if Special::elements(name.text).is_some() => {
+                Diagnostic::invalid(format!("`{written}` is a vector: one of its components is needed"), name.span)
+            }
+            _ => Diagnostic::unsupported(format!("special register `{written}`"), name.span),
+        })
     }
 
     /// The elements of a special register that stands there as a whole: `mov.v4.u32 v, %tid`.

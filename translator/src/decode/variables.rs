@@ -51,8 +51,11 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
     for (position, dim) in variable.dims.iter().enumerate() {
         let count = match (dim, &variable.init) {
             (Some(count), _) => *count,
-            (None, Some(ast::Init::List(list, _))) if position == 0 => list.len() as u64,
-            (None, Some(ast::Init::String(text, _))) if position == 0 => text.len() as u64,
+            (None, _) if position > 0 => {
+                return Err(Diagnostic::invalid("only an array's first dimension can lack a size", variable.span));
+            }
+            (None, Some(ast::Init::List(list, _))) if !list.is_empty() => list.len() as u64,
+            (None, Some(ast::Init::String(text, _))) if !text.is_empty() => text.len() as u64,
             (None, _) => return Ok(None),
         };
         size = size

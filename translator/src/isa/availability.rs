@@ -11,6 +11,8 @@ pub enum Availability {
     Specific,
     /// Those for such targets from this one on.
     SpecificSince(u32),
+    /// Those for targets with what only one of these architectures, or its family, has.
+    Families(&'static [u32]),
     /// All; before PTX 1.4 without its modifiers, which are then the first of each choice.
     Implied,
     /// Those below a version of PTX, and those for targets below one.
@@ -45,6 +47,11 @@ impl Availability {
             Availability::SpecificSince(first) => {
                 let has_it = is_specific(targets) && architecture.is_none_or(|number| number >= first);
                 (!has_it).then(|| format!("a form of `{opcode}` that only targets such as sm_{first}a have"))
+            }
+            Availability::Families(numbers) => {
+                let has_it = is_specific(targets) && architecture.is_none_or(|number| numbers.contains(&number));
+                let last = numbers.last().copied().unwrap_or_default();
+                (!has_it).then(|| format!("a form of `{opcode}` that only targets such as sm_{last}a have"))
             }
             Availability::Until { version: (major, minor), target, without } => {
                 let is_gone = version >= (major, minor) && architecture >= Some(target);

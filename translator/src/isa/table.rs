@@ -167,17 +167,23 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
         _ if is_form(instruction) => {
             Diagnostic::unsupported(format!("PTX instruction `{}{written}` is not translated yet", opcode.text), span)
         }
-        Some(modifier) => {
+        // Of what other instructions have, the manual says whether this one has it too.
+        Some(modifier) if !translates(modifier.text) => {
             let message = format!("`{}` with modifier `.{}` is not translated yet", opcode.text, modifier.text);
             Diagnostic::unsupported(message, modifier.span)
         }
-        None => {
+        _ => {
             let mut known: Vec<_> = forms.iter().map(|form| form.row.syntax).collect();
             known.dedup();
             Diagnostic::invalid(format!("`{}{written}` is not a form of `{}`", opcode.text, opcode.text), span)
                 .with_help(format!("translated forms: {}", known.join(", ")))
         }
     })
+}
+
+/// Whether some row has a modifier.
+fn translates(modifier: &str) -> bool {
+    Word::from_text(modifier).is_some() || ScalarType::from_name(modifier).is_some()
 }
 
 /// Whether the manual has an instruction with these modifiers, translated or not.

@@ -57,6 +57,8 @@ scalar_types! {
     Bf16x2 = "bf16x2", 32, Packed;
     U16x2 = "u16x2", 32, Packed;
     S16x2 = "s16x2", 32, Packed;
+    U8x4 = "u8x4", 32, Packed;
+    S8x4 = "s8x4", 32, Packed;
     E4m3x2 = "e4m3x2", 16, Packed;
     E5m2x2 = "e5m2x2", 16, Packed;
     E2m1x2 = "e2m1x2", 8, Packed;
@@ -67,6 +69,7 @@ scalar_types! {
     E2m1x4 = "e2m1x4", 16, Packed;
     E2m3x4 = "e2m3x4", 32, Packed;
     E3m2x4 = "e3m2x4", 32, Packed;
+    S2f6x2 = "s2f6x2", 16, Packed;
     Ue8m0x2 = "ue8m0x2", 16, Packed;
     F32x2 = "f32x2", 64, Packed;
     Pred = "pred", 1, Predicate;
@@ -140,7 +143,8 @@ impl ScalarType {
             (Predicate, Predicate) => true,
             (Predicate, _) | (_, Predicate) => false,
             (Bits, _) | (_, Bits) => true,
-            (Unsigned | Signed, Unsigned | Signed) => true,
+            // As ptxas has it, a register of type .f16x2 holds bits, but not a single float.
+            (Unsigned | Signed | Packed, Unsigned | Signed) => true,
             // Floats and packed types live in registers of their own type or of bits.
             (a, b) => a == b && self == wanted,
         }

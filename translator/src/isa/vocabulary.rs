@@ -23,8 +23,8 @@ pub fn is_modifier(word: &str) -> bool {
 }
 
 const OPCODES: &str = "
-abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call clusterlaunchcontrol clz
-cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol
+abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call clmad clusterlaunchcontrol clz
+cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fabric fence fma fns getctarank griddepcontrol
 isspacep istypep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma mov movmatrix mul mul24
 multimem nanosleep neg not or pmevent popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set setmaxnreg setp
 shf shfl shl shr sin slct sqrt st stackrestore stacksave stmatrix sub subc suld suq sured sust szext tanh tcgen05 tensormap testp tex
@@ -35,8 +35,10 @@ vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma xor";
 const OTHERS: &str = "
 1 128 16x128b 16x256b 16x32bx2 16x64b 2 32x32b 4 8 ac address after alloc allocate async_generic b0 b1 b10 b16x2 b1x16 b2 b210 b3 b3210
 b4x16 b4x16_p64 b6x16_p32 b8x16 bar block_scale br buffer c cancel cluster_dim col commit cond constant cp cta_group cta_mask cvta d
-dealloc desc dispatch e2m1 e2m3 e3m2 e4m3 e5m2 elementwise exit f8f6f4 fence first footprint gather gather4 geometry gs h0 h1 i ignore_oob
-im2col_w initialize is_canceled isfirst kind layout ld leader linear load lop3 m16n8 m16n8k8 match mma mma_async multimem mxf4 mxf4nvf4
-mxf8f6f4 none normalize_coord normalized not num_mip_levels op ph phase pop pseudo px query rc rcp red_async restrict row s s8x4 scale_vec
-scatter scatter4 sem shift sl smem snan sp space sparse sr store stride sub swizzle_atomicity tcgen05 test tmem trans transfer try_cancel
-tx tx_count u8x4 unified unit unordered valid vote w wait_prior wait_read warpx2 warpx4 width_stride wr write ws x x1 x2 x4 xf32 zfill";
+dealloc desc dispatch e2m1 e2m3 e3m2 e4m3 e5m2 elementwise exit f8f6f4 fence first footprint gather gather4 geometry gs h0 h1 i
+im2col_w initialize isfirst kind layout ld leader linear load lop3 m16n8 m16n8k8 match mma mma_async multimem mxf4 mxf4nvf4
+mxf8f6f4 none normalize_coord normalized not num_mip_levels op ph phase pop pseudo px query rc rcp red_async restrict row s scale_vec
+scatter scatter4 sem shift sl smem snan sp space sparse sr store stride sub swizzle_atomicity tcgen05 test tmem trans transfer
+tx tx_count unified unit unordered valid vote w wait_prior wait_read warpx2 warpx4 width_stride wr write ws x x1 x128 x16 x2 x32 x4 x64 x8 xf32 zfill
+01_23 02_13 16B 16b check_layout collector disabled discard fill i8 lastuse maxabs n1 op_restrict override override_attribute pack phase_type
+pzo reads report s2f6 submit try_atom try_get try_pullred try_put try_red ue4m3 ue5m3 ue5m3x2 unpack use valid_addr validity";

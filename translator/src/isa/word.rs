@@ -37,7 +37,7 @@ words! {
     // Rounding, ranges and special values
     Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp", Rna = "rna", Rs = "rs", Rni = "rni", Rzi = "rzi", Rmi = "rmi", Rpi = "rpi", Ftz = "ftz",
     Noftz = "noftz", Sat = "sat", Satfinite = "satfinite", Relu = "relu", Oob = "oob", NaN = "NaN", Abs = "abs", Xorsign = "xorsign",
-    Approx = "approx", Full = "full", Finite = "finite", Infinite = "infinite", Number = "number", Notanumber = "notanumber",
+    ScaledN2Ue8m0 = "scaled::n2::ue8m0", TwoPi = "2pi", Approx = "approx", Full = "full", Finite = "finite", Infinite = "infinite", Number = "number", Notanumber = "notanumber",
     Normal = "normal", Subnormal = "subnormal",
     // Comparison
     Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge", Ls = "ls", Hs = "hs", Equ = "equ", Neu = "neu", Ltu = "ltu",
@@ -73,9 +73,11 @@ words! {
     AsyncGeneric = "async::generic", TensormapGeneric = "tensormap::generic",
     SyncRestrictSharedCluster = "sync_restrict::shared::cluster", SyncRestrictSharedCta = "sync_restrict::shared::cta",
     MbarrierInit = "mbarrier_init", MbarrierCompleteTxBytes = "mbarrier::complete_tx::bytes", LaunchDependents = "launch_dependents",
+    TryCancel = "try_cancel", QueryCancel = "query_cancel", IsCanceled = "is_canceled", GetFirstCtaid = "get_first_ctaid",
+    GetFirstCtaidX = "get_first_ctaid::x", GetFirstCtaidY = "get_first_ctaid::y", GetFirstCtaidZ = "get_first_ctaid::z",
     // Copies and multicast
     Bulk = "bulk", BulkGroup = "bulk_group", CommitGroup = "commit_group", WaitAll = "wait_all", WaitGroup = "wait_group",
-    Mbarrier = "mbarrier", Noinc = "noinc", MulticastCluster = "multicast::cluster", CpMask = "cp_mask", Prefetch = "prefetch",
+    Mbarrier = "mbarrier", Noinc = "noinc", MulticastCluster = "multicast::cluster", CpMask = "cp_mask", IgnoreOob = "ignore_oob", Prefetch = "prefetch",
     Read = "read", Reduce = "reduce", LdReduce = "ld_reduce", St = "st", AccF32 = "acc::f32", AccF16 = "acc::f16",
     // Tensors
     Tensor = "tensor", Tensormap = "tensormap", D1 = "1d", D2 = "2d", D3 = "3d", D4 = "4d", D5 = "5d", Tile = "tile", Im2col = "im2col",

@@ -15,7 +15,7 @@ use crate::soft::{self, DOUBLE, SINGLE};
 fn function<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
-    function: fn(&mut Lowering<'_, '_>, [Value; N]) -> Value,
+    function: impl Fn(&mut Lowering<'_, '_>, [Value; N]) -> Value,
 ) -> Result {
     each_lane(l, i, |l, format, operands| {
         let operands = floats(l, i, format, operands);
@@ -127,12 +127,29 @@ pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `sin.approx`
 pub fn sin(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| l.b.unary(Unary::SinApprox, a))
+    circular(l, i, Unary::SinApprox)
 }
 
 /// `cos.approx`
 pub fn cos(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| l.b.unary(Unary::CosApprox, a))
+    circular(l, i, Unary::CosApprox)
+}
+
+/// A function of an angle, or with `.2pi` of a number of turns.
+fn circular(l: &mut Lowering<'_, '_>, i: &Instruction, op: Unary) -> Result {
+    let in_turns = i.modifiers.has(Word::TwoPi);
+    function(l, i, |l, [a]| {
+        let angle = if in_turns {
+            // Whole turns change nothing. The difference is exact.
+            let whole = l.b.unary(Unary::RoundEven, a);
+            let part = l.b.fsub(a, whole);
+            let turn = l.b.f32(std::f32::consts::TAU);
+            l.b.fmul(part, turn)
+        } else {
+            a
+        };
+        l.b.unary(op, angle)
+    })
 }
 
 /// `tanh.approx`

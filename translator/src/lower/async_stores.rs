@@ -17,8 +17,11 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let address = shared_address(l, i, 0)?;
     let barrier = shared_address(l, i, 2)?;
+    let (ty, values) = match (sources.as_slice(), ty) {
+        ([source], ScalarType::B128) => (ScalarType::B64, l.source128(source)?.to_vec()),
+        (sources, ty) => (ty, sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?),
+    };
     let access = access(ty, MemoryOrder::Weak);
-    let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
     let mut size = 0;
     // No access is wider than 16 bytes.
     for values in values.chunks((16 / ty.bytes() as usize).max(1)) {

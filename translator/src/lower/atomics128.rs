@@ -8,6 +8,7 @@ use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Type, Value, Var};
+use crate::isa::word::Word;
 use crate::legalize::hold_lock;
 
 /// A space and an address there.
@@ -16,10 +17,8 @@ type SpaceAddress = (Space, Value);
 /// `atom.exch.b128` and `atom.cas.b128`, which give the old content.
 pub fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, place: SpaceAddress) -> Result {
     let operand = l.source128(l.operand(i, 2))?;
-    let (new, expected) = match i.operands.get(3) {
-        Some(new) => (l.source128(new)?, Some(operand)),
-        None => (operand, None),
-    };
+    let (new, expected) =
+        if i.modifiers.has(Word::Cas) { (l.source128(l.operand(i, 3))?, Some(operand)) } else { (operand, None) };
     let old = exchange(l, i, place, |b, old| match expected {
         Some(expected) => {
             let [low, high] = [0, 1].map(|half| b.eq(old[half], expected[half]));

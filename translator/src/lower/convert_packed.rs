@@ -2,11 +2,12 @@
 
 use super::convert_float::bits_in;
 use super::float::{float_of, format};
+use super::integer::{clamp_signed, relu};
 use super::lowering::{Lowering, Result};
 use super::packed::{join, part};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Compare, Value};
+use crate::ir::{Binary, Compare, Type, Unary, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::soft::{self, BFLOAT, Overflow, SINGLE};
@@ -22,18 +23,103 @@ pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     finish(l, i, [low?, high?])
 }
 
-/// From a pair of another format.
+/// From a pair of another format, times powers of two with `.scaled::n2::ue8m0`.
 pub fn repack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.ty(0)?, i.ty(1)?);
     let width = from.bits() / 2;
     let a = l.int(i, 1, from)?;
-    let format = format(from)?;
-    let [low, high] = [0, width].map(|position| {
-        let bits = part(l, a, position, width, false);
-        let value = float_of(l, format, bits);
-        lane(l, i, to, value)
+    let scales = scales(l, i, 2)?;
+    let [low, high] = [0, 1].map(|number| {
+        let bits = part(l, a, number * width, width, from == ScalarType::S2f6x2);
+        let value = if from == ScalarType::S2f6x2 { of_fixed(l, bits) } else { float_of(l, format(from)?, bits) };
+        let Some([low, high]) = scales else { return lane(l, i, to, value) };
+        let scale = if number == 0 { low } else { high };
+        // A scale is an f32 without sign and fraction; 2^-127 is subnormal.
+        let power = l.b.shl(scale, SINGLE.precision - 1);
+        let is_least = l.b.is_zero(scale);
+        let least = l.b.i32(1 << (SINGLE.precision - 2));
+        let power = l.b.select(is_least, least, power);
+        let power = l.b.bitcast(power, Type::F32);
+        // Exact, since these formats have few bits; what is beyond f32 is beyond bf16 too.
+        let scaled = l.b.fmul(value, power);
+        let result = lane(l, i, to, scaled)?;
+        let nan = l.b.constant(Type::I32, format(to)?.nan);
+        let value_bits = l.b.bits(value);
+        let from_nan = soft::is_nan(&mut l.b, SINGLE, value_bits);
+        let scaled_by_nan = l.b.compare_const(Compare::Equal, scale, 0xff);
+        let is_nan = l.b.or(from_nan, scaled_by_nan);
+        Ok(l.b.select(is_nan, nan, result))
     });
     finish(l, i, [low?, high?])
+}
+
+/// The scales that operand number `index` holds, for the lower and the upper number: exponents, 0xff for NaN.
+fn scales(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Option<[Value; 2]>> {
+    if !i.modifiers.has(Word::ScaledN2Ue8m0) {
+        return Ok(None);
+    }
+    let pair = l.int(i, index, ScalarType::B16)?;
+    Ok(Some([0, 8].map(|position| part(l, pair, position, 8, false))))
+}
+
+/// A number with six binary places, as an f32.
+fn of_fixed(l: &mut Lowering<'_, '_>, number: Value) -> Value {
+    let number = l.b.unary(Unary::SignedToFloat(Type::F32), number);
+    let unit = l.b.f32(1.0 / 64.0);
+    l.b.fmul(number, unit)
+}
+
+/// `cvt` to `.s2f6x2`: to a signed byte with six binary places, divided by powers of two with `.scaled::n2::ue8m0`. NaN gives the largest
+/// number.
+pub fn to_fixed(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (lanes, next) = if i.ty(1)? == ScalarType::F32 {
+        ([l.int(i, 2, ScalarType::F32)?, l.int(i, 1, ScalarType::F32)?], 3)
+    } else {
+        let pair = l.int(i, 1, ScalarType::Bf16x2)?;
+        ([l.b.shl(pair, 16), l.b.and_const(pair, 0xffff_0000)], 2)
+    };
+    let one = l.b.i32(SINGLE.bias);
+    let scales = scales(l, i, next)?.unwrap_or([one; 2]);
+    let [low, high] = [0, 1].map(|number| fixed(l, i, lanes[number], scales[number]));
+    finish(l, i, [low, high])
+}
+
+/// The byte for an f32 divided by a power of two, rounded to nearest even.
+fn fixed(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value, scale: Value) -> Value {
+    let magnitude = l.b.magnitude(bits);
+    let place = SINGLE.precision - 1;
+    let exponent = l.b.shr(magnitude, place);
+    let fraction = l.b.and_const(magnitude, SINGLE.hidden() - 1);
+    let normal = l.b.or_const(fraction, SINGLE.hidden());
+    let is_subnormal = l.b.is_zero(exponent);
+    let significand = l.b.select(is_subnormal, fraction, normal);
+    let unit = l.b.i32(1);
+    let exponent = l.b.select(is_subnormal, unit, exponent);
+    // The significand, an integer of 24 bits, is to be divided by this power of two. Nothing is left of it if that is more than 2^25; if
+    // less than 2, the number is too large, and half of the significand is too.
+    let lost = l.b.sub(scale, exponent);
+    let lost = l.b.add_const(lost, u64::from(place - 6));
+    let lost = clamp_signed(l, lost, 1, 26);
+    let kept = l.b.binary(Binary::Shr, significand, lost);
+    let odd = l.b.and_const(kept, 1);
+    let before = l.b.sub_const(lost, 1);
+    let half = l.b.binary(Binary::Shl, unit, before);
+    let rounded = l.b.add(significand, half);
+    let rounded = l.b.sub_const(rounded, 1);
+    let rounded = l.b.add(rounded, odd);
+    let rounded = l.b.binary(Binary::Shr, rounded, lost);
+    let is_negative = l.b.shr(bits, 31);
+    let is_negative = l.b.is_nonzero(is_negative);
+    let negated = l.b.neg(rounded);
+    let number = l.b.select(is_negative, negated, rounded);
+    let number = clamp_signed(l, number, -128, 127);
+    let number = if i.modifiers.has(Word::Relu) { relu(l, number) } else { number };
+    let infinity = l.b.i32(SINGLE.infinity() as u32);
+    let is_nan = l.b.ult(infinity, magnitude);
+    let scaled_by_nan = l.b.compare_const(Compare::Equal, scale, 0xff);
+    let is_nan = l.b.or(is_nan, scaled_by_nan);
+    let largest = l.b.i32(127);
+    l.b.select(is_nan, largest, number)
 }
 
 /// One of the results.

@@ -125,7 +125,36 @@ pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// The same to each block of the cluster whose bit is set in a mask: to the same offset in its shared memory, counted
+/// The same without the first and last bytes that the instruction says may lie outside of an allocation. What then is in their place,
+/// PTX leaves open.
+pub fn bulk_load_within(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = global_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let left = l.int(i, 3, ScalarType::U32)?;
+    let right = l.int(i, 4, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 5)?;
+    let end = l.b.sub(size, right);
+    for_each(&mut l.b, size, 4, |b, offset| {
+        // Words that have a byte of what is copied. An allocation may end within a word, but doesn't begin there.
+        let next = b.add_const(offset, 4);
+        let is_after = b.compare(Compare::LessUnsigned, left, next);
+        let is_before = b.compare(Compare::LessUnsigned, offset, end);
+        let is_within = b.and(is_after, is_before);
+        b.if_(is_within, |b| {
+            let wide = b.zero_extend(offset);
+            let source = b.add(from, wide);
+            let target = b.add(to, offset);
+            let given = b.sub(end, offset);
+            let word = partial_word(b, source, given, 0);
+            b.store(words(Space::Shared), target, vec![word]);
+        });
+    });
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// The same as [`bulk_load`] to each block of the cluster whose bit is set in a mask: to the same offset in its shared memory, counted
 /// by its mbarrier.
 pub fn bulk_multicast(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;

@@ -2,9 +2,9 @@
 
 use super::lowering::{Lowering, Result};
 use super::{
-    approximate, async_stores, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies,
-    events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack,
-    tensor, texture, video, warp,
+    approximate, async_stores, atomics, caches, cancel, cluster, compare, convert, convert_float, convert_packed,
+    copies, events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed,
+    simd, stack, tensor, texture, video, warp,
 };
 use crate::decode::program::Instruction;
 use crate::isa::operation::Operation;
@@ -29,6 +29,8 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::IntegerMin => integer::min,
         Operation::IntegerMax => integer::max,
         Operation::PackedAdd => packed::add,
+        Operation::PackedSub => packed::sub,
+        Operation::PackedNeg => packed::neg,
         Operation::PackedMin => packed::min,
         Operation::PackedMax => packed::max,
         Operation::PackedDp4a => packed::dp4a,
@@ -128,6 +130,7 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::ConvertStochastic => convert_packed::stochastic,
         Operation::ConvertToExponents => convert_packed::to_exponents,
         Operation::ConvertFromExponents => convert_packed::from_exponents,
+        Operation::ConvertToFixed => convert_packed::to_fixed,
         Operation::IntegerPack => packed::pack,
         Operation::Load | Operation::MultimemLoad => memory::load,
         Operation::LoadReadOnly => memory::load_read_only,
@@ -158,11 +161,15 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::Fence => memory::fence,
         Operation::StoreAsync => async_stores::store,
         Operation::ReduceAsync => async_stores::reduce,
+        Operation::TryCancel => cancel::try_cancel,
+        Operation::IsCanceled => cancel::is_canceled,
+        Operation::FirstCanceled => cancel::first_canceled,
         Operation::MapAddress => cluster::map_address,
         Operation::ClusterRank => cluster::rank,
         Operation::CopyAsync => copies::copy,
         Operation::MbarrierArriveForCopies => mbarrier::arrive_for_copies,
         Operation::BulkLoad => copies::bulk_load,
+        Operation::BulkLoadWithin => copies::bulk_load_within,
         Operation::BulkMulticast => copies::bulk_multicast,
         Operation::BulkExchange => copies::bulk_exchange,
         Operation::BulkStore => copies::bulk_store,

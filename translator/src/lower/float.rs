@@ -41,7 +41,10 @@ pub fn format(ty: ScalarType) -> Result<Format> {
         | ScalarType::B128
         | ScalarType::U16x2
         | ScalarType::S16x2
-        // Exponents alone, which are converted by themselves.
+        | ScalarType::U8x4
+        | ScalarType::S8x4
+        // Numbers with a fixed point, and exponents alone, which are converted by themselves.
+        | ScalarType::S2f6x2
         | ScalarType::Ue8m0x2
         | ScalarType::Pred
         | ScalarType::TexRef

@@ -7,7 +7,7 @@ use crate::isa::modifiers::Part;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 
-/// `add`, with `.sat` for s32.
+/// `add`, with `.sat` for s32 and u32.
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     sum(l, i, Binary::Add)
 }
@@ -21,7 +21,17 @@ fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
-    let result = if i.modifiers.has(Word::Sat) { saturating(l, op, a, b) } else { l.b.binary(op, a, b) };
+    let result = match (i.modifiers.has(Word::Sat), ty.is_signed()) {
+        (false, _) => l.b.binary(op, a, b),
+        (true, true) => saturating(l, op, a, b),
+        // No difference of unsigned numbers saturates.
+        (true, false) => {
+            let sum = l.b.binary(op, a, b);
+            let is_beyond = l.b.ult(sum, a);
+            let most = l.b.constant_like(a, u64::MAX);
+            l.b.select(is_beyond, most, sum)
+        }
+    };
     l.set(i, 0, ty, result)
 }
 

@@ -325,13 +325,7 @@ fn load_param(l: &mut Lowering<'_, '_>, i: &Instruction, param: usize, offset: i
         return Ok(l.b.load_one(access, address));
     }
     match l.frame.params.get(param) {
-        Some(ParamSlot::Kernel(start)) => {
-            let at = start.wrapping_add(at);
-            if at % bytes != 0 {
-                let message =
-                    format!("{bytes} bytes of a parameter that lies at offset {at}, not a multiple of its size");
-                return Err(Diagnostic::invalid(message, i.span));
-            }
+        Some(ParamSlot::Kernel(_)) => {
             if l.layout.params_location == ParamLocation::Buffer {
                 let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
                 let address = l.b.add_const(base, u64::from(at));
@@ -419,15 +413,20 @@ fn param_place(l: &mut Lowering<'_, '_>, param: usize, at: u32, ty: ScalarType) 
     Ok(Some((access, l.narrow(address))))
 }
 
-/// Checks that an access lies inside a parameter and on a multiple of its size; gives its offset.
+/// Checks that an access lies inside a parameter and on a multiple of its size; gives its offset. A kernel's parameters are one
+/// block, in which an access by the name of one may reach others: the offset is that in the block.
 fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: ScalarType) -> Result<u32> {
-    let size = l.frame.param_rooms.get(param).copied().unwrap_or(0);
-    let bytes = i64::from(ty.bytes());
-    if offset < 0 || offset % bytes != 0 || offset.saturating_add(bytes) > i64::from(size) {
-        let message = format!("{bytes} bytes at offset {offset} do not lie in the parameter's {size} bytes, aligned");
-        return Err(Diagnostic::invalid(message, i.span));
-    }
-    Ok(u32::try_from(offset).unwrap_or(0))
+    let (whole, start, size) = match l.frame.params.get(param) {
+        Some(ParamSlot::Kernel(start)) => ("kernel's parameters", *start, l.layout.params_size),
+        _ => ("parameter", 0, l.frame.param_rooms.get(param).copied().unwrap_or(0)),
+    };
+    let bytes = ty.bytes();
+    let at = u32::try_from(offset.saturating_add(start.into())).ok();
+    at.filter(|at| at % bytes == 0 && at.checked_add(bytes).is_some_and(|end| end <= size)).ok_or_else(|| {
+        let message =
+            format!("{bytes} bytes at offset {offset} do not lie in the {size} bytes of the {whole}, aligned");
+        Diagnostic::invalid(message, i.span)
+    })
 }
 
 /// `fence`, except `fence.sc`

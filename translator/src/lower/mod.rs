@@ -13,6 +13,7 @@ pub mod barriers;
 pub mod build;
 pub mod caches;
 pub mod calls;
+mod cancel;
 pub mod cluster;
 pub mod compare;
 mod contraction;

@@ -1,11 +1,11 @@
-//! Integers packed in 32-bit words: arithmetic on pairs of half-words, dot products, and `cvt.pack` (PTX sections 9.7.1
+//! Integers packed in 32-bit words: arithmetic on half-words and bytes, dot products, and `cvt.pack` (PTX sections 9.7.1
 //! and 9.7.9). Video instructions are in [`super::video`].
 
 use super::integer::{clamp_signed, less, maximum, minimum, relu};
 use super::lowering::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Compare, Value};
-use crate::isa::modifiers::PackedInteger;
+use crate::isa::modifiers::{Limit, PackedInteger};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 
@@ -31,38 +31,69 @@ pub(super) fn join(l: &mut Lowering<'_, '_>, parts: &[Value], bits: u32) -> Valu
     word
 }
 
-/// `add` on two half-words.
+/// `add` on half-words or bytes, with `.sat`.
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    pairwise(l, i, |l, _, a, b| l.b.add(a, b))
+    lanewise(l, i, |l, _, a, b| l.b.add(a, b))
 }
 
-/// `min` on two half-words, with `.relu` for signed ones.
+/// `sub` on bytes, with `.sat`.
+pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    lanewise(l, i, |l, _, a, b| l.b.sub(a, b))
+}
+
+/// `min` on half-words or bytes, with `.relu` for signed ones.
 pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    pairwise(l, i, minimum)
+    lanewise(l, i, minimum)
 }
 
-/// `max` on two half-words, with `.relu` for signed ones.
+/// `max` on half-words or bytes, with `.relu` for signed ones.
 pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    pairwise(l, i, maximum)
+    lanewise(l, i, maximum)
 }
 
-fn pairwise(
+/// `neg` on bytes.
+pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.ty(0)?;
+    let a = l.int(i, 1, ty)?;
+    let bytes = [0, 8, 16, 24].map(|position| {
+        let byte = part(l, a, position, 8, true);
+        l.b.neg(byte)
+    });
+    let result = join(l, &bytes, 8);
+    l.set(i, 0, ty, result)
+}
+
+fn lanewise(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
 ) -> Result {
     let ty = i.ty(0)?;
-    let signed = ty == ScalarType::S16x2;
+    let signed = matches!(ty, ScalarType::S16x2 | ScalarType::S8x4);
+    let bits = if matches!(ty, ScalarType::U8x4 | ScalarType::S8x4) { 8 } else { 16 };
+    let (low, high) = range(bits, signed);
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
-    let halves = [0, 16].map(|position| {
-        let a = part(l, a, position, 16, signed);
-        let b = part(l, b, position, 16, signed);
-        let result = operation(l, less(signed), a, b);
-        if i.modifiers.has(Word::Relu) { relu(l, result) } else { result }
-    });
-    let result = join(l, &halves, 16);
+    let lanes: Vec<Value> = (0..32)
+        .step_by(bits as usize)
+        .map(|position| {
+            let a = part(l, a, position, bits, signed);
+            let b = part(l, b, position, bits, signed);
+            let result = operation(l, less(signed), a, b);
+            match i.modifiers.limit() {
+                Some(Limit::Sat) => clamp_signed(l, result, low, high),
+                Some(Limit::Relu) => relu(l, result),
+                None => result,
+            }
+        })
+        .collect();
+    let result = join(l, &lanes, bits);
     l.set(i, 0, ty, result)
+}
+
+/// The least and the largest integer of a width.
+fn range(bits: u32, signed: bool) -> (i64, i64) {
+    if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
 /// `dp4a`: the products of four pairs of bytes, added to `c`.
@@ -108,7 +139,7 @@ pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Some(PackedInteger::S8) => (8, true),
         None => (16, i.ty(0)?.is_signed()),
     };
-    let (low, high) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+    let (low, high) = range(bits, signed);
     let mut narrow = |index| -> Result<Value> {
         let value = l.int(i, index, ScalarType::S32)?;
         Ok(clamp_signed(l, value, low, high))

@@ -137,9 +137,6 @@ pub(super) fn binary<'s>(
         (Value::Symbol(symbol), Value::Number(Constant::Int { bits, .. })) if operator == Operator::Add => {
             shifted(symbol, Some(bits.cast_signed()), span)
         }
-        (Value::Number(Constant::Int { bits, .. }), Value::Symbol(symbol)) if operator == Operator::Add => {
-            shifted(symbol, Some(bits.cast_signed()), span)
-        }
         (Value::Symbol(symbol), Value::Number(Constant::Int { bits, .. })) if operator == Operator::Subtract => {
             shifted(symbol, bits.cast_signed().checked_neg(), span)
         }

@@ -157,6 +157,7 @@ fn range(node: Node<'_, '_>) -> Result<u32, Diagnostic> {
     node.children().next().map_or(Ok(0), |number| literal::small(number.ident()))
 }
 
+/// The size that a dimension gives; `[0]` says no more than `[]`.
 fn dimension(node: Node<'_, '_>) -> Result<Option<u64>, Diagnostic> {
     let tokens: Vec<Token<'_>> = node.children().map(|child| child.token()).collect();
     let Some((close, tokens)) = tokens.split_last() else {
@@ -171,24 +172,45 @@ fn dimension(node: Node<'_, '_>) -> Result<Option<u64>, Diagnostic> {
         return Err(error::expected("`]`", cursor.span()));
     }
     match value.constant()? {
-        Constant::Int { bits, unsigned } if unsigned || i64::try_from(bits).is_ok() => Ok(Some(bits)),
+        Constant::Int { bits, unsigned } if unsigned || i64::try_from(bits).is_ok() => {
+            Ok(Some(bits).filter(|bits| *bits != 0))
+        }
         _ => Err(Diagnostic::invalid("an array dimension must be an integer that is not negative", span)),
     }
 }
 
 /// A list of parameters in parentheses.
-pub(super) fn parameters<'s>(node: Node<'_, 's>) -> Result<Vec<Variable<'s>>, Diagnostic> {
+pub(super) fn parameters<'s>(node: Node<'_, 's>, kind: FunctionKind) -> Result<Vec<Variable<'s>>, Diagnostic> {
     let parameters = node.children().filter(|child| child.rule() == Rule::parameter);
     parameters
         .map(|parameter| {
-            let (qualifiers, names): (Vec<_>, Vec<_>) =
-                parameter.children().partition(|child| child.rule() == Rule::qualifier);
-            let name = names.first().ok_or_else(|| error::expected("a name", parameter.span()))?;
+            // Compilers hide what they pass on their own. That changes nothing here.
+            let hidden = parameter.children().find(|child| child.rule() == Rule::dot_hidden);
+            if let Some(hidden) = hidden.filter(|_| kind == FunctionKind::Func) {
+                return Err(Diagnostic::invalid("only parameters of kernels are `.hidden`", hidden.span()));
+            }
+            let qualifiers: Vec<_> = parameter.children().filter(|child| child.rule() == Rule::qualifier).collect();
+            let mut names = parameter.children().filter(|child| child.rule() == Rule::declarator);
+            let name = names.next().ok_or_else(|| error::expected("a name", parameter.span()))?;
             let head = head(&qualifiers, None, name.tight().span)?;
-            let variable = declarator(*name, &head)?;
+            let variable = declarator(name, &head)?;
+            check_parameter(&variable, kind)?;
             Ok(Variable { span: parameter.tight().span, ..variable })
         })
         .collect()
+}
+
+/// Refuses parameters in spaces that have none, and vectors in memory.
+fn check_parameter(variable: &Variable<'_>, kind: FunctionKind) -> Result<(), Diagnostic> {
+    match (variable.space, kind) {
+        (StateSpace::Param, _) | (StateSpace::Reg, FunctionKind::Func) => Ok(()),
+        (_, FunctionKind::Entry) => {
+            Err(Diagnostic::invalid("a kernel's parameters lie in the state space `.param`", variable.span))
+        }
+        _ => {
+            Err(Diagnostic::invalid("a function's parameters lie in the state space `.param` or `.reg`", variable.span))
+        }
+    }
 }
 
 /// A directive with its numbers: `.maxntid 16, 16`.
@@ -226,11 +248,11 @@ pub(super) fn function<'s>(
     for child in node.children() {
         match child.rule() {
             Rule::function_kind if child.text() == ".entry" => kind = FunctionKind::Entry,
-            Rule::parameters if name.is_some() => params = parameters(child)?,
+            Rule::parameters if name.is_some() => params = parameters(child, kind)?,
             Rule::parameters if kind == FunctionKind::Entry => {
                 return Err(error::expected("the name of the kernel", child.span()));
             }
-            Rule::parameters => returns = parameters(child)?,
+            Rule::parameters => returns = parameters(child, kind)?,
             Rule::identifier => name = Some(child.ident()),
             Rule::function_directive => directives.extend(directive(child)?),
             Rule::brace_open => body = true,

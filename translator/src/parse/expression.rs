@@ -97,6 +97,11 @@ impl<'s> Evaluation<'s> {
                 return Ok(true);
             }
             Rule::operand if !token.is("_") => {
+                let is_wrapper =
+                    |pending: &Pending| matches!(pending, Pending::Open(Wrapper::Generic | Wrapper::Mask(_)));
+                if !self.values.is_empty() || !self.pending.iter().all(is_wrapper) {
+                    return Err(error::expected("a constant", span));
+                }
                 // To an address offsets are added; they may be negative.
                 if let Some(minus) = cursor.peek().filter(|next| next.is("-")) {
                     return Err(error::expected("`+`", minus.ident.span));

@@ -45,8 +45,13 @@ fn integer<'s>(literal: Ident<'s>, skip: usize, radix: u32, kind: &str) -> Resul
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return Err(Diagnostic::invalid(format!("`{}` is not {kind}", literal.text), literal.span));
     }
-    let bits = u64::from_str_radix(digits, radix)
-        .map_err(|_| Diagnostic::invalid(format!("`{}` does not fit 64 bits", literal.text), literal.span))?;
+    // As ptxas has it: a number of 64 bits takes no further digit, and what a last digit carries out of 63 bits is lost.
+    let bits = digits.chars().try_fold(0u64, |bits, digit| {
+        let digit = u64::from(digit.to_digit(radix)?);
+        i64::try_from(bits).is_ok().then(|| bits.wrapping_mul(radix.into()).wrapping_add(digit))
+    });
+    let too_large = || Diagnostic::invalid(format!("`{}` does not fit 64 bits", literal.text), literal.span);
+    let bits = bits.ok_or_else(too_large)?;
     let unsigned = digits.len() < text.len() || i64::try_from(bits).is_err();
     Ok(Constant::Int { bits, unsigned })
 }

@@ -21,8 +21,30 @@ fn comment_end(text: &str, offset: usize) -> Option<usize> {
     if rest.starts_with("//") || rest.starts_with("@@DWARF") {
         return Some(rest.find('\n').map_or(text.len(), |newline| offset + newline));
     }
+    if rest.starts_with('#') {
+        return marker_end(text, offset);
+    }
     let inside = rest.strip_prefix("/*")?;
     inside.find("*/").map(|end| offset + end + 4)
+}
+
+/// After a line marker of a C preprocessor, `# 12 "file.h" 2`.
+fn marker_end(text: &str, offset: usize) -> Option<usize> {
+    let gap = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let number = |offset: usize| {
+        let rest = text.get(offset..)?;
+        let start = gap(rest);
+        let digits = rest.get(start..)?.bytes().take_while(u8::is_ascii_digit).count();
+        (start > 0 && digits > 0).then_some(offset + start + digits)
+    };
+    let start = offset + if text.get(offset..)?.starts_with("#line") { 5 } else { 1 };
+    let line = number(start)?;
+    let gap = gap(text.get(line..)?);
+    let mut end = string_end(text, line + gap).filter(|_| gap > 0)?;
+    while let Some(flag) = number(end) {
+        end = flag;
+    }
+    Some(end)
 }
 
 /// After a string that starts at the offset, if it is closed on its line.
@@ -129,7 +151,8 @@ pub(super) fn body_end(text: &str, mut offset: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
     loop {
-        let ahead = bytes.get(offset..)?.iter().position(|byte| matches!(byte, b'{' | b'}' | b'"' | b'/' | b'@'))?;
+        let ahead =
+            bytes.get(offset..)?.iter().position(|byte| matches!(byte, b'{' | b'}' | b'"' | b'/' | b'@' | b'#'))?;
         offset += ahead;
         match bytes.get(offset)? {
             b'}' if depth == 0 => return Some(offset + 1),

@@ -5,7 +5,7 @@ use super::error;
 use super::literal;
 use super::node::{Node, Rule, Token, part};
 use super::operand;
-use crate::ast::{Guard, Ident, Instruction, Statement};
+use crate::ast::{FunctionKind, Guard, Ident, Instruction, Statement};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// `label:` or an instruction.
@@ -106,8 +106,8 @@ pub(super) fn prototype<'s>(node: Node<'_, 's>, name: Ident<'s>) -> Result<State
     let mut named = false;
     for child in node.children() {
         match child.rule() {
-            Rule::parameters if named => params = declaration::parameters(child)?,
-            Rule::parameters => returns = declaration::parameters(child)?,
+            Rule::parameters if named => params = declaration::parameters(child, FunctionKind::Func)?,
+            Rule::parameters => returns = declaration::parameters(child, FunctionKind::Func)?,
             Rule::sink => named = true,
             Rule::function_directive => {
                 noreturn |= declaration::directive(child)?.is_some_and(|directive| directive.name.text == "noreturn");

@@ -49,6 +49,10 @@ impl<'s> FunctionDecoder<'_, 's> {
             (_, Some(targets)) => (targets.formals.clone(), targets.results.clone()),
             (Operand::Function(function), None) => {
                 let signature = self.signature(*function, span)?;
+                if signature.kind == ast::FunctionKind::Entry {
+                    let message = format!("`{}` is a kernel, which can't be called", name.text);
+                    return Err(Diagnostic::invalid(message, name.span));
+                }
                 (signature.formals, signature.results)
             }
             _ => return Err(Diagnostic::internal("a call of nothing", span)),
