@@ -75,16 +75,16 @@ fn unknown_words_and_words_of_other_instructions() {
     assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)));
     let errors = refused(&kernel("k", "add.¦wobble.u32 %r1, %r2, %r3;"), &["`add` has no modifier `.wobble`"]);
     assert!(matches!(&errors.list[0].kind, ErrorKind::UnknownModifier { modifier, .. } if modifier == "wobble"));
-    body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
+    body_refused("¦add.volatile.u32 %r1, %r2, %r3;", "`add.volatile.u32` is not a form of `add`");
     let what = "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes";
     let line = format!("¦{what} [%r3], [%rd1, {{%r1, %r1, %r1}}], [%r3], {{%rs1, %rs1}};");
     let errors = refused(&kernel("k", &line), &[&format!("PTX instruction `{what}` is not translated yet")]);
     assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)));
     body_refused("¦redux.sync.add.f32 %f1, %f2, %r1;", "`redux.sync.add.f32` is not a form of `redux`");
-    body_refused("¦add.sat.u32 %r1, %r2, %r3;", "`add.sat.u32` is not a form of `add`");
+    body_refused("¦sub.sat.u32 %r1, %r2, %r3;", "`sub.sat.u32` is not a form of `sub`");
     body_refused("¦ld.global [%rd1];", "`ld.global` is not a form of `ld`");
     body_refused("mov.u32 %r1, ¦%is_explicit_cluster;", "special register `%is_explicit_cluster` is no .u32");
-    body_refused("mov.u32 %r1, ¦%tid;", "special register `%tid`");
+    body_refused("mov.u32 %r1, ¦%tid;", "`%tid` is a vector");
     body_refused("mov.u32 %r1, ¦%wobble;", "`%wobble` is not declared");
 }
 
