@@ -9,7 +9,7 @@ use super::contraction;
 use super::function::FunctionDecoder;
 use super::module::{FormCache, ModuleDecoder, declared_variable, find_form};
 use super::program::{
-    Function, InitValue, Instruction, Item, Operand, Param, Reg, SourceLine, Targets, VarId, Variable,
+    Function, InitValue, Instruction, Item, Operand, Param, ParamId, Reg, SourceLine, Targets, VarId, Variable,
 };
 use super::scope::Symbol;
 use super::variables;
@@ -123,6 +123,11 @@ impl<'s> FunctionDecoder<'_, 's> {
         let is_last = self.function.params.len() + 1 == self.function.formals;
         let mut refused = None;
         let param = match self.param(variable) {
+            Ok(param) if variable.range.is_some() => {
+                let message = "numbered names are for declarations in bodies and at module scope";
+                self.report(Diagnostic::invalid(message, variable.span));
+                param
+            }
             Ok(param) if param.open && !(is_device && is_last) => {
                 self.report(Diagnostic::invalid("only a function's last parameter can lack a size", variable.span));
                 param
@@ -333,8 +338,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                 if param.open {
                     return Err(Diagnostic::invalid("this array has no size", variable.span));
                 }
-                let id = self.function.params.push(param);
-                self.declare(name, Symbol::Param(id));
+                let names = variables::names(variable, name)?;
+                let first = ParamId::new(self.function.params.len());
+                self.function.params.extend(names.into_iter().map(|name| Param { name, ..param.clone() }));
+                self.declare_all(variable, name, Symbol::Param(first));
                 Ok(())
             }
             _ => {
@@ -342,10 +349,24 @@ impl<'s> FunctionDecoder<'_, 's> {
                     let message = "textures, samplers and surfaces are declared at module scope";
                     return Err(Diagnostic::invalid(message, variable.span));
                 }
-                let id = self.variables.push(declared_variable(variable, name)?);
-                self.declare(name, Symbol::Variable(id));
-                self.initialise(variable, id)
+                let declared = declared_variable(variable, name)?;
+                let names = variables::names(variable, name)?;
+                let ids: Vec<_> =
+                    names.into_iter().map(|name| self.variables.push(Variable { name, ..declared.clone() })).collect();
+                if let Some(&first) = ids.first() {
+                    self.declare_all(variable, name, Symbol::Variable(first));
+                }
+                ids.into_iter().try_for_each(|id| self.initialise(variable, id))
             }
+        }
+    }
+
+    /// Declares a variable's name, or all the names of its range, of which the first has the symbol.
+    fn declare_all(&mut self, variable: &ast::Variable<'s>, name: ast::Ident<'s>, first: Symbol) {
+        let Some(count) = variable.range else { return self.declare(name, first) };
+        if !self.scopes.declare_range(name.text, first, count) {
+            let message = format!("`{}<…>` is declared twice in this scope", name.text);
+            self.report(Diagnostic::invalid(message, name.span));
         }
     }
 
@@ -397,15 +418,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         self.function.registers.resize(length, ty);
         let first = Reg::new(first);
         let symbol = if width == 1 { Symbol::Reg(first) } else { Symbol::Vector(first, width) };
-        match variable.range {
-            None => self.declare(name, symbol),
-            Some(count) => {
-                if !self.scopes.declare_range(name.text, symbol, count) {
-                    let message = format!("`{}<…>` is declared twice in this scope", name.text);
-                    self.report(Diagnostic::invalid(message, name.span));
-                }
-            }
-        }
+        self.declare_all(variable, name, symbol);
         Ok(())
     }
 

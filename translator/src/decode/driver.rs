@@ -162,11 +162,15 @@ impl<'s> ModuleDecoder<'s> {
         if let Some(Symbol::Variable(earlier)) = self.names.get(name.text).copied() {
             return self.redeclare(earlier, variable, name);
         }
-        let id = self.program.variables.push(declared_variable(variable, name)?);
-        if self.names.insert(name.text, Symbol::Variable(id)).is_some() {
-            return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
-        }
-        Ok(())
+        let declared = declared_variable(variable, name)?;
+        let names = variables::names(variable, name)?;
+        let first = Symbol::Variable(VarId::new(self.program.variables.len()));
+        self.program.variables.extend(names.into_iter().map(|name| Variable { name, ..declared.clone() }));
+        let is_new = match variable.range {
+            Some(count) => self.ranges.declare(name.text, first, count),
+            None => self.names.insert(name.text, first).is_none(),
+        };
+        if is_new { Ok(()) } else { Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span)) }
     }
 
     /// Refuses a variable: the functions that use it if it is merely not translated, else the module.

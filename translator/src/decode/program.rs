@@ -58,7 +58,7 @@ impl Program {
 }
 
 /// A variable in memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name.
     pub name: String,

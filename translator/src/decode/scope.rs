@@ -1,4 +1,4 @@
-//! Names and what they stand for, with PTX's nested scopes and shadowing, and numbered register ranges (`%r<10>`).
+//! Names and what they stand for, with PTX's nested scopes and shadowing, and numbered names (`%r<10>`), which all state spaces have.
 
 use rustc_hash::FxHashMap;
 
@@ -40,7 +40,7 @@ pub enum Symbol {
 /// `prefix0` to `prefix{count - 1}`.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// What `prefix0` stands for; the numbers of registers count up from it.
+    /// What `prefix0` stands for; the numbers of the others count up from it.
     first: Symbol,
     count: u32,
 }
@@ -63,6 +63,8 @@ impl<'s> Ranges<'s> {
             Symbol::Vector(Reg(first), width) => {
                 Symbol::Vector(Reg(first.saturating_add(number.saturating_mul(width))), width)
             }
+            Symbol::Variable(VarId(first)) => Symbol::Variable(VarId(first.saturating_add(number))),
+            Symbol::Param(ParamId(first)) => Symbol::Param(ParamId(first.saturating_add(number))),
             other => other,
         })
     }
@@ -113,7 +115,7 @@ impl<'s> Scopes<'s> {
         new
     }
 
-    /// Declares registers `prefix0 …`; gives back false if the innermost scope has that range or one of them already.
+    /// Declares `prefix0 …`; gives back false if the innermost scope has that range or one of them already.
     pub fn declare_range(&mut self, prefix: &'s str, first: Symbol, count: u32) -> bool {
         let Some(scope) = self.open.last_mut() else { return false };
         let new = scope.ranges.declare(prefix, first, count);

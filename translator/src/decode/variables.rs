@@ -11,6 +11,9 @@ use crate::isa::types::{Class, ScalarType};
 /// The largest variable in memory: 2^40 bytes, so that offsets never overflow.
 const MAX_SIZE: u64 = 1 << 40;
 
+/// The most names that one declaration numbers, of variables in memory.
+const MAX_NUMBERED: u32 = 1 << 16;
+
 /// The largest alignment: a mebibyte.
 const MAX_ALIGN: u32 = 1 << 20;
 
@@ -34,6 +37,20 @@ pub(super) fn check_register(variable: &ast::Variable<'_>, ty: ScalarType) -> Re
         return Err(Diagnostic::invalid(message, variable.span));
     }
     Ok(())
+}
+
+/// The names that a variable in memory declares: one, or those of a range such as `name<4>` (PTX section 5.4.6).
+pub(super) fn names(variable: &ast::Variable<'_>, name: ast::Ident<'_>) -> Result<Vec<String>, Diagnostic> {
+    let Some(count) = variable.range else { return Ok(vec![name.text.to_owned()]) };
+    if !variable.dims.is_empty() || variable.init.is_some() {
+        let message = "numbered names declare neither arrays nor initial values";
+        return Err(Diagnostic::invalid(message, variable.span));
+    }
+    if count > MAX_NUMBERED {
+        let message = format!("more than {MAX_NUMBERED} numbered variables");
+        return Err(Diagnostic::unsupported(message, variable.span));
+    }
+    Ok((0..count).map(|number| format!("{}{number}", name.text)).collect())
 }
 
 /// Refuses initial content where PTX has none (PTX section 5.4.4).
