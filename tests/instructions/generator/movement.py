@@ -317,6 +317,83 @@ def addresses(tables):
     return family
 
 
+def null_addresses(tables):
+    """What CUDA gives for null and for the ends of the windows of shared and local memory; recorded on an H100."""
+    directives = ".extern .shared .align 16 .b8 dynamic[];\n" + RECURSIVE
+    family = Family("move_null", "No variable is at null in its space, and generic null is in no window.", tables, directives)
+    declared = [
+        ".reg .b64 %po, %x, %y, %z;",
+        ".reg .u32 %v, %w;",
+        ".reg .pred %p;",
+        ".shared .align 4 .b8 everyone[16];",
+        ".local .align 4 .b8 own[16];",
+    ]
+    # A null that the compiler doesn't know.
+    body, expected = ["ld.param.u64 %po, [out];", "ld.param.u64 %z, [null];"], []
+
+    def put(lines, value):
+        body.extend([*lines, f"st.global.u32 [%po+{4 * len(expected)}], %v;"])
+        expected.append(value)
+
+    truth = "selp.u32 %v, 1, 0, %p;"
+    for space, variable in (("shared", "everyone"), ("shared", "dynamic"), ("local", "own")):
+        body.append(f"mov.u64 %x, {variable};")
+        for null in ("0", "%z"):
+            if space == "local":
+                # On devices before sm_90, shared memory has a variable at 0, to which null doesn't convert there.
+                put(["setp.eq.u64 %p, %x, 0;", truth], 0)
+            put([f"mov.u64 %y, {null};", f"cvta.to.{space}.u64 %y, %y;", "setp.eq.u64 %p, %x, %y;", truth], 0)
+            put([f"cvta.{space}.u64 %y, %x;", f"setp.eq.u64 %p, %y, {null};", truth], 0)
+        if space == "local":
+            put(["cvt.u32.u64 %v, %x;", "cvta.to.local.u64 %y, %z;", "cvt.u32.u64 %w, %y;", "setp.eq.u32 %p, %v, %w;", truth], 0)
+    put(["cvta.to.local.u64 %y, %z;", "cvta.local.u64 %y, %y;", "setp.eq.u64 %p, %y, 0;", truth], 1)
+    put(["cvta.to.local.u64 %y, %po;", "cvta.local.u64 %y, %y;", "setp.eq.u64 %p, %y, %po;", truth], 1)
+    put(["alloca.u64 %x, 8;", "setp.eq.u64 %p, %x, 0;", truth], 0)
+    put(["cvta.to.local.u64 %y, %z;", "setp.eq.u64 %p, %x, %y;", truth], 0)
+    put(["call (%v), frames_at_null, (2);"], 0)
+    spaces = ("global", "shared", "local", "const", "shared::cta", "shared::cluster")
+    in_spaces = {"nothing": (1, 0, 0, 0, 0, 0), "shared": (0, 1, 0, 0, 1, 1), "local": (0, 0, 1, 0, 0, 0)}
+    in_spaces["cluster"] = (0, 0, 0, 0, 0, 1)
+    begin, end = 0, (1 << 24) - 1
+    for space, distance, where in [
+        (None, 0, "nothing"),
+        ("shared", begin - 1, "nothing"), ("shared", begin, "shared"), ("shared", end, "shared"), ("shared", end + 1, "cluster"),
+        ("shared", (1 << 32) - 1, "cluster"), ("shared", 1 << 32, "nothing"),
+        ("local", begin - 1, "nothing"), ("local", begin, "local"), ("local", end, "local"), ("local", end + 1, "nothing"),
+    ]:
+        body += ["mov.u64 %x, %z;", *([f"cvta.{space}.u64 %x, %z;"] if space else []), f"add.s64 %x, %x, {distance};"]
+        for asked, value in zip(spaces, in_spaces[where]):
+            put([f"isspacep.{asked} %p, %x;", truth], value)
+    family.kernel("null", [".param .u64 out", ".param .u64 null"], declared, body)
+    args = [{"type": "u32", "zeros": len(expected)}, {"type": "u64", "value": 0}]
+    family.case("null", "null", args, [{"arg": 0, "data": expected}], block=1, dynamic_shared_bytes=64)
+    return family
+
+
+# Counts the calls whose local variable is at null.
+RECURSIVE = """.func (.reg .b32 found) frames_at_null(.reg .b32 depth)
+{
+	.local .align 4 .b8 own[16];
+	.reg .b64 %x, %y;
+	.reg .b32 %v, %n;
+	.reg .pred %p;
+	mov.u64 %x, own;
+	mov.u64 %y, 0;
+	cvta.to.local.u64 %y, %y;
+	setp.eq.u64 %p, %x, %y;
+	selp.u32 found, 1, 0, %p;
+	setp.eq.u64 %p, %x, 0;
+	@%p add.u32 found, found, 1;
+	setp.eq.u32 %p, depth, 0;
+	@%p ret;
+	sub.u32 %n, depth, 1;
+	call (%v), frames_at_null, (%n);
+	add.u32 found, found, %v;
+	ret;
+}
+"""
+
+
 def qualified_addresses(tables):
     family = Family("move_addresses_cta", "cvta and isspacep with .shared::cta.", tables)
     body = [
@@ -470,6 +547,7 @@ def families(tables):
         special(tables),
         addresses(tables),
         qualified_addresses(tables),
+        null_addresses(tables),
         parameter_addresses(tables),
         windows(tables),
         predicated(tables),

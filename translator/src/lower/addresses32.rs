@@ -110,12 +110,8 @@ fn offset_of(l: &mut Lowering<'_, '_>, distance: Value) -> Value {
 /// `cvta` between 32-bit addresses: of memory with a tag, or of device memory without one, which has the same address in either form.
 pub fn convert(l: &mut Lowering<'_, '_>, tag: Option<u64>, to_space: bool, address: Value) -> Value {
     let Some(tag) = tag else { return address };
-    if to_space {
-        let (_, distance) = distance(l, address);
-        return offset_of(l, distance);
-    }
     let start = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     let start = l.narrow(start);
-    let tagged = l.b.or_const(address, tag << TAG_SHIFT);
-    l.b.add(start, tagged)
+    let window = l.b.add_const(start, tag << TAG_SHIFT);
+    if to_space { l.b.sub(address, window) } else { l.b.add(address, window) }
 }

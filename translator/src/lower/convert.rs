@@ -2,6 +2,7 @@
 
 use super::integer::clamp_signed;
 use super::lowering::{Lowering, Result};
+use super::memory::{self, LOCAL_WINDOW};
 use super::{addresses32, cluster};
 use crate::decode::program::Instruction;
 use crate::interface::{ParamLocation, push_constant};
@@ -72,15 +73,13 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         // Global, const and parameter addresses are device addresses in either form.
         (None, true) => a,
         (None, false) => match space {
-            Param | ParamEntry | ParamFunc if l.frame.is_device => a,
+            Param | ParamEntry | ParamFunc if l.frame.is_device => memory::param_pointer(l, a),
             Const | Param | ParamEntry | ParamFunc => addresses32::widen(l, Some(space.state_space()), a, i.span)?,
             Global | Shared | SharedCta | SharedCluster | Local => a,
         },
-        (Some(tag), false) => {
-            let offset = l.b.and_const(a, u64::from(u32::MAX));
-            l.b.or_const(offset, tag << GENERIC_TAG_SHIFT)
-        }
-        (Some(_), true) => l.b.and_const(a, u64::from(u32::MAX)),
+        // As hardware adds and subtracts a window's base: null doesn't become the address of a variable, and comes back as null.
+        (Some(tag), false) => l.b.add_const(a, tag << GENERIC_TAG_SHIFT),
+        (Some(tag), true) => l.b.sub_const(a, tag << GENERIC_TAG_SHIFT),
     };
     l.set(i, 0, ty, result)
 }
@@ -91,26 +90,28 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if l.program.address_bits == 32 {
         a = addresses32::widen_generic(l, a);
     }
-    let found = l.b.shr(a, GENERIC_TAG_SHIFT);
     use AddressSpace::{Const, Global, Local, Param, ParamEntry, ParamFunc, Shared, SharedCluster, SharedCta};
     let result = match i.required(i.modifiers.space())? {
         Shared | SharedCta => {
-            let shared = l.b.compare_const(Compare::Equal, found, GENERIC_SHARED);
+            let shared = is_in_window(l, a, GENERIC_SHARED, CLUSTER_WINDOW);
             let low = l.b.truncate(a);
-            let own = cluster::is_own(&mut l.b, low);
+            let own = if l.b.function.cluster.is_some() {
+                cluster::is_own(&mut l.b, low)
+            } else {
+                l.b.compare_const(Compare::LessUnsigned, low, 1 << LOCAL_WINDOW)
+            };
             l.b.and(shared, own)
         }
-        SharedCluster => l.b.compare_const(Compare::Equal, found, GENERIC_SHARED),
-        Local => l.b.compare_const(Compare::Equal, found, GENERIC_LOCAL),
+        SharedCluster => is_in_window(l, a, GENERIC_SHARED, CLUSTER_WINDOW),
+        Local => is_in_window(l, a, GENERIC_LOCAL, LOCAL_WINDOW),
         Global => {
-            // Tags 0 and 3 are global.
-            let next = l.b.add_const(found, 1);
-            let low = l.b.and_const(next, 3);
-            let untagged = l.b.compare_const(Compare::LessUnsigned, low, 2);
+            let shared = is_in_window(l, a, GENERIC_SHARED, CLUSTER_WINDOW);
+            let local = is_in_window(l, a, GENERIC_LOCAL, LOCAL_WINDOW);
             // Constants have their own window of addresses.
             let constant = is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes);
-            let other = l.b.not(constant);
-            l.b.and(untagged, other)
+            let windows = l.b.or(shared, local);
+            let windows = l.b.or(windows, constant);
+            l.b.not(windows)
         }
         Const => is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes),
         // Parameters whose address isn't taken have none.
@@ -118,6 +119,15 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Param | ParamEntry | ParamFunc => is_within(l, a, push_constant::PARAMS_ADDRESS, l.layout.params_size.into()),
     };
     l.set(i, 0, ScalarType::Pred, result)
+}
+
+/// Bits of the addresses in the window of a cluster's shared memory. Measured on an H100.
+const CLUSTER_WINDOW: u32 = 32;
+
+/// Whether a generic address lies in the window of `1 << bits` addresses that a tag begins.
+fn is_in_window(l: &mut Lowering<'_, '_>, address: Value, tag: u64, bits: u32) -> Value {
+    let window = l.b.shr(address, bits);
+    l.b.compare_const(Compare::Equal, window, tag << (GENERIC_TAG_SHIFT - bits))
 }
 
 /// Whether an address lies within `bytes` from the address in a push constant.

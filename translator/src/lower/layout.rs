@@ -18,6 +18,10 @@ use crate::policy::{Policy, Samplers};
 
 /// The most bytes of parameters that PTX lets a kernel have.
 const MAX_PARAMS: u32 = 32_764;
+
+/// Where local memory may have variables: none is at null, which no pointer to a variable equals on hardware.
+pub const LOCAL_START: u32 = 4;
+
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
 /// Bytes of shared memory that CUDA reserves in each block for its own libraries. Kernels that don't read their address have none.
@@ -319,7 +323,12 @@ pub fn lay_out(
                 continue;
             }
             StateSpace::Shared => (&mut layout.shared_bytes, "shared", MAX_SHARED),
-            StateSpace::Local => (&mut layout.local_bytes, "local", MAX_LOCAL),
+            StateSpace::Local => {
+                // No variable lies at null: compilers compare addresses of local variables with it.
+                let null = LOCAL_START.next_multiple_of(variable.align);
+                layout.local_bytes = layout.local_bytes.max(LOCAL_START);
+                (&mut layout.local_bytes, "local", MAX_LOCAL.saturating_add(null))
+            }
             _ => continue,
         };
         let offset = u64::from(*total).next_multiple_of(variable.align.into());
@@ -383,7 +392,7 @@ fn reads_reserved_shared(function: &Function) -> bool {
 fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
     if calls::reachable(program, kernel).into_iter().any(uses_stack) {
         // Neither overflows: local memory is at most half a mebibyte.
-        let start = layout.local_bytes.next_multiple_of(16);
+        let start = layout.local_bytes.max(LOCAL_START).next_multiple_of(16);
         layout.stack = Some(start);
         layout.local_bytes = start + STACK_BYTES;
     }

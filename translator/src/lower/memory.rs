@@ -8,10 +8,15 @@ use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value};
+use crate::ir::{
+    Access, Atomic, AtomicOp, Compare, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value,
+};
 use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
+
+/// Bits of the addresses in the window of a thread's local memory, and in that of a block's shared memory. Measured on an H100.
+pub const LOCAL_WINDOW: u32 = 24;
 
 /// The target of an access.
 pub struct Location {
@@ -205,6 +210,10 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             } else {
                 addresses32::widen(l, named.filter(|_| space != Space::Generic), register, i.span)?
             };
+            let register = match (space, named) {
+                (Space::Generic, Some(_)) => param_pointer(l, register),
+                _ => register,
+            };
             l.b.add_const(register, offset.cast_unsigned())
         }
         Base::Absolute if space == Space::Shared => cluster::own_address(&mut l.b, offset as u32),
@@ -273,9 +282,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             Ok(l.b.add(start, place))
         }
         Base::Param(param) if let Some(variable) = l.frame.memory(param.0 as usize) => {
-            // As a generic address, tagged local, since `ld.param` must distinguish it from a kernel parameter's.
-            let address = variable_address(l, Base::Variable(variable), offset.cast_signed())?;
-            Ok(l.b.or_const(address, GENERIC_LOCAL << GENERIC_TAG_SHIFT))
+            variable_address(l, Base::Variable(variable), offset.cast_signed())
         }
         Base::Param(param) => match l.frame.params.at(param) {
             Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
@@ -289,6 +296,14 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
         },
         Base::Reg(_) | Base::Absolute => Err(Diagnostic::internal("the address of something that has none", None)),
     }
+}
+
+/// The generic address of a parameter from one in a device function, which is that of the function's own parameter in local memory, or of
+/// a kernel's parameter in device memory.
+pub fn param_pointer(l: &mut Lowering<'_, '_>, address: Value) -> Value {
+    let own = l.b.add_const(address, GENERIC_LOCAL << GENERIC_TAG_SHIFT);
+    let is_own = l.b.compare_const(Compare::LessUnsigned, address, 1 << LOCAL_WINDOW);
+    l.b.select(is_own, own, address)
 }
 
 /// The handle that a kernel's parameter holds.

@@ -86,7 +86,7 @@ pub(super) struct Stack {
 impl Stack {
     /// A stack at the end of the function's local memory.
     pub(super) fn new(function: &mut ir::Function) -> Self {
-        let base = function.local_bytes.next_multiple_of(FRAME_ALIGN);
+        let base = function.local_bytes.max(layout::LOCAL_START).next_multiple_of(FRAME_ALIGN);
         function.local_bytes = base.saturating_add(STACK_BYTES);
         let (top, frame) = (function.var(Type::I32), function.var(Type::I32));
         Self { base, top, frame, instances: Vec::new(), sites: Vec::new() }
