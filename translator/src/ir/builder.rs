@@ -11,7 +11,7 @@ use super::{
     Scope, Stmt, Type, Unary, Value, Var,
 };
 use crate::diagnostic::Span;
-use crate::target::Fault;
+use crate::target::{CheckedAccess, CheckedSpace, Fault};
 
 /// Appends statements to [`Builder::block`] and takes values and variables from [`Builder::function`].
 ///
@@ -313,6 +313,21 @@ impl<'f> Builder<'f> {
     /// Tells the host of a fault that has no details, from the last mark.
     pub fn report(&mut self, fault: Fault) {
         self.push(Stmt::Report(fault, Vec::new()));
+    }
+
+    /// Tells the host of an illegal access to `bytes` bytes, in memory of the given size.
+    pub fn report_access(&mut self, what: CheckedAccess, space: CheckedSpace, bytes: u32, address: Value, size: Value) {
+        let (low, high) =
+            if self.type_of(address) == Type::I64 { self.halves(address) } else { (address, self.i32(0)) };
+        let kind = self.i32(bytes | (what as u32) << 8 | (space as u32) << 16);
+        let mut details = vec![low, high, kind, size];
+        for dimension in 0..3 {
+            details.push(self.block_id(dimension));
+        }
+        for dimension in 0..3 {
+            details.push(self.builtin(Builtin::ThreadId(dimension)));
+        }
+        self.push(Stmt::Report(Fault::IllegalAccess, details));
     }
 
     /// A fence.

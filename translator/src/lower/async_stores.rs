@@ -1,13 +1,15 @@
 //! `st.async` and `red.async` (PTX sections 9.7.9.13 and 9.7.12.7): stores that an mbarrier counts. They complete immediately, as all
 //! asynchronous operations do here.
 
-use super::atomics;
 use super::lowering::{Lowering, Result, carrier};
 use super::mbarrier::{self, shared_address};
+use super::{atomics, guard};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
+use crate::index::number;
 use crate::ir::{Access, Atomic, MemoryOrder, Scope, Space, Type};
 use crate::isa::types::ScalarType;
+use crate::target::CheckedAccess;
 
 /// `st.async`
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -22,14 +24,16 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         (sources, ty) => (ty, sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?),
     };
     let access = access(ty, MemoryOrder::Weak);
-    let mut size = 0;
-    // No access is wider than 16 bytes.
-    for values in values.chunks((16 / ty.bytes() as usize).max(1)) {
-        let address = l.b.add_const(address, size);
-        size += u64::from(ty.bytes()) * values.len() as u64;
-        l.b.store(access, address, values.to_vec());
-    }
-    let size = l.b.constant(Type::I32, size);
+    let bytes = ty.bytes() * number(values.len());
+    let size = l.b.i32(bytes);
+    guard::if_inside(l, CheckedAccess::Write, (address, size, bytes), |b| {
+        // No access is wider than 16 bytes.
+        let most = (16 / ty.bytes() as usize).max(1);
+        for (values, offset) in values.chunks(most).zip((0..).step_by(most * ty.bytes() as usize)) {
+            let address = b.add_const(address, offset);
+            b.store(access, address, values.to_vec());
+        }
+    });
     mbarrier::complete(l, barrier, size);
     Ok(())
 }
@@ -42,8 +46,10 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let operand = l.int(i, 1, ty)?;
     let barrier = shared_address(l, i, 2)?;
     let access = access(ty, MemoryOrder::Relaxed(Scope::Device));
-    l.b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
     let size = l.b.i32(ty.bytes());
+    guard::if_inside(l, CheckedAccess::Atomic, (address, size, ty.bytes()), |b| {
+        b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+    });
     mbarrier::complete(l, barrier, size);
     Ok(())
 }

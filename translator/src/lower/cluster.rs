@@ -22,6 +22,13 @@ fn share(b: &mut Builder<'_>) -> Option<Value> {
     Some(b.constant(Type::I32, cluster.share(b.function.shared_bytes, 0)))
 }
 
+/// Where the shared memory of a cluster ends; `None` if clusters are single blocks.
+pub fn end(b: &mut Builder<'_>) -> Option<Value> {
+    let share = share(b)?;
+    let blocks = b.function.cluster.map_or(1, Cluster::blocks);
+    Some(b.binary_const(Binary::Mul, share, blocks.into()))
+}
+
 /// The address of a byte of the block's own shared memory.
 pub fn own_address(b: &mut Builder<'_>, byte: u32) -> Value {
     let Some(share) = share(b) else { return b.i32(byte) };

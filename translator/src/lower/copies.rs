@@ -2,12 +2,13 @@
 
 use super::lowering::{Lowering, Result};
 use super::mbarrier::{self, shared_address};
-use super::{atomics, cluster};
+use super::{atomics, cluster, guard};
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
+use crate::target::CheckedAccess;
 
 /// An access of words of 4 bytes.
 const fn words(space: Space) -> Access {
@@ -120,7 +121,7 @@ pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let from = global_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;
     let barrier = shared_address(l, i, 3)?;
-    load_all(&mut l.b, from, to, size);
+    load_all(l, from, to, size);
     mbarrier::complete(l, barrier, size);
     Ok(())
 }
@@ -163,18 +164,20 @@ pub fn bulk_multicast(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let barrier = shared_address(l, i, 3)?;
     let mask = l.int(i, 4, ScalarType::B16)?;
     cluster::multicast(l, mask, to, (barrier, cluster::Barrier::Own), |l, [to, barrier]| {
-        load_all(&mut l.b, from, to, size);
+        load_all(l, from, to, size);
         mbarrier::complete(l, barrier, size);
     });
     Ok(())
 }
 
-fn load_all(b: &mut Builder<'_>, from: Value, to: Value, size: Value) {
-    for_each(b, size, 16, |b, offset| {
-        let target = b.add(to, offset);
-        let wide = b.zero_extend(offset);
-        let source = b.add(from, wide);
-        move_all(b, source, target, 16);
+fn load_all(l: &mut Lowering<'_, '_>, from: Value, to: Value, size: Value) {
+    guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
+        for_each(b, size, 16, |b, offset| {
+            let target = b.add(to, offset);
+            let wide = b.zero_extend(offset);
+            let source = b.add(from, wide);
+            move_all(b, source, target, 16);
+        });
     });
 }
 
@@ -184,11 +187,18 @@ pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let from = shared_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;
     let barrier = shared_address(l, i, 3)?;
-    for_each(&mut l.b, size, 16, |b, offset| {
-        let source = b.add(from, offset);
-        let values = b.load(words(Space::Shared), source, 4);
-        let target = b.add(to, offset);
-        b.store(words(Space::Shared), target, values);
+    let end = guard::end(l);
+    let from_inside = guard::is_inside(&mut l.b, from, size, end);
+    guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
+        let copy = |b: &mut Builder<'_>| {
+            for_each(b, size, 16, |b, offset| {
+                let source = b.add(from, offset);
+                let values = b.load(words(Space::Shared), source, 4);
+                let target = b.add(to, offset);
+                b.store(words(Space::Shared), target, values);
+            });
+        };
+        b.if_else(from_inside, copy, |b| guard::report(b, CheckedAccess::Read, from, 16, end));
     });
     mbarrier::complete(l, barrier, size);
     Ok(())
@@ -204,15 +214,17 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = global_address(l, i, 0)?;
     let from = shared_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;
-    for_each(&mut l.b, size, 16, |b, offset| {
-        let source = b.add(from, offset);
-        let values = b.load(words(Space::Shared), source, 4);
-        let wide = b.zero_extend(offset);
-        let target = b.add(to, wide);
-        match mask {
-            None => b.store(words(Space::Global), target, values),
-            Some(mask) => store_masked(b, target, &values, mask),
-        }
+    guard::if_inside(l, CheckedAccess::Read, (from, size, 16), |b| {
+        for_each(b, size, 16, |b, offset| {
+            let source = b.add(from, offset);
+            let values = b.load(words(Space::Shared), source, 4);
+            let wide = b.zero_extend(offset);
+            let target = b.add(to, wide);
+            match mask {
+                None => b.store(words(Space::Global), target, values),
+                Some(mask) => store_masked(b, target, &values, mask),
+            }
+        });
     });
     Ok(())
 }
@@ -254,13 +266,20 @@ pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let bytes = u8::try_from(ty.bytes()).unwrap_or(4).max(4);
     let order = MemoryOrder::Relaxed(Scope::Device);
     let space = if barrier.is_some() { Space::Shared } else { Space::Global };
-    for_each(&mut l.b, size, bytes.into(), |b, offset| {
-        let source = b.add(from, offset);
-        let operand = b.load_one(Access { bytes, ..words(Space::Shared) }, source);
-        let offset = if space == Space::Global { b.zero_extend(offset) } else { offset };
-        let address = b.add(to, offset);
-        let access = Access { space, bytes, order, read_only: false };
-        b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+    let reduce = |b: &mut Builder<'_>| {
+        for_each(b, size, bytes.into(), |b, offset| {
+            let source = b.add(from, offset);
+            let operand = b.load_one(Access { bytes, ..words(Space::Shared) }, source);
+            let offset = if space == Space::Global { b.zero_extend(offset) } else { offset };
+            let address = b.add(to, offset);
+            let access = Access { space, bytes, order, read_only: false };
+            b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+        });
+    };
+    let end = guard::end(l);
+    let to_inside = if space == Space::Shared { guard::is_inside(&mut l.b, to, size, end) } else { l.b.bool(true) };
+    guard::if_inside(l, CheckedAccess::Read, (from, size, bytes.into()), |b| {
+        b.if_else(to_inside, reduce, |b| guard::report(b, CheckedAccess::Atomic, to, bytes.into(), end));
     });
     if let Some(barrier) = barrier {
         mbarrier::complete(l, barrier, size);
@@ -276,10 +295,12 @@ pub fn bulk_zeros(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if *l.operand(i, 2) != Operand::Imm(0) {
         return Err(Diagnostic::invalid("`st.bulk` stores zeros", i.span));
     }
-    for_each(&mut l.b, size, 8, |b, offset| {
-        let target = b.add(to, offset);
-        let zero = b.i32(0);
-        b.store(words(Space::Shared), target, vec![zero; 2]);
+    guard::if_inside(l, CheckedAccess::Write, (to, size, 8), |b| {
+        for_each(b, size, 8, |b, offset| {
+            let target = b.add(to, offset);
+            let zero = b.i32(0);
+            b.store(words(Space::Shared), target, vec![zero; 2]);
+        });
     });
     Ok(())
 }

@@ -6,15 +6,16 @@
 //! by a second addition. Until then no thread may arrive for the next phase, because no thread has seen that this phase is complete. The
 //! state that `arrive` returns is the content before the arrival.
 
-use super::cluster;
 use super::lowering::{Lowering, Result};
 use super::memory::variable_address;
+use super::{cluster, guard};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
+use crate::target::CheckedAccess;
 
 /// Width of a count of arrivals.
 const COUNT_BITS: u32 = 20;
@@ -63,6 +64,7 @@ pub fn init(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let count = l.b.and_const(count, COUNT_MASK);
     let expected = l.b.shl(count, EXPECTED);
     let word = l.b.or(count, expected);
+    let (address, _) = guard::word(l, CheckedAccess::Write, address);
     l.b.store(access(MemoryOrder::Relaxed(Scope::Cta)), address, vec![word]);
     Ok(())
 }
@@ -133,6 +135,7 @@ pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// Adds to the barrier and gives its old content.
 fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: MemoryOrder) -> Value {
+    let (address, _) = guard::word(l, CheckedAccess::Atomic, address);
     let old = l.b.function.value(Type::I64);
     l.b.atomic(Atomic {
         result: Some(old),
@@ -171,6 +174,7 @@ fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
 /// `mbarrier.test_wait` and `mbarrier.try_wait`, which doesn't block here, since loops around it let other threads run.
 pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 1)?;
+    let (address, inside) = guard::word(l, CheckedAccess::Read, address);
     let now = l.b.load_one(access(MemoryOrder::Acquire(Scope::Cta)), address);
     let now = phase(l, now);
     let tested = if i.modifiers.has(Word::Parity) {
@@ -181,6 +185,9 @@ pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         phase(l, state)
     };
     let complete = l.b.compare(Compare::NotEqual, now, tested);
+    // A thread doesn't wait for what isn't there.
+    let outside = l.b.not(inside);
+    let complete = l.b.or(complete, outside);
     l.set(i, 0, ScalarType::Pred, complete)
 }
 

@@ -30,6 +30,7 @@ pub mod float;
 pub mod float_bits;
 pub mod frame;
 mod grid;
+mod guard;
 pub mod half;
 mod heap;
 pub mod integer;

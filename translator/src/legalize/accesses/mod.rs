@@ -32,7 +32,7 @@ use crate::ir::{
     Stmt, Type, Value, Var, for_each_stmt,
 };
 use crate::opt::{Rewritten, for_each_result, rewrite};
-use crate::target::{CheckedAccess, CheckedSpace, Fault};
+use crate::target::{CheckedAccess, CheckedSpace};
 
 /// What a launch tells of live allocations.
 #[derive(Clone, Copy, Debug)]
@@ -486,15 +486,6 @@ fn report(b: &mut Builder<'_>, kind: Kind, address: Value) {
         Space::Shared => (CheckedSpace::Shared, shared_size(b)),
         Space::Local => (CheckedSpace::Local, b.i32(b.function.local_bytes)),
     };
-    let (low, high) = if b.type_of(address) == Type::I64 { b.halves(address) } else { (address, b.i32(0)) };
     // At most 16 bytes.
-    let kind = b.i32(bytes as u32 | (what as u32) << 8 | (space as u32) << 16);
-    let mut details = vec![low, high, kind, size];
-    for dimension in 0..3 {
-        details.push(b.block_id(dimension));
-    }
-    for dimension in 0..3 {
-        details.push(b.builtin(Builtin::ThreadId(dimension)));
-    }
-    b.push(Stmt::Report(Fault::IllegalAccess, details));
+    b.report_access(what, space, bytes as u32, address, size);
 }

@@ -13,10 +13,10 @@ mod rows;
 use map::{Map, words};
 use rows::{Dimension, Place, Row, Shape, Side, for_each_row};
 
-use super::cluster;
 use super::copies::{device_address, for_each, partial_word};
 use super::lowering::{Lowering, Result};
 use super::mbarrier::{self, shared_address};
+use super::{cluster, guard};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
@@ -26,6 +26,7 @@ use crate::isa::modifiers::{CtaGroup, Operator, TensorMode};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::soft::{self, Overflow, SINGLE, TENSOR};
+use crate::target::{CheckedAccess, CheckedSpace};
 
 /// Types of elements, by their numbers in a map.
 mod ty {
@@ -186,8 +187,17 @@ fn within(b: &mut Builder<'_>, distance: Value, most: Value) -> Value {
 }
 
 impl Tensor {
-    /// Runs `each` for each [`Piece`] of the box, whose copy in shared memory begins at `to`. Gives the bytes of the box.
-    fn for_each_piece(&self, b: &mut Builder<'_>, to: Value, mut each: impl FnMut(&mut Builder<'_>, Piece)) -> Value {
+    /// Runs `each` for each [`Piece`] of the box, whose copy in shared memory begins at `to`. Gives the bytes of the box. Pieces outside of
+    /// shared memory, and rows that don't begin at a multiple of 16 bytes, are reported as illegal accesses of kind `what`.
+    fn for_each_piece(
+        &self,
+        l: &mut Lowering<'_, '_>,
+        what: CheckedAccess,
+        to: Value,
+        mut each: impl FnMut(&mut Builder<'_>, Piece),
+    ) -> Value {
+        let end = guard::end(l);
+        let b = &mut l.b;
         let swizzling = self.map.swizzling(b);
         let one = b.i32(1);
         let rows = b.shl_by(one, swizzling);
@@ -204,6 +214,12 @@ impl Tensor {
         let count = for_each_row(b, self.place, &self.shape, &mut |b, Row { place, number }| {
             let before = b.mul(number, self.pitch);
             let row = b.add(own, before);
+            let misplaced = b.and_const(place.address, 15);
+            let misplaced = b.is_nonzero(misplaced);
+            b.if_(misplaced, |b| {
+                let nothing = b.i32(0);
+                b.report_access(what, CheckedSpace::Global, 16, place.address, nothing);
+            });
             for_each(b, row_bytes, 16, |b, offset| {
                 let plain = b.add(row, offset);
                 let line = b.shr(plain, 7);
@@ -218,7 +234,13 @@ impl Tensor {
                 let wide = b.zero_extend(offset);
                 let global = b.add(place.address, wide);
                 let rest = b.sub(high, offset);
-                each(b, Piece { there, rest, global, shared });
+                let piece = b.i32(16);
+                let inside = guard::is_inside(b, shared, piece, end);
+                b.if_else(
+                    inside,
+                    |b| each(b, Piece { there, rest, global, shared }),
+                    |b| guard::report(b, what, shared, 16, end),
+                );
             });
         });
         b.mul(count, row_bytes)
@@ -259,10 +281,9 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value) {
-    let b = &mut l.b;
-    let outside = tensor.map.outside(b);
-    let is_tf32 = tensor.map.is_tf32(b);
-    let bytes = tensor.for_each_piece(b, to, |b, piece| {
+    let outside = tensor.map.outside(&mut l.b);
+    let is_tf32 = tensor.map.is_tf32(&mut l.b);
+    let bytes = tensor.for_each_piece(l, CheckedAccess::Write, to, |b, piece| {
         let none = b.i32(0);
         let given = b.select(piece.there, piece.rest, none);
         let whole = b.compare_const(Compare::LessUnsigned, given, 16);
@@ -316,7 +337,7 @@ fn as_tf32(b: &mut Builder<'_>, word: Value) -> Value {
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let tensor = tensor(l, i, 0, None)?;
     let from = shared_address(l, i, 1)?;
-    tensor.for_each_piece(&mut l.b, from, |b, piece| {
+    tensor.for_each_piece(l, CheckedAccess::Read, from, |b, piece| {
         b.if_(piece.there, |b| {
             let values = b.load(words(Space::Shared, MemoryOrder::Weak), piece.shared, 4);
             b.store(words(Space::Global, MemoryOrder::Weak), piece.global, values);
@@ -374,9 +395,8 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let tensor = tensor(l, i, 0, None)?;
     let from = shared_address(l, i, 1)?;
     let reductions = reductions(i)?;
-    let b = &mut l.b;
-    let found = tensor.map.ty(b);
-    tensor.for_each_piece(b, from, |b, piece| {
+    let found = tensor.map.ty(&mut l.b);
+    tensor.for_each_piece(l, CheckedAccess::Read, from, |b, piece| {
         b.if_(piece.there, |b| {
             for (ty, reduction) in &reductions {
                 let is_it = b.compare_const(Compare::Equal, found, *ty);

@@ -1,0 +1,58 @@
+//! Guards of shared memory, for operations that are long anyway: mbarriers and bulk copies. As on hardware, one that reaches past the end of
+//! the block's memory, or of its cluster's, ends the launch as an illegal access. It must not damage what else lies there.
+
+use super::cluster;
+use super::lowering::Lowering;
+use crate::ir::{Builder, Builtin, Type, Value};
+use crate::target::{CheckedAccess, CheckedSpace};
+
+/// Where the shared memory that a kernel can address ends.
+pub fn end(l: &mut Lowering<'_, '_>) -> Value {
+    if let Some(end) = cluster::end(&mut l.b) {
+        return end;
+    }
+    let declared = l.layout.dynamic_shared_offset();
+    if !l.layout.dynamic_shared {
+        return l.b.i32(declared);
+    }
+    let dynamic = l.b.builtin(Builtin::DynamicSharedBytes);
+    l.b.add_const(dynamic, declared.into())
+}
+
+/// Whether `bytes` bytes from an address on end before `end`. All are `I32`.
+pub fn is_inside(b: &mut Builder<'_>, address: Value, bytes: Value, end: Value) -> Value {
+    let begins = b.ule(address, end);
+    let rest = b.sub(end, address);
+    let ends = b.ule(bytes, rest);
+    b.and(begins, ends)
+}
+
+/// Reports bytes of shared memory at an address.
+pub fn report(b: &mut Builder<'_>, what: CheckedAccess, address: Value, bytes: u32, end: Value) {
+    b.report_access(what, CheckedSpace::Shared, bytes, address, end);
+}
+
+/// Runs a copy of pieces of `piece` bytes if all `bytes` at an address are inside, and reports it otherwise.
+pub fn if_inside(
+    l: &mut Lowering<'_, '_>,
+    what: CheckedAccess,
+    (address, bytes, piece): (Value, Value, u32),
+    copy: impl FnOnce(&mut Builder<'_>),
+) {
+    let end = end(l);
+    let inside = is_inside(&mut l.b, address, bytes, end);
+    l.b.if_else(inside, copy, |b| report(b, what, address, piece, end));
+}
+
+/// The address of a word of 8 bytes, and whether that is inside. A word that isn't is reported, and replaced by the first one.
+pub fn word(l: &mut Lowering<'_, '_>, what: CheckedAccess, address: Value) -> (Value, Value) {
+    let end = end(l);
+    let bytes = l.b.i32(8);
+    let inside = is_inside(&mut l.b, address, bytes, end);
+    if l.b.known(inside) == Some(1) {
+        return (address, inside);
+    }
+    l.b.if_else(inside, |_| {}, |b| report(b, what, address, 8, end));
+    let first = l.b.constant(Type::I32, 0);
+    (l.b.select(inside, address, first), inside)
+}
