@@ -4,7 +4,7 @@
 //! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
 //! measures the remaining errors.
 
-use super::division::divide;
+use super::division::{are_ordinary, divide};
 use super::flushed::flush;
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
@@ -295,21 +295,24 @@ fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
 /// A quotient within two units in the last place. Vulkan's division is within 2.5 units for ordinary numbers, and a step of Newton's method
 /// corrects its result; other numbers are divided exactly.
 fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
-    let [dividend, divisor] = [x, y].map(|float| b.magnitude(float));
-    let is_between = |b: &mut Builder<'_>, bits, low: f32, high: f32| {
-        let from = b.sub_const(bits, low.to_bits().into());
-        let count = b.i32(high.to_bits() - low.to_bits());
-        b.ult(from, count)
-    };
-    // The quotient and the step's intermediate results are all normal numbers.
-    let dividend = is_between(b, dividend, 2f32.powi(-40), 2f32.powi(40));
-    let divisor = is_between(b, divisor, 2f32.powi(-40), 2f32.powi(40));
-    let is_ordinary = b.and(dividend, divisor);
-    b.choose(is_ordinary, |b| corrected(b, x, y), |b| divide(b, floats, Rounding::NearestEven, x, y))
+    let is_ordinary = are_ordinary(b, x, y);
+    b.choose(is_ordinary, |b| corrected(b, floats, x, y), |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
-fn corrected(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+fn corrected(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = b.binary(Binary::FDivApprox, x, y);
+    let rest = if floats.trusted.fma_f32_fused {
+        let negative = soft::negated(b, y);
+        b.fma(negative, quotient, x)
+    } else {
+        remainder(b, quotient, x, y)
+    };
+    let step = b.binary(Binary::FDivApprox, rest, y);
+    b.fadd(quotient, step)
+}
+
+/// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.
+fn remainder(b: &mut Builder<'_>, quotient: Value, x: Value, y: Value) -> Value {
     let [(quotient_high, quotient_low), (high, low)] = [quotient, y].map(|float| {
         let bits = b.bits(float);
         let high = b.and_const(bits, 0xffff_f000);
@@ -317,10 +320,8 @@ fn corrected(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
         (high, b.fsub(float, high))
     });
     let products = [(quotient_high, high), (quotient_high, low), (quotient_low, high), (quotient_low, low)];
-    let rest = products.into_iter().fold(x, |rest, (left, right)| {
+    products.into_iter().fold(x, |rest, (left, right)| {
         let product = b.fmul(left, right);
         b.fsub(rest, product)
-    });
-    let step = b.binary(Binary::FDivApprox, rest, y);
-    b.fadd(quotient, step)
+    })
 }

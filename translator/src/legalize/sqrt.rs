@@ -1,5 +1,4 @@
-//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root by two `Fma` where that is known to be
-//! accurate enough, through `F64` where its root is correct, else on integers, from the device's approximation (`F32`) or as for devices
+//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, through `F64` where its root is correct, else on integers, from the device's approximation (`F32`) or as for devices
 //! without `F64`. NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
@@ -22,7 +21,7 @@ pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
             Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
             Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
-            Type::F32 if facts.sqrt_f32_refined && facts.fma_f32_fused => Rewritten::By(refined(b, floats, x)),
+            Type::F32 if facts.fma_f32_fused => Rewritten::By(refined(b, floats, x)),
             _ => Rewritten::By(root(b, floats, Rounding::NearestEven, x)),
         },
         _ => Rewritten::Kept,
@@ -33,8 +32,9 @@ pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
 const LEAST: f32 = f32::from_bits((127 - 101) << 23);
 
 /// The product of an operand and the device's inverse root, corrected by half of its residual (Markstein, "Computation of Elementary
-/// Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too. Right for operands that are not infinite, negative or NaN,
-/// nor so small that the residual underflows.
+/// Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too. Where the inverse root isn't known to be accurate enough
+/// for that, a step of Goldschmidt's method comes first: Vulkan has the inverse root within two units in the last place. Right for operands
+/// that are not infinite, negative or NaN, nor so small that the residual underflows.
 fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
     let bits = b.bits(x);
     let above = b.sub_const(bits, LEAST.to_bits().into());
@@ -44,9 +44,15 @@ fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
         is_within,
         |b| {
             let inverse = b.unary(Unary::InverseSqrtApprox, x);
-            let guess = b.fmul(x, inverse);
-            let half = b.f32(0.5);
-            let half = b.fmul(inverse, half);
+            let mut guess = b.fmul(x, inverse);
+            let one_half = b.f32(0.5);
+            let mut half = b.fmul(inverse, one_half);
+            if !floats.trusted.sqrt_f32_refined {
+                let negative = negated(b, half);
+                let error = b.fma(negative, guess, one_half);
+                half = b.fma(half, error, half);
+                guess = b.fma(guess, error, guess);
+            }
             let negative = negated(b, guess);
             let rest = b.fma(negative, guess, x);
             b.fma(rest, half, guess)

@@ -284,6 +284,46 @@ fn division_on_integers() {
     check(Operation::Div, Type::F64, &unknown(true), 1_000_000);
 }
 
+/// Devices that fuse, and divide and take roots within Vulkan's bounds.
+fn fusing(has_double: bool, denormals_f32_kept: bool) -> Target {
+    let fma =
+        Facts { fma_f32_fused: true, fma_f64_fused: true, fma_f32_denormals: denormals_f32_kept, ..Facts::default() };
+    let name = if denormals_f32_kept { "fusing" } else { "fusing, flushing" };
+    target(name, has_double, Facts { denormals_f32_kept, ..fma })
+}
+
+#[test]
+fn division_by_fma() {
+    check(Operation::Div, Type::F32, &fusing(true, true), 200_000);
+    check(Operation::Div, Type::F32, &fusing(false, false), 200_000);
+    check(Operation::Div, Type::F64, &fusing(true, true), 200_000);
+}
+
+/// Divisors next to a power of two, whose reciprocals lie next to the middle of two floats, with dividends next to powers of two and others.
+#[test]
+fn division_by_fma_next_to_powers_of_two() {
+    for (ty, one, fraction) in [(Type::F32, 0x3f80_0000, (1 << 23) - 1), (Type::F64, 0x3ff0 << 48, (1 << 52) - 1)] {
+        let target = fusing(true, true);
+        let mut device = Device::new(Operation::Div, ty, &target);
+        let mut random = Random::new(36);
+        for distance in 0..64 {
+            for divisor in [one + fraction - distance, one + distance] {
+                let next = (0..16).flat_map(|step| [one + step, one + fraction - step]);
+                let others = (0..1000).map(|_| one + (random.bits() & fraction));
+                for dividend in next.chain(others) {
+                    device.check([dividend, divisor, 0], false);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sqrt_by_fma() {
+    check(Operation::Sqrt, Type::F32, &fusing(true, true), 100_000);
+    check(Operation::Sqrt, Type::F32, &fusing(false, false), 100_000);
+}
+
 #[test]
 fn division_f64_by_fma_under_conditions_in_loops() {
     let mut target = target("divides wrong there", true, Facts { roots_f32_ends: false, ..Facts::ALL });

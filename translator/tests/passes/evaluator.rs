@@ -373,7 +373,11 @@ impl Machine {
             Binary::FDivApprox => false,
             _ => facts.are_normals_exact(),
         };
-        Some(off_by_one_unless(right, Type::F32, flushed(result).to_bits().into()))
+        let rounded: u64 = flushed(result).to_bits().into();
+        let shown = off_by_one_unless(right, Type::F32, rounded);
+        // Vulkan's bound of division is 2.5 units.
+        let is_approximate = op == Binary::FDivApprox && shown != rounded;
+        Some(if is_approximate && (a ^ b) & 2 != 0 { shown ^ 3 } else { shown })
     }
 
     fn f64_binary(&self, op: Binary, a: u64, b: u64) -> Option<u64> {
