@@ -12,15 +12,26 @@ use crate::progress::Progress;
 /// The preset to use if no target is given and there is no Vulkan device.
 pub const FALLBACK: &str = "lavapipe";
 
+/// What is taken for granted of a preset besides what is measured or documented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Assume {
+    /// Facts for which there is evidence, but nobody's word.
+    Likely,
+}
+
 /// The targets in a list, each with a label for file names: the preset's name, or the file's name without extension.
-/// For an empty list, the result of [`choose`].
-pub fn choose_all(names: &[String]) -> Result<Vec<(Target, String)>> {
+/// For an empty list, the result of [`choose`]. Likely facts are for presets only.
+pub fn choose_all(names: &[String], assume: Option<Assume>) -> Result<Vec<(Target, String)>> {
+    if assume.is_some() && !names.iter().any(|name| Target::likely_preset(name).is_some()) {
+        return Err(UsageError("--assume is about presets: name one with --target".to_owned()).into());
+    }
     if names.is_empty() {
         return Ok(vec![choose(None)?]);
     }
     let mut targets = Vec::with_capacity(names.len());
     for name in names {
-        let target = target_by_name(name)?;
+        let likely = assume.and_then(|Assume::Likely| Target::likely_preset(name));
+        let target = likely.map_or_else(|| target_by_name(name), Ok)?;
         let label = if Target::PRESETS.contains(&name.as_str()) {
             name.clone()
         } else {

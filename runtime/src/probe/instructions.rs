@@ -425,6 +425,15 @@ pub const FACTS: FactTests = &[
         ],
     ),
     (
+        |facts| &mut facts.nan_f16_nvidia,
+        &[
+            Instruction::halves("add.rn.f16x2 %r, %a, %b;", judge::nan_f16),
+            Instruction::halves("sub.rn.f16x2 %r, %a, %b;", judge::nan_f16),
+            Instruction::halves("mul.rn.f16x2 %r, %a, %b;", judge::nan_f16),
+            Instruction::halves("fma.rn.f16x2 %r, %a, %b, %c;", judge::nan_f16),
+        ],
+    ),
+    (
         |facts| &mut facts.atomic_add_f64_exact,
         &[
             Instruction::double(

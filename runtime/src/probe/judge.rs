@@ -429,12 +429,20 @@ pub fn sum_f32(a: u64, b: u64) -> u64 {
     u64::from((f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits())
 }
 
-/// Whether both f16 of a pair are the rounded values of `exact`, which may itself be rounded to odd.
+/// Whether both f16 of a pair are the rounded values of `exact`, which may itself be rounded to odd. One NaN is as good as another.
 fn halves(operands: Operands, result: u64, exact: fn([f64; 3]) -> f64) -> bool {
     [0, 16].into_iter().all(|place| {
         let numbers = operands.map(|bits| widened(bits >> place & 0xffff));
-        result >> place & 0xffff == narrowed(exact(numbers))
+        let (exact, result) = (exact(numbers), result >> place & 0xffff);
+        if exact.is_nan() { widened(result).is_nan() } else { result == narrowed(exact) }
     })
+}
+
+/// Whether those of a pair that are NaN are NVIDIA's.
+pub fn nan_f16(_: Operands, result: u64) -> bool {
+    [result & 0xffff, result >> 16 & 0xffff]
+        .into_iter()
+        .all(|half| !widened(half).is_nan() || half == narrowed(f64::NAN))
 }
 
 pub fn add_f16(operands: Operands, result: u64) -> bool {

@@ -149,13 +149,24 @@ fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> Floa
         found.shader_rounding_mode_rte_float64,
         joined(found.rounding_mode_independence),
     );
-    // The f16 controls are declared beside those of other widths, which requires that the widths are independent.
-    let half =
-        |found: vk::Bool32, independence| found == vk::TRUE && independence == vk::ShaderFloatControlsIndependence::ALL;
+    // The f16 controls are declared beside those of f32, which may have to be the same, and of f64, which has to be the same unless all are
+    // independent.
+    let half = |half: vk::Bool32, double: bool, independence| {
+        use vk::ShaderFloatControlsIndependence as Independence;
+        half == vk::TRUE && (independence == Independence::ALL || independence == Independence::TYPE_32_ONLY && double)
+    };
     FloatControls {
         signed_zero_inf_nan_preserve_float16: found.shader_signed_zero_inf_nan_preserve_float16 == vk::TRUE,
-        denorm_preserve_float16: half(found.shader_denorm_preserve_float16, found.denorm_behavior_independence),
-        rounding_mode_rte_float16: half(found.shader_rounding_mode_rte_float16, found.rounding_mode_independence),
+        denorm_preserve_float16: half(
+            found.shader_denorm_preserve_float16,
+            denorm.1,
+            found.denorm_behavior_independence,
+        ),
+        rounding_mode_rte_float16: half(
+            found.shader_rounding_mode_rte_float16,
+            rounding.1,
+            found.rounding_mode_independence,
+        ),
         signed_zero_inf_nan_preserve_float32: found.shader_signed_zero_inf_nan_preserve_float32 == vk::TRUE,
         signed_zero_inf_nan_preserve_float64: found.shader_signed_zero_inf_nan_preserve_float64 == vk::TRUE,
         denorm_preserve_float32: denorm.0,

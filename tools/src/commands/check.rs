@@ -44,7 +44,8 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let choice = arguments.arch.map_or(Choice::Newest, Choice::Exactly);
-    let targets: Vec<Target> = target::choose_all(&arguments.target)?.into_iter().map(|(target, _)| target).collect();
+    let targets: Vec<Target> =
+        target::choose_all(&arguments.target, None)?.into_iter().map(|(target, _)| target).collect();
     let mut reports = Vec::new();
     let progress = Progress::new(arguments.files.len(), "checking");
     for file in &arguments.files {

@@ -44,6 +44,11 @@ pub struct Arguments {
     /// the extension [default: the first Vulkan device of this machine, or else the preset lavapipe].
     #[arg(long, value_delimiter = ',', value_name = "NAME|FILE")]
     target: Vec<String>,
+    /// Take for granted what presets of devices call likely, such as functions within the accuracy that the vendor's manual
+    /// tells. The runtime refuses the module on a device that breaks it; other hosts have to make sure [default: only what is
+    /// measured or documented].
+    #[arg(long, value_enum, value_name = "WHAT")]
+    assume: Option<target::Assume>,
     /// Output forms; may be given several times or as a list [default: the form of the output's name, or else
     /// spirv,json].
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORM")]
@@ -160,7 +165,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if arguments.dynamic_shared_bytes.len() > 1 && !arguments.bundle {
         return Err(UsageError("several sizes of shared memory go into one file: add --bundle".to_owned()).into());
     }
-    let targets = target::choose_all(&arguments.target)?;
+    let targets = target::choose_all(&arguments.target, arguments.assume)?;
     if let ([], [(_, found)]) = (&arguments.target[..], &targets[..]) {
         cli::note(format_args!("note: translating for {found}"));
     }

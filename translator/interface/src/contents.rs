@@ -238,7 +238,7 @@ impl Contents {
             "negate_f32_exact" => self.has(&[Op::FNegate], 32),
             "to_integer_f32_saturates" => self.has(&[Op::ConvertFToS, Op::ConvertFToU], 0),
             "clamp_f32_right" => self.has_function(&[Glsl::NClamp], 32),
-            "arithmetic_f16_exact" => self.floats.contains(&16),
+            "arithmetic_f16_exact" | "nan_f16_nvidia" => self.floats.contains(&16),
             "dot_f32_fused" => self.has(&[Op::Dot], 32),
             "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),
             "div_f32_rounded" | "div_f32_normal" => self.has(&[Op::FDiv], 32),

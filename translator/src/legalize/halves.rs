@@ -1,4 +1,5 @@
-//! Arithmetic on f16 in `F32`, on devices whose own isn't known to be PTX's.
+//! Arithmetic on f16 in `F32`, on devices whose own isn't known to be PTX's; and the NaN of NVIDIA's hardware, where the device's own
+//! arithmetic gives another.
 //!
 //! f16 is exact in f32, and a result that f32 rounds first comes out as if it were rounded once. For sums, the reason is that 24 >= 2 * 11
 //! + 2 (Figueroa, "When is double rounding innocuous?", 1995). Products are exact in f32. `Fma` is rounded to odd there.
@@ -16,6 +17,32 @@ pub fn expand_halves(function: &mut Function) {
             let high = one(b, arithmetic, |b, bits| b.shr(bits, 16));
             let high = b.shl(high, 16);
             Rewritten::By(b.or(low, high))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Replaces NaNs of the device by NVIDIA's.
+pub fn expand_half_nans(function: &mut Function) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, op @ Op::Half(halves, _)) => {
+            let ty = b.type_of(result);
+            let own = b.op(ty, op);
+            let nan_above = |b: &mut Builder<'_>, place: u32| {
+                let magnitude = b.and_const(own, (HALF.sign() - 1) << place);
+                let infinity = b.i32(((HALF.infinity() << place) | ((1 << place) - 1)) as u32);
+                let is_nan = b.ult(infinity, magnitude);
+                let [nan, all] = [HALF.nan << place, 0xffff << place].map(|bits| b.i32(bits as u32));
+                let zero = b.i32(0);
+                [b.select(is_nan, nan, zero), b.select(is_nan, all, zero)]
+            };
+            let places: &[u32] = if halves == Halves::Both { &[0, 16] } else { &[0] };
+            Rewritten::By(places.iter().fold(own, |result, &place| {
+                let [nan, taken] = nan_above(b, place);
+                let kept = b.not(taken);
+                let kept = b.and(result, kept);
+                b.or(kept, nan)
+            }))
         }
         _ => Rewritten::Kept,
     });

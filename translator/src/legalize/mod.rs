@@ -46,7 +46,7 @@ pub(crate) use division::expand_division;
 pub(crate) use dot::expand_dots;
 pub(crate) use fma::expand_fma;
 pub use generic::expand_generic;
-pub(crate) use halves::expand_halves;
+pub(crate) use halves::{expand_half_nans, expand_halves};
 pub(crate) use known_operands::hide_known_operands;
 pub use lane_calls::separate_lane_loops;
 pub use locks::{TABLE_BYTES, hold_lock, lock_long_accesses};

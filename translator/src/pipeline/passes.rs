@@ -131,6 +131,8 @@ pub static PASSES: &[Pass] = &[
     policy("expand_halves", Mapped, |function, policy| {
         if !policy.floats.halves {
             legalize::expand_halves(function);
+        } else if !policy.floats.trusted.nan_f16_nvidia {
+            legalize::expand_half_nans(function);
         }
     }),
     // Extremes on bits choose their NaN themselves.

@@ -95,8 +95,10 @@ pub struct Facts {
     /// `NClamp` to [0, 1] on f32 gives a zero for NaN and for zeros, and is right but for subnormals, for which it may give a zero too.
     pub clamp_f32_right: bool,
     /// f16 add, subtract, multiply and `GLSL.std.450 Fma` are rounded once to nearest even and keep denormals, infinities and the signs
-    /// of zeros, also with operands that the driver's compiler knows; their NaN is the one that NVIDIA's instructions give, 0x7fff.
+    /// of zeros, also with operands that the driver's compiler knows.
     pub arithmetic_f16_exact: bool,
+    /// Where those give f16's NaN, it is the one that NVIDIA's instructions give: 0x7fff.
+    pub nan_f16_nvidia: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
     pub atomic_add_f64_exact: bool,
     /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
@@ -116,6 +118,15 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Takes a fact for established, by its name; nothing happens if there is none of that name.
+    pub(crate) fn establish(&mut self, name: &str) {
+        let Ok(serde_json::Value::Object(mut facts)) = serde_json::to_value(&*self) else { return };
+        facts.insert(name.to_owned(), true.into());
+        if let Ok(established) = serde_json::from_value(facts.into()) {
+            *self = established;
+        }
+    }
+
     /// Whether f32 add, subtract and multiply are right but for denormals.
     pub fn are_normals_exact(&self) -> bool {
         self.denormals_f32_kept || self.normal_f32_exact
@@ -175,6 +186,7 @@ impl Facts {
         to_integer_f32_saturates: true,
         clamp_f32_right: true,
         arithmetic_f16_exact: false,
+        nan_f16_nvidia: false,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
         sampled_points_exact: false,
@@ -192,6 +204,7 @@ impl Facts {
         exp2_f32_flushes: true,
         roots_f32_flush: true,
         arithmetic_f16_exact: true,
+        nan_f16_nvidia: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
         sampled_points_exact: true,

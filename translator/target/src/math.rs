@@ -107,6 +107,7 @@ impl Math {
                     facts.roots_f32_close = true;
                 }
                 Topic::Nan => {
+                    facts.nan_f16_nvidia = true;
                     facts.nan_f32_nvidia = true;
                     facts.nan_f64_nvidia = true;
                 }
@@ -115,6 +116,8 @@ impl Math {
                 Topic::Textures => {}
             }
         }
+        // What f16 differs in are the rounding of products and the denormals.
+        facts.arithmetic_f16_exact |= [Topic::Fma, Topic::Denormals].into_iter().all(|topic| self.is_fast(topic));
         facts
     }
 }

@@ -1,9 +1,16 @@
 //! Targets by name, for translating without the device.
 //!
 //! Each is a file in this folder, in the format of `ptx2spv devices --device X --json`: the properties of a real device
-//! with a certain driver. Features missing from a report count as absent. Arithmetic that wasn't measured counts as
-//! wrong (`"facts": {}`), except for the promises of float controls. So modules for a preset also run on related
+//! with a certain driver. Features missing from a report count as absent. So modules for a preset also run on related
 //! devices with more features.
+//!
+//! A fact about its arithmetic is *measured* on hardware (`"facts"`), *documented* by the vendor together with the driver's machine
+//! code (`"documented"`, each with its evidence), or *likely*: there is evidence, but nobody vouches for it (`"likely"`). Targets have the
+//! first two, and the likely ones only on request. All else counts as wrong, except for the promises of float controls.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 
 use crate::target::Target;
 
@@ -19,13 +26,40 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// The target, unless the description is broken, which a test rules out.
+    /// The target with the facts that are measured or documented, unless the description is broken, which a test rules out.
     pub fn target(&self) -> Option<Target> {
-        if self.json.is_empty() {
-            return Some(Target::reference());
-        }
-        serde_json::from_str(self.json).ok().map(Target::with_promises)
+        let described = self.described()?;
+        Some(described.target.with_facts(described.documented.keys()))
     }
+
+    /// The target with likely facts too. A module for it may be refused by such a device, or compute wrong results where nothing tests
+    /// the device.
+    pub fn likely_target(&self) -> Option<Target> {
+        let likely = self.described()?.likely;
+        Some(self.target()?.with_facts(likely.keys()))
+    }
+
+    /// What the file says.
+    fn described(&self) -> Option<Described> {
+        if self.json.is_empty() {
+            let [documented, likely] = [BTreeMap::new(), BTreeMap::new()];
+            return Some(Described { target: Target::reference(), documented, likely });
+        }
+        let described: Described = serde_json::from_str(self.json).ok()?;
+        Some(Described { target: described.target.with_promises(), ..described })
+    }
+}
+
+/// A preset's file.
+#[derive(Debug, Deserialize)]
+struct Described {
+    #[serde(flatten)]
+    target: Target,
+    /// Facts with their evidence.
+    #[serde(default)]
+    documented: BTreeMap<String, String>,
+    #[serde(default)]
+    likely: BTreeMap<String, String>,
 }
 
 impl Target {
@@ -41,6 +75,19 @@ impl Target {
     pub fn preset(name: &str) -> Option<Target> {
         ALL.iter().find(|preset| preset.name == name)?.target()
     }
+
+    /// The same with facts that are only likely: [`Preset::likely_target`].
+    pub fn likely_preset(name: &str) -> Option<Target> {
+        ALL.iter().find(|preset| preset.name == name)?.likely_target()
+    }
+
+    /// The target with these facts too, by their names.
+    fn with_facts<'n>(mut self, names: impl Iterator<Item = &'n String>) -> Target {
+        for name in names {
+            self.facts.establish(name);
+        }
+        self
+    }
 }
 
 macro_rules! preset {
@@ -50,13 +97,15 @@ macro_rules! preset {
 }
 
 /// All presets. Where nothing else is said, the numbers are those of the device's report at vulkan.gpuinfo.org as
-/// KhronosGroup/Vulkan-Profiles has it (`profiles/LunarG/…/vp_gpuinfo_*.json`).
+/// KhronosGroup/Vulkan-Profiles has it (`profiles/LunarG/…/vp_gpuinfo_*.json`). Left out is what would shut out older drivers
+/// without making code better, such as maximal reconvergence where subgroups reconverge in uniform control flow anyway.
 const ALL: [Preset; 16] = [
     // RADV asks for subgroups of 32 or 64.
     preset!("amd-rdna", "AMD Radeon RX 5700 XT (NAVI10), RADV, Mesa 26.1"),
     // No half precision, and subgroups of 64 only.
     preset!("amd-gcn", "AMD Radeon RX 570 (POLARIS10), RADV, Mesa 26.0.6"),
-    // From the sources of Turnip in Mesa 26 (`tu_device.cc`): 8-bit storage and 64-bit atomics depend on the chip.
+    // From the sources of Turnip in Mesa 26 (`tu_device.cc`): 8-bit storage and 64-bit atomics depend on the chip. Turnip 25.0 has no
+    // clocks, and whether its `mad.f32` rounds once is unknown.
     preset!("adreno", "Qualcomm Adreno 740, Turnip, Mesa 26"),
     preset!("apple-moltenvk", "Apple M1, MoltenVK 1.4.1"),
     // No Vulkan memory model before MoltenVK 1.3.
@@ -151,6 +200,20 @@ mod tests {
         assert!(facts("amd-gcn").denormals_f64_kept && !facts("intel-xe").denormals_f64_kept);
     }
 
+    #[test]
+    fn likely_facts_are_taken_on_request() {
+        let facts = |target: Option<Target>| target.map(|target| target.facts).unwrap_or_default();
+        let [rdna, likely] = [Target::preset("amd-rdna"), Target::likely_preset("amd-rdna")].map(facts);
+        assert!(rdna.fma_f32_fused && !rdna.exp2_f32_close);
+        assert!(likely.fma_f32_fused && likely.exp2_f32_close);
+        // Polaris multiplies, rounds, and adds.
+        assert!(!facts(Target::likely_preset("amd-gcn")).fma_f32_fused);
+        for preset in ALL {
+            let without: Vec<&str> = preset.json.lines().filter(|line| line.contains("\"likely\"")).collect();
+            assert_eq!(preset.target() == preset.likely_target(), without.is_empty(), "{}", preset.name);
+        }
+    }
+
     /// An unknown key in a file would be a typing error.
     #[test]
     fn files_say_nothing_else() {
@@ -159,6 +222,14 @@ mod tests {
             let written = serde_json::to_value(target).expect("it can be written");
             let read: serde_json::Value = serde_json::from_str(preset.json).expect("it is JSON");
             for (key, value) in read.as_object().expect("an object") {
+                if ["documented", "likely"].contains(&key.as_str()) {
+                    let facts = value.as_object().expect("facts with evidence");
+                    for (fact, evidence) in facts {
+                        assert_eq!(written["facts"][fact], key == "documented", "{}: {fact}", preset.name);
+                        assert!(evidence.as_str().is_some_and(|text| text.len() > 9), "{}: {fact}", preset.name);
+                    }
+                    continue;
+                }
                 let Some(parts) = value.as_object() else {
                     assert!(written.get(key).is_some(), "{}: {key}", preset.name);
                     continue;
