@@ -126,6 +126,7 @@ int cuTexRefGetFormat(int *format, int *channels, TexRef reference);
 int cuTexRefSetAddressMode(TexRef reference, int dimension, int mode);
 int cuTexRefGetAddressMode(int *mode, TexRef reference, int dimension);
 int cuTexRefSetFlags(TexRef reference, unsigned flags);
+int cuTexRefSetFilterMode(TexRef reference, unsigned filter);
 int cuTexRefGetFlags(unsigned *flags, TexRef reference);
 int cuTexRefSetMipmapLevelClamp(TexRef reference, float least, float most);
 int cuTexRefGetMipmapLevelClamp(float *least, float *most, TexRef reference);
@@ -467,10 +468,14 @@ static void kernels(void) {
             TRUE(found[4 * i + 3] == i && sums[i] == by_table + numbers[i] + by_image);
         }
     }
-    /* Invalid settings of a reference are reported by the launch. */
-    OK(cuTexRefSetFlags(table, 0x10));
-    EXPECT(INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
+    /* sRGB has no effect on integers. */
+    OK(cuTexRefSetFlags(table, 0x11));
+    OK(cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
     OK(cuTexRefSetFlags(table, 1));
+    /* Invalid settings of a reference are reported by the launch. */
+    OK(cuTexRefSetFilterMode(table, 1));
+    EXPECT(INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuTexRefSetFilterMode(table, 0));
     OK(cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
     OK(cuCtxSynchronize());
     OK(cuTexObjectDestroy(object));
