@@ -65,20 +65,21 @@ fn more_memory_than_there_is() {
     refused(&format!("{HEADER}.entry k({}) {{ ret; }}", parameters.join(", ")), "bytes of kernel parameters");
 }
 
+/// As ptxas has it, a dimension of zero is one without a size.
 #[test]
 fn arrays_of_nothing() {
-    for space in ["shared", "local"] {
-        for access in ["mov.u32 %r2, s;", "st.SPACE.u32 [s], %r2;", "ld.SPACE.u32 %r2, [s];"] {
-            let access = access.replace("SPACE", space);
-            hostile::translate("zero", &kernel(&format!(".{space} .b8 s[0]; {access}")));
-        }
+    let incomplete = "only `.extern` arrays can lack a size";
+    refused(&kernel(".shared .b8 s[0]; mov.u32 %r2, s;"), incomplete);
+    refused(&kernel(".local .b8 s[0]; st.local.u32 [s], %r2;"), incomplete);
+    for declaration in [".global .b8 g[0];", ".global .b8 g[0][5];", ".global .b8 g[];"] {
+        refused(&module(declaration, "ld.global.u8 %r2, [g];"), incomplete);
     }
-    for declaration in [".global .b8 g[0];", ".global .b8 g[0][5];", ".global .b8 g[];", ".const .f64 g[5][0] = {};"] {
-        hostile::translate(declaration, &module(declaration, "ld.global.u8 %r2, [g];"));
+    hostile::translate("external", &module(".extern .shared .b8 g[0];", "ld.shared.u8 %r2, [g];"));
+    for declaration in [".const .f64 g[5][0] = {};", ".global .b8 g[5][0] = {1, 2};", ".global .b8 g[][0] = {1};"] {
+        refused(&module(declaration, ""), "only an array's first dimension can lack a size");
     }
-    refused(&module(".global .b8 g[5][0] = {1, 2};", ""), "more initial values");
-    refused(&module(".global .b8 g[][0] = {1};", ""), "more initial values");
-    hostile::translate("parameters", &format!("{HEADER}.entry k(.param .b8 a[0], .param .b8 b[0]) {{ ret; }}"));
+    let parameters = format!("{HEADER}.entry k(.param .b8 a[0], .param .b8 b[0]) {{ ret; }}");
+    refused(&parameters, "only a function's last parameter can lack a size");
 }
 
 #[test]

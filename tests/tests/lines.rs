@@ -170,10 +170,11 @@ fn modules_have_no_lines_unless_asked() {
     assert!(!text.contains("OpLine") && !text.contains("OpNoLine") && !text.contains("OpString"), "{text}");
 }
 
-/// Instructions where the threads of a block may wait for each other, including loops that wait.
-const SYNCHRONIZING: &[&str] = &["bar", "barrier", "bra", "mbarrier"];
+/// Instructions where the threads of a block may wait for each other, including loops that wait, and those that complete barriers in memory.
+const SYNCHRONIZING: &[&str] = &["bar", "barrier", "bra", "clusterlaunchcontrol", "mbarrier"];
 /// Instructions that may report to the host.
-const REPORTING: &[&str] = &["alloca", "brkpt", "brx", "call", "elect", "match", "redux", "shfl", "trap", "vote"];
+const REPORTING: &[&str] =
+    &["alloca", "brkpt", "brx", "call", "elect", "match", "mbarrier", "red", "redux", "shfl", "trap", "vote"];
 
 /// Instructions that read the description of a texture or surface, and its texels; some write or report.
 const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];

@@ -97,6 +97,10 @@ pub enum ClockScope {
 pub struct Floats {
     /// What the device does right: as it was measured, or because the math options leave it to the device.
     pub trusted: Facts,
+    /// Whether `Fma` on `F32` is known to round once. Exact expansions rely on this, not on what the math options leave to the device.
+    pub fma_f32_fused: bool,
+    /// The same of `F64`.
+    pub fma_f64_fused: bool,
     /// Whether to compute on `F64`: the device has it, and treats denormals there as PTX does. Else f64 is computed on integers.
     pub doubles: bool,
     /// Whether `Fma` on `F32` is written as a dot product.
@@ -245,6 +249,8 @@ impl Floats {
             trusted.nan_f64_nvidia = math.is_fast(Topic::Nan);
         }
         Self {
+            fma_f32_fused: target.facts.fma_f32_fused,
+            fma_f64_fused: target.facts.fma_f64_fused,
             doubles: computes_doubles(&trusted),
             dot_fma: target.fuses_dot(),
             halves: target.has(Feature::ShaderFloat16) && trusted.arithmetic_f16_exact,

@@ -126,7 +126,6 @@ int cuTexRefGetFormat(int *format, int *channels, TexRef reference);
 int cuTexRefSetAddressMode(TexRef reference, int dimension, int mode);
 int cuTexRefGetAddressMode(int *mode, TexRef reference, int dimension);
 int cuTexRefSetFlags(TexRef reference, unsigned flags);
-int cuTexRefSetFilterMode(TexRef reference, unsigned filter);
 int cuTexRefGetFlags(unsigned *flags, TexRef reference);
 int cuTexRefSetMipmapLevelClamp(TexRef reference, float least, float most);
 int cuTexRefGetMipmapLevelClamp(float *least, float *most, TexRef reference);
@@ -473,9 +472,9 @@ static void kernels(void) {
     OK(cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
     OK(cuTexRefSetFlags(table, 1));
     /* Invalid settings of a reference are reported by the launch. */
-    OK(cuTexRefSetFilterMode(table, 1));
+    OK(cuTexRefSetMipmapLevelClamp(table, __builtin_nanf(""), 1));
     EXPECT(INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
-    OK(cuTexRefSetFilterMode(table, 0));
+    OK(cuTexRefSetMipmapLevelClamp(table, 0, 1));
     OK(cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
     OK(cuCtxSynchronize());
     OK(cuTexObjectDestroy(object));

@@ -167,18 +167,26 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
         _ if is_form(instruction) => {
             Diagnostic::unsupported(format!("PTX instruction `{}{written}` is not translated yet", opcode.text), span)
         }
-        // Of what other instructions have, the manual says whether this one has it too.
         Some(modifier) if !translates(modifier.text) => {
             let message = format!("`{}` with modifier `.{}` is not translated yet", opcode.text, modifier.text);
             Diagnostic::unsupported(message, modifier.span)
         }
-        _ => {
-            let mut known: Vec<_> = forms.iter().map(|form| form.row.syntax).collect();
-            known.dedup();
-            Diagnostic::invalid(format!("`{}{written}` is not a form of `{}`", opcode.text, opcode.text), span)
-                .with_help(format!("translated forms: {}", known.join(", ")))
+        // Of what other instructions have, the manual says whether this one has it too.
+        Some(modifier) => {
+            let kind =
+                ErrorKind::UnknownModifier { opcode: opcode.text.to_owned(), modifier: modifier.text.to_owned() };
+            Diagnostic::new(kind, modifier.span).with_help(translated_forms(forms))
         }
+        None => Diagnostic::invalid(format!("`{}{written}` is not a form of `{}`", opcode.text, opcode.text), span)
+            .with_help(translated_forms(forms)),
     })
+}
+
+/// Names the rows of an opcode.
+fn translated_forms(forms: &[Form]) -> String {
+    let mut known: Vec<_> = forms.iter().map(|form| form.row.syntax).collect();
+    known.dedup();
+    format!("translated forms: {}", known.join(", "))
 }
 
 /// Whether some row has a modifier.

@@ -301,7 +301,7 @@ fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
 
 fn corrected(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = b.binary(Binary::FDivApprox, x, y);
-    let rest = if floats.trusted.fma_f32_fused {
+    let rest = if floats.fma_f32_fused {
         let negative = soft::negated(b, y);
         b.fma(negative, quotient, x)
     } else {

@@ -16,7 +16,7 @@ use crate::target::Facts;
 /// device under conditions in loops ([`Quirks::double_divisions_wrong`](crate::target::Quirks)).
 pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) {
     let facts = &floats.trusted;
-    let avoids = avoided && facts.div_f64_rounded && facts.fma_f64_fused;
+    let avoids = avoided && facts.div_f64_rounded && floats.fma_f64_fused;
     if facts.div_f32_rounded && facts.div_f64_rounded && !avoids {
         return;
     }
@@ -90,8 +90,8 @@ fn guarded(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
 /// Whether [`quotient`] is right on a type.
 fn refines(floats: &Floats, ty: Type) -> bool {
     match ty {
-        Type::F32 => floats.trusted.fma_f32_fused,
-        _ => floats.doubles && floats.trusted.fma_f64_fused,
+        Type::F32 => floats.fma_f32_fused,
+        _ => floats.doubles && floats.fma_f64_fused,
     }
 }
 

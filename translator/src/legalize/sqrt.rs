@@ -1,5 +1,5 @@
-//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, through `F64` where its root is correct, else on integers, from the device's approximation (`F32`) or as for devices
-//! without `F64`. NaNs are NVIDIA's.
+//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, through `F64` where
+//! its root is correct, else on integers, from the device's approximation (`F32`) or as for devices without `F64`. NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
 use super::doubles::root_of_bits;
@@ -21,7 +21,7 @@ pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
             Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
             Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
-            Type::F32 if facts.fma_f32_fused => Rewritten::By(refined(b, floats, x)),
+            Type::F32 if floats.fma_f32_fused => Rewritten::By(refined(b, floats, x)),
             _ => Rewritten::By(root(b, floats, Rounding::NearestEven, x)),
         },
         _ => Rewritten::Kept,

@@ -221,6 +221,7 @@ impl Facts {
         global_atomic_add_f32_flushes: false,
         sin_cos_f32_close: false,
         min_max_f32_exact: false,
+        arithmetic_f16_exact: true,
         ..Facts::ALL
     };
 

@@ -116,8 +116,8 @@ fn broken_operands() {
 
 #[test]
 fn broken_numbers() {
-    statements("mov.u64 a, 18446744073709551616;", &["2:12 `18446744073709551616` does not fit 64 bits"]);
-    statements("mov.u64 a, 0x10000000000000000;", &["2:12 `0x10000000000000000` does not fit 64 bits"]);
+    statements("mov.u64 a, 92233720368547758080;", &["2:12 `92233720368547758080` does not fit 64 bits"]);
+    statements("mov.u64 a, 0x80000000000000000;", &["2:12 `0x80000000000000000` does not fit 64 bits"]);
     statements("mov.u32 a, 0x;", &["2:12 `0x` is not a hexadecimal number"]);
     statements("mov.u32 a, 0x1G;", &["2:12 `0x1G` is not a hexadecimal number"]);
     statements("mov.u32 a, 089;", &["2:12 `089` is not an octal number"]);
@@ -141,6 +141,8 @@ fn broken_expressions() {
     items(".global .u32 x = (1 + 2;", &["1:24 syntax error: expected `)`"]);
     items(".global .u32 x = 1 + 2);", &["1:23 syntax error: expected `,` or `;`"]);
     items(".global .u32 x = 1 ? 2;", &["1:23 syntax error: expected `:`"]);
+    items(".global .b64 x = 4 + foo;", &["1:22 syntax error: expected a constant"]);
+    items(".global .b64 x = (foo);", &["1:19 syntax error: expected a constant"]);
     items(".global .u32 x = (1 ? 2) : 3;", &["1:24 syntax error: expected `:`"]);
     items(".global .u32 x = 1 + ;", &["1:22 syntax error: expected a value"]);
     items(".global .u32 x = 1.0 + 1;", &["1:18 an expression can't mix integers and floating point"]);
