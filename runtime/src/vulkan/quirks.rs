@@ -219,7 +219,7 @@ const ROWS: &[Row] = &[
             name: "nan_signs_wrong",
             drivers: "NVIDIA",
             description: "the sign of a NaN is lost where integers change it",
-            evidence: "tests/instructions/float_signs.json",
+            evidence: "tests/kernels/float_signs.json",
         },
         // Seen in 580.
         hits: |device| device.is_nvidia(),
