@@ -75,7 +75,7 @@ fn unknown_words_and_words_of_other_instructions() {
     assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)));
     let errors = refused(&kernel("k", "add.¦wobble.u32 %r1, %r2, %r3;"), &["`add` has no modifier `.wobble`"]);
     assert!(matches!(&errors.list[0].kind, ErrorKind::UnknownModifier { modifier, .. } if modifier == "wobble"));
-    body_refused("¦add.volatile.u32 %r1, %r2, %r3;", "`add.volatile.u32` is not a form of `add`");
+    body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` has no modifier `.volatile`");
     let what = "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes";
     let line = format!("¦{what} [%r3], [%rd1, {{%r1, %r1, %r1}}], [%r3], {{%rs1, %rs1}};");
     let errors = refused(&kernel("k", &line), &[&format!("PTX instruction `{what}` is not translated yet")]);
