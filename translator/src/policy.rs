@@ -204,17 +204,24 @@ impl Policy {
             if_conversion: if quirks.conditions_slow { 64 } else { 8 },
             has_clock: has(Feature::ShaderSubgroupClock) || has(Feature::ShaderDeviceClock),
             push_constants: target.limits.max_push_constants_size,
-            emission: Emission::new(target),
+            emission: Emission::new(target, math),
         }
     }
 }
 
 impl Emission {
-    fn new(target: &Target) -> Self {
+    fn new(target: &Target, math: Math) -> Self {
+        let mut float_controls = target.float_controls.clone();
+        let mut workarounds = target.quirks.clone();
+        if math.is_fast(Topic::Denormals) {
+            // Functions and roots of the device take longer where they have to keep subnormals.
+            float_controls.denorm_preserve_float32 = false;
+            workarounds.denorm_preserve_unadvertised = false;
+        }
         Self {
             spirv: target.spirv,
             features: target.features.clone(),
-            float_controls: target.float_controls.clone(),
+            float_controls,
             float_adds: target.features.iter().copied().filter(|&feature| target.adds_right(feature)).collect(),
             nvidia_nans: target.facts.nan_f32_nvidia,
             dot_fma: target.fuses_dot(),
@@ -230,7 +237,7 @@ impl Emission {
             shared_halves: target.has(Feature::WorkgroupMemoryExplicitLayout16BitAccess),
             ballots: target.subgroups.ballot,
             shuffles: target.subgroups.shuffle,
-            workarounds: target.quirks.clone(),
+            workarounds,
         }
     }
 

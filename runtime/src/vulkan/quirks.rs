@@ -43,6 +43,8 @@ const SWIFTSHADER_STACK: &str =
     "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Reactor/SubzeroReactor.cpp";
 const SWIFTSHADER_FLOW: &str =
     "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Pipeline/SpirvShaderControlFlow.cpp";
+const RADV_SCRATCH: &str = "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/amd/common/sid.h";
+const ANV_SCRATCH: &str = "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/intel/compiler/brw_fs.cpp";
 const DAWN: &str = "https://dawn.googlesource.com/dawn/+/refs/heads/main/src/dawn/native/vulkan/PhysicalDeviceVk.cpp";
 
 const ROWS: &[Row] = &[
@@ -149,6 +151,26 @@ const ROWS: &[Row] = &[
         },
         hits: |device| device.is_llvmpipe(),
         avoid: |quirks| quirks.local_memory = Some(Quirks::LLVMPIPE_LOCAL_MEMORY),
+    },
+    Row {
+        bug: KnownBug {
+            name: "local_memory",
+            drivers: "Mesa RADV",
+            description: "the size of local memory wraps at 128 KiB with subgroups of 64, and kernels overwrite each other's (WAVESIZE)",
+            evidence: RADV_SCRATCH,
+        },
+        hits: |device| device.driver == vk::DriverId::MESA_RADV,
+        avoid: |quirks| quirks.local_memory = Some(Quirks::RADV_LOCAL_MEMORY),
+    },
+    Row {
+        bug: KnownBug {
+            name: "local_memory",
+            drivers: "Mesa ANV",
+            description: "no pipelines of kernels with more than 64 KiB of local memory in subgroups of 32 (max_scratch_size_per_thread)",
+            evidence: ANV_SCRATCH,
+        },
+        hits: |device| device.driver == vk::DriverId::INTEL_OPEN_SOURCE_MESA,
+        avoid: |quirks| quirks.local_memory = Some(Quirks::ANV_LOCAL_MEMORY),
     },
     Row {
         bug: KnownBug {
@@ -404,10 +426,10 @@ mod tests {
         assert_eq!(quirks(molten), Quirks::default());
         let amd = Quirks { subgroups_unreliable: true, ..Quirks::default() };
         assert_eq!(quirks(Identity { vendor: vendor::AMD, ..molten }), amd);
-        assert_eq!(
-            quirks(Identity { vendor: vendor::AMD, driver: vk::DriverId::MESA_RADV, ..UNKNOWN }),
-            Quirks::default()
-        );
+        let radv = Quirks { local_memory: Some(Quirks::RADV_LOCAL_MEMORY), ..Quirks::default() };
+        assert_eq!(quirks(Identity { vendor: vendor::AMD, driver: vk::DriverId::MESA_RADV, ..UNKNOWN }), radv);
+        let anv = Quirks { local_memory: Some(Quirks::ANV_LOCAL_MEMORY), ..Quirks::default() };
+        assert_eq!(quirks(Identity { driver: vk::DriverId::INTEL_OPEN_SOURCE_MESA, ..UNKNOWN }), anv);
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! f16 is exact in f32, and a result that f32 rounds first comes out as if it were rounded once. For sums, the reason is that 24 >= 2 * 11
 //! + 2 (Figueroa, "When is double rounding innocuous?", 1995). Products are exact in f32. `Fma` is rounded to odd there.
 
-use crate::ir::{Arithmetic, Builder, Function, Halves, Op, Rounding, Stmt, Value};
-use crate::opt::{Rewritten, rewrite};
+use rustc_hash::FxHashSet;
+
+use crate::ir::{Arithmetic, Builder, Function, Halves, Op, Rounding, Stmt, Value, for_each_stmt};
+use crate::opt::{Rewritten, for_each_operand, rewrite};
 use crate::soft::{self, HALF, Overflow};
 
 /// Replaces `Half`.
@@ -22,27 +24,35 @@ pub fn expand_halves(function: &mut Function) {
     });
 }
 
-/// Replaces NaNs of the device by NVIDIA's.
+/// Replaces NaNs of the device by NVIDIA's, where anything but arithmetic on f16 sees them: there a NaN gives a NaN, whichever it is.
 pub fn expand_half_nans(function: &mut Function) {
+    let mut seen = FxHashSet::default();
+    for_each_stmt(&function.body, |stmt| {
+        if !matches!(stmt, Stmt::Let(_, Op::Half(..))) {
+            for_each_operand(stmt, |value| {
+                seen.insert(value);
+            });
+        }
+    });
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, op @ Op::Half(halves, _)) => {
+        Stmt::Let(result, op @ Op::Half(halves, _)) if seen.contains(&result) => {
             let ty = b.type_of(result);
             let own = b.op(ty, op);
-            let nan_above = |b: &mut Builder<'_>, place: u32| {
+            let places: &[u32] = if halves == Halves::Both { &[0, 16] } else { &[0] };
+            let zero = b.i32(0);
+            // All ones where there is a NaN. NVIDIA's has all bits but the sign.
+            let nans = places.iter().fold(zero, |nans, &place| {
                 let magnitude = b.and_const(own, (HALF.sign() - 1) << place);
                 let infinity = b.i32(((HALF.infinity() << place) | ((1 << place) - 1)) as u32);
                 let is_nan = b.ult(infinity, magnitude);
-                let [nan, all] = [HALF.nan << place, 0xffff << place].map(|bits| b.i32(bits as u32));
-                let zero = b.i32(0);
-                [b.select(is_nan, nan, zero), b.select(is_nan, all, zero)]
-            };
-            let places: &[u32] = if halves == Halves::Both { &[0, 16] } else { &[0] };
-            Rewritten::By(places.iter().fold(own, |result, &place| {
-                let [nan, taken] = nan_above(b, place);
-                let kept = b.not(taken);
-                let kept = b.and(result, kept);
-                b.or(kept, nan)
-            }))
+                let all = b.i32(0xffff << place);
+                let here = b.select(is_nan, all, zero);
+                b.or(nans, here)
+            });
+            let signs = places.iter().fold(0, |signs, place| signs | HALF.sign() << place);
+            let signs = b.and_const(nans, signs);
+            let filled = b.or(own, nans);
+            Rewritten::By(b.xor(filled, signs))
         }
         _ => Rewritten::Kept,
     });

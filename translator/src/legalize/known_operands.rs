@@ -57,8 +57,11 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
             }
             Stmt::Let(result, op) if is_arithmetic(&op) => {
                 let mut changed = false;
+                // An approximation may be another one for a constant.
+                let is_approximate = matches!(op, Op::Binary(Binary::FDivApprox, ..));
                 let op = map_op_operands(op, |value| {
-                    let hides = is_hidden(b, value);
+                    let is_ordinary = |bits| !is_special(b.type_of(value), bits);
+                    let hides = is_hidden(b, value) && !(is_approximate && b.known(value).is_some_and(is_ordinary));
                     changed |= hides;
                     if hides { first.hide(b, value) } else { value }
                 });

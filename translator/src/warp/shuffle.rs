@@ -44,6 +44,12 @@ impl Pack<'_> {
     /// The source lane of a lane, and whether it is in range (PTX, `shfl`, "Semantics").
     pub(super) fn source(&mut self, mode: Shuffle, lane: Value, asked: Value, clamp: Value) -> (Value, Value) {
         let b = &mut self.b;
+        // Where a segment ends with its last lane and lanes stay in theirs, the source is in range.
+        let stays = b.known(clamp).is_some_and(|clamp| {
+            let segment = clamp >> 8 & 31;
+            let crosses = b.known(asked).is_none_or(|asked| asked & segment != 0);
+            (clamp | segment) & 31 == 31 && (mode == Shuffle::Index || segment == 0 || !crosses)
+        });
         let distance = b.and_const(asked, 31);
         let bound = b.and_const(clamp, 31);
         let segment = b.shr(clamp, 8);
@@ -63,12 +69,12 @@ impl Pack<'_> {
             }
             Shuffle::Butterfly => {
                 let from = b.xor(lane, distance);
-                (from, b.ule(from, most))
+                (from, if stays { b.bool(true) } else { b.ule(from, most) })
             }
             Shuffle::Index => {
                 let number = b.and(distance, not_segment);
                 let from = b.or(least, number);
-                (from, b.ule(from, most))
+                (from, if stays { b.bool(true) } else { b.ule(from, most) })
             }
         }
     }

@@ -42,6 +42,9 @@ topics! {
     Rounding = "rounding",
     /// Textures that have an image: the device's sampler, whose weights and sums may differ from those of NVIDIA's hardware.
     Textures = "textures",
+    /// Operands that the driver's compiler knows, such as zeros, NaNs and constants: it may compute with them as it likes, and so lose the
+    /// sign of a zero or a NaN.
+    Constants = "constants",
 }
 
 /// How exact float arithmetic must be: as PTX has it, bit by bit, with what no fact vouches for emulated; or, in some topics, as the
@@ -53,7 +56,7 @@ topics! {
 #[serde(try_from = "String", into = "String")]
 pub struct Math {
     /// A bit for every topic that is left to the device.
-    fast: u8,
+    fast: u16,
 }
 
 impl Math {
@@ -114,6 +117,12 @@ impl Math {
                 Topic::Rounding => facts.rounding_exact = true,
                 // The policy asks for the topic itself, since kernels then read other images too.
                 Topic::Textures => {}
+                Topic::Constants => {
+                    facts.known_specials_f32_right = true;
+                    facts.known_constants_f32_right = true;
+                    facts.known_specials_f64_right = true;
+                    facts.known_constants_f64_right = true;
+                }
             }
         }
         // What f16 differs in are the rounding of products and the denormals.

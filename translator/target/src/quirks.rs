@@ -68,4 +68,9 @@ impl Quirks {
     pub const LLVMPIPE_LOCAL_MEMORY: u32 = 32 << 10;
     /// SwiftShader has a stack of 512 KiB for four invocations, of which other things take a little.
     pub const SWIFTSHADER_LOCAL_MEMORY: u32 = 127 << 10;
+    /// RADV's field for a subgroup's scratch memory holds less than 8 MiB, which are 128 KiB for each of 64 invocations; registers that the
+    /// compiler spills lie there too.
+    pub const RADV_LOCAL_MEMORY: u32 = 112 << 10;
+    /// ANV has 2 MiB for each subgroup of 32, with the registers that its compiler spills.
+    pub const ANV_LOCAL_MEMORY: u32 = 56 << 10;
 }

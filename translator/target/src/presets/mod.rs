@@ -204,8 +204,8 @@ mod tests {
     fn likely_facts_are_taken_on_request() {
         let facts = |target: Option<Target>| target.map(|target| target.facts).unwrap_or_default();
         let [rdna, likely] = [Target::preset("amd-rdna"), Target::likely_preset("amd-rdna")].map(facts);
-        assert!(rdna.fma_f32_fused && !rdna.exp2_f32_close);
-        assert!(likely.fma_f32_fused && likely.exp2_f32_close);
+        assert!(rdna.fma_f32_fused && !rdna.rounding_exact);
+        assert!(likely.fma_f32_fused && likely.rounding_exact);
         // Polaris multiplies, rounds, and adds.
         assert!(!facts(Target::likely_preset("amd-gcn")).fma_f32_fused);
         for preset in ALL {

@@ -66,6 +66,12 @@ impl Vulkan {
         // SAFETY: see above.
         let offered = unsafe { instance.enumerate_device_extension_properties(physical) }?;
         let is_offered = |name| offered.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name));
+        let told = khr::pipeline_executable_properties::NAME;
+        anyhow::ensure!(
+            is_offered(told),
+            "the device doesn't show what its compiler makes ({})",
+            told.to_string_lossy()
+        );
         let extensions: Vec<&CStr> = EXTENSIONS.into_iter().filter(|name| is_offered(*name)).collect();
         let mut structures = Structures::default();
         let mut features = structures.chain(&extensions);
