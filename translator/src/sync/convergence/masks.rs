@@ -43,6 +43,29 @@ pub struct Source<'c> {
 /// The values that a condition or its negation may come from.
 pub type Decision = Vec<Value>;
 
+/// A side of a branch where threads of a warp may diverge.
+pub struct Side<'a> {
+    /// The branch.
+    pub branch: BlockId,
+    /// The branch's condition.
+    pub decided_by: &'a Decision,
+    /// Whether a block lies on the side, before the sides join.
+    pub has: &'a dyn Fn(BlockId) -> bool,
+}
+
+/// Where a path that is followed backwards has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Reached {
+    /// The blocks of a side.
+    Side,
+    /// The branch, or what lies before.
+    Before,
+}
+
+/// How many operations lie between a mask and the operations of a warp that it comes from, at most. Masks that come from further away are
+/// not followed.
+const FAR: usize = 64;
+
 impl<'c> Definitions<'c> {
     /// The definitions in a function's graph. `before` has the predecessors of each block.
     pub fn new(function: &Function, cfg: &'c Cfg, before: &'c IndexVec<BlockId, Vec<BlockId>>) -> Self {
@@ -96,20 +119,61 @@ impl<'c> Definitions<'c> {
         }
     }
 
-    /// The values that a variable may hold where `value` is read from it.
-    fn assigned(&self, value: Value, var: Var) -> Vec<Value> {
+    /// The values that a variable may hold where `value` is read from it. If there are more than `most`, some of them.
+    fn assigned(&self, value: Value, var: Var, most: usize) -> Vec<Value> {
+        let back = |block: BlockId, reached| {
+            self.before.at(block).into_iter().flatten().map(|before| (*before, reached)).collect()
+        };
+        self.reaching(value, var, (Reached::Before, &back), most).into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// The values that a variable may hold where `value` is read from it on a side of a branch, and where they were assigned.
+    fn assigned_on(&self, side: &Side<'_>, value: Value, var: Var, from: Reached) -> Vec<(Value, Reached)> {
+        let back = |block: BlockId, reached| {
+            let before = self.before.at(block).into_iter().flatten().copied();
+            let step = |before| match reached {
+                Reached::Side if before != side.branch => (side.has)(before).then_some((before, Reached::Side)),
+                _ => Some((before, Reached::Before)),
+            };
+            before.filter_map(step).collect()
+        };
+        self.reaching(value, var, (from, &back), usize::MAX)
+    }
+
+    /// The assignments that reach a read, along the paths backwards that `back` gives step by step. If there are more than `most`, some of
+    /// them.
+    fn reaching(
+        &self,
+        value: Value,
+        var: Var,
+        (from, back): (Reached, &dyn Fn(BlockId, Reached) -> Vec<(BlockId, Reached)>),
+        most: usize,
+    ) -> Vec<(Value, Reached)> {
         let mut found = Vec::new();
         let Some((block, position)) = self.reads.get(&value) else { return found };
         let body = |block: BlockId| self.cfg.blocks.at(block).map_or(&[][..], |block| &block.body[..]);
         let mut seen = FxHashSet::default();
-        let mut todo: Vec<BlockId> = Vec::new();
-        if !last_assigned(body(*block).get(..*position).unwrap_or_default(), var, &mut found) {
-            todo.extend(self.before.at(*block).into_iter().flatten());
+        let mut todo: Vec<(BlockId, Reached)> = Vec::new();
+        let mut values = Vec::new();
+        if !last_assigned(body(*block).get(..*position).unwrap_or_default(), var, &mut values) {
+            todo.extend(back(*block, from));
         }
-        while let Some(block) = todo.pop() {
+        found.extend(values.drain(..).map(|value| (value, from)));
+        while let Some((block, reached)) = todo.pop() {
             let assigns = self.assigns.at(block).is_some_and(|vars| vars.contains(&var));
-            if seen.insert(block) && !(assigns && last_assigned(body(block), var, &mut found)) {
-                todo.extend(self.before.at(block).into_iter().flatten());
+            if !seen.insert((block, reached)) {
+                continue;
+            }
+            if !(assigns && last_assigned(body(block), var, &mut values)) {
+                todo.extend(back(block, reached));
+            }
+            found.extend(values.drain(..).map(|value| (value, reached)));
+            if found.len() > most {
+                found.sort_unstable();
+                found.dedup();
+                if found.len() > most {
+                    return found;
+                }
             }
         }
         found.sort_unstable();
@@ -139,7 +203,7 @@ impl<'c> Definitions<'c> {
         let mut seen = FxHashSet::default();
         while let Some(Op::Get(var)) = self.definition(value) {
             // Registers may be assigned from each other in circles.
-            let [only] = self.assigned(value, *var)[..] else { break };
+            let [only] = self.assigned(value, *var, 1)[..] else { break };
             if !seen.insert(value) {
                 break;
             }
@@ -189,21 +253,9 @@ impl<'c> Definitions<'c> {
             if !seen.insert(value) {
                 continue;
             }
-            if let Some((warp, block)) = self.warps.get(&value) {
-                let vote = match warp.op {
-                    WarpOp::ActiveMask | WarpOp::MatchAny(_) | WarpOp::MatchAll(_) => None,
-                    WarpOp::Ballot(predicate) => Some(self.decided_by(predicate)),
-                    WarpOp::Vote(..)
-                    | WarpOp::Shuffle { .. }
-                    | WarpOp::Reduce(..)
-                    | WarpOp::Elect
-                    | WarpOp::Gathered
-                    | WarpOp::Sync => continue,
-                };
-                sources.push(Source { warp, block: *block, vote });
-            }
+            sources.extend(self.source(value));
             match self.definition(value) {
-                Some(Op::Get(var)) => todo.extend(self.assigned(value, *var)),
+                Some(Op::Get(var)) => todo.extend(self.assigned(value, *var, usize::MAX)),
                 Some(Op::Unary(_, a)) => todo.push(*a),
                 Some(Op::Binary(_, a, b)) => todo.extend([*a, *b]),
                 Some(Op::Select(_, a, b)) => todo.extend([*a, *b]),
@@ -227,6 +279,66 @@ impl<'c> Definitions<'c> {
         sources
     }
 
+    /// Whether a mask names only threads that are on a side of a branch, where an operation waits for them. On each path to the operation, the mask
+    /// must come from a warp operation after the branch, or from a vote on the branch's condition. Operations in the blocks
+    /// `elsewhere` tell nothing, since threads at different places execute them together.
+    pub fn names_only_threads_on(&self, side: &Side<'_>, mask: Value, elsewhere: &FxHashSet<BlockId>) -> bool {
+        self.tells(side, (mask, Reached::Side), elsewhere, &mut FxHashMap::default(), 0)
+    }
+
+    fn tells(
+        &self,
+        side: &Side<'_>,
+        (value, reached): (Value, Reached),
+        elsewhere: &FxHashSet<BlockId>,
+        known: &mut FxHashMap<(Value, Reached), bool>,
+        depth: usize,
+    ) -> bool {
+        if let Some(known) = known.get(&(value, reached)) {
+            return *known;
+        }
+        if let Some(source) = self.source(value) {
+            let after = reached == Reached::Side && (side.has)(source.block);
+            let votes_on_branch = source.vote.as_ref() == Some(side.decided_by);
+            let apart = source.warp.members.is_some() && elsewhere.contains(&source.block);
+            return (after || votes_on_branch) && !apart;
+        }
+        if depth == FAR {
+            return false;
+        }
+        // In a circle of copies, what comes into the circle counts.
+        known.insert((value, reached), true);
+        let mut operand = |value, reached| self.tells(side, (value, reached), elsewhere, known, depth + 1);
+        let tells = match self.definition(value) {
+            Some(Op::Get(var)) => {
+                let assigned = self.assigned_on(side, value, *var, reached);
+                !assigned.is_empty() && assigned.into_iter().all(|(value, reached)| operand(value, reached))
+            }
+            Some(Op::Unary(_, a)) => operand(*a, reached),
+            Some(Op::Binary(_, a, b)) => operand(*a, reached) || operand(*b, reached),
+            Some(Op::Select(_, a, b)) => operand(*a, reached) && operand(*b, reached),
+            _ => false,
+        };
+        known.insert((value, reached), tells);
+        tells
+    }
+
+    /// The warp operation that a mask is the result of, if it is one that tells which threads are where.
+    fn source(&self, mask: Value) -> Option<Source<'c>> {
+        let (warp, block) = self.warps.get(&mask)?;
+        let vote = match warp.op {
+            WarpOp::ActiveMask | WarpOp::MatchAny(_) | WarpOp::MatchAll(_) => None,
+            WarpOp::Ballot(predicate) => Some(self.decided_by(predicate)),
+            WarpOp::Vote(..)
+            | WarpOp::Shuffle { .. }
+            | WarpOp::Reduce(..)
+            | WarpOp::Elect
+            | WarpOp::Gathered
+            | WarpOp::Sync => return None,
+        };
+        Some(Source { warp, block: *block, vote })
+    }
+
     /// The values that a truth value or its negation comes from.
     pub fn decided_by(&self, value: Value) -> Decision {
         let mut value = self.origin(value);
@@ -234,7 +346,7 @@ impl<'c> Definitions<'c> {
             value = self.origin(*a);
         }
         match self.definition(value) {
-            Some(Op::Get(var)) => self.assigned(value, *var),
+            Some(Op::Get(var)) => self.assigned(value, *var, usize::MAX),
             _ => vec![value],
         }
     }

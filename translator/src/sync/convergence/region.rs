@@ -15,11 +15,11 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashSet;
 
-use super::masks::{Definitions, Source};
+use super::masks::{self, Decision, Definitions, Source};
 use super::site::{kind, site};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins, Kind, Stop, dependence};
 use crate::index::{Index, IndexVec};
-use crate::ir::{Function, Type, WarpOp};
+use crate::ir::{Function, Type, Value, WarpOp};
 
 /// A region of the graph with a single entry and a single exit.
 pub struct ConvergenceRegion {
@@ -43,33 +43,39 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     let definitions = Definitions::new(function, cfg, &graph.before);
     let mut kinds = Vec::new();
     let site = |block| Site::new(function, cfg, block, &definitions, &mut kinds);
-    let sites: Vec<Site<'_>> = cfg.blocks.indices().filter_map(site).collect();
+    let reached = |block: &BlockId| graph.dominators.has(*block);
+    let sites: Vec<Site<'_>> = cfg.blocks.indices().filter(reached).filter_map(site).collect();
     if sites.is_empty() {
         return None;
     }
-    let mut found = FxHashSet::default();
-    let mut converging = FxHashSet::default();
-    let mut sides = sides(function, cfg, &graph, &sites, &definitions);
+    let mut found = Found::default();
+    let mut sides = sides(function, cfg, &definitions);
+    sides.retain(|side| reached(&side.branch));
     // A mask that lanes at different places have computed together doesn't tell which lanes are here. This ends: a round is the last one
     // unless it adds a block.
     loop {
-        let before = converging.len();
+        let before = found.converging.len();
         for side in &mut sides {
-            let waits = |known: &Known| known.by.is_subset(&converging);
-            let (waiting, known) = std::mem::take(&mut side.known).into_iter().partition(waits);
-            side.known = known;
-            side.converge(cfg, &graph, &sites, (waiting, kinds.len()), (&mut found, &mut converging));
+            side.converge(cfg, &graph, (&sites, kinds.len()), &definitions, &mut found);
         }
-        if converging.len() == before {
+        if found.converging.len() == before {
             break;
         }
     }
+    let mut found = found.blocks;
     // Threads that wait in a loop reach an operation later than the other threads of their warp. A mask from before the loop names
     // these threads too.
     let waits = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. }));
     let loops: Vec<BlockId> =
-        cfg.blocks.enumerated().filter(|(_, block)| waits(block)).map(|(number, _)| number).collect();
-    for site in sites.iter().filter(|_| !loops.is_empty()) {
+        cfg.blocks.enumerated().filter(|(_, block)| waits(block)).map(|(number, _)| number).filter(reached).collect();
+    let region = graph.around(cfg, found.iter().copied().collect());
+    let has_all = |region: &ConvergenceRegion| {
+        sites.iter().map(|site| site.block).chain(loops.iter().copied()).all(|block| region.has(block))
+    };
+    if loops.is_empty() || region.as_ref().is_some_and(has_all) {
+        return region;
+    }
+    for site in &sites {
         let keeps_mask = |block| !graph.barriers.has(block) && !site.sources.iter().any(|source| source.block == block);
         if keeps_mask(site.block) {
             let before = graph.ways([site.block], keeps_mask);
@@ -81,58 +87,72 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     graph.around(cfg, found)
 }
 
+/// What has been found so far.
+#[derive(Default)]
+struct Found {
+    /// Branches, operations, and the paths to them.
+    blocks: FxHashSet<BlockId>,
+    /// Operations that threads at different places execute together.
+    converging: FxHashSet<BlockId>,
+    /// A region around the blocks, if it has been computed, and no operation can be reached after it.
+    closed: Option<ConvergenceRegion>,
+    /// The number of sides that have been followed since then.
+    followed: usize,
+}
+
+impl Found {
+    /// Whether all operations that can be reached from a block, and the paths to them, are in the region for certain.
+    fn has_all_after(&self, block: BlockId) -> bool {
+        self.closed.as_ref().is_some_and(|region| region.has(block))
+    }
+
+    /// Computes a region, from time to time: following the paths of some sides takes longer.
+    fn update(&mut self, cfg: &Cfg, graph: &Graph, sites: &[Site<'_>]) {
+        self.followed += 1;
+        if self.followed.is_multiple_of(4) {
+            self.closed = graph.around(cfg, self.blocks.iter().copied().collect()).filter(|region| {
+                region.exit.is_none_or(|exit| {
+                    let after = graph.reach(cfg, exit, |_| false);
+                    !sites.iter().any(|site| after.has(site.block))
+                })
+            });
+        }
+    }
+}
+
 /// A side of a branch where threads of a warp may diverge.
 struct Side {
     branch: BlockId,
+    condition: Value,
+    /// Where the branch leads threads of this side.
+    first: BlockId,
     /// Where the branch leads threads of the other side.
     other: BlockId,
     join: Option<BlockId>,
-    /// Operations of this side, unless it is known for certain which threads come to them, and those that have not been found to wait.
-    known: Vec<Known>,
+    /// What is known of this side, once it is looked at.
+    known: Option<Known>,
 }
 
-/// An operation of which it is known which threads come to it, as long as the sources of its mask are executed at one place.
+/// What is known of a side.
 struct Known {
-    /// Its number among the sites.
-    site: usize,
-    /// The blocks of these sources.
-    by: FxHashSet<BlockId>,
+    decided_by: Decision,
+    /// The blocks of the side.
+    here: BlockSet,
+    /// The operations of the side that have not been found to wait for threads elsewhere, by their numbers among the sites.
+    sites: Vec<usize>,
 }
 
 /// The sides of all branches where threads of a warp may diverge.
-fn sides<'c>(
-    function: &Function,
-    cfg: &Cfg,
-    graph: &Graph,
-    sites: &[Site<'c>],
-    definitions: &Definitions<'c>,
-) -> Vec<Side> {
+fn sides(function: &Function, cfg: &Cfg, definitions: &Definitions<'_>) -> Vec<Side> {
     let joins = Joins::without_faults(cfg);
     let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
     let mut sides = Vec::new();
     for ((branch, block), diverges) in cfg.blocks.enumerated().zip(divergent_branches) {
         let End::Branch { condition, then, otherwise } = block.end else { continue };
-        if !diverges {
-            continue;
-        }
-        let (decided_by, join) = (definitions.decided_by(condition), joins.of(branch));
-        for (side, other) in [(then, otherwise), (otherwise, then)] {
-            let here = graph.reach(cfg, side, |block| Some(block) == join || graph.faults.has(block));
-            let known = |(number, site): (usize, &Site<'c>)| {
-                let says_who_is_here =
-                    |source: &&Source<'_>| here.has(source.block) || source.vote.as_ref() == Some(&decided_by);
-                let mut by = FxHashSet::default();
-                for source in site.sources.iter().filter(says_who_is_here) {
-                    source.warp.members?;
-                    by.insert(source.block);
-                }
-                Some(Known { site: number, by })
-            };
-            let own = sites.iter().enumerate().filter(|(_, site)| here.has(site.block));
-            let known: Vec<Known> = own.filter_map(known).collect();
-            if !known.is_empty() {
-                sides.push(Side { branch, other, join, known });
-            }
+        if diverges {
+            let join = joins.of(branch);
+            let side = |first, other| Side { branch, condition, first, other, join, known: None };
+            sides.extend([side(then, otherwise), side(otherwise, then)]);
         }
     }
     sides
@@ -141,36 +161,56 @@ fn sides<'c>(
 impl Side {
     /// Finds the operations with which operations of this side that wait may be executed together, and the paths to them.
     fn converge(
-        &self,
+        &mut self,
         cfg: &Cfg,
         graph: &Graph,
-        sites: &[Site<'_>],
-        (waiting, kinds): (Vec<Known>, usize),
-        (found, converging): (&mut FxHashSet<BlockId>, &mut FxHashSet<BlockId>),
+        (sites, kinds): (&[Site<'_>], usize),
+        definitions: &Definitions<'_>,
+        found: &mut Found,
     ) {
+        if found.has_all_after(self.branch) {
+            return;
+        }
+        let (condition, join) = (self.condition, self.join);
+        let known = self.known.get_or_insert_with(|| {
+            let here = graph.reach(cfg, self.first, |block| Some(block) == join || graph.faults.has(block));
+            let sites = sites.iter().enumerate().filter(|(_, site)| here.has(site.block));
+            let sites = sites.map(|(number, _)| number).collect();
+            Known { decided_by: definitions.decided_by(condition), here, sites }
+        });
+        let here =
+            masks::Side { branch: self.branch, decided_by: &known.decided_by, has: &|block| known.here.has(block) };
+        let is_known = |site: &usize| {
+            let mask = sites.get(*site).map(|site| site.mask);
+            mask.is_some_and(|mask| definitions.names_only_threads_on(&here, mask, &found.converging))
+        };
+        let (remaining, waiting): (Vec<usize>, Vec<usize>) =
+            std::mem::take(&mut known.sites).into_iter().partition(is_known);
+        known.sites = remaining;
         if waiting.is_empty() {
             return;
         }
-        let own: Vec<&Site<'_>> = waiting.iter().filter_map(|known| sites.get(known.site)).collect();
+        let own: Vec<&Site<'_>> = waiting.iter().filter_map(|site| sites.get(*site)).collect();
         let (mut own_kinds, mut partner_kinds) = (FixedBitSet::with_capacity(kinds), FixedBitSet::with_capacity(kinds));
         own_kinds.extend(own.iter().map(|site| site.kind));
-        let near = graph.reach(cfg, self.other, |block| Some(block) == self.join || graph.faults.has(block));
+        let near = graph.reach(cfg, self.other, |block| Some(block) == join || graph.faults.has(block));
         let there = graph.reach(cfg, self.other, |block| graph.barriers.has(block) || graph.faults.has(block));
         let partners = sites.iter().filter(|site| own_kinds.contains(site.kind) && there.has(site.block));
         let (near_by, far): (Vec<&Site<'_>>, Vec<&Site<'_>>) = partners.partition(|site| near.has(site.block));
         for partner in near_by.iter().chain(&far) {
             partner_kinds.insert(partner.kind);
-            converging.insert(partner.block);
+            found.converging.insert(partner.block);
         }
         for own in own.iter().filter(|site| partner_kinds.contains(site.kind)) {
-            converging.insert(own.block);
-            found.extend([self.branch, own.block]);
+            found.converging.insert(own.block);
+            found.blocks.extend([self.branch, own.block]);
         }
         // They may reach the operation in another iteration of an enclosing loop.
         for (partners, within) in [(near_by, &near), (far, &there)] {
             let ways = graph.ways(partners.iter().map(|site| site.block), |block| within.has(block));
-            found.extend(ways.iter());
+            found.blocks.extend(ways.iter());
         }
+        found.update(cfg, graph, sites);
     }
 }
 
@@ -183,6 +223,8 @@ fn is_barrier(cfg: &Cfg, block: BlockId) -> bool {
 /// An operation that waits for members.
 struct Site<'c> {
     block: BlockId,
+    /// Its mask.
+    mask: Value,
     /// The sources of its mask.
     sources: Vec<Source<'c>>,
     /// The number of its kind.
@@ -203,7 +245,7 @@ impl<'c> Site<'c> {
             kinds.push(kind);
             kinds.len() - 1
         });
-        Some(Self { block, sources: definitions.sources(members), kind: number })
+        Some(Self { block, mask: members, sources: definitions.sources(members), kind: number })
     }
 }
 
