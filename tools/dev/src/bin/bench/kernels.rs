@@ -108,8 +108,11 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
             let mut case = prepare(&workload)?;
             if let Some(texts) = &texts {
                 let start = format!(".entry {}(", workload.entry);
-                let text = texts.iter().find(|text| text.contains(&start));
-                case.ptx = text.with_context(|| format!("no file has the kernel {}", workload.entry))?.as_str().into();
+                let Some(text) = texts.iter().find(|text| text.contains(&start)) else {
+                    cli::note(format_args!("{} is left out: no file has its kernel", workload.name));
+                    continue;
+                };
+                case.ptx = text.as_str().into();
             }
             let (row, failed) = measure_workload(arguments, &codes, &devices, &limits, &workload, &case)?;
             if failed {

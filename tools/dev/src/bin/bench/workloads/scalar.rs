@@ -1,4 +1,4 @@
-//! Kernels with independent threads: ciphers, texts, random numbers.
+//! Kernels with independent threads: ciphers, texts, random numbers, divisions and roots.
 
 use super::workload::{Workload, kernel, linear};
 
@@ -10,6 +10,10 @@ pub fn all(quick: bool) -> Vec<Workload> {
         string_search(size(1 << 25, 1 << 9)),
         alignment(size(1 << 20, 1 << 7)),
         monte_carlo(size(1 << 18, 1 << 8), size(64, 2)),
+        tangents_f32(size(1 << 25, 1 << 9)),
+        tangents_f64(size(1 << 24, 1 << 9)),
+        means_f32(size(1 << 25, 1 << 9)),
+        means_f64(size(1 << 24, 1 << 9)),
     ]
 }
 
@@ -71,5 +75,41 @@ fn monte_carlo(threads: u32, paths: u32) -> Workload {
         format!("{threads} threads, {paths} paths of 64 steps each"),
         linear(threads, 256),
         [format!("f32[{threads}]"), format!("u32:{paths}"), "f32:-0.0002".into(), "f32:0.02".into()],
+    )
+}
+
+fn tangents_f32(n: u32) -> Workload {
+    kernel!("fractions", "tangents_f32").workload(
+        "tangents, f32",
+        format!("{n} by 8 divisions each"),
+        linear(n, 256),
+        [format!("f32[{n}]:random(1)"), format!("f32[{n}]")],
+    )
+}
+
+fn tangents_f64(n: u32) -> Workload {
+    kernel!("fractions", "tangents_f64").workload(
+        "tangents, f64",
+        format!("{n} by 8 divisions each"),
+        linear(n, 256),
+        [format!("f64[{n}]:random(1)"), format!("f64[{n}]")],
+    )
+}
+
+fn means_f32(n: u32) -> Workload {
+    kernel!("means", "means_f32").workload(
+        "arithmetic-geometric means, f32",
+        format!("{n} by 4 roots each"),
+        linear(n, 256),
+        [format!("f32[{n}]:random(1,0,1)"), format!("f32[{n}]:random(2,0,1)"), format!("f32[{n}]")],
+    )
+}
+
+fn means_f64(n: u32) -> Workload {
+    kernel!("means", "means_f64").workload(
+        "arithmetic-geometric means, f64",
+        format!("{n} by 4 roots each"),
+        linear(n, 256),
+        [format!("f64[{n}]:random(1,0,1)"), format!("f64[{n}]:random(2,0,1)"), format!("f64[{n}]")],
     )
 }

@@ -9,6 +9,7 @@ pub fn all(quick: bool) -> Vec<Workload> {
         merge_sort(size(1 << 16, 2)),
         spmv_vector(size(1 << 20, 1 << 6)),
         bfs(size(1 << 22, 1 << 8)),
+        compaction(size(1 << 26, 1 << 9)),
     ]
 }
 
@@ -64,5 +65,14 @@ fn bfs(nodes: u32) -> Workload {
             "u32:7".into(),
             format!("u32:{nodes}"),
         ],
+    )
+}
+
+fn compaction(keys: u32) -> Workload {
+    kernel!("compaction").workload(
+        "compaction by warps",
+        format!("{keys} u32"),
+        linear(keys, 256),
+        [format!("u32[{keys}]:random(1)"), format!("u32[{keys}]"), format!("u32[{}]", keys / 8)],
     )
 }
