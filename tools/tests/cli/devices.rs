@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
+use ptx2spv_translator::target::Target;
+
 use crate::{Done, PTX, command, fails, odd, run};
 
 #[test]
@@ -180,4 +182,51 @@ fn the_reference_device_is_described_as_configured() {
     assert_eq!((&again["subgroups"], &again["features"]), (&target["subgroups"], &target["features"]));
     let done = run(&["devices"]);
     assert!(done.out.lines().last().unwrap().trim_start().starts_with("reference"), "{}", done.out);
+}
+
+/// RADV has devices without hardware, which report what the cards do with this version of Mesa.
+#[test]
+fn presets_for_amd_claim_nothing_that_such_a_device_lacks() {
+    for (family, preset) in [("navi21", "amd-rdna"), ("navi31", "amd-rdna"), ("polaris10", "amd-gcn")] {
+        let cache = tempfile::tempdir().unwrap();
+        let mut devices = command(&["devices", "--device", "RADV", "--json"]);
+        devices.env("RADV_FORCE_FAMILY", family).env("PTX2SPV_CACHE", cache.path());
+        let done: Done = devices.output().unwrap().into();
+        if ["no Vulkan device", "Unknown family"].iter().any(|reason| done.err.contains(reason)) {
+            // Mesa 22.3 doesn't know Navi 31, and other systems have no RADV.
+            println!("{family} is skipped: {}", done.err);
+            continue;
+        }
+        assert_eq!(done.status, Some(0), "{family}: {}", done.err);
+        let (found, preset): (Target, _) = (serde_json::from_str(&done.out).unwrap(), Target::preset(preset).unwrap());
+        let missing: Vec<_> = preset.features.difference(&found.features).collect();
+        assert!(missing.is_empty(), "{family} lacks {missing:?}");
+        let controls = |target: &Target| serde_json::to_value(&target.float_controls).unwrap();
+        let (promised, offered) = (controls(&preset), controls(&found));
+        for (control, promised) in promised.as_object().unwrap() {
+            assert!(promised == false || offered[control] == true, "{family} lacks {control}");
+        }
+        let (promised, offered) = (&preset.limits, &found.limits);
+        let sizes = |limits: &ptx2spv_translator::target::Limits| {
+            let [x, y, z] = limits.max_compute_work_group_size;
+            let [grid_x, grid_y, grid_z] = limits.max_compute_work_group_count;
+            let scalars = [
+                limits.max_push_constants_size,
+                limits.max_compute_shared_memory_size,
+                limits.max_compute_work_group_invocations,
+            ];
+            [&scalars[..], &[x, y, z, grid_x, grid_y, grid_z]].concat()
+        };
+        let is_larger = |(promised, offered): (&u32, &u32)| promised > offered;
+        let larger = sizes(promised).iter().zip(&sizes(offered)).any(is_larger);
+        assert!(!larger, "{family} has {offered:?}, and the preset {promised:?}");
+        let (promised, offered) = (&preset.subgroups, &found.subgroups);
+        assert!(
+            promised.size == offered.size
+                && promised.min_size >= offered.min_size
+                && promised.max_size <= offered.max_size,
+            "{family} has {offered:?}, and the preset {promised:?}"
+        );
+        assert!(offered.ballot >= promised.ballot && offered.shuffle >= promised.shuffle, "{family}: {offered:?}");
+    }
 }
