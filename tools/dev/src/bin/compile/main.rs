@@ -3,16 +3,19 @@
 //!
 //! Each file is compiled in a process of its own, which a limit of processor time ends.
 
+mod amd;
+mod corpus;
+mod document;
 mod pipelines;
+mod worker;
 
 use std::collections::BTreeSet;
-use std::env;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use clap::Parser;
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
 use pipelines::{Compiled, Vulkan};
 use ptx2spv::cli::{self, Status};
 use ptx2spv::table;
@@ -20,7 +23,22 @@ use ptx2spv::table;
 /// Compiles SPIR-V modules on a Vulkan device, and prints the statistics of their pipelines.
 #[derive(Debug, Parser)]
 #[command(name = "compile", version, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct CommandLine {
+    #[command(flatten)]
+    files: Files,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compile this repository's kernels on RADV's devices without hardware, and write docs/machine-code.md or compare with it.
+    Document(document::Arguments),
+}
+
+#[derive(Debug, Args)]
+struct Files {
     /// Modules, each with its interface beside it (`.json`); without one, its entry point is `main`.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -33,6 +51,9 @@ struct CommandLine {
     /// Processor time for the pipelines of one file, in seconds.
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u64,
+    /// Show the issue cycles of AMD's code too, ten times as many for each loop.
+    #[arg(long)]
+    costs: bool,
     /// Show the machine code too.
     #[arg(long)]
     code: bool,
@@ -41,33 +62,46 @@ struct CommandLine {
     json: bool,
 }
 
-/// The environment variable that has a process compile its only file, and write what it found as JSON.
-const WORKER: &str = "PTX2SPV_COMPILE_WORKER";
-
 fn main() -> ExitCode {
     let arguments = CommandLine::parse();
-    cli::main(|out| {
-        if env::var_os(WORKER).is_none() {
-            return compile_all(&arguments, out);
-        }
-        let vulkan = Vulkan::new(&arguments.device)?;
-        for file in &arguments.files {
-            serde_json::to_writer(&mut *out, &vulkan.compile(file, arguments.block)?)?;
-        }
-        Ok(Status::Success)
+    cli::main(|out| match (&arguments.command, worker::is_worker()) {
+        (Some(Command::Document(arguments)), false) => document::run(arguments, out),
+        (Some(Command::Document(arguments)), true) => document::compile_here(arguments, out),
+        (None, false) => compile_all(&arguments.files, out),
+        (None, true) => compile_here(&arguments.files, out),
     })
 }
 
-fn compile_all(arguments: &CommandLine, out: &mut dyn Write) -> Result<Status> {
+/// Compiles files in this process.
+fn compile_here(arguments: &Files, out: &mut dyn Write) -> Result<Status> {
+    let vulkan = Vulkan::new(&arguments.device)?;
+    let mut compiled = Vec::new();
+    for file in &arguments.files {
+        compiled.extend(vulkan.compile(file, arguments.block)?);
+    }
+    serde_json::to_writer(out, &compiled)?;
+    Ok(Status::Success)
+}
+
+fn compile_all(arguments: &Files, out: &mut dyn Write) -> Result<Status> {
     let mut compiled: Vec<Compiled> = Vec::new();
     let mut status = Status::Success;
     for file in &arguments.files {
-        match compile_apart(arguments, file) {
+        let block = arguments.block.to_string();
+        let words =
+            [file.as_os_str(), "--block".as_ref(), block.as_ref(), "--device".as_ref(), arguments.device.as_ref()];
+        match worker::run::<Vec<Compiled>>(arguments.seconds, &words, &[]) {
             Ok(found) => compiled.extend(found),
             Err(error) => {
                 status = Status::Failure;
                 cli::warn(format_args!("error: {}: {error:#}", file.display()));
             }
+        }
+    }
+    if arguments.costs {
+        for kernel in &mut compiled {
+            let cost = amd::cost(&kernel.code);
+            kernel.statistics.extend(cost.map(|cost| ("Cycles".to_owned(), cost.cycles as f64)));
         }
     }
     if arguments.json {
@@ -91,15 +125,4 @@ fn compile_all(arguments: &CommandLine, out: &mut dyn Write) -> Result<Status> {
         }
     }
     Ok(status)
-}
-
-/// Compiles a file in a process of its own.
-fn compile_apart(arguments: &CommandLine, file: &Path) -> Result<Vec<Compiled>> {
-    let program = env::current_exe()?;
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -t \"$0\" && exec \"$@\""]).arg(arguments.seconds.to_string()).arg(program).arg(file);
-    command.args(["--block", &arguments.block.to_string(), "--device", &arguments.device]);
-    let output = command.env(WORKER, "1").stderr(Stdio::inherit()).output()?;
-    anyhow::ensure!(output.status.success(), "the process that made its pipelines ended with {}", output.status);
-    serde_json::from_slice(&output.stdout).context("what that process wrote")
 }

@@ -26,8 +26,17 @@ pub struct Compiled {
     pub code: String,
 }
 
+impl Compiled {
+    /// A statistic by the driver's name for it.
+    pub fn statistic(&self, name: &str) -> u64 {
+        self.statistics.get(name).map_or(0, |value| *value as u64)
+    }
+}
+
 /// A device with all its features.
 pub struct Vulkan {
+    /// The driver's version in words.
+    pub driver: String,
     device: ash::Device,
     executables: khr::pipeline_executable_properties::Device,
     // Keeps the library with the functions loaded.
@@ -62,6 +71,11 @@ impl Vulkan {
             properties.device_name_as_c_str().is_ok_and(|found| found.to_string_lossy().contains(name))
         });
         let physical = physical.context("no such Vulkan device")?;
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+        // SAFETY: see above.
+        unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
+        let driver = driver.driver_info_as_c_str()?.to_string_lossy().into_owned();
 
         // SAFETY: see above.
         let offered = unsafe { instance.enumerate_device_extension_properties(physical) }?;
@@ -91,30 +105,37 @@ impl Vulkan {
         // SAFETY: see above; the enabled features are those that the device has.
         let device = unsafe { instance.create_device(physical, &info, None) }?;
         let executables = khr::pipeline_executable_properties::Device::new(&instance, &device);
-        Ok(Self { device, executables, _entry: entry })
+        Ok(Self { driver, device, executables, _entry: entry })
     }
 
-    /// Makes a pipeline of each kernel of a module, with blocks of that many threads where it leaves them open.
+    /// Makes a pipeline of each kernel of a file, with blocks of that many threads where it leaves them open.
     pub fn compile(&self, file: &Path, block: u32) -> Result<Vec<Compiled>> {
-        let bytes = fs::read(file)?;
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default())).collect();
+        let words = ash::util::read_spv(&mut fs::File::open(file)?)?;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let description = file.with_extension("json");
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: as in `new`; the module is taken to be valid SPIR-V for this device, as its author promises.
-        let module = unsafe { self.device.create_shader_module(&info, None) }?;
         if !description.exists() {
             let kernel =
                 Kernel { name: c"main".to_owned(), push_constants: 128, constants: Vec::new(), subgroup: None };
-            return Ok(vec![self.pipeline(module, &kernel, stem)?]);
+            return Ok(vec![self.pipeline(self.module(&words)?, &kernel, stem)?]);
         }
         let interface: Interface = serde_json::from_slice(&fs::read(description)?)?;
+        let module = self.module(&words)?;
         // Kernels that read images need descriptors, which nothing here has.
         let entries = interface.entries.iter().filter(|entry| !entry.samples());
         entries
-            .map(|entry| self.pipeline(module, &Kernel::of(entry, block)?, format!("{stem}:{}", entry.name)))
+            .map(|entry| self.pipeline(module, &Kernel::of(entry, [block, 1, 1])?, format!("{stem}:{}", entry.name)))
             .collect()
+    }
+
+    /// Makes a pipeline of a kernel, as its interface describes it, with blocks of that shape where it leaves them open.
+    pub fn compile_kernel(&self, words: &[u32], entry: &Entry, block: [u32; 3]) -> Result<Compiled> {
+        self.pipeline(self.module(words)?, &Kernel::of(entry, block)?, entry.name.clone())
+    }
+
+    fn module(&self, words: &[u32]) -> Result<vk::ShaderModule> {
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: as in `new`; the module is taken to be valid SPIR-V for this device, as its author promises.
+        Ok(unsafe { self.device.create_shader_module(&info, None) }?)
     }
 
     fn pipeline(&self, module: vk::ShaderModule, kernel: &Kernel, name: String) -> Result<Compiled> {
@@ -205,10 +226,11 @@ struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel with blocks of that many threads where it leaves them open, and with 1 KiB of dynamic shared memory where it has any.
-    fn of(entry: &Entry, threads: u32) -> Result<Self> {
-        let most = entry.block.max.map_or(threads, |[x, y, z]| x * y * z);
-        let block = entry.block.required.unwrap_or([threads.min(most), 1, 1]);
+    /// A kernel with blocks of that shape where it leaves them open, and with 1 KiB of dynamic shared memory where it has any.
+    fn of(entry: &Entry, block: [u32; 3]) -> Result<Self> {
+        let threads = |[x, y, z]: [u32; 3]| x * y * z;
+        let allowed = entry.block.max.map(threads).filter(|&most| most < threads(block));
+        let block = entry.block.required.or(allowed.map(|most| [most, 1, 1])).unwrap_or(block);
         let dynamic = if entry.shared.dynamic { 1024 } else { 0 };
         let shared = target::shared_bytes(entry.shared.static_bytes, dynamic, entry.cluster).next_multiple_of(16);
         let [x, y, z] = target::workgroup(block, entry.packing, entry.cluster);

@@ -1,0 +1,116 @@
+//! A model of what AMD's machine code costs: the issue cycles of each instruction, ten times as much for each loop around it.
+//!
+//! The rates are those of RDNA 2 (AMD, "RDNA 2 Instruction Set Architecture", 2020, and "RDNA Architecture", 2019, page 12; LLVM's
+//! `SISchedule.td`, model GFX10): a full-rate vector instruction takes one cycle, transcendental functions and 32-bit products a
+//! quarter of that rate, f64 a sixteenth. Memory instructions count as four, which is the rate of the address units, not the latency.
+//! Polaris has the same proportions. Nothing is known of how often a loop or a branch is taken: code that is rarely executed counts
+//! in full. So the numbers compare two versions of the same kernel, and say nothing about its time.
+
+use std::collections::BTreeMap;
+
+/// How much more an instruction counts for each loop around it.
+const ROUNDS: u64 = 10;
+/// Loops that count.
+const MOST_LOOPS: u32 = 4;
+
+/// What a kernel's code costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Weighted issue cycles of one wave.
+    pub cycles: u64,
+    /// How deep its loops nest.
+    pub loops: u32,
+}
+
+/// The cost of a kernel, from the text that RADV shows of it; `None` where that has none of AMD's instructions.
+pub fn cost(code: &str) -> Option<Cost> {
+    let (mut instructions, mut labels) = (Vec::new(), BTreeMap::new());
+    for line in code.lines() {
+        let mut words = line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+        let Some(first) = words.next() else { continue };
+        if let Some(label) = first.strip_suffix(':') {
+            labels.insert(label, instructions.len());
+        } else if is_instruction(first) {
+            instructions.push((first, words.next().unwrap_or_default()));
+        }
+    }
+    // A backward branch closes the loop that starts at its target, where several may jump to.
+    let mut loops = BTreeMap::new();
+    for (at, (opcode, operand)) in instructions.iter().enumerate() {
+        if let Some(&start) = labels.get(operand).filter(|&&start| opcode.contains("branch") && start <= at) {
+            loops.insert(start, at);
+        }
+    }
+    let depth = |at: usize| loops.iter().filter(|&(&start, &end)| (start..=end).contains(&at)).count() as u32;
+    let depths = (0..instructions.len()).map(depth);
+    let deepest = depths.clone().max()?;
+    let weighted =
+        instructions.iter().zip(depths).map(|((opcode, _), depth)| cycles(opcode) * ROUNDS.pow(depth.min(MOST_LOOPS)));
+    Some(Cost { cycles: weighted.sum(), loops: deepest })
+}
+
+/// The units that have instructions, as their prefixes.
+const MEMORY: [&str; 6] = ["ds_", "global_", "buffer_", "flat_", "scratch_", "image_"];
+
+fn is_instruction(word: &str) -> bool {
+    word.starts_with("s_") || word.starts_with("v_") || MEMORY.iter().any(|unit| word.starts_with(unit))
+}
+
+/// Issue cycles of an instruction.
+fn cycles(opcode: &str) -> u64 {
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| opcode.starts_with(prefix));
+    if starts(&["s_waitcnt", "s_nop", "s_clause", "s_inst_prefetch", "s_delay", "s_code_end"]) {
+        0
+    } else if opcode.starts_with("s_") {
+        1
+    } else if starts(&MEMORY) {
+        4
+    } else if opcode.contains("f64") {
+        if starts(&["v_rcp", "v_rsq", "v_sqrt"]) { 32 } else { 16 }
+    } else if starts(&["v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"])
+        || starts(&["v_mul_lo_u32", "v_mul_hi_u32", "v_mul_hi_i32", "v_mul_lo_i32", "v_mad_u64_u32", "v_mad_i64_i32"])
+    {
+        4
+    } else {
+        1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_have_their_rates() {
+        let code = "BB0:\n\
+            \ts_mov_b32 s0, s1     ; be800301\n\
+            \ts_waitcnt vmcnt(0)   ; bf8c3f70\n\
+            \tv_fma_f32 v0, v1, v2, v3 ; d54b0000 040e0501\n\
+            \tv_rcp_f32_e32 v0, v0 ; 7e005500\n\
+            \tv_mul_lo_u32 v0, v0, v1 ; d5690000 00020300\n\
+            \tv_add_f64 v[0:1], v[0:1], v[2:3] ; d5640000 00020500\n\
+            \tv_rcp_f64_e32 v[0:1], v[0:1] ; 7e005f00\n\
+            \tglobal_load_dword v0, v[0:1], off ; dc308000 007d0000\n\
+            \ts_endpgm             ; bf810000\n";
+        assert_eq!(cost(code), Some(Cost { cycles: 1 + 1 + 4 + 4 + 16 + 32 + 4 + 1, loops: 0 }));
+    }
+
+    #[test]
+    fn loops_nest() {
+        // The outer loop has two backward branches. The branch to BB9 leaves it, and closes none.
+        let code = "BB0:\n\tv_add_f32 v0, v0, v0\nBB1:\n\tv_add_f32 v0, v0, v0\nBB2:\n\tv_add_f32 v0, v0, v0\n\
+            \ts_cbranch_scc1 BB2\n\ts_cbranch_scc0 BB1\n\ts_cbranch_execz BB9\n\ts_branch BB1\nBB9:\n\ts_endpgm\n";
+        assert_eq!(cost(code), Some(Cost { cycles: 1 + 10 + 200 + 30 + 1, loops: 2 }));
+    }
+
+    #[test]
+    fn loops_one_after_the_other_do_not_nest() {
+        let code = "BB0:\n\tv_add_f32 v0, v0, v0\n\ts_branch BB0\nBB1:\n\tv_add_f32 v0, v0, v0\n\ts_branch BB1\n";
+        assert_eq!(cost(code), Some(Cost { cycles: 40, loops: 1 }));
+    }
+
+    #[test]
+    fn other_code_has_no_cost() {
+        assert_eq!(cost("define void @main() {\n  ret void\n}\n"), None);
+    }
+}

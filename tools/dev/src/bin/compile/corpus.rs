@@ -1,0 +1,158 @@
+//! The kernels of this repository, as a device's compiler sees them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::target::{Math, Target};
+use ptx2spv_translator::{Options, Program, Source};
+use serde::{Deserialize, Serialize};
+
+use crate::amd;
+use crate::pipelines::{Compiled, Vulkan};
+
+/// Threads of a block, where neither the kernel nor its twin says it.
+const BLOCK: [u32; 3] = [256, 1, 1];
+
+/// Of the files of single instructions, every one of so many.
+const SAMPLE: usize = 10;
+
+/// What matters of a kernel's machine code, or of all kernels of a file together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Numbers {
+    pub instructions: u64,
+    /// Vector registers, the most of any kernel.
+    pub registers: u64,
+    pub spills: u64,
+    pub cycles: u64,
+    /// How deep loops nest, at most.
+    pub loops: u32,
+}
+
+impl Numbers {
+    fn of(compiled: &Compiled) -> Result<Self> {
+        let cost = amd::cost(&compiled.code).with_context(|| format!("{}: no machine code of AMD", compiled.name))?;
+        Ok(Self {
+            instructions: compiled.statistic("Instructions"),
+            registers: compiled.statistic("VGPRs"),
+            spills: compiled.statistic("Spilled SGPRs") + compiled.statistic("Spilled VGPRs"),
+            cycles: cost.cycles,
+            loops: cost.loops,
+        })
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            instructions: self.instructions + other.instructions,
+            registers: self.registers.max(other.registers),
+            spills: self.spills + other.spills,
+            cycles: self.cycles + other.cycles,
+            loops: self.loops.max(other.loops),
+        }
+    }
+}
+
+/// Kernels on one device.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// A kernel with a GLSL twin, or a file with its other kernels.
+    pub name: String,
+    pub exact: Numbers,
+    pub fast: Numbers,
+    pub twin: Option<Numbers>,
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The PTX files: those of the launch cases, of the bench, and a sample of those of single instructions.
+pub fn files() -> Result<Vec<PathBuf>> {
+    let in_folder = |folder: &str| -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(repository().join(folder)).with_context(|| folder.to_owned())?;
+        let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "ptx"));
+        files.sort();
+        Ok(files)
+    };
+    let mut files = Vec::new();
+    for folder in ["tools/dev/kernels", "tests/kernels", "tests/kernels/nvcc", "tests/ptx"] {
+        files.extend(in_folder(folder)?);
+    }
+    files.extend(in_folder("tests/instructions")?.into_iter().step_by(SAMPLE));
+    Ok(files)
+}
+
+/// A file's path within the repository.
+pub fn name(file: &Path) -> String {
+    let repository = repository();
+    file.strip_prefix(&repository).unwrap_or(file).display().to_string()
+}
+
+/// The SPIR-V of a kernel's GLSL twin, if there is one.
+fn twin(entry: &str) -> Result<Option<Vec<u32>>> {
+    let file = repository().join("tools/dev/kernels/glsl").join(entry).with_extension("spv");
+    Ok(if file.exists() { Some(ash::util::read_spv(&mut fs::File::open(file)?)?) } else { None })
+}
+
+/// The workgroup of a module with one entry point: the operands of `OpExecutionMode … LocalSize`.
+fn workgroup(words: &[u32]) -> Option<[u32; 3]> {
+    const EXECUTION_MODE: u32 = 16;
+    const LOCAL_SIZE: u32 = 17;
+    let mut rest = words.get(5..)?;
+    while let [head, operands @ ..] = rest {
+        let length = (head >> 16) as usize;
+        if let (EXECUTION_MODE, [_, LOCAL_SIZE, x, y, z, ..]) = (head & 0xffff, operands) {
+            return Some([*x, *y, *z]);
+        }
+        rest = rest.get(length.max(1)..)?;
+    }
+    None
+}
+
+/// Translates a file for a preset, and makes the pipelines on a device.
+pub fn compile(file: &Path, target: &Target, vulkan: &Vulkan) -> Result<Vec<Row>> {
+    let source = Source::new(name(file), fs::read_to_string(file)?);
+    let program = Program::new(&source)?;
+    let mut rows: Vec<Row> = Vec::new();
+    for math in [Math::EXACT, Math::FAST] {
+        let translated = program.translate(&Options::new(target).math(math).keep_going(true))?;
+        // Kernels that read images need descriptors, which nothing here has.
+        for entry in translated.interface.entries.iter().filter(|entry| !entry.samples()) {
+            let twin = twin(&entry.name)?;
+            let block = twin.as_deref().and_then(workgroup).unwrap_or(BLOCK);
+            let own = Numbers::of(&vulkan.compile_kernel(&translated.spirv, entry, block)?)?;
+            let row = if twin.is_some() { entry.name.clone() } else { name(file) };
+            let at = match rows.iter().position(|known| known.name == row) {
+                Some(at) => at,
+                None => {
+                    let twin = twin.map(|words| of_twin(vulkan, &words, entry, block)).transpose()?;
+                    rows.push(Row { name: row, exact: Numbers::default(), fast: Numbers::default(), twin });
+                    rows.len() - 1
+                }
+            };
+            let sum = if math == Math::EXACT { &mut rows[at].exact } else { &mut rows[at].fast };
+            *sum = sum.and(own);
+        }
+    }
+    Ok(rows)
+}
+
+/// A twin's code, with the subgroups and push constants of its kernel.
+fn of_twin(vulkan: &Vulkan, words: &[u32], entry: &Entry, block: [u32; 3]) -> Result<Numbers> {
+    let entry = Entry { name: "main".to_owned(), ..entry.clone() };
+    Numbers::of(&vulkan.compile_kernel(words, &entry, block)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twins_say_their_workgroups() {
+        let of = |entry| workgroup(&twin(entry).unwrap().unwrap());
+        assert_eq!(of("transpose"), Some([16, 4, 1]));
+        assert_eq!(of("nbody"), Some([32, 1, 1]));
+    }
+}
