@@ -137,6 +137,13 @@ pub(crate) trait Backend: Any + Send + Sync {
         self.check_stopped()
     }
 
+    /// Waits for the kernels launched before a point that may be stopped, so that what the caller submits next doesn't run after one
+    /// that was. Fails if one was stopped, whether before the point or not, and that was not reported yet.
+    fn settle(&self, before: Point, deadline: Deadline) -> Result<(), Error>;
+
+    /// Whether a kernel launched before a point that was passed was stopped, and that was not reported yet.
+    fn was_stopped_before(&self, point: Point) -> bool;
+
     /// Returns the kernels' output found by [`Backend::check_stopped`] since the last call.
     fn take_output(&self) -> Vec<u8>;
 

@@ -81,7 +81,7 @@ pub(crate) fn run_alone(
     Terms { bytes, patient }: Terms,
     between: &mut dyn FnMut() -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    device.wait_for_functions(stream)?;
+    device.wait_to_submit(stream)?;
     let backend = device.backend();
     let space = Workspace::new(backend, bytes)?;
     let patience = match device.info().kind {

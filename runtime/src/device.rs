@@ -12,7 +12,7 @@ use ptx2spv_translator::interface::texture::Record;
 use crate::backend::{Backend, Image, Shader, Timer};
 use crate::deadline::{Deadline, TimeLimit};
 use crate::error::Error;
-use crate::host_functions::HostFunctions;
+use crate::host_functions::{HostFunction, HostFunctions};
 use crate::info::DeviceInfo;
 use crate::near::{self, Near, NearUser};
 use crate::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
@@ -263,20 +263,45 @@ impl Device {
         self.shared.backend.clone().timer()
     }
 
-    /// Submits a command to a stream, after the stream's host functions.
+    /// Submits a command to a stream, after what it has to wait for: see [`Device::wait_to_submit`].
     pub(crate) fn submit(
         &self,
         stream: &StreamState,
         command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
     ) -> Result<(), Error> {
+        self.wait_to_submit(stream)?;
+        self.record(stream, command)
+    }
+
+    /// Submits a command that changes nothing that kernels or the host can see, and may come after a kernel that was stopped.
+    pub(crate) fn submit_harmless(
+        &self,
+        stream: &StreamState,
+        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
+    ) -> Result<(), Error> {
         self.wait_for_functions(stream)?;
+        self.record(stream, command)
+    }
+
+    fn record(
+        &self,
+        stream: &StreamState,
+        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
+    ) -> Result<(), Error> {
         let ticket = command(self.backend(), stream.key())?;
         self.join(stream, Position { point: ticket.into(), function: 0 });
         Ok(())
     }
 
+    /// Waits for what must have ended before a stream's next command is recorded: host functions, and kernels that may be stopped,
+    /// because nothing runs after one that was. Fails if one was stopped.
+    pub(crate) fn wait_to_submit(&self, stream: &StreamState) -> Result<(), Error> {
+        self.wait_for_functions(stream)?;
+        self.backend().settle(self.reached(stream), self.deadline())
+    }
+
     /// Waits for the host functions that precede a stream's next command.
-    pub(crate) fn wait_for_functions(&self, stream: &StreamState) -> Result<(), Error> {
+    fn wait_for_functions(&self, stream: &StreamState) -> Result<(), Error> {
         let function = self.last_function(stream);
         if !self.shared.functions.is_done(function) {
             // A forked process has no thread that runs them. The back end reports that.
@@ -320,16 +345,21 @@ impl Device {
     }
 
     /// Runs a function after all earlier work in a stream.
-    pub(crate) fn add_function(&self, stream: &StreamState, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+    pub(crate) fn add_function(&self, stream: &StreamState, function: HostFunction) -> Result<(), Error> {
         let after = self.reached(stream);
         let function = self.shared.functions.add(self.shared.backend.clone(), after, function)?;
         self.join(stream, Position { function, ..Position::default() });
         Ok(())
     }
 
-    /// Whether the device has passed a position.
+    /// Whether the device has passed a position. Fails if a kernel before it was stopped.
     pub(crate) fn has_passed(&self, position: Position) -> Result<bool, Error> {
-        Ok(self.shared.functions.is_done(position.function) && self.shared.backend.is_finished(position.point)?)
+        let passed =
+            self.shared.functions.is_done(position.function) && self.shared.backend.is_finished(position.point)?;
+        if passed {
+            self.shared.backend.settle(position.point, self.deadline())?;
+        }
+        Ok(passed)
     }
 
     /// Waits until the device has passed a position.

@@ -29,6 +29,8 @@ pub(crate) struct Launch<'k> {
     pub kernel: &'k str,
     /// The module's status record, if the kernel may report or print.
     pub status: Option<&'k Arc<StatusRecord>>,
+    /// Whether the kernel may be stopped before its end.
+    pub may_stop: bool,
     /// The arguments, unless the caller gave a complete parameter block.
     pub args: Option<&'k dyn Arguments>,
     /// The workgroups of this submission (blocks or clusters). The whole grid, unless the launch is split.
@@ -81,6 +83,8 @@ impl<'k> Launch<'k> {
         let mut launch = Self {
             kernel,
             status: None,
+            // A report without a place is of a driver that ends loops, which stops nothing.
+            may_stop: entry.reports.iter().any(|place| place.line != 0),
             args: None,
             part: ([0; 3], extent),
             max_count: match scratch {

@@ -360,6 +360,8 @@ pub enum Error {
     DeviceLost {
         /// The driver's report of the cause, if any.
         report: Option<String>,
+        /// The address of the access that was the cause, if the driver says that there was one.
+        address: Option<u64>,
     },
     /// A kernel on a device that runs on the CPU accessed memory where there is none, and would have ended the process
     /// ([`survive_kernel_faults`](crate::survive_kernel_faults)). All such devices of the process are lost, and none can be opened again.
@@ -380,7 +382,8 @@ pub enum Error {
     #[error("the device was opened before this process was forked off: open it after the fork")]
     Forked,
     /// Kernels were stopped before their work was done: their results, and those of kernels after them, are incomplete.
-    /// Reported once, by the first call that waits for the kernels or reads from the device; the device keeps working.
+    /// Reported once, by the first call that waits for the kernels, reads from the device or submits work behind the
+    /// kernels, which is not submitted then; the device keeps working.
     #[error("{}{}: {reason}; results are incomplete", kernel_list(kernels), place_of(place.as_deref()))]
     Aborted {
         /// The kernel. If it isn't known, all kernels of a module launched since the last such call, at least one of

@@ -85,7 +85,7 @@ impl Event {
         self.device.check_same(stream.device())?;
         let mut recorded = lock(&self.recorded);
         if let Some(timer) = &self.timer {
-            self.device.submit(stream.state(), |_, key| timer.record(key))?;
+            self.device.submit_harmless(stream.state(), |_, key| timer.record(key))?;
         }
         *recorded = Some(self.device.position(stream.state()));
         Ok(())

@@ -29,11 +29,14 @@ struct Queue {
     last: u64,
 }
 
+/// A host function. Its argument says whether all that it waited for has ended well.
+pub(crate) type HostFunction = Box<dyn FnOnce(bool) + Send>;
+
 struct Job {
     backend: Arc<dyn Backend>,
     /// The point in the device's work that the function waits for.
     after: Point,
-    function: Box<dyn FnOnce() + Send>,
+    function: HostFunction,
 }
 
 #[derive(Default)]
@@ -46,12 +49,7 @@ struct Progress {
 
 impl HostFunctions {
     /// Runs a function after a point in the device's work, and returns the function's number.
-    pub fn add(
-        &self,
-        backend: Arc<dyn Backend>,
-        after: Point,
-        function: Box<dyn FnOnce() + Send>,
-    ) -> Result<u64, Error> {
+    pub fn add(&self, backend: Arc<dyn Backend>, after: Point, function: HostFunction) -> Result<u64, Error> {
         let ended = || Error::HostThread("it has ended".to_owned());
         let mut queue = lock(&self.queue);
         if queue.jobs.is_none() {
@@ -97,13 +95,11 @@ impl HostFunctions {
 fn run(jobs: &Receiver<Job>, progress: &Progress) {
     for Job { backend, after, function } in jobs {
         // Limits apply to the program's own calls, not to this thread.
-        let reached = backend.wait(after, Deadline::NEVER);
+        let ended_well = backend.wait(after, Deadline::NEVER).is_ok() && !backend.was_stopped_before(after);
         // A thread that waits for the function may close the device next, so this thread must not hold it.
         drop(backend);
-        if reached.is_ok() {
-            // After a panic, whose message has been printed, later functions still run.
-            let _ = catch_unwind(AssertUnwindSafe(function));
-        }
+        // After a panic, whose message has been printed, later functions still run.
+        let _ = catch_unwind(AssertUnwindSafe(|| function(ended_well)));
         let _waiters = lock(&progress.waiters);
         progress.done.fetch_add(1, Release);
         progress.changed.notify_all();

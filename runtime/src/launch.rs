@@ -92,7 +92,7 @@ impl Kernel {
         };
         // Locked from the first part to the last, so that no other launch comes in between.
         let _alone = device.lock_parts();
-        device.wait_for_functions(stream)?;
+        device.wait_to_submit(stream)?;
         let backend = device.backend();
         backend.synchronize()?;
         split::run_in_parts(launch.part.1, most, &mut lock(&prepared.rate), |part| {
@@ -128,7 +128,7 @@ impl Kernel {
             device.synchronize()?;
             return (0..repeats).map(one).collect();
         }
-        self.shared.device.wait_for_functions(self.shared.device.default_state())?;
+        self.shared.device.wait_to_submit(self.shared.device.default_state())?;
         prepared.pipeline.time(&mut launch, repeats)
     }
 

@@ -43,8 +43,9 @@
 //! * **Forks.** A device belongs to the process that opened it. In a forked child, every use of the device fails with
 //!   [`Error::Forked`], and none of its objects are freed; the child may open a device of its own.
 //! * **Aborted kernels.** A kernel can stop at a `trap` or a failed assertion, and some drivers stop kernels before
-//!   their work is done. The next call that waits for the kernel or reads from the device then fails with
-//!   [`Error::Aborted`]. The reference device stops kernels that access memory outside of their allocations or wait for
+//!   their work is done. The next call that waits for the kernel, reads from the device or submits work behind the kernel
+//!   then fails with [`Error::Aborted`]. Nothing runs behind a kernel that was stopped by its own code: calls that submit
+//!   work behind a kernel that may be stopped wait for its end. The reference device stops kernels that access memory outside of their allocations or wait for
 //!   ever, and reports [`Error::Fault`] in the same way; its other findings are collected in
 //!   [`ReferenceDevice::take_findings`].
 //! * **Watchdogs.** A desktop may kill work that runs for seconds: [`Device::set_max_dispatch_time`] splits long grids

@@ -239,14 +239,27 @@ impl Stream {
     }
 
     /// Runs a host function on a thread of the device after all earlier work of the stream. Later commands of the
-    /// stream start when the function has returned; the calls that submit them wait for that. If the device is lost,
-    /// the function is dropped.
+    /// stream start when the function has returned; the calls that submit them wait for that. If the device is lost, or
+    /// an earlier kernel of the stream was stopped, the function is dropped.
     ///
     /// Functions of all streams run one after another. They may free what they own, but must not launch, copy or wait.
     ///
     /// # Errors
     /// [`Error::HostThread`] if the thread can't be started, [`Error::DeviceLost`].
     pub fn call(&self, function: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        self.call_always(move |ended_well| {
+            if ended_well {
+                function();
+            }
+        })
+    }
+
+    /// Like [`Stream::call`], but the function runs also after errors. Its argument says whether all earlier work of the
+    /// stream has ended well.
+    ///
+    /// # Errors
+    /// Those of [`Stream::call`].
+    pub fn call_always(&self, function: impl FnOnce(bool) + Send + 'static) -> Result<(), Error> {
         self.device.add_function(&self.state, Box::new(function))
     }
 
@@ -269,7 +282,7 @@ impl Stream {
     /// # Errors
     /// Those of the function, and [`Error::Timeout`] if host functions of the stream take too long: the call waits for them.
     pub fn together<E: From<Error>>(&self, commands: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        self.device.wait_for_functions(&self.state)?;
+        self.device.wait_to_submit(&self.state)?;
         let _held = self.device.hold();
         commands()
     }

@@ -158,6 +158,11 @@ thread_local! {
     static REASON: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
+/// The reason why the thread's last failed call failed.
+pub(crate) fn reason() -> Option<String> {
+    REASON.try_with(|last| last.borrow().clone()).ok().flatten()
+}
+
 /// Takes the reason why the thread's last failed call failed.
 pub(crate) fn take_reason() -> Option<String> {
     REASON.try_with(|last| last.borrow_mut().take()).ok().flatten()
@@ -193,8 +198,8 @@ impl From<Error> for Code {
                 Error::NotAllocated { .. } | Error::OutOfRange { .. } => ILLEGAL_ADDRESS,
                 _ => LAUNCH_FAILED,
             },
+            Error::DeviceLost { address: Some(_), .. } | Error::SegmentationFault { .. } => ILLEGAL_ADDRESS,
             Error::Aborted { .. } | Error::Overwritten { .. } | Error::DeviceLost { .. } => LAUNCH_FAILED,
-            Error::SegmentationFault { .. } => ILLEGAL_ADDRESS,
             Error::Fault { findings } => match findings.first().map(|finding| finding.kind) {
                 Some(FindingKind::OutOfBounds | FindingKind::UseAfterFree | FindingKind::ReadOnly) => ILLEGAL_ADDRESS,
                 Some(FindingKind::Misaligned) => MISALIGNED_ADDRESS,

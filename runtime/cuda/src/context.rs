@@ -8,7 +8,7 @@ use ptx2spv_runtime::Device;
 use ptx2spv_translator::interface::{ServiceSizes, launches};
 use smallvec::SmallVec;
 
-use crate::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
+use crate::code::{self, CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
 use crate::handle::{Handle, Object, Table};
 use crate::raw::Out;
 use crate::state;
@@ -137,11 +137,14 @@ impl Context {
 
     /// Records an error if it makes the context unusable.
     pub fn failed(&self, error: ptx2spv_runtime::Error) -> Code {
-        let text = error.to_string();
-        let stopped = error.is_of_stopped_kernels();
-        let code = Code::from(error);
-        if code.is_sticky() && self.broken.swap(code.0, Ordering::SeqCst) == 0 && stopped {
-            crate::trace::say(&text);
+        self.broken_by(error.into())
+    }
+
+    /// Records an error with which a command of the context has failed, if it makes the context unusable. The first one stays.
+    pub fn broken_by(&self, code: Code) -> Code {
+        let ordering = Ordering::SeqCst;
+        if code.is_sticky() && self.broken.compare_exchange(0, code.0, ordering, ordering).is_ok() {
+            code::reason().into_iter().for_each(|reason| crate::trace::say(&reason));
         }
         code
     }

@@ -9,7 +9,7 @@ use crate::code::{Code, INVALID_VALUE};
 use crate::command::{Command, NodeKind};
 use crate::context::Context;
 use crate::handle::Handle;
-use crate::memory;
+use crate::memory::{self, Place};
 use crate::raw::{In, Memory};
 use crate::stream::{self, StreamHandle, Used};
 
@@ -34,12 +34,10 @@ impl Side {
             Self::Known(address) => (address, Memory::from_address(address)),
             Self::Any(memory) => (memory.address(), memory),
         };
-        if let Some(address) = memory::on_device(context, address, bytes)? {
-            return Ok(Spot::Device(address));
-        }
-        match self {
-            Self::Known(_) if memory::find(address).is_none() => Err(INVALID_VALUE),
-            _ => Ok(Spot::Host(memory)),
+        match (memory::place(context, address, bytes)?, self) {
+            (Place::Device(address), _) => Ok(Spot::Device(address)),
+            (Place::Unknown, Self::Known(_)) => Err(INVALID_VALUE),
+            (Place::Host, _) | (Place::Unknown, Self::Any(_)) => Ok(Spot::Host(memory)),
         }
     }
 }
@@ -60,10 +58,12 @@ fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     let Used { context, stream, .. } = used;
     match (to.find(context, len)?, from.find(context, len)?) {
         // The data is read during the call: the caller may change the memory afterwards.
-        (Spot::Device(to), Spot::Host(from)) => Ok(stream.write(to, from.bytes(len)?)?),
+        (Spot::Device(to), Spot::Host(from)) => {
+            stream.write(to, from.bytes(len)?).map_err(|error| context.failed(error))
+        }
         (Spot::Host(to), Spot::Device(from)) => context.after(stream.read(from, to.bytes_mut(len)?)),
         (Spot::Device(to), Spot::Device(from)) if to == from => Ok(()),
-        (Spot::Device(to), Spot::Device(from)) => Ok(stream.copy(from, to, len)?),
+        (Spot::Device(to), Spot::Device(from)) => stream.copy(from, to, len).map_err(|error| context.failed(error)),
         (Spot::Host(to), Spot::Host(from)) => {
             context.after(stream.synchronize())?;
             to.check(len)?;

@@ -63,14 +63,36 @@ pub(crate) fn has_out_of_reach(context: &Context) -> bool {
     read(&ALLOCATIONS).values().any(is_far)
 }
 
-/// The device address of a range in an allocation or in a module's variables; `None` if only the host has it. Fails if
-/// the range begins in an allocation and ends after it.
-pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
+/// What lies at an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Memory with this device address: an allocation, or a module's variables.
+    Device(u64),
+    /// An allocation that only the host has.
+    Host,
+    /// Nothing that the library knows.
+    Unknown,
+}
+
+/// What a range lies in. It is looked up once: other threads may free and allocate meanwhile. Fails if the range begins in an
+/// allocation and ends after it.
+pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place, Code> {
     match find(address) {
         Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),
-        Some((start, allocation)) => Ok(allocation.on_device.map(|on_device| on_device + (address - start))),
-        None => Ok(find_variable(context, address).map(|_| address)),
+        Some((start, allocation)) => {
+            Ok(allocation.on_device.map_or(Place::Host, |on_device| Place::Device(on_device + (address - start))))
+        }
+        None => Ok(find_variable(context, address).map_or(Place::Unknown, |_| Place::Device(address))),
     }
+}
+
+/// The device address of a range in an allocation or in a module's variables; `None` if the device doesn't have it. Fails like
+/// [`place`].
+pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
+    Ok(match place(context, address, bytes)? {
+        Place::Device(address) => Some(address),
+        Place::Host | Place::Unknown => None,
+    })
 }
 
 /// The range of a module's variables that contains an address.
@@ -125,7 +147,16 @@ fn is_freed_by_address(allocation: &Allocation) -> bool {
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
     let address = address.needed()?;
     let context = context::current()?;
+    if bytes == 0 {
+        return nothing(address);
+    }
     address.set(allocate_in(&context, bytes)?)
+}
+
+/// The answer to a request for no bytes: an error, and the address zero, as NVIDIA's driver has it.
+fn nothing(address: Out<u64>) -> Result<(), Code> {
+    address.set(0)?;
+    Err(INVALID_VALUE)
 }
 
 /// Allocations of at least `LARGE` bytes are aligned to `LARGE_ALIGN`.
@@ -271,7 +302,11 @@ pub(crate) fn allocate_pitch(
         return Err(INVALID_VALUE);
     }
     let row = width.checked_next_multiple_of(PITCH_ALIGN).ok_or(OUT_OF_MEMORY)?;
-    address.set(allocate_in(&context, row.checked_mul(height).ok_or(OUT_OF_MEMORY)?)?)?;
+    let bytes = row.checked_mul(height).ok_or(OUT_OF_MEMORY)?;
+    if bytes == 0 {
+        return nothing(address);
+    }
+    address.set(allocate_in(&context, bytes)?)?;
     pitch.set(row)
 }
 
@@ -308,8 +343,11 @@ const MANAGED_FLAGS: [c_uint; 3] = [1, 2, 4];
 pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -> Result<(), Code> {
     let address = address.needed()?;
     let context = context::current()?;
-    if bytes == 0 || !MANAGED_FLAGS.contains(&flags) {
+    if !MANAGED_FLAGS.contains(&flags) {
         return Err(INVALID_VALUE);
+    }
+    if bytes == 0 {
+        return nothing(address);
     }
     let range = context.device.memory().allocate_managed(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };

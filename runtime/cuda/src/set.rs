@@ -55,11 +55,12 @@ impl Command for Set {
         };
         let span = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width.checked_mul(bytes)?));
         let address = memory::on_device(context, rows.address, span.ok_or(INVALID_VALUE)?)?.ok_or(INVALID_VALUE)?;
-        Ok(match value {
+        let set = match value {
             Number::Byte(value) => stream.set_rows_8(address, pitch, value, width, height),
             Number::Short(value) => stream.set_rows_16(address, pitch, value, width, height),
             Number::Word(value) => stream.set_rows_32(address, pitch, value, width, height),
-        }?)
+        };
+        set.map_err(|error| context.failed(error))
     }
 
     fn kind(&self) -> NodeKind {

@@ -10,7 +10,7 @@ use ptx2spv_runtime::{Stream, StreamOptions};
 
 use crate::call::is_per_thread;
 use crate::capture::{Capture, Point};
-use crate::code::{Code, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_UNSUPPORTED};
+use crate::code::{Code, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, STREAM_CAPTURE_UNSUPPORTED, SUCCESS};
 use crate::command::{HostCall, SharedCommand};
 use crate::context::{self, Context, ContextHandle};
 use crate::handle::{Handle, Object, Table};
@@ -97,7 +97,7 @@ impl Used {
             return capture.add(command);
         }
         drop(capture);
-        command.run(&self.context, &self.stream)
+        command.run(&self.context, &self.stream).map_err(|code| self.context.broken_by(code))
     }
 
     pub fn is_capturing(&self) -> bool {
@@ -281,19 +281,23 @@ pub(crate) fn add_callback(
     flags: c_uint,
 ) -> Result<(), Code> {
     let handle = stream.value();
-    let Used { stream, .. } = used(stream)?.uncaptured()?;
+    let Used { stream, context, .. } = used(stream)?.uncaptured()?;
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
     let callback = callback.ok_or(INVALID_VALUE)?;
     // Captures the whole struct, which is `Send`, instead of the raw pointer inside it.
-    let call = move || {
+    let call = move |ended_well| {
         let data = data;
+        let status = match context.check() {
+            Ok(()) if ended_well => SUCCESS,
+            Ok(()) => LAUNCH_FAILED,
+            Err(code) => code,
+        };
         // SAFETY: the caller passed this function and its data for one call, on a thread of the driver.
-        state::call_back(|| unsafe { callback(handle, 0, data.pointer()) });
+        state::call_back(|| unsafe { callback(handle, status.0, data.pointer()) });
     };
-    stream.call(call)?;
-    Ok(())
+    Ok(stream.call_always(call)?)
 }
 
 /// All created streams that are not destroyed.

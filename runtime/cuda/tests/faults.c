@@ -22,8 +22,12 @@ int cuMemcpyDtoH_v2(void *, Address, size_t);
 static const char *const STORE = KERNEL(" mov.u32 %r, 1; st.global.u32 [%a], %r;\n");
 static const char *const POLL = KERNEL("AGAIN: ld.volatile.global.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN;\n");
 
-/* Runs a kernel with an address, in a process of its own. */
-static void run(const char *text, Address address)
+static const char *const VECTOR = KERNEL(" st.global.v4.b32 [%a], {%r, %r, %r, %r};\n");
+
+enum { ILLEGAL_ADDRESS = 700, MISALIGNED_ADDRESS = 716 };
+
+/* Runs a kernel with an address in a process of its own: an absolute one, or one in memory if the kernel tests its accesses. */
+static void run(const char *text, Address address, int tests, int expected)
 {
     pid_t child = fork();
     TRUE(child >= 0);
@@ -34,17 +38,21 @@ static void run(const char *text, Address address)
         Address memory;
         char bytes[4];
         void *arguments[] = {&address};
-        alarm(120);
+        alarm(600);
+        if (tests)
+            setenv("PTX2SPV_CUDA_CHECK", "1", 1);
         OK(cuInit(0));
         OK(cuDevicePrimaryCtxRetain(&context, 0));
         OK(cuCtxSetCurrent(context));
-        OK(cuMemAlloc_v2(&memory, 4));
+        OK(cuMemAlloc_v2(&memory, 64));
+        if (tests)
+            address += memory;
         OK(cuModuleLoadData(&module, text));
         OK(cuModuleGetFunction(&kernel, module, "kernel"));
         OK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
-        EXPECT(700, cuCtxSynchronize());
-        EXPECT(700, cuMemcpyDtoH_v2(bytes, memory, 4));
-        EXPECT(700, cuMemFree_v2(memory));
+        EXPECT(expected, cuCtxSynchronize());
+        EXPECT(expected, cuMemcpyDtoH_v2(bytes, memory, 4));
+        EXPECT(expected, cuMemFree_v2(memory));
         OK(cuDevicePrimaryCtxRelease_v2(0));
         exit(0);
     }
@@ -55,9 +63,12 @@ static void run(const char *text, Address address)
 
 int main(void)
 {
-    run(STORE, 0);
-    run(POLL, 0);
-    run(STORE, 0x7000000000000000);
+    run(STORE, 0, 0, ILLEGAL_ADDRESS);
+    run(POLL, 0, 0, ILLEGAL_ADDRESS);
+    run(STORE, 0x7000000000000000, 0, ILLEGAL_ADDRESS);
+    run(STORE, 64, 1, ILLEGAL_ADDRESS);
+    run(VECTOR, 4, 1, MISALIGNED_ADDRESS);
+    run(STORE, 2, 1, MISALIGNED_ADDRESS);
     puts("done");
     return 0;
 }

@@ -1,5 +1,6 @@
 /* All kinds of calls mixed in many threads, on objects that other threads destroy. Each call may fail; none may crash, hang, or be
-   stopped by validation. The second argument is the number of calls of each thread. The declarations are this program's own. */
+   stopped by validation. The second argument is the number of calls of each thread, the third one
+   the first random number. The declarations are this program's own. */
 #include <pthread.h>
 
 #include "checks.h"
@@ -104,7 +105,7 @@ static Exec execs[SLOTS];
 static void *arrays[SLOTS];
 static uint64_t textures[SLOTS];
 static char bytes[THREADS][BYTES];
-static unsigned calls = CALLS, launches;
+static unsigned calls = CALLS, seed = 1, launches;
 
 static void call(void *data)
 {
@@ -122,7 +123,7 @@ static void call(void *data)
 
 static void *run(void *data)
 {
-    unsigned thread = (unsigned)(uintptr_t)data, random = thread * 7919 + 1, called = 0;
+    unsigned thread = (unsigned)(uintptr_t)data, random = thread * 7919 + seed, called = 0;
     char *own = bytes[thread];
     OK(cuCtxSetCurrent(made));
     for (unsigned round = 0; round < calls; round++) {
@@ -232,6 +233,8 @@ int main(int count, char **arguments)
     unsigned found[32];
     if (count > 2)
         calls = (unsigned)atoi(arguments[2]);
+    if (count > 3)
+        seed = (unsigned)atoi(arguments[3]);
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&made, 0, 0));
     OK(cuMemAlloc_v2(&numbers, sizeof found));

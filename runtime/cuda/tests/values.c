@@ -155,6 +155,8 @@ static void values(void)
     uint64_t seen[4];
     OK(cuMemAlloc_v2(&words, sizeof seen));
     OK(cuMemsetD8_v2(words, 0xff, sizeof seen));
+    /* The streams don't wait for the default stream. */
+    OK(cuStreamSynchronize(NULL));
     OK(cuStreamWriteValue32_v2(stream, words + 4, 0x12345678, 0));
     OK(cuStreamWriteValue64_v2(stream, words + 8, 0x1122334455667788, 1));
     OK(cuStreamSynchronize(stream));

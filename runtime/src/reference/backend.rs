@@ -178,6 +178,14 @@ impl Backend for ReferenceDevice {
         lock(&self.reports).pop_front().map_or(Ok(()), Err)
     }
 
+    fn settle(&self, _before: Point, _deadline: Deadline) -> Result<(), Error> {
+        self.check_stopped()
+    }
+
+    fn was_stopped_before(&self, _point: Point) -> bool {
+        !lock(&self.faults).is_empty() || !lock(&self.reports).is_empty()
+    }
+
     fn take_output(&self) -> Vec<u8> {
         std::mem::take(&mut *lock(&self.output))
     }

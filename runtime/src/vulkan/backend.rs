@@ -144,6 +144,14 @@ impl Backend for Device {
         self.check_status(point, deadline)
     }
 
+    fn settle(&self, before: Point, deadline: Deadline) -> Result<(), Error> {
+        Self::settle(self, before, deadline)
+    }
+
+    fn was_stopped_before(&self, point: Point) -> bool {
+        self.queues.was_stopped_before(point)
+    }
+
     fn take_output(&self) -> Vec<u8> {
         std::mem::take(&mut *lock(&self.output))
     }

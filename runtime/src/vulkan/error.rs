@@ -8,7 +8,7 @@ impl Error {
     /// For `map_err`: turns a Vulkan command's result into an error.
     pub(super) fn vulkan(call: &'static str) -> impl FnOnce(vk::Result) -> Self {
         move |result| match result {
-            vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { report: None },
+            vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { report: None, address: None },
             vk::Result::TIMEOUT => Self::Timeout,
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfMemory(format!("{call}: no device memory left")),
             vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfMemory(format!("{call}: no host memory left")),

@@ -10,6 +10,15 @@ use super::instance::Instance;
 /// Maximum number of addresses and vendor notes in a report.
 const MOST: u32 = 8;
 
+/// A driver's report.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The driver's description.
+    pub text: String,
+    /// The address of an invalid access to memory, if there was one.
+    pub address: Option<u64>,
+}
+
 /// Requests reports from a device's driver.
 pub(super) struct FaultReports {
     ask: vk::PFN_vkGetDeviceFaultInfoEXT,
@@ -27,7 +36,7 @@ impl FaultReports {
     ///
     /// # Safety
     /// The device exists, and was lost.
-    pub unsafe fn read(&self) -> Option<String> {
+    pub unsafe fn read(&self) -> Option<Fault> {
         let mut counts = vk::DeviceFaultCountsEXT::default();
         // SAFETY: by the contract; `counts` is alive, and NULL for the contents requests the counts.
         unsafe { (self.ask)(self.device, &mut counts, std::ptr::null_mut()) }.result().ok()?;
@@ -50,8 +59,16 @@ impl FaultReports {
         }
         addresses.truncate(counts.address_info_count as usize);
         notes.truncate(counts.vendor_info_count as usize);
-        Some(describe(text(info.description_as_c_str()), &addresses, &notes))
+        let text = describe(text(info.description_as_c_str()), &addresses, &notes);
+        Some(Fault { text, address: addresses.iter().find_map(accessed) })
     }
+}
+
+/// The address of an invalid access.
+fn accessed(info: &vk::DeviceFaultAddressInfoEXT) -> Option<u64> {
+    use vk::DeviceFaultAddressTypeEXT as Kind;
+    let is_access = matches!(info.address_type, Kind::READ_INVALID | Kind::WRITE_INVALID);
+    is_access.then_some(info.reported_address)
 }
 
 fn text<E>(text: Result<&CStr, E>) -> String {
@@ -150,7 +167,7 @@ mod tests {
         let expected = "Page fault; an invalid write at 0x12345678; \
             an invalid read at 0x12345000 to 0x12345fff; a fault of the instruction at 0x12345678; \
             MMU fault (code 0xd, data 0x1)";
-        assert_eq!(read(talkative).as_deref(), Some(expected));
+        assert_eq!(read(talkative), Some(Fault { text: expected.to_owned(), address: Some(0x1234_5678) }));
         assert_eq!(describe(String::new(), &[], &[]), "the driver doesn't say why");
     }
 }

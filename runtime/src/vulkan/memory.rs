@@ -252,7 +252,7 @@ fn allocation_error(size: u64) -> impl FnOnce(AllocationError) -> Error {
             text if text.contains("ERROR_OUT_OF_HOST_MEMORY") => {
                 Error::OutOfMemory("vkAllocateMemory: no host memory left".to_owned())
             }
-            text if text.contains("ERROR_DEVICE_LOST") => Error::DeviceLost { report: None },
+            text if text.contains("ERROR_DEVICE_LOST") => Error::DeviceLost { report: None, address: None },
             text => Error::Allocator(text),
         },
     }

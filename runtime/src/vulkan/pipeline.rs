@@ -183,7 +183,7 @@ impl VulkanPipeline {
             let mirror = record.mirror.map(|address| self.device.block(address)).transpose()?;
             let watched = WatchedRecord { record: record.clone(), block, mirror };
             watched.mirrored(recorder.ticket.queue).into_iter().for_each(|mirrored| recorder.mirror(mirrored));
-            recorder.watched.add(&watched, launch.kernel, recorder.ticket);
+            recorder.watched.add(&watched, launch.kernel, launch.may_stop, recorder.ticket);
         }
         Ok(())
     }

@@ -294,6 +294,29 @@ impl Queues {
         lock(&self.state).watched.take_before(point)
     }
 
+    /// The last launches before a point, and of those that have ended, of kernels that may have been stopped. `None` if there are none.
+    pub fn unsettled(&self, before: Point) -> Result<Option<Point>, Error> {
+        let state = self.lock()?;
+        if !state.watched.may_have_stopped() {
+            return Ok(None);
+        }
+        let mut point = before;
+        for (queue, progress) in self.progress.iter().enumerate() {
+            point.add(Ticket { queue, serial: progress.finished()? });
+        }
+        Ok(state.watched.unsettled(point))
+    }
+
+    /// Whether no kernel launched before a point that was passed was stopped. If so, [`Queues::unsettled`] forgets these launches.
+    pub fn were_all_fine(&self, point: Point) -> bool {
+        lock(&self.state).watched.settle(point)
+    }
+
+    /// Whether a kernel launched before a point that was passed was stopped.
+    pub fn was_stopped_before(&self, point: Point) -> bool {
+        lock(&self.state).watched.was_stopped_before(point)
+    }
+
     /// Puts back what [`Queues::take_watched`] returned, to be checked later.
     pub fn watch_again(&self, launched: impl IntoIterator<Item = Launched>) {
         lock(&self.state).watched.extend(launched);

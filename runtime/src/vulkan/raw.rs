@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
-use super::fault::FaultReports;
+use super::fault::{Fault, FaultReports};
 use super::features::{self, Offer};
 use super::held;
 use super::instance::Instance;
@@ -44,7 +44,7 @@ pub(crate) struct RawDevice {
     address: Option<khr::buffer_device_address::Device>,
     fault_reports: Option<FaultReports>,
     /// The report on the device's loss, if it was lost.
-    fault: OnceLock<Option<String>>,
+    fault: OnceLock<Option<Fault>>,
     process: Process,
     // Instance after device: a device must be destroyed first.
     _instance: Instance,
@@ -141,7 +141,11 @@ impl RawDevice {
                 }
                 // SAFETY: the device exists, and was lost.
                 let read = || self.fault_reports.as_ref().and_then(|reports| unsafe { reports.read() });
-                Error::DeviceLost { report: self.fault.get_or_init(read).clone() }
+                let fault = self.fault.get_or_init(read).as_ref();
+                Error::DeviceLost {
+                    report: fault.map(|fault| fault.text.clone()),
+                    address: fault.and_then(|fault| fault.address),
+                }
             }
             result => Error::vulkan(call)(result),
         }

@@ -72,6 +72,13 @@ impl Device {
         Ok(())
     }
 
+    /// Waits for the kernels launched before a point that may be stopped. Fails if one was, also if it has ended after the point.
+    pub fn settle(&self, before: Point, deadline: Deadline) -> Result<(), Error> {
+        let Some(point) = self.queues.unsettled(before)? else { return Ok(()) };
+        self.queues.wait(point, deadline)?;
+        if self.queues.were_all_fine(point) { Ok(()) } else { self.check_status(point, deadline) }
+    }
+
     /// Reads the output and the report of a module's kernels, if there are any.
     fn look_at(&self, launched: &Launched, point: Point, deadline: Deadline) -> Result<Option<Report>, Error> {
         self.queues.wait(point, deadline)?;

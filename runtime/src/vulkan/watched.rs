@@ -30,7 +30,16 @@ pub(crate) const MIRROR_BYTES: u64 = SLOT * MAX_QUEUES as u64;
 pub(crate) struct Launched {
     pub record: WatchedRecord,
     pub kernels: Vec<String>,
-    /// The serial of the first unchecked launch on each queue, or zero.
+    /// Those that were not checked yet.
+    launches: Launches,
+    /// Those of kernels that may have been stopped, which is not known yet.
+    unsettled: Launches,
+}
+
+/// From the first to the last launch of some kernels on each queue.
+#[derive(Clone, Copy, Default)]
+struct Launches {
+    /// The serial of the first launch on each queue, or zero.
     first: [u64; MAX_QUEUES],
     /// The last launch on each queue.
     last: Point,
@@ -40,8 +49,23 @@ pub(crate) struct Launched {
 #[derive(Default)]
 pub(crate) struct Watched(Vec<Launched>);
 
-impl Launched {
-    /// Whether one of the launches was before a point.
+impl Launches {
+    fn add(&mut self, Ticket { queue, serial }: Ticket) {
+        self.last.add(Ticket { queue, serial });
+        if self.first[queue] == 0 {
+            self.first[queue] = serial;
+        }
+    }
+
+    /// Adds those that were taken out before.
+    fn put_back(&mut self, earlier: Self) {
+        self.last = self.last.max(earlier.last);
+        for (first, earlier) in self.first.iter_mut().zip(earlier.first) {
+            *first = if earlier > 0 { earlier } else { *first };
+        }
+    }
+
+    /// Whether one of them was before a point.
     fn is_before(&self, point: Point) -> bool {
         self.queues_before(point).next().is_some()
     }
@@ -52,10 +76,40 @@ impl Launched {
         (0..).zip(self.first).filter(is_before).map(|(queue, _)| queue)
     }
 
+    /// The last ones before a point.
+    fn last_before(&self, point: Point) -> Point {
+        let mut last = Point::default();
+        for queue in self.queues_before(point) {
+            last.add(Ticket { queue, serial: self.last.serial(queue).min(point.serial(queue)) });
+        }
+        last
+    }
+
+    /// Removes those before a point.
+    fn pass(&mut self, point: Point) {
+        for (queue, first) in self.first.iter_mut().enumerate() {
+            let passed = point.serial(queue);
+            if *first > 0 && *first <= passed {
+                *first = if self.last.serial(queue) > passed { passed + 1 } else { 0 };
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first == [0; MAX_QUEUES]
+    }
+}
+
+impl Launched {
+    /// Whether one of the launches was before a point.
+    fn is_before(&self, point: Point) -> bool {
+        self.launches.is_before(point)
+    }
+
     /// Whether the module's kernels have reported or printed something, as far as the launches before a point are
     /// concerned, which have ended.
     pub fn has_news(&self, point: Point) -> Result<bool, Error> {
-        for queue in self.queues_before(point) {
+        for queue in self.launches.queues_before(point) {
             if self.record.has_news(queue)? {
                 return Ok(true);
             }
@@ -65,32 +119,32 @@ impl Launched {
 
     /// The launches that are left to be checked after nothing was reported at a point; `None` if there are none.
     pub fn after(mut self, point: Point) -> Option<Self> {
-        if self.last.is_within(&point) {
-            return None;
-        }
-        for (queue, first) in self.first.iter_mut().enumerate() {
-            let passed = point.serial(queue);
-            if *first <= passed {
-                *first = if self.last.serial(queue) > passed { passed + 1 } else { 0 };
-            }
-        }
-        Some(self)
+        self.launches.pass(point);
+        self.unsettled.pass(point);
+        (!self.launches.is_empty()).then_some(self)
+    }
+
+    /// Whether a kernel was stopped, as far as the launches before a point are concerned, which have ended. A record that can't be read
+    /// counts, so that the caller looks for the error.
+    fn was_stopped_before(&self, point: Point) -> bool {
+        let fine = |queue| self.record.status(queue).is_ok_and(|status| status == Status::FINE);
+        !self.unsettled.queues_before(point).all(fine)
     }
 }
 
 impl Watched {
-    /// Adds a kernel, unless it is there already.
-    pub fn add(&mut self, record: &WatchedRecord, kernel: &str, Ticket { queue, serial }: Ticket) {
+    /// Adds a launch of a kernel.
+    pub fn add(&mut self, record: &WatchedRecord, kernel: &str, may_stop: bool, ticket: Ticket) {
         let index = self.0.iter().position(|other| other.record.is(record)).unwrap_or_else(|| {
             let (record, kernels) = (record.clone(), Vec::new());
-            self.0.push(Launched { record, kernels, first: [0; MAX_QUEUES], last: Point::default() });
+            self.0.push(Launched { record, kernels, launches: Launches::default(), unsettled: Launches::default() });
             self.0.len() - 1
         });
         // The index of an entry that was found or pushed above.
         let launched = &mut self.0[index];
-        launched.last.add(Ticket { queue, serial });
-        if launched.first[queue] == 0 {
-            launched.first[queue] = serial;
+        launched.launches.add(ticket);
+        if may_stop {
+            launched.unsettled.add(ticket);
         }
         if !launched.kernels.iter().any(|other| other == kernel) {
             launched.kernels.push(kernel.to_owned());
@@ -105,6 +159,32 @@ impl Watched {
         }
     }
 
+    /// Whether there are launches of kernels that may have been stopped, which is not known yet.
+    pub fn may_have_stopped(&self) -> bool {
+        self.0.iter().any(|launched| !launched.unsettled.is_empty())
+    }
+
+    /// The last of these launches before a point; `None` if there are none.
+    pub fn unsettled(&self, before: Point) -> Option<Point> {
+        let none = Point::default();
+        let last = self.0.iter().fold(none, |last, launched| last.max(launched.unsettled.last_before(before)));
+        Some(last).filter(|last| *last != none)
+    }
+
+    /// Whether a kernel launched before a point that was passed was stopped.
+    pub fn was_stopped_before(&self, point: Point) -> bool {
+        self.0.iter().any(|launched| launched.was_stopped_before(point))
+    }
+
+    /// Whether no kernel launched before a point that was passed was stopped. Then these launches are settled.
+    pub fn settle(&mut self, point: Point) -> bool {
+        let fine = !self.was_stopped_before(point);
+        if fine {
+            self.0.iter_mut().for_each(|launched| launched.unsettled.pass(point));
+        }
+        fine
+    }
+
     /// Takes out the modules with launches before a point.
     pub fn take_before(&mut self, point: Point) -> Vec<Launched> {
         self.0.extract_if(.., |launched| launched.is_before(point)).collect()
@@ -116,11 +196,8 @@ impl Watched {
             match self.0.iter_mut().find(|other| other.record.is(&launched.record)) {
                 // The module had launches meanwhile.
                 Some(other) => {
-                    other.last = other.last.max(launched.last);
-                    for (first, earlier) in other.first.iter_mut().zip(launched.first) {
-                        // The launches that were taken out came before.
-                        *first = if earlier > 0 { earlier } else { *first };
-                    }
+                    other.launches.put_back(launched.launches);
+                    other.unsettled.put_back(launched.unsettled);
                     let is_new = |kernel: &String| !other.kernels.contains(kernel);
                     let more: Vec<_> = launched.kernels.into_iter().filter(is_new).collect();
                     other.kernels.extend(more);
@@ -152,18 +229,20 @@ impl WatchedRecord {
 
     /// Whether something was reported or printed, as the last batch of a queue has left it.
     fn has_news(&self, queue: usize) -> Result<bool, Error> {
-        let (block, status, used) = match &self.mirror {
-            Some((mirror, offset)) => {
-                let slot = offset + SLOT * queue as u64;
-                (mirror, slot, Some(slot + 4).filter(|_| self.record.output.is_some()))
-            }
-            None => {
-                let used = self.record.output.map(|region| self.offset(region.address + output::USED));
-                (&self.block, self.offset(self.record.address), used)
-            }
+        let Some(region) = self.record.output else { return Ok(self.status(queue)? != Status::FINE) };
+        let (block, used) = match &self.mirror {
+            Some((mirror, offset)) => (mirror, offset + SLOT * queue as u64 + 4),
+            None => (&self.block, self.offset(region.address + output::USED)),
         };
-        let has_printed = used.map_or(Ok(false), |used| block.peek_mapped(used).map(|used| used > 0))?;
-        Ok(has_printed || block.peek_mapped(status)? != Status::FINE)
+        Ok(block.peek_mapped(used)? > 0 || self.status(queue)? != Status::FINE)
+    }
+
+    /// The first word of the status record, as the last batch of a queue has left it.
+    fn status(&self, queue: usize) -> Result<u32, Error> {
+        match &self.mirror {
+            Some((mirror, offset)) => mirror.peek_mapped(offset + SLOT * queue as u64),
+            None => self.block.peek_mapped(self.offset(self.record.address)),
+        }
     }
 
     fn is(&self, other: &Self) -> bool {

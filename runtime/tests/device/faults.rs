@@ -39,7 +39,8 @@ fn waits_end_at_their_limit() {
     }
 }
 
-/// Each thread loops as long as drivers allow that end loops early, and the last one says how far it got.
+/// Each thread loops as long as drivers allow that end loops early, and the last one says how far it got. All stop after the loop if the
+/// number of rounds ends with three one bits.
 const LONG: &str = "
 .version 7.0
 .target sm_70
@@ -51,8 +52,6 @@ const LONG: &str = "
   .reg .b64 %a;
   ld.param.u64 %a, [out];
   ld.param.u32 %n, [rounds];
-  setp.eq.u32 %p, %n, 7;
-  @%p trap;
   mov.u32 %x, 1;
   mov.u32 %i, 0;
 loop:
@@ -60,6 +59,9 @@ loop:
   add.u32 %i, %i, 1;
   setp.lt.u32 %p, %i, %n;
   @%p bra loop;
+  and.b32 %i, %n, 7;
+  setp.eq.u32 %p, %i, 7;
+  @%p trap;
   st.global.u32 [%a], %x;
   ret;
 }
@@ -110,8 +112,7 @@ fn waits_for_a_long_kernel_end_at_their_limit() {
     assert_eq!(out.download::<u32>().unwrap(), [rounds(60_000)]);
     assert_eq!(numbers.download::<u8>().unwrap(), [2; 64]);
     // What a kernel reports after a wait has ended is told by the next one.
-    launch(blocks / 10, 60_000);
-    launch(1, 7);
+    launch(blocks / 10, 60_007);
     let late = stream.synchronize_for(short);
     assert!(matches!(late, Err(Error::Timeout)), "{late:?}");
     let stopped = stream.synchronize();

@@ -1,6 +1,10 @@
 //! Reports from kernels to the host: faults with their place, and printed text.
 
-use ptx2spv_runtime::{Error, LaunchConfig, Module};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
+
+use ptx2spv_runtime::{Error, LaunchConfig, Module, Stream};
 use ptx2spv_translator::Source;
 
 use crate::{Context, Launch};
@@ -252,6 +256,70 @@ fn a_look_at_the_reports_submits_nothing() {
         // The launch itself.
         assert!(context.device.submissions() <= before + 1);
         drop((module, out, kernel));
+        context.finish();
+    }
+}
+
+/// What a program does behind a kernel that is stopped, with a name.
+type Way<'w> = (&'w str, &'w dyn Fn() -> Result<(), Error>);
+
+/// Commands behind a kernel that is stopped fail, or do nothing. Afterwards the device works, and so do independent streams.
+#[test]
+fn nothing_runs_after_a_stopped_kernel() {
+    for context in Context::several() {
+        let device = &context.device;
+        let module = load(&context);
+        let (traps, prints) = (module.kernel("trapped").unwrap(), module.kernel("printing").unwrap());
+        let (out, bytes) = (device.upload(&[0_u32; 8]).unwrap(), device.upload(&[1_u8; 64]).unwrap());
+        let (first, second) = (device.non_blocking_stream(), device.non_blocking_stream());
+        // SAFETY: the kernels access only their buffers.
+        let trap = |stream: &Stream| unsafe { traps.launch_on(stream, &row(8), &[(&out).into()]) };
+        // SAFETY: the kernel prints.
+        let print = |stream: &Stream| unsafe { prints.launch_on(stream, &row(1), &[0_u32.into()]) };
+        let called = Arc::new(AtomicU32::new(0));
+        let ways: [Way<'_>; 6] = [
+            ("a set", &|| trap(&first).and_then(|()| first.set_8(bytes.address(), 7, 64))),
+            ("a copy", &|| trap(&first).and_then(|()| first.copy(out.address(), bytes.address(), 32))),
+            ("a write", &|| trap(&first).and_then(|()| first.write(bytes.address(), &[7; 64]))),
+            ("a print", &|| trap(&first).and_then(|()| print(&first))),
+            ("together", &|| first.together(|| trap(&first).and_then(|()| first.set_8(bytes.address(), 7, 64)))),
+            ("behind an event", &|| {
+                let event = device.event();
+                trap(&first)?;
+                event.record(&first)?;
+                second.wait_event(&event)?;
+                second.set_8(bytes.address(), 7, 64)
+            }),
+        ];
+        for (name, way) in ways {
+            let error = way().and_then(|()| device.synchronize());
+            assert!(matches!(error, Err(Error::Aborted { .. })), "{name}: {error:?}");
+            device.synchronize().unwrap();
+            assert_eq!(bytes.download::<u8>().unwrap(), [1; 64], "{name}");
+            assert!(device.take_output().is_empty(), "{name}");
+        }
+        let (ran, ended) = (called.clone(), called.clone());
+        trap(&first).unwrap();
+        first.call(move || _ = ran.fetch_add(1, SeqCst)).unwrap();
+        first.call_always(move |well| _ = ended.fetch_add(if well { 1 } else { 16 }, SeqCst)).unwrap();
+        // The stream's next command waits for the functions.
+        let error = first.set_8(bytes.address(), 7, 64).and_then(|()| device.synchronize());
+        assert!(matches!(error, Err(Error::Aborted { .. })), "{error:?}");
+        assert_eq!(called.load(SeqCst), 16);
+        // A query finds the error.
+        trap(&first).unwrap();
+        let error = loop {
+            match first.is_idle() {
+                Ok(false) => std::thread::yield_now(),
+                other => break other,
+            }
+        };
+        assert!(matches!(error, Err(Error::Aborted { .. })), "{error:?}");
+        // The device still works.
+        first.set_8(bytes.address(), 9, 64).unwrap();
+        first.synchronize().unwrap();
+        assert_eq!(bytes.download::<u8>().unwrap(), [9; 64]);
+        drop((module, traps, prints, out, bytes, first, second));
         context.finish();
     }
 }
