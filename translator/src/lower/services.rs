@@ -139,59 +139,84 @@ const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder:
 
 /// `vprintf`: gives the number of arguments, or -1 if there is no format.
 fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value) -> Value {
-    let result = b.var(Type::I32);
+    let (result, copying, to) = (b.var(Type::I32), b.var(Type::Bool), b.var(Type::I64));
     let none = b.i32(u32::MAX);
+    let no = b.bool(false);
     b.set(result, none);
+    b.set(copying, no);
+    b.set(to, format);
     let given = b.is_nonzero(format);
+    // The first round finds out how long the arguments are, the second one copies them.
     b.if_(given, |b| {
-        let size = read(b, format, result, None);
-        // Rounded up to a multiple of eight bytes, header included.
-        let padded = b.add_const(size, output::HEADER + 7);
-        let record = b.and_const(padded, !7);
-        let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-        let base = b.add_const(base, region.offset);
-        let used = b.add_const(base, output::USED);
-        let capacity = region.size - output::RECORDS;
-        // Once the region is full the count isn't increased, so that it can't overflow.
-        let before = b.load_one(WORD, used);
-        let open = b.compare_const(Compare::LessUnsigned, before, capacity);
-        let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
-        let end = b.add(start, record);
-        let beyond = {
-            let capacity = b.constant_like(end, capacity);
-            b.compare(Compare::LessUnsigned, capacity, end)
-        };
-        b.if_else(
-            beyond,
-            |b| {
-                let dropped = b.add_const(base, output::DROPPED);
-                let one = b.i32(1);
-                fetch_add(b, dropped, one);
-            },
-            |b| {
-                let start = b.zero_extend(start);
-                let place = b.add(base, start);
-                let place = b.add_const(place, output::RECORDS);
-                let (low, high) = b.halves(format);
-                let zero = b.i32(0);
-                for (offset, value) in [(0, record), (4, zero), (8, low), (12, high)] {
-                    let address = b.add_const(place, offset);
-                    b.store(OWN, address, vec![value]);
-                }
-                let to = b.add_const(place, output::HEADER);
-                read(b, format, result, Some((values, to)));
-            },
-        );
+        b.loop_(|b| {
+            let copies = b.get(copying);
+            let place = b.get(to);
+            let size = read(b, format, result, &Copy { condition: copies, from: values, to: place });
+            b.if_(copies, Builder::break_);
+            let place = reserve(b, region, (format, size), to);
+            let lacks = b.not(place);
+            b.if_(lacks, Builder::break_);
+            let yes = b.bool(true);
+            b.set(copying, yes);
+        });
     });
     b.get(result)
 }
 
-/// Reads a format: the size of its arguments in bytes, and into `count` their number. Copies the arguments if `copy` gives source and
-/// destination. Padding between arguments is not copied, because the program need not have written it.
+/// Takes room for a record with a format and arguments of a size in bytes, and writes its header. Gives whether there is room, and
+/// sets `to` to where the arguments go.
+fn reserve(b: &mut Builder<'_>, region: MemoryRegion, (format, size): (Value, Value), to: Var) -> Value {
+    // Rounded up to a multiple of eight bytes, header included.
+    let padded = b.add_const(size, output::HEADER + 7);
+    let record = b.and_const(padded, !7);
+    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    let base = b.add_const(base, region.offset);
+    let used = b.add_const(base, output::USED);
+    let capacity = region.size - output::RECORDS;
+    // Once the region is full the count isn't increased, so that it can't overflow.
+    let before = b.load_one(WORD, used);
+    let open = b.compare_const(Compare::LessUnsigned, before, capacity);
+    let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
+    let end = b.add(start, record);
+    let capacity = b.constant_like(end, capacity);
+    let beyond = b.compare(Compare::LessUnsigned, capacity, end);
+    b.if_else(
+        beyond,
+        |b| {
+            let dropped = b.add_const(base, output::DROPPED);
+            let one = b.i32(1);
+            fetch_add(b, dropped, one);
+        },
+        |b| {
+            let start = b.zero_extend(start);
+            let place = b.add(base, start);
+            let place = b.add_const(place, output::RECORDS);
+            let (low, high) = b.halves(format);
+            let zero = b.i32(0);
+            for (offset, value) in [(0, record), (4, zero), (8, low), (12, high)] {
+                let address = b.add_const(place, offset);
+                b.store(OWN, address, vec![value]);
+            }
+            let arguments = b.add_const(place, output::HEADER);
+            b.set(to, arguments);
+        },
+    );
+    b.not(beyond)
+}
+
+/// A copy of arguments, if a condition holds.
+struct Copy {
+    condition: Value,
+    from: Value,
+    to: Value,
+}
+
+/// Reads a format: the size of its arguments in bytes, and into `count` their number. Padding between arguments is not copied, because the
+/// program need not have written it.
 ///
 /// Between `%` and the letter that ends a conversion, `*` takes an `int`, and `l`, `j`, `z`, `t` or `L` make the argument 64 bits wide.
 /// Pointers and floats are always 64 bits wide.
-fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: Option<(Value, Value)>) -> Value {
+fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
     let (position, size, inside, wide) = (b.var(Type::I64), b.var(Type::I32), b.var(Type::Bool), b.var(Type::Bool));
     let zero = b.i32(0);
     let no = b.bool(false);
@@ -218,18 +243,19 @@ fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: Option<(Value, Val
         b.if_else(
             converting,
             |b| {
-                let star = is_one_of(b, letter, b"*");
-                b.if_(star, |b| take(b, size, count, no, copy));
                 let long = is_one_of(b, letter, b"ljztL");
                 b.if_(long, |b| {
                     let yes = b.bool(true);
                     b.set(wide, yes);
                 });
+                let star = is_one_of(b, letter, b"*");
                 let integer = is_one_of(b, letter, b"diouxXc");
                 let double = is_one_of(b, letter, b"fFeEgGaAspn");
-                let argument = b.or(integer, double);
+                let narrow = b.or(star, integer);
+                let argument = b.or(narrow, double);
                 b.if_(argument, |b| {
                     let long = b.get(wide);
+                    let long = b.and(long, integer);
                     let long = b.or(long, double);
                     take(b, size, count, long, copy);
                 });
@@ -247,7 +273,7 @@ fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: Option<(Value, Val
 }
 
 /// Takes an argument of four bytes, or of eight if `long` holds, at a multiple of its size.
-fn take(b: &mut Builder<'_>, size: Var, count: Var, long: Value, copy: Option<(Value, Value)>) {
+fn take(b: &mut Builder<'_>, size: Var, count: Var, long: Value, copy: &Copy) {
     let eight = b.i32(8);
     let four = b.i32(4);
     let bytes = b.select(long, eight, four);
@@ -264,17 +290,22 @@ fn take(b: &mut Builder<'_>, size: Var, count: Var, long: Value, copy: Option<(V
     let number = b.get(count);
     let number = b.add_const(number, 1);
     b.set(count, number);
-    let Some((from, to)) = copy else { return };
-    let start = b.zero_extend(start);
-    let from = b.add(from, start);
-    let to = b.add(to, start);
-    let word = b.load_one(GENERIC, from);
-    b.store(OWN, to, vec![word]);
-    b.if_(long, |b| {
-        let from = b.add_const(from, 4);
-        let to = b.add_const(to, 4);
-        let word = b.load_one(GENERIC, from);
-        b.store(OWN, to, vec![word]);
+    b.if_(copy.condition, |b| {
+        let start = b.zero_extend(start);
+        let end = b.zero_extend(after);
+        let at = b.var(Type::I64);
+        b.set(at, start);
+        b.loop_(|b| {
+            let offset = b.get(at);
+            let done = b.compare(Compare::Equal, offset, end);
+            b.if_(done, Builder::break_);
+            let from = b.add(copy.from, offset);
+            let to = b.add(copy.to, offset);
+            let word = b.load_one(GENERIC, from);
+            b.store(OWN, to, vec![word]);
+            let next = b.add_const(offset, 4);
+            b.set(at, next);
+        });
     });
 }
 

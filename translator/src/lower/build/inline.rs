@@ -105,14 +105,13 @@ impl<'p> Build<'p> {
             let message = format!("a call of `{}`, which this module does not define", callee.name);
             return Err(Diagnostic::undefined(message, call.at));
         };
-        self.prints |= service == Service::Print;
         self.launches |= service.launches();
         let mut frame = self.frame(callee, IndexVec::new());
         let slots = self.slots(callee, &mut frame)?;
         instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
-        let lower = |lowering: &mut Lowering<'_, '_>| {
+        let values = |lowering: &mut Lowering<'_, '_>| {
             let mut arguments = Vec::new();
             for slot in slots.iter().take(callee.formals) {
                 match slot {
@@ -126,12 +125,15 @@ impl<'p> Build<'p> {
                     Slot::Register(var) => arguments.push(lowering.b.get(*var)),
                 }
             }
-            if service == Service::GridBarrier || service.waits_for_launches() {
-                return Ok(arguments.first().copied());
-            }
-            service.lower(lowering, &arguments)
+            arguments
         };
-        let mut result = self.with(instance, lower)?;
+        let arguments = self.with(instance, values);
+        let mut result = match service {
+            Service::Print => self.print(instance, &arguments)?,
+            Service::GridBarrier => arguments.first().copied(),
+            service if service.waits_for_launches() => None,
+            service => self.with(instance, |lowering| service.lower(lowering, &arguments))?,
+        };
         if let (Service::GridBarrier, Some(handle)) = (service, result) {
             result = Some(self.grid_barrier(instance, handle));
         }
@@ -287,8 +289,9 @@ impl<'p> Build<'p> {
         for shared in std::mem::take(&mut self.shared) {
             shared.returns.finish(&mut self.function, &mut self.blocks);
         }
-        for shared in std::mem::take(&mut self.reads.shared) {
-            shared.returns.finish(&mut self.function, &mut self.blocks);
+        let reads = std::mem::take(&mut self.reads.shared).into_iter().map(|shared| shared.returns);
+        for returns in reads.chain(self.prints.shared.take().map(|shared| shared.returns)) {
+            returns.finish(&mut self.function, &mut self.blocks);
         }
         if let Some(stack) = self.stack.take() {
             if self.blocks.len().saturating_mul(self.function.vars.len()) > MAX_LIVENESS {

@@ -2,6 +2,7 @@
 
 mod grid_barrier;
 mod inline;
+mod prints;
 mod reads;
 mod recursion;
 mod shared;
@@ -9,6 +10,7 @@ mod synchronize;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use prints::Prints;
 use reads::Reads;
 use recursion::Stack;
 use shared::Shared;
@@ -59,7 +61,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         blocks: IndexVec::new(),
         errors: Vec::new(),
         reported: FxHashSet::default(),
-        prints: false,
+        prints: Prints::default(),
         launches: false,
         singles: calls::choose(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
@@ -95,7 +97,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     Ok(Built {
         function: build.function,
         graph: Cfg { blocks: build.blocks },
-        prints: build.prints,
+        prints: build.prints.any,
         launches: build.launches,
     })
 }
@@ -106,8 +108,7 @@ struct Build<'p> {
     function: ir::Function,
     blocks: IndexVec<BlockId, BasicBlock>,
     errors: Vec<Diagnostic>,
-    /// See [`Built::prints`].
-    prints: bool,
+    prints: Prints,
     /// See [`Built::launches`].
     launches: bool,
     /// Positions of errors already reported: a function that is inlined twice reports its errors once.
