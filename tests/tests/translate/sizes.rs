@@ -102,3 +102,26 @@ fn kernels_are_of_like_size() {
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
+
+/// Drivers inline functions, so the code of `vprintf` must not be repeated for each call.
+#[test]
+fn calls_of_printf_share_their_code() {
+    let words = |calls: usize| {
+        let call = "{ .param .b64 f, a; .param .b32 c; st.param.b64 [f], %l1; st.param.b64 [a], %l2;\n\
+            call (c), vprintf, (f, a); ld.param.b32 %r1, [c]; }\n";
+        let text = format!(
+            "{HEADER}.extern .func (.param .b32 c) vprintf(.param .b64 f, .param .b64 a);\n\
+             .visible .entry k(.param .u64 p) {{ .reg .b32 %r<2>; .reg .b64 %l<3>;\n\
+             ld.param.u64 %l1, [p]; ld.global.u64 %l2, [%l1];\n{}ret; }}",
+            call.repeat(calls)
+        );
+        let source = Source::new("prints", text);
+        let program = Program::new(&source).unwrap_or_else(|errors| panic!("{errors}"));
+        let translation = program.translate(&Options::new(&Target::preset("lavapipe").unwrap()));
+        translation.unwrap_or_else(|errors| panic!("{errors}")).spirv.len()
+    };
+    let (one, two, many) = (words(1), words(2), words(52));
+    // The second call has the copy that all others share.
+    let (copy, call) = (two - one, (many - two) / 50);
+    assert!(10 * call < copy, "{copy} words for the code, {call} for each call");
+}
