@@ -30,6 +30,7 @@ mod reports;
 mod scratch;
 mod service_sizes;
 mod setup;
+mod shared_memory;
 mod shipped;
 mod slices;
 mod streams;

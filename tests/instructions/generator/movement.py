@@ -339,13 +339,16 @@ def null_addresses(tables):
     for space, variable in (("shared", "everyone"), ("shared", "dynamic"), ("local", "own")):
         body.append(f"mov.u64 %x, {variable};")
         for null in ("0", "%z"):
-            if space == "local":
-                # On devices before sm_90, shared memory has a variable at 0, to which null doesn't convert there.
-                put(["setp.eq.u64 %p, %x, 0;", truth], 0)
+            put([f"setp.eq.u64 %p, %x, {null};", truth], 0)
             put([f"mov.u64 %y, {null};", f"cvta.to.{space}.u64 %y, %y;", "setp.eq.u64 %p, %x, %y;", truth], 0)
             put([f"cvta.{space}.u64 %y, %x;", f"setp.eq.u64 %p, %y, {null};", truth], 0)
-        if space == "local":
-            put(["cvt.u32.u64 %v, %x;", "cvta.to.local.u64 %y, %z;", "cvt.u32.u64 %w, %y;", "setp.eq.u32 %p, %v, %w;", truth], 0)
+        put(["cvt.u32.u64 %v, %x;", f"cvta.to.{space}.u64 %y, %z;", "cvt.u32.u64 %w, %y;", "setp.eq.u32 %p, %v, %w;", truth], 0)
+        if space == "shared":
+            # Hardware of sm_90 has 1 KiB of its own before the first variable, and a window that begins at a multiple of 4 GiB.
+            put([f"mov.u32 %v, {variable};", "setp.eq.u32 %p, %v, 0;", truth], 0)
+            put(["setp.ge.u64 %p, %x, 1024;", truth], 1)
+            put(["cvta.to.shared.u64 %y, %z;", "setp.eq.u64 %p, %y, 0;", truth], 1)
+            put(["cvta.shared.u64 %y, %x;", "cvta.to.shared.u64 %y, %y;", "setp.eq.u64 %p, %x, %y;", truth], 1)
     put(["cvta.to.local.u64 %y, %z;", "cvta.local.u64 %y, %y;", "setp.eq.u64 %p, %y, 0;", truth], 1)
     put(["cvta.to.local.u64 %y, %po;", "cvta.local.u64 %y, %y;", "setp.eq.u64 %p, %y, %po;", truth], 1)
     put(["alloca.u64 %x, 8;", "setp.eq.u64 %p, %x, 0;", truth], 0)
@@ -367,7 +370,62 @@ def null_addresses(tables):
     family.kernel("null", [".param .u64 out", ".param .u64 null"], declared, body)
     args = [{"type": "u32", "zeros": len(expected)}, {"type": "u64", "value": 0}]
     family.case("null", "null", args, [{"arg": 0, "data": expected}], block=1, dynamic_shared_bytes=64)
+    # Each kind of shared memory alone, and both. Each thread stores its number at its place, counted from the end.
+    static = ".shared .align 8 .b8 own[{}];"
+    for name, declared, count in [
+        ("static_alone", [static.format(1024)], 256), ("dynamic_alone", [], 64), ("whole", [static.format(48 << 10)], 256),
+    ]:
+        first = "own" if declared else "dynamic"
+        last = (48 << 10) - 1024 if name == "whole" else 0
+        places_of_shared_memory(family, name, declared, first, last, count)
     return family
+
+
+def places_of_shared_memory(family, name, declared, first, last, count):
+    """Stores by addresses, and reads by names, generic addresses, and pointers that advance until they are null or at an end."""
+    size = 0 if declared else 4 * count
+    body = [
+        "ld.param.u64 %po, [out];",
+        "mov.u32 %t, %tid.x;",
+        f"mov.u32 %a, {first};",
+        f"add.u32 %a, %a, {last};",
+        "mad.lo.u32 %b, %t, 4, %a;",
+        "st.shared.u32 [%b], %t;",
+        "bar.sync 0;",
+        f"mov.u64 %x, {first};",
+        "cvta.shared.u64 %x, %x;",
+        f"mov.u32 %n, {count - 1};",
+        "sub.u32 %n, %n, %t;",
+        "mul.wide.u32 %y, %n, 4;",
+        "add.u64 %x, %x, %y;",
+        f"ld.u32 %v, [%x+{last}];",
+        # The sum of all, by a pointer that goes down to the first and ends there.
+        f"add.u32 %b, %a, {4 * count};",
+        "mov.u32 %n, 0;",
+        "loop:",
+        "sub.u32 %b, %b, 4;",
+        "ld.shared.u32 %w, [%b];",
+        "add.u32 %n, %n, %w;",
+        "setp.ne.u32 %p, %b, %a;",
+        "@%p bra loop;",
+        # A pointer that is null in odd threads, as a compiler chooses between objects.
+        "and.b32 %w, %t, 1;",
+        "setp.eq.u32 %p, %w, 0;",
+        f"mov.u32 %b, {first};",
+        "selp.u32 %b, %b, 0, %p;",
+        "setp.ne.u32 %p, %b, 0;",
+        f"@%p ld.shared.u32 %w, [{first}+{last}];",
+        "add.u32 %n, %n, %w;",
+        "mad.wide.u32 %po, %t, 8, %po;",
+        "st.global.u32 [%po], %v;",
+        "st.global.u32 [%po+4], %n;",
+    ]
+    registers = [".reg .b64 %po, %x, %y;", ".reg .b32 %t, %a, %b, %v, %w, %n;", ".reg .pred %p;"]
+    family.kernel(name, [".param .u64 out"], registers + declared, body)
+    total = count * (count - 1) // 2
+    expected = [value for t in range(count) for value in (count - 1 - t, total + t % 2)]
+    args = [{"type": "u32", "zeros": 2 * count}]
+    family.case(name, name, args, [{"arg": 0, "data": expected}], block=count, dynamic_shared_bytes=size)
 
 
 # Counts the calls whose local variable is at null.

@@ -295,6 +295,15 @@ impl<'f> Builder<'f> {
         self.push(Stmt::Atomic(atomic));
     }
 
+    /// The offset in [`Space::Shared`](super::Space::Shared) of an address, as programs see addresses.
+    pub fn shared_offset(&mut self, address: Value) -> Value {
+        if self.function.shared_start == 0 {
+            return address;
+        }
+        // An addition, since those of constants are joined.
+        self.add_const(address, self.function.shared_start.wrapping_neg().into())
+    }
+
     /// The address of a byte in shared memory of the translator's own.
     pub fn own_shared(&mut self, memory: OwnShared, byte: u32) -> Value {
         let offset = memory.offset.saturating_add(byte);

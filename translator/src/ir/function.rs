@@ -19,6 +19,9 @@ pub struct Function {
     /// Bytes of `.shared` memory that a block declares statically; the translator's own included, unless the function is
     /// for a cluster.
     pub shared_bytes: u32,
+    /// The address of the first byte of shared memory, as programs see addresses. [`Space::Shared`](super::Space::Shared) counts from
+    /// that byte; generic addresses count from 0, which is null.
+    pub shared_start: u32,
     /// How many of these, or after these, are the translator's own: a multiple of 16. At run time they lie after all others.
     pub own_shared_bytes: u32,
     /// The word that sequentially consistent fences of the block go by, once there is one.

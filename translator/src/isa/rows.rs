@@ -518,8 +518,8 @@ rows! {
     // Asynchronous copies
     "cp.async" ".(ca|cg).(shared|shared::cta).global{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~" => Compute(CopyAsync);
     "cp.async" ".(ca|cg).(shared|shared::cta).global.L2::cache_hint{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~ c:u64" => Compute(CopyAsync);
-    "cp.async.(commit_group|wait_all)" "", "" => NOTHING;
-    "cp.async.wait_group" "", "#:u32" => NOTHING;
+    "cp.async.(commit_group|wait_all)" "", "" => Compute(CopiesAwaited);
+    "cp.async.wait_group" "", "#:u32" => Compute(CopiesAwaited);
     "cp.async.mbarrier.arrive" "{.noinc}{.shared|.shared::cta}.b64", "[a]" => Compute(MbarrierArriveForCopies);
     "cp.async.bulk" ".shared::cta.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkLoad);
     "cp.async.bulk" ".shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => Compute(BulkLoad);

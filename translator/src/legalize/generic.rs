@@ -38,7 +38,8 @@ pub fn expand_generic(function: &mut Function) {
             choice = b.nested(|b| {
                 let condition = b.compare_const(Compare::Equal, tag, space_tag);
                 let then = b.nested(|b| {
-                    let offset = b.truncate(address);
+                    let low = b.truncate(address);
+                    let offset = if space == Space::Shared { b.shared_offset(low) } else { low };
                     access_into(b, accessing(stmt, space, offset), &vars);
                 });
                 b.push(Stmt::If { condition, then, otherwise: choice });

@@ -1,8 +1,8 @@
 //! Clusters of thread blocks, where each cluster is one workgroup: block ranks, and shared memory (PTX sections 9.7.9.13, 9.7.9.22,
 //! 9.7.9.23, 9.7.12.7 and 10).
 //!
-//! The shared memory of a cluster is that of its blocks, one after the other. Every address of shared memory is an offset from the start of
-//! the first block's. So an address in a block's own shared memory is also an address in the cluster's, as PTX requires, and accesses need
+//! The shared memory of a cluster is that of its blocks, one after the other. Every address of shared memory counts from the start of the
+//! first block's. So an address in a block's own shared memory is also an address in the cluster's, as PTX requires, and accesses need
 //! not know which block's memory they reach.
 
 use super::lowering::{Lowering, Result};
@@ -37,7 +37,7 @@ pub fn own_address(b: &mut Builder<'_>, byte: u32) -> Value {
     b.add_const(start, byte.into())
 }
 
-/// The number of the block in whose shared memory an address lies.
+/// The number of the block in whose shared memory an offset lies.
 fn rank_of(b: &mut Builder<'_>, address: Value) -> Value {
     match share(b) {
         Some(share) => b.div_unsigned(address, share),
@@ -45,9 +45,10 @@ fn rank_of(b: &mut Builder<'_>, address: Value) -> Value {
     }
 }
 
-/// Whether an address lies in the block's own shared memory.
+/// Whether an address, as programs see addresses, lies in the block's own shared memory.
 pub fn is_own(b: &mut Builder<'_>, address: Value) -> Value {
-    let (rank, own) = (rank_of(b, address), b.cluster_rank());
+    let offset = b.shared_offset(address);
+    let (rank, own) = (rank_of(b, offset), b.cluster_rank());
     b.compare(Compare::Equal, rank, own)
 }
 
@@ -99,13 +100,22 @@ pub fn multicast(
     }
 }
 
+/// Where the shared memory of a block lies that the cluster doesn't have: far from all that is there.
+const NOWHERE: u64 = 1 << 31;
+
 /// `mapa`
 pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let address = l.int(i, 1, ty)?;
     let rank = l.int(i, 2, ScalarType::U32)?;
     let low = l.narrow(address);
-    let mapped = map(&mut l.b, low, rank);
+    let offset = l.b.shared_offset(low);
+    let mapped = map(&mut l.b, offset, rank);
+    let mapped = l.b.add_const(mapped, l.layout.shared_start.into());
+    let blocks = l.b.function.cluster.map_or(1, Cluster::blocks);
+    let is_block = l.b.compare_const(Compare::LessUnsigned, rank, blocks.into());
+    let nowhere = l.b.constant(Type::I32, NOWHERE);
+    let mapped = l.b.select(is_block, mapped, nowhere);
     let mapped = if ty.bits() == 64 {
         let space = l.b.and_const(address, u64::MAX << 32);
         let low = l.b.zero_extend(mapped);
@@ -120,6 +130,7 @@ pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn rank(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = l.int(i, 1, i.ty(0)?)?;
     let low = l.narrow(address);
-    let rank = rank_of(&mut l.b, low);
+    let offset = l.b.shared_offset(low);
+    let rank = rank_of(&mut l.b, offset);
     l.set(i, 0, ScalarType::U32, rank)
 }

@@ -77,6 +77,12 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             Const | Param | ParamEntry | ParamFunc => addresses32::widen(l, Some(space.state_space()), a, i.span)?,
             Global | Shared | SharedCta | SharedCluster | Local => a,
         },
+        // Shared memory has no variable at null. Its window has the addresses of 32 bits, of which hardware of sm_90 converts these bits.
+        (Some(GENERIC_SHARED), to_space) => {
+            let low = l.b.truncate(a);
+            let low = l.b.zero_extend(low);
+            if to_space { low } else { l.b.or_const(low, GENERIC_SHARED << GENERIC_TAG_SHIFT) }
+        }
         // As hardware adds and subtracts a window's base: null doesn't become the address of a variable, and comes back as null.
         (Some(tag), false) => l.b.add_const(a, tag << GENERIC_TAG_SHIFT),
         (Some(tag), true) => l.b.sub_const(a, tag << GENERIC_TAG_SHIFT),

@@ -39,7 +39,6 @@ pub fn device_address(l: &mut Lowering<'_, '_>, i: &Instruction, operand: &Opera
 
 /// `cp.async`: 4, 8 or 16 bytes from device to shared memory; bytes beyond the source size become zero.
 pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let to = shared_address(l, i, 0)?;
     let from = global_address(l, i, 1)?;
     let size = match (l.operand(i, 2), i.modifiers.has(Word::Cg)) {
         (Operand::Imm(16), _) => 16,
@@ -57,6 +56,8 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             l.b.select(ignored, none, all)
         }
     };
+    let to = shared_address(l, i, 0)?;
+    let to = inside(l, to, size);
     if l.b.known(given) == Some(size) {
         move_all(&mut l.b, from, to, size);
         return Ok(());
@@ -68,6 +69,40 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         l.b.store(words(Space::Shared), target, vec![word]);
     }
     Ok(())
+}
+
+/// The address of `size` bytes of shared memory. If they aren't inside, the address is noted, and is replaced by the first one. There is no
+/// branch, over which compilers would not move the loads of several copies together.
+fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
+    let end = guard::end(l);
+    let bytes = l.b.constant(Type::I32, size);
+    let inside = guard::is_inside(&mut l.b, address, bytes, end);
+    let Some(var) = l.frame.copied_outside.filter(|_| l.b.known(inside) != Some(1)) else { return address };
+    let noted = l.b.get(var);
+    let next = l.b.add_const(address, 1);
+    let noted = l.b.select(inside, noted, next);
+    l.b.set(var, noted);
+    let first = l.b.i32(0);
+    l.b.select(inside, address, first)
+}
+
+/// `cp.async.commit_group` and `cp.async.wait_group`: reports what a copy has noted.
+pub fn awaited(l: &mut Lowering<'_, '_>, _: &Instruction) -> Result {
+    let Some(var) = l.frame.copied_outside else { return Ok(()) };
+    let end = guard::end(l);
+    let noted = l.b.get(var);
+    let is_noted = l.b.is_nonzero(noted);
+    l.b.if_(is_noted, |b| {
+        let address = b.sub_const(noted, 1);
+        guard::report(b, CheckedAccess::Write, address, 4, end);
+    });
+    Ok(())
+}
+
+/// `cp.async.mbarrier.arrive`
+pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    awaited(l, i)?;
+    mbarrier::arrive_for_copies(l, i)
 }
 
 /// Copies bytes by accesses that are as wide as possible.

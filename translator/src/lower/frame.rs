@@ -26,6 +26,8 @@ pub struct Frame {
     pub stack: Option<Var>,
     /// The value of `stack` when the function was called, if this is a device function that may change it.
     pub stack_before: Option<Var>,
+    /// The address of a `cp.async` past the end of shared memory, plus one, or 0; shared as `stack` is.
+    pub copied_outside: Option<Var>,
     /// Its `.param` variables.
     pub params: IndexVec<ParamId, ParamSlot>,
     /// Their sizes in bytes.

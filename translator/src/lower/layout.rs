@@ -13,7 +13,7 @@ use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Ope
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
 use crate::isa::modifiers::{Level, Scope};
-use crate::isa::operation::Effects;
+use crate::isa::operation::{Action, Effects, Operation};
 use crate::policy::{Policy, Samplers};
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -63,8 +63,14 @@ pub struct Layout {
     pub shared_bytes: u32,
     /// Bytes at the start of shared memory that are reserved for CUDA's libraries.
     pub reserved_shared: u32,
+    /// The address of the first byte of shared memory, as programs see addresses.
+    pub shared_start: u32,
     /// Whether dynamic shared memory is used.
     pub dynamic_shared: bool,
+    /// Whether the kernel makes addresses of other blocks' shared memory.
+    pub maps_shared: bool,
+    /// Whether the kernel copies to shared memory by `cp.async`.
+    pub copies: bool,
     /// Unit in which hardware of the module's architecture allocates shared memory: a power of two.
     pub shared_unit: u32,
     /// Whether the kernel or its launch says that blocks form clusters.
@@ -262,7 +268,10 @@ pub fn lay_out(
         params_size: 0,
         shared_bytes: 0,
         reserved_shared: 0,
+        shared_start: 0,
         dynamic_shared: false,
+        maps_shared: false,
+        copies: false,
         shared_unit: shared_unit(function),
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
         cluster: cluster_size(function, cluster)?,
@@ -303,6 +312,8 @@ pub fn lay_out(
     for function in calls::reachable(program, kernel) {
         collect_variables(function, &mut used);
         layout.short_addresses |= takes_short_address(program, function);
+        layout.maps_shared |= computes(function, Operation::MapAddress);
+        layout.copies |= computes(function, Operation::CopyAsync);
         if reads_reserved_shared(function) {
             layout.reserved_shared = RESERVED_SHARED;
         }
@@ -350,6 +361,10 @@ pub fn lay_out(
         // Both are far below 2^31.
         layout.shared_bytes = layout.shared_bytes.next_multiple_of(dynamic_align);
     }
+    if layout.reserved_shared == 0 {
+        // No variable lies at null. On hardware the reserved bytes lie before all variables.
+        layout.shared_start = RESERVED_SHARED.next_multiple_of(layout.shared_align);
+    }
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {
         let variable = program.variables.at(id);
@@ -381,6 +396,11 @@ fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32;
         return Err(Diagnostic::new(ErrorKind::Limit { what, needed: blocks, available }, function.span));
     }
     Ok(size)
+}
+
+/// Whether a function has instructions of an operation.
+fn computes(function: &Function, operation: Operation) -> bool {
+    function.instructions().any(|i| i.form.row.action == Action::Compute(operation))
 }
 
 /// Whether a function reads the address of reserved shared memory.

@@ -32,28 +32,29 @@ const fn access(order: MemoryOrder) -> Access {
     Access { space: Space::Shared, bytes: 8, order, read_only: false }
 }
 
-/// The offset in shared memory that an operand means, which is the lower half of a generic address.
+/// The offset in shared memory that an operand means. An address in a register may be a generic one, whose lower half counts.
 pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
     let Operand::Address(base, offset) = *l.operand(i, index) else {
         return Err(Diagnostic::internal("an access without an address", i.span));
     };
-    match base {
+    let address = match base {
         Base::Reg(register) => {
             let register = l.register(register)?;
             let low = l.narrow(register);
-            Ok(l.b.add_const(low, offset.cast_unsigned()))
+            l.b.add_const(low, offset.cast_unsigned())
         }
-        Base::Absolute => Ok(cluster::own_address(&mut l.b, offset as u32)),
+        Base::Absolute => cluster::own_address(&mut l.b, offset as u32),
         Base::Variable(id) | Base::Element { variable: id, .. }
             if l.program.variables.at(id).is_some_and(|known| known.space != StateSpace::Shared) =>
         {
-            Err(Diagnostic::invalid("this variable is not in shared memory", i.span))
+            return Err(Diagnostic::invalid("this variable is not in shared memory", i.span));
         }
         Base::Variable(_) | Base::Element { .. } | Base::Param(_) => {
             let address = variable_address(l, base, offset)?;
-            Ok(l.narrow(address))
+            l.narrow(address)
         }
-    }
+    };
+    Ok(l.b.shared_offset(address))
 }
 
 /// `mbarrier.init`

@@ -3,10 +3,11 @@
 use super::frame::ParamSlot;
 use super::lowering::{Lowering, Result};
 use super::memory_order::{order, required_scope};
-use super::{addresses32, atomics128, cluster, texture};
+use super::{addresses32, atomics128, cluster, guard, texture};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
+use crate::index::number;
 use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{
     Access, Atomic, AtomicOp, Compare, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value,
@@ -14,6 +15,7 @@ use crate::ir::{
 use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
+use crate::target::CheckedAccess;
 
 /// Bits of the addresses in the window of a thread's local memory, and in that of a block's shared memory. Measured on an H100.
 pub const LOCAL_WINDOW: u32 = 24;
@@ -223,7 +225,27 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             if narrow { l.narrow(address) } else { address }
         }
     };
+    let mut address = if space == Space::Shared { l.b.shared_offset(address) } else { address };
+    let may_be_mapped = space == Space::Generic || i.modifiers.space() == Some(AddressSpace::SharedCluster);
+    if l.layout.maps_shared && may_be_mapped && matches!(base, Base::Reg(_)) {
+        let (what, bytes) = extent(i, index)?;
+        address = guard::mapped(l, what, (space, address), bytes);
+    }
     Ok(Location { space, address, read_only })
+}
+
+/// What an access does at memory operand number `index`, and to how many bytes.
+fn extent(i: &Instruction, index: usize) -> Result<(CheckedAccess, u32)> {
+    let what = match index {
+        _ if i.form.row.action.effects().atomic => CheckedAccess::Atomic,
+        0 => CheckedAccess::Write,
+        _ => CheckedAccess::Read,
+    };
+    let elements = i.operands.iter().map(|operand| match operand {
+        Operand::Vector(elements) => elements.len(),
+        _ => 1,
+    });
+    Ok((what, i.ty(0)?.bytes() * number(elements.max().unwrap_or(1))))
 }
 
 fn other_space(i: &Instruction) -> Diagnostic {
@@ -255,7 +277,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             })?;
             let narrow = place.wrapping_add(offset) as u32;
             if variable.space == StateSpace::Shared {
-                let address = cluster::own_address(&mut l.b, narrow);
+                let address = cluster::own_address(&mut l.b, narrow.wrapping_add(l.layout.shared_start));
                 return Ok(l.b.zero_extend(address));
             }
             if variable.space == StateSpace::Local {

@@ -45,6 +45,9 @@ pub fn resolve_spaces(function: &mut Function) {
         if space != Space::Global {
             *address = narrow(b, &definition, *address, STEPS);
         }
+        if space == Space::Shared {
+            *address = b.shared_offset(*address);
+        }
         b.push(stmt);
         Rewritten::Replaced
     });

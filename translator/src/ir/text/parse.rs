@@ -62,6 +62,7 @@ impl<'t> Lines<'t> {
         while let Some(mut line) = self.peek() {
             match line.word() {
                 Some("shared_bytes") => function.shared_bytes = line.parse("a number of bytes")?,
+                Some("shared_start") => function.shared_start = line.parse("an address")?,
                 Some("own_shared_bytes") => function.own_shared_bytes = line.parse("a number of bytes")?,
                 Some("local_bytes") => function.local_bytes = line.parse("a number of bytes")?,
                 Some("dynamic_shared") => function.dynamic_shared = true,

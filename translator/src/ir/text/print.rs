@@ -146,6 +146,7 @@ impl<'f> Printer<'f> {
             vars,
             body: _,
             shared_bytes,
+            shared_start,
             own_shared_bytes,
             fence_word,
             dynamic_shared,
@@ -158,11 +159,14 @@ impl<'f> Printer<'f> {
             lane_numbers: _,
         } = self.function;
         let out = &mut self.text;
-        for (name, bytes) in
-            [("shared_bytes", shared_bytes), ("own_shared_bytes", own_shared_bytes), ("local_bytes", local_bytes)]
-        {
-            if *bytes != 0 {
-                writeln!(out, "{name} {bytes}")?;
+        for (name, number) in [
+            ("shared_bytes", shared_bytes),
+            ("shared_start", shared_start),
+            ("own_shared_bytes", own_shared_bytes),
+            ("local_bytes", local_bytes),
+        ] {
+            if *number != 0 {
+                writeln!(out, "{name} {number}")?;
             }
         }
         if *dynamic_shared {

@@ -463,7 +463,8 @@ impl Checks {
         }
         let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
         let low = |b: &mut Builder<'_>| {
-            let offset = b.truncate(address);
+            let low = b.truncate(address);
+            let offset = b.shared_offset(low);
             in_shared(b, offset, count)
         };
         b.choose(is_shared, low, inside)
@@ -478,11 +479,17 @@ fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
 }
 
 /// Tells the host of an access.
-fn report(b: &mut Builder<'_>, kind: Kind, address: Value) {
+fn report(b: &mut Builder<'_>, kind: Kind, mut address: Value) {
     let Kind { space, what, bytes, .. } = kind;
     let (space, size) = match space {
         Space::Global => (CheckedSpace::Global, b.i32(0)),
-        Space::Generic => (CheckedSpace::Generic, b.i32(0)),
+        Space::Generic => {
+            let tag = b.shr(address, GENERIC_TAG_SHIFT);
+            let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
+            let offset = b.sub_const(address, b.function.shared_start.into());
+            address = b.select(is_shared, offset, address);
+            (CheckedSpace::Generic, b.i32(0))
+        }
         Space::Shared => (CheckedSpace::Shared, shared_size(b)),
         Space::Local => (CheckedSpace::Local, b.i32(b.function.local_bytes)),
     };

@@ -50,6 +50,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     let function = ir::Function {
         cluster: (cluster.blocks() > 1).then_some(cluster),
         shared_bytes: layout.shared_bytes,
+        shared_start: layout.shared_start,
         dynamic_shared: layout.dynamic_shared,
         local_bytes: layout.local_bytes,
         ..ir::Function::default()
@@ -69,9 +70,11 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         reads: Reads::default(),
         module_registers: FxHashMap::default(),
         alloca: None,
+        copied_outside: None,
         waiting: Vec::new(),
     };
     build.alloca = layout.stack.map(|_| build.function.var(Type::I32));
+    build.copied_outside = layout.copies.then(|| build.function.var(Type::I32));
     let Some(ptx) = program.functions.at(kernel) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", None)]);
     };
@@ -125,6 +128,8 @@ struct Build<'p> {
     module_registers: FxHashMap<&'p ModuleReg, Var>,
     /// See [`Frame::stack`].
     alloca: Option<Var>,
+    /// Where `cp.async` notes an address past the end of shared memory.
+    copied_outside: Option<Var>,
     /// Instances whose bodies are still to be built.
     waiting: Vec<Waiting<'p>>,
 }
@@ -205,6 +210,7 @@ impl<'p> Build<'p> {
             factors: FxHashMap::default(),
             stack: self.alloca,
             stack_before: None,
+            copied_outside: self.copied_outside,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
             param_memory: function.params.iter().map(|param| param.memory).collect(),

@@ -1,0 +1,129 @@
+//! What a kernel must not reach by an address of shared memory: other blocks that its cluster doesn't have, and what lies past the end.
+
+use ptx2spv_runtime::{Arg, Error, Kernel, LaunchConfig};
+use ptx2spv_translator::Source;
+
+use crate::{Context, Launch};
+
+/// * `mapped(out, rank, kind)`: reads, writes or adds to what the block with number `rank` of the cluster has, by an address of shared
+///   memory or a generic one. The block's first word is 100 plus its number.
+/// * `copied(out, place)`: copies `out` to a place in dynamic shared memory, and the first word from there back to the end.
+const KERNELS: &str = "
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry mapped(.param .u64 out, .param .u32 rank, .param .u32 kind)
+{
+    .reg .b64 %po, %g;
+    .reg .b32 %rank, %kind, %a, %m, %v, %t;
+    .reg .pred %p;
+    .shared .align 16 .b8 own[64];
+    ld.param.u64 %po, [out];
+    ld.param.u32 %rank, [rank];
+    ld.param.u32 %kind, [kind];
+    mov.u32 %t, %cluster_ctarank;
+    add.u32 %t, %t, 100;
+    st.shared.u32 [own], %t;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    mov.u32 %a, own;
+    mapa.shared::cluster.u32 %m, %a, %rank;
+    cvta.shared.u64 %g, own;
+    mapa.u64 %g, %g, %rank;
+    mov.u32 %v, 0;
+    setp.eq.u32 %p, %kind, 0;
+    @%p ld.shared::cluster.u32 %v, [%m];
+    setp.eq.u32 %p, %kind, 1;
+    @%p st.shared::cluster.u32 [%m+4], %t;
+    setp.eq.u32 %p, %kind, 2;
+    @%p atom.shared::cluster.add.u32 %v, [%m], 0;
+    setp.eq.u32 %p, %kind, 3;
+    @%p ld.u32 %v, [%g];
+    setp.eq.u32 %p, %kind, 4;
+    @%p st.u32 [%g+4], %t;
+    setp.eq.u32 %p, %kind, 5;
+    @%p atom.add.u32 %v, [%g], 0;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    mov.u32 %t, %ctaid.x;
+    mad.wide.u32 %po, %t, 4, %po;
+    st.global.u32 [%po], %v;
+    ret;
+}
+.visible .entry copied(.param .u64 out, .param .u32 place)
+{
+    .reg .b64 %po;
+    .reg .b32 %place, %a, %v;
+    ld.param.u64 %po, [out];
+    ld.param.u32 %place, [place];
+    mov.u32 %a, dynamic;
+    add.u32 %a, %a, %place;
+    cp.async.cg.shared.global [%a], [%po], 16;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+    and.b32 %place, %place, 63;
+    mov.u32 %a, dynamic;
+    add.u32 %a, %a, %place;
+    ld.shared.u32 %v, [%a];
+    st.global.u32 [%po+16], %v;
+    ret;
+}
+";
+
+/// How a launch with 64 bytes of dynamic shared memory that must fail does so.
+fn fault(context: &Context, kernel: &Kernel, grid: u32, args: &[Arg<'_>]) -> String {
+    let config = LaunchConfig::linear(grid, 1).with_shared(64);
+    match kernel.run(&config, args).and_then(|()| context.device.synchronize()) {
+        Err(Error::Fault { findings }) => findings.iter().map(ToString::to_string).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn accesses_to_blocks_that_the_cluster_lacks_end_the_launch() {
+    for context in Context::several() {
+        let module = context.device.load(&Source::new("shared.ptx", KERNELS)).unwrap();
+        let kernel = module.cluster_kernel("mapped", [2, 1, 1]).unwrap();
+        let out = context.device.upload(&[0_u32; 2]).unwrap();
+        let others = context.device.upload(&[7_u32; 4096]).unwrap();
+        for kind in 0..6_u32 {
+            for rank in 0..2_u32 {
+                let args = [Arg::Pointer(&out), rank.into(), kind.into()];
+                kernel.run(&LaunchConfig::linear(2, 1).with_shared(64), &args).unwrap();
+                let read = if kind % 3 == 1 { 0 } else { 100 + rank };
+                assert_eq!(out.download::<u32>().unwrap(), [read; 2], "{kind}");
+            }
+            let what = ["a read", "a write", "an atomic access"][kind as usize % 3];
+            for rank in [2, 3, 1 << 30, u32::MAX] {
+                let text = fault(&context, &kernel, 2, &[Arg::Pointer(&out), rank.into(), kind.into()]);
+                assert!(text.contains(what) && text.contains("of shared memory is outside"), "{kind} {rank}: {text}");
+            }
+        }
+        // A block alone has no others.
+        let alone = module.kernel("mapped").unwrap();
+        assert!(fault(&context, &alone, 1, &[Arg::Pointer(&out), 1_u32.into(), 0_u32.into()]).contains("a read"));
+        assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
+        drop((alone, kernel, module, out, others));
+        context.finish();
+    }
+}
+
+#[test]
+fn copies_past_the_end_end_the_launch() {
+    for context in Context::several() {
+        let module = context.device.load(&Source::new("shared.ptx", KERNELS)).unwrap();
+        let kernel = module.kernel("copied").unwrap();
+        let out = context.device.upload(&[7_u32, 8, 9, 10, 0]).unwrap();
+        let others = context.device.upload(&[7_u32; 4096]).unwrap();
+        kernel.run(&LaunchConfig::linear(1, 1).with_shared(64), &[Arg::Pointer(&out), 48_u32.into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [7, 8, 9, 10, 7]);
+        for place in [64, 80, 4096, 1 << 20, 0x7fff_fff0, 0xffff_fff0_u32] {
+            let text = fault(&context, &kernel, 1, &[Arg::Pointer(&out), place.into()]);
+            assert!(text.contains(&format!("at byte {place} of shared memory is outside of its 64 bytes")), "{text}");
+        }
+        assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
+        drop((kernel, module, out, others));
+        context.finish();
+    }
+}
