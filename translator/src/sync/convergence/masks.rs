@@ -62,6 +62,9 @@ enum Reached {
     Before,
 }
 
+/// The steps backwards from a block that a path has come to.
+type Steps<'a> = dyn Fn(BlockId, Reached) -> Vec<(BlockId, Reached)> + 'a;
+
 /// How many operations lie between a mask and the operations of a warp that it comes from, at most. Masks that come from further away are
 /// not followed.
 const FAR: usize = 64;
@@ -146,7 +149,7 @@ impl<'c> Definitions<'c> {
         &self,
         value: Value,
         var: Var,
-        (from, back): (Reached, &dyn Fn(BlockId, Reached) -> Vec<(BlockId, Reached)>),
+        (from, back): (Reached, &Steps<'_>),
         most: usize,
     ) -> Vec<(Value, Reached)> {
         let mut found = Vec::new();
