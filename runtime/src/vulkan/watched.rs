@@ -249,3 +249,34 @@ impl WatchedRecord {
         Arc::ptr_eq(&self.record, &other.record)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_are_passed_queue_by_queue() {
+        let point = |tickets: &[(usize, u64)]| {
+            let mut point = Point::default();
+            tickets.iter().for_each(|&(queue, serial)| point.add(Ticket { queue, serial }));
+            point
+        };
+        let mut launches = Launches::default();
+        for (queue, serial) in [(0, 2), (0, 5), (1, 3)] {
+            launches.add(Ticket { queue, serial });
+        }
+        assert!(!launches.is_before(point(&[(0, 1), (1, 2), (2, 9)])));
+        assert_eq!(launches.last_before(point(&[(0, 4), (1, 9)])), point(&[(0, 4), (1, 3)]));
+        launches.pass(point(&[(1, 3)]));
+        // What was passed on one queue stays so when another one is.
+        launches.pass(point(&[(0, 4)]));
+        assert_eq!(launches.last_before(point(&[(0, 9), (1, 9)])), point(&[(0, 5)]));
+        let taken = launches;
+        launches = Launches::default();
+        launches.add(Ticket { queue: 0, serial: 7 });
+        launches.put_back(taken);
+        assert!(launches.is_before(point(&[(0, 5)])) && !launches.is_before(point(&[(0, 4)])));
+        launches.pass(point(&[(0, 7)]));
+        assert!(launches.is_empty());
+    }
+}
