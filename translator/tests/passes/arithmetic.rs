@@ -400,13 +400,14 @@ fn each_topic_changes_its_own_instructions() {
         (Topic::Approximate, "rsqrt.approx.f32 %x, %x;"),
         (Topic::Nan, "add.f32 %x, %x, %x;"),
         (Topic::Rounding, "cvt.rmi.f32.f32 %x, %x;"),
+        (Topic::Constants, "add.f32 %x, %x, 0f3F800000;"),
     ];
     for (its_own, instruction) in instructions {
         let exact = assembly(instruction, Math::default(), &target);
         for topic in Topic::ALL {
             let changed = assembly(instruction, Math::EXACT.with(*topic, true), &target) != exact;
-            // Which NaN it is concerns all; expansions convert to f64, with denormals; and that of 2^x rounds.
-            let by_parts = matches!(topic, Topic::Nan | Topic::Denormals)
+            // Which NaN it is concerns all; expansions convert to f64, with denormals, and have constants; and that of 2^x rounds.
+            let by_parts = matches!(topic, Topic::Nan | Topic::Denormals | Topic::Constants)
                 || (its_own, *topic) == (Topic::Approximate, Topic::Rounding);
             let concerns = *topic == its_own || by_parts;
             assert!(concerns || !changed, "{instruction} with {}=fast", topic.name());

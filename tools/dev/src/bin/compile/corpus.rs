@@ -90,6 +90,13 @@ pub fn name(file: &Path) -> String {
     file.strip_prefix(&repository).unwrap_or(file).display().to_string()
 }
 
+/// Whether a file has the bench's kernel of that name, and not another one: the bench's own files, and launch cases named as their kernels are.
+fn is_measured(file: &Path, entry: &str) -> bool {
+    let in_folder = |folder: &str| file.parent().is_some_and(|parent| parent == repository().join(folder));
+    let is_named = file.file_stem().is_some_and(|stem| entry.starts_with(&*stem.to_string_lossy()));
+    in_folder("tools/dev/kernels") || in_folder("tests/kernels") && is_named
+}
+
 /// The SPIR-V of a kernel's GLSL twin, if there is one.
 fn twin(entry: &str) -> Result<Option<Vec<u32>>> {
     let file = repository().join("tools/dev/kernels/glsl").join(entry).with_extension("spv");
@@ -120,7 +127,7 @@ pub fn compile(file: &Path, target: &Target, vulkan: &Vulkan) -> Result<Vec<Row>
         let translated = program.translate(&Options::new(target).math(math).keep_going(true))?;
         // Kernels that read images need descriptors, which nothing here has.
         for entry in translated.interface.entries.iter().filter(|entry| !entry.samples()) {
-            let twin = twin(&entry.name)?;
+            let twin = if is_measured(file, &entry.name) { twin(&entry.name)? } else { None };
             let block = twin.as_deref().and_then(workgroup).unwrap_or(BLOCK);
             let own = Numbers::of(&vulkan.compile_kernel(&translated.spirv, entry, block)?)?;
             let row = if twin.is_some() { entry.name.clone() } else { name(file) };
