@@ -370,7 +370,14 @@ def null_addresses(tables):
     family.kernel("null", [".param .u64 out", ".param .u64 null"], declared, body)
     args = [{"type": "u32", "zeros": len(expected)}, {"type": "u64", "value": 0}]
     family.case("null", "null", args, [{"arg": 0, "data": expected}], block=1, dynamic_shared_bytes=64)
-    # Each kind of shared memory alone, and both. Each thread stores its number at its place, counted from the end.
+    return family
+
+
+def shared_places(tables):
+    """Static and dynamic shared memory alone, and as much as may be static. A module of its own: CUDA 13's assembler crashes on the
+    modules of both this and a recursive function."""
+    directives = ".extern .shared .align 16 .b8 dynamic[];"
+    family = Family("move_shared_places", "Each thread stores its number at its place, counted from the end.", tables, directives)
     static = ".shared .align 8 .b8 own[{}];"
     for name, declared, count in [
         ("static_alone", [static.format(1024)], 256), ("dynamic_alone", [], 64), ("whole", [static.format(48 << 10)], 256),
@@ -606,6 +613,7 @@ def families(tables):
         addresses(tables),
         qualified_addresses(tables),
         null_addresses(tables),
+        shared_places(tables),
         parameter_addresses(tables),
         windows(tables),
         predicated(tables),
