@@ -47,8 +47,8 @@ impl Pack<'_> {
         // Where a segment ends with its last lane and lanes stay in theirs, the source is in range.
         let stays = b.known(clamp).is_some_and(|clamp| {
             let segment = clamp >> 8 & 31;
-            let crosses = b.known(asked).is_none_or(|asked| asked & segment != 0);
-            (clamp | segment) & 31 == 31 && (mode == Shuffle::Index || segment == 0 || !crosses)
+            let crosses = segment != 0 && b.known(asked).is_none_or(|asked| asked & segment != 0);
+            (clamp | segment) & 31 == 31 && (mode == Shuffle::Index || !crosses)
         });
         let distance = b.and_const(asked, 31);
         let bound = b.and_const(clamp, 31);

@@ -70,11 +70,7 @@ impl<'p> Build<'p> {
         });
         let code = std::mem::replace(&mut instance.pending, before);
         done?;
-        let entry = self.new_block();
-        if let Some(block) = self.blocks.at_mut(entry) {
-            block.body = code;
-        }
-        let returns = Returns::from(&mut self.function, entry);
+        let (entry, returns) = self.copy(code);
         Ok(SharedPrint { entry, format, arguments, count, returns })
     }
 }

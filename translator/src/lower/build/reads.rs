@@ -77,11 +77,8 @@ impl<'p> Build<'p> {
             return Ok(known);
         }
         let (loads, code) = self.with(instance, |l| Loads::of(l, read))?;
-        let entry = self.new_block();
-        if let Some(block) = self.blocks.at_mut(entry) {
-            block.body = code;
-        }
-        self.reads.shared.push(SharedRead { loads, entry, returns: Returns::from(&mut self.function, entry) });
+        let (entry, returns) = self.copy(code);
+        self.reads.shared.push(SharedRead { loads, entry, returns });
         Ok(self.reads.shared.len() - 1)
     }
 }

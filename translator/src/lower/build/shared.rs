@@ -3,12 +3,13 @@
 //! They are not recursive, so a thread is in such a function once at most. Its registers, its parameters and the number of the call to
 //! return to are variables, and need no stack.
 
+use super::Build;
 use super::recursion::Slot;
 use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::FuncId;
 use crate::index::{IndexVec, number};
-use crate::ir::{Function, Type, Var};
+use crate::ir::{Function, Stmt, Type, Var};
 
 /// The one copy of a function.
 pub(super) struct Shared {
@@ -49,5 +50,16 @@ impl Returns {
         if let Some(block) = blocks.at_mut(self.block) {
             block.end = End::Goto(first);
         }
+    }
+}
+
+impl Build<'_> {
+    /// A block with code that many calls share, and the return from it.
+    pub(super) fn copy(&mut self, code: Vec<Stmt>) -> (BlockId, Returns) {
+        let entry = self.new_block();
+        if let Some(block) = self.blocks.at_mut(entry) {
+            block.body = code;
+        }
+        (entry, Returns::from(&mut self.function, entry))
     }
 }
