@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::calls;
 use super::launches::call::{any_waits, has_any};
 use super::resources::{Services, reserve};
+use super::shared_start;
 use super::texture::{logarithms, srgb};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Operand, Program, Special, VarId};
@@ -361,7 +362,7 @@ pub fn lay_out(
         // Both are far below 2^31.
         layout.shared_bytes = layout.shared_bytes.next_multiple_of(dynamic_align);
     }
-    if layout.reserved_shared == 0 {
+    if layout.reserved_shared == 0 && shared_start::can_tell(program, &calls::reachable(program, kernel)) {
         // No variable lies at null. On hardware the reserved bytes lie before all variables.
         layout.shared_start = RESERVED_SHARED.next_multiple_of(layout.shared_align);
     }

@@ -47,6 +47,7 @@ pub mod prologue;
 pub mod reports;
 pub mod resources;
 pub mod services;
+mod shared_start;
 pub mod simd;
 mod sources;
 pub mod special;
