@@ -1,16 +1,16 @@
 //! Compares random programs with CUDA on the same chip: each seed's kernel runs through CUDA (or on the reference
-//! device, for lack of CUDA) and on a Vulkan device. Kernels whose results differ are reduced and saved.
+//! device, for lack of CUDA) and on a Vulkan device. Kernels whose results differ are reduced and saved as launch cases.
 
 mod forms;
 mod reduce;
+mod saved;
 mod straight;
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use ptx2spv::cases::contents::Array;
 use ptx2spv::cases::prepare::{Argument, Expectation};
@@ -146,7 +146,7 @@ impl Comparison {
                 Some(odd) => format!("{odd:?} is odd: {difference}"),
                 None => difference,
             };
-            save(&command_line.out, seed, &difference, &shown.ptx(), out)?;
+            self.save(&command_line.out, seed, &difference, &straight_case(seed, mix, &shown), out)?;
         }
         writeln!(out, "{different} of {} differ", command_line.end.saturating_sub(command_line.first))?;
         Ok(if different == 0 { Status::Success } else { Status::Failure })
@@ -155,8 +155,24 @@ impl Comparison {
     /// Whether a program with control flow gives different results.
     fn compare(&mut self, seed: u64, case: &Prepared, directory: &Path, out: &mut dyn Write) -> Result<bool> {
         let Some(difference) = self.difference(Mix::Integers, case) else { return Ok(false) };
-        save(directory, seed, &difference, &case.ptx, out)?;
+        self.save(directory, seed, &difference, case, out)?;
         Ok(true)
+    }
+
+    /// Saves a kernel as a launch case that expects what the truth gives, and says so at once.
+    fn save(
+        &mut self,
+        directory: &Path,
+        seed: u64,
+        difference: &str,
+        case: &Prepared,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let expected = self.truth.run(case).ok();
+        let file = saved::save(directory, &format!("seed_{seed}"), difference, case, expected.as_ref())?;
+        writeln!(out, "seed {seed}: {difference}; {}", file.display())?;
+        out.flush()?;
+        Ok(())
     }
 
     /// The side with other results, if all three run the kernel and the results differ.
@@ -251,13 +267,4 @@ fn case(ptx: String, entry: &str, grid: [u32; 3], block: [u32; 3], args: Vec<Arg
         read_globals: Default::default(),
         expectation: Expectation::Results(Vec::new()),
     }
-}
-
-fn save(directory: &Path, seed: u64, difference: &str, ptx: &str, out: &mut dyn Write) -> Result<()> {
-    let file = directory.join(format!("seed_{seed}.ptx"));
-    fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-    fs::write(&file, format!("// {}\n{ptx}", difference.replace('\n', " ")))
-        .with_context(|| file.display().to_string())?;
-    writeln!(out, "seed {seed}: {difference}; {}", file.display())?;
-    Ok(())
 }
