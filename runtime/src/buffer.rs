@@ -99,7 +99,7 @@ impl Buffer {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.device.wait_to_submit(self.device.default_state())?;
+        let _lock = self.device.wait_to_submit(self.device.default_state())?;
         self.device.backend().write(self.address + offset, bytes)
     }
 
@@ -110,7 +110,7 @@ impl Buffer {
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
         if !bytes.is_empty() {
-            self.device.wait_to_submit(self.device.default_state())?;
+            let _lock = self.device.wait_to_submit(self.device.default_state())?;
             self.device.backend().read(self.address + offset, bytes)?;
         }
         // After the read, so that it covers every kernel that may have written these bytes.

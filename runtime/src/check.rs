@@ -295,6 +295,7 @@ mod tests {
                 waits: false,
                 cooperative: None,
                 waits_for_launches: None,
+                suspends_in_loops: None,
                 packing: None,
                 cluster: None,
                 scratch: None,

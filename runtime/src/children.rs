@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::launch_config::LaunchConfig;
 use crate::loaded::Loaded;
+use crate::long_loops;
 use crate::order::StreamState;
 use crate::shape::{Extent, Pitches, Shape};
 use crate::version::Prepared;
@@ -140,15 +141,17 @@ impl Tree<'_> {
     fn run(&self, Grid { kernel, prepared, launch }: Grid<'_, '_>, depth: u32) -> Result<Vec<Request>, Error> {
         let entry = kernel.entry();
         let mut tail = Vec::new();
-        let ran = match launch.workspace_bytes() {
-            Some(bytes) => {
+        let ran = match (launch.workspace_bytes(), launch.long_loops()) {
+            (Some(bytes), _) => {
                 let terms = Terms { bytes, patient: entry.cooperative.is_some() };
                 let name = kernel.name();
                 let mut between = || if entry.launches { self.help(name, &mut tail, depth) } else { Ok(false) };
+                drop(self.device.wait_to_submit(self.stream)?);
                 cooperative::run_alone(self.device, self.stream, &*prepared.pipeline, launch, terms, &mut between)
             }
+            (None, Some(loops)) => long_loops::run(self.device, self.stream, &*prepared.pipeline, launch, loops),
             // A stopped launch has already finished.
-            None => {
+            (None, None) => {
                 self.device.submit(self.stream, |_, key| Ok(prepared.pipeline.launch(key, launch)?.unwrap_or_default()))
             }
         };

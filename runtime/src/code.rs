@@ -136,6 +136,7 @@ impl Ptx {
             .block_threads(Some(sizes.threads))
             .cluster(sizes.cluster)
             .cooperative(sizes.cooperative)
+            .suspend_in_loops(true)
             .dynamic_shared_bytes(sizes.dynamic_shared_bytes);
         let known = self.cache.as_ref().and_then(|cache| cache.translation(&options));
         let is_known = known.is_some();

@@ -61,6 +61,7 @@ pub(crate) fn run(
 ) -> Result<(), Error> {
     // Locked from the first dispatch to the last.
     let _alone = device.lock_parts();
+    let _lock = device.wait_to_submit_several(stream)?;
     run_alone(device, stream, pipeline, launch, Terms { bytes, patient: true }, &mut || Ok(false))
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct Terms {
     pub patient: bool,
 }
 
-/// Like [`run`], for a caller who prevents other launches. `between` is called between two dispatches, and returns
+/// Like [`run`], for a caller who has waited for what comes before, and prevents other launches. `between` is called between two dispatches, and returns
 /// whether it did something that blocks may have waited for.
 pub(crate) fn run_alone(
     device: &Device,
@@ -81,7 +82,6 @@ pub(crate) fn run_alone(
     Terms { bytes, patient }: Terms,
     between: &mut dyn FnMut() -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    device.wait_to_submit(stream)?;
     let backend = device.backend();
     let space = Workspace::new(backend, bytes)?;
     let patience = match device.info().kind {
@@ -91,7 +91,10 @@ pub(crate) fn run_alone(
     };
     space.write(0, 8)?;
     space.write(workspace::PATIENCE, patience)?;
-    launch.set_workspace_address(space.address);
+    let (offset, params) = launch.set_workspace_address(space.address);
+    if !params.is_empty() {
+        backend.write(space.address + offset, params)?;
+    }
     let mut idle = 0;
     let start = Instant::now();
     loop {

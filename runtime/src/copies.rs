@@ -215,7 +215,7 @@ impl Stream {
     /// Reads bytes after all earlier work of the stream, and waits for that.
     pub(crate) fn download(&self, address: u64, shape: &Shape, bytes: &mut [u8]) -> Result<(), Error> {
         let device = self.device();
-        device.wait_to_submit(self.state())?;
+        let _lock = device.wait_to_submit(self.state())?;
         let after = device.reached(self.state());
         device.backend().download(self.state().key(), after, address, shape, bytes)?;
         device.backend().check_stopped()

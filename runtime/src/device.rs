@@ -14,11 +14,13 @@ use crate::deadline::{Deadline, TimeLimit};
 use crate::error::Error;
 use crate::host_functions::{HostFunction, HostFunctions};
 use crate::info::DeviceInfo;
+use crate::long_loops::KeptWorkspace;
 use crate::near::{self, Near, NearUser};
 use crate::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
 use crate::pinned_range::PinnedRanges;
 use crate::pool::{MemoryPool, Pooled};
 use crate::range::MemoryRange;
+use crate::stream_locks::{StreamLock, StreamLocks};
 use crate::sync::lock;
 use crate::texture::{TextureBits, is_exact};
 
@@ -51,6 +53,8 @@ struct Shared {
     /// The progress of all streams that synchronize with the default stream.
     blocking: Progress,
     streams: AtomicU64,
+    locks: StreamLocks,
+    kept_workspace: KeptWorkspace,
     functions: HostFunctions,
     /// Memory that the host can access too.
     pinned: PinnedRanges,
@@ -94,6 +98,8 @@ impl Device {
             default: Arc::new(StreamState::new(StreamKey::Default)),
             blocking: Progress::default(),
             streams: AtomicU64::new(0),
+            locks: StreamLocks::default(),
+            kept_workspace: KeptWorkspace::default(),
             functions: HostFunctions::default(),
             pinned: PinnedRanges::default(),
             pooled: Pooled::default(),
@@ -158,6 +164,10 @@ impl Device {
 
     pub(crate) fn default_state(&self) -> &Arc<StreamState> {
         &self.shared.default
+    }
+
+    pub(crate) fn kept_workspace(&self) -> &KeptWorkspace {
+        &self.shared.kept_workspace
     }
 
     pub(crate) fn pinned_ranges(&self) -> &PinnedRanges {
@@ -269,7 +279,7 @@ impl Device {
         stream: &StreamState,
         command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
     ) -> Result<(), Error> {
-        self.wait_to_submit(stream)?;
+        let _lock = self.wait_to_submit(stream)?;
         self.record(stream, command)
     }
 
@@ -293,11 +303,28 @@ impl Device {
         Ok(())
     }
 
-    /// Waits for what must have ended before a stream's next command is recorded: host functions, and kernels that may be stopped,
-    /// because nothing runs after one that was. Fails if one was stopped.
-    pub(crate) fn wait_to_submit(&self, stream: &StreamState) -> Result<(), Error> {
+    /// Waits for what must have ended before a stream's next command is recorded: host functions, launches of several dispatches, and
+    /// kernels that may be stopped, because nothing runs after one that was. Fails if one was stopped. The caller keeps the lock
+    /// until the command is recorded.
+    pub(crate) fn wait_to_submit(&self, stream: &StreamState) -> Result<StreamLock<'_>, Error> {
+        self.lock_settled(stream, StreamLocks::shared)
+    }
+
+    /// Like [`Device::wait_to_submit`], for a launch of several dispatches. While the caller keeps the lock, no other command comes between
+    /// that is ordered with the stream.
+    pub(crate) fn wait_to_submit_several(&self, stream: &StreamState) -> Result<StreamLock<'_>, Error> {
+        self.lock_settled(stream, StreamLocks::exclusive)
+    }
+
+    fn lock_settled<'d>(
+        &'d self,
+        stream: &StreamState,
+        lock: impl Fn(&'d StreamLocks, StreamKey, Deadline) -> Result<StreamLock<'d>, Error>,
+    ) -> Result<StreamLock<'d>, Error> {
         self.wait_for_functions(stream)?;
-        self.backend().settle(self.reached(stream), self.deadline())
+        let held = lock(&self.shared.locks, stream.key(), self.deadline())?;
+        self.backend().settle(self.reached(stream), self.deadline())?;
+        Ok(held)
     }
 
     /// Waits for the host functions that precede a stream's next command.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
+use ptx2spv_translator::interface::{Cooperative, Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::{Limits, Scratch};
 
 use crate::report::StatusRecord;
@@ -13,6 +13,9 @@ use crate::variant::Variant;
 
 /// Maximum bytes of scratch memory for a dispatch, unless a single workgroup needs more.
 const MAX_SCRATCH: u64 = 512 << 20;
+
+/// Maximum bytes of the workspace of a dispatch whose threads may be suspended in long loops, unless a single workgroup needs more.
+const MAX_WORKSPACE: u64 = 16 << 20;
 
 /// The arguments of a launch, for reports that name them.
 pub(crate) trait Arguments {
@@ -44,6 +47,8 @@ pub(crate) struct Launch<'k> {
     allocations: Option<u32>,
     /// The size of the workspace of a cooperative launch.
     workspace: Option<u64>,
+    /// What the launch has to do for threads that are suspended in long loops.
+    long_loops: Option<LongLoops>,
     /// The push constants, and the parameter block.
     bytes: ReusedBytes,
     /// Which of the bytes are the push constants.
@@ -51,6 +56,17 @@ pub(crate) struct Launch<'k> {
     /// Which are the parameter block.
     params: Range<usize>,
     params_location: ParamLocation,
+    /// Where the parameter block lies in the workspace, if the launch has one.
+    params_in_workspace: Option<u64>,
+}
+
+/// What a launch has to do for threads that are suspended in long loops.
+#[derive(Clone, Copy)]
+pub(crate) struct LongLoops {
+    /// The most rounds of a thread in a dispatch.
+    pub rounds: u32,
+    /// Size of the workspace for the largest dispatch.
+    pub bytes: u64,
 }
 
 /// Scratch memory of a launch.
@@ -78,8 +94,19 @@ impl<'k> Launch<'k> {
         };
         let params = params_start..params_start + params_size;
         let bytes = ReusedBytes::zeroes(params.end.max(push.end));
+        let whole = entry.cooperative.or(entry.waits_for_launches);
         // Blocks that can be suspended don't need other blocks to run at the same time.
-        let waits = entry.waits && entry.workspace().is_none();
+        let waits = entry.waits && whole.is_none();
+        let blocks = entry.cluster.map_or(1, |cluster| cluster.blocks());
+        let threads = variant.block.into_iter().chain([blocks]).map(u64::from).fold(1, u64::saturating_mul);
+        let workspace = |kind: Cooperative, groups| kind.workspace_bytes(groups, threads, variant.shared_bytes.into());
+        // The parameter block lies behind the rest.
+        let start = |bytes: u64| bytes.checked_next_multiple_of(16).unwrap_or(u64::MAX);
+        let in_loops = entry.workspace().zip(entry.suspends_in_loops);
+        let max_count = match in_loops {
+            Some((kind, _)) if !waits => fitting(MAX_WORKSPACE, workspace(kind, 1), extent, max_count),
+            _ => max_count,
+        };
         let mut launch = Self {
             kernel,
             status: None,
@@ -93,17 +120,24 @@ impl<'k> Launch<'k> {
             },
             scratch,
             allocations: entry.allocations,
-            workspace: entry.workspace().map(|cooperative| {
-                let groups = extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
-                let blocks = entry.cluster.map_or(1, |cluster| cluster.blocks());
-                let threads = variant.block.into_iter().chain([blocks]).map(u64::from).fold(1, u64::saturating_mul);
-                cooperative.workspace_bytes(groups, threads, variant.shared_bytes.into())
-            }),
+            workspace: whole
+                .map(|kind| workspace(kind, extent.into_iter().map(u64::from).fold(1, u64::saturating_mul))),
+            long_loops: None,
             bytes,
             push,
             params,
             params_location: entry.params_location,
+            params_in_workspace: None,
         };
+        let in_loops = in_loops.map(|(kind, suspension)| {
+            let packed = variant.packing.map_or(1, |packing| packing.lanes);
+            let rounds = suspension.thread_rounds(threads, packed, variant.shared_bytes.into());
+            LongLoops { rounds, bytes: workspace(kind, launch.largest_dispatch()) }
+        });
+        launch.params_in_workspace = launch.workspace.or(in_loops.map(|loops| loops.bytes)).map(start);
+        let whole = |bytes| start(bytes).saturating_add(params_size as u64);
+        launch.workspace = launch.workspace.map(whole);
+        launch.long_loops = in_loops.map(|loops| LongLoops { bytes: whole(loops.bytes), ..loops });
         launch.put(push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
         launch
     }
@@ -134,7 +168,8 @@ impl<'k> Launch<'k> {
 
     /// The parameter block, if the kernel expects it in device memory.
     pub fn params(&self) -> Option<&[u8]> {
-        self.bytes.get(self.params.clone()).filter(|_| self.params_location == ParamLocation::Buffer)
+        let is_elsewhere = self.params_location == ParamLocation::Buffer && self.params_in_workspace.is_none();
+        self.bytes.get(self.params.clone()).filter(|_| is_elsewhere)
     }
 
     /// Sets the device address of the parameter block.
@@ -145,9 +180,13 @@ impl<'k> Launch<'k> {
     /// Bytes of scratch memory for the largest dispatch, if the kernel uses any. Dispatches run one after another, with
     /// a barrier in between.
     pub fn scratch_bytes(&self) -> Option<u64> {
-        let scratch = self.scratch?;
+        self.scratch.map(|scratch| scratch.bytes.saturating_mul(self.largest_dispatch()))
+    }
+
+    /// Workgroups of the largest dispatch.
+    fn largest_dispatch(&self) -> u64 {
         let groups = self.part.1.iter().zip(self.max_count).map(|(&extent, most)| u64::from(extent.min(most)));
-        Some(groups.fold(scratch.bytes, u64::saturating_mul))
+        groups.fold(1, u64::saturating_mul)
     }
 
     /// Sets the device address of the scratch memory.
@@ -174,9 +213,18 @@ impl<'k> Launch<'k> {
         self.workspace
     }
 
-    /// Sets the device address of the workspace of a cooperative launch.
-    pub fn set_workspace_address(&mut self, address: u64) {
+    /// What the launch has to do for threads that are suspended in long loops.
+    pub fn long_loops(&self) -> Option<LongLoops> {
+        self.long_loops
+    }
+
+    /// Sets the device address of the workspace. Gives the parameter block, and the offset in the workspace where the caller puts it: threads
+    /// that go on in another dispatch may hold its address.
+    pub fn set_workspace_address(&mut self, address: u64) -> (u64, &[u8]) {
         self.put(push_constant::WORKSPACE_ADDRESS, &address.to_le_bytes());
+        let offset = self.params_in_workspace.unwrap_or(0);
+        self.set_params_address(address + offset);
+        (offset, self.bytes.get(self.params.clone()).unwrap_or_default())
     }
 
     /// The dispatches that make up the grid, or the current part of it: first workgroup and number of workgroups of each.
@@ -196,14 +244,19 @@ impl<'k> Launch<'k> {
 impl GroupScratch {
     /// Maximum number of workgroups of a dispatch, each of which uses its own part of the scratch memory.
     fn max_count(self, extent: [u32; 3], max_count: [u32; 3]) -> [u32; 3] {
-        let mut left = (MAX_SCRATCH / self.bytes.max(1)).max(1);
-        [0, 1, 2].map(|i| {
-            let most = u32::try_from(left).map_or(max_count[i], |left| left.min(max_count[i]));
-            // A dispatch covers part of a row, or whole rows of part of a layer, or whole layers.
-            left = if most < extent[i] { 1 } else { (left / u64::from(extent[i].max(1))).max(1) };
-            most
-        })
+        fitting(MAX_SCRATCH, self.bytes, extent, max_count)
     }
+}
+
+/// Maximum number of workgroups of a dispatch, each of which uses `bytes` of `most` bytes.
+fn fitting(most: u64, bytes: u64, extent: [u32; 3], max_count: [u32; 3]) -> [u32; 3] {
+    let mut left = (most / bytes.max(1)).max(1);
+    [0, 1, 2].map(|i| {
+        let most = u32::try_from(left).map_or(max_count[i], |left| left.min(max_count[i]));
+        // A dispatch covers part of a row, or whole rows of part of a layer, or whole layers.
+        left = if most < extent[i] { 1 } else { (left / u64::from(extent[i].max(1))).max(1) };
+        most
+    })
 }
 
 /// The scratch memory for workgroups of a variant.

@@ -83,7 +83,7 @@ pub enum Error {
     #[error("no such reference device: {0}")]
     BadReferenceOptions(String),
     /// The text is not a list of restrictions.
-    #[error("{0}: restrictions are `vulkan=1.N` and `without=NAME+NAME`")]
+    #[error("{0}: restrictions are `vulkan=1.N`, `without=NAME+NAME` and `loops=N`")]
     BadRestrictions(String),
     /// The reference device was asked for, and this program was built without it.
     #[error("this program has no reference device: build ptx2spv-runtime with the feature `reference`")]

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::launch_config::LaunchConfig;
 use crate::limits::{check_block, check_grid, shared_bytes};
+use crate::long_loops;
 use crate::order::StreamState;
 use crate::split;
 use crate::stream::Stream;
@@ -84,6 +85,9 @@ impl Kernel {
         if let Some(bytes) = launch.workspace_bytes() {
             return cooperative::run(device, stream, &*prepared.pipeline, &mut launch, bytes);
         }
+        if let Some(loops) = launch.long_loops() {
+            return long_loops::run(device, stream, &*prepared.pipeline, &mut launch, loops);
+        }
         // If blocks wait for each other, the first part might never end.
         let Some(most) = device.max_dispatch_time().filter(|_| !self.entry().waits) else {
             // A stopped kernel has already finished.
@@ -92,7 +96,7 @@ impl Kernel {
         };
         // Locked from the first part to the last, so that no other launch comes in between.
         let _alone = device.lock_parts();
-        device.wait_to_submit(stream)?;
+        let _lock = device.wait_to_submit_several(stream)?;
         let backend = device.backend();
         backend.synchronize()?;
         split::run_in_parts(launch.part.1, most, &mut lock(&prepared.rate), |part| {
@@ -117,7 +121,7 @@ impl Kernel {
     pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
         let arguments = Args(args);
         let (prepared, mut launch) = self.with_args(config, &arguments)?;
-        if launch.workspace_bytes().is_some() || self.entry().launches {
+        if self.entry().workspace().is_some() || self.entry().launches {
             let device = &self.shared.device;
             let one = |_| {
                 let start = Instant::now();
@@ -128,7 +132,7 @@ impl Kernel {
             device.synchronize()?;
             return (0..repeats).map(one).collect();
         }
-        self.shared.device.wait_to_submit(self.shared.device.default_state())?;
+        let _lock = self.shared.device.wait_to_submit_several(self.shared.device.default_state())?;
         prepared.pipeline.time(&mut launch, repeats)
     }
 

@@ -80,7 +80,7 @@ impl<'d> DeviceMemory<'d> {
         if !self.device.check_range(address, bytes.len() as u64)? {
             return Ok(());
         }
-        self.device.wait_to_submit(self.device.default_state())?;
+        let _lock = self.device.wait_to_submit(self.device.default_state())?;
         self.device.backend().write(address, bytes)
     }
 
@@ -90,7 +90,7 @@ impl<'d> DeviceMemory<'d> {
     /// [`Error::NotAllocated`], and those of [`Buffer::read`](crate::Buffer::read).
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         if self.device.check_range(address, bytes.len() as u64)? {
-            self.device.wait_to_submit(self.device.default_state())?;
+            let _lock = self.device.wait_to_submit(self.device.default_state())?;
             self.device.backend().read(address, bytes)?;
         }
         self.device.backend().check_stopped()

@@ -23,6 +23,7 @@ use crate::error::Error;
 /// | `target=NAME` | imitate the device of a preset, or of a file written by `ptx2spv devices --json` |
 /// | `without=A+B` | lack these features and float controls (Vulkan's names) |
 /// | `quirks=A+B` | make modules work around these driver bugs, which this device doesn't have (Boolean members of [`Quirks`](ptx2spv_translator::target::Quirks)) |
+/// | `loops=N` | make modules expect that loops end after N rounds ([`Quirks::loop_budget`](ptx2spv_translator::target::Quirks)), which they don't |
 /// | `threads=N` | host threads that run blocks, without `check` and `seed` |
 /// | `steps=N` | stop a launch after N instructions of a dispatch |
 ///
@@ -56,6 +57,8 @@ pub struct ReferenceOptions {
     /// Driver bugs that modules work around, although this device has none: names of members of
     /// [`Quirks`](ptx2spv_translator::target::Quirks).
     pub quirks: BTreeSet<String>,
+    /// Rounds after which modules expect loops to end, although they don't; `None` for no limit.
+    pub loops: Option<NonZeroU32>,
     /// Host threads; `None` for one for each processor.
     pub threads: Option<NonZeroUsize>,
     /// Maximum instructions of a dispatch; `None` for no limit.
@@ -63,7 +66,7 @@ pub struct ReferenceOptions {
 }
 
 /// The possible options.
-const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, quirks=QUIRK+QUIRK, threads=N, steps=N";
+const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, quirks=QUIRK+QUIRK, loops=N, threads=N, steps=N";
 
 /// The error of invalid options.
 pub(crate) fn wrong(what: impl fmt::Display) -> Error {
@@ -88,6 +91,7 @@ impl FromStr for ReferenceOptions {
                 "target" if !value.is_empty() => options.target = Some(value.to_owned()),
                 "without" => value.split('+').try_for_each(|name| options.lack(name.trim()))?,
                 "quirks" => options.quirks = value.split('+').map(|name| name.trim().to_owned()).collect(),
+                "loops" => options.loops = Some(number(key, value)?),
                 "threads" => options.threads = Some(number(key, value)?),
                 "steps" => options.steps = Some(number(key, value)?),
                 _ => return Err(wrong(format_args!("`{part}`"))),
@@ -115,6 +119,7 @@ impl fmt::Display for ReferenceOptions {
         if !self.quirks.is_empty() {
             parts.push(format!("quirks={}", self.quirks.iter().map(String::as_str).collect::<Vec<_>>().join("+")));
         }
+        parts.extend(self.loops.map(|rounds| format!("loops={rounds}")));
         parts.extend(self.check.then(|| "check".to_owned()));
         parts.extend(self.seed.map(|seed| format!("seed={seed}")));
         parts.extend(self.threads.map(|threads| format!("threads={threads}")));
@@ -147,6 +152,7 @@ impl ReferenceOptions {
         without: BTreeSet<Feature>,
         without_controls: BTreeSet<&'static str>,
         quirks: BTreeSet<String>,
+        loops: Option<NonZeroU32>,
         threads: Option<NonZeroUsize>,
         steps: Option<u64>,
     }
@@ -167,12 +173,13 @@ mod tests {
             without: [Feature::ShaderInt64, Feature::ShaderFloat64].into(),
             without_controls: ["shaderDenormPreserveFloat32"].into(),
             quirks: ["byte_swaps_wrong".to_owned(), "subgroups_unreliable".to_owned()].into(),
+            loops: NonZeroU32::new(40),
             threads: NonZeroUsize::new(2),
             steps: Some(1_000_000_000),
         };
         let text = "target=nvidia,subgroup=64,invocations=128,\
                     without=shaderInt64+shaderFloat64+shaderDenormPreserveFloat32,\
-                    quirks=byte_swaps_wrong+subgroups_unreliable,check,seed=18446744073709551615,threads=2,steps=1000000000";
+                    quirks=byte_swaps_wrong+subgroups_unreliable,loops=40,check,seed=18446744073709551615,threads=2,steps=1000000000";
         assert_eq!(all.to_string(), text);
         assert_eq!(text.parse::<ReferenceOptions>().unwrap(), all);
         assert_eq!(" seed = 3 , check".parse::<ReferenceOptions>().unwrap().to_string(), "check,seed=3");

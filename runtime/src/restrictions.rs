@@ -1,8 +1,9 @@
-//! Restrictions of devices: an older Vulkan version, and fewer features and extensions. They show how a program runs on
+//! Restrictions of devices: an older Vulkan version, fewer features and extensions, and shorter loops. They show how a program runs on
 //! other devices, and avoid features that a driver gets wrong. Nothing here calls Vulkan.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use ptx2spv_translator::Feature;
@@ -24,6 +25,7 @@ pub(crate) const TIMELINE_SEMAPHORE: &str = "timelineSemaphore";
 /// | --- | --- |
 /// | `vulkan=1.N` | use this Vulkan version (1.1 or later) and extensions, even if the device is newer |
 /// | `without=A+B` | don't use these features, float controls and device extensions (Vulkan's names) |
+/// | `loops=N` | translate as if the driver ended loops after this many rounds, at least 1 ([`ptx2spv_translator::target::Quirks::loop_budget`]) |
 ///
 /// The name of an extension that is part of the core version has no effect, but names of its features do.
 ///
@@ -38,6 +40,7 @@ pub(crate) const TIMELINE_SEMAPHORE: &str = "timelineSemaphore";
 pub struct Restrictions {
     vulkan: Option<Version>,
     without: BTreeSet<String>,
+    loops: Option<NonZeroU32>,
 }
 
 impl Restrictions {
@@ -62,6 +65,11 @@ impl Restrictions {
         self.without.contains(name)
     }
 
+    /// The number of rounds after which loops end, if that is less than what the driver allows.
+    pub(crate) fn loop_budget(&self, driver: Option<u32>) -> Option<u32> {
+        self.loops.map(NonZeroU32::get).into_iter().chain(driver).min()
+    }
+
     /// Whether an extension must not be used.
     pub(crate) fn forbids_extension(&self, name: &CStr) -> bool {
         name.to_str().is_ok_and(|name| self.forbids(name))
@@ -80,6 +88,7 @@ impl FromStr for Restrictions {
         for part in text.split(',').map(str::trim) {
             match part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
                 Some(("vulkan", value)) => restrictions.vulkan = Some(version(value)?),
+                Some(("loops", value)) => restrictions.loops = Some(rounds(value)?),
                 Some(("without", value)) => {
                     for name in value.split('+').map(str::trim) {
                         restrictions.without.insert(known(name)?);
@@ -90,6 +99,10 @@ impl FromStr for Restrictions {
         }
         Ok(restrictions)
     }
+}
+
+fn rounds(text: &str) -> Result<NonZeroU32, Error> {
+    text.parse().map_err(|_| Error::BadRestrictions(format!("`{text}` is not a number of rounds from 1 on")))
 }
 
 fn version(text: &str) -> Result<Version, Error> {
@@ -126,9 +139,21 @@ mod tests {
         assert!(some.forbids_extension(c"VK_KHR_shader_clock") && !some.forbids_extension(c"VK_KHR_spirv_1_4"));
         assert!("without=timelineSemaphore".parse::<Restrictions>().unwrap().forbids(TIMELINE_SEMAPHORE));
         assert!("without=shaderDenormPreserveFloat32".parse::<Restrictions>().is_ok());
-        for wrong in
-            ["", "vulkan", "vulkan=1.0", "vulkan=2", "vulkan=1.x", "without=", "without=more", "with=shaderInt64"]
-        {
+        let short: Restrictions = "loops=9".parse().unwrap();
+        assert_eq!([None, Some(5), Some(20)].map(|driver| short.loop_budget(driver)), [Some(9), Some(5), Some(9)]);
+        assert_eq!([None, Some(5)].map(|driver| some.loop_budget(driver)), [None, Some(5)]);
+        for wrong in [
+            "",
+            "vulkan",
+            "vulkan=1.0",
+            "vulkan=2",
+            "vulkan=1.x",
+            "without=",
+            "without=more",
+            "with=shaderInt64",
+            "loops=0",
+            "loops",
+        ] {
             assert!(matches!(wrong.parse::<Restrictions>(), Err(Error::BadRestrictions(_))), "{wrong}");
         }
         assert_eq!(Restrictions::default().version(Version(1, 3)), Version(1, 3));

@@ -282,7 +282,7 @@ impl Stream {
     /// # Errors
     /// Those of the function, and [`Error::Timeout`] if host functions of the stream take too long: the call waits for them.
     pub fn together<E: From<Error>>(&self, commands: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        self.device.wait_to_submit(&self.state)?;
+        drop(self.device.wait_to_submit(&self.state)?);
         let _held = self.device.hold();
         commands()
     }

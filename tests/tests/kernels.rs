@@ -1,7 +1,7 @@
 //! Every launch case as a test of its own, on the default Vulkan device under the validation layers.
 //!
 //! A message of the layers fails the case that caused it. Without a device all tests fail; none is skipped. A sample of
-//! the cases also runs on the device as if it had an older Vulkan version, and as if it had only the features that
+//! the cases also runs on the device as if it had an older Vulkan version, as if its loops were short, and as if it had only the features that
 //! kernels require, if it can run kernels then.
 //!
 //! `PTX2SPV_ONE_OF` is a number: one of this many cases runs (1). It is for devices whose compiler is slow.
@@ -43,10 +43,12 @@ const DIVERGENT_ONE_OF: usize = 25;
 /// One of this many cases runs on each of these devices.
 const RESTRICTED_ONE_OF: usize = 200;
 /// Restrictions of the device, by name. Without `VK_KHR_spirv_1_4` Vulkan 1.1 has SPIR-V 1.3.
-const RESTRICTED: [(&str, &str); 4] = [
+const RESTRICTED: [(&str, &str); 5] = [
     ("Vulkan 1.2", "vulkan=1.2"),
     ("Vulkan 1.1", "vulkan=1.1"),
     ("Vulkan 1.1, SPIR-V 1.3", "vulkan=1.1,without=VK_KHR_spirv_1_4"),
+    // Threads are suspended in nearly each round of long loops.
+    ("loops of 64 rounds", "loops=64"),
     ("poorest", POOREST),
 ];
 const POOREST: &str = "vulkan=1.1,without=timelineSemaphore+shaderInt64+shaderInt16+shaderInt8+shaderFloat64+shaderFloat16\

@@ -29,6 +29,9 @@ pub struct Options<'a> {
     pub cluster: Option<[u32; 3]>,
     /// Translate for cooperative launches, as of `cuLaunchCooperativeKernel`: blocks may wait for each other, as `grid.sync()` does.
     pub cooperative: bool,
+    /// Let the threads of ordinary launches end a dispatch before they reach the limit that the target's driver has for the rounds of
+    /// loops, and go on in the next: see [`crate::interface::LoopSuspension`]. Without it, loops that reach the limit end the launch.
+    pub suspend_in_loops: bool,
     /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
     /// declares, all its shared memory lies in device memory ([`crate::target::Scratch`]).
     pub dynamic_shared_bytes: u32,
@@ -58,6 +61,7 @@ impl<'a> Options<'a> {
             block_threads: None,
             cluster: None,
             cooperative: false,
+            suspend_in_loops: false,
             dynamic_shared_bytes: 0,
             sizes: ServiceSizes::default(),
             line_info: false,
@@ -75,6 +79,7 @@ impl<'a> Options<'a> {
         block_threads: Option<u32>,
         cluster: Option<[u32; 3]>,
         cooperative: bool,
+        suspend_in_loops: bool,
         dynamic_shared_bytes: u32,
         sizes: ServiceSizes,
         line_info: bool,

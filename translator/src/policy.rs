@@ -156,6 +156,8 @@ pub struct Workgroups {
     pub size: [u32; 3],
     /// The size of subgroups for operations of a warp; `None` where subgroups don't serve.
     pub subgroup: Option<u32>,
+    /// Invocations that may run in lockstep.
+    pub lockstep: u32,
     /// Whether loops over the lanes of a warp that lies in one invocation are calls.
     pub lane_calls: bool,
 }
@@ -277,6 +279,7 @@ impl Workgroups {
             invocations: limits.max_compute_work_group_invocations,
             size: limits.max_compute_work_group_size,
             subgroup: subgroup_size(target),
+            lockstep: target.subgroups.size.max(target.subgroups.max_size).max(1),
             // A driver that counts rounds would soon have no more of them.
             lane_calls: target.quirks.loop_budget.is_some(),
         }

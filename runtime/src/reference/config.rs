@@ -47,7 +47,8 @@ impl ReferenceOptions {
         // The amount of local memory is a limit of the target, not a driver bug, and the interpreter has its own limit
         // too.
         let local_memory = target.quirks.local_memory.map_or(LOCAL_MEMORY, |bytes| bytes.min(LOCAL_MEMORY));
-        target.quirks = Quirks { local_memory: Some(local_memory), ..quirks(&self.quirks)? };
+        let loop_budget = self.loops.map(NonZeroU32::get);
+        target.quirks = Quirks { local_memory: Some(local_memory), loop_budget, ..quirks(&self.quirks)? };
         target = target.with_promises();
         let name = Self { threads: None, steps: None, ..self.clone() }.to_string();
         target.name = if name.is_empty() { "reference".to_owned() } else { format!("reference ({name})") };

@@ -62,7 +62,8 @@ pub fn query(
         validation: instance.validation_log().is_some(),
     };
     let keeps_pipelines = identity.keeps_pipelines();
-    let (bugs, quirks) = quirks::known(&identity);
+    let (bugs, mut quirks) = quirks::known(&identity);
+    quirks.loop_budget = instance.restrictions().loop_budget(quirks.loop_budget);
     let mut float_controls = float_controls(&controls);
     FloatControls::names()
         .filter(|name| instance.restrictions().forbids(name))

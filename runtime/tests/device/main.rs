@@ -254,6 +254,7 @@ fn basics_interface() -> Interface {
         waits: false,
         cooperative: None,
         waits_for_launches: None,
+        suspends_in_loops: None,
         texture_bits: false,
         features: [Feature::BufferDeviceAddress].into(),
     };

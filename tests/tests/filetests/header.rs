@@ -21,6 +21,7 @@ pub struct Header {
     status: Option<Status>,
     locks: Option<u64>,
     workspace: Option<u32>,
+    loop_workspace: Option<u32>,
     allocations: Option<Allocations>,
 }
 
@@ -36,6 +37,7 @@ impl Header {
             status: None,
             locks: None,
             workspace: None,
+            loop_workspace: None,
             allocations: None,
         };
         for line in text.lines().map_while(|line| line.strip_prefix(comment)) {
@@ -83,6 +85,7 @@ impl Header {
             "status" => self.status = Some(Status { offset: value.parse()? }),
             "locks" => self.locks = Some(value.parse()?),
             "workspace" => self.workspace = Some(value.parse()?),
+            "loop_workspace" => self.loop_workspace = Some(value.parse()?),
             // With this many bytes of variables.
             "allocations" => {
                 let variables = value.parse()?;
@@ -106,6 +109,7 @@ impl Header {
             status: self.status,
             locks: self.locks,
             workspace: self.workspace,
+            loop_workspace: self.loop_workspace,
             allocations: self.allocations,
             ..Settings::new(policy)
         }

@@ -50,6 +50,9 @@ pub struct Entry {
     /// What it takes besides, if its threads wait for what they launch and it is translated for ordinary launches: see [`launches`](crate::launches).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for_launches: Option<Cooperative>,
+    /// What it takes besides, if threads end a dispatch after some rounds of their loops, and go on in the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspends_in_loops: Option<LoopSuspension>,
     /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
@@ -72,7 +75,8 @@ pub struct Entry {
 impl Entry {
     /// The workspace of its launches, if they have one.
     pub fn workspace(&self) -> Option<Cooperative> {
-        self.cooperative.or(self.waits_for_launches)
+        let in_loops = |suspension: LoopSuspension| Cooperative { saved_words: Some(suspension.saved_words) };
+        self.cooperative.or(self.waits_for_launches).or(self.suspends_in_loops.map(in_loops))
     }
 
     /// Whether it reads the tables of images ([`crate::texture::image`]), whose descriptor set the launch has to bind.
@@ -205,10 +209,44 @@ pub struct Cooperative {
     pub saved_words: Option<u32>,
 }
 
+/// What a kernel needs whose threads are suspended in long loops, because the driver ends loops after some rounds. Each
+/// dispatch has a [`workspace`] of its own: the workgroups' parts follow each other as their numbers in the dispatch do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopSuspension {
+    /// Words that each thread saves in the workspace.
+    pub saved_words: u32,
+    /// The rounds that the driver allows a dispatch for long loops and for copies of shared memory.
+    pub rounds: u32,
+    /// The rounds that the driver counts at most for a round of a long loop.
+    pub cost: u32,
+}
+
+/// The number of rounds of threads that are never suspended.
+const NEVER: u32 = i32::MAX as u32;
+/// The most rounds of copies of shared memory with which threads are suspended.
+const MOST_COPIES: u64 = 1 << 14;
+
+impl LoopSuspension {
+    /// The rounds of loops that a thread may do in a dispatch, for the word at [`workspace::ROUNDS`], for workgroups of `threads` threads
+    /// with `shared_bytes` bytes of shared memory, of which an invocation carries `packed` threads. Where the copies alone take too many
+    /// rounds, threads are never suspended, and the driver may end their loops.
+    pub fn thread_rounds(self, threads: u64, packed: u32, shared_bytes: u64) -> u32 {
+        // A thread saves and restores its share, in loops of two rounds each for the driver.
+        let copies = if shared_bytes == 0 { 0 } else { 4 * (shared_bytes.div_ceil(4).div_ceil(threads.max(1)) + 2) };
+        let copies = copies.saturating_mul(packed.into());
+        if copies > MOST_COPIES {
+            return NEVER;
+        }
+        let rounds = u64::from(self.rounds).saturating_sub(copies) / u64::from(self.cost.max(1));
+        u32::try_from(rounds).unwrap_or(NEVER).clamp(1, NEVER)
+    }
+}
+
 impl Cooperative {
     /// Size of the [`workspace`] in bytes, for a number of workgroups with `threads` threads and `shared_bytes` bytes
     /// of shared memory each.
     pub fn workspace_bytes(self, workgroups: u64, threads: u64, shared_bytes: u64) -> u64 {
+        let shared_bytes = shared_bytes.checked_next_multiple_of(workspace::ALIGN.into()).unwrap_or(u64::MAX);
         let block = |words: u32| {
             let threads = threads.saturating_mul(4 * u64::from(words));
             threads.saturating_add(shared_bytes).saturating_add(workspace::BLOCK_HEADER)

@@ -28,7 +28,9 @@ pub mod workspace;
 pub use assumptions::Assumptions;
 pub use bundle::{Bundle, Variant};
 pub use contents::Contents;
-pub use entry::{BlockSize, Cooperative, Declaration, Entry, Param, ParamLocation, Shared, SourceLocation};
+pub use entry::{
+    BlockSize, Cooperative, Declaration, Entry, LoopSuspension, Param, ParamLocation, Shared, SourceLocation,
+};
 pub use interface::Interface;
 pub use launches::Launches;
 pub use services::{Counters, MemoryRegion, ServiceSizes, Status};

@@ -29,8 +29,8 @@ pub(super) const MARK_BYTES: u32 = 8;
 
 /// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early, which it does after
 /// `budget` rounds. Needs a function without generic accesses, because the pass adds local memory, which generic accesses would have to
-/// reach.
-pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) {
+/// reach. Returns whether it may.
+pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) -> bool {
     let helpers = vec![false; function.helpers.len()];
     let mut rounds = Rounds { helpers, lane_numbers: function.lane_numbers.clone() };
     // Helpers call only later helpers.
@@ -39,7 +39,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) {
     }
     // Later passes may add a round to each loop.
     if !rounds.list(&function.body) || most_rounds(function).is_some_and(|most| most < u64::from(budget / 2)) {
-        return;
+        return false;
     }
     let offset = function.local_bytes.next_multiple_of(4);
     function.local_bytes = offset.saturating_add(MARK_BYTES);
@@ -62,6 +62,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) {
         b.report(Fault::LoopCutShort);
     });
     b.finish();
+    true
 }
 
 /// What uses loop iterations.

@@ -60,7 +60,7 @@ pub(crate) use root_ends::expand_root_ends;
 pub(crate) use roots::expand_roots;
 pub(crate) use round::expand_round;
 pub(crate) use rounded::expand_rounded;
-pub use rounds::most_rounds;
+pub use rounds::{CountedRounds, counted_rounds, most_rounds, short_loops};
 pub use scratch::use_scratch;
 pub(crate) use signs::hide_signs;
 pub(crate) use sqrt::expand_sqrt;

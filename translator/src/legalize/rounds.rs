@@ -4,11 +4,11 @@
 //! constant with a variable that each round changes by a constant. The variable begins with a constant, or else the comparison itself
 //! leaves few rounds: one that goes on below 768 in steps of 256 takes four at most, wherever it begins.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, for_each_stmt,
-    semantics,
+    Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, WARP_SIZE,
+    for_each_stmt, is_lane_loop, semantics,
 };
 
 /// Loops of more rounds count as endless.
@@ -28,6 +28,116 @@ pub fn most_rounds(function: &Function) -> Option<u64> {
         helpers[number] = Counter::new(&helper.function, &helpers).list(&helper.function.body);
     }
     Counter::new(function, &helpers).list(&function.body)
+}
+
+/// Of the loops that are marked by the numbers in [`Stmt::Arrive`] statements, those that take at most `most` rounds each time, with all
+/// loops inside.
+pub fn short_loops(function: &Function, most: u64) -> FxHashSet<u64> {
+    let counter = Counter::new(function, &[]);
+    let mut short = FxHashSet::default();
+    let mut todo = vec![&function.body];
+    while let Some(list) = todo.pop() {
+        for (index, stmt) in list.iter().enumerate() {
+            todo.extend(stmt.lists());
+            let Stmt::Loop(body) = stmt else { continue };
+            let before = list.get(..index).unwrap_or_default();
+            let rounds = counter.rounds(before, body).zip(counter.list(body));
+            if rounds.is_some_and(|(rounds, inside)| rounds.saturating_mul(inside.saturating_add(1)) <= most) {
+                counter.marks(body, &mut short);
+            }
+        }
+    }
+    short
+}
+
+/// The rounds that a driver counts for a thread's loops: it counts those of all loops of the threads that run in lockstep together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedRounds {
+    /// For everything but loops without limit.
+    pub once: u32,
+    /// At most for a round of a loop without limit, loops inside included.
+    pub each: u32,
+}
+
+/// What a driver counts for a function. `lockstep` is the number of threads that run in lockstep, and `lanes` of those whose rounds may be
+/// different ones.
+pub fn counted_rounds(function: &Function, lockstep: u32, lanes: u32) -> CountedRounds {
+    let packed = function.packing.map_or(1, |packing| packing.lanes);
+    let lanes = u64::from(lanes).saturating_mul(packed.into());
+    // A compare-and-swap fails if another thread's succeeds.
+    let swap = u64::from(lockstep).saturating_mul(2).saturating_add(2);
+    let mut cost = Cost { counter: Counter::new(function, &[]), helpers: Vec::new(), swap, dearest: 1 };
+    for helper in function.helpers.iter().rev() {
+        // Helpers call only later helpers. Their loops are short.
+        let counter = Counter::new(&helper.function, &[]);
+        let mut own = Cost { counter, helpers: std::mem::take(&mut cost.helpers), swap: cost.swap, dearest: 1 };
+        let rounds = own.list(&helper.function.body);
+        cost.helpers = own.helpers;
+        cost.helpers.insert(0, rounds);
+    }
+    let once = cost.list(&function.body);
+    let [once, each] = [once, lanes.saturating_mul(cost.dearest)].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    CountedRounds { once, each }
+}
+
+/// The rounds that a driver counts for a list, if loops without limit take one.
+struct Cost<'f> {
+    counter: Counter<'f>,
+    /// Those of each helper.
+    helpers: Vec<u64>,
+    /// Those of a loop around a compare-and-swap.
+    swap: u64,
+    /// The most for a round of a loop without limit.
+    dearest: u64,
+}
+
+impl Cost<'_> {
+    fn list(&mut self, list: &Block) -> u64 {
+        let mut sum = 0_u64;
+        for (index, stmt) in list.iter().enumerate() {
+            let rounds = match stmt {
+                Stmt::If { then, otherwise, .. } => self.list(then).saturating_add(self.list(otherwise)),
+                Stmt::Loop(body) => self.repeated(list.get(..index).unwrap_or_default(), body),
+                Stmt::Let(_, Op::Call(helper, _)) => self.helpers.get(*helper as usize).copied().unwrap_or(1),
+                stmt if may_loop(stmt) => self.swap,
+                _ => 0,
+            };
+            sum = sum.saturating_add(rounds);
+        }
+        sum
+    }
+
+    fn repeated(&mut self, before: &[Stmt], body: &Block) -> u64 {
+        let inside = self.list(body);
+        if is_lane_loop(body, &self.counter.function.lane_numbers) {
+            return inside.saturating_mul(WARP_SIZE.into());
+        }
+        // Later passes may add a round to each loop.
+        let round = inside.saturating_add(2);
+        let swaps = body.iter().any(|stmt| matches!(stmt, Stmt::Atomic(atomic) if atomic.compare.is_some()));
+        let rounds = match self.counter.rounds(before, body) {
+            Some(rounds) => rounds,
+            None if swaps => self.swap,
+            None => {
+                self.dearest = self.dearest.max(round);
+                1
+            }
+        };
+        rounds.saturating_mul(round).saturating_add(1)
+    }
+}
+
+/// Whether emission may make a statement a loop that compares and swaps.
+fn may_loop(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Atomic(_) | Stmt::Warp(_) => true,
+        Stmt::Load { access, .. } => access.order != MemoryOrder::Weak,
+        Stmt::Store { access, values, .. } => {
+            access.order != MemoryOrder::Weak
+                || access.space == Space::Shared && usize::from(access.bytes) * values.len() < 4
+        }
+        _ => false,
+    }
 }
 
 struct Counter<'f> {
@@ -78,16 +188,10 @@ impl<'f> Counter<'f> {
                     self.rounds(list.get(..index)?, body)?.saturating_mul(inside.saturating_add(1))
                 }
                 Stmt::Let(_, Op::Call(helper, _)) => self.helpers.get(*helper as usize).copied().flatten()?,
-                // These may become loops that compare and swap.
-                Stmt::Atomic(_) | Stmt::Warp(_) => return None,
-                Stmt::Load { access, .. } if access.order != MemoryOrder::Weak => return None,
-                Stmt::Store { access, values, .. }
-                    if access.order != MemoryOrder::Weak
-                        || access.space == Space::Shared && usize::from(access.bytes) * values.len() < 4 =>
-                {
-                    return None;
-                }
-                Stmt::At(_)
+                stmt if may_loop(stmt) => return None,
+                Stmt::Atomic(_)
+                | Stmt::Warp(_)
+                | Stmt::At(_)
                 | Stmt::Let(..)
                 | Stmt::Set(..)
                 | Stmt::Load { .. }
@@ -170,6 +274,20 @@ impl<'f> Counter<'f> {
         };
         if let Some(term) = found {
             round.terms.insert(value, term);
+        }
+    }
+
+    /// Adds the marks that stand in a loop's body but in no loop inside.
+    fn marks(&self, body: &Block, found: &mut FxHashSet<u64>) {
+        for stmt in body {
+            match stmt {
+                Stmt::Arrive(value) => found.extend(self.constant(*value)),
+                Stmt::If { then, otherwise, .. } => {
+                    self.marks(then, found);
+                    self.marks(otherwise, found);
+                }
+                _ => {}
+            }
         }
     }
 

@@ -80,6 +80,8 @@ pub struct Layout {
     pub cluster: [u32; 3],
     /// Whether launches are cooperative.
     pub cooperative: bool,
+    /// Whether threads are to be suspended in long loops.
+    pub suspends_in_loops: bool,
     /// Whether the kernel waits for what it launches.
     pub waits_for_launches: bool,
     /// The greatest alignment that addresses of shared memory may need: a power of two, at least 16.
@@ -128,7 +130,7 @@ impl Layout {
 
     /// Whether launches have a workspace.
     pub fn has_workspace(&self) -> bool {
-        self.cooperative || self.waits_for_launches
+        self.cooperative || self.waits_for_launches || self.suspends_in_loops
     }
 
     /// Where the push constants have the address of the table of live allocations, if accesses are checked.
@@ -246,7 +248,18 @@ fn shared_unit(kernel: &Function) -> u32 {
     }
 }
 
-/// Lays out a kernel for the cluster size that its launch asks for. Refuses kernels beyond the limits of CUDA or the
+/// The launches that a kernel is translated for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LaunchKind {
+    /// Blocks of a cluster in x, y and z, if launches say that.
+    pub cluster: Option<[u32; 3]>,
+    /// Whether they are cooperative.
+    pub cooperative: bool,
+    /// Whether threads are to be suspended in long loops.
+    pub suspends_in_loops: bool,
+}
+
+/// Lays out a kernel for its launches. Refuses kernels beyond the limits of CUDA or the
 /// target.
 pub fn lay_out(
     program: &Program,
@@ -254,8 +267,7 @@ pub fn lay_out(
     module: &Arc<Places>,
     services: Services,
     policy: &Policy,
-    cluster: Option<[u32; 3]>,
-    cooperative: bool,
+    LaunchKind { cluster, cooperative, suspends_in_loops }: LaunchKind,
 ) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.at(kernel) else {
         return Err(Diagnostic::internal("a kernel that isn't there", None));
@@ -277,6 +289,7 @@ pub fn lay_out(
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
         cluster: cluster_size(function, cluster)?,
         cooperative,
+        suspends_in_loops,
         waits_for_launches: any_waits(&calls::reachable(program, kernel)),
         shared_align: 16,
         local_bytes: 0,

@@ -16,15 +16,15 @@ use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{EmitEntry, Emitted, Emitter};
 use crate::interface::{
-    Assumptions, BlockSize, Cooperative, Declaration, Entry, Interface, Param, ParamLocation, Shared, SourceLocation,
-    push_constant,
+    Assumptions, BlockSize, Cooperative, Declaration, Entry, Interface, LoopSuspension, Param, ParamLocation, Shared,
+    SourceLocation, push_constant,
 };
 use crate::ir;
 use crate::legalize::{Allocations, Lengths};
 use crate::lower::addresses32;
 use crate::lower::build::{self, Built};
 use crate::lower::calls;
-use crate::lower::layout::{self, Layout, Places};
+use crate::lower::layout::{self, LaunchKind, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
 use crate::lower::services::Service;
@@ -76,6 +76,9 @@ pub(crate) struct Kernel<'p> {
     waits: bool,
     cooperative: Option<Cooperative>,
     waits_for_launches: Option<Cooperative>,
+    suspends_in_loops: Option<LoopSuspension>,
+    /// Whether its loops may take more rounds than the driver allows.
+    has_long_loops: bool,
     /// Offsets of the push constants that are pointers.
     pointers: BTreeSet<u32>,
 }
@@ -120,10 +123,12 @@ fn lower<'p>(
     id: FuncId,
     ptx: &Function,
     options: &Options<'p>,
+    suspends_in_loops: bool,
 ) -> Result<Lowered<'p>, Vec<Diagnostic>> {
     let Module { program, variables, variables_size, provided, services, policy, lengths, .. } = *module;
     addresses32::check_architecture(program).map_err(|diagnostic| locate(ptx, diagnostic))?;
-    let layout = layout::lay_out(program, id, variables, services, policy, options.cluster, options.cooperative)
+    let launches = LaunchKind { cluster: options.cluster, cooperative: options.cooperative, suspends_in_loops };
+    let layout = layout::lay_out(program, id, variables, services, policy, launches)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
     let Built { function, graph, prints, launches } = build::build(program, id, &layout)?;
     let settings = Settings {
@@ -139,7 +144,8 @@ fn lower<'p>(
         scratch: layout.params_location.scratch_address(),
         dynamic_shared_bytes: options.dynamic_shared_bytes,
         checks: options.checks,
-        workspace: layout.has_workspace().then_some(push_constant::WORKSPACE_ADDRESS),
+        workspace: (layout.has_workspace() && !suspends_in_loops).then_some(push_constant::WORKSPACE_ADDRESS),
+        loop_workspace: suspends_in_loops.then_some(push_constant::WORKSPACE_ADDRESS),
         allocations: layout.allocations().map(|table| Allocations {
             table,
             variables: variables_size,
@@ -159,8 +165,31 @@ pub(crate) fn compile<'p>(
     options: &Options<'p>,
     observer: &mut Option<&mut dyn Observer>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
+    let kernel = compile_for(module, number, id, ptx, options, false, observer)?;
+    if !options.suspend_in_loops || !kernel.has_long_loops || kernel.layout.has_workspace() {
+        return Ok(kernel);
+    }
+    // Only now it is known that loops may be long.
+    match compile_for(module, number, id, ptx, options, true, observer) {
+        Ok(suspended) if suspended.suspends_in_loops.is_some() => Ok(suspended),
+        // It may also have become too large for the device.
+        _ => Ok(kernel),
+    }
+}
+
+/// Like [`compile`]; `suspends_in_loops` says whether threads are to be suspended in long loops, if the kernel allows that.
+fn compile_for<'p>(
+    module: &Module<'p>,
+    number: u32,
+    id: FuncId,
+    ptx: &'p Function,
+    options: &Options<'p>,
+    suspends_in_loops: bool,
+    observer: &mut Option<&mut dyn Observer>,
+) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let start = Stopwatch::start();
-    let Lowered { mut unit, layout, prints, launches, settings } = lower(module, number, id, ptx, options)?;
+    let Lowered { mut unit, layout, prints, launches, settings } =
+        lower(module, number, id, ptx, options, suspends_in_loops)?;
     let name = ptx.name.as_str();
     if let Some(observer) = observer {
         let time = start.elapsed();
@@ -181,7 +210,7 @@ pub(crate) fn compile<'p>(
     let workspace = Cooperative { saved_words: unit.resolved.saved_words };
     let cooperative = options.cooperative.then_some(workspace);
     let waits_for_launches = (layout.waits_for_launches && !options.cooperative).then_some(workspace);
-    let Unit { function, resolved, waits, pointers, .. } = unit;
+    let Unit { function, resolved, waits, pointers, has_long_loops, suspends_in_loops, .. } = unit;
     check_room(&function, module.policy).map_err(|diagnostic| locate(ptx, diagnostic))?;
     let function = ir::Legal::new(function)
         .map_err(|error| locate(ptx, Diagnostic::new(ErrorKind::Internal(format!("not legal: {error}")), None)))?;
@@ -197,6 +226,8 @@ pub(crate) fn compile<'p>(
         waits,
         cooperative,
         waits_for_launches,
+        suspends_in_loops,
+        has_long_loops,
         pointers,
     })
 }
@@ -237,7 +268,7 @@ pub(crate) fn check_supported<'p>(
     if kernels.iter().all(|(_, id, _)| is_supported(module.program, *id)) {
         return Vec::new();
     }
-    let refused = kernels.iter().filter_map(|(number, id, ptx)| lower(module, *number, *id, ptx, options).err());
+    let refused = kernels.iter().filter_map(|(number, id, ptx)| lower(module, *number, *id, ptx, options, false).err());
     refused.flatten().collect()
 }
 
@@ -250,7 +281,8 @@ fn is_supported(program: &Program, kernel: FuncId) -> bool {
 
 /// What a kernel's text says of it. `None` if it shows that the kernel can't be translated.
 pub(crate) fn declare(program: &Program, id: FuncId, ptx: &Function, policy: &Policy) -> Option<Declaration> {
-    let layout = layout::lay_out(program, id, &Arc::default(), Services::default(), policy, None, false).ok()?;
+    let layout =
+        layout::lay_out(program, id, &Arc::default(), Services::default(), policy, LaunchKind::default()).ok()?;
     let may_be_translated = is_supported(program, id) && !layout::uses_external(program, id);
     may_be_translated.then(|| Declaration {
         name: ptx.name.clone(),
@@ -334,6 +366,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<Feature>) -> Entry {
         waits: kernel.waits,
         cooperative: kernel.cooperative,
         waits_for_launches: kernel.waits_for_launches,
+        suspends_in_loops: kernel.suspends_in_loops,
         packing: kernel.function.packing,
         cluster: kernel.function.cluster,
         scratch,

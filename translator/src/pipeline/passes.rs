@@ -4,11 +4,12 @@ use super::room::fits_workgroup;
 use super::unit::{Settings, Unit};
 use crate::cfg;
 use crate::diagnostic::ErrorKind;
+use crate::interface::LoopSuspension;
 use crate::ir::{Function, Stage};
-use crate::legalize::{self, doubles, flushed, singles};
+use crate::legalize::{self, CountedRounds, doubles, flushed, singles};
 use crate::opt;
 use crate::policy::{Longs, Policy};
-use crate::sync;
+use crate::sync::{self, SuspendedLoops};
 use crate::target::{Math, Target};
 use crate::warp;
 
@@ -63,6 +64,7 @@ pub static PASSES: &[Pass] = &[
         );
         Ok(())
     }),
+    unit("suspend_in_loops", Uniform, Uniform, suspend_in_loops),
     // When no edges are added any more.
     unit("reconverge_in_loops", Uniform, Uniform, |unit, _| {
         sync::reconverge_in_loops(&mut unit.function, &mut unit.graph);
@@ -213,9 +215,10 @@ pub static PASSES: &[Pass] = &[
     every("propagate_copies", Mapped, opt::propagate_copies),
     every("remove_dead", Mapped, opt::remove_dead),
     unit("report_cut_loops", Mapped, Mapped, |unit, settings| {
-        if let (Some(status), Some(budget)) = (settings.status, settings.policy.loop_budget) {
-            legalize::report_cut_loops(&mut unit.function, status, budget);
-        }
+        let (Some(status), Some(budget)) = (settings.status, settings.policy.loop_budget) else { return Ok(()) };
+        unit.suspends_in_loops =
+            unit.suspended.and_then(|suspended| suspended_loops(&unit.function, suspended, settings.policy, budget));
+        unit.has_long_loops = legalize::report_cut_loops(&mut unit.function, status, budget);
         Ok(())
     }),
     unit("expand_reports", Mapped, Legal, |unit, settings| {
@@ -337,6 +340,45 @@ impl Pass {
         }
         Ok(())
     }
+}
+
+/// The most rounds of the driver for all that is not a long loop, in kernels whose threads are suspended in these.
+const MOST_ONCE: u32 = 1 << 14;
+
+/// What launches have to do for threads that are suspended in long loops; `None` if saving what they need may itself take too many rounds.
+fn suspended_loops(
+    function: &Function,
+    suspended: SuspendedLoops,
+    policy: &Policy,
+    budget: u32,
+) -> Option<LoopSuspension> {
+    let lockstep = policy.workgroups.lockstep;
+    let CountedRounds { once, each } =
+        legalize::counted_rounds(function, lockstep, if suspended.together { 1 } else { lockstep });
+    // Threads of other workgroups may make a compare-and-swap fail too.
+    let rounds = (budget - budget / 8).saturating_sub(once);
+    (once <= MOST_ONCE).then_some(LoopSuspension { saved_words: suspended.saved_words, rounds, cost: each })
+}
+
+/// The part of the driver's rounds that a loop takes at most whose threads are not suspended.
+const SHORT: u32 = 64;
+
+/// Suspends threads in the loops that are not known to be short.
+fn suspend_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
+    let Some((workspace, budget)) = settings.loop_workspace.zip(settings.policy.loop_budget) else { return Ok(()) };
+    if unit.resolved.merged {
+        return Ok(());
+    }
+    let loops = sync::loops(&unit.graph);
+    // Whether a loop is short shows in the tree.
+    let mut copy = unit.clone();
+    sync::mark_loops(&mut copy.function, &mut copy.graph, &loops);
+    structurize(&mut copy, settings)?;
+    opt::propagate_copies(&mut copy.function);
+    let short = legalize::short_loops(&copy.function, (budget / SHORT).into());
+    let is_long = |position: usize| !short.contains(&(position as u64));
+    unit.suspended = sync::suspend_in_loops(&mut unit.function, &mut unit.graph, &loops, is_long, workspace);
+    Ok(())
 }
 
 fn structurize(unit: &mut Unit, _: &Settings<'_>) -> Result<(), ErrorKind> {

@@ -5,11 +5,11 @@ use std::fmt;
 
 use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
-use crate::interface::{Status, push_constant};
+use crate::interface::{LoopSuspension, Status, push_constant};
 use crate::ir::{self, Function, ParseError, Stage};
 use crate::legalize::{Allocations, Lengths};
 use crate::policy::Policy;
-use crate::sync::Resolved;
+use crate::sync::{Resolved, SuspendedLoops};
 use crate::warp::Blocks;
 
 /// The bit that separates a kernel's number from its version for large blocks. No text has this many kernels.
@@ -26,6 +26,12 @@ pub struct Unit {
     pub(super) resolved: Resolved,
     /// Whether blocks may wait for each other.
     pub(super) waits: bool,
+    /// Whether loops may take more rounds than the driver allows.
+    pub(super) has_long_loops: bool,
+    /// What has become of its long loops, if threads are suspended there.
+    pub(super) suspended: Option<SuspendedLoops>,
+    /// What launches have to do for threads that are suspended in loops, if they are.
+    pub(super) suspends_in_loops: Option<LoopSuspension>,
     /// Offsets of the push constants that are pointers.
     pub(super) pointers: BTreeSet<u32>,
     /// The places that reports name.
@@ -121,6 +127,8 @@ pub struct Settings<'a> {
     pub checks: bool,
     /// Where the push constants have the address of the launch's workspace, if the launch is cooperative.
     pub workspace: Option<u32>,
+    /// Where they have it if threads are to be suspended in long loops.
+    pub loop_workspace: Option<u32>,
     /// By what accesses are checked, if they are.
     pub allocations: Option<Allocations>,
     /// What the module's other kernels found of the lengths of operations.
@@ -143,6 +151,7 @@ impl<'a> Settings<'a> {
             dynamic_shared_bytes: 0,
             checks: false,
             workspace: None,
+            loop_workspace: None,
             allocations: None,
             lengths: None,
         }

@@ -4,16 +4,19 @@
 //! * [`make_warp_sync_explicit`]: implicit warp synchrony of code for architectures before Volta.
 //! * [`converge_warp_operations`]: convergence of `.sync` operations whose members come to them at different places.
 //! * [`resolve_barriers`]: barriers in uniform control flow.
+//! * [`suspend_in_loops`]: long loops, which some drivers end.
 //! * [`reconverge_in_loops`]: loops in whose iterations the threads of a warp meet.
 
 mod barriers;
 mod convergence;
 mod forward_progress;
 mod implicit_warp_sync;
+mod loop_suspension;
 mod reconvergence;
 
 pub use barriers::{Resolved, resolve_barriers};
 pub use convergence::converge_warp_operations;
 pub use forward_progress::yield_in_loops;
 pub use implicit_warp_sync::make_warp_sync_explicit;
+pub use loop_suspension::{SuspendedLoops, loops, mark_loops, suspend_in_loops};
 pub use reconvergence::reconverge_in_loops;

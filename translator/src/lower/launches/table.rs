@@ -7,7 +7,7 @@ use super::texts;
 use crate::decode::program::{FuncId, Program};
 use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
 use crate::interface::{ImageRun, Variables};
-use crate::lower::layout::{self, Places};
+use crate::lower::layout::{self, LaunchKind, Places};
 use crate::lower::resources::Services;
 use crate::policy::Policy;
 
@@ -32,7 +32,7 @@ pub fn add_table(
             continue;
         }
         // A kernel that can't be laid out can't be translated either, and its launch gives an error.
-        let layout = layout::lay_out(program, id, places, services, policy, None, false).ok();
+        let layout = layout::lay_out(program, id, places, services, policy, LaunchKind::default()).ok();
         let shared = layout.as_ref().map_or(0, |layout| layout.shared_bytes - layout.reserved_shared);
         let local = layout.as_ref().map_or(0, |layout| layout.local_bytes);
         let threads = |block: [u32; 3]| block.into_iter().fold(1, u32::saturating_mul);

@@ -23,7 +23,7 @@ mod in_place;
 mod named;
 mod operations;
 mod state_machine;
-mod suspension;
+pub(super) mod suspension;
 mod triple_buffer;
 
 use crate::cfg::{Barrier, Cfg, Kind, Red, Reduction, Stop, dependence};
@@ -31,7 +31,7 @@ use crate::ir::{Builder, Builtin, Function, Stmt, Type, Value};
 use operations::WARP;
 pub(super) use operations::constant;
 use state_machine::Wait;
-pub use state_machine::new_entry;
+pub use state_machine::{new_entry, push, set};
 
 /// The most threads of a block.
 const MAX_BLOCK: u32 = 1024;

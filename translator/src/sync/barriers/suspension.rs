@@ -19,14 +19,25 @@ const SUSPENDED: u32 = 1;
 /// Status of a block that has ended.
 pub const ENDED: u32 = 2;
 
-const GLOBAL: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+pub const GLOBAL: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 const SHARED: Access = Access { space: Space::Shared, ..GLOBAL };
 const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
+
+/// By which numbers workgroups find their parts of a workspace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// Those in the grid.
+    Grid,
+    /// Those in the dispatch.
+    Dispatch,
+}
 
 /// The state that a block saves.
 pub struct Block {
     /// Offset of the workspace's address in the push constants.
     address: u32,
+    /// How the workgroups are numbered.
+    numbers: Numbers,
     /// Variables, each with the number of its first word.
     vars: Vec<(Var, u32)>,
     /// Words of the variables.
@@ -36,9 +47,9 @@ pub struct Block {
 }
 
 /// Where the parts of a block's state lie in the workspace.
-struct SavedState {
+pub struct SavedState {
     /// Address of its status.
-    status: Value,
+    pub status: Value,
     /// Address of its shared memory.
     shared: Value,
     /// Bytes of its shared memory; `I32`.
@@ -52,27 +63,32 @@ struct SavedState {
     step: Value,
 }
 
-/// How often threads poll what other blocks have written before their block lets other blocks run.
-pub fn patience(b: &mut Builder<'_>, address: u32) -> Value {
+/// A word of the head of the workspace whose address is at an offset in the push constants.
+pub fn head(b: &mut Builder<'_>, address: u32, word: u64) -> Value {
     let base = b.push_constant(Type::I64, address);
-    let word = b.add_const(base, workspace::PATIENCE);
+    let word = b.add_const(base, word);
     b.load_one(GLOBAL, word)
 }
 
 impl Block {
     /// The state of a block: these variables, and those that every block needs.
     pub fn new(address: u32, function: &Function, live: &VarSet) -> Self {
+        Self::with_words(address, Numbers::Grid, function, live, 0)
+    }
+
+    /// Like [`Block::new`]; the first `own_words` words of each thread are for the caller's use.
+    pub fn with_words(address: u32, numbers: Numbers, function: &Function, live: &VarSet, own_words: u32) -> Self {
         let mut live = live.clone();
         if let Some(exited) = function.exited {
             live.insert(exited);
         }
-        let mut var_words = 0;
+        let mut var_words = own_words;
         let mut vars = Vec::new();
         for var in live.iter() {
             vars.push((var, var_words));
             var_words += if function.vars.at(var) == Some(&Type::I64) { 2 } else { 1 };
         }
-        Self { address, vars, var_words, local_words: function.local_bytes.div_ceil(4) }
+        Self { address, numbers, vars, var_words, local_words: function.local_bytes.div_ceil(4) }
     }
 
     /// Words that a thread saves.
@@ -80,7 +96,8 @@ impl Block {
         self.var_words.saturating_add(self.local_words)
     }
 
-    fn place(&self, b: &mut Builder<'_>) -> SavedState {
+    /// Where the parts of its state lie.
+    pub fn place(&self, b: &mut Builder<'_>) -> SavedState {
         let mut threads = block_threads(b);
         let mut index = b.builtin(Builtin::ThreadIndex);
         let mut extents = [1; 3];
@@ -102,16 +119,23 @@ impl Block {
         let mut number = None;
         for (dimension, extent) in (0..3_u8).zip(extents).rev() {
             let offset = 4 * u32::from(dimension);
-            let first = b.push_constant(Type::I32, push_constant::GRID_BASE + offset);
-            let own = b.builtin(Builtin::WorkgroupId(dimension));
-            let own = b.add(first, own);
+            let mut own = b.builtin(Builtin::WorkgroupId(dimension));
+            if self.numbers == Numbers::Grid {
+                let first = b.push_constant(Type::I32, push_constant::GRID_BASE + offset);
+                own = b.add(first, own);
+            }
             let own = b.zero_extend(own);
             number = Some(match number {
                 None => own,
                 Some(number) => {
-                    let blocks = b.push_constant(Type::I32, push_constant::GRID_SIZE + offset);
-                    let extent = b.i32(extent);
-                    let count = b.div_unsigned(blocks, extent);
+                    let count = match self.numbers {
+                        Numbers::Grid => {
+                            let blocks = b.push_constant(Type::I32, push_constant::GRID_SIZE + offset);
+                            let extent = b.i32(extent);
+                            b.div_unsigned(blocks, extent)
+                        }
+                        Numbers::Dispatch => b.builtin(Builtin::WorkgroupCount(dimension)),
+                    };
                     let count = b.zero_extend(count);
                     let before = b.mul(number, count);
                     b.add(before, own)
@@ -122,7 +146,10 @@ impl Block {
         let step = b.zero_extend(threads);
         let step = b.shl(step, 2);
         let all_words = b.mul_const(step, self.words().into());
-        let long_shared = b.zero_extend(shared_bytes);
+        // What follows is aligned.
+        let up = b.add_const(shared_bytes, u64::from(workspace::ALIGN - 1));
+        let room = b.and_const(up, u64::from(!(workspace::ALIGN - 1)));
+        let long_shared = b.zero_extend(room);
         let size = b.add(all_words, long_shared);
         let size = b.add_const(size, workspace::BLOCK_HEADER);
         let before = b.mul(number, size);
@@ -138,13 +165,13 @@ impl Block {
     }
 
     /// Address of a word of the thread's own.
-    fn word(b: &mut Builder<'_>, place: &SavedState, number: u32) -> Value {
+    pub fn word(b: &mut Builder<'_>, place: &SavedState, number: u32) -> Value {
         let offset = b.mul_const(place.step, number.into());
         b.add(place.own, offset)
     }
 
     /// Copies shared memory to the workspace or back.
-    fn shared(b: &mut Builder<'_>, place: &SavedState, save: bool) {
+    pub fn shared(b: &mut Builder<'_>, place: &SavedState, save: bool) {
         let next = b.var(Type::I32);
         let first = b.shl(place.index, 2);
         b.set(next, first);
@@ -187,6 +214,12 @@ impl Block {
     /// Saves all but the status.
     pub fn save(&self, b: &mut Builder<'_>) {
         let place = self.place(b);
+        self.save_own(b, &place);
+        Self::shared(b, &place, true);
+    }
+
+    /// Saves what is the thread's own.
+    pub fn save_own(&self, b: &mut Builder<'_>, place: &SavedState) {
         for (var, number) in &self.vars {
             let value = b.get(*var);
             let words = match b.type_of(value) {
@@ -195,12 +228,11 @@ impl Block {
                 _ => vec![value],
             };
             for (number, word) in (*number..).zip(words) {
-                let address = Self::word(b, &place, number);
+                let address = Self::word(b, place, number);
                 b.store(GLOBAL, address, vec![word]);
             }
         }
-        self.local(b, &place, true);
-        Self::shared(b, &place, true);
+        self.local(b, place, true);
     }
 
     /// Restores the saved state, if there is one; gives the status.
@@ -209,45 +241,53 @@ impl Block {
         let status = b.load_one(GLOBAL, place.status);
         let goes_on = b.compare_const(Compare::Equal, status, SUSPENDED.into());
         b.if_(goes_on, |b| {
-            for (var, number) in &self.vars {
-                let address = Self::word(b, &place, *number);
-                let word = b.load_one(GLOBAL, address);
-                let value = match b.function.vars.at(*var) {
-                    Some(Type::I64) => {
-                        let address = Self::word(b, &place, number + 1);
-                        let high = b.load_one(GLOBAL, address);
-                        b.join(word, high)
-                    }
-                    Some(Type::Bool) => b.is_nonzero(word),
-                    _ => word,
-                };
-                b.set(*var, value);
-            }
-            self.local(b, &place, false);
+            self.restore_own(b, &place);
             Self::shared(b, &place, false);
         });
         status
     }
 
+    /// Restores what is the thread's own.
+    pub fn restore_own(&self, b: &mut Builder<'_>, place: &SavedState) {
+        for (var, number) in &self.vars {
+            let address = Self::word(b, place, *number);
+            let word = b.load_one(GLOBAL, address);
+            let value = match b.function.vars.at(*var) {
+                Some(Type::I64) => {
+                    let address = Self::word(b, place, number + 1);
+                    let high = b.load_one(GLOBAL, address);
+                    b.join(word, high)
+                }
+                Some(Type::Bool) => b.is_nonzero(word),
+                _ => word,
+            };
+            b.set(*var, value);
+        }
+        self.local(b, place, false);
+    }
+
     /// Writes the status, and tells the host whether a block is to go on and whether it has made progress. For one thread.
     pub fn note(&self, b: &mut Builder<'_>, goes_on: Value, active: Value) {
         let place = self.place(b);
-        let [suspended, ended, one] = [SUSPENDED, ENDED, 1].map(|status| b.i32(status));
+        let [suspended, ended] = [SUSPENDED, ENDED].map(|status| b.i32(status));
         let before = b.load_one(GLOBAL, place.status);
         let has_ended = b.compare_const(Compare::Equal, before, ENDED.into());
         let status = b.select(goes_on, suspended, ended);
         b.store(GLOBAL, place.status, vec![status]);
-        let base = b.push_constant(Type::I64, self.address);
-        let count = |b: &mut Builder<'_>, word| {
-            let address = b.add_const(base, word);
-            let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..GLOBAL };
-            b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand: one, compare: None });
-        };
-        b.if_(goes_on, |b| count(b, workspace::SUSPENDED));
+        b.if_(goes_on, |b| self.count(b, workspace::SUSPENDED));
         let ends = b.or(goes_on, has_ended);
         let ends = b.not(ends);
         let progress = b.or(active, ends);
-        b.if_(progress, |b| count(b, workspace::PROGRESS));
+        b.if_(progress, |b| self.count(b, workspace::PROGRESS));
+    }
+
+    /// Adds one to a word of the workspace's head.
+    pub fn count(&self, b: &mut Builder<'_>, word: u64) {
+        let base = b.push_constant(Type::I64, self.address);
+        let address = b.add_const(base, word);
+        let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..GLOBAL };
+        let operand = b.i32(1);
+        b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand, compare: None });
     }
 }
 

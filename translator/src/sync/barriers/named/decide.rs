@@ -5,6 +5,7 @@ use super::super::suspension;
 use super::layout::{END, GLOBAL, GO_ON, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, block, field, head};
 use super::{NamedBarriers, Polling};
 use crate::cfg::Barrier;
+use crate::interface::workspace;
 use crate::ir::{Binary, Builder, Compare, Type, Value, Var};
 
 /// How much longer a block with threads that poll shared memory runs before it is suspended. Such a thread may do work in its loop.
@@ -90,7 +91,7 @@ impl NamedBarriers {
         b.set(polling.active, active);
         let more = b.i32(MORE_PATIENCE);
         let more = b.select(shared, more, zero);
-        let patience = suspension::patience(b, polling.workspace);
+        let patience = suspension::head(b, polling.workspace, workspace::PATIENCE);
         let patience = b.add(patience, more);
         let impatient = b.compare(Compare::LessEqualUnsigned, patience, idle);
         let suspends = b.and(only, impatient);

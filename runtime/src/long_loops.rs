@@ -1,0 +1,110 @@
+//! Launches whose threads may be suspended in long loops: each part of the grid is dispatched again until no thread is suspended.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use ptx2spv_translator::interface::workspace;
+
+use crate::backend::Pipeline;
+use crate::device::Device;
+use crate::dispatch::{Launch, LongLoops};
+use crate::error::Error;
+use crate::order::{Position, StreamState};
+use crate::pinned_range::PinnedRange;
+use crate::split::Part;
+use crate::sync::lock;
+
+/// The workspace that a device keeps between launches, because allocating one takes longer than a short launch.
+#[derive(Default)]
+pub(crate) struct KeptWorkspace(Mutex<Option<PinnedRange>>);
+
+/// Memory of one launch, which the host reads and writes between dispatches.
+struct Workspace<'d> {
+    range: PinnedRange,
+    /// Whether a dispatch may use it that has not ended.
+    in_use: bool,
+    device: &'d Device,
+}
+
+impl<'d> Workspace<'d> {
+    /// At least `bytes` bytes.
+    fn new(device: &'d Device, bytes: u64) -> Result<Self, Error> {
+        let kept = lock(&device.kept_workspace().0).take();
+        let range = match kept {
+            Some(kept) if kept.size >= bytes => kept,
+            small => {
+                small.inspect(|small| device.backend().free(small.address));
+                device.backend().allocate_pinned(bytes)?
+            }
+        };
+        Ok(Self { range, in_use: false, device })
+    }
+
+    /// Writes bytes while no dispatch runs.
+    fn write(&mut self, offset: u64, bytes: &[u8]) {
+        debug_assert!(offset + bytes.len() as u64 <= self.range.size && !self.in_use);
+        // SAFETY: the launch asked for a workspace that holds the bytes at this offset. The range is mapped as long as this lives, and nothing
+        // else accesses it now.
+        unsafe {
+            let to = self.range.pointer().add(offset as usize);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
+        }
+    }
+
+    /// A word of the head.
+    fn word(&self, offset: u64) -> &AtomicU32 {
+        // SAFETY: the head lies in the range, which is mapped as long as this lives and begins at a multiple of 256. Host and device
+        // access it in turn.
+        unsafe { AtomicU32::from_ptr(self.range.pointer().add(offset as usize).cast()) }
+    }
+}
+
+impl Drop for Workspace<'_> {
+    fn drop(&mut self) {
+        let left =
+            if self.in_use { Some(self.range) } else { lock(&self.device.kept_workspace().0).replace(self.range) };
+        left.inspect(|left| self.device.backend().free(left.address));
+    }
+}
+
+/// Launches a grid, and waits for its end. No other command that is ordered with the stream comes between two dispatches.
+pub(crate) fn run(
+    device: &Device,
+    stream: &StreamState,
+    pipeline: &dyn Pipeline,
+    launch: &mut Launch<'_>,
+    LongLoops { rounds, bytes }: LongLoops,
+) -> Result<(), Error> {
+    let _lock = device.wait_to_submit_several(stream)?;
+    let backend = device.backend();
+    let mut space = Workspace::new(device, bytes)?;
+    let (offset, params) = launch.set_workspace_address(space.range.address);
+    space.write(offset, params);
+    space.word(workspace::ROUNDS).store(rounds, Relaxed);
+    let start = Instant::now();
+    let parts: Vec<Part> = launch.dispatches().collect();
+    for part in parts {
+        launch.part = part;
+        for dispatch in 0.. {
+            space.word(workspace::DISPATCH).store(dispatch, Relaxed);
+            space.word(workspace::SUSPENDED).store(0, Relaxed);
+            space.in_use = true;
+            let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
+            // Who waits for the stream is told if the kernel was stopped.
+            device.join(stream, Position { point: ticket.into(), function: 0 });
+            backend.wait(ticket.into(), device.deadline())?;
+            space.in_use = false;
+            if space.word(workspace::SUSPENDED).load(Relaxed) == 0 {
+                break;
+            }
+            // Stopped threads may be waited for.
+            backend.check_stopped()?;
+            if start.elapsed() > device.wait_limit() {
+                return Err(Error::Timeout);
+            }
+        }
+    }
+    Ok(())
+}
