@@ -11,14 +11,14 @@ use std::time::Duration;
 use ptx2spv_translator::interface::Entry;
 use ptx2spv_translator::interface::texture::Record;
 
-use crate::deadline::Deadline;
-use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::order::{Point, StreamKey, Ticket};
-use crate::pinned_range::PinnedRange;
-use crate::range::{MemoryInfo, MemoryRange, Rows};
-use crate::shape::Shape;
-use crate::variant::Variant;
+use crate::kernel::variant::Variant;
+use crate::launch::dispatch::Launch;
+use crate::memory::pinned_range::PinnedRange;
+use crate::memory::range::{MemoryInfo, MemoryRange, Rows};
+use crate::memory::shape::Shape;
+use crate::stream::deadline::Deadline;
+use crate::stream::order::{Point, StreamKey, Ticket};
 
 /// An open device.
 pub(crate) trait Backend: Any + Send + Sync {
@@ -122,7 +122,7 @@ pub(crate) trait Backend: Any + Send + Sync {
         Ok(None)
     }
 
-    /// Makes a shader of a module that has passed [`crate::check::interface`].
+    /// Makes a shader of a module that has passed [`crate::module::check::interface`].
     fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error>;
 
     /// Waits until everything launched has finished.

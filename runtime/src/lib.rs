@@ -66,124 +66,74 @@
     warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
 )]
 
-mod allocations;
-mod args;
-mod attributes;
 mod backend;
-mod binary;
-mod buffer;
 mod cache;
-mod check;
-mod children;
-mod code;
-mod cooperative;
-mod copies;
-mod deadline;
-mod declared_kernel;
 mod device;
-mod dispatch;
 mod error;
-mod event;
-mod graph;
-mod host_functions;
-mod illegal_access;
-mod info;
 mod kernel;
-mod kernel_versions;
 mod launch;
-mod launch_config;
-mod launcher;
-mod limits;
-mod linker;
-mod load_options;
-mod loaded;
 mod long_loops;
 mod memory;
 mod module;
-mod near;
-mod occupancy;
 mod once;
-mod open;
-mod options;
-mod order;
-mod pinned;
-mod pinned_range;
-mod pool;
-mod prepare;
-mod printf;
 mod probe;
-mod process;
-mod range;
 #[cfg(feature = "reference")]
 mod reference;
 #[cfg(not(feature = "reference"))]
 #[path = "no_reference.rs"]
 mod reference;
 mod report;
-mod restrictions;
-mod reused;
-mod select;
-mod shape;
-mod shipped;
-mod slice;
-mod split;
 mod stream;
 mod stream_locks;
-mod stream_memory;
 mod suggest;
 mod sync;
-mod targets;
-mod tensor_map;
 mod texture;
-mod variables;
-mod variant;
-mod version;
 mod vulkan;
 
-pub use args::Arg;
-pub use binary::read_programs;
-pub use buffer::Buffer;
 pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
-pub use copies::{CopyAddress, CopySide};
-pub use declared_kernel::DeclaredKernel;
 pub use device::Device;
+pub use device::info::{DeviceInfo, DeviceKind, KnownBug};
+pub use device::occupancy::Occupancy;
+pub use device::open::{devices, find_device};
+pub use device::options::ReferenceOptions;
+pub use device::process::Process;
+pub use device::restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
+pub use device::select::{DEVICE_VARIABLE, DeviceSelector};
+pub use device::targets::target_by_name;
 pub use error::Error;
-pub use event::Event;
-pub use graph::{Graph, LaunchableGraph, NodeId, NodeKind, SetNode};
-pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
-pub use launch_config::LaunchConfig;
-pub use launcher::{KernelAttributes, Launcher};
-pub use linker::Linker;
-pub use load_options::LoadOptions;
+pub use kernel::prepare::PreparationTimes;
+pub use launch::args::Arg;
+pub use launch::config::LaunchConfig;
+pub use launch::launcher::{KernelAttributes, Launcher};
 pub use memory::DeviceMemory;
+pub use memory::buffer::Buffer;
+pub use memory::copies::{CopyAddress, CopySide};
+pub use memory::pinned::PinnedBuffer;
+pub use memory::pinned_range::{PinnedKind, PinnedRange};
+pub use memory::pool::{MemoryPool, PoolUsage};
+pub use memory::range::{MemoryInfo, MemoryRange};
+pub use memory::shape::Extent;
+pub use memory::slice::DeviceSlice;
 pub use module::Module;
-pub use occupancy::Occupancy;
-pub use open::{devices, find_device};
-pub use options::ReferenceOptions;
-pub use pinned::PinnedBuffer;
-pub use pinned_range::{PinnedKind, PinnedRange};
-pub use pool::{MemoryPool, PoolUsage};
-pub use prepare::PreparationTimes;
-pub use process::Process;
+pub use module::binary::read_programs;
+pub use module::declared::DeclaredKernel;
+pub use module::linker::Linker;
+pub use module::load_options::LoadOptions;
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, SpirvInstruction, Trace};
 pub use ptx2spv_translator::{
     Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Source, Span, Target, Topic, interface, target,
 };
-pub use range::{MemoryInfo, MemoryRange};
 #[cfg(feature = "reference")]
 pub use reference::ReferenceDevice;
-pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
-pub use select::{DEVICE_VARIABLE, DeviceSelector};
-pub use shape::Extent;
-pub use slice::DeviceSlice;
+pub use stream::event::Event;
+pub use stream::graph::{Graph, LaunchableGraph, NodeId, NodeKind, SetNode};
 pub use stream::{Stream, StreamOptions};
 pub use suggest::closest;
-pub use targets::target_by_name;
-pub use tensor_map::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 pub use texture::limits as texture_limits;
+pub use texture::tensor_map::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 pub use texture::{
     AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, ChannelFormat, Filter, FormatError, MipmappedArray,
     ReadMode, Reference, ReferenceKind, Resource, ResourceView, Sampler, Surface, TexelFormat, Texture,

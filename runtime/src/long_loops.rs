@@ -9,11 +9,11 @@ use ptx2spv_translator::interface::workspace;
 
 use crate::backend::Pipeline;
 use crate::device::Device;
-use crate::dispatch::{Launch, LongLoops};
 use crate::error::Error;
-use crate::order::{Position, StreamState};
-use crate::pinned_range::PinnedRange;
-use crate::split::Part;
+use crate::launch::dispatch::{Launch, LongLoops};
+use crate::launch::split::Part;
+use crate::memory::pinned_range::PinnedRange;
+use crate::stream::order::{Position, StreamState};
 use crate::sync::lock;
 
 /// The workspace that a device keeps between launches, because allocating one takes longer than a short launch.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::backend::Backend;
+use crate::device::info::DeviceInfo;
+use crate::device::options::ReferenceOptions;
 use crate::error::Error;
-use crate::info::DeviceInfo;
-use crate::options::ReferenceOptions;
 
 /// Always fails.
 pub(crate) fn open(_options: Option<&ReferenceOptions>) -> Result<(Arc<dyn Backend>, DeviceInfo), Error> {

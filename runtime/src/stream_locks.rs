@@ -4,9 +4,9 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::order::StreamKey;
+use crate::stream::deadline::Deadline;
+use crate::stream::order::StreamKey;
 use crate::sync::lock;
 
 /// The locks that are held or waited for.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::findings::Findings;
 use crate::cache::Cache;
-use crate::info::{DeviceInfo, DeviceKind};
+use crate::device::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;
 
 /// Version of the self-test. Increased when the test, or the translation of its instructions, changes in a way that can

@@ -24,10 +24,10 @@ pub(crate) use cache::{keep, key, known};
 pub(crate) use findings::Findings;
 
 use crate::device::Device;
+use crate::device::info::DeviceInfo;
 use crate::error::Error;
-use crate::info::DeviceInfo;
 use crate::kernel::Kernel;
-use crate::launch_config::LaunchConfig;
+use crate::launch::config::LaunchConfig;
 use constants::{Asked, Known};
 use findings::{Attempt, stopped};
 use instruction::{Instruction, Width};
@@ -187,7 +187,7 @@ mod tests {
     use ptx2spv_reference::Config;
 
     use super::*;
-    use crate::options::ReferenceOptions;
+    use crate::device::options::ReferenceOptions;
 
     /// The results of the self-test on a reference device whose own arithmetic is trusted.
     fn found(options: ReferenceOptions) -> Findings {

@@ -10,7 +10,7 @@ use super::findings::{Attempt, Findings, stopped};
 use super::instructions::Fact;
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch_config::LaunchConfig;
+use crate::launch::config::LaunchConfig;
 use crate::module::Module;
 use crate::texture::{
     AddressMode, ArrayDescriptor, ArrayShape, ChannelFormat, Filter, ReadMode, TexelFormat, Texture, TextureDescriptor,

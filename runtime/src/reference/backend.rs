@@ -13,12 +13,12 @@ use super::info::MAX_BUFFER;
 use super::lent::Lent;
 use super::pipeline::ReferenceShader;
 use crate::backend::{Backend, Shader, Timer};
-use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::order::{Point, StreamKey, Ticket};
-use crate::pinned_range::{PinnedKind, PinnedRange};
-use crate::range::{MemoryInfo, MemoryRange, Rows};
-use crate::shape::Shape;
+use crate::memory::pinned_range::{PinnedKind, PinnedRange};
+use crate::memory::range::{MemoryInfo, MemoryRange, Rows};
+use crate::memory::shape::Shape;
+use crate::stream::deadline::Deadline;
+use crate::stream::order::{Point, StreamKey, Ticket};
 use crate::sync::lock;
 
 /// Bytes that are filled at a time.

@@ -7,9 +7,9 @@ use ptx2spv_reference::{Config, Mode};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::{Facts, Quirks, Subgroups};
 
+use crate::device::options::{ReferenceOptions, wrong};
+use crate::device::targets::target_by_name;
 use crate::error::Error;
-use crate::options::{ReferenceOptions, wrong};
-use crate::targets::target_by_name;
 
 /// Bytes of local memory for each invocation. Its variables may take one mebibyte in total.
 const LOCAL_MEMORY: u32 = 512 << 10;

@@ -9,13 +9,13 @@ use ptx2spv_reference::{Config, Finding, Refusal};
 use ptx2spv_translator::interface::{Status, output};
 
 use super::lent::Lent;
-use crate::allocations::Allocations;
 use crate::backend::Backend;
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
-use crate::printf;
-use crate::range::{MemoryRange, Rows};
+use crate::memory::allocations::Allocations;
+use crate::memory::range::{MemoryRange, Rows};
+use crate::report::printf;
 use crate::report::{Circumstances, Record, Report, StatusRecord};
+use crate::stream::order::{StreamKey, Ticket};
 use crate::sync::lock;
 
 /// The ticket of finished commands. Every command has finished when its call returns.

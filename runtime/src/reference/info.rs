@@ -2,7 +2,7 @@
 
 use ptx2spv_reference::Config;
 
-use crate::info::{DeviceInfo, DeviceKind, OwnFeatures};
+use crate::device::info::{DeviceInfo, DeviceKind, OwnFeatures};
 
 /// Half of the reference device's address space, and more than the memory of most hosts.
 pub(super) const MAX_BUFFER: u64 = 1 << 35;

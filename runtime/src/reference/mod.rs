@@ -16,9 +16,9 @@ use ptx2spv_reference::Config;
 pub use device::ReferenceDevice;
 
 use crate::backend::Backend;
+use crate::device::info::DeviceInfo;
+use crate::device::options::ReferenceOptions;
 use crate::error::Error;
-use crate::info::DeviceInfo;
-use crate::options::ReferenceOptions;
 
 /// Opens a reference device with empty memory. Without options, it is the one that replaces missing devices.
 pub(crate) fn open(options: Option<&ReferenceOptions>) -> Result<(Arc<dyn Backend>, DeviceInfo), Error> {

@@ -9,10 +9,10 @@ use ptx2spv_translator::interface::Entry;
 
 use super::device::{FINISHED, ReferenceDevice};
 use crate::backend::{Backend, Pipeline, Shader};
-use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
-use crate::variant::Variant;
+use crate::kernel::variant::Variant;
+use crate::launch::dispatch::Launch;
+use crate::stream::order::{StreamKey, Ticket};
 
 /// A SPIR-V module.
 pub(super) struct ReferenceShader {

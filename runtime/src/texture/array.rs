@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
-use crate::buffer::Buffer;
-use crate::copies::CopySide;
 use crate::device::Device;
 use crate::error::Error;
-use crate::range::MemoryRange;
-use crate::shape::{Extent, Pitches, Shape};
+use crate::memory::buffer::Buffer;
+use crate::memory::copies::CopySide;
+use crate::memory::range::MemoryRange;
+use crate::memory::shape::{Extent, Pitches, Shape};
 use crate::stream::Stream;
 use crate::texture::error::TextureError;
 use crate::texture::format::TexelFormat;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::buffer::Buffer;
+use crate::memory::buffer::Buffer;
 use crate::sync::lock;
 use crate::texture::resource::Resource;
 

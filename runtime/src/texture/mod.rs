@@ -1,5 +1,7 @@
 //! Textures and surfaces: arrays, how they are read, and objects with handles for kernels.
 
+pub(crate) mod tensor_map;
+
 mod array;
 mod bindings;
 mod descriptor;

@@ -8,9 +8,9 @@ use ptx2spv_translator::interface::texture::{AddressMode, Filter, Kind, RECORD_B
 use ptx2spv_translator::target::Facts;
 
 use crate::backend::Image;
-use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::memory::buffer::Buffer;
 use crate::texture::array::Array;
 use crate::texture::descriptor::TextureDescriptor;
 use crate::texture::error::TextureError;

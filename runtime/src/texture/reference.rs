@@ -5,10 +5,11 @@ use std::sync::Arc;
 use ptx2spv_translator::interface::Variables;
 use ptx2spv_translator::interface::texture::{RECORD_BYTES, Record};
 
-use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::memory::buffer::Buffer;
 use crate::module::Module;
+use crate::module::variables::LoadedVariables;
 use crate::texture::array::Array;
 use crate::texture::bindings::Bound;
 use crate::texture::descriptor::TextureDescriptor;
@@ -16,7 +17,6 @@ use crate::texture::error::TextureError;
 use crate::texture::object::{sampler_record, surface_record, texture_record};
 use crate::texture::reference_kind::ReferenceKind;
 use crate::texture::resource::{Resource, ResourceView};
-use crate::variables::LoadedVariables;
 
 /// A reference of a module: a variable that stands for a texture, a surface or a sampler. The host binds it between
 /// launches, and a launch uses the binding at the time of its call. An unbound texture reads as zeros.

@@ -13,15 +13,15 @@ use super::texture_image::VulkanImage;
 use super::timing::VulkanTimer;
 use super::watched::MIRROR_BYTES;
 use crate::backend::{Backend, Image, Pipeline, Shader, Timer};
-use crate::deadline::Deadline;
-use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::order::{Point, StreamKey, Ticket};
-use crate::pinned_range::PinnedRange;
-use crate::range::{MemoryInfo, MemoryRange, Rows};
-use crate::shape::Shape;
+use crate::kernel::variant::Variant;
+use crate::launch::dispatch::Launch;
+use crate::memory::pinned_range::PinnedRange;
+use crate::memory::range::{MemoryInfo, MemoryRange, Rows};
+use crate::memory::shape::Shape;
+use crate::stream::deadline::Deadline;
+use crate::stream::order::{Point, StreamKey, Ticket};
 use crate::sync::lock;
-use crate::variant::Variant;
 
 impl Backend for Device {
     fn allocate(&self, size: u64) -> Result<u64, Error> {

@@ -9,9 +9,9 @@ use super::mirrored::Mirrored;
 use super::order::CommandOrder;
 use super::raw::RawDevice;
 use super::watched::Watched;
+use crate::device::limits::MAX_PARAM_BLOCK;
 use crate::error::Error;
-use crate::limits::MAX_PARAM_BLOCK;
-use crate::order::{Point, StreamKey, Ticket};
+use crate::stream::order::{Point, StreamKey, Ticket};
 
 /// Number of commands after which a batch is submitted even if the device is busy.
 const BATCH_COMMANDS: u32 = 32;

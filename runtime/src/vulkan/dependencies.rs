@@ -1,6 +1,6 @@
 //! Dependencies of commands on other queues. Within a queue, barriers ensure the order: see [`super::order`].
 
-use crate::order::{MAX_QUEUES, Point, StreamKey, Ticket};
+use crate::stream::order::{MAX_QUEUES, Point, StreamKey, Ticket};
 
 /// The order of commands across queues.
 #[derive(Default)]

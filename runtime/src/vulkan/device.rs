@@ -15,9 +15,9 @@ use super::pipeline_cache::PipelineCache;
 use super::queues::Queues;
 use super::raw::{Family, RawDevice};
 use super::staging::Staging;
-use crate::allocations::Allocations;
 use crate::error::Error;
-use crate::order::MAX_QUEUES;
+use crate::memory::allocations::Allocations;
+use crate::stream::order::MAX_QUEUES;
 use crate::sync::lock;
 
 // Fields are dropped in this order. The queues are first, because dropping them waits for the device.

@@ -12,9 +12,9 @@ use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Target};
 
 use super::instance::Instance;
+use crate::device::info::OwnFeatures;
+use crate::device::restrictions::TIMELINE_SEMAPHORE;
 use crate::error::Error;
-use crate::info::OwnFeatures;
-use crate::restrictions::TIMELINE_SEMAPHORE;
 
 /// The features that a device offers.
 pub(crate) struct Offer {

@@ -1,6 +1,6 @@
 //! The host's memory, which is that of CPU devices.
 
-use crate::range::MemoryInfo;
+use crate::memory::range::MemoryInfo;
 
 /// Total and available memory; `None` if the system doesn't say.
 pub(super) fn host_memory() -> Option<MemoryInfo> {

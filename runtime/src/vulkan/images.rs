@@ -14,7 +14,7 @@ use super::batch::Recorder;
 use super::memory::{Block, Memory, image_info};
 use super::raw::RawDevice;
 use crate::error::Error;
-use crate::range::MemoryRange;
+use crate::memory::range::MemoryRange;
 use crate::sync::lock;
 
 /// All images of a device.

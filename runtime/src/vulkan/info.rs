@@ -7,8 +7,8 @@ use ptx2spv_translator::{Feature, Target};
 use super::features::{self, Offer};
 use super::instance::{Instance, version_of};
 use super::quirks;
+use crate::device::info::{DeviceInfo, DeviceKind};
 use crate::error::Error;
-use crate::info::{DeviceInfo, DeviceKind};
 
 /// Queries the driver, which doesn't know the target's facts. `version` is the Vulkan version to use, at least 1.1.
 pub fn query(

@@ -9,10 +9,10 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
 use super::{drivers, held};
+use crate::device::process::Process;
+use crate::device::restrictions::Restrictions;
 use crate::error::Error;
-use crate::order::MAX_QUEUES;
-use crate::process::Process;
-use crate::restrictions::Restrictions;
+use crate::stream::order::MAX_QUEUES;
 use crate::sync::lock;
 
 /// The environment variable that enables validation when it is `1`.

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_translator::interface::allocations::{ENTRIES, ENTRY};
 
 use super::memory::{Block, BlockLocation, Memory};
-use crate::allocations::Allocations;
 use crate::error::Error;
-use crate::illegal_access::Nearest;
-use crate::range::MemoryRange;
+use crate::memory::allocations::Allocations;
+use crate::memory::range::MemoryRange;
 use crate::report::StatusRecord;
+use crate::report::illegal_access::Nearest;
 use crate::sync::lock;
 
 /// Number of freed allocations to remember.

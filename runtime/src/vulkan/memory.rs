@@ -14,9 +14,9 @@ use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 use super::host_memory::host_memory;
 use super::instance::Instance;
 use super::raw::RawDevice;
+use crate::device::info::{DeviceInfo, DeviceKind};
 use crate::error::Error;
-use crate::info::{DeviceInfo, DeviceKind};
-use crate::range::MemoryInfo;
+use crate::memory::range::MemoryInfo;
 use crate::sync::lock;
 
 /// The kind of memory of a block.

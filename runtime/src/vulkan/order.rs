@@ -1,7 +1,7 @@
 //! Decides which commands need a barrier before them: those whose stream has commands since the last barrier, or has to
 //! wait for other streams.
 
-use crate::order::StreamKey;
+use crate::stream::order::StreamKey;
 
 /// The order of commands on a queue.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use ptx2spv_translator::target::Version;
 use super::info::query;
 use super::instance::{Instance, version_of};
 use super::{drivers, held};
+use crate::device::info::DeviceInfo;
 use crate::error::Error;
-use crate::info::DeviceInfo;
 
 /// A device. It can be opened unless [`DeviceInfo::missing`] has entries.
 pub(crate) struct PhysicalDevice {

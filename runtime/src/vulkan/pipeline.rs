@@ -14,11 +14,11 @@ use super::memory::Block;
 use super::raw::RawDevice;
 use super::watched::WatchedRecord;
 use crate::cache::Key;
-use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
+use crate::kernel::variant::Variant;
+use crate::launch::dispatch::Launch;
+use crate::stream::order::{StreamKey, Ticket};
 use crate::sync::lock;
-use crate::variant::Variant;
 
 /// A SPIR-V module.
 pub(crate) struct VulkanShader {
@@ -31,7 +31,7 @@ pub(crate) struct VulkanShader {
 }
 
 impl VulkanShader {
-    /// The words must have passed [`crate::check::interface`].
+    /// The words must have passed [`crate::module::check::interface`].
     pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
         device.raw.check_process()?;
         let module = ShaderModule::new(&device.raw, spirv)?;

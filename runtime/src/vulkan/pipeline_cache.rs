@@ -8,7 +8,7 @@ use ash::vk;
 
 use super::raw::RawDevice;
 use crate::cache::{Cache, Key};
-use crate::info::DeviceInfo;
+use crate::device::info::DeviceInfo;
 use crate::probe;
 use crate::sync::lock;
 

@@ -14,7 +14,7 @@ use ash::vk;
 use super::held;
 use super::raw::RawDevice;
 use crate::error::Error;
-use crate::order::{MAX_QUEUES, Point, Ticket};
+use crate::stream::order::{MAX_QUEUES, Point, Ticket};
 use crate::sync::lock;
 
 /// The longest single wait, after which the driver is asked whether the device is lost.

@@ -21,9 +21,9 @@ use super::progress::{Progress, Waits};
 use super::queue::Queue;
 use super::raw::RawDevice;
 use super::watched::{Launched, Watched};
-use crate::deadline::{Deadline, TimeLimit};
 use crate::error::Error;
-use crate::order::{Point, StreamKey, Ticket};
+use crate::stream::deadline::{Deadline, TimeLimit};
+use crate::stream::order::{Point, StreamKey, Ticket};
 use crate::sync::lock;
 
 /// The queue of the default stream, and of commands that are ordered with everything.
@@ -85,7 +85,7 @@ impl State {
 }
 
 impl Queues {
-    /// Spreads streams over `count` queues, at most [`MAX_QUEUES`](crate::order::MAX_QUEUES). If the device has fewer,
+    /// Spreads streams over `count` queues, at most [`MAX_QUEUES`](crate::stream::order::MAX_QUEUES). If the device has fewer,
     /// some share a Vulkan queue. A device without timeline semaphores has a single queue.
     pub fn new(raw: Arc<RawDevice>, memory: Arc<Memory>, count: usize) -> Result<Self, Error> {
         let progress = (0..count).map(|_| Progress::new(raw.clone())).collect::<Result<_, _>>()?;

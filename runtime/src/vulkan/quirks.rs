@@ -6,7 +6,7 @@
 use ash::vk;
 use ptx2spv_translator::target::Quirks;
 
-use crate::info::KnownBug;
+use crate::device::info::KnownBug;
 
 /// PCI vendors (`VkPhysicalDeviceProperties::vendorID`), for drivers that don't report a driver id.
 mod vendor {

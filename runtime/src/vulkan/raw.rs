@@ -11,9 +11,9 @@ use super::held;
 use super::instance::Instance;
 use super::placed_maps::PlacedMaps;
 use super::spin::Spin;
+use crate::device::info::{DeviceInfo, DeviceKind, OwnFeatures};
+use crate::device::process::Process;
 use crate::error::Error;
-use crate::info::{DeviceInfo, DeviceKind, OwnFeatures};
-use crate::process::Process;
 
 /// A logical device, destroyed when dropped. Its children hold an `Arc` of it.
 pub(crate) struct RawDevice {

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::batch::Recorder;
-use crate::shape::Shape;
+use crate::memory::shape::Shape;
 
 /// Regions of one command: few enough for the stack.
 const REGIONS: usize = 64;

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use crate::device::info::DeviceKind;
 use crate::error::Error;
-use crate::info::DeviceKind;
 
 /// The longest time for which a wait polls. After it, the time to wake up matters little.
 const LONGEST: Duration = Duration::from_millis(1);

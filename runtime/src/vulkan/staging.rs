@@ -12,9 +12,9 @@ use super::memory::{Block, BlockLocation, Memory};
 use super::queues::Queues;
 use super::regions::copy_regions;
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
-use crate::range::MemoryRange;
-use crate::shape::Shape;
+use crate::memory::range::MemoryRange;
+use crate::memory::shape::Shape;
+use crate::stream::order::{StreamKey, Ticket};
 use crate::sync::lock;
 
 /// Bytes per staging block: large enough that a copy outweighs its submission.

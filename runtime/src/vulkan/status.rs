@@ -7,11 +7,11 @@ use ptx2spv_translator::interface::{Status, output};
 
 use super::device::Device;
 use super::watched::{Launched, WatchedRecord};
-use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::order::{Point, StreamKey};
-use crate::printf;
+use crate::report::printf;
 use crate::report::{Circumstances, Record, Report};
+use crate::stream::deadline::Deadline;
+use crate::stream::order::{Point, StreamKey};
 use crate::sync::lock;
 
 impl Device {

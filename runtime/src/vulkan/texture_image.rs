@@ -8,7 +8,7 @@ use super::device::Device;
 use super::images::TiledImage;
 use crate::backend;
 use crate::error::Error;
-use crate::order::StreamKey;
+use crate::stream::order::StreamKey;
 
 /// An image of a texture. It is destroyed once the device has finished everything recorded before the drop.
 pub(super) struct VulkanImage {

@@ -9,9 +9,9 @@ use super::device::Device;
 use super::pipeline::{VulkanPipeline, lock_printing};
 use super::raw::RawDevice;
 use crate::backend::Timer;
-use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::order::{StreamKey, Ticket};
+use crate::launch::dispatch::Launch;
+use crate::stream::order::{StreamKey, Ticket};
 
 /// Launches per submission: enough to keep the device busy, few enough not to look like a hang.
 const GROUP: u32 = 16;

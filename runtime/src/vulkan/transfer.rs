@@ -8,12 +8,12 @@ use ash::vk;
 use super::device::Device;
 use super::memory::{Block, BlockLocation};
 use super::regions::copy_regions;
+use crate::device::limits::MAX_PARAM_BLOCK;
 use crate::error::Error;
-use crate::limits::MAX_PARAM_BLOCK;
-use crate::order::{Point, StreamKey, Ticket};
-use crate::pinned_range::{PinnedKind, PinnedRange};
-use crate::range::{MemoryRange, Rows};
-use crate::shape::Shape;
+use crate::memory::pinned_range::{PinnedKind, PinnedRange};
+use crate::memory::range::{MemoryRange, Rows};
+use crate::memory::shape::Shape;
+use crate::stream::order::{Point, StreamKey, Ticket};
 
 impl Device {
     /// Allocates memory and returns its address.

@@ -8,8 +8,8 @@ use ptx2spv_translator::interface::{Status, output};
 use super::memory::Block;
 use super::mirrored::Mirrored;
 use crate::error::Error;
-use crate::order::{MAX_QUEUES, Point, Ticket};
 use crate::report::StatusRecord;
+use crate::stream::order::{MAX_QUEUES, Point, Ticket};
 
 /// A module's status record, and the block of the module's variables, which may outlive the module here.
 #[derive(Clone)]

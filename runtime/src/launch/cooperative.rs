@@ -1,0 +1,125 @@
+//! Cooperative launches: a grid is dispatched again and again until none of its blocks waits for others.
+
+use std::time::Instant;
+
+use ptx2spv_translator::interface::workspace;
+
+use crate::backend::{Backend, Pipeline};
+use crate::device::Device;
+use crate::device::info::DeviceKind;
+use crate::error::Error;
+use crate::launch::dispatch::Launch;
+use crate::memory::range::{MemoryRange, Rows};
+use crate::stream::order::{StreamKey, StreamState};
+
+/// Maximum number of successive dispatches without progress. Blocks may be waiting for the host.
+const MAX_IDLE: u32 = 10_000;
+
+/// On devices that run many blocks at a time, the number of polls by a waiting thread before its block is suspended.
+const PATIENCE: u32 = 1_000;
+
+/// Memory of one launch.
+struct Workspace<'d> {
+    address: u64,
+    backend: &'d dyn Backend,
+}
+
+impl<'d> Workspace<'d> {
+    fn new(backend: &'d dyn Backend, size: u64) -> Result<Self, Error> {
+        let size = size.next_multiple_of(4);
+        let workspace = Self { address: backend.allocate(size)?, backend };
+        let all = MemoryRange { address: workspace.address, size };
+        backend.fill(StreamKey::Everything, Rows { first: all, count: 1, pitch: size }, 0)?;
+        Ok(workspace)
+    }
+
+    fn write(&self, offset: u64, word: u32) -> Result<(), Error> {
+        self.backend.write(self.address + offset, &word.to_le_bytes())
+    }
+
+    /// Reads the number of suspended blocks, and of blocks that made progress.
+    fn counts(&self) -> Result<[u32; 2], Error> {
+        let mut bytes = [[0; 4]; 2];
+        self.backend.read(self.address + workspace::SUSPENDED, bytes.as_flattened_mut())?;
+        Ok(bytes.map(u32::from_le_bytes))
+    }
+}
+
+impl Drop for Workspace<'_> {
+    fn drop(&mut self) {
+        self.backend.free(self.address);
+    }
+}
+
+/// Launches a grid with a workspace of `bytes` bytes, and waits for its end. No other launch runs in between.
+pub(crate) fn run(
+    device: &Device,
+    stream: &StreamState,
+    pipeline: &dyn Pipeline,
+    launch: &mut Launch<'_>,
+    bytes: u64,
+) -> Result<(), Error> {
+    // Locked from the first dispatch to the last.
+    let _alone = device.lock_parts();
+    let _lock = device.wait_to_submit_several(stream)?;
+    run_alone(device, stream, pipeline, launch, Terms { bytes, patient: true }, &mut || Ok(false))
+}
+
+/// Properties of a launch's workspace.
+pub(crate) struct Terms {
+    pub bytes: u64,
+    /// Whether waiting can help, because other blocks run at the same time and may release a block.
+    pub patient: bool,
+}
+
+/// Like [`run`], for a caller who has waited for what comes before, and prevents other launches. `between` is called between two dispatches, and returns
+/// whether it did something that blocks may have waited for.
+pub(crate) fn run_alone(
+    device: &Device,
+    stream: &StreamState,
+    pipeline: &dyn Pipeline,
+    launch: &mut Launch<'_>,
+    Terms { bytes, patient }: Terms,
+    between: &mut dyn FnMut() -> Result<bool, Error>,
+) -> Result<(), Error> {
+    let backend = device.backend();
+    let space = Workspace::new(backend, bytes)?;
+    let patience = match device.info().kind {
+        DeviceKind::Cpu | DeviceKind::Reference => 0,
+        _ if patient => PATIENCE,
+        _ => 0,
+    };
+    space.write(0, 8)?;
+    space.write(workspace::PATIENCE, patience)?;
+    let (offset, params) = launch.set_workspace_address(space.address);
+    if !params.is_empty() {
+        backend.write(space.address + offset, params)?;
+    }
+    let mut idle = 0;
+    let start = Instant::now();
+    loop {
+        let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
+        backend.wait(ticket.into(), device.deadline())?;
+        // Stopped blocks will never release the others.
+        backend.check_stopped()?;
+        let [suspended, progress] = space.counts()?;
+        if suspended == 0 {
+            return Ok(());
+        }
+        // Each dispatch may be short, but their number may be unlimited.
+        if start.elapsed() > device.wait_limit() {
+            return Err(Error::Timeout);
+        }
+        let helped = between()?;
+        idle = if progress == 0 && !helped { idle + 1 } else { 0 };
+        if idle > MAX_IDLE {
+            return Err(Error::Aborted {
+                kernels: vec![launch.kernel.to_owned()],
+                reason: format!("blocks waited for each other without end: {suspended} of them are still waiting"),
+                place: None,
+            });
+        }
+        space.write(workspace::SUSPENDED, 0)?;
+        space.write(workspace::PROGRESS, 0)?;
+    }
+}

@@ -1,0 +1,273 @@
+//! A module's code: PTX, translated kernel by kernel for certain block sizes, or ready SPIR-V, perhaps in several
+//! variants for different block sizes.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use ptx2spv_translator::interface::{Entry, ServiceSizes};
+use ptx2spv_translator::target::Cluster;
+use ptx2spv_translator::{Interface, Math, Options, Program, Source, Translation};
+use self_cell::self_cell;
+
+use crate::backend::Shader;
+use crate::cache::Cache;
+use crate::cache::translations::{Description, Translations};
+use crate::device::Device;
+use crate::device::info::DeviceKind;
+use crate::error::Error;
+use crate::kernel::version::Version;
+use crate::module::check;
+use crate::module::load_options::LoadOptions;
+use crate::module::variables::LoadedVariables;
+use crate::sync::lock;
+
+self_cell!(
+    /// A parsed program together with the text that it borrows from.
+    struct Parsed {
+        owner: Source,
+        #[covariant]
+        dependent: Program,
+    }
+);
+
+pub(crate) enum Code {
+    Ptx(Ptx),
+    /// At least one variant. Each later variant takes larger blocks of some kernel than those before it.
+    Spirv(Vec<Shipped>),
+}
+
+/// A translation made ahead of time.
+pub(crate) struct Shipped {
+    shader: Arc<dyn Shader>,
+    interface: Interface,
+}
+
+/// Properties of launches that a kernel is translated for.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks of a cluster, if the launch sets it.
+    pub cluster: Option<[u32; 3]>,
+    /// Whether the launch is cooperative.
+    pub cooperative: bool,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared_bytes: u32,
+}
+
+/// Translated kernel by kernel.
+pub(crate) struct Ptx {
+    source: Source,
+    math: Math,
+    sizes: ServiceSizes,
+    check_accesses: bool,
+    /// `None` as long as everything was found in the cache.
+    parsed: Mutex<Option<Arc<Parsed>>>,
+    cache: Option<Translations>,
+}
+
+impl Ptx {
+    /// A module that is not parsed yet.
+    pub fn new(source: &Source, options: LoadOptions) -> Self {
+        Self {
+            sizes: options.sizes,
+            check_accesses: options.check_accesses,
+            ..Self::with_cache(source, options.math, if options.cached { Cache::of_user() } else { None })
+        }
+    }
+
+    fn with_cache(source: &Source, math: Math, cache: Option<Cache>) -> Self {
+        let cache = cache.map(|cache| Translations::new(cache, source));
+        let sizes = ServiceSizes::default();
+        Self { source: source.clone(), math, sizes, check_accesses: false, parsed: Mutex::default(), cache }
+    }
+
+    /// Names of the kernels, the interface of a translation without kernels, and what is known of the kernels. Every translation
+    /// describes all of the module's variables in the same way.
+    pub fn describe(&self, device: &Device) -> Result<Description, Error> {
+        let nothing = self.options(device).entries(Some(&[]));
+        if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
+            return Ok(known);
+        }
+        let parsed = self.parsed()?;
+        let program = parsed.borrow_dependent();
+        let interface = program.translate(&nothing)?.interface;
+        let names = program.entries().into_iter().map(str::to_owned).collect();
+        let found = Description { names, interface, declarations: program.declarations(&nothing) };
+        if let Some(cache) = &self.cache {
+            cache.keep_description(&nothing, &found);
+        }
+        Ok(found)
+    }
+
+    /// Options shared by all of the module's translations.
+    fn options<'d>(&self, device: &'d Device) -> Options<'d> {
+        let by_itself = device.info().kind == DeviceKind::Reference;
+        Options::new(device.target()).sizes(self.sizes).check_accesses(self.check_accesses && !by_itself)
+    }
+
+    /// Runs a function on the parsed program, which is parsed on first use.
+    fn parsed(&self) -> Result<Arc<Parsed>, Error> {
+        // Locked while parsing, so that two threads don't do the same work.
+        let mut parsed = lock(&self.parsed);
+        let parsed = match &mut *parsed {
+            Some(parsed) => parsed,
+            none => none.insert(Arc::new(Parsed::try_new(self.source.clone(), |source| Program::new(source))?)),
+        };
+        Ok(parsed.clone())
+    }
+
+    /// Translates a kernel so that it takes launches of these sizes.
+    pub fn translate(
+        &self,
+        device: &Device,
+        name: &str,
+        variables: &LoadedVariables,
+        sizes: Sizes,
+    ) -> Result<Version, Error> {
+        let start = Instant::now();
+        let only = [name.to_owned()];
+        // The reference device's findings show lines. Drivers have no use for line information or marks.
+        let checks = device.info().kind == DeviceKind::Reference;
+        // Children are translated when they are launched.
+        let shared = self.options(device).launched(false).math(self.math).line_info(checks).checks(checks);
+        let options = shared
+            .entries(Some(&only))
+            .block_threads(Some(sizes.threads))
+            .cluster(sizes.cluster)
+            .cooperative(sizes.cooperative)
+            .suspend_in_loops(true)
+            .dynamic_shared_bytes(sizes.dynamic_shared_bytes);
+        let known = self.cache.as_ref().and_then(|cache| cache.translation(&options));
+        let is_known = known.is_some();
+        let (spirv, interface) = match known {
+            Some(known) => known,
+            None => {
+                let Translation { spirv, interface, .. } = self.parsed()?.borrow_dependent().translate(&options)?;
+                (spirv, interface)
+            }
+        };
+        check::interface(device.target(), &spirv, &interface)?;
+        if interface.variables != variables.layout {
+            return Err(Error::Interface(format!("`{name}` expects the module's variables at other offsets")));
+        }
+        if let Some(cache) = self.cache.as_ref().filter(|_| !is_known) {
+            cache.keep_translation(&options, &spirv, &interface);
+        }
+        let shader = device.shader(&spirv)?;
+        version(shader, &interface, name, start.elapsed())
+    }
+}
+
+impl Code {
+    /// A kernel with the device's ordinary block sizes, which costs nothing extra.
+    pub fn kernel(
+        &self,
+        device: &Device,
+        name: &str,
+        variables: &LoadedVariables,
+        cluster: Option<[u32; 3]>,
+        cooperative: bool,
+    ) -> Result<Version, Error> {
+        match self {
+            Self::Spirv(variants) => match &variants[..] {
+                [first, ..] => version(first.shader.clone(), &first.interface, name, Duration::ZERO),
+                [] => Err(Error::Interface("it has no variant".to_owned())),
+            },
+            Self::Ptx(ptx) => {
+                let sizes = Sizes { threads: 1, cluster, cooperative, dynamic_shared_bytes: 0 };
+                ptx.translate(device, name, variables, sizes)
+            }
+        }
+    }
+}
+
+impl Shipped {
+    /// Loads a translation that has passed [`check::interface`].
+    pub fn new(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
+        let shader = device.shader(spirv)?;
+        Ok(Self { shader, interface: interface.clone() })
+    }
+
+    pub fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// The kernel of that name, if this variant accepts the same launches as `like`.
+    pub fn entry(&self, name: &str, like: &Entry) -> Option<&Entry> {
+        let size = |cluster: Option<Cluster>| cluster.map(|cluster| cluster.size);
+        let alike = |entry: &&Entry| {
+            size(entry.cluster) == size(like.cluster) && entry.cooperative.is_some() == like.cooperative.is_some()
+        };
+        self.interface.entry(name).filter(alike)
+    }
+
+    /// One of the kernels.
+    pub fn version(&self, entry: &Entry) -> Version {
+        Version::new(entry.clone(), self.shader.clone(), Duration::ZERO)
+    }
+}
+
+fn version(
+    shader: Arc<dyn Shader>,
+    interface: &Interface,
+    name: &str,
+    translation: Duration,
+) -> Result<Version, Error> {
+    let entry = interface.entry(name).cloned();
+    let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
+    Ok(Version::new(entry, shader, translation))
+}
+
+#[cfg(all(test, feature = "reference"))]
+mod tests {
+    use std::fs;
+
+    use ptx2spv_reference::Config;
+    use ptx2spv_translator::Topic;
+
+    use super::*;
+
+    const PTX: &str = "
+        .version 7.0
+        .target sm_50
+        .address_size 64
+        .global .u32 number = 7;
+        .visible .entry one(.param .u64 out) { ret; }
+        .visible .entry two(.param .u64 out) { ret; }";
+
+    /// Loads a kernel as another process would, and returns whether the text had to be parsed.
+    fn load(cache: &Cache, text: &str, math: Math, kernel: &str) -> bool {
+        let device = Device::reference(Config::default());
+        let ptx = Ptx::with_cache(&Source::new("test.ptx", text), math, Some(cache.clone()));
+        let Description { names, interface, .. } = ptx.describe(&device).unwrap();
+        assert_eq!((&names[..], &interface.variables.list[0].name[..]), (&["one".into(), "two".into()][..], "number"));
+        let variables = LoadedVariables::new(&device, &interface, false).unwrap();
+        let sizes = Sizes { threads: 1, cluster: None, cooperative: false, dynamic_shared_bytes: 0 };
+        assert_eq!(ptx.translate(&device, kernel, &variables, sizes).unwrap().entry.name, kernel);
+        lock(&ptx.parsed).is_some()
+    }
+
+    #[test]
+    fn what_was_translated_before_is_not_even_parsed() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        assert!(load(&cache, PTX, Math::EXACT, "one"));
+        assert!(!load(&cache, PTX, Math::EXACT, "one"));
+        // Other kernels are translated, one by one.
+        assert!(load(&cache, PTX, Math::EXACT, "two"));
+        assert!(!load(&cache, PTX, Math::EXACT, "two"));
+        // Everything that a translation depends on is part of its key.
+        let math = Math::EXACT.with(Topic::Division, true);
+        assert!(load(&cache, PTX, math, "one") && !load(&cache, PTX, math, "one"));
+        let longer = format!("{PTX} // the same");
+        assert!(load(&cache, &longer, Math::EXACT, "one"));
+        // Damaged files are replaced by a new translation.
+        for file in fs::read_dir(folder.path()).unwrap() {
+            let path = file.unwrap().path();
+            let bytes = fs::read(&path).unwrap();
+            fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
+        }
+        assert!(load(&cache, PTX, Math::EXACT, "one") && !load(&cache, PTX, Math::EXACT, "one"));
+    }
+}
