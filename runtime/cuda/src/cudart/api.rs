@@ -5,27 +5,30 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::array::{ArrayHandle, MipmappedHandle};
-use crate::call::Call;
+use crate::abi::call::Call;
+use crate::abi::raw::{HostFunction, In, Memory, Out, StreamCallback, Text};
+use crate::context::user_object::UserObjectHandle;
+use crate::context::{self, attributes, device, driver, user_object};
 use crate::cudart::call::Needs;
 use crate::cudart::types::{ChannelFormat, Dim3, Extent, Location, Pitched};
 use crate::cudart::{
     array, call, copy, copy_array, current, entry, error, kernel, launch, memory, node, plain, properties, register,
     symbol, texture, texture_reference, version, versions,
 };
-use crate::event::EventHandle;
-use crate::function::FunctionHandle;
+use crate::graph::{self, graph_dot, graph_edges, graph_exec, graph_memory, graph_nodes, graph_params};
 use crate::graph::{GraphHandle, NodeHandle};
-use crate::launch_order::ExecHandle;
-use crate::library::LibraryHandle;
-use crate::pool::PoolHandle;
-use crate::raw::{HostFunction, In, Memory, Out, StreamCallback, Text};
+use crate::launch::launch_attributes;
+use crate::memory::array as driver_array;
+use crate::memory::array::{ArrayHandle, MipmappedHandle};
+use crate::memory::pool::PoolHandle;
+use crate::memory::{batch_copy, ipc, managed, pool};
+use crate::module::function::FunctionHandle;
+use crate::module::library;
+use crate::module::library::LibraryHandle;
 use crate::stream::StreamHandle;
-use crate::user_object::UserObjectHandle;
-use crate::{
-    array as driver_array, attributes, batch_copy, context, device, driver, event, graph, graph_dot, graph_edges,
-    graph_exec, graph_memory, graph_nodes, graph_params, ipc, launch_attributes, library, managed,
-    memory as driver_memory, pool, stream, stream_capture, texture as driver_texture, user_object,
-};
+use crate::stream::event::EventHandle;
+use crate::stream::launch_order::ExecHandle;
+use crate::stream::{self, event, stream_capture};
+use crate::{memory as driver_memory, texture as driver_texture};
 
 include!(concat!(env!("OUT_DIR"), "/cudart.rs"));

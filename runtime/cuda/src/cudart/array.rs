@@ -2,12 +2,12 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::array::{self, ArrayHandle, Description3D, MipmappedHandle};
-use crate::attributes;
-use crate::code::{Code, INVALID_VALUE};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::{In, Out};
+use crate::context::attributes;
 use crate::cudart::error::INVALID_CHANNEL_DESCRIPTOR;
 use crate::cudart::types::{ChannelFormat, Extent};
-use crate::raw::{In, Out};
+use crate::memory::array::{self, ArrayHandle, Description3D, MipmappedHandle};
 
 /// Kinds of channels: signed, unsigned, float, then the normalized ones, where each number of channels is a kind of its
 /// own.

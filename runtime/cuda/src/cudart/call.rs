@@ -5,13 +5,13 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_uint};
 use std::ptr::null;
 
-use crate::call::Call;
-use crate::code::{Code, NOT_READY, NOT_SUPPORTED, SUCCESS};
+use crate::abi::call::Call;
+use crate::abi::code::{Code, NOT_READY, NOT_SUPPORTED, SUCCESS};
+use crate::abi::raw::Memory;
 use crate::context;
 use crate::cudart::current;
 use crate::cudart::error;
 use crate::cudart::types::ChannelFormat;
-use crate::raw::Memory;
 
 /// What a function needs before its body. Functions that need nothing don't set the thread's last error.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::array::ArrayHandle;
-use crate::code::{Code, INVALID_VALUE};
-use crate::copy::{self, Copy3D, DEVICE, HOST, Part3D, UNIFIED};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory};
 use crate::cudart::error::{INVALID_MEMCPY_DIRECTION, INVALID_PITCH_VALUE};
 use crate::cudart::memory;
 use crate::cudart::types::{Extent, Pitched, Position};
-use crate::handle::Handle;
-use crate::raw::{In, Memory};
-use crate::set;
+use crate::memory::array::ArrayHandle;
+use crate::memory::copy::{self, Copy3D, DEVICE, HOST, Part3D, UNIFIED};
+use crate::memory::set;
 use crate::stream::StreamHandle;
 
 /// `cudaMemcpyKind`.

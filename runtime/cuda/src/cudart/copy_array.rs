@@ -2,12 +2,12 @@
 
 use std::ffi::c_uint;
 
-use crate::array::ArrayHandle;
-use crate::code::{Code, INVALID_VALUE};
-use crate::copy::{self, Copy3D, HOST, Part3D};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::Memory;
 use crate::cudart::copy::{Direction, element, part, run, run_async};
 use crate::cudart::error::INVALID_PITCH_VALUE;
-use crate::raw::Memory;
+use crate::memory::array::ArrayHandle;
+use crate::memory::copy::{self, Copy3D, HOST, Part3D};
 use crate::stream::StreamHandle;
 
 /// A position in an array: a byte offset into a row, and the row.

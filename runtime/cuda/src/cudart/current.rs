@@ -3,12 +3,12 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_INITIALIZED};
+use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_INITIALIZED};
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory, Out};
 use crate::context;
-use crate::handle::Handle;
-use crate::lifetime;
-use crate::raw::{In, Memory, Out};
-use crate::state;
+use crate::context::state;
+use crate::module::lifetime;
 
 /// Opens the device on the process's first call.
 pub(crate) fn open() -> Result<(), Code> {

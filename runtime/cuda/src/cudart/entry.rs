@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::api::FUNCTIONS;
-use crate::code::Code;
+use crate::abi::api::FUNCTIONS;
+use crate::abi::code::Code;
+use crate::abi::exports;
+use crate::abi::raw::{Out, Text};
 use crate::cudart::version::{self, Version};
-use crate::exports;
-use crate::raw::{Out, Text};
 
 /// CUDA 11's function has no `status`.
 pub(crate) fn point(name: Text, function: Out<*const c_void>, flags: u64, status: Out<c_uint>) -> Result<(), Code> {

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::code::{Code, SUCCESS};
+use crate::abi::code::{Code, SUCCESS};
 
 pub(crate) const INVALID_CONFIGURATION: Code = Code(9);
 pub(crate) const INVALID_PITCH_VALUE: Code = Code(12);

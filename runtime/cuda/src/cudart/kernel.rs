@@ -2,13 +2,13 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use crate::code::{Code, INVALID_VALUE};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::launch::Config;
 use crate::cudart::registry;
 use crate::cudart::version::{self, Version};
-use crate::function::{self, FunctionHandle};
-use crate::occupancy;
-use crate::raw::{In, Memory, Out};
+use crate::module::function::{self, FunctionHandle};
+use crate::module::occupancy;
 
 /// `cudaFuncAttributes` of CUDA 11.
 #[repr(C)]

@@ -4,18 +4,18 @@ use std::ffi::c_uint;
 
 use smallvec::SmallVec;
 
-use crate::attributes;
-use crate::code::{Code, INVALID_VALUE};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::{In, Memory, Out};
+use crate::abi::thread_list::ThreadList;
 use crate::context;
+use crate::context::attributes;
 use crate::cudart::error::{INVALID_CONFIGURATION, MISSING_CONFIGURATION};
 use crate::cudart::registry;
 use crate::cudart::types::Dim3;
 use crate::cudart::version::{self, Version};
-use crate::function::FunctionHandle;
 use crate::launch;
-use crate::raw::{In, Memory, Out};
+use crate::module::function::FunctionHandle;
 use crate::stream::StreamHandle;
-use crate::thread_list::ThreadList;
 
 /// The arguments of `<<<>>>`.
 #[derive(Clone, Copy)]

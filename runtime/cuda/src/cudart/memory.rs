@@ -2,14 +2,14 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED};
+use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED};
+use crate::abi::raw::{Memory, Out};
 use crate::context;
+use crate::context::state;
 use crate::cudart::types::{Extent, Pitched};
 use crate::cudart::version::{self, Version};
+use crate::memory::pointer;
 use crate::memory::{self, MemoryKind};
-use crate::pointer;
-use crate::raw::{Memory, Out};
-use crate::state;
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
     // An allocation of zero bytes is no error here, unlike in the driver API.

@@ -3,22 +3,22 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use crate::any_node::{self, BODY, COPY, COPY_KIND, KERNEL};
-use crate::code::Code;
-use crate::command::SharedCommand;
+use crate::abi::code::Code;
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory, Out};
 use crate::context::ContextHandle;
-use crate::copy::Copy3D;
 use crate::cudart::copy::{self, Slices};
 use crate::cudart::launch;
 use crate::cudart::registry;
 use crate::cudart::symbol;
+use crate::graph::any_node::{self, BODY, COPY, COPY_KIND, KERNEL};
+use crate::graph::graph_nodes::{self, SetParams};
+use crate::graph::graph_params;
 use crate::graph::{GraphHandle, NodeHandle};
-use crate::graph_nodes::{self, SetParams};
-use crate::graph_params;
-use crate::handle::Handle;
 use crate::launch::NodeParams;
-use crate::launch_order::ExecHandle;
-use crate::raw::{In, Memory, Out};
+use crate::memory::copy::Copy3D;
+use crate::stream::command::SharedCommand;
+use crate::stream::launch_order::ExecHandle;
 
 /// The context argument of the driver's functions, which ignore it.
 const NO_CONTEXT: ContextHandle = Handle::NULL;

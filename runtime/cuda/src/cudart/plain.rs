@@ -1,8 +1,8 @@
 //! Streams and events created without flags.
 
-use crate::code::Code;
-use crate::event::{self, EventHandle};
-use crate::raw::Out;
+use crate::abi::code::Code;
+use crate::abi::raw::Out;
+use crate::stream::event::{self, EventHandle};
 use crate::stream::{self, StreamHandle};
 
 pub(crate) fn stream(stream: Out<StreamHandle>) -> Result<(), Code> {

@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::attributes;
-use crate::code::Code;
+use crate::abi::code::Code;
+use crate::abi::raw::Memory;
+use crate::context::attributes;
+use crate::context::state;
 use crate::cudart::version::{self, Version};
-use crate::raw::Memory;
-use crate::state;
 
 /// The contents of a field.
 #[derive(Clone, Copy)]

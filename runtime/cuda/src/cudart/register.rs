@@ -2,12 +2,12 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use crate::code;
+use crate::abi::code;
+use crate::abi::raw::{Memory, Text};
+use crate::abi::trace;
 use crate::cudart::current;
 use crate::cudart::error;
 use crate::cudart::registry;
-use crate::raw::{Memory, Text};
-use crate::trace;
 
 pub(crate) fn binary(image: Memory) -> Memory {
     registry::add(image)

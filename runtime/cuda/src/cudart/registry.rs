@@ -4,19 +4,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use crate::code::{Code, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY};
+use crate::abi::code::{Code, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY};
+use crate::abi::handle::Handle;
+use crate::abi::raw::{Memory, Text};
+use crate::abi::sync::lock;
+use crate::context::state;
 use crate::context::{self, Context};
 use crate::cudart::error::{INVALID_DEVICE_FUNCTION, INVALID_SURFACE, INVALID_SYMBOL, INVALID_TEXTURE};
-use crate::function::{self, FunctionHandle};
-use crate::handle::Handle;
-use crate::image;
-use crate::jit;
-use crate::loaded::{Loaded, ModuleHandle};
 use crate::module;
-use crate::raw::{Memory, Text};
-use crate::reference::{self, SurfaceReferenceHandle, TextureReferenceHandle};
-use crate::state;
-use crate::sync::lock;
+use crate::module::function::{self, FunctionHandle};
+use crate::module::image;
+use crate::module::jit;
+use crate::module::loaded::{Loaded, ModuleHandle};
+use crate::texture::reference::{self, SurfaceReferenceHandle, TextureReferenceHandle};
 
 /// A fat binary of the program, or of a library that the program has loaded.
 pub(crate) struct Binary {

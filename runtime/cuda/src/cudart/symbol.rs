@@ -2,12 +2,12 @@
 
 use std::ffi::c_uint;
 
-use crate::code::{Code, INVALID_VALUE};
-use crate::copy::{Copy3D, DEVICE, UNIFIED};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::{Memory, Out};
 use crate::cudart::copy::{self, Direction};
 use crate::cudart::error::INVALID_MEMCPY_DIRECTION;
 use crate::cudart::registry;
-use crate::raw::{Memory, Out};
+use crate::memory::copy::{Copy3D, DEVICE, UNIFIED};
 use crate::stream::StreamHandle;
 
 pub(crate) fn address(address: Out<u64>, symbol: Memory) -> Result<(), Code> {

@@ -2,10 +2,10 @@
 
 use std::ffi::c_uint;
 
-use crate::code::{Code, INVALID_VALUE};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::types::ChannelFormat;
 use crate::cudart::version::{self, Version};
-use crate::raw::{In, Memory, Out};
 use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};
 
 /// `cudaResourceDesc`. Version 13 appends fields that are unused here.

@@ -3,13 +3,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::array::{ArrayHandle, Description, MipmappedHandle};
-use crate::code::{Code, INVALID_VALUE};
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::registry;
 use crate::cudart::types::ChannelFormat;
 use crate::memory;
-use crate::raw::{In, Memory, Out};
-use crate::reference::{self, TextureReferenceHandle};
+use crate::memory::array::{ArrayHandle, Description, MipmappedHandle};
+use crate::texture::reference::{self, TextureReferenceHandle};
 
 /// `textureReference`, without the fields at its end that are reserved.
 #[repr(C)]

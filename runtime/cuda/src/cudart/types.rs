@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
-use crate::raw::Memory;
+use crate::abi::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
+use crate::abi::raw::Memory;
 
 /// `dim3`: the size of a grid or a block.
 #[repr(C)]

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, c_int};
 
-use crate::code::{Code, NOT_SUPPORTED};
-use crate::raw::Out;
+use crate::abi::code::{Code, NOT_SUPPORTED};
+use crate::abi::raw::Out;
 
 /// Major versions, which are part of the name of `libcudart.so`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,20 +3,20 @@
 
 use std::ffi::{c_char, c_uint};
 
-use crate::batch_copy;
-use crate::code::Code;
+use crate::abi::code::Code;
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::node;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};
+use crate::graph::graph_edges;
+use crate::graph::graph_exec::{self, UpdateResult};
 use crate::graph::{GraphHandle, NodeHandle};
-use crate::graph_edges;
-use crate::graph_exec::{self, UpdateResult};
-use crate::handle::Handle;
-use crate::launch_order::ExecHandle;
-use crate::managed;
-use crate::raw::{In, Memory, Out};
+use crate::memory::batch_copy;
+use crate::memory::managed;
 use crate::stream::StreamHandle;
-use crate::stream_capture;
+use crate::stream::launch_order::ExecHandle;
+use crate::stream::stream_capture;
 
 /// Before version 13 the last parameter is a device, since then a location.
 pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result<(), Code> {

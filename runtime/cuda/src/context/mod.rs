@@ -1,0 +1,310 @@
+//! Contexts, and each thread's stack of them.
+
+pub(crate) mod attributes;
+pub(crate) mod device;
+pub(crate) mod driver;
+pub(crate) mod peer;
+pub(crate) mod state;
+pub(crate) mod user_object;
+
+use std::ffi::{c_int, c_uint};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use ptx2spv_runtime::Device;
+use ptx2spv_translator::interface::{ServiceSizes, launches};
+use smallvec::SmallVec;
+
+use crate::abi::code::{self, CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
+use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::raw::Out;
+use crate::abi::sync::lock;
+use crate::abi::thread_list::{INLINE, ThreadList};
+
+/// A context. All contexts share the one device and its queue.
+pub(crate) struct Context {
+    pub device: Device,
+    pub id: u64,
+    handle: OnceLock<ContextHandle>,
+    flags: AtomicU32,
+    pub is_primary: bool,
+    /// The code of the error that made the context unusable, or 0.
+    broken: AtomicU32,
+    destroyed: AtomicBool,
+    limits: Mutex<[usize; LIMITS]>,
+}
+
+pub(crate) type ContextHandle = Handle<Context>;
+
+static CONTEXTS: Table<Context> = Table::new();
+
+impl Object for Context {
+    const TAG: u8 = 1;
+    const BAD: Code = INVALID_CONTEXT;
+
+    fn table() -> &'static Table<Self> {
+        &CONTEXTS
+    }
+}
+
+/// The number of limits: stack, printf buffer, heap, depth, pending launches, granularity, persisting L2.
+const LIMITS: usize = 7;
+
+/// Limits that apply to modules loaded later.
+const PRINT: usize = 1;
+const HEAP: usize = 2;
+const LAUNCHES: usize = 4;
+
+/// Maximum number of bytes for these limits.
+const MAX_REGION: usize = 1 << 30;
+
+/// Initial limits of a context.
+const FIRST_LIMITS: [usize; LIMITS] = [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0];
+
+thread_local! {
+    /// The last entry is the current context.
+    static STACK: ThreadList<ContextHandle> = ThreadList::new();
+}
+
+pub(crate) fn with_stack<T>(act: impl FnOnce(&mut SmallVec<[ContextHandle; INLINE]>) -> T) -> T {
+    STACK.with(|stack| stack.with(act))
+}
+
+fn top() -> Option<ContextHandle> {
+    with_stack(|stack| stack.last().copied())
+}
+
+/// The thread's current context, unless an earlier error made it unusable.
+pub(crate) fn current() -> Result<Arc<Context>, Code> {
+    let context = current_even_if_broken()?;
+    context.check()?;
+    Ok(context)
+}
+
+/// The same; `None` if the thread has no current context.
+pub(crate) fn current_if_any() -> Result<Option<Arc<Context>>, Code> {
+    state::device()?;
+    top().map(|_| current()).transpose()
+}
+
+fn current_even_if_broken() -> Result<Arc<Context>, Code> {
+    state::device()?;
+    let handle = top().ok_or(INVALID_CONTEXT)?;
+    handle.get().map_err(|_| CONTEXT_IS_DESTROYED)
+}
+
+impl Context {
+    /// Creates a context.
+    pub fn make(device: Device, flags: c_uint, is_primary: bool) -> Result<ContextHandle, Code> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let context = Arc::new(Self {
+            device,
+            id: NUMBER.fetch_add(1, Ordering::Relaxed),
+            handle: OnceLock::new(),
+            flags: flags.into(),
+            is_primary,
+            broken: AtomicU32::new(0),
+            destroyed: AtomicBool::new(false),
+            limits: Mutex::new(FIRST_LIMITS),
+        });
+        let handle = Handle::new(context.clone())?;
+        Ok(*context.handle.get_or_init(|| handle))
+    }
+
+    /// Sizes of the memory that newly loaded modules get for kernels' output, allocations and launches.
+    pub fn service_sizes(&self) -> ServiceSizes {
+        let limits = lock(&self.limits);
+        let bytes = |limit: usize| limits.get(limit).map_or(0, |&bytes| bytes as u64);
+        let launches = bytes(LAUNCHES).min(launches::MAX_CAPACITY.into()) as u32;
+        ServiceSizes::default().heap(bytes(HEAP)).output(bytes(PRINT)).launches(launches)
+    }
+
+    pub fn handle(&self) -> ContextHandle {
+        self.handle.get().copied().unwrap_or(Handle::NULL)
+    }
+
+    /// Fails if the context was destroyed, or if an earlier error made it unusable.
+    pub fn check(&self) -> Result<(), Code> {
+        if self.destroyed.load(Ordering::SeqCst) {
+            return Err(CONTEXT_IS_DESTROYED);
+        }
+        match self.broken.load(Ordering::SeqCst) {
+            0 => Ok(()),
+            code => Err(Code(code).because("an earlier error of the context")),
+        }
+    }
+
+    /// Writes what kernels have printed, and records errors that make the context unusable. For calls that wait for the
+    /// device.
+    pub fn after<T>(&self, result: Result<T, ptx2spv_runtime::Error>) -> Result<T, Code> {
+        state::write_output(&self.device);
+        result.map_err(|error| self.failed(error))
+    }
+
+    /// Records an error if it makes the context unusable.
+    pub fn failed(&self, error: ptx2spv_runtime::Error) -> Code {
+        self.broken_by(error.into())
+    }
+
+    /// Records an error with which a command of the context has failed, if it makes the context unusable. The first one stays.
+    pub fn broken_by(&self, code: Code) -> Code {
+        let ordering = Ordering::SeqCst;
+        if code.is_sticky() && self.broken.compare_exchange(0, code.0, ordering, ordering).is_ok() {
+            code::reason().into_iter().for_each(|reason| crate::abi::trace::say(&reason));
+        }
+        code
+    }
+
+    /// Refuses further work in the context, and waits for the work that is running.
+    pub fn destroy(&self) {
+        self.destroyed.store(true, Ordering::SeqCst);
+        // Programs learn of errors by waiting themselves. An error found only here has no caller to report to.
+        let _ = self.device.synchronize();
+        state::write_output(&self.device);
+    }
+
+    /// Whether both are the same context.
+    pub fn is(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+pub(crate) fn push(context: ContextHandle) -> Result<(), Code> {
+    state::device()?;
+    if context.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    context.get()?;
+    with_stack(|stack| stack.push(context));
+    Ok(())
+}
+
+pub(crate) fn pop(context: Out<ContextHandle>) -> Result<(), Code> {
+    state::device()?;
+    let popped = with_stack(SmallVec::pop).ok_or(INVALID_CONTEXT)?;
+    context.set_if_any(popped);
+    Ok(())
+}
+
+pub(crate) fn set_current(context: ContextHandle) -> Result<(), Code> {
+    state::device()?;
+    if !context.is_null() {
+        context.get()?;
+    }
+    with_stack(|stack| {
+        stack.pop();
+        if !context.is_null() {
+            stack.push(context);
+        }
+    });
+    Ok(())
+}
+
+pub(crate) fn get_current(context: Out<ContextHandle>) -> Result<(), Code> {
+    let context = context.needed()?;
+    state::device()?;
+    context.set(top().unwrap_or(Handle::NULL))
+}
+
+pub(crate) fn device(device: Out<c_int>) -> Result<(), Code> {
+    let device = device.needed()?;
+    current_even_if_broken()?;
+    device.set(0)
+}
+
+pub(crate) fn device_of(device: Out<c_int>, context: ContextHandle) -> Result<(), Code> {
+    let device = device.needed()?;
+    given_or_current(context)?;
+    device.set(0)
+}
+
+pub(crate) fn id(context: ContextHandle, id: Out<u64>) -> Result<(), Code> {
+    let id = id.needed()?;
+    id.set(given_or_current(context)?.id)
+}
+
+/// The context of a handle, or the current one for NULL.
+fn given_or_current(context: ContextHandle) -> Result<Arc<Context>, Code> {
+    state::device()?;
+    if context.is_null() { current_even_if_broken() } else { context.get() }
+}
+
+/// All valid flags of contexts.
+pub(crate) const FLAGS: c_uint = 0x7f;
+
+/// The API version that NVIDIA's driver reports for contexts made by `cuCtxCreate_v2`.
+const API_VERSION: c_uint = 3020;
+
+pub(crate) fn api_version(context: ContextHandle, version: Out<c_uint>) -> Result<(), Code> {
+    let version = version.needed()?;
+    given_or_current(context)?;
+    version.set(API_VERSION)
+}
+
+pub(crate) fn flags(flags: Out<c_uint>) -> Result<(), Code> {
+    let flags = flags.needed()?;
+    flags.set(current()?.flags.load(Ordering::SeqCst))
+}
+
+pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
+    let context = current()?;
+    if flags & !FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    context.flags.store(flags, Ordering::SeqCst);
+    Ok(())
+}
+
+pub(crate) fn synchronize() -> Result<(), Code> {
+    let context = current()?;
+    context.after(context.device.synchronize())
+}
+
+pub(crate) fn synchronize_with(context: ContextHandle) -> Result<(), Code> {
+    let context = given_or_current(context)?;
+    context.check()?;
+    context.after(context.device.synchronize())
+}
+
+pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result<(), Code> {
+    let context = current()?;
+    let value = if matches!(limit as usize, PRINT | HEAP) { value.min(MAX_REGION) } else { value };
+    let mut limits = lock(&context.limits);
+    *limits.get_mut(limit as usize).ok_or(UNSUPPORTED_LIMIT)? = value;
+    Ok(())
+}
+
+pub(crate) fn limit(value: Out<usize>, limit: c_uint) -> Result<(), Code> {
+    let value = value.needed()?;
+    let context = current()?;
+    let limits = lock(&context.limits);
+    value.set(*limits.get(limit as usize).ok_or(UNSUPPORTED_LIMIT)?)
+}
+
+pub(crate) fn cache_config(config: Out<c_uint>) -> Result<(), Code> {
+    let config = config.needed()?;
+    current()?;
+    config.set(0)
+}
+
+pub(crate) fn set_cache_config(config: c_uint) -> Result<(), Code> {
+    current()?;
+    // The cache configuration is a hint. Vulkan has no equivalent.
+    if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+/// The bank size of shared memory: the default, four bytes, eight bytes.
+pub(crate) fn shared_config(config: Out<c_uint>) -> Result<(), Code> {
+    let config = config.needed()?;
+    current()?;
+    config.set(1)
+}
+
+pub(crate) fn set_shared_config(config: c_uint) -> Result<(), Code> {
+    current()?;
+    if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn reset_persisting_cache() -> Result<(), Code> {
+    current().map(|_| ())
+}

@@ -1,0 +1,151 @@
+//! Graph nodes of any kind, with parameters in one structure.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
+
+use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::abi::raw::{In, Memory, Out};
+use crate::context::state;
+use crate::graph::graph_edges;
+use crate::graph::graph_memory::{Allocate, AllocateParams, Free};
+use crate::graph::graph_nodes::{self, CallParams, SetParams};
+use crate::graph::graph_params;
+use crate::graph::{GraphHandle, NodeHandle};
+use crate::launch::NodeParamsV2;
+use crate::memory::copy::Copy3D;
+use crate::memory::memory_operation;
+use crate::stream::command::{Empty, NodeKind, SharedCommand};
+use crate::stream::event::{EventHandle, Known, Record, Wait};
+use crate::stream::launch_order::{Child, ExecHandle};
+
+/// `CUgraphNodeParams`: the kind, a gap, and a union of the parameters.
+pub(crate) const BODY: u64 = 16;
+
+/// `CUDA_MEMCPY_NODE_PARAMS`: flags and a context, then the copy.
+pub(crate) const COPY: u64 = BODY + 16;
+
+pub(crate) const KERNEL: c_int = NodeKind::Kernel as c_int;
+pub(crate) const COPY_KIND: c_int = NodeKind::Copy as c_int;
+const SET: c_int = NodeKind::Set as c_int;
+const CALL: c_int = NodeKind::Call as c_int;
+const GRAPH: c_int = NodeKind::Graph as c_int;
+const EMPTY: c_int = NodeKind::Empty as c_int;
+const WAIT: c_int = NodeKind::Wait as c_int;
+const RECORD: c_int = NodeKind::Record as c_int;
+const ALLOCATE: c_int = NodeKind::Allocate as c_int;
+const FREE: c_int = NodeKind::Free as c_int;
+const OPERATIONS: c_int = NodeKind::MemoryOperations as c_int;
+
+/// The command that the parameters describe.
+pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
+    let kind = params.as_in::<c_int>().get()?;
+    let body = params.offset(BODY);
+    Ok(match kind {
+        KERNEL => body.as_in::<NodeParamsV2>().get()?.command()?,
+        COPY_KIND => Arc::new(params.offset(COPY).as_in::<Copy3D>().get()?),
+        SET => body.as_in::<SetParams>().get()?.command()?,
+        CALL => body.as_in::<CallParams>().get()?.command()?,
+        GRAPH => Arc::new(Child::of(&*body.as_in::<GraphHandle>().get()?.get()?)?),
+        EMPTY => Arc::new(Empty),
+        WAIT => Arc::new(Wait(Known::new(body.as_in::<EventHandle>().get()?)?)),
+        RECORD => Arc::new(Record(Known::new(body.as_in::<EventHandle>().get()?)?)),
+        ALLOCATE => Arc::new(Allocate::of_params(body.as_out::<AllocateParams>())?),
+        FREE => Arc::new(Free { address: body.as_in::<u64>().get()? }),
+        OPERATIONS => body.as_in::<memory_operation::NodeParams>().get()?.command()?,
+        8 | 9 => return Err(NOT_SUPPORTED.because("external semaphores")),
+        13 => return Err(NOT_SUPPORTED.because("conditional nodes")),
+        _ => return Err(INVALID_VALUE),
+    })
+}
+
+/// Makes a command of a node's parameters: the driver's, or the runtime API's.
+type Make = fn(Memory) -> Result<SharedCommand, Code>;
+
+/// Adds a node after others; each edge may have data.
+pub(crate) fn add_by(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+    params: Memory,
+    make: Make,
+) -> Result<(), Code> {
+    graph_edges::check_data(data, count)?;
+    graph_nodes::add(node, graph, after, count, || make(params))
+}
+
+pub(crate) fn add(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: Memory,
+) -> Result<(), Code> {
+    add_by(node, graph, after, Memory::NULL.as_in(), count, params, command)
+}
+
+pub(crate) fn add_with_data(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+    params: Memory,
+) -> Result<(), Code> {
+    add_by(node, graph, after, data, count, params, command)
+}
+
+/// Fails if the parameters of a node of this kind can't be replaced.
+fn check(params: Memory) -> Result<(), Code> {
+    match params.as_in::<c_int>().get()? {
+        GRAPH | ALLOCATE | FREE | EMPTY => Err(NOT_SUPPORTED.because("nodes whose parameters are fixed")),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn set_by(node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+    check(params)?;
+    graph_nodes::set_node(node, make(params)?)
+}
+
+pub(crate) fn set(node: NodeHandle, params: Memory) -> Result<(), Code> {
+    set_by(node, params, command)
+}
+
+pub(crate) fn set_exec_by(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+    state::device()?;
+    if params.as_in::<c_int>().get()? == GRAPH {
+        return graph_nodes::set_exec_graph(exec, node, params.offset(BODY).as_in().get()?);
+    }
+    check(params)?;
+    exec.get()?.set(node, make(params)?)
+}
+
+pub(crate) fn set_exec(exec: ExecHandle, node: NodeHandle, params: Memory) -> Result<(), Code> {
+    set_exec_by(exec, node, params, command)
+}
+
+/// Writes the kind and the parameters of a node.
+pub(crate) fn get(node: NodeHandle, params: Memory) -> Result<(), Code> {
+    /// The structure as zeros.
+    const ZEROS: [u64; 32] = [0; 32];
+    let place = params.as_out::<[u64; 32]>().needed()?;
+    let kind = graph_params::command_of(node)?.kind();
+    place.set(ZEROS)?;
+    params.as_out().set(kind as c_uint)?;
+    let body = params.offset(BODY);
+    match kind {
+        NodeKind::Kernel => graph_params::kernel(node, body.as_out()),
+        NodeKind::Copy => graph_params::copy(node, params.offset(COPY).as_out()),
+        NodeKind::Set => graph_params::set(node, body.as_out()),
+        NodeKind::Call => graph_params::call(node, body.as_out()),
+        NodeKind::Graph => graph_params::graph(node, body.as_out()),
+        NodeKind::Empty => Ok(()),
+        NodeKind::Wait => graph_params::wait(node, body.as_out()),
+        NodeKind::Record => graph_params::record(node, body.as_out()),
+        NodeKind::Allocate => graph_params::allocation(node, body.as_out()),
+        NodeKind::Free => graph_params::free(node, body.as_out()),
+        NodeKind::MemoryOperations => graph_params::memory_operations(node, body.as_out()),
+    }
+}

@@ -1,0 +1,179 @@
+//! Executable graphs: commands in topological order.
+
+use std::ffi::{c_char, c_uint};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::abi::code::{Code, GRAPH_EXEC_UPDATE_FAILURE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::abi::handle::Handle;
+use crate::abi::raw::Out;
+use crate::abi::sync::lock;
+use crate::context;
+use crate::context::state;
+use crate::graph::graph_memory::Allocate;
+use crate::graph::{GraphHandle, NodeHandle};
+use crate::stream::command;
+use crate::stream::launch_order::{ExecHandle, LaunchOrder, Step};
+use crate::stream::{self, StreamHandle};
+
+/// Flags of executable graphs: memory that is still allocated is freed by the next launch; launches from the device. The
+/// others, uploads and the nodes' priorities, have no effect here.
+const FREE_ON_LAUNCH: u64 = 1;
+const DEVICE_LAUNCH: u64 = 4;
+const FLAGS: u64 = 15;
+
+pub(crate) fn instantiate_with_flags(exec: Out<ExecHandle>, graph: GraphHandle, flags: u64) -> Result<(), Code> {
+    let exec = exec.needed()?;
+    context::current()?;
+    if flags & !FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    if flags & DEVICE_LAUNCH != 0 {
+        return Err(NOT_SUPPORTED.because("graphs that kernels launch"));
+    }
+    exec.set(Handle::new(Arc::new(LaunchOrder::new(&*graph.get()?, flags)?))?)
+}
+
+pub(crate) fn instantiate(
+    exec: Out<ExecHandle>,
+    graph: GraphHandle,
+    error_node: Out<NodeHandle>,
+    log: Out<c_char>,
+    log_size: usize,
+) -> Result<(), Code> {
+    error_node.set_if_any(Handle::NULL);
+    if log_size > 0 {
+        log.set_if_any(0);
+    }
+    instantiate_with_flags(exec, graph, 0)
+}
+
+/// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct InstantiateParams {
+    flags: u64,
+    upload: StreamHandle,
+    error_node: NodeHandle,
+    result: c_uint,
+}
+
+pub(crate) fn instantiate_with_params(
+    exec: Out<ExecHandle>,
+    graph: GraphHandle,
+    params: Out<InstantiateParams>,
+) -> Result<(), Code> {
+    let given = params.as_in().get()?;
+    let result = instantiate_with_flags(exec, graph, given.flags);
+    params.set(InstantiateParams { error_node: Handle::NULL, result: result.is_err().into(), ..given })?;
+    result
+}
+
+/// `CUgraphExecUpdateResultInfo`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct UpdateResult {
+    pub result: c_uint,
+    pub node: NodeHandle,
+    pub from: NodeHandle,
+}
+
+/// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
+const TOPOLOGY_CHANGED: c_uint = 2;
+
+/// Replaces the commands by those of a graph with the same kinds of nodes.
+pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Out<UpdateResult>) -> Result<(), Code> {
+    state::device()?;
+    let exec = exec.get()?;
+    let new = LaunchOrder::new(&*graph.get()?, exec.flags)?;
+    let fits = exec.kinds() == new.kinds();
+    let result = if fits { 0 } else { TOPOLOGY_CHANGED };
+    info.set_if_any(UpdateResult { result, node: Handle::NULL, from: Handle::NULL });
+    if !fits {
+        return Err(GRAPH_EXEC_UPDATE_FAILURE);
+    }
+    exec.take_commands(&new);
+    Ok(())
+}
+
+/// [`update`] as before CUDA 12.
+pub(crate) fn update_v1(
+    exec: ExecHandle,
+    graph: GraphHandle,
+    error_node: Out<NodeHandle>,
+    result: Out<c_uint>,
+) -> Result<(), Code> {
+    let result = result.needed()?;
+    let mut info = UpdateResult { result: 0, node: Handle::NULL, from: Handle::NULL };
+    let updated = update(exec, graph, Out::from(&mut info));
+    error_node.set_if_any(info.node);
+    result.set(info.result)?;
+    updated
+}
+
+/// A step that can be left out.
+fn optional(order: &LaunchOrder, node: NodeHandle) -> Result<&Step, Code> {
+    let step = order.step(node)?;
+    if lock(&step.command).kind().can_be_disabled() { Ok(step) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn set_enabled(exec: ExecHandle, node: NodeHandle, enabled: c_uint) -> Result<(), Code> {
+    state::device()?;
+    optional(&*exec.get()?, node)?.enabled.store(enabled != 0, Ordering::SeqCst);
+    Ok(())
+}
+
+pub(crate) fn enabled(exec: ExecHandle, node: NodeHandle, enabled: Out<c_uint>) -> Result<(), Code> {
+    let enabled = enabled.needed()?;
+    state::device()?;
+    enabled.set(optional(&*exec.get()?, node)?.enabled.load(Ordering::SeqCst).into())
+}
+
+pub(crate) fn flags(exec: ExecHandle, flags: Out<u64>) -> Result<(), Code> {
+    let flags = flags.needed()?;
+    state::device()?;
+    flags.set(exec.get()?.flags)
+}
+
+pub(crate) fn id(exec: ExecHandle, id: Out<c_uint>) -> Result<(), Code> {
+    let id = id.needed()?;
+    state::device()?;
+    id.set(exec.get()?.id as c_uint)
+}
+
+pub(crate) fn upload(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code> {
+    stream::used(stream)?;
+    exec.get().map(|_| ())
+}
+
+pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let order = exec.get()?;
+    if order.flags & FREE_ON_LAUNCH != 0 {
+        for step in &order.steps {
+            command::of_type::<Allocate>(&lock(&step.command)).into_iter().for_each(Allocate::take_back);
+        }
+    }
+    used.submit(order.clone())?;
+    // The launch keeps the graph's objects, even if the executable graph is destroyed.
+    if order.objects.is_empty() || used.is_capturing() {
+        return Ok(());
+    }
+    let objects = order.objects.clone();
+    Ok(used.stream.call(move || drop(objects))?)
+}
+
+pub(crate) fn destroy_exec(exec: ExecHandle) -> Result<(), Code> {
+    state::device()?;
+    exec.remove().map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!(size_of::<InstantiateParams>(), 32);
+    }
+}

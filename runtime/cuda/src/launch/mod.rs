@@ -1,0 +1,363 @@
+//! Launches.
+
+pub(crate) mod launch_attributes;
+pub(crate) mod output;
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use ptx2spv_runtime::{Arg, DeclaredKernel, LaunchConfig, Stream};
+use smallvec::SmallVec;
+
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory};
+use crate::context::Context;
+use crate::launch::launch_attributes::{Attributes, Value};
+use crate::module::function::{Function, FunctionHandle};
+use crate::stream::command::{Command, NodeKind, SharedCommand};
+use crate::stream::event::{self, EventHandle};
+use crate::stream::{self, StreamHandle, Used};
+use crate::texture::reference;
+
+/// Tags of `cuLaunchKernel`'s `extra` list: its end, the buffer with all arguments, the buffer's size.
+const END: usize = 0;
+const BUFFER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+
+/// Most arguments whose list needs no allocation.
+const FEW: usize = 32;
+
+/// Where a launch's arguments are.
+#[derive(Clone, Copy)]
+enum Arguments<'a> {
+    /// A pointer to each.
+    Pointers(In<Memory>),
+    /// One buffer, with each at its parameter's offset.
+    Buffer(&'a [u8]),
+}
+
+impl<'a> Arguments<'a> {
+    /// The arguments as `cuLaunchKernel` takes them: one pointer for each, or one buffer for all.
+    fn new(params: In<Memory>, extra: In<Memory>) -> Result<Self, Code> {
+        if !params.is_null() {
+            return Ok(Self::Pointers(params));
+        }
+        if extra.is_null() {
+            return Ok(Self::Buffer(&[]));
+        }
+        let (mut buffer, mut size) = (None, None);
+        for index in (0..).step_by(2) {
+            let value = || extra.at(index + 1);
+            match extra.at(index)?.address() as usize {
+                END => break,
+                BUFFER => buffer = Some(value()?),
+                BUFFER_SIZE => size = Some(value()?.as_in::<usize>().get()?),
+                _ => return Err(INVALID_VALUE),
+            }
+        }
+        match (buffer, size) {
+            (Some(buffer), Some(size)) => Ok(Self::Buffer(buffer.bytes(size as u64)?)),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// The bytes of each argument.
+    fn each(self, kernel: &DeclaredKernel) -> impl Iterator<Item = Result<&'a [u8], Code>> {
+        kernel.params().iter().enumerate().map(move |(index, param)| match self {
+            Self::Pointers(pointers) => pointers.at(index)?.bytes(param.size.into()),
+            Self::Buffer(bytes) => {
+                let bytes = bytes.get(param.offset as usize..).and_then(|rest| rest.get(..param.size as usize));
+                bytes.ok_or(INVALID_VALUE)
+            }
+        })
+    }
+
+    /// A copy of all arguments, with each at its parameter's offset.
+    fn to_buffer(self, kernel: &DeclaredKernel) -> Result<Vec<u8>, Code> {
+        let mut buffer = Vec::new();
+        for (param, bytes) in kernel.params().iter().zip(self.each(kernel)) {
+            buffer.resize(param.offset as usize, 0);
+            buffer.extend(bytes?);
+        }
+        Ok(buffer)
+    }
+}
+
+/// Launches a kernel. Allocates nothing for most launches.
+fn run(
+    function: &Function,
+    config: &LaunchConfig,
+    attributes: &Attributes,
+    arguments: Arguments<'_>,
+    context: &Context,
+    stream: &Stream,
+) -> Result<(), Code> {
+    if config.dynamic_shared_bytes > function.max_dynamic_shared() {
+        return Err(INVALID_VALUE.because("more dynamic shared memory than the limit set by cuFuncSetAttribute"));
+    }
+    let loaded = &function.loaded;
+    let arguments = arguments.each(&function.kernel).map(|bytes| bytes.map(Arg::Bytes));
+    let arguments = arguments.collect::<Result<SmallVec<[Arg<'_>; FEW]>, _>>()?;
+    let special = match attributes.cluster() {
+        cluster if attributes.is_cooperative() => {
+            Some(loaded.module.cooperative_kernel(function.kernel.name(), cluster))
+        }
+        Some(size) => Some(loaded.module.cluster_kernel(function.kernel.name(), size)),
+        None => None,
+    };
+    let special = special.transpose().map_err(|error| loaded.refuse(error))?;
+    let kernel = match &special {
+        Some(kernel) => kernel,
+        None => function.translated()?,
+    };
+    reference::update(context, loaded)?;
+    // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
+    unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
+        ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
+        // A launch of a kernel that launches others waits for it, and reports its errors.
+        error => context.failed(error),
+    })
+}
+
+/// A launch in a stream, or as a node of the graph that the stream is captured into, which has copies of the arguments.
+fn submit(
+    stream: &Used,
+    handle: FunctionHandle,
+    config: LaunchConfig,
+    attributes: Attributes,
+    arguments: Arguments<'_>,
+) -> Result<(), Code> {
+    if stream.is_capturing() {
+        return stream.submit(Arc::new(Launch::new(handle, config, attributes, arguments)?));
+    }
+    run(&*handle.get()?, &config, &attributes, arguments, &stream.context, &stream.stream)
+}
+
+/// A launch with its arguments.
+pub(crate) struct Launch {
+    handle: FunctionHandle,
+    function: Arc<Function>,
+    config: LaunchConfig,
+    attributes: Attributes,
+    /// The arguments, each at its parameter's offset.
+    buffer: Vec<u8>,
+    /// Pointers to the arguments, for programs that ask for a node's parameters.
+    pointers: Vec<Memory>,
+}
+
+impl Launch {
+    fn new(
+        handle: FunctionHandle,
+        config: LaunchConfig,
+        attributes: Attributes,
+        arguments: Arguments<'_>,
+    ) -> Result<Self, Code> {
+        let function = handle.get()?;
+        let buffer = arguments.to_buffer(&function.kernel)?;
+        let pointers = Arguments::Buffer(&buffer).each(&function.kernel).map(|bytes| Ok(Memory::of(bytes?)));
+        let pointers = pointers.collect::<Result<_, Code>>()?;
+        Ok(Self { handle, function, config, attributes, buffer, pointers })
+    }
+
+    /// The parameters as of a graph's node. They point into this launch.
+    pub fn node_params(&self) -> NodeParamsV2 {
+        let LaunchConfig { grid, block, dynamic_shared_bytes, .. } = self.config;
+        let params = if self.pointers.is_empty() { Memory::NULL } else { Memory::of(&self.pointers) };
+        let first = NodeParams {
+            function: self.handle,
+            grid,
+            block,
+            shared_bytes: dynamic_shared_bytes,
+            params: params.as_in(),
+            extra: Memory::NULL.as_in(),
+        };
+        NodeParamsV2 { first, kernel: Handle::NULL, _context: 0 }
+    }
+
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// The same launch with other attributes.
+    pub fn with_attributes(&self, attributes: Attributes) -> Result<SharedCommand, Code> {
+        Ok(Arc::new(Self::new(self.handle, self.config, attributes, Arguments::Buffer(&self.buffer))?))
+    }
+}
+
+impl Command for Launch {
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+        let Self { function, config, attributes, buffer, .. } = self;
+        run(function, config, attributes, Arguments::Buffer(buffer), context, stream)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Kernel
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn kernel(
+    function: FunctionHandle,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    params: In<Memory>,
+    extra: In<Memory>,
+) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
+    submit(&used, function, config, Attributes::default(), Arguments::new(params, extra)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn cooperative(
+    function: FunctionHandle,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    params: In<Memory>,
+) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
+    let arguments = Arguments::new(params, Memory::NULL.as_in())?;
+    submit(&used, function, config, Attributes::cooperative(), arguments)
+}
+
+/// Launches with all arguments in one buffer.
+pub(crate) fn with_bytes(
+    function: FunctionHandle,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    bytes: &[u8],
+) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
+    submit(&used, function, config, Attributes::default(), Arguments::Buffer(bytes))
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Config {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub stream: StreamHandle,
+    pub attributes: In<Attribute>,
+    pub attribute_count: c_uint,
+}
+
+/// More attributes than there are kinds.
+const MOST_ATTRIBUTES: c_uint = 64;
+
+impl Config {
+    /// The attributes by number.
+    pub fn attributes(&self) -> Result<Attributes, Code> {
+        if self.attribute_count > MOST_ATTRIBUTES {
+            return Err(INVALID_VALUE);
+        }
+        let mut attributes = Attributes::default();
+        for index in 0..self.attribute_count as usize {
+            let attribute = self.attributes.at(index)?;
+            attributes.set(attribute.number, attribute.value)?;
+        }
+        Ok(attributes)
+    }
+}
+
+/// `CUlaunchAttribute`.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub(crate) struct Attribute {
+    number: c_uint,
+    _padding: c_uint,
+    value: Value,
+}
+
+pub(crate) fn with_config(
+    config: In<Config>,
+    function: FunctionHandle,
+    params: In<Memory>,
+    extra: In<Memory>,
+) -> Result<(), Code> {
+    let config = config.get()?;
+    let used = stream::used(config.stream)?;
+    let attributes = config.attributes()?;
+    let events: Vec<_> = attributes.events().map(EventHandle::from_value).collect();
+    for event in &events {
+        event.get()?;
+    }
+    let launch_config = LaunchConfig::new(config.grid, config.block).with_shared(config.shared_bytes);
+    submit(&used, function, launch_config, attributes, Arguments::new(params, extra)?)?;
+    events.into_iter().try_for_each(|event| event::record(event, config.stream))
+}
+
+/// A kernel node's parameters: `CUDA_KERNEL_NODE_PARAMS`. Later versions append fields.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct NodeParams {
+    pub function: FunctionHandle,
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub params: In<Memory>,
+    pub extra: In<Memory>,
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct NodeParamsV2 {
+    first: NodeParams,
+    kernel: FunctionHandle,
+    _context: usize,
+}
+
+impl NodeParamsV2 {
+    /// The fields of the first version.
+    pub fn first(self) -> NodeParams {
+        self.first
+    }
+}
+
+impl NodeParams {
+    pub fn command(self) -> Result<SharedCommand, Code> {
+        let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
+        let arguments = Arguments::new(self.params, self.extra)?;
+        Ok(Arc::new(Launch::new(self.function, config, Attributes::default(), arguments)?))
+    }
+}
+
+impl NodeParamsV2 {
+    pub fn command(self) -> Result<SharedCommand, Code> {
+        let function = if self.first.function.is_null() { self.kernel } else { self.first.function };
+        NodeParams { function, ..self.first }.command()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!(size_of::<Config>(), 56);
+        assert_eq!(std::mem::offset_of!(Config, stream), 32);
+        assert_eq!(std::mem::offset_of!(Config, attribute_count), 48);
+        assert_eq!(size_of::<Attribute>(), 72);
+        assert_eq!((size_of::<NodeParams>(), size_of::<NodeParamsV2>()), (56, 72));
+    }
+}

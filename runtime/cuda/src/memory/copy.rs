@@ -1,0 +1,371 @@
+//! Copies between the host and the device. Both share one address space, so the address decides which memory is meant.
+
+use std::sync::Arc;
+
+use ptx2spv_runtime::{CopySide, Extent, Stream};
+
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory};
+use crate::context::Context;
+use crate::memory::array::ArrayHandle;
+use crate::memory::{self, Place};
+use crate::stream::command::{Command, NodeKind};
+use crate::stream::{self, StreamHandle, Used};
+
+/// The source or destination of a copy, with what the caller said of the address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// An address of the device, or of host memory known to the library.
+    Known(u64),
+    /// Any address. It is the host's unless it belongs to the device.
+    Any(Memory),
+}
+
+/// The memory that an address turned out to lie in.
+enum Spot {
+    Device(u64),
+    Host(Memory),
+}
+
+impl Side {
+    fn find(self, context: &Context, bytes: u64) -> Result<Spot, Code> {
+        let (address, memory) = match self {
+            Self::Known(address) => (address, Memory::from_address(address)),
+            Self::Any(memory) => (memory.address(), memory),
+        };
+        match (memory::place(context, address, bytes)?, self) {
+            (Place::Device(address), _) => Ok(Spot::Device(address)),
+            (Place::Unknown, Self::Known(_)) => Err(INVALID_VALUE),
+            (Place::Host, _) | (Place::Unknown, Self::Any(_)) => Ok(Spot::Host(memory)),
+        }
+    }
+}
+
+/// Copies in stream order, or adds a graph node if the stream is being captured.
+fn copy_async(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
+    if used.is_capturing() {
+        return used.submit(Arc::new(Copy3D::linear(to, from, bytes)));
+    }
+    copy(used, to, from, bytes)
+}
+
+fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let len = bytes as u64;
+    let Used { context, stream, .. } = used;
+    match (to.find(context, len)?, from.find(context, len)?) {
+        // The data is read during the call: the caller may change the memory afterwards.
+        (Spot::Device(to), Spot::Host(from)) => {
+            stream.write(to, from.bytes(len)?).map_err(|error| context.failed(error))
+        }
+        (Spot::Host(to), Spot::Device(from)) => context.after(stream.read(from, to.bytes_mut(len)?)),
+        (Spot::Device(to), Spot::Device(from)) if to == from => Ok(()),
+        (Spot::Device(to), Spot::Device(from)) => stream.copy(from, to, len).map_err(|error| context.failed(error)),
+        (Spot::Host(to), Spot::Host(from)) => {
+            context.after(stream.synchronize())?;
+            to.check(len)?;
+            from.check(len)?;
+            // SAFETY: both have `bytes` bytes by the caller's contract; they may overlap.
+            unsafe { std::ptr::copy(from.pointer().cast::<u8>(), to.pointer().cast::<u8>(), bytes) };
+            Ok(())
+        }
+    }
+}
+
+/// Like [`copy`], but returns when the copy is complete.
+fn copy_and_wait(to: Side, from: Side, bytes: usize) -> Result<(), Code> {
+    let used = stream::default()?;
+    copy(&used, to, from, bytes)?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn to_device(to: u64, from: Memory, bytes: usize) -> Result<(), Code> {
+    let used = stream::default()?;
+    copy(&used, Side::Known(to), Side::Any(from), bytes)?;
+    // Pinned memory is read asynchronously, other memory during the call.
+    match memory::find(from.address()) {
+        Some(_) => used.context.after(used.stream.synchronize()),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn to_device_async(to: u64, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy_async(&stream::used(stream)?, Side::Known(to), Side::Any(from), bytes)
+}
+
+pub(crate) fn to_host(to: Memory, from: u64, bytes: usize) -> Result<(), Code> {
+    copy_and_wait(Side::Any(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn to_host_async(to: Memory, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy_async(&stream::used(stream)?, Side::Any(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn within_device(to: u64, from: u64, bytes: usize) -> Result<(), Code> {
+    copy(&stream::default()?, Side::Known(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn within_device_async(to: u64, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy_async(&stream::used(stream)?, Side::Known(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Result<(), Code> {
+    copy_and_wait(Side::Any(to), Side::Any(from), bytes)
+}
+
+pub(crate) fn any_async(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy_async(&stream::used(stream)?, Side::Any(to), Side::Any(from), bytes)
+}
+
+/// Like [`any_async`], but reads the source in stream order, whatever memory it is.
+pub(crate) fn any_in_stream(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let is_known = memory::on_device(&used.context, from.address(), bytes as u64)?.is_some();
+    if !is_known && !used.is_capturing() {
+        used.context.after(used.stream.synchronize())?;
+    }
+    copy_async(&used, Side::Any(to), Side::Any(from), bytes)
+}
+
+/// One side of a `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Part2D {
+    x: usize,
+    y: usize,
+    kind: u32,
+    host: Memory,
+    device: u64,
+    array: ArrayHandle,
+    pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Copy2D {
+    from: Part2D,
+    to: Part2D,
+    width: usize,
+    height: usize,
+}
+
+/// One side of a `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Part3D {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+    pub level: usize,
+    pub kind: u32,
+    pub host: Memory,
+    pub device: u64,
+    pub array: ArrayHandle,
+    /// Only in copies between contexts; otherwise reserved.
+    pub context: usize,
+    pub pitch: usize,
+    pub height: usize,
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Copy3D {
+    pub from: Part3D,
+    pub to: Part3D,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+// Kinds of memory: host, device, array, and unified (the address decides).
+pub(crate) const HOST: u32 = 1;
+pub(crate) const DEVICE: u32 = 2;
+pub(crate) const ARRAY: u32 = 3;
+pub(crate) const UNIFIED: u32 = 4;
+
+impl From<Part2D> for Part3D {
+    fn from(part: Part2D) -> Self {
+        let Part2D { x, y, kind, host, device, array, pitch } = part;
+        Self { x, y, z: 0, level: 0, kind, host, device, array, context: 0, pitch, height: 0 }
+    }
+}
+
+impl From<Copy2D> for Copy3D {
+    fn from(copy: Copy2D) -> Self {
+        Self { from: copy.from.into(), to: copy.to.into(), width: copy.width, height: copy.height, depth: 1 }
+    }
+}
+
+impl Copy3D {
+    /// A copy of `bytes` contiguous bytes.
+    fn linear(to: Side, from: Side, bytes: usize) -> Self {
+        Self { from: Part3D::linear(from), to: Part3D::linear(to), width: bytes, height: 1, depth: 1 }
+    }
+}
+
+impl Command for Copy3D {
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+        let [width, height, depth] = [self.width, self.height, self.depth].map(|value| value as u64);
+        let extent = Extent { width, height, depth };
+        if width == 0 || height == 0 || depth == 0 {
+            return Ok(());
+        }
+        let (from, to) = (self.from.side(context, extent)?, self.to.side(context, extent)?);
+        // SAFETY: CUDA's contract with the caller: the host's memory exists and is not used during the copy.
+        context.after(unsafe { stream.copy_rows(from, to, extent) })
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Copy
+    }
+}
+
+impl Part3D {
+    fn linear(side: Side) -> Self {
+        let (kind, host, device) = match side {
+            Side::Known(address) => (DEVICE, Memory::from_address(0), address),
+            Side::Any(memory) => (HOST, memory, 0),
+        };
+        Self { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, context: 0, pitch: 0, height: 0 }
+    }
+
+    /// This side as the runtime describes it, for a copy of the given extent.
+    fn side(&self, context: &Context, extent: Extent) -> Result<CopySide, Code> {
+        let number = |value: usize| value as u64;
+        if self.kind == ARRAY {
+            return self.part(extent);
+        }
+        let product = |a: u64, b: u64| a.checked_mul(b).ok_or(INVALID_VALUE);
+        // A pitch or height of zero means rows or slices without gaps.
+        let row = if self.pitch == 0 { number(self.x) + extent.width } else { number(self.pitch) };
+        let rows = if self.height == 0 { number(self.y) + extent.height } else { number(self.height) };
+        let slice = product(row, rows)?;
+        let offset = product(slice, number(self.z))?.checked_add(product(row, number(self.y))?);
+        let offset = offset.and_then(|offset| offset.checked_add(number(self.x))).ok_or(INVALID_VALUE)?;
+        let place = match self.kind {
+            HOST => Side::Any(self.host),
+            DEVICE => Side::Known(self.device),
+            UNIFIED => Side::Any(Memory::from_address(self.device)),
+            _ => return Err(INVALID_VALUE),
+        };
+        let side = match place.find(context, 1)? {
+            Spot::Device(address) => CopySide::device(address.checked_add(offset).ok_or(INVALID_VALUE)?),
+            Spot::Host(memory) if memory.is_null() => return Err(INVALID_VALUE),
+            Spot::Host(memory) => CopySide::host(memory.offset(offset).pointer().cast()),
+        };
+        Ok(side.row_pitch(row).slice_pitch(slice))
+    }
+
+    /// This side as a part of an array.
+    fn part(&self, extent: Extent) -> Result<CopySide, Code> {
+        let array = &self.array.get()?.array;
+        let texel = array.descriptor().format.bytes();
+        let Extent { width, height, depth } = extent;
+        let [x, y, z] = [self.x, self.y, self.z].map(|value| value as u64);
+        if self.level != 0 || !x.is_multiple_of(texel) || !width.is_multiple_of(texel) {
+            return Err(INVALID_VALUE.because("a copy of partial array elements"));
+        }
+        Ok(array.region([x / texel, y, z], [width / texel, height, depth])?.side())
+    }
+
+    /// A range of bytes in a row of an array.
+    fn row(array: ArrayHandle, offset: usize) -> Self {
+        Self { x: offset, kind: ARRAY, array, ..Self::linear(Side::Known(0)) }
+    }
+}
+
+fn copy_row(stream: StreamHandle, to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
+    stream::used(stream)?.submit(Arc::new(Copy3D { from, to, width: bytes, height: 1, depth: 1 }))
+}
+
+fn copy_row_and_wait(to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
+    let used = stream::default()?;
+    Copy3D { from, to, width: bytes, height: 1, depth: 1 }.run(&used.context, &used.stream)?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn host_to_array(to: ArrayHandle, offset: usize, from: Memory, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
+}
+
+pub(crate) fn host_to_array_async(
+    to: ArrayHandle,
+    offset: usize,
+    from: Memory,
+    bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    copy_row(stream, Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
+}
+
+pub(crate) fn array_to_host(to: Memory, from: ArrayHandle, offset: usize, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
+}
+
+pub(crate) fn array_to_host_async(
+    to: Memory,
+    from: ArrayHandle,
+    offset: usize,
+    bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    copy_row(stream, Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
+}
+
+pub(crate) fn device_to_array(to: ArrayHandle, offset: usize, from: u64, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::row(to, offset), Part3D::linear(Side::Known(from)), bytes)
+}
+
+pub(crate) fn array_to_device(to: u64, from: ArrayHandle, offset: usize, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::linear(Side::Known(to)), Part3D::row(from, offset), bytes)
+}
+
+pub(crate) fn array_to_array(
+    to: ArrayHandle,
+    to_offset: usize,
+    from: ArrayHandle,
+    from_offset: usize,
+    bytes: usize,
+) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::row(to, to_offset), Part3D::row(from, from_offset), bytes)
+}
+
+pub(crate) fn rows(copy: In<Copy2D>) -> Result<(), Code> {
+    let used = stream::default()?;
+    Copy3D::from(copy.get()?).run(&used.context, &used.stream)?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn rows_async(copy: In<Copy2D>, stream: StreamHandle) -> Result<(), Code> {
+    stream::used(stream)?.submit(Arc::new(Copy3D::from(copy.get()?)))
+}
+
+pub(crate) fn slices(copy: In<Copy3D>) -> Result<(), Code> {
+    let used = stream::default()?;
+    copy.get()?.run(&used.context, &used.stream)?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn slices_async(copy: In<Copy3D>, stream: StreamHandle) -> Result<(), Code> {
+    stream::used(stream)?.submit(Arc::new(copy.get()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn layouts() {
+        assert_eq!(size_of::<Copy2D>(), 128);
+        assert_eq!((offset_of!(Copy2D, to), offset_of!(Copy2D, width)), (56, 112));
+        assert_eq!(size_of::<Copy3D>(), 200);
+        assert_eq!((offset_of!(Copy3D, to), offset_of!(Copy3D, width)), (88, 176));
+        assert_eq!((offset_of!(Part3D, host), offset_of!(Part3D, height)), (40, 80));
+    }
+}

@@ -1,0 +1,171 @@
+//! Hints for managed memory. Host and device share the memory, so that nothing has to move; programs can read the hints.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE};
+use crate::abi::raw::{In, Memory};
+use crate::context;
+use crate::memory::advice::{self, Advice};
+use crate::memory::{self, MemoryKind};
+use crate::stream::{self, StreamHandle};
+
+/// Values of `cuMemAdvise`: 1 to 6 set and unset three kinds of advice, 7 and 8 exist on newer systems.
+const ADVICE: std::ops::RangeInclusive<c_uint> = 1..=8;
+
+/// `CU_DEVICE_CPU`.
+const HOST: c_int = -1;
+
+/// Fails unless the range is managed memory.
+fn check(address: u64, bytes: usize) -> Result<(), Code> {
+    let (start, allocation) = memory::find(address).ok_or(INVALID_VALUE)?;
+    let fits = bytes as u64 <= allocation.size - (address - start);
+    if fits && allocation.place == MemoryKind::Managed { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+fn check_device(device: c_int) -> Result<(), Code> {
+    if matches!(device, 0 | HOST) { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
+pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, device: c_int) -> Result<(), Code> {
+    context::current()?;
+    if !ADVICE.contains(&advice) {
+        return Err(INVALID_VALUE);
+    }
+    check(address, bytes)?;
+    check_device(device)?;
+    // An odd number sets what the next number unsets.
+    let is_set = advice % 2 == 1;
+    advice::change(address, bytes as u64, |known| match advice {
+        1 | 2 => known.is_read_mostly = is_set,
+        3 | 4 => known.preferred = is_set.then_some(device),
+        5 | 6 if device == HOST => known.is_accessed_by_host = is_set,
+        5 | 6 => known.is_accessed_by_device = is_set,
+        _ => {}
+    });
+    Ok(())
+}
+
+/// The device of a location, a structure of two numbers, kind and id, passed in one register. −1 is the host.
+fn device(place: u64) -> Result<c_int, Code> {
+    match place as u32 {
+        // No location, for advice that needs none.
+        0 => Ok(0),
+        1 => Ok((place >> 32) as c_int),
+        // The host, a NUMA node of the host, and the calling thread's node.
+        2..=4 => Ok(HOST),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, place: u64) -> Result<(), Code> {
+    advise(address, bytes, advice, device(place)?)
+}
+
+pub(crate) fn prefetch(address: u64, bytes: usize, device: c_int, stream: StreamHandle) -> Result<(), Code> {
+    stream::used(stream)?;
+    check(address, bytes)?;
+    check_device(device)?;
+    advice::change(address, bytes as u64, |known| known.prefetched = Some(device));
+    Ok(())
+}
+
+pub(crate) fn prefetch_to_place(
+    address: u64,
+    bytes: usize,
+    place: u64,
+    flags: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    if flags != 0 {
+        return Err(INVALID_VALUE);
+    }
+    prefetch(address, bytes, device(place)?, stream)
+}
+
+/// `CU_DEVICE_INVALID`.
+const NO_DEVICE: c_int = -2;
+
+/// What all parts of a range have in common.
+fn common<T: PartialEq>(list: &[Advice], read: impl Fn(&Advice) -> Option<T>) -> Option<T> {
+    let first = read(list.first()?)?;
+    list.iter().all(|advice| read(advice).as_ref() == Some(&first)).then_some(first)
+}
+
+/// Attributes of ranges: read-mostly, the preferred location, the devices with access, the last prefetch. The last four
+/// are the kinds and numbers of the locations.
+pub(crate) fn range_attribute(
+    data: Memory,
+    data_bytes: usize,
+    attribute: c_uint,
+    address: u64,
+    bytes: usize,
+) -> Result<(), Code> {
+    context::current()?;
+    if data.is_null() || bytes == 0 {
+        return Err(INVALID_VALUE);
+    }
+    check(address, bytes)?;
+    let list = advice::of(address, bytes as u64);
+    let preferred = || common(&list, |advice| advice.preferred);
+    let prefetched = || common(&list, |advice| advice.prefetched);
+    /// The kind of a location: none, a device, or the host.
+    fn kind(place: Option<c_int>) -> c_int {
+        match place {
+            None => 0,
+            Some(HOST) => 2,
+            Some(_) => 1,
+        }
+    }
+    let number = match attribute {
+        1 => list.iter().all(|advice| advice.is_read_mostly).into(),
+        2 => preferred().unwrap_or(NO_DEVICE),
+        3 => return write_devices(data, data_bytes, &list),
+        4 => prefetched().unwrap_or(NO_DEVICE),
+        5 => kind(preferred()),
+        6 => preferred().filter(|&place| place != HOST).unwrap_or(0),
+        7 => kind(prefetched()),
+        8 => prefetched().filter(|&place| place != HOST).unwrap_or(0),
+        _ => return Err(INVALID_VALUE),
+    };
+    if data_bytes != size_of::<c_int>() {
+        return Err(INVALID_VALUE);
+    }
+    data.as_out().set(number)
+}
+
+/// Writes the devices that access all of a range. What is left of the memory is filled with an invalid number.
+fn write_devices(data: Memory, data_bytes: usize, list: &[Advice]) -> Result<(), Code> {
+    if data_bytes == 0 || !data_bytes.is_multiple_of(size_of::<c_int>()) {
+        return Err(INVALID_VALUE);
+    }
+    let has_device = list.iter().all(|advice| advice.is_accessed_by_device).then_some(0);
+    let has_host = list.iter().all(|advice| advice.is_accessed_by_host).then_some(HOST);
+    let devices = has_device.into_iter().chain(has_host).chain(std::iter::repeat(NO_DEVICE));
+    let places = (0..data_bytes / size_of::<c_int>()).map(|index| data.as_out().at(index));
+    places.zip(devices).try_for_each(|(place, device)| place.set(device))
+}
+
+pub(crate) fn range_attributes(
+    data: In<Memory>,
+    data_bytes: In<usize>,
+    attributes: In<c_uint>,
+    count: usize,
+    address: u64,
+    bytes: usize,
+) -> Result<(), Code> {
+    context::current()?;
+    let places = data.values(count).zip(data_bytes.values(count)).zip(attributes.values(count));
+    for ((data, data_bytes), attribute) in places {
+        range_attribute(data?, data_bytes?, attribute?, address, bytes)?;
+    }
+    Ok(())
+}
+
+/// Checks the flags, which limit the streams that use the memory: one of three ways.
+pub(crate) fn attach(stream: StreamHandle, address: Memory, _bytes: usize, flags: c_uint) -> Result<(), Code> {
+    stream::used(stream)?;
+    if !matches!(flags, 1 | 2 | 4) {
+        return Err(INVALID_VALUE);
+    }
+    check(address.address(), 0)
+}

@@ -1,0 +1,483 @@
+//! Allocating and freeing memory of the device and the host, and information about addresses.
+
+pub(crate) mod advice;
+pub(crate) mod array;
+pub(crate) mod batch_copy;
+pub(crate) mod copy;
+pub(crate) mod ipc;
+pub(crate) mod managed;
+pub(crate) mod memory_operation;
+pub(crate) mod pointer;
+pub(crate) mod pool;
+pub(crate) mod set;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{c_uint, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use ptx2spv_runtime::{Error, MemoryRange, Stream};
+
+use crate::abi::code::{
+    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED,
+    OUT_OF_MEMORY,
+};
+use crate::abi::raw::{Memory, Out, size_t};
+use crate::abi::sync::{read, write};
+use crate::context::{self, Context};
+
+/// Memory that the library allocated or that the program registered.
+#[derive(Clone)]
+pub(crate) struct Allocation {
+    pub size: u64,
+    pub context: Arc<Context>,
+    pub place: MemoryKind,
+    /// The device address of the first byte, or `None` for host memory that the device can't reach.
+    pub on_device: Option<u64>,
+    /// The runtime's allocation, which may begin earlier.
+    block: Option<u64>,
+    /// What the memory was lent from.
+    lender: Option<Arc<Reserved>>,
+    /// Unique, even among allocations that had the same address.
+    pub id: u64,
+}
+
+/// The kind of an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryKind {
+    Device,
+    /// Host memory, with its flags.
+    Pinned(c_uint),
+    /// Host memory that the program allocated, with its flags.
+    Registered(c_uint),
+    /// Memory with one address for host and device.
+    Managed,
+}
+
+/// All allocations by the addresses that programs see.
+static ALLOCATIONS: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
+
+/// The allocation that contains an address, and its first address.
+pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
+    let allocations = read(&ALLOCATIONS);
+    let (&start, allocation) = allocations.range(..=address).next_back()?;
+    (address - start < allocation.size).then(|| (start, allocation.clone()))
+}
+
+/// Whether a context has memory that modules with 32-bit pointers can't reach.
+pub(crate) fn has_out_of_reach(context: &Context) -> bool {
+    let is_far = |allocation: &Allocation| {
+        let on_device = allocation.on_device.filter(|_| is_freed_by_address(allocation));
+        allocation.context.is(context) && on_device.is_some_and(|at| context.device.memory().is_out_of_reach(at))
+    };
+    read(&ALLOCATIONS).values().any(is_far)
+}
+
+/// What lies at an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Memory with this device address: an allocation, or a module's variables.
+    Device(u64),
+    /// An allocation that only the host has.
+    Host,
+    /// Nothing that the library knows.
+    Unknown,
+}
+
+/// What a range lies in. It is looked up once: other threads may free and allocate meanwhile. Fails if the range begins in an
+/// allocation and ends after it.
+pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place, Code> {
+    match find(address) {
+        Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),
+        Some((start, allocation)) => {
+            Ok(allocation.on_device.map_or(Place::Host, |on_device| Place::Device(on_device + (address - start))))
+        }
+        None => Ok(find_variable(context, address).map_or(Place::Unknown, |_| Place::Device(address))),
+    }
+}
+
+/// The device address of a range in an allocation or in a module's variables; `None` if the device doesn't have it. Fails like
+/// [`place`].
+pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
+    Ok(match place(context, address, bytes)? {
+        Place::Device(address) => Some(address),
+        Place::Host | Place::Unknown => None,
+    })
+}
+
+/// The range of a module's variables that contains an address.
+pub(crate) fn find_variable(context: &Context, address: u64) -> Option<MemoryRange> {
+    // Memory that is reserved for graphs isn't the program's.
+    context.device.memory().find(address).filter(|range| !read(&RESERVED).contains(&range.address))
+}
+
+fn record(context: &Arc<Context>, range: MemoryRange, place: MemoryKind, on_device: Option<u64>, block: Option<u64>) {
+    let (size, context, id) = (range.size, context.clone(), next_id());
+    let allocation = Allocation { size, context, place, on_device, block, lender: None, id };
+    write(&ALLOCATIONS).insert(range.address, allocation);
+}
+
+fn next_id() -> u64 {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Removes the record of an allocation, given its first address, if it is accepted.
+fn forget(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<Allocation, Code> {
+    let mut allocations = write(&ALLOCATIONS);
+    let forgotten = match allocations.get(&address) {
+        Some(allocation) if which(allocation) => allocations.remove(&address),
+        _ => None,
+    };
+    let forgotten = forgotten.ok_or(INVALID_VALUE)?;
+    if forgotten.lender.is_some() {
+        write(&USAGE).used -= forgotten.size;
+    }
+    if forgotten.place == MemoryKind::Managed {
+        advice::forget(address, forgotten.size);
+    }
+    Ok(forgotten)
+}
+
+/// Removes an allocation, and frees it once all earlier work has finished.
+fn release(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<(), Code> {
+    let allocation = forget(address, which)?;
+    if let Some(block) = allocation.block {
+        // SAFETY: this is the record's own allocation, and the record is gone. That no later launch accesses the memory
+        // is the caller's contract with CUDA.
+        unsafe { allocation.context.device.memory().free(block) }?;
+    }
+    Ok(())
+}
+
+fn is_freed_by_address(allocation: &Allocation) -> bool {
+    matches!(allocation.place, MemoryKind::Device | MemoryKind::Managed)
+}
+
+pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
+    let address = address.needed()?;
+    let context = context::current()?;
+    if bytes == 0 {
+        return nothing(address);
+    }
+    address.set(allocate_in(&context, bytes)?)
+}
+
+/// The answer to a request for no bytes: an error, and the address zero, as NVIDIA's driver has it.
+fn nothing(address: Out<u64>) -> Result<(), Code> {
+    address.set(0)?;
+    Err(INVALID_VALUE)
+}
+
+/// Allocations of at least `LARGE` bytes are aligned to `LARGE_ALIGN`.
+const LARGE: u64 = 1 << 20;
+const LARGE_ALIGN: u64 = 64 << 10;
+
+/// Allocates device memory.
+pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, Code> {
+    allocate_by(context, bytes, |bytes| context.device.memory().allocate(bytes))
+}
+
+/// Allocates device memory through a function.
+pub(crate) fn allocate_by(
+    context: &Arc<Context>,
+    bytes: usize,
+    allocate: impl FnOnce(u64) -> Result<u64, Error>,
+) -> Result<u64, Code> {
+    let (block, range) = aligned(bytes, allocate)?;
+    record(context, range, MemoryKind::Device, Some(range.address), Some(block));
+    Ok(range.address)
+}
+
+/// Allocates at least as many bytes as are needed for the alignment. Returns the runtime's address and the range.
+fn aligned(bytes: usize, allocate: impl FnOnce(u64) -> Result<u64, Error>) -> Result<(u64, MemoryRange), Code> {
+    if bytes == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let size = bytes as u64;
+    // NVIDIA's driver gives large allocations pages of their own, and programs rely on the alignment: Taichi's runtime
+    // fills its first allocation to the last byte with parts that begin at pages.
+    let alignment = if size >= LARGE { LARGE_ALIGN } else { 1 };
+    let block = allocate(size.saturating_add(alignment - 1))?;
+    Ok((block, MemoryRange { address: block.next_multiple_of(alignment), size }))
+}
+
+/// Device memory that is reserved for a graph, and lent to the program while it is allocated. Freed when the last owner is
+/// gone.
+pub(crate) struct Reserved {
+    context: Arc<Context>,
+    block: u64,
+    range: MemoryRange,
+}
+
+/// Bytes of reserved memory, and those that are lent.
+#[derive(Clone, Copy)]
+pub(crate) struct ReservedUsage {
+    pub used: u64,
+    pub used_high: u64,
+    pub reserved: u64,
+    pub reserved_high: u64,
+}
+
+/// The runtime's addresses of all reserved memory.
+static RESERVED: RwLock<BTreeSet<u64>> = RwLock::new(BTreeSet::new());
+
+static USAGE: RwLock<ReservedUsage> =
+    RwLock::new(ReservedUsage { used: 0, used_high: 0, reserved: 0, reserved_high: 0 });
+
+impl Reserved {
+    pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Arc<Self>, Code> {
+        let (block, range) = aligned(bytes, |bytes| context.device.memory().allocate(bytes))?;
+        write(&RESERVED).insert(block);
+        let mut usage = write(&USAGE);
+        usage.reserved += range.size;
+        usage.reserved_high = usage.reserved_high.max(usage.reserved);
+        Ok(Arc::new(Self { context: context.clone(), block, range }))
+    }
+
+    pub fn address(&self) -> u64 {
+        self.range.address
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        write(&USAGE).reserved -= self.range.size;
+        write(&RESERVED).remove(&self.block);
+        // SAFETY: the block is this owner's, and nothing refers to it any more. It is freed when all earlier work has
+        // finished. An error means that the device is lost.
+        let _ = unsafe { self.context.device.memory().free(self.block) };
+    }
+}
+
+/// Lends reserved memory to the program. Fails while the memory is lent.
+pub(crate) fn lend_reserved(reserved: &Arc<Reserved>) -> Result<(), Code> {
+    let Reserved { context, range, .. } = &**reserved;
+    let mut allocations = write(&ALLOCATIONS);
+    if allocations.contains_key(&range.address) {
+        return Err(INVALID_VALUE.because("memory of a graph is allocated again before it is freed"));
+    }
+    let allocation = Allocation {
+        size: range.size,
+        context: context.clone(),
+        place: MemoryKind::Device,
+        on_device: Some(range.address),
+        block: None,
+        lender: Some(reserved.clone()),
+        id: next_id(),
+    };
+    allocations.insert(range.address, allocation);
+    let mut usage = write(&USAGE);
+    usage.used += range.size;
+    usage.used_high = usage.used_high.max(usage.used);
+    Ok(())
+}
+
+/// Takes back memory that was lent.
+pub(crate) fn return_reserved(address: u64) -> Result<(), Code> {
+    match find(address) {
+        Some((start, Allocation { lender: Some(_), .. })) if start == address => forget(address, |_| true).map(|_| ()),
+        _ => Err(INVALID_VALUE.because("a graph frees memory that no graph has allocated")),
+    }
+}
+
+pub(crate) fn reserved_usage() -> ReservedUsage {
+    *read(&USAGE)
+}
+
+/// Sets peaks to the present values.
+pub(crate) fn reset_reserved_highs(of_used: bool, of_reserved: bool) {
+    let mut usage = write(&USAGE);
+    if of_used {
+        usage.used_high = usage.used;
+    }
+    if of_reserved {
+        usage.reserved_high = usage.reserved;
+    }
+}
+
+/// Alignment of rows.
+const PITCH_ALIGN: usize = 512;
+
+pub(crate) fn allocate_pitch(
+    address: Out<u64>,
+    pitch: Out<usize>,
+    width: usize,
+    height: usize,
+    element: c_uint,
+) -> Result<(), Code> {
+    let (address, pitch) = (address.needed()?, pitch.needed()?);
+    let context = context::current()?;
+    if !matches!(element, 4 | 8 | 16) {
+        return Err(INVALID_VALUE);
+    }
+    let row = width.checked_next_multiple_of(PITCH_ALIGN).ok_or(OUT_OF_MEMORY)?;
+    let bytes = row.checked_mul(height).ok_or(OUT_OF_MEMORY)?;
+    if bytes == 0 {
+        return nothing(address);
+    }
+    address.set(allocate_in(&context, bytes)?)?;
+    pitch.set(row)
+}
+
+/// The context that memory to be freed belongs to; `None` for NULL. No context needs to be current.
+fn owner(address: u64) -> Result<Option<Arc<Context>>, Code> {
+    let current = context::current_if_any()?;
+    if address == 0 {
+        return Ok(None);
+    }
+    let owner = current.or_else(|| find(address).map(|(_, allocation)| allocation.context));
+    owner.map(Some).ok_or(INVALID_VALUE)
+}
+
+pub(crate) fn free(address: u64) -> Result<(), Code> {
+    let Some(context) = owner(address)? else { return Ok(()) };
+    // CUDA waits here, and so reports earlier errors.
+    context.after(context.device.synchronize())?;
+    release(address, is_freed_by_address)
+}
+
+/// Frees device memory in stream order.
+pub(crate) fn free_in(stream: &Stream, address: u64) -> Result<(), Code> {
+    let allocation = forget(address, is_freed_by_address)?;
+    if let Some(block) = allocation.block {
+        // SAFETY: as for `release`.
+        unsafe { stream.free(block) }?;
+    }
+    Ok(())
+}
+
+/// Flags of managed memory: attached to all streams, to the host, to one stream.
+const MANAGED_FLAGS: [c_uint; 3] = [1, 2, 4];
+
+pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -> Result<(), Code> {
+    let address = address.needed()?;
+    let context = context::current()?;
+    if !MANAGED_FLAGS.contains(&flags) {
+        return Err(INVALID_VALUE);
+    }
+    if bytes == 0 {
+        return nothing(address);
+    }
+    let range = context.device.memory().allocate_managed(bytes as u64)?;
+    let own = MemoryRange { address: range.host, size: range.size };
+    record(&context, own, MemoryKind::Managed, Some(range.address), Some(range.address));
+    address.set(range.host)
+}
+
+pub(crate) fn info(free: Out<usize>, total: Out<usize>) -> Result<(), Code> {
+    let context = context::current()?;
+    let info = context.device.memory().info();
+    free.set_if_any(size_t(info.free));
+    total.set_if_any(size_t(info.total));
+    Ok(())
+}
+
+pub(crate) fn address_range(base: Out<u64>, size: Out<usize>, address: u64) -> Result<(), Code> {
+    let context = context::current()?;
+    let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
+    let found = found.or_else(|| find_variable(&context, address)).ok_or(NOT_FOUND)?;
+    base.set_if_any(found.address);
+    size.set_if_any(size_t(found.size));
+    Ok(())
+}
+
+/// All valid flags of host memory: portable, mapped, write-combined.
+const HOST_FLAGS: c_uint = 7;
+
+pub(crate) fn allocate_host_mapped(pointer: Out<*mut c_void>, bytes: usize) -> Result<(), Code> {
+    allocate_host(pointer, bytes, 0)
+}
+
+pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Result<(), Code> {
+    let pointer = pointer.needed()?;
+    let context = context::current()?;
+    if flags & !HOST_FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    if bytes == 0 {
+        return pointer.set(std::ptr::null_mut());
+    }
+    let range = context.device.memory().allocate_pinned(bytes as u64)?;
+    let own = MemoryRange { address: range.host, size: range.size };
+    record(&context, own, MemoryKind::Pinned(flags), Some(range.address), Some(range.address));
+    pointer.set(range.pointer().cast())
+}
+
+pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
+    let Some(context) = owner(pointer.address())? else { return Ok(()) };
+    // A copy in progress may still use the memory.
+    context.after(context.device.synchronize())?;
+    release(pointer.address(), |allocation| matches!(allocation.place, MemoryKind::Pinned(_)))
+}
+
+/// All valid flags of registered memory: portable, mapped, I/O memory, read-only.
+const REGISTER_FLAGS: c_uint = 15;
+
+pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Result<(), Code> {
+    let context = context::current()?;
+    if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    let own = MemoryRange { address: pointer.address(), size: bytes as u64 };
+    let end = own.address.checked_add(own.size).ok_or(INVALID_VALUE)?;
+    if find(end - 1).or_else(|| find(own.address)).is_some() {
+        return Err(HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    // SAFETY: CUDA's contract with the caller: the memory exists until it is unregistered.
+    let on_device = match unsafe { context.device.memory().register(pointer.pointer().cast(), own.size) } {
+        Ok(range) => Some(range.address),
+        // Copies still work; only kernels can't access the memory.
+        Err(Error::NotRegistered { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    record(&context, own, MemoryKind::Registered(flags), on_device, on_device);
+    Ok(())
+}
+
+pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
+    let context = context::current()?;
+    if pointer.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    context.after(context.device.synchronize())?;
+    release(pointer.address(), |allocation| matches!(allocation.place, MemoryKind::Registered(_)))
+        .map_err(|_| HOST_MEMORY_NOT_REGISTERED)
+}
+
+pub(crate) fn host_device_address(address: Out<u64>, pointer: Memory, flags: c_uint) -> Result<(), Code> {
+    let address = address.needed()?;
+    context::current()?;
+    match find(pointer.address()) {
+        Some((start, allocation)) if flags == 0 && allocation.place != MemoryKind::Device => {
+            let on_device = allocation.on_device.ok_or(NOT_SUPPORTED)?;
+            if allocation.context.device.memory().is_out_of_reach(on_device) {
+                return Err(NOT_SUPPORTED);
+            }
+            address.set(on_device + (pointer.address() - start))
+        }
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+pub(crate) fn host_flags(flags: Out<c_uint>, pointer: Memory) -> Result<(), Code> {
+    let flags = flags.needed()?;
+    context::current()?;
+    match find(pointer.address()).map(|(_, allocation)| allocation.place) {
+        Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => flags.set(given),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+/// Frees the memory of a context.
+pub(crate) fn end_context(context: &Context) {
+    let of_context: Vec<_> = read(&ALLOCATIONS)
+        .iter()
+        .filter(|(_, allocation)| allocation.context.is(context))
+        .map(|(&address, _)| address)
+        .collect();
+    for address in of_context {
+        // Another thread may have freed the allocation in the meantime, and another one may have its address.
+        let _ = release(address, |allocation| allocation.context.is(context));
+    }
+}

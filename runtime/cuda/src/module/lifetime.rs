@@ -1,0 +1,175 @@
+//! Creating and destroying contexts, the device's primary one included.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Mutex;
+
+use ptx2spv_runtime::Device;
+
+use crate::abi::code::{Code, INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY};
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory, Out};
+use crate::abi::sync::lock;
+use crate::context::state;
+use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
+use crate::memory::{self, array};
+use crate::module::{function, loaded};
+use crate::stream::{self, event};
+use crate::texture::{self, reference};
+
+/// Destroys a context and everything that belongs to it.
+fn end(context: &Context) {
+    context.destroy();
+    function::end_context(context);
+    loaded::end_context(context);
+    reference::end_context(context);
+    texture::end_context(context);
+    array::end_context(context);
+    event::end_context(context);
+    stream::end_context(context);
+    memory::end_context(context);
+}
+
+pub(crate) fn create(context: Out<ContextHandle>, flags: c_uint, device: c_int) -> Result<(), Code> {
+    let context = context.needed()?;
+    let device = state::device_by_ordinal(device)?;
+    if flags & !FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    let made = Context::make(device, flags, false)?;
+    with_stack(|stack| stack.push(made));
+    context.set(made)
+}
+
+pub(crate) fn create_with_affinity(
+    context: Out<ContextHandle>,
+    _affinities: Memory,
+    count: c_int,
+    flags: c_uint,
+    device: c_int,
+) -> Result<(), Code> {
+    if count != 0 {
+        return Err(UNSUPPORTED_EXEC_AFFINITY);
+    }
+    create(context, flags, device)
+}
+
+pub(crate) fn create_with_params(
+    context: Out<ContextHandle>,
+    params: In<[usize; 3]>,
+    flags: c_uint,
+    device: c_int,
+) -> Result<(), Code> {
+    // Execution affinities, their number, and sharing with graphics.
+    if !params.is_null() && params.get()? != [0; 3] {
+        return Err(NOT_SUPPORTED);
+    }
+    create(context, flags, device)
+}
+
+pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
+    state::device()?;
+    if context.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    if context.get()?.is_primary {
+        return Err(INVALID_CONTEXT);
+    }
+    end(&*context.remove()?);
+    with_stack(|stack| {
+        if stack.last() == Some(&context) {
+            stack.pop();
+        }
+    });
+    Ok(())
+}
+
+pub(crate) fn attach(context: Out<ContextHandle>, _flags: c_uint) -> Result<(), Code> {
+    let context = context.needed()?;
+    context::current()?;
+    context::get_current(context)
+}
+
+pub(crate) fn detach(context: ContextHandle) -> Result<(), Code> {
+    destroy(context)
+}
+
+/// The device's primary context.
+struct Primary {
+    context: ContextHandle,
+    retained: u32,
+    flags: c_uint,
+    /// Whether the runtime API holds one of the references.
+    is_held: bool,
+}
+
+static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: Handle::NULL, retained: 0, flags: 0, is_held: false });
+
+pub(crate) fn retain_primary(context: Out<ContextHandle>, device: c_int) -> Result<(), Code> {
+    let context = context.needed()?;
+    let device = state::device_by_ordinal(device)?;
+    context.set(lock(&PRIMARY).retain(device)?)
+}
+
+/// The primary context. The runtime API retains it on its first call, and again if the program has released it too
+/// often.
+pub(crate) fn hold_primary() -> Result<ContextHandle, Code> {
+    let device = state::device()?;
+    let mut primary = lock(&PRIMARY);
+    if primary.is_held && primary.retained > 0 {
+        return Ok(primary.context);
+    }
+    primary.is_held = true;
+    primary.retain(device)
+}
+
+pub(crate) fn release_primary(device: c_int) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    let mut primary = lock(&PRIMARY);
+    primary.retained = primary.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
+    if primary.retained == 0 {
+        primary.end()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn reset_primary(device: c_int) -> Result<(), Code> {
+    let device = state::device_by_ordinal(device)?;
+    let mut primary = lock(&PRIMARY);
+    if primary.retained > 0 {
+        primary.end()?;
+        primary.context = Context::make(device, primary.flags, true)?;
+    }
+    Ok(())
+}
+
+impl Primary {
+    fn retain(&mut self, device: Device) -> Result<ContextHandle, Code> {
+        if self.retained == 0 {
+            self.context = Context::make(device, self.flags, true)?;
+        }
+        self.retained += 1;
+        Ok(self.context)
+    }
+
+    fn end(&self) -> Result<(), Code> {
+        end(&*self.context.remove()?);
+        Ok(())
+    }
+}
+
+pub(crate) fn primary_state(device: c_int, flags: Out<c_uint>, active: Out<c_int>) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    let primary = lock(&PRIMARY);
+    flags.set_if_any(primary.flags);
+    active.set_if_any((primary.retained > 0).into());
+    Ok(())
+}
+
+pub(crate) fn set_primary_flags(device: c_int, flags: c_uint) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    if flags & !FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    lock(&PRIMARY).flags = flags;
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Modules.
+
+pub(crate) mod function;
+pub(crate) mod image;
+pub(crate) mod jit;
+pub(crate) mod library;
+pub(crate) mod lifetime;
+pub(crate) mod link;
+pub(crate) mod loaded;
+pub(crate) mod occupancy;
+
+use std::ffi::c_uint;
+use std::path::Path;
+use std::sync::Arc;
+
+use ptx2spv_translator::Source;
+
+use crate::abi::code::Code;
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Memory, Out, Text, size_t};
+use crate::context;
+use crate::context::state;
+use crate::module::function::FunctionHandle;
+use crate::module::loaded::{Loaded, ModuleHandle};
+use crate::texture::reference;
+
+pub(crate) fn load(module: Out<ModuleHandle>, path: Text) -> Result<(), Code> {
+    let source = image::from_file(Path::new(&path.get()?))?;
+    load_source(module, &source, &jit::Options::default())
+}
+
+pub(crate) fn load_data(module: Out<ModuleHandle>, image: Memory) -> Result<(), Code> {
+    let module = module.needed()?;
+    context::current()?;
+    load_source(module, &image::read(image)?, &jit::Options::default())
+}
+
+pub(crate) fn load_data_with(
+    module: Out<ModuleHandle>,
+    image: Memory,
+    count: c_uint,
+    options: In<c_uint>,
+    values: Out<usize>,
+) -> Result<(), Code> {
+    let module = module.needed()?;
+    context::current()?;
+    load_source(module, &image::read(image)?, &jit::Options::read(count, options, values)?)
+}
+
+fn load_source(module: Out<ModuleHandle>, source: &Source, options: &jit::Options) -> Result<(), Code> {
+    let module = module.needed()?;
+    let context = context::current()?;
+    let device = context.device.clone();
+    module.set(Handle::new(Arc::new(Loaded::new(Some(context), &device, source, options, false)?))?)
+}
+
+/// Unloads a module with everything that belongs to it. No context need be current: Blender unloads its module without one.
+pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
+    let removed = module.remove()?;
+    function::end_module(&removed);
+    reference::end_module(&removed)
+}
+
+pub(crate) fn function(place: Out<FunctionHandle>, module: ModuleHandle, name: Text) -> Result<(), Code> {
+    let place = place.needed()?;
+    context::current()?;
+    place.set(function::of_module(&module.get()?, &name.get()?)?)
+}
+
+pub(crate) fn function_count(count: Out<c_uint>, module: ModuleHandle) -> Result<(), Code> {
+    let count = count.needed()?;
+    context::current()?;
+    count.set(module.get()?.module.kernel_names().len() as c_uint)
+}
+
+pub(crate) fn functions(list: Out<FunctionHandle>, count: c_uint, module: ModuleHandle) -> Result<(), Code> {
+    let list = list.needed()?;
+    context::current()?;
+    let module = module.get()?;
+    for (index, name) in module.module.kernel_names().iter().enumerate().take(count as usize) {
+        list.at(index).set(function::of_module(&module, name)?)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, module: ModuleHandle, name: Text) -> Result<(), Code> {
+    context::current()?;
+    let (start, size) = module.get()?.variable(&name.get()?)?;
+    address.set_if_any(start);
+    bytes.set_if_any(size_t(size));
+    Ok(())
+}
+
+/// `CU_MODULE_EAGER_LOADING`: kernels are translated with their module.
+const EAGER: c_uint = 1;
+
+/// `CU_MODULE_LAZY_LOADING`: kernels are translated when they are first launched.
+const LAZY: c_uint = 2;
+
+pub(crate) fn loading_mode(mode: Out<c_uint>) -> Result<(), Code> {
+    let mode = mode.needed()?;
+    state::device()?;
+    mode.set(if loaded::is_eager() { EAGER } else { LAZY })
+}

@@ -1,0 +1,107 @@
+//! Stream commands as values. Graphs keep them and run them later.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use ptx2spv_runtime::Stream;
+
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::Memory;
+use crate::context::Context;
+use crate::context::state;
+
+/// A command that a stream can run. [`of_type`] finds out which one a shared command is.
+pub(crate) trait Command: Any + Send + Sync {
+    /// Submits the command to a stream.
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code>;
+
+    fn kind(&self) -> NodeKind;
+
+    /// A copy for a copy of the graph, of a command that graphs can't share.
+    fn own_copy(&self) -> Option<Result<SharedCommand, Code>> {
+        None
+    }
+}
+
+pub(crate) type SharedCommand = Arc<dyn Command>;
+
+/// `CUgraphNodeType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeKind {
+    Kernel = 0,
+    Copy = 1,
+    Set = 2,
+    Call = 3,
+    Graph = 4,
+    Empty = 5,
+    Wait = 6,
+    Record = 7,
+    Allocate = 10,
+    Free = 11,
+    MemoryOperations = 12,
+}
+
+impl NodeKind {
+    /// Whether submitting the command, or one after it, may wait.
+    pub fn waits(self) -> bool {
+        matches!(self, Self::Call | Self::Graph | Self::Wait | Self::MemoryOperations)
+    }
+
+    /// Whether an executable graph can leave out the command.
+    pub fn can_be_disabled(self) -> bool {
+        matches!(self, Self::Kernel | Self::Copy | Self::Set)
+    }
+}
+
+/// The command itself, if it has the type.
+pub(crate) fn of_type<T: Command>(command: &SharedCommand) -> Option<&T> {
+    let any: &dyn Any = &**command;
+    any.downcast_ref()
+}
+
+/// Replaces a command by another one of the same kind.
+pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Result<(), Code> {
+    if place.kind() != command.kind() {
+        return Err(INVALID_VALUE);
+    }
+    *place = command;
+    Ok(())
+}
+
+/// A node without work, which only orders other nodes.
+pub(crate) struct Empty;
+
+impl Command for Empty {
+    fn run(&self, _context: &Context, _stream: &Stream) -> Result<(), Code> {
+        Ok(())
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Empty
+    }
+}
+
+/// A call of a function of the host program.
+#[derive(Clone, Copy)]
+pub(crate) struct HostCall {
+    pub function: unsafe extern "C" fn(*mut c_void),
+    pub data: Memory,
+}
+
+impl Command for HostCall {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+        let Self { function, data } = *self;
+        // Captures the whole struct, which is `Send`, instead of the raw pointer inside it.
+        let call = move || {
+            let data = data;
+            // SAFETY: the caller passed this function and its data for this call, on a thread of the driver.
+            state::call_back(|| unsafe { function(data.pointer()) });
+        };
+        Ok(stream.call(call)?)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Call
+    }
+}

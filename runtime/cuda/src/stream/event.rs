@@ -1,0 +1,196 @@
+//! Events.
+
+use std::ffi::c_uint;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use ptx2spv_runtime::{Error, Event, Stream};
+
+use crate::abi::code::{CAPTURED_EVENT, Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_ISOLATION};
+use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::raw::Out;
+use crate::abi::sync::lock;
+use crate::context::{self, Context};
+use crate::stream::capture::{self, Point};
+use crate::stream::command::{Command, NodeKind};
+use crate::stream::{self, StreamHandle};
+
+/// An event with its CUDA state.
+pub(crate) struct MadeEvent {
+    context: Arc<Context>,
+    event: Event,
+    has_time: bool,
+    pub is_interprocess: bool,
+    recorded: AtomicBool,
+    /// The captured stream's position when the event was last recorded in one.
+    captured: Mutex<Option<Point>>,
+}
+
+pub(crate) type EventHandle = Handle<MadeEvent>;
+
+static EVENTS: Table<MadeEvent> = Table::new();
+
+impl Object for MadeEvent {
+    const TAG: u8 = 3;
+
+    fn table() -> &'static Table<Self> {
+        &EVENTS
+    }
+}
+
+/// Flags of events: blocking wait, no timestamps, interprocess.
+const DISABLE_TIMING: c_uint = 2;
+const INTERPROCESS: c_uint = 4;
+const FLAGS: c_uint = 7;
+
+pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code> {
+    let event = event.needed()?;
+    let context = context::current()?;
+    if flags & !FLAGS != 0 || (flags & INTERPROCESS != 0 && flags & DISABLE_TIMING == 0) {
+        return Err(INVALID_VALUE);
+    }
+    let has_time = flags & DISABLE_TIMING == 0;
+    let made = match has_time.then(|| context.device.timing_event()) {
+        // On a device without timestamps, the event is made without.
+        None | Some(Err(Error::NoTimestamps(_))) => context.device.event(),
+        Some(made) => made?,
+    };
+    event.set(Handle::new(Arc::new(MadeEvent {
+        context,
+        event: made,
+        has_time,
+        is_interprocess: flags & INTERPROCESS != 0,
+        recorded: false.into(),
+        captured: Mutex::default(),
+    }))?)
+}
+
+pub(crate) fn destroy(event: EventHandle) -> Result<(), Code> {
+    crate::context::state::device()?;
+    event.remove().map(|_| ())
+}
+
+pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let made = event.get()?;
+    if let Some(point) = used.point() {
+        *lock(&made.captured) = Some(point);
+        return Ok(());
+    }
+    *lock(&made.captured) = None;
+    made.record_in(&used.stream)
+}
+
+impl MadeEvent {
+    /// Records the event in a stream.
+    fn record_in(&self, stream: &Stream) -> Result<(), Code> {
+        self.event.record(stream)?;
+        self.recorded.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// The captured stream's position, if the event was recorded in one.
+    fn captured(&self) -> Option<Point> {
+        lock(&self.captured).clone()
+    }
+}
+
+/// An event with the program's handle.
+pub(crate) struct Known {
+    pub handle: EventHandle,
+    event: Arc<MadeEvent>,
+}
+
+impl Known {
+    pub fn new(handle: EventHandle) -> Result<Self, Code> {
+        Ok(Self { handle, event: handle.get()? })
+    }
+}
+
+/// Records an event in a stream.
+pub(crate) struct Record(pub Known);
+
+/// Makes a stream wait for an event.
+pub(crate) struct Wait(pub Known);
+
+impl Command for Record {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+        self.0.event.record_in(stream)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Record
+    }
+}
+
+impl Command for Wait {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+        Ok(stream.wait_event(&self.0.event.event)?)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Wait
+    }
+}
+
+pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let known = Known::new(event)?;
+    // Flag 1 is for wait nodes of graphs.
+    if flags > 1 {
+        return Err(INVALID_VALUE);
+    }
+    match known.event.captured() {
+        Some(point) => capture::join(&used.made()?.capture, &point),
+        None if used.is_capturing() && flags == 0 => Err(STREAM_CAPTURE_ISOLATION),
+        None => used.submit(Arc::new(Wait(known))),
+    }
+}
+
+pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result<(), Code> {
+    // Flag 1 is for record nodes of graphs.
+    if flags > 1 {
+        return Err(INVALID_VALUE);
+    }
+    record(event, stream)
+}
+
+pub(crate) fn query(event: EventHandle) -> Result<(), Code> {
+    let made = live(event)?;
+    if made.context.after(made.event.has_passed())? { Ok(()) } else { Err(NOT_READY) }
+}
+
+pub(crate) fn synchronize(event: EventHandle) -> Result<(), Code> {
+    let made = live(event)?;
+    made.context.after(made.event.synchronize())
+}
+
+fn live(event: EventHandle) -> Result<Arc<MadeEvent>, Code> {
+    crate::context::state::device()?;
+    let made = event.get()?;
+    made.context.check()?;
+    if made.captured().is_some() {
+        return Err(CAPTURED_EVENT);
+    }
+    Ok(made)
+}
+
+pub(crate) fn elapsed(milliseconds: Out<f32>, start: EventHandle, end: EventHandle) -> Result<(), Code> {
+    let milliseconds = milliseconds.needed()?;
+    let (start, end) = (live(start)?, live(end)?);
+    for made in [&start, &end] {
+        if !made.has_time || !made.recorded.load(Ordering::SeqCst) {
+            return Err(INVALID_HANDLE);
+        }
+        if !made.event.has_passed()? {
+            return Err(NOT_READY);
+        }
+    }
+    let time = end.context.after(end.event.elapsed_since(&start.event))?;
+    milliseconds.set(time.as_secs_f32() * 1000.0)
+}
+
+/// Destroys the events of a context.
+pub(crate) fn end_context(context: &Context) {
+    EVENTS.remove_all(|made| made.context.is(context));
+}

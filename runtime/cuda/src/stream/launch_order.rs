@@ -1,0 +1,136 @@
+//! What launches of graphs run: the commands one after another, in topological order.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use ptx2spv_runtime::Stream;
+
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::sync::lock;
+use crate::context::Context;
+use crate::context::user_object::References;
+use crate::graph::{Graph, GraphHandle, NodeHandle};
+use crate::stream::command::{self, Command, NodeKind, SharedCommand};
+
+/// An executable graph.
+pub(crate) struct LaunchOrder {
+    pub steps: Vec<Step>,
+    pub flags: u64,
+    pub objects: References,
+    pub id: u64,
+}
+
+/// A command of an executable graph.
+pub(crate) struct Step {
+    /// The node that the command comes from.
+    pub node: NodeHandle,
+    pub command: Mutex<SharedCommand>,
+    pub enabled: AtomicBool,
+}
+
+pub(crate) type ExecHandle = Handle<LaunchOrder>;
+
+static EXECS: Table<LaunchOrder> = Table::new();
+
+impl Object for LaunchOrder {
+    const TAG: u8 = 11;
+    const BAD: Code = INVALID_VALUE;
+
+    fn table() -> &'static Table<Self> {
+        &EXECS
+    }
+}
+
+impl LaunchOrder {
+    /// A snapshot of a graph.
+    pub fn new(graph: &Graph, flags: u64) -> Result<Self, Code> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let step = |node: NodeHandle| {
+            let command = lock(&node.get()?.command).clone();
+            let command = match command::of_type::<Child>(&command) {
+                Some(child) => Arc::new(Self::new(&child.graph, flags)?),
+                None => command,
+            };
+            Ok::<_, Code>(Step { node, command: Mutex::new(command), enabled: true.into() })
+        };
+        let steps = graph.order()?.into_iter().map(step).collect::<Result<_, _>>()?;
+        let objects = lock(&graph.objects).clone();
+        Ok(Self { steps, flags, objects, id: NUMBER.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    pub fn step(&self, node: NodeHandle) -> Result<&Step, Code> {
+        self.steps.iter().find(|step| step.node == node).ok_or(INVALID_VALUE)
+    }
+
+    /// Replaces a node's command by another one of the same kind.
+    pub fn set(&self, node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
+        command::replace(&mut lock(&self.step(node)?.command), command)
+    }
+
+    /// The kinds of all commands, by which graphs are compared.
+    pub fn kinds(&self) -> Vec<NodeKind> {
+        self.steps.iter().map(|step| lock(&step.command).kind()).collect()
+    }
+
+    /// Takes over the commands of another order with the same kinds.
+    pub fn take_commands(&self, other: &Self) {
+        for (step, new) in self.steps.iter().zip(&other.steps) {
+            let command = lock(&new.command).clone();
+            *lock(&step.command) = command;
+        }
+    }
+}
+
+impl Command for LaunchOrder {
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+        let enabled = self.steps.iter().filter(|step| step.enabled.load(Ordering::SeqCst));
+        let commands: Vec<_> = enabled.map(|step| lock(&step.command).clone()).collect();
+        for part in commands.chunk_by(|before, after| before.kind().waits() == after.kind().waits()) {
+            let run = || part.iter().try_for_each(|command| command.run(context, stream));
+            // Commands that don't wait are submitted together.
+            let waits = part.iter().any(|command| command.kind().waits());
+            if waits { run() } else { stream.together(run) }?;
+        }
+        Ok(())
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Graph
+    }
+}
+
+/// A graph in a node of another one.
+pub(crate) struct Child {
+    graph: Arc<Graph>,
+    pub handle: GraphHandle,
+}
+
+impl Child {
+    /// A copy of a graph, as a command.
+    pub fn of(graph: &Graph) -> Result<Self, Code> {
+        let graph = graph.copy()?;
+        Ok(Self { handle: Handle::new(graph.clone())?, graph })
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // Fails if the program has destroyed the graph, which belongs to the node.
+        let _ = self.handle.remove();
+    }
+}
+
+impl Command for Child {
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+        LaunchOrder::new(&self.graph, 0)?.run(context, stream)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Graph
+    }
+
+    fn own_copy(&self) -> Option<Result<SharedCommand, Code>> {
+        Some(Self::of(&self.graph).map(|child| Arc::new(child) as SharedCommand))
+    }
+}

@@ -1,0 +1,320 @@
+//! Streams: created ones, and the default streams, which NULL and the handles 1 and 2 stand for.
+
+pub(crate) mod capture;
+pub(crate) mod command;
+pub(crate) mod event;
+pub(crate) mod launch_order;
+pub(crate) mod stream_capture;
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_uint};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::thread::ThreadId;
+
+use ptx2spv_runtime::{Stream, StreamOptions};
+
+use crate::abi::call::is_per_thread;
+use crate::abi::code::{Code, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, STREAM_CAPTURE_UNSUPPORTED, SUCCESS};
+use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::raw::{HostFunction, In, Memory, Out, StreamCallback};
+use crate::abi::sync::lock;
+use crate::context::state;
+use crate::context::{self, Context, ContextHandle};
+use crate::launch::launch_attributes::{Attributes, PRIORITY, Value};
+use crate::stream::capture::{Capture, Point};
+use crate::stream::command::{HostCall, SharedCommand};
+
+/// A created stream.
+pub(crate) struct MadeStream {
+    context: Arc<Context>,
+    stream: Stream,
+    flags: c_uint,
+    priority: c_int,
+    id: u64,
+    pub capture: Mutex<Option<Capture>>,
+    attributes: Mutex<Attributes>,
+}
+
+pub(crate) type StreamHandle = Handle<MadeStream>;
+
+static STREAMS: Table<MadeStream> = Table::new();
+
+impl Object for MadeStream {
+    const TAG: u8 = 2;
+
+    fn table() -> &'static Table<Self> {
+        &STREAMS
+    }
+}
+
+/// Per-thread default streams, by context and thread.
+static OF_THREADS: LazyLock<Mutex<OfThreads>> = LazyLock::new(Mutex::default);
+
+type OfThreads = HashMap<(u64, ThreadId), Arc<MadeStream>>;
+
+fn per_thread(context: &Arc<Context>) -> Arc<MadeStream> {
+    let make = || Arc::new(MadeStream::new(context, context.device.stream(), 0, LEAST_PRIORITY, PER_THREAD as u64));
+    lock(&OF_THREADS).entry((context.id, std::thread::current().id())).or_insert_with(make).clone()
+}
+
+/// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`.
+const LEGACY: usize = 1;
+const PER_THREAD: usize = 2;
+
+/// `CU_STREAM_NON_BLOCKING`.
+const NON_BLOCKING: c_uint = 1;
+
+/// Priorities are stored. Vulkan only distinguishes the lowest from the others.
+const LEAST_PRIORITY: c_int = 0;
+const GREATEST_PRIORITY: c_int = -5;
+
+/// A stream in use by a call.
+pub(crate) struct Used {
+    pub context: Arc<Context>,
+    pub stream: Stream,
+    /// The stream's own state. The legacy default stream has none.
+    made: Option<Arc<MadeStream>>,
+}
+
+impl MadeStream {
+    fn new(context: &Arc<Context>, stream: Stream, flags: c_uint, priority: c_int, id: u64) -> Self {
+        Self {
+            context: context.clone(),
+            stream,
+            flags,
+            priority,
+            id,
+            capture: Mutex::default(),
+            attributes: Mutex::default(),
+        }
+    }
+
+    fn used(self: Arc<Self>) -> Used {
+        Used { context: self.context.clone(), stream: self.stream.clone(), made: Some(self) }
+    }
+}
+
+impl Used {
+    /// Runs a command in the stream, or adds it to a graph if the stream is being captured.
+    pub fn submit(&self, command: SharedCommand) -> Result<(), Code> {
+        let mut capture = self.made.as_ref().map(|made| lock(&made.capture));
+        if let Some(capture) = capture.as_mut().and_then(|capture| capture.as_mut()) {
+            return capture.add(command);
+        }
+        drop(capture);
+        command.run(&self.context, &self.stream).map_err(|code| self.context.broken_by(code))
+    }
+
+    pub fn is_capturing(&self) -> bool {
+        self.made.as_ref().is_some_and(|made| lock(&made.capture).is_some())
+    }
+
+    /// The stream's position in the graph, if it is being captured.
+    pub fn point(&self) -> Option<Point> {
+        lock(&self.made.as_ref()?.capture).as_ref().map(|capture| capture.point.clone())
+    }
+
+    /// The stream's state. Fails for the legacy default stream, which can't be captured.
+    pub fn made(&self) -> Result<&Arc<MadeStream>, Code> {
+        self.made.as_ref().ok_or(STREAM_CAPTURE_UNSUPPORTED)
+    }
+
+    /// Fails if the stream is being captured: for operations that graphs can't hold.
+    fn uncaptured(self) -> Result<Self, Code> {
+        if self.is_capturing() { Err(STREAM_CAPTURE_UNSUPPORTED) } else { Ok(self) }
+    }
+}
+
+/// The stream of a handle.
+pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
+    match handle.value() {
+        0 if is_per_thread() => own(),
+        0 | LEGACY => {
+            let context = context::current()?;
+            Ok(Used { stream: context.device.default_stream(), context, made: None })
+        }
+        PER_THREAD => own(),
+        _ => {
+            state::device()?;
+            let made = handle.get()?;
+            made.context.check()?;
+            Ok(made.used())
+        }
+    }
+}
+
+/// The thread's own default stream.
+fn own() -> Result<Used, Code> {
+    let context = context::current()?;
+    Ok(per_thread(&context).used())
+}
+
+/// The stream for functions that don't name one.
+pub(crate) fn default() -> Result<Used, Code> {
+    used(Handle::NULL)
+}
+
+pub(crate) fn create(stream: Out<StreamHandle>, flags: c_uint) -> Result<(), Code> {
+    create_with_priority(stream, flags, LEAST_PRIORITY)
+}
+
+pub(crate) fn create_with_priority(stream: Out<StreamHandle>, flags: c_uint, priority: c_int) -> Result<(), Code> {
+    let stream = stream.needed()?;
+    let context = context::current()?;
+    let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
+    let urgent = priority < LEAST_PRIORITY;
+    let non_blocking = match flags {
+        0 => false,
+        NON_BLOCKING => true,
+        _ => return Err(INVALID_VALUE),
+    };
+    let made = context.device.stream_with(StreamOptions::default().non_blocking(non_blocking).urgent(urgent));
+    stream.set(Handle::new(Arc::new(MadeStream::new(&context, made, flags, priority, next_id())))?)
+}
+
+pub(crate) fn priority_range(least: Out<c_int>, greatest: Out<c_int>) -> Result<(), Code> {
+    context::current()?;
+    least.set_if_any(LEAST_PRIORITY);
+    greatest.set_if_any(GREATEST_PRIORITY);
+    Ok(())
+}
+
+/// Ids 1 and 2 belong to the default streams.
+fn next_id() -> u64 {
+    static NUMBER: AtomicU64 = AtomicU64::new(3);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
+pub(crate) fn destroy(stream: StreamHandle) -> Result<(), Code> {
+    state::device()?;
+    // Work already submitted to the stream still completes.
+    stream.remove().map(|_| ())
+}
+
+pub(crate) fn synchronize(stream: StreamHandle) -> Result<(), Code> {
+    let Used { context, stream, .. } = used(stream)?.uncaptured()?;
+    context.after(stream.synchronize())
+}
+
+pub(crate) fn query(stream: StreamHandle) -> Result<(), Code> {
+    let Used { context, stream, .. } = used(stream)?.uncaptured()?;
+    if context.after(stream.is_idle())? { Ok(()) } else { Err(NOT_READY) }
+}
+
+pub(crate) fn flags(stream: StreamHandle, flags: Out<c_uint>) -> Result<(), Code> {
+    let flags = flags.needed()?;
+    used(stream)?;
+    flags.set(stream.get().map_or(0, |made| made.flags))
+}
+
+pub(crate) fn priority(stream: StreamHandle, priority: Out<c_int>) -> Result<(), Code> {
+    let priority = priority.needed()?;
+    used(stream)?;
+    priority.set(stream.get().map_or(LEAST_PRIORITY, |made| made.priority))
+}
+
+pub(crate) fn id(stream: StreamHandle, id: Out<u64>) -> Result<(), Code> {
+    let id = id.needed()?;
+    used(stream)?;
+    let default = if stream.value() == PER_THREAD || is_per_thread() { PER_THREAD } else { LEGACY };
+    id.set(stream.get().map_or(default as u64, |made| made.id))
+}
+
+pub(crate) fn context(stream: StreamHandle, context: Out<ContextHandle>) -> Result<(), Code> {
+    let context = context.needed()?;
+    context.set(used(stream)?.context.handle())
+}
+
+/// There are no green contexts.
+pub(crate) fn contexts(stream: StreamHandle, context: Out<ContextHandle>, green: Out<usize>) -> Result<(), Code> {
+    self::context(stream, context)?;
+    green.set_if_any(0);
+    Ok(())
+}
+
+pub(crate) fn device(stream: StreamHandle, device: Out<c_int>) -> Result<(), Code> {
+    let device = device.needed()?;
+    used(stream)?;
+    device.set(0)
+}
+
+/// Attributes of the legacy default streams, by context.
+static OF_LEGACY: LazyLock<Mutex<HashMap<u64, Attributes>>> = LazyLock::new(Mutex::default);
+
+impl Used {
+    /// Reads or changes the stream's attributes. They are hints, which are stored.
+    fn attributes<T>(&self, act: impl FnOnce(&mut Attributes) -> T) -> T {
+        match &self.made {
+            Some(made) => act(&mut lock(&made.attributes)),
+            None => act(lock(&OF_LEGACY).entry(self.context.id).or_default()),
+        }
+    }
+}
+
+pub(crate) fn attribute(stream: StreamHandle, number: c_uint, value: Out<Value>) -> Result<(), Code> {
+    let value = value.needed()?;
+    let used = used(stream)?;
+    let (is_set, mut known) = used.attributes(|known| (known.has(number), known.of_stream(number)));
+    if let (PRIORITY, false, Ok(known)) = (number, is_set, &mut known) {
+        known[0] = used.made.map_or(LEAST_PRIORITY, |made| made.priority).cast_unsigned();
+    }
+    value.set(known?)
+}
+
+pub(crate) fn set_attribute(stream: StreamHandle, number: c_uint, value: In<Value>) -> Result<(), Code> {
+    let used = used(stream)?;
+    let value = value.get()?;
+    used.attributes(|attributes| attributes.set_of_stream(number, value))
+}
+
+pub(crate) fn copy_attributes(to: StreamHandle, from: StreamHandle) -> Result<(), Code> {
+    let (to, from) = (used(to)?, used(from)?);
+    let known = from.attributes(|attributes| attributes.clone());
+    to.attributes(|attributes| *attributes = known);
+    Ok(())
+}
+
+pub(crate) fn launch_host_function(stream: StreamHandle, function: HostFunction, data: Memory) -> Result<(), Code> {
+    let used = used(stream)?;
+    used.submit(Arc::new(HostCall { function: function.ok_or(INVALID_VALUE)?, data }))
+}
+
+pub(crate) fn add_callback(
+    stream: StreamHandle,
+    callback: StreamCallback,
+    data: Memory,
+    flags: c_uint,
+) -> Result<(), Code> {
+    let handle = stream.value();
+    let Used { stream, context, .. } = used(stream)?.uncaptured()?;
+    if flags != 0 {
+        return Err(INVALID_VALUE);
+    }
+    let callback = callback.ok_or(INVALID_VALUE)?;
+    // Captures the whole struct, which is `Send`, instead of the raw pointer inside it.
+    let call = move |ended_well| {
+        let data = data;
+        let status = match context.check() {
+            Ok(()) if ended_well => SUCCESS,
+            Ok(()) => LAUNCH_FAILED,
+            Err(code) => code,
+        };
+        // SAFETY: the caller passed this function and its data for one call, on a thread of the driver.
+        state::call_back(|| unsafe { callback(handle, status.0, data.pointer()) });
+    };
+    Ok(stream.call_always(call)?)
+}
+
+/// All created streams that are not destroyed.
+pub(crate) fn all() -> Vec<Arc<MadeStream>> {
+    STREAMS.objects()
+}
+
+/// Destroys the streams of a context.
+pub(crate) fn end_context(context: &Context) {
+    lock(&OF_LEGACY).remove(&context.id);
+    let of_threads: Vec<_> = lock(&OF_THREADS).extract_if(|(id, _), _| *id == context.id).collect();
+    drop(of_threads);
+    STREAMS.remove_all(|made| made.context.is(context));
+}

@@ -1,0 +1,182 @@
+//! Tensor maps. They are plain values of the host and need no context.
+
+use std::ffi::{c_int, c_uint};
+
+use ptx2spv_runtime::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
+
+use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::raw::{In, Out};
+
+/// Maximum number of dimensions.
+const DIMENSIONS: usize = 5;
+
+/// The common arguments of tiled and im2col maps. Owns the lists that a [`Tensor`] borrows.
+struct Arguments {
+    ty: TensorType,
+    address: u64,
+    sizes: Vec<u64>,
+    strides: Vec<u64>,
+    steps: Vec<u32>,
+    interleave: TensorInterleave,
+    swizzle: TensorSwizzle,
+    promotion: u32,
+    nan_outside: bool,
+}
+
+impl Arguments {
+    #[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
+    fn read(
+        ty: c_uint,
+        rank: usize,
+        address: u64,
+        sizes: In<u64>,
+        strides: In<u64>,
+        steps: In<c_uint>,
+        interleave: c_uint,
+        swizzle: c_uint,
+        promotion: c_uint,
+        outside: c_uint,
+    ) -> Result<Self, Code> {
+        let known = |list: &[TensorType], number: c_uint| list.get(number as usize).copied();
+        let ty = known(&TensorType::ALL, ty).ok_or(INVALID_VALUE)?;
+        let interleave = match interleave {
+            0 => TensorInterleave::None,
+            1 => TensorInterleave::Bytes16,
+            2 => TensorInterleave::Bytes32,
+            _ => return Err(INVALID_VALUE),
+        };
+        let swizzle = match swizzle {
+            0 => TensorSwizzle::None,
+            1 => TensorSwizzle::Bytes32,
+            2 => TensorSwizzle::Bytes64,
+            3 => TensorSwizzle::Bytes128,
+            _ => return Err(INVALID_VALUE),
+        };
+        if outside > 1 {
+            return Err(INVALID_VALUE);
+        }
+        Ok(Self {
+            ty,
+            address,
+            sizes: sizes.list(rank)?,
+            strides: strides_of(strides, rank)?,
+            steps: steps.list(rank)?,
+            interleave,
+            swizzle,
+            promotion,
+            nan_outside: outside == 1,
+        })
+    }
+
+    fn tensor(&self) -> Tensor<'_> {
+        Tensor {
+            ty: self.ty,
+            address: self.address,
+            sizes: &self.sizes,
+            strides: &self.strides,
+            steps: &self.steps,
+            interleave: self.interleave,
+            swizzle: self.swizzle,
+            promotion: self.promotion,
+            nan_outside: self.nan_outside,
+        }
+    }
+}
+
+/// The strides. A tensor of one dimension has none, and the pointer may be NULL.
+fn strides_of(strides: In<u64>, rank: usize) -> Result<Vec<u64>, Code> {
+    if rank == 1 { Ok(Vec::new()) } else { strides.list(rank - 1) }
+}
+
+/// The number of dimensions, if it is valid.
+fn dimensions(rank: c_uint, least: usize) -> Result<usize, Code> {
+    usize::try_from(rank).ok().filter(|rank| (least..=DIMENSIONS).contains(rank)).ok_or(INVALID_VALUE)
+}
+
+fn refused(error: TensorMapError) -> Code {
+    INVALID_VALUE.because(error)
+}
+
+#[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn encode_tiled(
+    map: Out<TensorMap>,
+    ty: c_uint,
+    rank: c_uint,
+    address: u64,
+    sizes: In<u64>,
+    strides: In<u64>,
+    box_sizes: In<c_uint>,
+    steps: In<c_uint>,
+    interleave: c_uint,
+    swizzle: c_uint,
+    promotion: c_uint,
+    outside: c_uint,
+) -> Result<(), Code> {
+    let map = map.needed()?;
+    let rank = dimensions(rank, 1)?;
+    let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
+    map.set(TensorMap::tiled(&of.tensor(), &box_sizes.list(rank)?).map_err(refused)?)
+}
+
+#[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn encode_im2col(
+    map: Out<TensorMap>,
+    ty: c_uint,
+    rank: c_uint,
+    address: u64,
+    sizes: In<u64>,
+    strides: In<u64>,
+    lower: In<c_int>,
+    upper: In<c_int>,
+    channels: c_uint,
+    pixels: c_uint,
+    steps: In<c_uint>,
+    interleave: c_uint,
+    swizzle: c_uint,
+    promotion: c_uint,
+    outside: c_uint,
+) -> Result<(), Code> {
+    let map = map.needed()?;
+    let rank = dimensions(rank, 3)?;
+    let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
+    let corners = [lower.list(rank - 2)?, upper.list(rank - 2)?];
+    let corners = [corners[0].as_slice(), corners[1].as_slice()];
+    map.set(TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)?)
+}
+
+/// CUDA's driver makes the same maps as for `cuTensorMapEncodeIm2col` with corners that are zero but for the width, in both modes.
+#[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn encode_im2col_wide(
+    map: Out<TensorMap>,
+    ty: c_uint,
+    rank: c_uint,
+    address: u64,
+    sizes: In<u64>,
+    strides: In<u64>,
+    lower: c_int,
+    upper: c_int,
+    channels: c_uint,
+    pixels: c_uint,
+    steps: In<c_uint>,
+    interleave: c_uint,
+    mode: c_uint,
+    swizzle: c_uint,
+    promotion: c_uint,
+    outside: c_uint,
+) -> Result<(), Code> {
+    let map = map.needed()?;
+    let rank = dimensions(rank, 3)?;
+    if mode > 1 {
+        return Err(INVALID_VALUE);
+    }
+    let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
+    let corners = [[lower, 0, 0], [upper, 0, 0]];
+    let [lower, upper] = &corners;
+    let corners = [lower, upper].map(|corner| corner.get(..rank - 2).unwrap_or_default());
+    map.set(TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)?)
+}
+
+pub(crate) fn replace_address(map: Out<TensorMap>, address: u64) -> Result<(), Code> {
+    let old = map.needed()?.as_in().get()?;
+    map.set(old.with_address(address).map_err(refused)?)
+}
