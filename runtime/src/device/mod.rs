@@ -23,15 +23,15 @@ use ptx2spv_translator::interface::texture::Record;
 use crate::backend::{Backend, Image, Shader, Timer};
 use crate::device::info::DeviceInfo;
 use crate::error::Error;
-use crate::long_loops::KeptWorkspace;
+use crate::launch::long_loops::KeptWorkspace;
 use crate::memory::near::{self, Near, NearUser};
 use crate::memory::pinned_range::PinnedRanges;
 use crate::memory::pool::{MemoryPool, Pooled};
 use crate::memory::range::MemoryRange;
 use crate::stream::deadline::{Deadline, TimeLimit};
 use crate::stream::host_functions::{HostFunction, HostFunctions};
+use crate::stream::locks::{StreamLock, StreamLocks};
 use crate::stream::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
-use crate::stream_locks::{StreamLock, StreamLocks};
 use crate::sync::lock;
 use crate::texture::{TextureBits, is_exact};
 

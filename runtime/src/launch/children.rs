@@ -18,7 +18,7 @@ use crate::kernel::version::Prepared;
 use crate::launch::config::LaunchConfig;
 use crate::launch::cooperative::{self, Terms};
 use crate::launch::dispatch::Launch;
-use crate::long_loops;
+use crate::launch::long_loops;
 use crate::memory::shape::{Extent, Pitches, Shape};
 use crate::module::loaded::Loaded;
 use crate::stream::order::StreamState;

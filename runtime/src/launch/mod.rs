@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod cooperative;
 pub(crate) mod dispatch;
 pub(crate) mod launcher;
+pub(crate) mod long_loops;
 pub(crate) mod split;
 
 use std::sync::Arc;
@@ -22,7 +23,6 @@ use crate::launch::args::{Arg, Args};
 use crate::launch::children::Grid;
 use crate::launch::config::LaunchConfig;
 use crate::launch::dispatch::Launch;
-use crate::long_loops;
 use crate::stream::Stream;
 use crate::stream::order::StreamState;
 use crate::sync::lock;

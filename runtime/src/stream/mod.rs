@@ -4,6 +4,7 @@ pub(crate) mod deadline;
 pub(crate) mod event;
 pub(crate) mod graph;
 pub(crate) mod host_functions;
+pub(crate) mod locks;
 pub(crate) mod memory;
 pub(crate) mod order;
 
