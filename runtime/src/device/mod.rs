@@ -461,7 +461,8 @@ impl Device {
     /// the last part has ended.
     ///
     /// Grids whose blocks may wait for each other, as at a barrier of the whole grid, stay whole
-    /// ([`Entry::waits`](ptx2spv_translator::interface::Entry::waits)). If several threads use the device, copies may come between two parts.
+    /// ([`Entry::waits`](ptx2spv_translator::interface::Entry::waits)). Commands of other
+    /// streams may come between two parts, unless they are ordered with the launch's.
     pub fn set_max_dispatch_time(&self, time: Option<Duration>) {
         self.shared.max_dispatch_time.set(time);
     }

@@ -38,9 +38,11 @@ pub struct Block {
     address: u32,
     /// How the workgroups are numbered.
     numbers: Numbers,
-    /// Variables, each with the number of its first word.
-    vars: Vec<(Var, u32)>,
-    /// Words of the variables.
+    /// Words before those of the variables.
+    own_words: u32,
+    /// Variables, whose words follow each other.
+    vars: Vec<Var>,
+    /// The words so far.
     var_words: u32,
     /// Words of local memory.
     local_words: u32,
@@ -82,13 +84,10 @@ impl Block {
         if let Some(exited) = function.exited {
             live.insert(exited);
         }
-        let mut var_words = own_words;
-        let mut vars = Vec::new();
-        for var in live.iter() {
-            vars.push((var, var_words));
-            var_words += if function.vars.at(var) == Some(&Type::I64) { 2 } else { 1 };
-        }
-        Self { address, numbers, vars, var_words, local_words: function.local_bytes.div_ceil(4) }
+        let vars: Vec<Var> = live.iter().collect();
+        let words = vars.iter().map(|var| if function.vars.at(*var) == Some(&Type::I64) { 2 } else { 1 });
+        let var_words = own_words + words.sum::<u32>();
+        Self { address, numbers, own_words, vars, var_words, local_words: function.local_bytes.div_ceil(4) }
     }
 
     /// Words that a thread saves.
@@ -220,16 +219,17 @@ impl Block {
 
     /// Saves what is the thread's own.
     pub fn save_own(&self, b: &mut Builder<'_>, place: &SavedState) {
-        for (var, number) in &self.vars {
+        let mut address = Self::word(b, place, self.own_words);
+        for var in &self.vars {
             let value = b.get(*var);
             let words = match b.type_of(value) {
                 Type::I64 => <[Value; 2]>::from(b.halves(value)).to_vec(),
                 Type::Bool => vec![b.bool_to(Type::I32, value)],
                 _ => vec![value],
             };
-            for (number, word) in (*number..).zip(words) {
-                let address = Self::word(b, place, number);
+            for word in words {
                 b.store(GLOBAL, address, vec![word]);
+                address = b.add(address, place.step);
             }
         }
         self.local(b, place, true);
@@ -249,13 +249,14 @@ impl Block {
 
     /// Restores what is the thread's own.
     pub fn restore_own(&self, b: &mut Builder<'_>, place: &SavedState) {
-        for (var, number) in &self.vars {
-            let address = Self::word(b, place, *number);
+        let mut address = Self::word(b, place, self.own_words);
+        for var in &self.vars {
             let word = b.load_one(GLOBAL, address);
+            address = b.add(address, place.step);
             let value = match b.function.vars.at(*var) {
                 Some(Type::I64) => {
-                    let address = Self::word(b, place, number + 1);
                     let high = b.load_one(GLOBAL, address);
+                    address = b.add(address, place.step);
                     b.join(word, high)
                 }
                 Some(Type::Bool) => b.is_nonzero(word),
