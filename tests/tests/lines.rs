@@ -86,7 +86,7 @@ fn effects(spirv: &[u32], file: &str) -> Vec<(Op, Option<(u32, u32)>)> {
 /// two conditions on one predicate.
 const SAMPLE: &str = "
 .version 7.0
-.target sm_60
+.target sm_70
 .address_size 64
 .shared .align 4 .u32 tile[64];
 .func (.reg .u32 %result) first(.reg .u64 %from)

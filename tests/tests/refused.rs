@@ -131,11 +131,33 @@ fn versions_and_targets_decide() {
             "min.xorsign.abs.f32 %f0, %f1, %f2;",
             [("8.3", "sm_80", true), ("7.2", "sm_86", false), ("8.3", "sm_90", false)],
         ),
+        ("abs.bf16 %h0, %h1;", [("6.5", "sm_80", true), ("7.0", "sm_75", true), ("7.0", "sm_80", false)]),
+        ("cvt.rn.bf16.s32 %h0, %s0;", [("7.7", "sm_90", true), ("7.8", "sm_86", true), ("7.8", "sm_90", false)]),
+        ("cvt.f32.bf16 %f0, %h0;", [("7.0", "sm_80", true), ("7.1", "sm_75", true), ("7.1", "sm_80", false)]),
+        (
+            "redux.sync.add.u32 %a0, %a1, %a2;",
+            [("6.5", "sm_80", true), ("7.0", "sm_75", true), ("7.0", "sm_80", false)],
+        ),
+        ("fence.acq_rel.cluster;", [("7.7", "sm_90", true), ("7.8", "sm_89", true), ("7.8", "sm_90", false)]),
+        ("ld.shared::cta.b32 %a0, [shm];", [("7.7", "sm_70", true), ("7.8", "sm_70", false), ("8.3", "sm_90", false)]),
+        (
+            "cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f1;",
+            [("7.7", "sm_90", true), ("8.3", "sm_86", true), ("8.3", "sm_89", false)],
+        ),
+        (
+            "mbarrier.try_wait.parity.acquire.cta.b64 %p0, [%d0], 1, 20;",
+            [("8.0", "sm_80", true), ("7.8", "sm_90", true), ("8.0", "sm_90", false)],
+        ),
         (
             "add.sat.u16x2 %a0, %a1, %a2;",
             [("9.2", "sm_100a", true), ("9.2", "sm_120", true), ("9.2", "sm_120f", false)],
         ),
         ("mad.f32 %f0, %f1, %f2, %f3;", [("1.4", "sm_13", false), ("3.1", "sm_20", false), ("3.2", "sm_20", true)]),
+        ("add.f16 %h0, %h1, %h2;", [("4.2", "sm_53", false), ("4.1", "sm_53", true), ("4.2", "sm_52", true)]),
+        (
+            "atom.global.add.f64 %fd0, [%d0], %fd1;",
+            [("5.0", "sm_60", false), ("5.0", "sm_53", true), ("8.0", "sm_90", false)],
+        ),
         ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_13", true), ("8.3", "sm_90", true)]),
     ];
     for (instruction, expected) in rows {

@@ -200,8 +200,12 @@ def warps(tables):
 
 
 def memory(tables):
-    family = Family("newer_memory", "st.bulk, and vectors of eight short elements.", tables, MEMORY, header=SM100)
+    family = Family(
+        "newer_memory", "st.bulk, masked bulk copies, and vectors of eight short elements.", tables, MEMORY, header=SM100
+    )
     zeros(family)
+    for hint, policy in (("", ""), (".L2::cache_hint", ", %s")):
+        bulk_store_masked(family, "store_masked" + ("_hint" if hint else ""), hint, policy)
     eights(family)
     return family
 
@@ -228,8 +232,8 @@ def eights(family):
 
 def zeros(family):
     """Half of a block's shared memory is overwritten, by an address in shared memory and by a generic one."""
-    for form, address in (("st.bulk.weak.shared::cta", "[data+64]"), ("st.bulk", "[%gen+64]")):
-        body = [*THREAD, "mov.u64 %x, data;", "cvta.shared.u64 %gen, %x;", "mad.wide.u32 %x, %t, 4, %x;", "add.u32 %v, %t, 1;"]
+    for form, address in (("st.bulk.weak.shared::cta", "[%s+64]"), ("st.bulk", "[%gen+64]")):
+        body = [*THREAD, "mov.u64 %s, data;", "cvta.shared.u64 %gen, %s;", "mad.wide.u32 %x, %t, 4, %s;", "add.u32 %v, %t, 1;"]
         body += ["st.shared.u32 [%x], %v;", "bar.sync 0;", "setp.eq.u32 %q, %t, 0;", "mov.u64 %y, 72;"]
         body += [f"@%q {form} {address}, %y, 0;", "bar.sync 0;", "ld.shared.u32 %v, [%x];"]
         body += ["mad.wide.u32 %po, %t, 4, %po;", "st.global.u32 [%po], %v;"]
@@ -276,7 +280,6 @@ def barriers(tables):
     for hint, policy in (("", ""), (".L2::cache_hint", ", %s")):
         copy = f"cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{hint}"
         bulk_load(family, "load" + ("_hint" if hint else ""), copy, policy)
-        bulk_store_masked(family, "store_masked" + ("_hint" if hint else ""), hint, policy)
     return family
 
 

@@ -43,7 +43,7 @@ fn registers_that_may_differ_from_the_type() {
 
 #[test]
 fn signed_types_do_not_fill_128_bit_registers() {
-    let body = |line: &str| kernel("k", &format!(".reg .b128 %q; .reg .b64 %x, %y; {line} mov.b128 {{%x, %y}}, %q;"));
+    let body = |line: &str| kernel("k", &format!(".reg .b128 %q; {line}"));
     refused(&body("ld.global.s32 ¦%q, [%rd1];"), &["type .s32 extended to a 128-bit register"]);
     refused(&body("cvt.s64.s32 ¦%q, %r1;"), &["type .s64 extended to a 128-bit register"]);
     accepted(&body("ld.global.u32 %q, [%rd1];"));

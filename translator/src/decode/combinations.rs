@@ -7,6 +7,7 @@ use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::availability::Availability;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
+use crate::isa::requirements;
 use crate::isa::rule::Rule;
 use crate::isa::table::Form;
 use crate::isa::types::ScalarType;
@@ -38,9 +39,12 @@ impl<'s> FunctionDecoder<'_, 's> {
         if let Some(lack) = form.row.availability.lack(ast.opcode.text, *version, architecture, target) {
             return parts.refuse(lack);
         }
+        if let Some(lack) = requirements::lack(ast, *version, architecture) {
+            return parts.refuse(lack);
+        }
         match parts.rule {
             Rule::Access | Rule::ClusterAccess => parts.access(self.program())?,
-            Rule::Mbarrier => parts.mbarrier()?,
+            Rule::Mbarrier => parts.mbarrier(self.program())?,
             Rule::Copy => parts.copy(self.program())?,
             Rule::Events => parts.event()?,
             Rule::BitField => parts.field()?,
@@ -206,14 +210,13 @@ impl Parts<'_, '_> {
         let (ty, elements) = (self.ty()?, self.modifiers.elements());
         let bits = elements * ty.bits() as usize;
         match (elements, ty.bits()) {
-            (8, 8 | 16) if program.version < (8, 8) => {
-                self.refuse("vectors of eight short elements, which PTX has since 8.8")
-            }
             (8, 32) | (4, 64) if space.is_some() || self.rule == Rule::ClusterAccess => {
                 self.refuse(format!("only accesses to global memory can have {bits} bits"))
             }
-            (8, 32) | (4, 64) if program.architecture().is_some_and(|number| number < 100) => {
-                self.refuse(format!("an access of {bits} bits, which only targets from sm_100 on have"))
+            (8, 32) | (4, 64)
+                if program.version < (8, 8) || program.architecture().is_some_and(|number| number < 100) =>
+            {
+                self.refuse(format!("an access of {bits} bits, which PTX has from 8.8 on for targets from sm_100 on"))
             }
             (8, 32) | (4, 64) => Ok(()),
             _ if bits > 128 => self.refuse(format!("a vector of {elements} elements of type {ty}")),
@@ -224,7 +227,7 @@ impl Parts<'_, '_> {
         }
     }
 
-    fn mbarrier(&self) -> Result {
+    fn mbarrier(&self, program: &Program) -> Result {
         match (self.modifiers.order(), self.modifiers.scope()) {
             (Some(order), None) => return self.refuse(format!("`{}` needs a scope", order.word())),
             (None, Some(scope)) => return self.refuse(format!("`{}` needs an order", scope.word())),
@@ -235,6 +238,11 @@ impl Parts<'_, '_> {
         }
         let arrives = self.modifiers.has(Word::Arrive) || self.modifiers.has(Word::ArriveDrop);
         let counts = arrives && !self.modifiers.has(Word::ExpectTx);
+        let counts_itself = counts && !self.modifiers.has(Word::NoComplete) && self.ast.operands.len() > 2;
+        let is_older = program.version < (7, 8) || program.architecture().is_some_and(|number| number < 90);
+        if counts_itself && is_older {
+            return self.refuse("a count of arrivals, which PTX has from 7.8 on for targets from sm_90 on");
+        }
         if counts && self.constant("b:u32").is_some_and(|count| !(1..1 << 31).contains(&count)) {
             return self.refuse("a count of arrivals is positive");
         }

@@ -20,7 +20,7 @@
 //! | `r` | register |
 //! | `#` | constant |
 //! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
-//! | `W`, `w` | destination or source vector of `atom` and `red` |
+//! | `W`, `w` | destination or source vector whose registers are as wide as the type |
 //! | `{a,a,a,a}` | vector of four sources |
 //! | `[a]` | memory operand |
 //! | `[map]` | a tensor map and coordinates |

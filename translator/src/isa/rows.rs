@@ -176,17 +176,17 @@ rows! {
     "min{.ftz}{.NaN}.f32", "d a b c" => Compute(FloatMin), Since(100);
     "min{.ftz}{.NaN}.abs.f32", "d a b c" => Compute(FloatMin), Since(100);
     "min{.ftz}{.NaN}.(f16|f16x2)", "d a b" => Compute(FloatMin);
-    "min{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => Compute(FloatMin), Since(86);
+    "min{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => Compute(FloatMin);
     "min{.NaN}.(bf16|bf16x2)", "d a b" => Compute(FloatMin);
-    "min{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => Compute(FloatMin), Since(86);
+    "min{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => Compute(FloatMin);
     "min.f64", "d a b" => Compute(FloatMin);
     "max{.ftz}{.NaN}.f32", "d a b" => Compute(FloatMax);
     "max{.ftz}{.NaN}.f32", "d a b c" => Compute(FloatMax), Since(100);
     "max{.ftz}{.NaN}.abs.f32", "d a b c" => Compute(FloatMax), Since(100);
     "max{.ftz}{.NaN}.(f16|f16x2)", "d a b" => Compute(FloatMax);
-    "max{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => Compute(FloatMax), Since(86);
+    "max{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => Compute(FloatMax);
     "max{.NaN}.(bf16|bf16x2)", "d a b" => Compute(FloatMax);
-    "max{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => Compute(FloatMax), Since(86);
+    "max{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => Compute(FloatMax);
     "max.f64", "d a b" => Compute(FloatMax);
     "copysign.(f32|f64)", "d a b" => Compute(FloatCopysign);
     "testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "d:pred a" => Compute(FloatTestp);
@@ -402,8 +402,8 @@ rows! {
     // Synchronisation
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor|exch).(b32|b64)", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.cas.(b16|b32|b64)", "d_ [a] b c" => Compute(Atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.exch.b128", "d_ [a] b policy" => Compute(Atom), Since(90);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.cas.b128", "d_ [a] b c" => Compute(Atom), Since(90);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.exch.b128", "d_ [a] b policy" => Compute(Atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.cas.b128", "d_ [a] b c" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|s32|u64|f32|f64)", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(min|max).(u32|s32|u64|s64)", "d_ [a] b policy" => Compute(Atom);
@@ -493,10 +493,10 @@ rows! {
     "fence.proxy" ".async::generic.release.sync_restrict::shared::cta.cluster", "" => Compute(Fence);
     "fence.proxy" ".tensormap::generic.release.(cta|cluster|gpu|sys)", "" => Compute(Fence);
     "fence.proxy" ".tensormap::generic.acquire.(cta|cluster|gpu|sys)", "[a] b:u32" => Compute(Fence);
-    "st.async" "{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.(b32|b64|u32|u64|s32|s64|f32|f64)", "[a] v [a]" => Compute(StoreAsync);
-    "st.async" "{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes.b128", "[a] v [a]" => Compute(StoreAsync);
-    "st.async" ".release.(gpu|sys){.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => Compute(Store), Since(100);
-    "st.async" ".release.mmio.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => Compute(Store), Since(100);
+    "st.async" "{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.(b32|b64|u32|u64|s32|s64|f32|f64)", "[a] w [a]" => Compute(StoreAsync);
+    "st.async" "{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes.b128", "[a] w [a]" => Compute(StoreAsync);
+    "st.async" ".release.(gpu|sys){.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] w" => Compute(Store), Since(100);
+    "st.async" ".release.mmio.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] w" => Compute(Store), Since(100);
     "red.async" ".release.(gpu|sys){.global}.(inc|dec).u32", "[a] b" => Compute(Red), Since(100);
     "red.async" ".release.(gpu|sys){.global}.(min|max).(u32|s32)", "[a] b" => Compute(Red), Since(100);
     "red.async" ".release.(gpu|sys){.global}.(and|or|xor).b32", "[a] b" => Compute(Red), Since(100);

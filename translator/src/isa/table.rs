@@ -11,12 +11,13 @@ use rustc_hash::FxHashMap;
 use super::availability::Availability;
 use super::manual;
 use super::modifiers::Modifiers;
+use super::requirements;
 use super::rows::{ROWS, Row, split_opcode};
 use super::types::ScalarType;
 use super::vocabulary;
 use super::word::Word;
 use crate::ast;
-use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 
 /// A row with its syntax taken apart.
 pub struct Form {
@@ -142,7 +143,7 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
     let opcode = instruction.opcode;
     let Some(forms) = FORMS.get(opcode.text) else {
         return Err(if vocabulary::is_opcode(opcode.text) {
-            Diagnostic::unsupported(format!("PTX instruction `{}` is not translated yet", opcode.text), opcode.span)
+            untranslated(instruction, opcode.text, opcode.span)
         } else {
             Diagnostic::new(ErrorKind::UnknownOpcode(opcode.text.to_owned()), opcode.span)
         });
@@ -164,9 +165,7 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
     let written: String = instruction.modifiers.iter().map(|modifier| format!(".{}", modifier.text)).collect();
     let unknown = instruction.modifiers.iter().find(|modifier| !forms.iter().any(|form| form.knows(modifier.text)));
     Err(match unknown {
-        _ if is_form(instruction) => {
-            Diagnostic::unsupported(format!("PTX instruction `{}{written}` is not translated yet", opcode.text), span)
-        }
+        _ if is_form(instruction) => untranslated(instruction, &format!("{}{written}", opcode.text), span),
         Some(modifier) if !translates(modifier.text) => {
             let message = format!("`{}` with modifier `.{}` is not translated yet", opcode.text, modifier.text);
             Diagnostic::unsupported(message, modifier.span)
@@ -180,6 +179,15 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
         None => Diagnostic::invalid(format!("`{}{written}` is not a form of `{}`", opcode.text, opcode.text), span)
             .with_help(translated_forms(forms)),
     })
+}
+
+/// The refusal of an instruction that PTX has, with the version that brought it, where that is known.
+fn untranslated(instruction: &ast::Instruction<'_>, name: &str, span: Span) -> Diagnostic {
+    let since = requirements::first_version(instruction).map(|(major, minor)| format!(" (PTX {major}.{minor})"));
+    Diagnostic::unsupported(
+        format!("PTX instruction `{name}` is not translated yet{}", since.unwrap_or_default()),
+        span,
+    )
 }
 
 /// Names the rows of an opcode.

@@ -21,7 +21,7 @@ fn fits(found: ScalarType, wanted: ScalarType) -> bool {
     found.fits(wanted) || (matches!(wanted, ScalarType::F32 | ScalarType::F16) && as_wide(found, wanted))
 }
 
-/// Whether a register may stand for another of its width, which is all that surface instructions ask of coordinates.
+/// Whether a register may stand for another of its width.
 fn as_wide(found: ScalarType, wanted: ScalarType) -> bool {
     found.bits() == wanted.bits() && (found == ScalarType::Pred) == (wanted == ScalarType::Pred)
 }
@@ -41,6 +41,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::invalid("a destination and a texture are needed", instruction.span));
         };
         let geometry = geometry(modifiers, place)?;
+        let dimensions = geometry.dimensions();
         let by = modifiers.ty(1).ok_or_else(|| untyped(place))?;
         let destination = self.texture_destination(destination, modifiers)?;
         let place = self.texture_place(place, geometry, by)?;
@@ -57,8 +58,12 @@ impl<'s> FunctionDecoder<'_, 's> {
                 if !self.is_vector(written) {
                     return Err(Diagnostic::invalid("a gradient is a vector", written.span()));
                 }
-                *gradient =
-                    self.coordinates(written, &vec![ScalarType::F32; geometry.dimensions()], ScalarType::fits)?;
+                *gradient = self.coordinates(written, &vec![ScalarType::F32; dimensions], ScalarType::fits)?;
+                let count = dimensions.next_power_of_two();
+                if self.parts(written).len() != count {
+                    let message = format!("a gradient on {} has {count} elements", geometry.word());
+                    return Err(Diagnostic::invalid(message, written.span()));
+                }
             }
         }
         let mut next = rest.next();
@@ -68,7 +73,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                     return Err(Diagnostic::invalid("an offset in a cube", written.span()));
                 }
                 next = rest.next();
-                self.coordinates(written, &vec![ScalarType::S32; geometry.dimensions()], fits)?
+                self.coordinates(written, &vec![ScalarType::S32; dimensions], fits)?
             }
             _ => Operand::Sink,
         };
@@ -134,7 +139,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let surface = self.handle(base, &[ScalarType::SurfRef])?;
         let types = coordinate_types(geometry(modifiers, operand)?, ScalarType::S32);
         let mut all = vec![surface];
-        if let Operand::List(coordinates) = self.coordinates(coordinates, &types, as_wide)? {
+        if let Operand::List(coordinates) = self.coordinates(coordinates, &types, ScalarType::fits)? {
             all.extend(coordinates);
         }
         Ok(Operand::List(all))
@@ -173,13 +178,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// A vector of 1, 2 or 4 elements, or a scalar in place of one, whose first elements have these types. What follows them is
     /// padding.
     fn coordinates(&mut self, operand: &ast::Operand<'s>, types: &[ScalarType], fits: Fits) -> Result<Operand> {
-        let elements: Vec<ast::Operand<'s>> = match operand {
-            ast::Operand::Vector(elements, _) => elements.clone(),
-            other => match self.vector_register(other) {
-                Some(vector) => vector.elements().collect(),
-                None => vec![other.clone()],
-            },
-        };
+        let elements = self.parts(operand);
         let least = if types.len() == 3 { 4 } else { types.len() };
         if elements.len() < least || !matches!(elements.len(), 1 | 2 | 4) {
             let message = format!("a vector of {least} is needed here, {} elements are given", elements.len());
@@ -194,6 +193,17 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         decoded.truncate(types.len());
         Ok(Operand::List(decoded))
+    }
+
+    /// The elements of a vector, or what stands alone.
+    fn parts(&mut self, operand: &ast::Operand<'s>) -> Vec<ast::Operand<'s>> {
+        match operand {
+            ast::Operand::Vector(elements, _) => elements.clone(),
+            other => match self.vector_register(other) {
+                Some(vector) => vector.elements().collect(),
+                None => vec![other.clone()],
+            },
+        }
     }
 
     fn is_vector(&mut self, operand: &ast::Operand<'s>) -> bool {
