@@ -45,7 +45,7 @@ use rustc_hash::FxHashSet;
 use decode::program::{FuncId, Function};
 use emit::Emitter;
 use legalize::Lengths;
-use lower::services::Service;
+use lower::calls::services::Service;
 use policy::Policy;
 use stopwatch::Stopwatch;
 
@@ -182,7 +182,7 @@ impl<'s> Program<'s> {
         let refused = |errors| Diagnostics::new(self.source.clone(), errors);
         let refuse = |errors| Err(refused(errors));
         let policy = Policy::new(options.target, options.math);
-        let (mut variables, places) = lower::layout::module_variables(&self.decoded);
+        let (mut variables, places) = lower::memory::layout::module_variables(&self.decoded);
         let provided = variables.size;
         let services =
             lower::resources::services(&self.decoded, &mut variables, &policy, options.sizes, options.check_accesses);

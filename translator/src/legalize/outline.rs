@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::rounded::{floors, is_floor_of_clamped};
 use crate::diagnostic::ErrorKind;
 use crate::index::{Index, number};
 use crate::ir::{
     Arithmetic, Builder, Builtin, Constants, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary,
     Value, bits_type, for_each_stmt, size,
 };
+use crate::legalize::arithmetic::rounded::{floors, is_floor_of_clamped};
 use crate::opt::{Rewritten, map_op_operands, rewrite};
 use crate::target::Facts;
 

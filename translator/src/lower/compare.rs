@@ -2,13 +2,13 @@
 
 use super::float::{float_of, flush_if, format, is_pair, operand};
 use super::lowering::{Lowering, Result, carrier, float_type};
-use super::packed::{join, part};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};
 use crate::isa::modifiers::{Boolean, Comparison};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
+use crate::lower::integer::packed::{join, part};
 use crate::soft::{self, Format, SINGLE};
 
 /// `setp`: `p` gets the comparison and `q` its negation. For packed types they get the comparisons of the lower and the upper halves. Each

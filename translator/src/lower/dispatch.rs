@@ -1,13 +1,37 @@
 //! The lowering function of each operation.
 
+use super::compare;
+use super::convert;
+use super::float;
+use super::integer;
 use super::lowering::{Lowering, Result};
-use super::{
-    approximate, async_stores, atomics, caches, cancel, cluster, compare, convert, convert_float, convert_packed,
-    copies, events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed,
-    simd, stack, tensor, texture, video, warp,
-};
+use super::memory;
+use super::movement;
+use super::tensor;
+use super::texture;
 use crate::decode::program::Instruction;
 use crate::isa::operation::Operation;
+use crate::lower::convert::convert_float;
+use crate::lower::convert::convert_packed;
+use crate::lower::float::approximate;
+use crate::lower::float::float_bits;
+use crate::lower::float::half;
+use crate::lower::integer::extended;
+use crate::lower::integer::fields;
+use crate::lower::integer::logic;
+use crate::lower::integer::packed;
+use crate::lower::integer::simd;
+use crate::lower::integer::video;
+use crate::lower::memory::async_stores;
+use crate::lower::memory::atomics;
+use crate::lower::memory::caches;
+use crate::lower::memory::cluster;
+use crate::lower::memory::copies;
+use crate::lower::memory::mbarrier;
+use crate::lower::memory::stack;
+use crate::lower::thread::cancel;
+use crate::lower::thread::events;
+use crate::lower::thread::warp;
 
 /// Appends to the block what an instruction computes.
 type Lower = fn(&mut Lowering<'_, '_>, &Instruction) -> Result;

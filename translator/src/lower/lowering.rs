@@ -1,11 +1,11 @@
 //! The state of lowering a basic block, and registers as variables.
 
-use super::frame::Frame;
-use super::layout::Layout;
 use crate::decode::program::{Instruction, Operand, Program, Reg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Type, Unary, Value, Var};
 use crate::isa::types::ScalarType;
+use crate::lower::calls::frame::Frame;
+use crate::lower::memory::layout::Layout;
 
 /// The result of a lowering function.
 pub type Result<T = ()> = std::result::Result<T, Diagnostic>;

@@ -4,58 +4,24 @@
 //! instruction, reads operands through [`Lowering`], and writes its result through it. Registers hold integers of their
 //! width; narrow ones live zero-extended in 32 bits (see [`crate::ir`]). [`build`] makes the control-flow graph.
 
-pub mod addresses32;
-pub mod approximate;
-pub mod async_stores;
-pub mod atomics;
-mod atomics128;
-pub mod barriers;
 pub mod build;
-pub mod caches;
 pub mod calls;
-mod cancel;
-pub mod cluster;
 pub mod compare;
-mod contraction;
 pub mod convert;
-pub mod convert_float;
-pub mod convert_packed;
-pub mod copies;
 mod device_words;
 pub(crate) mod dispatch;
-pub mod events;
-pub mod extended;
-pub mod fields;
 pub mod float;
-pub mod float_bits;
-pub mod frame;
-mod grid;
-mod guard;
-pub mod half;
-mod heap;
 pub mod integer;
 pub mod launches;
-pub mod layout;
-pub mod logic;
 pub mod lowering;
-pub mod mbarrier;
 pub mod memory;
-mod memory_order;
 pub mod movement;
-pub mod packed;
-pub mod prologue;
 pub mod reports;
 pub mod resources;
-pub mod services;
-mod shared_start;
-pub mod simd;
 mod sources;
-pub mod special;
-pub mod stack;
 pub mod tensor;
 pub mod texture;
-pub mod video;
-pub mod warp;
+pub mod thread;
 
 use crate::decode::program::Instruction;
 use crate::isa::operation::Action;
@@ -75,7 +41,7 @@ impl Lowering<'_, '_> {
     pub fn instruction(&mut self, instruction: &Instruction) -> Result {
         let Action::Compute(operation) = instruction.form.row.action else { return Ok(()) };
         let lower = |l: &mut Self, instruction: &Instruction| match instruction.contraction {
-            Some(contraction) => contraction::contracted(l, instruction, operation, contraction),
+            Some(contraction) => float::contraction::contracted(l, instruction, operation, contraction),
             None => dispatch::function(operation)(l, instruction),
         };
         self.b.at(instruction.span);

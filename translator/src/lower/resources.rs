@@ -3,7 +3,6 @@
 
 use super::launches::call::Call;
 use super::launches::region::LaunchRegion;
-use super::memory_order::order;
 use super::reports;
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables, heap};
@@ -12,6 +11,7 @@ use crate::isa::modifiers::Operator;
 use crate::isa::operation::Effects;
 use crate::isa::word::Word;
 use crate::legalize::TABLE_BYTES;
+use crate::lower::memory::memory_order::order;
 use crate::policy::Policy;
 
 /// Where these regions are. A region is there only if one of the kernels may need it.

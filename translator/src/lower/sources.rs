@@ -1,11 +1,13 @@
 //! Source operands as values.
 
 use super::lowering::{Lowering, Result, carrier};
-use super::{addresses32, memory, special};
+use super::memory;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Value;
 use crate::isa::types::ScalarType;
+use crate::lower::memory::addresses32;
+use crate::lower::thread::special;
 
 impl Lowering<'_, '_> {
     /// A source operand as a value of a type: its bits, zero-extended where the type is narrow.

@@ -21,13 +21,13 @@ use crate::interface::{
 };
 use crate::ir;
 use crate::legalize::{Allocations, Lengths};
-use crate::lower::addresses32;
 use crate::lower::build::{self, Built};
 use crate::lower::calls;
-use crate::lower::layout::{self, LaunchKind, Layout, Places};
+use crate::lower::calls::services::Service;
+use crate::lower::memory::addresses32;
+use crate::lower::memory::layout::{self, LaunchKind, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
-use crate::lower::services::Service;
 use crate::options::Options;
 use crate::policy::Policy;
 use crate::stopwatch::Stopwatch;

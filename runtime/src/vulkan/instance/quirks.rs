@@ -208,7 +208,7 @@ const ROWS: &[Row] = &[
             name: "byte_swaps_wrong",
             drivers: "NVIDIA",
             description: "two bytes that change places come out wrong when stored as 16 bits",
-            evidence: "translator/src/legalize/byte_swaps.rs",
+            evidence: "translator/src/legalize/driver/byte_swaps.rs",
         },
         // Seen in 580. The workaround is free in versions that may not need it.
         hits: |device| device.is_nvidia(),

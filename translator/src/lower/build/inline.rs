@@ -11,10 +11,10 @@ use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::IndexVec;
 use crate::ir::{Stmt, Type, Value, Var};
+use crate::lower::calls::frame::{Frame, ParamSlot};
+use crate::lower::calls::services::Service;
 use crate::lower::calls::{self, Single};
-use crate::lower::frame::{Frame, ParamSlot};
 use crate::lower::lowering::{Lowering, carrier};
-use crate::lower::services::Service;
 use crate::target::Fault;
 
 /// The largest product of basic blocks and variables of a kernel with recursive functions, which is the size of the liveness tables in

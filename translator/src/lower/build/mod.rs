@@ -16,11 +16,9 @@ use recursion::Stack;
 use shared::Shared;
 
 use super::calls::{self, Singles};
-use super::frame::{Frame, ParamSlot};
-use super::layout::{Layout, RESERVED_SHARED_WORDS};
+use super::launches;
 use super::lowering::{Lowering, carrier};
 use super::texture::batch;
-use super::{barriers, cluster, launches, prologue};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, ModuleReg, Operand, ParamId, Program, Reg};
@@ -29,6 +27,11 @@ use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
 use crate::isa::operation::Action;
 use crate::isa::types::ScalarType;
+use crate::lower::calls::frame::{Frame, ParamSlot};
+use crate::lower::calls::prologue;
+use crate::lower::memory::cluster;
+use crate::lower::memory::layout::{Layout, RESERVED_SHARED_WORDS};
+use crate::lower::thread::barriers;
 use crate::target::Cluster;
 
 /// A kernel's graph.

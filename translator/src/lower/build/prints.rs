@@ -6,7 +6,7 @@ use super::{Build, Instance};
 use crate::cfg::{BlockId, End};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Type, Value, Var};
-use crate::lower::services::Service;
+use crate::lower::calls::services::Service;
 
 /// The calls of `vprintf` that are built so far.
 #[derive(Default)]

@@ -19,8 +19,8 @@ use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var, VarSet};
-use crate::lower::frame::Locals;
-use crate::lower::layout;
+use crate::lower::calls::frame::Locals;
+use crate::lower::memory::layout;
 use crate::target::Fault;
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.

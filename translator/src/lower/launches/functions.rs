@@ -1,8 +1,10 @@
 //! The code of the device runtime's functions.
 
 use super::call::Call;
+use super::copies;
+use super::launch;
+use super::queries;
 use super::site::Site;
-use super::{copies, launch, queries};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Value;
 use crate::lower::lowering::Lowering;

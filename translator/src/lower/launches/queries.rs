@@ -8,7 +8,7 @@ use super::texts;
 use crate::interface::MemoryRegion;
 use crate::interface::launches::{ATTRIBUTES, Function};
 use crate::ir::{Builder, Compare, Value};
-use crate::lower::heap;
+use crate::lower::calls::heap;
 
 /// The result of `cudaRuntimeGetVersion`.
 pub const RUNTIME_VERSION: u32 = 6000;

@@ -7,7 +7,7 @@ use super::texts;
 use crate::decode::program::{FuncId, Program};
 use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
 use crate::interface::{ImageRun, Variables};
-use crate::lower::layout::{self, LaunchKind, Places};
+use crate::lower::memory::layout::{self, LaunchKind, Places};
 use crate::lower::resources::Services;
 use crate::policy::Policy;
 

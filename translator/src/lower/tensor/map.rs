@@ -22,15 +22,15 @@
 //!
 //! The driver's own fields follow: the bytes of a box, and the alignment of shared memory that a box needs.
 
-use super::super::copies::global_address;
 use super::super::lowering::{Lowering, Result};
-use super::super::mbarrier::shared_address;
 use super::super::memory;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Value};
 use crate::isa::modifiers::MapField;
 use crate::isa::types::ScalarType;
+use crate::lower::memory::copies::global_address;
+use crate::lower::memory::mbarrier::shared_address;
 
 /// An access of words.
 pub(super) const fn words(space: Space, order: MemoryOrder) -> Access {

@@ -13,10 +13,7 @@ mod rows;
 use map::{Map, words};
 use rows::{Dimension, Place, Row, Shape, Side, for_each_row};
 
-use super::copies::{device_address, for_each, partial_word};
 use super::lowering::{Lowering, Result};
-use super::mbarrier::{self, shared_address};
-use super::{cluster, guard};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
@@ -25,6 +22,10 @@ use crate::ir::{
 use crate::isa::modifiers::{CtaGroup, Operator, TensorMode};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
+use crate::lower::memory::cluster;
+use crate::lower::memory::copies::{device_address, for_each, partial_word};
+use crate::lower::memory::guard;
+use crate::lower::memory::mbarrier::{self, shared_address};
 use crate::soft::{self, Overflow, SINGLE, TENSOR};
 use crate::target::{CheckedAccess, CheckedSpace};
 

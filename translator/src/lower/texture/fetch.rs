@@ -12,8 +12,8 @@ use crate::ir::{Rounding, Type, Value, Var};
 use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
+use crate::lower::integer::packed::join;
 use crate::lower::lowering::{Lowering, Result};
-use crate::lower::packed::join;
 use crate::soft::{self, HALF, Overflow};
 
 /// `tex` with coordinates of `.s32`

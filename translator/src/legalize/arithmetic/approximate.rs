@@ -1,0 +1,327 @@
+//! Approximate functions of `F32` where the device's own functions are not known to be as accurate as PTX requires.
+//! They use polynomials and only exact arithmetic on normal numbers, so that every device gives the same results.
+//!
+//! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
+//! measures the remaining errors.
+
+use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::legalize::arithmetic::division::{are_ordinary, divide};
+use crate::legalize::arithmetic::flushed::flush;
+use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
+use crate::soft::{self, SINGLE};
+use crate::target::Facts;
+
+/// `(2^x - 1) / x` for |x| <= 1/2. The coefficients leave an error of 1.3e-08.
+const EXP2: [u32; 6] = [0x3f317218, 0x3e75fdf0, 0x3d6357b6, 0x3c1d952a, 0x3aaf8448, 0x392209c5];
+/// `log2(1 + x) / x` for 1 + x from 1/sqrt(2) to sqrt(2). The coefficients leave an error of 3.0e-08.
+const LOG2: [u32; 10] = [
+    0x3fb8aa3b, 0xbf38aa38, 0x3ef63855, 0xbeb8ad39, 0x3e93bd2e, 0xbe755b87, 0x3e51c52a, 0xbe43fceb, 0x3e3d39f3,
+    0xbddc34cb,
+];
+/// `sin(x pi/2) / x` as a polynomial in `x^2`, for |x| <= 1/2. The coefficients leave an error of 5.3e-08.
+const SINE: [u32; 4] = [0x3fc90fdb, 0xbf255ddd, 0x3da32f62, 0xbb96cda0];
+/// `(cos(x pi/2) - 1) / x^2` as a polynomial in `x^2`, for |x| <= 1/2. The coefficients leave an error of 3.6e-08.
+const COSINE: [u32; 4] = [0xbf9de9e6, 0x3e81e0f5, 0xbcaae5cc, 0x3a6db249];
+/// `(tanh(x) / x - 1) / x^2` as a polynomial in `x^2`, for |x| <= 5/8. The coefficients leave an error of 4.7e-08.
+const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6f2];
+
+/// Replaces the approximate functions whose accuracy on the device is not established by a fact.
+pub fn expand_approximate(function: &mut Function, floats: &Floats) {
+    let facts = &floats.trusted;
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) => Rewritten::By(full_exp2(b, facts, x)),
+        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) if facts.exp2_f32_close && facts.exp2_f32_flushes => {
+            Rewritten::By(b.unary(Unary::Exp2Approx, x))
+        }
+        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) => {
+            let x = flush(b, x);
+            let power = full_exp2(b, facts, x);
+            Rewritten::By(flush(b, power))
+        }
+        Stmt::Let(_, Op::Unary(Unary::Log2Approx, x)) if !facts.log2_f32_close => Rewritten::By(log2(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::SinApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(sine(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::CosApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(cosine(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::TanhApprox, x)) => Rewritten::By(tanh(b, x, facts.exp2_f32_close)),
+        Stmt::Let(_, Op::Binary(Binary::FDivApprox, x, y)) if !facts.div_f32_rounded => {
+            Rewritten::By(quotient(b, floats, x, y))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// A polynomial by Horner's scheme, its coefficients given lowest first.
+fn polynomial(b: &mut Builder<'_>, coefficients: &[u32], x: Value) -> Value {
+    let mut rest = coefficients.iter().rev().map(|bits| f32::from_bits(*bits));
+    let highest = rest.next().unwrap_or_default();
+    let highest = b.f32(highest);
+    rest.fold(highest, |sum, coefficient| {
+        let product = b.fmul(sum, x);
+        let coefficient = b.f32(coefficient);
+        b.fadd(product, coefficient)
+    })
+}
+
+/// The result if the operand is a number, else NVIDIA's NaN.
+fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
+    let bits = b.bits(operand);
+    let is_nan = soft::is_nan(b, SINGLE, bits);
+    let nan = b.constant(Type::F32, SINGLE.nan);
+    b.select(is_nan, nan, result)
+}
+
+/// `2^x` by the device's own function as far as facts establish its accuracy.
+fn full_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
+    match facts.exp2_f32_close {
+        true if facts.exp2_f32_denormals => b.unary(Unary::Exp2Approx, x),
+        true if facts.denormals_f32_kept => raised_exp2(b, x),
+        _ => exp2(b, x),
+    }
+}
+
+/// `2^x` by the device's own function; subnormal results are made from normal ones.
+fn raised_exp2(b: &mut Builder<'_>, x: Value) -> Value {
+    let [least, shift, zero, factor, one] = [-126.0, 24.0, 0.0, 2f32.powi(-24), 1.0].map(|number| b.f32(number));
+    let is_low = b.flt(x, least);
+    // Where the sum's error could change the result, the sum is exact: its last place is no larger than the operand's.
+    let shift = b.select(is_low, shift, zero);
+    let raised = b.fadd(x, shift);
+    let power = b.unary(Unary::Exp2Approx, raised);
+    let factor = b.select(is_low, factor, one);
+    b.fmul(power, factor)
+}
+
+/// `2^x`. Subnormal results are put together on bits.
+fn exp2(b: &mut Builder<'_>, x: Value) -> Value {
+    // Beyond these bounds the result is zero or infinity anyway. A NaN is replaced by the lower bound until the end.
+    let (low, high) = (b.f32(-160.0), b.f32(130.0));
+    let above_low = b.flt(low, x);
+    let clamped = b.select(above_low, x, low);
+    let above_high = b.flt(high, clamped);
+    let clamped = b.select(above_high, high, clamped);
+
+    let whole = b.unary(Unary::RoundEven, clamped);
+    let fraction = b.fsub(clamped, whole);
+    let power = polynomial(b, &EXP2, fraction);
+    let power = b.fmul(power, fraction);
+    let one = b.f32(1.0);
+    let power = b.fadd(power, one);
+
+    let whole = b.unary(Unary::FloatToSigned(Type::I32), whole);
+    let power = b.bits(power);
+    let scale = b.shl(whole, 23);
+    let normal = b.add(power, scale);
+    let exponent = b.shr(power, 23);
+    let exponent = b.add(exponent, whole);
+    // The significand is shifted right by one place for each step below the least exponent, and rounded.
+    let [one, most] = [b.i32(1), b.i32(25)];
+    let missing = b.sub(one, exponent);
+    let is_subnormal = b.slt(exponent, one);
+    let missing = b.select(is_subnormal, missing, one);
+    let is_far = b.slt(most, missing);
+    let missing = b.select(is_far, most, missing);
+    let fraction = b.and_const(power, SINGLE.hidden() - 1);
+    let significand = b.or_const(fraction, SINGLE.hidden());
+    let before = b.sub_const(missing, 1);
+    let significand = b.shr_by(significand, before);
+    let significand = b.add_const(significand, 1);
+    let subnormal = b.shr(significand, 1);
+    let result = b.select(is_subnormal, subnormal, normal);
+    let top = b.i32(SINGLE.top_exponent());
+    let overflows = b.sle(top, exponent);
+    let infinity = b.i32(SINGLE.infinity() as u32);
+    let result = b.select(overflows, infinity, result);
+    let result = b.bitcast(result, Type::F32);
+    unless_nan(b, x, result)
+}
+
+/// The binary logarithm, of normal numbers; and of zeros, infinities and NaNs.
+fn log2(b: &mut Builder<'_>, x: Value) -> Value {
+    let bits = b.bits(x);
+    // Choose the exponent so that the remaining factor is between the square roots of one half and of two.
+    let least = b.i32(std::f32::consts::FRAC_1_SQRT_2.to_bits());
+    let above = b.sub(bits, least);
+    let exponent = b.sar(above, 23);
+    let scale = b.shl(exponent, 23);
+    let number = b.sub(bits, scale);
+    let number = b.bitcast(number, Type::F32);
+    let one = b.f32(1.0);
+    let rest = b.fsub(number, one);
+    let logarithm = polynomial(b, &LOG2, rest);
+    let logarithm = b.fmul(logarithm, rest);
+    let exponent = b.unary(Unary::SignedToFloat(Type::F32), exponent);
+    let result = b.fadd(exponent, logarithm);
+
+    let first_normal = b.sub_const(bits, SINGLE.hidden());
+    let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
+    let is_normal = b.ult(first_normal, normals);
+    let magnitude = b.magnitude(bits);
+    let is_zero = b.is_zero(magnitude);
+    let infinity = b.i32(SINGLE.infinity() as u32);
+    let is_infinity = b.eq(bits, infinity);
+    let nan = b.constant(Type::F32, SINGLE.nan);
+    let [minus, plus] = [b.f32(f32::NEG_INFINITY), b.f32(f32::INFINITY)];
+    let special = b.select(is_infinity, plus, nan);
+    let special = b.select(is_zero, minus, special);
+    b.select(is_normal, result, special)
+}
+
+/// The sine as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in revolutions.
+fn sine(b: &mut Builder<'_>, x: Value) -> Value {
+    let bits = b.bits(x);
+    let sign = b.and_const(bits, SINGLE.sign());
+    let result = sine_of_magnitude(b, x, 0);
+    let result = b.bits(result);
+    let result = b.xor(result, sign);
+    let result = b.bitcast(result, Type::F32);
+    unless_finite(b, x, result)
+}
+
+/// The cosine, in the same way.
+fn cosine(b: &mut Builder<'_>, x: Value) -> Value {
+    let result = sine_of_magnitude(b, x, 1);
+    unless_finite(b, x, result)
+}
+
+fn unless_finite(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
+    let magnitude = b.magnitude(operand);
+    let infinity = b.i32(SINGLE.infinity() as u32);
+    let is_finite = b.ult(magnitude, infinity);
+    let nan = b.constant(Type::F32, SINGLE.nan);
+    b.select(is_finite, result, nan)
+}
+
+/// Sine of `x`'s magnitude plus a number of quarter revolutions.
+fn sine_of_magnitude(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
+    let angle = revolutions(b, x);
+    let whole = b.unary(Unary::Trunc, angle);
+    let part = b.fsub(angle, whole);
+    // For NaN and infinity the fraction is NaN; they go on as zero.
+    let is_number = b.feq(part, part);
+    let zero = b.f32(0.0);
+    let part = b.select(is_number, part, zero);
+    let four = b.f32(4.0);
+    let part = b.fmul(part, four);
+    let quarter = b.unary(Unary::RoundEven, part);
+    let angle = b.fsub(part, quarter);
+    let quarter = b.unary(Unary::FloatToUnsigned(Type::I32), quarter);
+    let quarter = b.add_const(quarter, quarters);
+
+    let square = b.fmul(angle, angle);
+    let sine = polynomial(b, &SINE, square);
+    let sine = b.fmul(sine, angle);
+    let cosine = polynomial(b, &COSINE, square);
+    let cosine = b.fmul(cosine, square);
+    let one = b.f32(1.0);
+    let cosine = b.fadd(cosine, one);
+    let odd = b.and_const(quarter, 1);
+    let is_odd = b.is_nonzero(odd);
+    let result = b.select(is_odd, cosine, sine);
+    let sign = b.shl(quarter, 30);
+    let sign = b.and_const(sign, SINGLE.sign());
+    let bits = b.bits(result);
+    let bits = b.xor(bits, sign);
+    b.bitcast(bits, Type::F32)
+}
+
+/// 1 / 2 pi as hardware has it, in halves of at most 12 bits.
+const RECIPROCAL_TWO_PI: [u32; 2] = [0x3e22_f000, 0x3818_3000];
+
+/// `x`'s magnitude in revolutions, rounded towards zero.
+fn revolutions(b: &mut Builder<'_>, x: Value) -> Value {
+    let [high_factor, low_factor] = RECIPROCAL_TWO_PI.map(f32::from_bits);
+    let magnitude = b.magnitude(x);
+    let x = b.bitcast(magnitude, Type::F32);
+    let factor = b.f32(high_factor + low_factor);
+    let product = b.fmul(x, factor);
+    // The product's rounding error, exactly (Dekker): products of halves are exact. A subnormal error doesn't matter.
+    let high = b.and_const(magnitude, 0x7fff_f000);
+    let high = b.bitcast(high, Type::F32);
+    let low = b.fsub(x, high);
+    let [high_factor, low_factor] = [high_factor, low_factor].map(|half| b.f32(half));
+    let rest = b.fmul(high, high_factor);
+    let rest = b.fsub(rest, product);
+    let rest =
+        [(high, low_factor), (low, high_factor), (low, low_factor)].into_iter().fold(rest, |rest, (half, factor)| {
+            let part = b.fmul(half, factor);
+            b.fadd(rest, part)
+        });
+    let zero = b.f32(0.0);
+    let is_beyond = b.flt(rest, zero);
+    let is_beyond = b.bool_to(Type::I32, is_beyond);
+    let bits = b.bits(product);
+    let bits = b.sub(bits, is_beyond);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The hyperbolic tangent: by a polynomial near zero, else from `2^(2x / ln 2)`.
+fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
+    let bits = b.bits(x);
+    let sign = b.and_const(bits, SINGLE.sign());
+    let magnitude = b.magnitude(x);
+    let distance = b.bitcast(magnitude, Type::F32);
+
+    let square = b.fmul(distance, distance);
+    let near = polynomial(b, &TANH, square);
+    let near = b.fmul(near, square);
+    let near = b.fmul(near, distance);
+    let near = b.fadd(near, distance);
+
+    // From 10 on the result is 1.0.
+    let ten = b.f32(10.0);
+    let is_below = b.flt(distance, ten);
+    let clamped = b.select(is_below, distance, ten);
+    let factor = b.f32(2.0 * std::f32::consts::LOG2_E);
+    let exponent = b.fmul(clamped, factor);
+    let power = if own_exp2 { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, exponent) };
+    let [one, two] = [b.f32(1.0), b.f32(2.0)];
+    let sum = b.fadd(power, one);
+    let fraction = b.binary(Binary::FDivApprox, two, sum);
+    let far = b.fsub(one, fraction);
+
+    let limit = b.f32(0.625);
+    let is_near = b.flt(distance, limit);
+    let result = b.select(is_near, near, far);
+    // Tiny numbers, subnormals included, are their own hyperbolic tangent.
+    let tiny = b.i32(2f32.powi(-13).to_bits());
+    let is_tiny = b.ult(magnitude, tiny);
+    let result = b.bits(result);
+    let result = b.select(is_tiny, magnitude, result);
+    let result = b.or(result, sign);
+    let result = b.bitcast(result, Type::F32);
+    unless_nan(b, x, result)
+}
+
+/// A quotient within two units in the last place. Vulkan's division is within 2.5 units for ordinary numbers, and a step of Newton's method
+/// corrects its result; other numbers are divided exactly.
+fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
+    let is_ordinary = are_ordinary(b, x, y);
+    b.choose(is_ordinary, |b| corrected(b, floats, x, y), |b| divide(b, floats, Rounding::NearestEven, x, y))
+}
+
+fn corrected(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
+    let quotient = b.binary(Binary::FDivApprox, x, y);
+    let rest = if floats.fma_f32_fused {
+        let negative = soft::negated(b, y);
+        b.fma(negative, quotient, x)
+    } else {
+        remainder(b, quotient, x, y)
+    };
+    let step = b.binary(Binary::FDivApprox, rest, y);
+    b.fadd(quotient, step)
+}
+
+/// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.
+fn remainder(b: &mut Builder<'_>, quotient: Value, x: Value, y: Value) -> Value {
+    let [(quotient_high, quotient_low), (high, low)] = [quotient, y].map(|float| {
+        let bits = b.bits(float);
+        let high = b.and_const(bits, 0xffff_f000);
+        let high = b.bitcast(high, Type::F32);
+        (high, b.fsub(float, high))
+    });
+    let products = [(quotient_high, high), (quotient_high, low), (quotient_low, high), (quotient_low, low)];
+    products.into_iter().fold(x, |rest, (left, right)| {
+        let product = b.fmul(left, right);
+        b.fsub(rest, product)
+    })
+}

@@ -1,0 +1,272 @@
+//! Division where the device doesn't round it correctly: from an approximate reciprocal where `Fma` rounds once, else `F32` through `F64`
+//! where `F64` divides correctly, else long division on integers. The device's own division is used where it fails only on denormals and no
+//! denormals are involved. NaNs are NVIDIA's, except in the last case.
+
+use rustc_hash::FxHashSet;
+
+use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Value};
+use crate::legalize::arithmetic::convert::{narrow, widen};
+use crate::legalize::arithmetic::quotient;
+use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
+use crate::soft::{Format, Parts, SINGLE, leading, negated, product_sign, round, stick, with_extremes};
+use crate::target::Facts;
+
+/// Replaces `FDiv` on types where the target's division is not correctly rounded. `avoided` says whether `F64` may not be divided by the
+/// device under conditions in loops ([`Quirks::double_divisions_wrong`](crate::target::Quirks)).
+pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) {
+    let facts = &floats.trusted;
+    let avoids = avoided && facts.div_f64_rounded && floats.fma_f64_fused;
+    if facts.div_f32_rounded && facts.div_f64_rounded && !avoids {
+        return;
+    }
+    let mut conditional = FxHashSet::default();
+    if avoids {
+        // A helper may be called anywhere.
+        let is_helper = matches!(function.body.last(), Some(Stmt::Return(_)));
+        find_conditional(&function.body, Place { is_conditional: is_helper, ..Place::default() }, &mut conditional);
+    }
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
+            Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
+            Type::F64 if conditional.contains(&result) => Rewritten::By(quotient::by_fma(b, x, y)),
+            Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
+            Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, floats, x, y)),
+            ty if refines(floats, ty) => Rewritten::By(refined(b, floats, x, y)),
+            _ => Rewritten::By(divide(b, floats, Rounding::NearestEven, x, y)),
+        },
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Where a list of statements stands.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    in_loop: bool,
+    /// Under a condition in the loop.
+    is_conditional: bool,
+}
+
+/// Finds the quotients under conditions in loops, among them those after a conditional break.
+fn find_conditional(block: &Block, mut place: Place, found: &mut FxHashSet<Value>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let(result, Op::Binary(Binary::FDiv, ..)) if place.is_conditional => {
+                found.insert(*result);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                let inner = Place { is_conditional: place.is_conditional || place.in_loop, ..place };
+                find_conditional(then, inner, found);
+                find_conditional(otherwise, inner, found);
+                place.is_conditional |= breaks(then) || breaks(otherwise);
+            }
+            Stmt::Loop(body) => find_conditional(body, Place { in_loop: true, ..place }, found),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a list may end the loop around.
+fn breaks(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Break => true,
+        Stmt::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
+        _ => false,
+    })
+}
+
+/// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or NaN. No
+/// quotient is rounded up to the least normal number: significands of 24 bits differ by at least one last place, so quotients are at least
+/// as far from that number.
+fn guarded(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
+    let quotient = b.fdiv(x, y);
+    let magnitude = b.magnitude(quotient);
+    let above = b.sub_const(magnitude, SINGLE.hidden());
+    let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
+    let is_normal = b.ult(above, normals);
+    b.choose(is_normal, |_| quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
+}
+
+/// Whether [`quotient`] is right on a type.
+fn refines(floats: &Floats, ty: Type) -> bool {
+    match ty {
+        Type::F32 => floats.fma_f32_fused,
+        _ => floats.doubles && floats.fma_f64_fused,
+    }
+}
+
+/// The correctly rounded quotient, where [`refines`] says so: of ordinary operands by [`quotient`], of others by their significands.
+fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
+    let is_ordinary = are_ordinary(b, x, y);
+    b.choose(is_ordinary, |b| quotient(b, x, y), |b| divide(b, floats, Rounding::NearestEven, x, y))
+}
+
+/// Whether a dividend and a divisor are such that Newton's method has normal numbers only; of a divisor on `F64`, the reciprocal is one on
+/// `F32` too.
+pub fn are_ordinary(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+    let format = Format::of(b.type_of(x));
+    let [of_dividends, of_divisors] = if format == SINGLE { [40, 40] } else { [400, 100] };
+    let place = format.precision - 1;
+    let bounds = |exponent: u64| [(format.bias as u64 - exponent) << place, (2 * exponent) << place];
+    let is_ordinary = |b: &mut Builder<'_>, float: Value, exponent: u64| {
+        let [least, range] = bounds(exponent);
+        let magnitude = b.magnitude(float);
+        let above = b.sub_const(magnitude, least);
+        let range = b.constant_like(magnitude, range);
+        b.ult(above, range)
+    };
+    let is_divisor = is_ordinary(b, y, of_divisors);
+    let [least, range] = bounds(of_dividends);
+    // Such as the one of a reciprocal.
+    if b.known(x).is_some_and(|bits| (bits & (format.sign() - 1)).wrapping_sub(least) < range) {
+        return is_divisor;
+    }
+    let is_dividend = is_ordinary(b, x, of_dividends);
+    b.and(is_dividend, is_divisor)
+}
+
+/// The correctly rounded quotient of ordinary numbers, by Newton's method from the device's reciprocal on `F32`, which Vulkan has within 2.5
+/// units in the last place (Markstein, "Computation of Elementary Functions on the IBM RISC System/6000", 1990).
+///
+/// A step from within one unit of the reciprocal gives the correctly rounded one, except where all bits of the divisor's significand are
+/// ones. A correctly rounded reciprocal and a quotient within one unit, whose remainder is exact, make the correctly rounded quotient.
+fn quotient(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+    let format = Format::of(b.type_of(y));
+    let one = b.f32(1.0);
+    let divisor = if format == SINGLE { y } else { b.narrow(y) };
+    let approximate = b.binary(Binary::FDivApprox, one, divisor);
+    // Each step doubles the number of bits that are right, from 21.
+    let (mut reciprocal, one, steps) =
+        if format == SINGLE { (approximate, one, 2) } else { (b.widen(approximate), b.f64(1.0), 3) };
+    let negative = negated(b, y);
+    for _ in 0..steps {
+        let error = b.fma(negative, reciprocal, one);
+        reciprocal = b.fma(error, reciprocal, reciprocal);
+    }
+    let reciprocal = above_tie(b, format, y, reciprocal);
+    let mut quotient = b.fmul(x, reciprocal);
+    for _ in 0..2 {
+        let remainder = b.fma(negative, quotient, x);
+        quotient = b.fma(remainder, reciprocal, quotient);
+    }
+    quotient
+}
+
+/// The reciprocal of a divisor whose significand is all ones: just above the middle between a power of two and the next number, so that
+/// Newton's method may end at the former.
+fn above_tie(b: &mut Builder<'_>, format: Format, divisor: Value, reciprocal: Value) -> Value {
+    let bits = b.bits(divisor);
+    let fraction = b.and_const(bits, format.hidden() - 1);
+    let ones = b.constant_like(bits, format.hidden() - 1);
+    let is_all_ones = b.eq(fraction, ones);
+    let ty = b.type_of(bits);
+    let last = b.bool_to(ty, is_all_ones);
+    let bits = b.bits(reciprocal);
+    let bits = b.or(bits, last);
+    let float = b.type_of(reciprocal);
+    b.bitcast(bits, float)
+}
+
+/// A quotient without the device's division on its type.
+pub fn divide(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value, y: Value) -> Value {
+    let has_double = floats.doubles && floats.trusted.div_f64_rounded;
+    match b.type_of(x) {
+        Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x, y),
+        ty if refines(floats, ty) => by_significands(b, rounding, x, y, significand_of_refined),
+        _ => by_significands(b, rounding, x, y, long_division),
+    }
+}
+
+/// A quotient of 24-bit significands that is neither a 24-bit number nor halfway between two of them is farther from these than the error
+/// of `F64`'s rounding (53 bits are more than twice 24). This holds for subnormal results too.
+fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
+    let x = widen(b, facts, x);
+    let y = widen(b, facts, y);
+    let quotient = b.fdiv(x, y);
+    narrow(b, facts, rounding, quotient)
+}
+
+/// Divides two significands whose first bit is one. Returns that of the quotient with the place of its first bit at the top of the integer
+/// or one below, rounded to odd, and whether the dividend was the smaller one, for which the quotient is given doubled.
+type DivideSignificands = fn(&mut Builder<'_>, Format, Value, Value) -> (Value, Value);
+
+fn by_significands(
+    b: &mut Builder<'_>,
+    rounding: Rounding,
+    x: Value,
+    y: Value,
+    divide_significands: DivideSignificands,
+) -> Value {
+    let x = Parts::of(b, x).normalised(b);
+    let y = Parts::of(b, y).normalised(b);
+    let format = x.format;
+    // Only zero lacks this bit. Its quotient is not used, but a division by zero must not happen.
+    let [dividend, divisor] = [&x, &y].map(|parts| b.or_const(parts.significand, format.hidden()));
+    let (significand, is_less) = divide_significands(b, format, dividend, divisor);
+    let exponent = b.sub(x.exponent, y.exponent);
+    let exponent = b.add_const(exponent, format.bias.into());
+    let borrowed = b.bool_to(Type::I32, is_less);
+    let exponent = b.sub(exponent, borrowed);
+    let sign = product_sign(b, &x, &y);
+    let negative = b.is_nonzero(sign);
+    let magnitude = round(b, format, rounding, negative, exponent, significand);
+
+    let [x_zero, y_zero] = [&x, &y].map(|parts| parts.is_zero(b));
+    let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
+    let is_zero = b.or(x_zero, y_infinite);
+    let is_infinite = b.or(x_infinite, y_zero);
+    with_extremes(b, [&x, &y], magnitude, is_zero, is_infinite)
+}
+
+/// By [`quotient`] of the significands as numbers from 1 to 2, and the sign of the remainder, which says on which side of that the exact
+/// quotient lies.
+fn significand_of_refined(b: &mut Builder<'_>, format: Format, dividend: Value, divisor: Value) -> (Value, Value) {
+    let is_less = b.ult(dividend, divisor);
+    let one = (format.bias as u64) << (format.precision - 1);
+    let float = if format == SINGLE { Type::F32 } else { Type::F64 };
+    let [x, y] = [dividend, divisor].map(|significand| {
+        let fraction = b.and_const(significand, format.hidden() - 1);
+        let bits = b.or_const(fraction, one);
+        b.bitcast(bits, float)
+    });
+    let nearest = quotient(b, x, y);
+    let negative = negated(b, y);
+    let remainder = b.fma(negative, nearest, x);
+    let bits = b.bits(nearest);
+    let fraction = b.and_const(bits, format.hidden() - 1);
+    let significand = b.or_const(fraction, format.hidden());
+    let place = leading(b.type_of(significand));
+    let significand = b.shl(significand, place + 1 - format.precision);
+    // One less where the exact quotient is less, one more where it is more.
+    let rest = b.bits(remainder);
+    let is_exact = b.is_zero(rest);
+    let [zero, more, less] = [0, 1, u64::MAX].map(|step| b.constant_like(significand, step));
+    let is_below = b.slt(rest, zero);
+    let step = b.select(is_below, less, more);
+    let step = b.select(is_exact, zero, step);
+    (b.add(significand, step), is_less)
+}
+
+fn long_division(b: &mut Builder<'_>, format: Format, significand: Value, divisor: Value) -> (Value, Value) {
+    // The first bit of the quotient is one.
+    let is_less = b.ult(significand, divisor);
+    let twice = b.shl(significand, 1);
+    let dividend = b.select(is_less, twice, significand);
+    let mut remainder = b.sub(dividend, divisor);
+    let mut quotient = b.constant_like(divisor, 1);
+    // Each step gives as many bits as the shifted remainder leaves room for, until there is one more than the precision. The remainder
+    // stands for all later bits.
+    let bits = format.bits - format.precision;
+    let steps = format.precision.div_ceil(bits);
+    for _ in 0..steps {
+        remainder = b.shl(remainder, bits);
+        let digit = b.div_unsigned(remainder, divisor);
+        let product = b.mul(digit, divisor);
+        remainder = b.sub(remainder, product);
+        quotient = b.shl(quotient, bits);
+        quotient = b.or(quotient, digit);
+    }
+    let place = leading(b.type_of(quotient));
+    let significand = b.shl(quotient, place - bits * steps);
+    (stick(b, significand, remainder), is_less)
+}

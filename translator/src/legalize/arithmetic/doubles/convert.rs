@@ -1,0 +1,104 @@
+//! Conversions from integers, and from and to single precision.
+
+use super::parts::{ABOVE, Double, PLACE, round_aligned};
+use super::words::{Pair, Words};
+use crate::ir::{Builder, Compare, Rounding, Type, Value};
+use crate::soft::{DOUBLE, Overflow, SINGLE, overflowed, round_truncated};
+
+/// An integer of either width, rounded to nearest.
+pub(crate) fn from_integer(b: &mut Builder<'_>, is_signed: bool, integer: Value) -> Pair {
+    let zero = b.i32(0);
+    let integer = if b.type_of(integer) == Type::I64 {
+        Pair::of(b, integer)
+    } else if is_signed {
+        Words([integer, b.sar(integer, 31)])
+    } else {
+        Words([integer, zero])
+    };
+    let (sign, magnitude) = if is_signed {
+        let ones = b.sar(integer.high(), 31);
+        let magnitude = integer.negated_if(b, ones);
+        (b.shl(ones, 31), magnitude)
+    } else {
+        (zero, integer)
+    };
+    let (significand, shift) = magnitude.normalised(b);
+    let highest = b.i32(DOUBLE.bias + 63);
+    let exponent = b.sub(highest, shift);
+    // Zero gets the least exponent, so that it stays zero.
+    let is_zero = b.is_zero(significand.high());
+    let one = b.i32(1);
+    let exponent = b.select(is_zero, one, exponent);
+    round_aligned(b, Rounding::NearestEven, sign, exponent, significand)
+}
+
+/// How many bits lower the exponent begins in a double's higher word than in a single.
+const NARROWER: u32 = SINGLE.precision - 1 - PLACE;
+/// Difference of the exponents' biases.
+const REBIAS: u32 = DOUBLE.bias - SINGLE.bias;
+
+/// A float of single precision, given by its bits.
+pub(crate) fn widen(b: &mut Builder<'_>, bits: Value) -> Pair {
+    let sign = b.and_const(bits, SINGLE.sign());
+    let magnitude = b.and_const(bits, SINGLE.sign() - 1);
+    let [zero, once, twice] = [0, REBIAS, 2 * REBIAS].map(|exponent| b.i32(exponent));
+    // A subnormal's leading one moves to where it counts as an exponent of one.
+    let highest = b.find_high_bit(magnitude);
+    let thirty_one = b.i32(31);
+    let zeros = b.sub(thirty_one, highest);
+    let shift = b.sub_const(zeros, u64::from(SINGLE.bits - SINGLE.precision));
+    let is_subnormal = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.hidden());
+    let shift = b.select(is_subnormal, shift, zero);
+    let significand = b.shl_by(magnitude, shift);
+    // Infinities and NaNs get the top exponent.
+    let is_finite = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.infinity());
+    let exponent = b.select(is_finite, once, twice);
+    let exponent = b.sub(exponent, shift);
+    let exponent = b.shl(exponent, PLACE);
+    let high = b.shr(significand, NARROWER);
+    let high = b.add(high, exponent);
+    let is_zero = b.is_zero(magnitude);
+    let high = b.select(is_zero, zero, high);
+    let low = b.shl(significand, 32 - NARROWER);
+    Words([low, b.or(high, sign)])
+}
+
+/// The bits of a float in single precision. NaN becomes NVIDIA's.
+pub(crate) fn narrow(b: &mut Builder<'_>, rounding: Rounding, x: Pair) -> Value {
+    let x = Double::of(b, x);
+    let sign = x.sign(b);
+    let negative = b.is_nonzero(sign);
+    let significand = x.significand.shl(b, ABOVE);
+    let significand = Words([significand.high()]).stick(b, significand.low());
+    let exponent = b.sub_const(x.exponent, REBIAS.into());
+    let [zero, one, limit] = [0, 1, 31].map(|bits| b.i32(bits));
+    let missing = b.sub(one, exponent);
+    let is_subnormal = b.slt(zero, missing);
+    let missing = b.select(is_subnormal, missing, zero);
+    let is_near = b.ult(missing, limit);
+    let missing = b.select(is_near, missing, limit);
+    let Words([significand]) = significand.shr_sticking(b, missing);
+
+    let dropped = SINGLE.bits - SINGLE.precision;
+    let kept = b.shr(significand, dropped);
+    let lost = b.shl(significand, 32 - dropped);
+    let kept = round_truncated(b, rounding, negative, kept, lost);
+    // The leading one adds one to the exponent, which may be too large for its place.
+    let top = b.i32(SINGLE.top_exponent());
+    let is_below = b.slt(exponent, top);
+    let exponent = b.select(is_below, exponent, top);
+    let exponent = b.select(is_subnormal, one, exponent);
+    let exponent = b.sub_const(exponent, 1);
+    let exponent = b.shl(exponent, SINGLE.precision - 1);
+    let magnitude = b.add(kept, exponent);
+    let infinity = b.i32(SINGLE.infinity() as u32);
+    let overflows = b.ule(infinity, magnitude);
+    let beyond = overflowed(b, SINGLE, rounding, Overflow::Rounded, negative, magnitude);
+    let magnitude = b.select(overflows, beyond, magnitude);
+    let is_infinite = x.is_special(b);
+    let magnitude = b.select(is_infinite, infinity, magnitude);
+    let result = b.or(magnitude, sign);
+    let is_nan = x.is_nan(b);
+    let nan = b.constant(Type::I32, SINGLE.nan);
+    b.select(is_nan, nan, result)
+}

@@ -1,0 +1,177 @@
+//! `F32` arithmetic with `.ftz`: by the device's own operation or `Fma` where they flush as PTX does, else by flushing the bits of operands
+//! and results.
+//!
+//! A sum that could be tiny is exact, and a root is never tiny, so flushing their bits suffices. PTX also flushes a product or quotient
+//! that is tiny before it rounds up to the least normal number. To detect that, the result is rounded to full precision, in `F64` or scaled
+//! far away from subnormal numbers.
+
+use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
+use crate::legalize::arithmetic::convert::{narrow, widen};
+use crate::legalize::arithmetic::fma::wide_sum;
+use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
+use crate::soft::{self, SINGLE};
+
+/// Replaces every `Flushed` that [`take_flushing`] can't do. If `floats.flush` is off, plain operations take their place.
+pub fn expand_flushed(function: &mut Function, floats: &Floats) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !floats.flush => {
+            Rewritten::By(b.rounded(rounding, arithmetic))
+        }
+        Stmt::Let(_, Op::Flushed(Rounding::NearestEven, arithmetic))
+            if floats.trusted.fma_f32_flushes && is_fma(arithmetic)
+                || floats.trusted.add_f32_flushes && is_sum(arithmetic) =>
+        {
+            Rewritten::Kept
+        }
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) => Rewritten::By(expand(b, floats, rounding, arithmetic)),
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Replaces the remaining `Flushed` by the device's operations that flush: sums and products, or `Fma`.
+pub fn take_flushing(function: &mut Function, fma_flushes: bool) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !fma_flushes && is_sum(arithmetic) => {
+            Rewritten::By(b.rounded(rounding, arithmetic))
+        }
+        Stmt::Let(_, Op::Flushed(_, arithmetic)) => as_fma(b, arithmetic).map_or(Rewritten::Kept, Rewritten::By),
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Whether an operation is a sum, a difference or a product.
+fn is_sum(arithmetic: Arithmetic) -> bool {
+    matches!(arithmetic, Arithmetic::Add(..) | Arithmetic::Sub(..) | Arithmetic::Mul(..))
+}
+
+/// Whether an `Fma` can do the operation.
+fn is_fma(arithmetic: Arithmetic) -> bool {
+    is_sum(arithmetic) || matches!(arithmetic, Arithmetic::Fma(..))
+}
+
+fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+    let facts = &floats.trusted;
+    let to_nearest = rounding == Rounding::NearestEven;
+    let arithmetic = arithmetic.map(|operand| flush(b, operand));
+    let is_own = match arithmetic {
+        Arithmetic::Mul(..) => to_nearest,
+        Arithmetic::Fma(..) => to_nearest && facts.fma_f32_fused,
+        // Except with rounding down or up, quotients do not round up to the least normal number: significands of 24 bits differ by at least
+        // one last place, so quotients are at least as far from that number.
+        Arithmetic::Div(..) if matches!(rounding, Rounding::Down | Rounding::Up) => {
+            return scaled_if_least(b, rounding, arithmetic);
+        }
+        other => {
+            let result = b.rounded(rounding, other);
+            return flush(b, result);
+        }
+    };
+    if is_own {
+        return scaled(b, floats, arithmetic);
+    }
+    if !floats.doubles {
+        return scaled_if_least(b, rounding, arithmetic);
+    }
+    let exact = match arithmetic {
+        Arithmetic::Fma(x, y, z) => wide_sum(b, facts, rounding, [x, y, z]),
+        other => {
+            let wide = other.map(|factor| widen(b, facts, factor));
+            // A product of 24 bits by 24.
+            b.rounded(Rounding::NearestEven, wide)
+        }
+    };
+    let exact = soft::flush_tiny(b, SINGLE, rounding, exact);
+    narrow(b, facts, rounding, exact)
+}
+
+/// A subnormal replaced by zero of its sign.
+pub(crate) fn flush(b: &mut Builder<'_>, value: Value) -> Value {
+    let bits = b.bits(value);
+    let bits = soft::flush(b, SINGLE, bits);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The operation by an `Fma` that flushes. The addend -0.0 doesn't change any product.
+fn as_fma(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
+    let (x, y, z) = match arithmetic {
+        Arithmetic::Add(x, y) => (x, b.f32(1.0), y),
+        Arithmetic::Sub(x, y) => (y, b.f32(-1.0), x),
+        Arithmetic::Mul(x, y) => (x, y, b.f32(-0.0)),
+        Arithmetic::Fma(x, y, z) => (x, y, z),
+        _ => return None,
+    };
+    Some(b.fma(x, y, z))
+}
+
+/// By how much operands are scaled to keep tiny results normal, as a power of two.
+///
+/// Scaling overflows nothing if the result is tiny and not zero. Such a result has bits below 2^-126, which only a product of 48 bits can
+/// have. So the product is below 2^-78, and the addend about as small. As factors are at least 2^-126, neither is above 2^48. The dividend
+/// of a tiny quotient is at most 4. Where something overflows, the scaled result is infinite or NaN, hence not tiny.
+const SCALE: u32 = 32;
+
+/// The same operation on scaled operands: its result is larger by 2 to the power of [`SCALE`].
+fn scale(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Arithmetic {
+    let factor = b.constant(Type::F32, SINGLE.hidden() * u64::from(SINGLE.bias + SCALE));
+    match arithmetic {
+        Arithmetic::Mul(x, y) => Arithmetic::Mul(b.fmul(x, factor), y),
+        Arithmetic::Div(x, y) => Arithmetic::Div(b.fmul(x, factor), y),
+        Arithmetic::Fma(x, y, z) => Arithmetic::Fma(b.fmul(x, factor), y, b.fmul(z, factor)),
+        other => other,
+    }
+}
+
+/// Bits of the scaled least normal number.
+const LEAST: u64 = SINGLE.hidden() * (1 + SCALE as u64);
+
+/// Rounded to nearest by the device's own operation. A scaled result tells whether the result is tiny and, on a device that may flush,
+/// gives the value of a small result.
+fn scaled(b: &mut Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
+    let facts = &floats.trusted;
+    let up = scale(b, arithmetic);
+    let up = b.rounded(Rounding::NearestEven, up);
+    let up = b.bits(up);
+    let mut result = b.rounded(Rounding::NearestEven, arithmetic);
+    let magnitude = b.magnitude(up);
+    if !facts.denormals_f32_kept || matches!(arithmetic, Arithmetic::Fma(..)) && !facts.fma_f32_denormals {
+        let small = b.i32(1f32.to_bits());
+        let is_small = b.ult(magnitude, small);
+        let down = b.sub_const(up, SINGLE.hidden() * u64::from(SCALE));
+        let bits = b.bits(result);
+        result = b.select(is_small, down, bits);
+    }
+    let result = b.bits(result);
+    let result = zero_if_tiny(b, up, result);
+    b.bitcast(result, Type::F32)
+}
+
+/// With any rounding, by an expensive operation, which is repeated on scaled operands only if the result is the least
+/// normal number.
+fn scaled_if_least(b: &mut Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+    let result = b.rounded(rounding, arithmetic);
+    let magnitude = b.magnitude(result);
+    let least = b.i32(SINGLE.hidden() as u32);
+    let is_least = b.eq(magnitude, least);
+    b.choose(
+        is_least,
+        |b| {
+            let up = scale(b, arithmetic);
+            let up = b.rounded(rounding, up);
+            let up = b.bits(up);
+            let bits = b.bits(result);
+            let bits = zero_if_tiny(b, up, bits);
+            b.bitcast(bits, Type::F32)
+        },
+        |b| flush(b, result),
+    )
+}
+
+/// A result's bits, or zero of its sign if the scaled result of bits `up` is tiny.
+fn zero_if_tiny(b: &mut Builder<'_>, up: Value, bits: Value) -> Value {
+    let magnitude = b.magnitude(up);
+    let least = b.i32(LEAST as u32);
+    let is_tiny = b.ult(magnitude, least);
+    let zero = b.and_const(up, SINGLE.sign());
+    b.select(is_tiny, zero, bits)
+}

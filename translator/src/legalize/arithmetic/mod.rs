@@ -1,0 +1,20 @@
+//! Arithmetic that the device lacks, rounds otherwise, or flushes.
+
+pub(in crate::legalize) mod approximate;
+pub(in crate::legalize) mod bits;
+pub(in crate::legalize) mod convert;
+pub(in crate::legalize) mod division;
+pub(in crate::legalize) mod dot;
+pub(crate) mod doubles;
+pub(crate) mod flushed;
+pub(in crate::legalize) mod fma;
+pub(in crate::legalize) mod halves;
+pub(in crate::legalize) mod nans;
+pub(in crate::legalize) mod quotient;
+pub(in crate::legalize) mod root_ends;
+pub(in crate::legalize) mod roots;
+pub(in crate::legalize) mod round;
+pub(in crate::legalize) mod rounded;
+pub(crate) mod singles;
+pub(in crate::legalize) mod sqrt;
+pub(in crate::legalize) mod words;

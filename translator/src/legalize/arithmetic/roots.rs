@@ -1,0 +1,74 @@
+//! Approximate roots of `F32` where the device's are not known to be as accurate as PTX requires: in `F64`, whose sums and products are
+//! exact enough, or without `F64` from the rounding errors of sums and products. Results are within half an ulp and a little.
+//!
+//! [`root_ends`](crate::legalize::arithmetic::root_ends) deals with operands that are not positive, normal numbers.
+
+use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::legalize::arithmetic::convert::{narrow, widen};
+use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
+use crate::soft::{SINGLE, two_product};
+
+/// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions also create these operations and need less accuracy, so this
+/// pass must run before them.
+pub fn expand_roots(function: &mut Function, floats: &Floats) {
+    if floats.trusted.roots_f32_close {
+        return;
+    }
+    let has_double = floats.doubles;
+    let facts = &floats.trusted;
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x))
+            if b.type_of(result) == Type::F32 =>
+        {
+            if !has_double {
+                // A correctly rounded root is accurate enough too.
+                return Rewritten::By(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
+            }
+            let wide = widen(b, facts, x);
+            let guess = b.unary(Unary::InverseSqrtApprox, x);
+            let guess = widen(b, facts, guess);
+            let inverse = inverse_root(b, wide, guess);
+            let root = if op == Unary::SqrtApprox { b.fmul(wide, inverse) } else { inverse };
+            Rewritten::By(narrow(b, facts, Rounding::NearestEven, root))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// One over the root of a positive, normal number without `F64`: by a step of Newton's method from the device's, on a number from 1 to 4.
+/// Only the last sum has a rounding error that matters.
+fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
+    let bits = b.bits(x);
+    let exponent = b.sub_const(bits, SINGLE.one());
+    let exponent = b.sar(exponent, SINGLE.precision);
+    let scale = b.shl(exponent, SINGLE.precision);
+    let number = b.sub(bits, scale);
+    let number = b.bitcast(number, Type::F32);
+    let guess = b.unary(Unary::InverseSqrtApprox, number);
+    let (square, square_error) = two_product(b, guess, guess);
+    let (whole, whole_error) = two_product(b, number, square);
+    // One minus the guess's square times the number.
+    let [one, half] = [1.0, 0.5].map(|number| b.f32(number));
+    let rest = b.fsub(one, whole);
+    let rest = b.fsub(rest, whole_error);
+    let part = b.fmul(number, square_error);
+    let rest = b.fsub(rest, part);
+    let step = b.fmul(guess, half);
+    let step = b.fmul(step, rest);
+    let root = b.fadd(guess, step);
+    let root = b.bits(root);
+    let scale = b.shl(exponent, SINGLE.precision - 1);
+    let root = b.sub(root, scale);
+    b.bitcast(root, Type::F32)
+}
+
+/// One over the root of a positive number, by a step of Newton's method from a guess that is as accurate as Vulkan requires.
+fn inverse_root(b: &mut Builder<'_>, x: Value, guess: Value) -> Value {
+    let [half, three_halves] = [0.5, 1.5].map(|number| b.f64(number));
+    let square = b.fmul(guess, guess);
+    let error = b.fmul(x, square);
+    let error = b.fmul(error, half);
+    let factor = b.fsub(three_halves, error);
+    b.fmul(guess, factor)
+}

@@ -1,0 +1,162 @@
+//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, through `F64` where
+//! its root is correct, else on integers, from the device's approximation (`F32`) or as for devices without `F64`. NaNs are NVIDIA's.
+
+use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::legalize::arithmetic::convert::{narrow, widen};
+use crate::legalize::arithmetic::doubles::root_of_bits;
+use crate::legalize::arithmetic::singles::{RAISE, raise};
+use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
+use crate::soft::{Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
+use crate::target::Facts;
+
+/// Replaces `Sqrt` on types where the target's is not correctly rounded.
+pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
+    let facts = &floats.trusted;
+    if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
+        return;
+    }
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Unary(Unary::Sqrt, x)) => match b.type_of(result) {
+            Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
+            Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
+            Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
+            Type::F32 if floats.fma_f32_fused => Rewritten::By(refined(b, floats, x)),
+            _ => Rewritten::By(root(b, floats, Rounding::NearestEven, x)),
+        },
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Least operand of [`refined`].
+const LEAST: f32 = f32::from_bits((127 - 101) << 23);
+
+/// The product of an operand and the device's inverse root, corrected by half of its residual (Markstein, "Computation of Elementary
+/// Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too. Where the inverse root isn't known to be accurate enough
+/// for that, a step of Goldschmidt's method comes first: Vulkan has the inverse root within two units in the last place. Right for operands
+/// that are not infinite, negative or NaN, nor so small that the residual underflows.
+fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
+    let bits = b.bits(x);
+    let above = b.sub_const(bits, LEAST.to_bits().into());
+    let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
+    let is_within = b.ult(above, range);
+    b.choose(
+        is_within,
+        |b| {
+            let inverse = b.unary(Unary::InverseSqrtApprox, x);
+            let mut guess = b.fmul(x, inverse);
+            let one_half = b.f32(0.5);
+            let mut half = b.fmul(inverse, one_half);
+            if !floats.trusted.sqrt_f32_refined {
+                let negative = negated(b, half);
+                let error = b.fma(negative, guess, one_half);
+                half = b.fma(half, error, half);
+                guess = b.fma(guess, error, guess);
+            }
+            let negative = negated(b, guess);
+            let rest = b.fma(negative, guess, x);
+            b.fma(rest, half, guess)
+        },
+        |b| root(b, floats, Rounding::NearestEven, x),
+    )
+}
+
+/// The device's root. Subnormal operands are scaled up and their roots down; no root is subnormal.
+fn raised(b: &mut Builder<'_>, x: Value) -> Value {
+    let (raised, is_subnormal) = raise(b, x);
+    let raised = b.select(is_subnormal, raised, x);
+    let root = b.sqrt(raised);
+    let [factor, one] = [2f32.powi(-(RAISE as i32) / 2), 1.0].map(|factor| b.f32(factor));
+    let factor = b.select(is_subnormal, factor, one);
+    b.fmul(root, factor)
+}
+
+/// A square root without the device's on its type.
+pub fn root(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> Value {
+    let has_double = floats.doubles && floats.trusted.sqrt_f64_rounded;
+    match b.type_of(x) {
+        Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x),
+        Type::F32 => on_integers(b, rounding, x),
+        _ => {
+            let bits = b.bits(x);
+            let root = root_of_bits(b, rounding, bits);
+            b.bitcast(root, Type::F64)
+        }
+    }
+}
+
+/// As for division, `F64` has more than twice the bits, so that rounding twice is harmless.
+fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
+    let x = widen(b, facts, x);
+    let root = b.sqrt(x);
+    narrow(b, facts, rounding, root)
+}
+
+/// On `F32`.
+fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
+    let x = Parts::of(b, x).normalised(b);
+    // An even exponent, with a significand of 1 to 4.
+    let exponent = b.sub_const(x.exponent, SINGLE.bias.into());
+    let odd = b.and_const(exponent, 1);
+    let significand = b.shl_by(x.significand, odd);
+    let exponent = b.sar(exponent, 1);
+    let exponent = b.add_const(exponent, SINGLE.bias.into());
+
+    let (root, remainder) = root_of_single(b, significand);
+    let place = leading(b.type_of(root));
+    let root = b.shl(root, place - SINGLE.precision);
+    let root = stick(b, root, remainder);
+    let positive = b.bool(false);
+    let root = round_normal(b, SINGLE, rounding, positive, exponent, root);
+
+    let is_zero = x.is_zero(b);
+    let infinity = b.constant_like(x.bits, SINGLE.infinity());
+    let is_infinity = b.eq(x.bits, infinity);
+    let is_own_root = b.or(is_zero, is_infinity);
+    let result = b.select(is_own_root, x.bits, root);
+    // NaNs and negative operands except minus zero.
+    let is_above = b.ult(infinity, x.bits);
+    let is_nonzero = b.not(is_zero);
+    let is_nan = b.and(is_above, is_nonzero);
+    unless_nan(b, SINGLE, is_nan, result)
+}
+
+/// The integer root of `significand << 25` and the remainder: the device's approximation, corrected until it is right.
+///
+/// The root has 25 bits, of which the approximation gets all but the last few right (Vulkan: five units of 24 bits at most).
+/// So the differences of squares, which are small, are known from their lower halves.
+fn root_of_single(b: &mut Builder<'_>, significand: Value) -> (Value, Value) {
+    let shift = SINGLE.precision + 1;
+    let approximation = b.unary(Unary::UnsignedToFloat(Type::F32), significand);
+    let factor = b.f32(2f32.powi(shift as i32));
+    let approximation = b.fmul(approximation, factor);
+    let approximation = b.unary(Unary::SqrtApprox, approximation);
+    let approximation = b.unary(Unary::FloatToUnsigned(Type::I32), approximation);
+    let square = b.shl(significand, shift);
+    let [root, rest] = [(); 2].map(|()| b.var(Type::I32));
+    b.set(root, approximation);
+    let [zero, minus_one] = [b.i32(0), b.i32(u32::MAX)];
+    // Down while the root is too large, then up while the next integer is not.
+    b.loop_(|b| {
+        let candidate = b.get(root);
+        let its_square = b.mul(candidate, candidate);
+        let left = b.sub(square, its_square);
+        b.set(rest, left);
+        let fits = b.sle(zero, left);
+        b.if_(fits, Builder::break_);
+        let less = b.add(candidate, minus_one);
+        b.set(root, less);
+    });
+    b.loop_(|b| {
+        let [candidate, left] = [root, rest].map(|var| b.get(var));
+        let twice = b.shl(candidate, 1);
+        let step = b.add_const(twice, 1);
+        let left = b.sub(left, step);
+        let exceeds = b.slt(left, zero);
+        b.if_(exceeds, Builder::break_);
+        let more = b.add_const(candidate, 1);
+        b.set(root, more);
+        b.set(rest, left);
+    });
+    (b.get(root), b.get(rest))
+}

@@ -1,0 +1,314 @@
+//! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
+//! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
+//!
+//! The same is done for conversions to integers that rely on the device's saturation (`to_integer_f32_saturates`). SPIR-V leaves numbers out
+//! of range undefined, so a compiler that knows the operand may compute any result: NVIDIA's computes 0.
+//!
+//! A compiler knows constants and values that it can compute from constants: counters of loops that it unrolls, thread indices in blocks of
+//! one thread, parameters that it compiles a kernel for. An operand stays visible only if it is unknown to any compiler: it comes from an
+//! atomic, from another thread, or from memory in which the kernel stores no known values, and the arithmetic in between keeps it unknown.
+//! Every other operand is hidden.
+
+use rustc_hash::FxHashMap;
+
+use crate::index::IndexVec;
+use crate::ir::{
+    Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Space, Stmt, SubgroupOp, Type, Unary, Value, Var,
+    bits_type, mask,
+};
+use crate::legalize::driver::veil::Veil;
+use crate::opt::{Rewritten, for_each_result, map_op_operands, rewrite};
+use crate::soft::Format;
+use crate::target::Facts;
+
+/// Hides the operands of float arithmetic that the target's driver must not know.
+pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
+    if !hides_any(facts, Type::F32) && !hides_any(facts, Type::F64) && !facts.to_integer_f32_saturates {
+        return;
+    }
+    let unknown = Unknown::of(function, facts);
+    let origins = Origins::of(function);
+    let mut originals = FxHashMap::default();
+    let [first, second] = Veil::draw(function, [1, 2]);
+    rewrite(function, |b, stmt| {
+        let is_hidden = |b: &Builder<'_>, value: Value| match b.known(value) {
+            Some(bits) => hides(facts, b.type_of(value), bits),
+            None => hides_any(facts, b.type_of(value)) && !unknown.value(value),
+        };
+        match *stmt {
+            Stmt::Let(result, Op::Binary(Binary::FSub, x, y)) => {
+                // A compiler may find out that the two operands are the same, unless a different zero hides each, or one is
+                // computed from the other.
+                let may_repeat = |b: &Builder<'_>| {
+                    let [x, y] = [x, y].map(|value| originals.get(&value).copied().unwrap_or(value));
+                    b.known(y).is_none() && !origins.derives(&unknown, x, y) && !origins.derives(&unknown, y, x)
+                };
+                let hides_y = is_hidden(b, y) || hides_specials(facts, b.type_of(y)) && may_repeat(b);
+                let hides_x = is_hidden(b, x);
+                if !hides_x && !hides_y {
+                    return Rewritten::Kept;
+                }
+                let x = if hides_x { first.hide(b, x) } else { x };
+                let y = if hides_y { second.hide(b, y) } else { y };
+                let ty = b.type_of(result);
+                let difference = b.op(ty, Op::Binary(Binary::FSub, x, y));
+                originals.insert(difference, result);
+                Rewritten::By(difference)
+            }
+            Stmt::Let(result, op) if is_arithmetic(&op) => {
+                let mut changed = false;
+                // An approximation may be another one for a constant.
+                let is_approximate = matches!(op, Op::Binary(Binary::FDivApprox, ..));
+                let op = map_op_operands(op, |value| {
+                    let is_ordinary = |bits| !is_special(b.type_of(value), bits);
+                    let hides = is_hidden(b, value) && !(is_approximate && b.known(value).is_some_and(is_ordinary));
+                    changed |= hides;
+                    if hides { first.hide(b, value) } else { value }
+                });
+                if !changed {
+                    return Rewritten::Kept;
+                }
+                let ty = b.type_of(result);
+                let hidden = b.op(ty, op);
+                originals.insert(hidden, result);
+                Rewritten::By(hidden)
+            }
+            Stmt::Let(result, Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x))
+                if !unknown.value(x) =>
+            {
+                let x = first.hide(b, x);
+                let ty = b.type_of(result);
+                Rewritten::By(b.op(ty, Op::Unary(op, x)))
+            }
+            Stmt::Atomic(atomic @ Atomic { op: AtomicOp::FAdd, operand, .. }) if is_hidden(b, operand) => {
+                let operand = first.hide(b, operand);
+                b.atomic(Atomic { operand, ..atomic });
+                Rewritten::Replaced
+            }
+            _ => Rewritten::Kept,
+        }
+    });
+}
+
+/// Whether the bits of a float, or of an integer that stands for one, are those of a zero or a NaN.
+fn is_special(ty: Type, bits: u64) -> bool {
+    let format = Format::of(if bits_type(ty) == Type::I32 { Type::F32 } else { Type::F64 });
+    let magnitude = bits & mask(ty) >> 1;
+    magnitude == 0 || magnitude > format.infinity()
+}
+
+/// Whether a constant must be hidden.
+fn hides(facts: &Facts, ty: Type, bits: u64) -> bool {
+    if is_special(ty, bits) { hides_specials(facts, ty) } else { hides_constants(facts, ty) }
+}
+
+/// Whether zeros, NaNs and repeated operands must be hidden in operations on floats of a type.
+fn hides_specials(facts: &Facts, ty: Type) -> bool {
+    !if bits_type(ty) == Type::I32 { facts.known_specials_f32_right } else { facts.known_specials_f64_right }
+}
+
+/// Whether other constants must be hidden there.
+fn hides_constants(facts: &Facts, ty: Type) -> bool {
+    !if bits_type(ty) == Type::I32 { facts.known_constants_f32_right } else { facts.known_constants_f64_right }
+}
+
+fn hides_any(facts: &Facts, ty: Type) -> bool {
+    hides_specials(facts, ty) || hides_constants(facts, ty)
+}
+
+/// Arithmetic on floats whose operands can be hidden.
+fn is_arithmetic(op: &Op) -> bool {
+    use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub};
+    matches!(op, Op::Fma(..) | Op::DotFma(..) | Op::Binary(FAdd | FSub | FMul | FDiv | FDivApprox, ..))
+}
+
+/// The float arithmetic that each value of a function is the result of.
+struct Origins(IndexVec<Value, Option<Op>>);
+
+/// Operations between two operands that are looked at to find that one is computed from the other.
+const STEPS: u32 = 3;
+
+impl Origins {
+    fn of(function: &Function) -> Origins {
+        let mut origins = Origins(IndexVec::filled(None, function.values.len()));
+        origins.block(&function.body);
+        origins
+    }
+
+    fn block(&mut self, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, op) if is_arithmetic(op) => {
+                    if let Some(origin) = self.0.at_mut(*value) {
+                        *origin = Some(*op);
+                    }
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                Stmt::Loop(body) => self.block(body),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a value is computed from another, in a few operations none of which could leave it as it is. Then no compiler that
+    /// keeps to the rounding of each operation takes the two for the same: the errors of a sum are computed so.
+    fn derives(&self, unknown: &Unknown<'_>, value: Value, from: Value) -> bool {
+        self.derives_within(unknown, value, from, STEPS)
+    }
+
+    fn derives_within(&self, unknown: &Unknown<'_>, value: Value, from: Value, steps: u32) -> bool {
+        let Some(&Some(op)) = self.0.at(value) else { return false };
+        let (mut found, mut is_identity) = (false, false);
+        map_op_operands(op, |operand| {
+            is_identity |= unknown.visible.at(operand).copied().unwrap_or(false);
+            found |= operand == from || steps > 1 && self.derives_within(unknown, operand, from, steps - 1);
+            operand
+        });
+        found && !is_identity
+    }
+}
+
+/// The values that no compiler can know in a function, once all operands that need hiding are hidden.
+struct Unknown<'f> {
+    facts: &'f Facts,
+    values: IndexVec<Value, bool>,
+    /// Constants that are not hidden. A compiler knows the results of arithmetic on these alone.
+    visible: IndexVec<Value, bool>,
+    /// Constants of which only the lowest bit may be set.
+    lowest: IndexVec<Value, bool>,
+    vars: IndexVec<Var, bool>,
+    /// Values loaded from global, shared and local memory.
+    memories: [bool; 3],
+}
+
+impl Unknown<'_> {
+    /// Everything is unknown at first. A walk finds the known values; since variables and memory carry values around loops, the walk is
+    /// repeated until it finds no more.
+    fn of<'f>(function: &Function, facts: &'f Facts) -> Unknown<'f> {
+        let mut unknown = Unknown {
+            facts,
+            visible: IndexVec::filled(false, function.values.len()),
+            lowest: IndexVec::filled(false, function.values.len()),
+            values: IndexVec::filled(false, function.values.len()),
+            vars: IndexVec::filled(true, function.vars.len()),
+            memories: [true; 3],
+        };
+        loop {
+            let before = unknown.carriers();
+            unknown.block(function, &function.body);
+            if unknown.carriers() == before {
+                return unknown;
+            }
+        }
+    }
+
+    fn carriers(&self) -> usize {
+        self.vars.iter().chain(&self.memories).filter(|unknown| **unknown).count()
+    }
+
+    /// Values added since the analysis are results of arithmetic.
+    fn value(&self, value: Value) -> bool {
+        self.values.at(value).copied().unwrap_or(true)
+    }
+
+    fn block(&mut self, function: &Function, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, op) => {
+                    if let &Op::Const(bits) = op {
+                        let is_visible = !hides(self.facts, function.type_of(*value), bits);
+                        self.visible.at_mut(*value).into_iter().for_each(|visible| *visible = is_visible);
+                        self.lowest.at_mut(*value).into_iter().for_each(|lowest| *lowest = bits <= 1);
+                    }
+                    let is_unknown = self.op(function.type_of(*value), op);
+                    self.define(stmt, is_unknown);
+                }
+                Stmt::Set(var, value) => {
+                    let is_unknown = self.value(*value);
+                    if let Some(var) = self.vars.at_mut(*var) {
+                        *var &= is_unknown;
+                    }
+                }
+                Stmt::Load { access, .. } => self.define(stmt, access.read_only || self.memory(access.space)),
+                Stmt::Store { values, access, .. } => {
+                    let are_unknown = values.iter().all(|value| self.value(*value));
+                    if let Some(memory) = self.memories.get_mut(memory(access.space)) {
+                        *memory &= are_unknown;
+                    }
+                }
+                Stmt::Atomic(_) | Stmt::Warp(_) => self.define(stmt, true),
+                Stmt::Subgroup(_, SubgroupOp::Shuffle(value, _)) => self.define(stmt, self.value(*value)),
+                Stmt::If { then, otherwise, .. } => {
+                    self.block(function, then);
+                    self.block(function, otherwise);
+                }
+                Stmt::Loop(body) => self.block(function, body),
+                Stmt::Subgroup(..)
+                | Stmt::At(_)
+                | Stmt::Barrier(_)
+                | Stmt::Report(..)
+                | Stmt::Arrive(_)
+                | Stmt::Fence(_)
+                | Stmt::Break
+                | Stmt::Return(_) => {}
+            }
+        }
+    }
+
+    fn define(&mut self, stmt: &Stmt, is_unknown: bool) {
+        for_each_result(stmt, |value| {
+            if let Some(value) = self.values.at_mut(value) {
+                *value = is_unknown;
+            }
+        });
+    }
+
+    fn memory(&self, space: Space) -> bool {
+        self.memories.get(memory(space)).copied().unwrap_or(false)
+    }
+
+    /// Whether an operation on possibly known operands gives an unknown result. Parameters count as known: Mesa compiles kernels for the
+    /// values of some.
+    fn op(&self, ty: Type, op: &Op) -> bool {
+        match *op {
+            op if is_arithmetic(&op) => {
+                let hides = hides_any(self.facts, ty);
+                let mut any_unknown = false;
+                map_op_operands(op, |value| {
+                    let is_visible = self.visible.at(value).copied().unwrap_or(false);
+                    // A value that must be hidden is unknown afterwards.
+                    any_unknown |= if hides { !is_visible } else { self.value(value) };
+                    value
+                });
+                any_unknown
+            }
+            Op::Get(var) => self.vars.at(var).copied().unwrap_or(false),
+            // The upper half of a widened integer is known.
+            Op::Unary(Unary::HighWord, _) => false,
+            Op::Unary(_, a) => self.value(a),
+            // One known operand can't make the result known.
+            Op::Binary(Binary::Add | Binary::Sub | Binary::Xor, a, b) => self.value(a) != self.value(b),
+            // Rounding to odd sets the lowest bit.
+            Op::Binary(Binary::Or, a, b) => self.value(a) && self.is_lowest(b) || self.value(b) && self.is_lowest(a),
+            Op::Select(_, a, b) => self.value(a) && self.value(b),
+            _ => false,
+        }
+    }
+
+    fn is_lowest(&self, value: Value) -> bool {
+        self.lowest.at(value).copied().unwrap_or(false)
+    }
+}
+
+/// A space's place among [`Unknown::memories`]; beyond them for generic memory.
+fn memory(space: Space) -> usize {
+    match space {
+        Space::Global => 0,
+        Space::Shared => 1,
+        Space::Local => 2,
+        Space::Generic => 3,
+    }
+}

@@ -1,0 +1,10 @@
+//! What single drivers get wrong or refuse.
+
+pub(in crate::legalize) mod byte_swaps;
+pub(in crate::legalize) mod known_operands;
+pub(in crate::legalize) mod lane_calls;
+pub(in crate::legalize) mod loop_budget;
+pub(in crate::legalize) mod nesting;
+pub(in crate::legalize) mod rounds;
+pub(in crate::legalize) mod signs;
+pub(in crate::legalize) mod veil;

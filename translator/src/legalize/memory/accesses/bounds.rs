@@ -1,0 +1,83 @@
+//! Where memory begins and ends: allocations, of which the launch has a table, shared memory, local memory.
+
+use crate::interface::allocations;
+use crate::ir::{Access, Builder, Builtin, Compare, MemoryOrder, Space, Type, Value};
+
+/// Access to the table, which is constant while kernels run.
+const TABLE: Access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };
+
+/// The address and the size of the last allocation in the table that doesn't begin after an address.
+pub(crate) fn find(b: &mut Builder<'_>, table: u32, address: Value) -> (Value, Value) {
+    let (place, step) = (b.var(Type::I64), b.var(Type::I32));
+    let table = b.push_constant(Type::I64, table);
+    // The first entry is at address 0.
+    let first = b.add_const(table, allocations::ENTRIES);
+    b.set(place, first);
+    let at = b.add_const(table, allocations::STEP);
+    let half = b.load_one(Access { bytes: 4, ..TABLE }, at);
+    b.set(step, half);
+    b.loop_(|b| {
+        let (from, bytes) = (b.get(place), b.get(step));
+        let found = b.compare_const(Compare::LessUnsigned, bytes, allocations::ENTRY);
+        b.if_(found, Builder::break_);
+        let ahead = b.zero_extend(bytes);
+        let middle = b.add(from, ahead);
+        let start = b.load_one(TABLE, middle);
+        let before = b.ule(start, address);
+        let next = b.select(before, middle, from);
+        b.set(place, next);
+        let half = b.shr(bytes, 1);
+        b.set(step, half);
+    });
+    let place = b.get(place);
+    let start = b.load_one(TABLE, place);
+    let place = b.add_const(place, 8);
+    (start, b.load_one(TABLE, place))
+}
+
+/// The size of shared memory.
+pub(crate) fn shared_size(b: &mut Builder<'_>) -> Value {
+    if !b.function.dynamic_shared {
+        // Offsets have 32 bits.
+        let bytes = b.function.workgroup_shared_bytes().min(u32::MAX.into());
+        return b.constant(Type::I32, bytes);
+    }
+    if let Some(cluster) = b.function.cluster {
+        let all = b.builtin(Builtin::SharedBytes);
+        return b.add_const(all, cluster.own_shared_bytes.into());
+    }
+    let declared = (b.function.shared_bytes - b.function.own_shared_bytes).next_multiple_of(16);
+    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
+    b.add_const(dynamic, declared.into())
+}
+
+/// Whether bytes from an offset on lie in shared memory.
+pub(crate) fn in_shared(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
+    let size = shared_size(b);
+    let inside = within(b, offset, size, bytes);
+    let own = b.function.own_shared_bytes;
+    if !b.function.dynamic_shared || b.function.cluster.is_some() || own == 0 {
+        return inside;
+    }
+    // The translator's own lies after all that the launch has.
+    let end = b.builtin(Builtin::SharedBytes);
+    let after = b.sub(offset, end);
+    let size = b.i32(own);
+    let is_own = within(b, after, size, bytes);
+    b.or(inside, is_own)
+}
+
+/// Whether bytes from an offset on lie in local memory.
+pub(crate) fn in_local(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
+    let size = b.i32(b.function.local_bytes);
+    within(b, offset, size, bytes)
+}
+
+/// Whether bytes begin at an offset of memory of a size, and end there.
+pub(crate) fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
+    let begins = b.ult(offset, size);
+    let rest = b.sub(size, offset);
+    let least = b.constant_like(rest, bytes);
+    let ends = b.ule(least, rest);
+    b.and(begins, ends)
+}

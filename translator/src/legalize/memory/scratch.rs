@@ -1,0 +1,118 @@
+//! Moves local and shared memory that the target has no room for into device memory, the launch's scratch memory.
+//!
+//! Each workgroup of a dispatch has a part of the scratch memory, chosen by its number within the dispatch. The part holds the local memory
+//! of each invocation, one after the other, and then the workgroup's shared memory. Addresses of shared and local memory stay offsets, and
+//! generic ones keep their tags: only accesses change. Barriers and fences order device memory as they do shared memory.
+
+use crate::ir::{Builder, Builtin, Function, MemoryOrder, Space, Type, Value};
+use crate::legalize::driver::loop_budget;
+use crate::legalize::expand_generic;
+use crate::opt::{Rewritten, rewrite};
+use crate::policy::Memory;
+use crate::target::Scratch;
+
+/// Alignment of local memory in scratch memory: the size of the widest access.
+const LOCAL_ALIGN: u32 = 16;
+
+/// Moves memory that has no room on the target, for launches with `dynamic_shared_bytes` of dynamic shared memory.
+/// `report_cut_loops` says whether a later pass needs local memory for its reports. `address` is the offset
+/// of the scratch memory's address in the push constants.
+pub fn use_scratch(
+    function: &mut Function,
+    memory: &Memory,
+    report_cut_loops: bool,
+    dynamic_shared_bytes: u32,
+    address: u32,
+) {
+    let local = has_no_room_for_local(function, memory, report_cut_loops);
+    let shared = has_no_room_for_shared(function, memory, dynamic_shared_bytes);
+    if !local && !shared {
+        return;
+    }
+    expand_generic(function);
+    let local_bytes = if local { function.local_bytes.next_multiple_of(LOCAL_ALIGN) } else { 0 };
+    let scratch = Scratch { address, local_bytes, shared };
+    let Bases { local, shared } = compute_bases(function, scratch);
+    rewrite(function, |b, stmt| {
+        let mut stmt = stmt.clone();
+        let Some((access, address)) = stmt.access_mut() else { return Rewritten::Kept };
+        let base = match access.space {
+            Space::Local => local,
+            Space::Shared => shared,
+            Space::Global | Space::Generic => None,
+        };
+        let Some(base) = base else { return Rewritten::Kept };
+        let offset = b.zero_extend(*address);
+        if access.space == Space::Local {
+            // No other thread sees local memory.
+            access.order = MemoryOrder::Weak;
+        }
+        access.space = Space::Global;
+        *address = b.add(base, offset);
+        b.push(stmt);
+        Rewritten::Replaced
+    });
+    if scratch.local_bytes > 0 {
+        function.local_bytes = 0;
+    }
+    function.scratch = Some(scratch);
+}
+
+/// Whether the driver doesn't accept this much local memory.
+fn has_no_room_for_local(function: &Function, memory: &Memory, report_cut_loops: bool) -> bool {
+    // Reports of cut loops need some local memory too.
+    let own = if report_cut_loops { loop_budget::MARK_BYTES } else { 0 };
+    let needed = function.local_bytes.saturating_add(own);
+    function.local_bytes > 0 && memory.local_bytes.is_some_and(|available| needed > available)
+}
+
+/// Whether a workgroup has less shared memory than a launch needs.
+fn has_no_room_for_shared(function: &Function, memory: &Memory, dynamic_bytes: u32) -> bool {
+    let needed = function.launch_shared_bytes(dynamic_bytes).next_multiple_of(16);
+    needed > memory.shared_bytes.into()
+}
+
+/// Where an invocation's local memory and its workgroup's shared memory begin, if they lie in scratch memory.
+struct Bases {
+    local: Option<Value>,
+    shared: Option<Value>,
+}
+
+/// Computes the addresses where the function begins.
+fn compute_bases(function: &mut Function, scratch: Scratch) -> Bases {
+    let body = std::mem::take(&mut function.body);
+    let own_shared_bytes = function.own_shared_bytes;
+    let mut b = Builder::new(function);
+    let long = |b: &mut Builder<'_>, builtin| {
+        let value = b.builtin(builtin);
+        b.zero_extend(value)
+    };
+    let local_bytes = b.i64(scratch.local_bytes.into());
+    let invocations = long(&mut b, Builtin::Invocations);
+    let all_local = b.mul(invocations, local_bytes);
+    let mut bytes = all_local;
+    if scratch.shared {
+        let shared = long(&mut b, Builtin::SharedBytes);
+        let shared = b.add_const(shared, own_shared_bytes.into());
+        bytes = b.add(bytes, shared);
+    }
+    let mut number = long(&mut b, Builtin::WorkgroupId(2));
+    for dimension in [1, 0] {
+        let count = long(&mut b, Builtin::WorkgroupCount(dimension));
+        let id = long(&mut b, Builtin::WorkgroupId(dimension));
+        let before = b.mul(number, count);
+        number = b.add(before, id);
+    }
+    let before = b.mul(number, bytes);
+    let start = b.push_constant(Type::I64, scratch.address);
+    let start = b.add(start, before);
+    let local = (scratch.local_bytes > 0).then(|| {
+        let invocation = long(&mut b, Builtin::InvocationIndex);
+        let before = b.mul(invocation, local_bytes);
+        b.add(start, before)
+    });
+    let shared = scratch.shared.then(|| b.add(start, all_local));
+    b.block.extend(body);
+    b.finish();
+    Bases { local, shared }
+}

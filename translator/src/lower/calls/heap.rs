@@ -1,0 +1,235 @@
+//! The heap of `malloc` and `free`: lock-free, since threads of one warp can't wait for each other's locks.
+//!
+//! The heap has a few arenas, each with granules of one size, a bitmap of the granules in use, and a table of allocations. An allocation is
+//! a run of up to 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single atomic frees it. The
+//! table's entry for its first granule holds the requested size plus one; all other entries are zero. The heap's own data lies apart from
+//! the granules. `malloc` fails if no arena has a free run. [`arenas`] has the layout.
+
+use crate::interface::heap::{Arena, arenas};
+use crate::interface::{MemoryRegion, push_constant};
+use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Type, Value, Var};
+use crate::lower::device_words::WORD;
+use crate::target::Fault;
+
+fn base(b: &mut Builder<'_>, region: MemoryRegion) -> Value {
+    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    b.add_const(base, region.offset)
+}
+
+/// `malloc`: zero if there is no room.
+pub(crate) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -> Value {
+    allocate_at(b, region, size, None)
+}
+
+/// Memory at a multiple of `align`, which is a power of two: zero if it is none, or if there is no room.
+pub(crate) fn allocate_aligned(b: &mut Builder<'_>, region: MemoryRegion, size: Value, align: Value) -> Value {
+    let low = b.sub_const(align, 1);
+    let common = b.and(align, low);
+    let single = b.is_zero(common);
+    let some = b.is_nonzero(align);
+    let power = b.and(single, some);
+    b.choose(power, |b| allocate_at(b, region, size, Some(low)), |b| b.i64(0))
+}
+
+/// Memory at an address that has none of the bits in `low`: zero if there is no room.
+fn allocate_at(b: &mut Builder<'_>, region: MemoryRegion, size: Value, low: Option<Value>) -> Value {
+    let base = base(b, region);
+    let found = b.var(Type::I64);
+    let nothing = b.i64(0);
+    b.set(found, nothing);
+    for arena in &arenas(region.size) {
+        let room = 32_u64 << arena.shift;
+        let missing = b.get(found);
+        let missing = b.is_zero(missing);
+        let fits = b.compare_const(Compare::LessUnsigned, size, room);
+        let wanted = b.and(missing, fits);
+        b.if_(wanted, |b| {
+            let size = b.truncate(size);
+            take(b, arena, base, size, low, found);
+        });
+    }
+    b.get(found)
+}
+
+/// A mask with a low bit for each of the 1 to 32 granules in a run for `size` bytes, and the right shift of all ones
+/// that gives this mask.
+fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
+    // One byte more than requested, so that an access just after the end doesn't hit another allocation.
+    let last = b.shr_by(size, shift);
+    let most = b.i32(31);
+    let rest = b.sub(most, last);
+    let ones = b.i32(u32::MAX);
+    (b.shr_by(ones, rest), rest)
+}
+
+/// The number and the address of a granule, by a word of the bitmap and the bit in that.
+fn place(b: &mut Builder<'_>, arena: &Arena, base: Value, word: Value, bit: Value) -> (Value, Value) {
+    let granule = b.shl(word, 5);
+    let granule = b.add(granule, bit);
+    let granule = b.zero_extend(granule);
+    let bytes = b.shl(granule, arena.shift);
+    let memory = b.add(base, bytes);
+    (granule, b.add_const(memory, arena.granules))
+}
+
+/// Searches an arena for a run of granules for `size` bytes at an address without the bits in `low`, and sets `found` to it.
+fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Value>, found: Var) {
+    let (word, bit) = (b.var(Type::I32), b.var(Type::I32));
+    let zero = b.i32(0);
+    b.set(word, zero);
+    b.set(bit, zero);
+    let shift = b.i32(arena.shift);
+    let (ones, rest) = run(b, size, shift);
+    b.loop_(|b| {
+        let index = b.get(word);
+        let more = b.compare_const(Compare::LessUnsigned, index, arena.words.into());
+        let ended = b.not(more);
+        b.if_(ended, Builder::break_);
+        let offset = b.zero_extend(index);
+        let offset = b.shl(offset, 2);
+        let address = b.add(base, offset);
+        let address = b.add_const(address, arena.bitmap);
+        let used = b.load_one(WORD, address);
+        let position = b.get(bit);
+        let mask = b.shl_by(ones, position);
+        let clash = b.and(used, mask);
+        let free = b.is_zero(clash);
+        let (granule, memory) = place(b, arena, base, index, position);
+        let suits = match low {
+            Some(low) => {
+                let odd = b.and(memory, low);
+                let even = b.is_zero(odd);
+                b.and(free, even)
+            }
+            None => free,
+        };
+        b.if_else(
+            suits,
+            |b| {
+                let taken = b.or(used, mask);
+                let seen = b.function.value(Type::I32);
+                let access = Access { order: MemoryOrder::AcquireRelease(Scope::Device), ..WORD };
+                b.atomic(Atomic {
+                    result: Some(seen),
+                    op: AtomicOp::CompareExchange,
+                    access,
+                    address,
+                    operand: taken,
+                    compare: Some(used),
+                });
+                // If another thread was faster, try the same position again.
+                let won = b.eq(seen, used);
+                b.if_(won, |b| {
+                    let entry = b.shl(granule, 2);
+                    let entry = b.add(base, entry);
+                    let entry = b.add_const(entry, arena.sizes);
+                    let size = b.add_const(size, 1);
+                    b.store(WORD, entry, vec![size]);
+                    b.set(found, memory);
+                    b.break_();
+                });
+            },
+            |b| {
+                // On to the next position in the word, or to the next word.
+                let next = b.add_const(position, 1);
+                let last = b.compare(Compare::LessUnsigned, rest, next);
+                let full = b.compare_const(Compare::Equal, used, u64::from(u32::MAX));
+                let last = b.or(last, full);
+                let start = b.select(last, zero, next);
+                b.set(bit, start);
+                let step = b.bool_to(Type::I32, last);
+                let index = b.add(index, step);
+                b.set(word, index);
+            },
+        );
+    });
+}
+
+/// `free`: does nothing for a null pointer. A pointer that `malloc` didn't return, or that is already freed, is reported and otherwise
+/// ignored.
+pub(crate) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
+    let base = base(b, region);
+    let given = b.is_nonzero(pointer);
+    b.if_(given, |b| {
+        let freed = b.var(Type::Bool);
+        let no = b.bool(false);
+        b.set(freed, no);
+        let Granule { exists, number, shift, bitmap, sizes } = granule(b, base, pointer, region.size);
+        b.if_(exists, |b| {
+            let offset = b.zero_extend(number);
+            let offset = b.shl(offset, 2);
+            let address = b.add(base, offset);
+            let address = b.add(address, sizes);
+            // Of two threads that free the same memory, only one gets the size.
+            let entry = b.function.value(Type::I32);
+            let operand = b.i32(0);
+            b.atomic(Atomic {
+                result: Some(entry),
+                op: AtomicOp::Exchange,
+                access: WORD,
+                address,
+                operand,
+                compare: None,
+            });
+            let taken = b.is_nonzero(entry);
+            b.if_(taken, |b| {
+                let size = b.sub_const(entry, 1);
+                let (ones, _) = run(b, size, shift);
+                let position = b.and_const(number, 31);
+                let mask = b.shl_by(ones, position);
+                let kept = b.not(mask);
+                let offset = b.shr(number, 5);
+                let offset = b.zero_extend(offset);
+                let offset = b.shl(offset, 2);
+                let address = b.add(base, offset);
+                let address = b.add(address, bitmap);
+                // Earlier writes to this memory happen before writes of its next owner.
+                let access = Access { order: MemoryOrder::Release(Scope::Device), ..WORD };
+                b.atomic(Atomic { result: None, op: AtomicOp::And, access, address, operand: kept, compare: None });
+                let yes = b.bool(true);
+                b.set(freed, yes);
+            });
+        });
+        let freed = b.get(freed);
+        let fails = b.not(freed);
+        b.if_(fails, |b| b.report(Fault::InvalidFree));
+    });
+}
+
+/// The granule at an address.
+struct Granule {
+    /// Whether a granule begins there.
+    exists: Value,
+    /// Its number in the arena.
+    number: Value,
+    /// Base-2 logarithm of its bytes.
+    shift: Value,
+    /// Where the bitmap begins in the region.
+    bitmap: Value,
+    /// Where the table of allocations begins in the region.
+    sizes: Value,
+}
+
+fn granule(b: &mut Builder<'_>, base: Value, address: Value, bytes: u64) -> Granule {
+    let (exists, number, zero) = (b.bool(false), b.i32(0), b.i64(0));
+    let mut found = Granule { exists, number, shift: number, bitmap: zero, sizes: zero };
+    let offset = b.sub(address, base);
+    for arena in &arenas(bytes) {
+        let within = b.sub_const(offset, arena.granules);
+        let inside = b.compare_const(Compare::LessUnsigned, within, u64::from(arena.words) << (arena.shift + 5));
+        let odd = b.and_const(within, (1 << arena.shift) - 1);
+        let even = b.is_zero(odd);
+        let exists = b.and(inside, even);
+        let number = b.truncate(within);
+        let number = b.shr(number, arena.shift);
+        let (shift, bitmap, sizes) = (b.i32(arena.shift), b.i64(arena.bitmap), b.i64(arena.sizes));
+        found = Granule {
+            exists: b.or(found.exists, exists),
+            number: b.select(exists, number, found.number),
+            shift: b.select(exists, shift, found.shift),
+            bitmap: b.select(exists, bitmap, found.bitmap),
+            sizes: b.select(exists, sizes, found.sizes),
+        };
+    }
+    found
+}

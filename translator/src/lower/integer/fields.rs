@@ -1,0 +1,155 @@
+//! Bit fields, and the search for a numbered bit (PTX section 9.7.1): `bfe`, `bfi`, `bmsk`, `szext`, `fns`.
+
+use crate::decode::program::Instruction;
+use crate::ir::{Compare, Value};
+use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
+use crate::lower::integer::{magnitude, minimum, shift_left, shift_right, shift_right_signed};
+use crate::lower::lowering::{Lowering, Result, carrier};
+
+/// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
+pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.ty(0)?;
+    let width = ty.bits();
+    let a = l.int(i, 1, ty)?;
+    let (position, length) = field(l, i, 2, width)?;
+    if !ty.is_signed() {
+        let shifted = shift_right(l, a, position);
+        let mask = low_mask(l, ty, length);
+        let result = l.b.and(shifted, mask);
+        return l.set(i, 0, ty, result);
+    }
+    // The sign is the field's highest bit, or the operand's if the field reaches beyond it.
+    let none = l.b.is_zero(length);
+    let end = l.b.add(position, length);
+    let last = l.b.sub_const(end, 1);
+    let top = l.b.i32(width - 1);
+    let last = minimum(l, Compare::LessUnsigned, last, top);
+    let up = l.b.sub(top, last);
+    let aligned = shift_left(l, a, up);
+    let down = l.b.add(position, up);
+    let result = shift_right_signed(l, aligned, down);
+    let zero = l.b.constant_like(a, 0);
+    let result = l.b.select(none, zero, result);
+    l.set(i, 0, ty, result)
+}
+
+/// `bfi`: inserts the low bits of `a` into `b`.
+pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.ty(0)?;
+    let a = l.int(i, 1, ty)?;
+    let b = l.int(i, 2, ty)?;
+    let (position, length) = field(l, i, 3, ty.bits())?;
+    let mask = low_mask(l, ty, length);
+    let mask = shift_left(l, mask, position);
+    let inserted = shift_left(l, a, position);
+    let inserted = l.b.and(inserted, mask);
+    let keep = l.b.not(mask);
+    let kept = l.b.and(b, keep);
+    let result = l.b.or(inserted, kept);
+    l.set(i, 0, ty, result)
+}
+
+/// Position and length of a bit field. The 32-bit forms take their low 8 bits only; the 64-bit forms take all bits.
+fn field(l: &mut Lowering<'_, '_>, i: &Instruction, first: usize, width: u32) -> Result<(Value, Value)> {
+    let mut operand = |index| -> Result<Value> {
+        let value = l.int(i, index, ScalarType::U32)?;
+        if width == 32 {
+            return Ok(l.b.and_const(value, 0xff));
+        }
+        // Values from 128 on act like 128, so limit both to 128, and their sum can't wrap.
+        let bound = l.b.i32(128);
+        Ok(minimum(l, Compare::LessUnsigned, value, bound))
+    };
+    Ok((operand(first)?, operand(first + 1)?))
+}
+
+/// A mask of the `length` lowest bits; all ones if `length` is the width or more.
+fn low_mask(l: &mut Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
+    let ones = l.b.constant(carrier(ty), u64::MAX);
+    let above = shift_left(l, ones, length);
+    l.b.not(above)
+}
+
+/// `bmsk`: a mask of `b` bits from position `a` on.
+pub fn bmsk(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let position = wrapped(l, i, 1)?;
+    let length = wrapped(l, i, 2)?;
+    let mask = low_mask(l, ScalarType::B32, length);
+    let result = shift_left(l, mask, position);
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// `szext`: the low bits of a value, extended by zeros or by their sign.
+pub fn szext(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.ty(0)?;
+    let a = l.int(i, 1, ty)?;
+    let length = wrapped(l, i, 2)?;
+    let result = if ty.is_signed() {
+        let width = l.b.i32(32);
+        let length = minimum(l, Compare::LessUnsigned, length, width);
+        let above = l.b.sub(width, length);
+        let high = shift_left(l, a, above);
+        shift_right_signed(l, high, above)
+    } else {
+        let mask = low_mask(l, ty, length);
+        l.b.and(a, mask)
+    };
+    l.set(i, 0, ty, result)
+}
+
+/// An operand that counts bits: modulo 32 under `.wrap`.
+fn wrapped(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
+    let value = l.int(i, index, ScalarType::U32)?;
+    Ok(if i.modifiers.has(Word::Wrap) { l.b.and_const(value, 31) } else { value })
+}
+
+/// `fns`: the position of the n-th set bit from a base on, upwards or (`n` below zero) downwards; all ones if there is
+/// none. For `n` = 0 only the base itself counts. With a base above 31, which PTX leaves undefined, nothing is found.
+pub fn fns(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let mask = l.int(i, 1, ScalarType::B32)?;
+    let base = l.int(i, 2, ScalarType::B32)?;
+    let offset = l.int(i, 3, ScalarType::B32)?;
+    // A downward search is an upward search on the reversed mask.
+    let (count, down) = magnitude(l, offset);
+    let top = l.b.i32(31);
+    let reversed = l.b.bit_reverse(mask);
+    let mirrored = l.b.sub(top, base);
+    let mask = l.b.select(down, reversed, mask);
+    let base = l.b.select(down, mirrored, base);
+    let here = l.b.is_zero(offset);
+    let one = l.b.i32(1);
+    let all = l.b.i32(u32::MAX);
+    let reach = l.b.select(here, one, all);
+    let reach = shift_left(l, reach, base);
+    let mask = l.b.and(mask, reach);
+    let wanted = l.b.select(here, one, count);
+    let skipped = l.b.sub_const(wanted, 1);
+    let ones = l.b.bit_count(mask);
+    // The least offset has no positive magnitude. As a signed number it counts as found, and the bisection ends at the
+    // last bit.
+    let missing = l.b.compare(Compare::LessSigned, ones, wanted);
+    let position = numbered_bit(l, mask, skipped);
+    let mirrored = l.b.sub(top, position);
+    let position = l.b.select(down, mirrored, position);
+    let result = l.b.select(missing, all, position);
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// The position of the set bit that has `skipped` set bits below it, by bisection.
+fn numbered_bit(l: &mut Lowering<'_, '_>, mask: Value, mut skipped: Value) -> Value {
+    let mut rest = mask;
+    let mut position = l.b.i32(0);
+    for half in [16, 8, 4, 2, 1] {
+        let low = l.b.and_const(rest, (1 << half) - 1);
+        let ones = l.b.bit_count(low);
+        let above = l.b.ule(ones, skipped);
+        let without = l.b.sub(skipped, ones);
+        skipped = l.b.select(above, without, skipped);
+        let shifted = l.b.shr(rest, half);
+        rest = l.b.select(above, shifted, rest);
+        let moved = l.b.add_const(position, half.into());
+        position = l.b.select(above, moved, position);
+    }
+    position
+}

@@ -1,0 +1,345 @@
+//! Asynchronous copies (PTX section 9.7.9.24). They complete immediately, which PTX allows, so groups of copies have nothing to wait for.
+
+use crate::decode::program::{Base, Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value};
+use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
+use crate::lower::lowering::{Lowering, Result};
+use crate::lower::memory::atomics;
+use crate::lower::memory::cluster;
+use crate::lower::memory::guard;
+use crate::lower::memory::mbarrier::{self, shared_address};
+use crate::target::CheckedAccess;
+
+/// An access of words of 4 bytes.
+const fn words(space: Space) -> Access {
+    Access { space, bytes: 4, order: MemoryOrder::Weak, read_only: false }
+}
+
+/// The address in device memory that operand number `index` means.
+pub fn global_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
+    let operand = l.operand(i, index);
+    device_address(l, i, operand)
+}
+
+/// The address in device memory that an operand means.
+pub fn device_address(l: &mut Lowering<'_, '_>, i: &Instruction, operand: &Operand) -> Result<Value> {
+    let Operand::Address(base, offset) = *operand else {
+        return Err(Diagnostic::internal("an access without an address", i.span));
+    };
+    match base {
+        Base::Reg(register) => {
+            let register = l.register(register)?;
+            let wide = if l.b.type_of(register) == Type::I32 { l.b.zero_extend(register) } else { register };
+            Ok(l.b.add_const(wide, offset.cast_unsigned()))
+        }
+        Base::Absolute => Ok(l.b.i64(offset.cast_unsigned())),
+        Base::Variable(_) | Base::Element { .. } | Base::Param(_) => {
+            crate::lower::memory::variable_address(l, base, offset)
+        }
+    }
+}
+
+/// `cp.async`: 4, 8 or 16 bytes from device to shared memory; bytes beyond the source size become zero.
+pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let from = global_address(l, i, 1)?;
+    let size = match (l.operand(i, 2), i.modifiers.has(Word::Cg)) {
+        (Operand::Imm(16), _) => 16,
+        (Operand::Imm(size @ (4 | 8)), false) => *size,
+        (_, true) => return Err(Diagnostic::invalid("`cp.async.cg` copies 16 bytes", i.span)),
+        _ => return Err(Diagnostic::invalid("`cp.async` copies 4, 8 or 16 bytes", i.span)),
+    };
+    let given = match l.operand(i, 3) {
+        Operand::Sink => l.b.constant(Type::I32, size),
+        Operand::Reg(register) if l.register_type(*register)? != ScalarType::Pred => l.int(i, 3, ScalarType::U32)?,
+        Operand::Imm(_) | Operand::Sum(..) => l.int(i, 3, ScalarType::U32)?,
+        _ => {
+            let ignored = l.int(i, 3, ScalarType::Pred)?;
+            let (none, all) = (l.b.i32(0), l.b.constant(Type::I32, size));
+            l.b.select(ignored, none, all)
+        }
+    };
+    let to = shared_address(l, i, 0)?;
+    let to = inside(l, to, size);
+    if l.b.known(given) == Some(size) {
+        move_all(&mut l.b, from, to, size);
+        return Ok(());
+    }
+    for offset in (0..size).step_by(4) {
+        let source = l.b.add_const(from, offset);
+        let word = partial_word(&mut l.b, source, given, offset);
+        let target = l.b.add_const(to, offset);
+        l.b.store(words(Space::Shared), target, vec![word]);
+    }
+    Ok(())
+}
+
+/// The address of `size` bytes of shared memory. If they aren't inside, the address is noted, and is replaced by the first one. There is no
+/// branch, over which compilers would not move the loads of several copies together.
+fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
+    let end = guard::end(l);
+    let bytes = l.b.constant(Type::I32, size);
+    let inside = guard::is_inside(&mut l.b, address, bytes, end);
+    let Some(var) = l.frame.copied_outside.filter(|_| l.b.known(inside) != Some(1)) else { return address };
+    let noted = l.b.get(var);
+    let next = l.b.add_const(address, 1);
+    let noted = l.b.select(inside, noted, next);
+    l.b.set(var, noted);
+    let first = l.b.i32(0);
+    l.b.select(inside, address, first)
+}
+
+/// `cp.async.commit_group` and `cp.async.wait_group`: reports what a copy has noted.
+pub fn awaited(l: &mut Lowering<'_, '_>, _: &Instruction) -> Result {
+    let Some(var) = l.frame.copied_outside else { return Ok(()) };
+    let end = guard::end(l);
+    let noted = l.b.get(var);
+    let is_noted = l.b.is_nonzero(noted);
+    l.b.if_(is_noted, |b| {
+        let address = b.sub_const(noted, 1);
+        guard::report(b, CheckedAccess::Write, address, 4, end);
+    });
+    Ok(())
+}
+
+/// `cp.async.mbarrier.arrive`
+pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    awaited(l, i)?;
+    mbarrier::arrive_for_copies(l, i)
+}
+
+/// Copies bytes by accesses that are as wide as possible.
+fn move_all(b: &mut Builder<'_>, from: Value, to: Value, size: u64) {
+    let elements = usize::try_from(size / 4).unwrap_or(1);
+    let values = b.load(words(Space::Global), from, elements);
+    b.store(words(Space::Shared), to, values);
+}
+
+/// The word at `offset` of a source of which only the first `given` bytes may be read; the other bytes are zero.
+pub fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
+    let end = b.constant(Type::I32, offset + 4);
+    let whole = b.compare(Compare::LessEqualUnsigned, end, given);
+    b.choose(
+        whole,
+        |b| b.load_one(words(Space::Global), source),
+        |b| {
+            let mut word = b.i32(0);
+            for byte in 0..3 {
+                let place = b.constant(Type::I32, offset + byte);
+                let there = b.compare(Compare::LessUnsigned, place, given);
+                let source = b.add_const(source, byte);
+                let value =
+                    b.choose(there, |b| b.load_one(Access { bytes: 1, ..words(Space::Global) }, source), |b| b.i32(0));
+                let value = b.binary_const(Binary::Shl, value, 8 * byte);
+                word = b.or(word, value);
+            }
+            word
+        },
+    )
+}
+
+/// Runs `what` for the offset of each piece of `size` bytes.
+pub fn for_each(b: &mut Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
+    let next = b.var(Type::I32);
+    let zero = b.i32(0);
+    b.set(next, zero);
+    b.loop_(|b| {
+        let offset = b.get(next);
+        let inside = b.compare(Compare::LessUnsigned, offset, size);
+        b.if_else(inside, |_| {}, Builder::break_);
+        what(b, offset);
+        let up = b.add_const(offset, piece.into());
+        b.set(next, up);
+    });
+}
+
+/// `cp.async.bulk` from device to shared memory: a multiple of 16 bytes, which an mbarrier counts.
+pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = global_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 3)?;
+    load_all(l, from, to, size);
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// The same without the first and last bytes that the instruction says may lie outside of an allocation. What then is in their place,
+/// PTX leaves open.
+pub fn bulk_load_within(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = global_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let left = l.int(i, 3, ScalarType::U32)?;
+    let right = l.int(i, 4, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 5)?;
+    let end = l.b.sub(size, right);
+    for_each(&mut l.b, size, 4, |b, offset| {
+        // Words that have a byte of what is copied. An allocation may end within a word, but doesn't begin there.
+        let next = b.add_const(offset, 4);
+        let is_after = b.compare(Compare::LessUnsigned, left, next);
+        let is_before = b.compare(Compare::LessUnsigned, offset, end);
+        let is_within = b.and(is_after, is_before);
+        b.if_(is_within, |b| {
+            let wide = b.zero_extend(offset);
+            let source = b.add(from, wide);
+            let target = b.add(to, offset);
+            let given = b.sub(end, offset);
+            let word = partial_word(b, source, given, 0);
+            b.store(words(Space::Shared), target, vec![word]);
+        });
+    });
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// The same as [`bulk_load`] to each block of the cluster whose bit is set in a mask: to the same offset in its shared memory, counted
+/// by its mbarrier.
+pub fn bulk_multicast(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = global_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 3)?;
+    let mask = l.int(i, 4, ScalarType::B16)?;
+    cluster::multicast(l, mask, to, (barrier, cluster::Barrier::Own), |l, [to, barrier]| {
+        load_all(l, from, to, size);
+        mbarrier::complete(l, barrier, size);
+    });
+    Ok(())
+}
+
+fn load_all(l: &mut Lowering<'_, '_>, from: Value, to: Value, size: Value) {
+    guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
+        for_each(b, size, 16, |b, offset| {
+            let target = b.add(to, offset);
+            let wide = b.zero_extend(offset);
+            let source = b.add(from, wide);
+            move_all(b, source, target, 16);
+        });
+    });
+}
+
+/// `cp.async.bulk` from shared memory to that of another block of the cluster, whose mbarrier counts the copy.
+pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = shared_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 3)?;
+    let end = guard::end(l);
+    let from_inside = guard::is_inside(&mut l.b, from, size, end);
+    guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
+        let copy = |b: &mut Builder<'_>| {
+            for_each(b, size, 16, |b, offset| {
+                let source = b.add(from, offset);
+                let values = b.load(words(Space::Shared), source, 4);
+                let target = b.add(to, offset);
+                b.store(words(Space::Shared), target, values);
+            });
+        };
+        b.if_else(from_inside, copy, |b| guard::report(b, CheckedAccess::Read, from, 16, end));
+    });
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// `cp.async.bulk` from shared to device memory; with `.cp_mask` only the bytes of each 16 whose bits are set in a
+/// mask.
+pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let mask = match (i.modifiers.has(Word::CpMask), i.modifiers.has(Word::L2CacheHint)) {
+        (false, _) => None,
+        (true, hint) => Some(l.int(i, 3 + usize::from(hint), ScalarType::B16)?),
+    };
+    let to = global_address(l, i, 0)?;
+    let from = shared_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    guard::if_inside(l, CheckedAccess::Read, (from, size, 16), |b| {
+        for_each(b, size, 16, |b, offset| {
+            let source = b.add(from, offset);
+            let values = b.load(words(Space::Shared), source, 4);
+            let wide = b.zero_extend(offset);
+            let target = b.add(to, wide);
+            match mask {
+                None => b.store(words(Space::Global), target, values),
+                Some(mask) => store_masked(b, target, &values, mask),
+            }
+        });
+    });
+    Ok(())
+}
+
+/// Stores the bytes of words whose bits are set in `mask` to device memory.
+fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Value) {
+    for (number, &word) in (0..).zip(values) {
+        let bits = b.shr(mask, 4 * number);
+        let bits = b.and_const(bits, 0xf);
+        let whole = b.compare_const(Compare::Equal, bits, 0xf);
+        let target = b.add_const(target, (4 * number).into());
+        b.if_else(
+            whole,
+            |b| b.store(words(Space::Global), target, vec![word]),
+            |b| {
+                for byte in 0..4 {
+                    let bit = b.and_const(bits, 1 << byte);
+                    let wanted = b.is_nonzero(bit);
+                    b.if_(wanted, |b| {
+                        let target = b.add_const(target, byte.into());
+                        let value = b.shr(word, 8 * byte);
+                        b.store(Access { bytes: 1, ..words(Space::Global) }, target, vec![value]);
+                    });
+                }
+            },
+        );
+    }
+}
+
+/// `cp.reduce.async.bulk` from shared to device memory, or to shared memory of the cluster, where an mbarrier counts the copy: one relaxed
+/// atomic for each element, or for each pair of 16-bit elements.
+pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.ty(0)?;
+    let op = atomics::operation(i, ty)?;
+    let barrier = if i.modifiers.has(Word::BulkGroup) { None } else { Some(shared_address(l, i, 3)?) };
+    let to = if barrier.is_some() { shared_address(l, i, 0)? } else { global_address(l, i, 0)? };
+    let from = shared_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let bytes = u8::try_from(ty.bytes()).unwrap_or(4).max(4);
+    let order = MemoryOrder::Relaxed(Scope::Device);
+    let space = if barrier.is_some() { Space::Shared } else { Space::Global };
+    let reduce = |b: &mut Builder<'_>| {
+        for_each(b, size, bytes.into(), |b, offset| {
+            let source = b.add(from, offset);
+            let operand = b.load_one(Access { bytes, ..words(Space::Shared) }, source);
+            let offset = if space == Space::Global { b.zero_extend(offset) } else { offset };
+            let address = b.add(to, offset);
+            let access = Access { space, bytes, order, read_only: false };
+            b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+        });
+    };
+    let end = guard::end(l);
+    let to_inside = if space == Space::Shared { guard::is_inside(&mut l.b, to, size, end) } else { l.b.bool(true) };
+    guard::if_inside(l, CheckedAccess::Read, (from, size, bytes.into()), |b| {
+        b.if_else(to_inside, reduce, |b| guard::report(b, CheckedAccess::Atomic, to, bytes.into(), end));
+    });
+    if let Some(barrier) = barrier {
+        mbarrier::complete(l, barrier, size);
+    }
+    Ok(())
+}
+
+/// `st.bulk`: zeros to a multiple of 8 bytes of shared memory.
+pub fn bulk_zeros(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let size = l.int(i, 1, ScalarType::U64)?;
+    let size = l.b.truncate(size);
+    if *l.operand(i, 2) != Operand::Imm(0) {
+        return Err(Diagnostic::invalid("`st.bulk` stores zeros", i.span));
+    }
+    guard::if_inside(l, CheckedAccess::Write, (to, size, 8), |b| {
+        for_each(b, size, 8, |b, offset| {
+            let target = b.add(to, offset);
+            let zero = b.i32(0);
+            b.store(words(Space::Shared), target, vec![zero; 2]);
+        });
+    });
+    Ok(())
+}

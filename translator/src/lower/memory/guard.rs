@@ -1,0 +1,89 @@
+//! Guards of shared memory, for operations that are long anyway and for accesses to other blocks' memory: mbarriers, copies, and what may
+//! have an address from `mapa`. As on hardware, one that reaches past the end of the block's memory, or of its cluster's, ends the launch as
+//! an illegal access. It must not damage what else lies there.
+
+use crate::ir::{Builder, Builtin, Compare, GENERIC_SHARED, GENERIC_TAG_SHIFT, Space, Type, Value};
+use crate::lower::lowering::Lowering;
+use crate::lower::memory::cluster;
+use crate::target::{CheckedAccess, CheckedSpace};
+
+/// Where the shared memory that a kernel can address ends.
+pub fn end(l: &mut Lowering<'_, '_>) -> Value {
+    if let Some(end) = cluster::end(&mut l.b) {
+        return end;
+    }
+    let declared = l.layout.dynamic_shared_offset();
+    if !l.layout.dynamic_shared {
+        return l.b.i32(declared);
+    }
+    let dynamic = l.b.builtin(Builtin::DynamicSharedBytes);
+    l.b.add_const(dynamic, declared.into())
+}
+
+/// Whether `bytes` bytes from an address on end before `end`. All are `I32`.
+pub fn is_inside(b: &mut Builder<'_>, address: Value, bytes: Value, end: Value) -> Value {
+    if let (Some(bytes), Some(end)) = (b.known(bytes), b.known(end))
+        && let Some(last) = end.checked_sub(bytes)
+    {
+        return b.compare_const(Compare::LessEqualUnsigned, address, last);
+    }
+    let begins = b.ule(address, end);
+    let rest = b.sub(end, address);
+    let ends = b.ule(bytes, rest);
+    b.and(begins, ends)
+}
+
+/// Reports bytes of shared memory at an address.
+pub fn report(b: &mut Builder<'_>, what: CheckedAccess, address: Value, bytes: u32, end: Value) {
+    b.report_access(what, CheckedSpace::Shared, bytes, address, end);
+}
+
+/// Runs a copy of pieces of `piece` bytes if all `bytes` at an address are inside, and reports it otherwise.
+pub fn if_inside(
+    l: &mut Lowering<'_, '_>,
+    what: CheckedAccess,
+    (address, bytes, piece): (Value, Value, u32),
+    copy: impl FnOnce(&mut Builder<'_>),
+) {
+    let end = end(l);
+    let inside = is_inside(&mut l.b, address, bytes, end);
+    l.b.if_else(inside, copy, |b| report(b, what, address, piece, end));
+}
+
+/// The address of a word of 8 bytes, and whether that is inside. A word that isn't is reported, and replaced by the first one.
+pub fn word(l: &mut Lowering<'_, '_>, what: CheckedAccess, address: Value) -> (Value, Value) {
+    let end = end(l);
+    let bytes = l.b.i32(8);
+    let inside = is_inside(&mut l.b, address, bytes, end);
+    if l.b.known(inside) == Some(1) {
+        return (address, inside);
+    }
+    l.b.if_else(inside, |_| {}, |b| report(b, what, address, 8, end));
+    let first = l.b.constant(Type::I32, 0);
+    (l.b.select(inside, address, first), inside)
+}
+
+/// An address that an access of `bytes` bytes may have from `mapa`: if that is outside of the cluster, the access is reported and gets the
+/// start of the cluster's memory.
+pub fn mapped(l: &mut Lowering<'_, '_>, what: CheckedAccess, (space, address): (Space, Value), bytes: u32) -> Value {
+    let end = end(l);
+    let b = &mut l.b;
+    let count = b.i32(bytes);
+    if space == Space::Shared {
+        let inside = is_inside(b, address, count, end);
+        b.if_else(inside, |_| {}, |b| report(b, what, address, bytes, end));
+        let first = b.i32(0);
+        return b.select(inside, address, first);
+    }
+    let tag = b.shr(address, GENERIC_TAG_SHIFT);
+    let elsewhere = b.compare_const(Compare::NotEqual, tag, GENERIC_SHARED);
+    let low = b.truncate(address);
+    let offset = b.shared_offset(low);
+    let inside = is_inside(b, offset, count, end);
+    let legal = b.or(elsewhere, inside);
+    b.if_else(legal, |_| {}, |b| report(b, what, offset, bytes, end));
+    // Made of the address, so that the space is still known.
+    let window = b.and_const(address, u64::MAX << 32);
+    let first = b.or_const(window, b.function.shared_start.into());
+    b.select(legal, address, first)
+}

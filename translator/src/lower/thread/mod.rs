@@ -1,0 +1,7 @@
+//! What a thread learns of its place, and what it does together with others.
+
+pub mod barriers;
+pub(in crate::lower) mod cancel;
+pub mod events;
+pub mod special;
+pub mod warp;
