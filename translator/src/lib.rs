@@ -38,16 +38,10 @@ mod sync;
 mod warp;
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
-
-use rustc_hash::FxHashSet;
 
 use decode::program::{FuncId, Function};
-use emit::Emitter;
-use legalize::Lengths;
 use lower::calls::services::Service;
 use policy::Policy;
-use stopwatch::Stopwatch;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind};
 pub use interface::{Assumptions, Contents, Interface};
@@ -177,144 +171,9 @@ impl<'s> Program<'s> {
     pub(crate) fn translate_watched(
         &self,
         options: &Options<'_>,
-        mut observer: Option<&mut dyn pipeline::Observer>,
+        observer: Option<&mut dyn pipeline::Observer>,
     ) -> Result<Translation, Diagnostics> {
-        let refused = |errors| Diagnostics::new(self.source.clone(), errors);
-        let refuse = |errors| Err(refused(errors));
-        let policy = Policy::new(options.target, options.math);
-        let (mut variables, places) = lower::memory::layout::module_variables(&self.decoded);
-        let provided = variables.size;
-        let services =
-            lower::resources::services(&self.decoded, &mut variables, &policy, options.sizes, options.check_accesses);
-        if let Some(region) = services.launches {
-            lower::launches::add_table(&self.decoded, region, &places, services, &policy, &mut variables);
-        }
-        let mut errors = self.missing_entries(options.entries);
-        if options.entries.is_none() && self.decoded.kernels().next().is_none() {
-            errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", None).with_help(
-                "functions are translated with the kernels that call them: link the file with one that has kernels, or check it \
-                 by `ptx2spv check`",
-            ));
-        }
-        if !errors.is_empty() {
-            return refuse(errors);
-        }
-        let wanted: FxHashSet<_> = self.wanted(options).into_iter().collect();
-        let lengths = Lengths::default();
-        let module = pipeline::Module {
-            program: &self.decoded,
-            source: self.source,
-            variables: &places,
-            variables_size: variables.size,
-            provided,
-            services,
-            policy: &policy,
-            lengths: &lengths,
-        };
-        let numbered = (0..).zip(self.decoded.kernels()).filter(|(_, (id, _))| wanted.contains(id));
-        let mut numbered: Vec<_> = numbered.map(|(number, (id, function))| (number, id, function)).collect();
-        if !options.keep_going {
-            let errors = pipeline::check_supported(&module, &numbered, options);
-            if !errors.is_empty() {
-                return refuse(errors);
-            }
-        }
-        let named = options.line_info.then_some(self.source);
-        let mut emission = Duration::ZERO;
-        let (emitter, entries) = loop {
-            let mut emitter = Emitter::new(&policy.emission, named).map_err(|error| refused(vec![error]))?;
-            let (mut entries, mut emitted, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-            let at_once = if side_by_side::threads(options.threads) == 1 { 1 } else { AT_ONCE };
-            for some in numbered.chunks(at_once) {
-                for (kernel, compiled) in some.iter().zip(compile(&module, some, options, &mut observer)) {
-                    let compiled = match compiled {
-                        Ok(compiled) => compiled,
-                        Err(found) => {
-                            errors.extend(found);
-                            continue;
-                        }
-                    };
-                    if !errors.is_empty() && !options.keep_going {
-                        continue;
-                    }
-                    let start = Stopwatch::start();
-                    match pipeline::emit(&mut emitter, &compiled) {
-                        Ok(entry) => {
-                            entries.push(entry);
-                            emitted.push(*kernel);
-                        }
-                        Err(error) => failed.push(error),
-                    }
-                    emission += start.elapsed();
-                }
-            }
-            let compiles = errors.is_empty() || options.keep_going && entries.len() + failed.len() > 0;
-            if compiles && failed.is_empty() {
-                break (emitter, entries);
-            }
-            if compiles {
-                errors.append(&mut failed);
-            }
-            if !options.keep_going || entries.is_empty() {
-                return refuse(errors);
-            }
-            // Once more without those that failed.
-            numbered = emitted;
-        };
-        let start = Stopwatch::start();
-        let emitted = match emitter.finish() {
-            Ok(emitted) => emitted,
-            Err(error) => {
-                errors.push(error);
-                return refuse(errors);
-            }
-        };
-        if let Some(observer) = observer {
-            observer.emitted(emission + start.elapsed());
-        }
-        let interface = pipeline::describe(entries, &emitted, &self.decoded, variables, services, options);
-        let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
-        Ok(Translation { spirv: emitted.spirv, interface, skipped })
-    }
-
-    /// The kernels to translate.
-    fn wanted(&self, options: &Options<'_>) -> Vec<FuncId> {
-        let named = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
-        let kernels = self.decoded.kernels().filter(|(_, kernel)| named(&kernel.name)).map(|(id, _)| id);
-        let mut wanted: Vec<_> = kernels.collect();
-        let launches = |id: &FuncId| lower::launches::may_launch(&self.decoded, *id);
-        if options.launched && wanted.iter().any(launches) {
-            wanted.extend(&self.decoded.address_taken);
-        }
-        wanted
-    }
-
-    fn missing_entries(&self, names: Option<&[String]>) -> Vec<Diagnostic> {
-        let entries = self.entries();
-        let missing = names.into_iter().flatten().filter(|name| !entries.contains(&name.as_str()));
-        missing.map(|name| Diagnostic::invalid(format!("the module has no kernel `{name}`"), None)).collect()
-    }
-}
-
-/// Kernels that are compiled before they are emitted, so that several threads have work. A kernel takes much memory until then, so a
-/// single thread emits each at once.
-const AT_ONCE: usize = 64;
-
-/// Compiles kernels side by side, unless somebody watches.
-fn compile<'p>(
-    module: &pipeline::Module<'p>,
-    kernels: &[(u32, FuncId, &'p Function)],
-    options: &Options<'p>,
-    observer: &mut Option<&mut dyn pipeline::Observer>,
-) -> Vec<Result<pipeline::Kernel<'p>, Vec<Diagnostic>>> {
-    match observer {
-        Some(_) => {
-            let compile = |&(number, id, function)| pipeline::compile(module, number, id, function, options, observer);
-            kernels.iter().map(compile).collect()
-        }
-        None => side_by_side::map(kernels, options.threads, |&(number, id, function)| {
-            pipeline::compile(module, number, id, function, options, &mut None)
-        }),
+        pipeline::translate(self.source, &self.decoded, options, observer)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The way of a kernel through the stages, in order.
 
+mod driver;
 mod passes;
 mod room;
 mod unit;
@@ -8,6 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use driver::translate;
 pub use passes::{PASSES, Pass, legalize, optimise};
 pub use room::check_room;
 pub use unit::{Settings, Unit};
