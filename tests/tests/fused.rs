@@ -13,10 +13,9 @@ use std::collections::BTreeMap;
 use ptx2spv_tests::loops;
 use ptx2spv_tests::random::Random;
 use ptx2spv_translator::internals::ir::{
-    Binary, Block, Compare, Function, Op, Stmt, SubgroupOp, Type, Unary, Value, for_each_assigned, for_each_stmt,
-    semantics,
+    Binary, Block, Compare, Function, Op, Stmt, SubgroupOp, Type, Unary, Value, for_each_assigned, for_each_operand,
+    for_each_result, for_each_stmt, map_op_operands, semantics,
 };
-use ptx2spv_translator::internals::opt::{for_each_operand, for_each_result, map_op_operands};
 use ptx2spv_translator::internals::pipeline::{Observer, Step};
 use ptx2spv_translator::internals::translate_watched;
 use ptx2spv_translator::{Options, Program, Source, Target};

@@ -17,10 +17,13 @@ mod definitions;
 mod fold;
 mod function;
 mod legal;
+pub mod locks;
 mod memory;
 mod op;
 mod operand_types;
+mod operands;
 mod position;
+mod rewrite;
 pub mod semantics;
 mod stage;
 mod stmt;
@@ -41,9 +44,11 @@ pub use memory::{
 pub use op::{
     Arithmetic, Binary, Builtin, Compare, HELPER_PARAMETERS, Halves, Op, Root, Rounding, Sample, Unary, Varies,
 };
+pub use operands::{for_each_operand, for_each_result, map_op_operands, map_operands};
+pub use rewrite::{Rewritten, rewrite};
 pub use semantics::mask;
 pub use stage::Stage;
-pub use stmt::{Block, Class, Participants, Stmt, depth, for_each_stmt, is_lane_loop, last_mark, size};
+pub use stmt::{Block, Class, Participants, Stmt, depth, for_each_stmt, has_warp, is_lane_loop, last_mark, size};
 pub use text::ParseError;
 pub use types::{Type, Value, Var};
 pub use vars::{VarSet, for_each_assigned, for_each_read};

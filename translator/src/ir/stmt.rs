@@ -220,3 +220,13 @@ pub fn last_mark(block: &[Stmt]) -> Option<Option<Span>> {
         _ => None,
     })
 }
+
+/// Whether a list contains a warp operation at any depth.
+pub fn has_warp(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt.class() {
+        Class::Collective(participants) => participants == Participants::Warp,
+        Class::Branch(lists) => lists.into_iter().any(has_warp),
+        Class::Loop(body) => has_warp(body),
+        Class::Private | Class::Access(..) | Class::Signal | Class::Break | Class::Return => false,
+    })
+}

@@ -3,8 +3,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Block, Builder, Constants, Op, Stmt, Type, Unary, Value, Var, bits_type};
-use crate::opt::{for_each_operand, for_each_result, map_operands};
+use crate::ir::{
+    Block, Builder, Constants, Op, Stmt, Type, Unary, Value, Var, bits_type, for_each_operand, for_each_result,
+    map_operands,
+};
 
 /// How a value is carried.
 #[derive(Clone, Debug)]

@@ -32,7 +32,7 @@ pub(crate) use driver::signs::hide_signs;
 pub use memory::accesses::{Allocations, check_accesses};
 pub(crate) use memory::atomics::expand_atomics;
 pub use memory::generic::expand_generic;
-pub use memory::locks::{TABLE_BYTES, hold_lock, lock_long_accesses};
+pub use memory::locks::lock_long_accesses;
 pub(crate) use memory::narrow_memory::expand_narrow_memory;
 pub use memory::scratch::use_scratch;
 pub(crate) use outline::{Lengths, Shape, outline, outline_halves};

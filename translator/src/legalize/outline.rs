@@ -14,11 +14,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::diagnostic::ErrorKind;
 use crate::index::{Index, number};
 use crate::ir::{
-    Arithmetic, Builder, Builtin, Constants, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary,
-    Value, bits_type, for_each_stmt, size,
+    Arithmetic, Builder, Builtin, Constants, Function, HELPER_PARAMETERS, Helper, Op, Rewritten, Rounding, Stmt, Type,
+    Unary, Value, bits_type, for_each_stmt, map_op_operands, rewrite, size,
 };
 use crate::legalize::arithmetic::rounded::{floors, is_floor_of_clamped};
-use crate::opt::{Rewritten, map_op_operands, rewrite};
 use crate::target::Facts;
 
 /// The most statements of an operation that stays inline.

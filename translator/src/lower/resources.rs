@@ -6,11 +6,10 @@ use super::launches::region::LaunchRegion;
 use super::reports;
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables, heap};
-use crate::ir::MemoryOrder;
+use crate::ir::{MemoryOrder, locks};
 use crate::isa::modifiers::Operator;
 use crate::isa::operation::Effects;
 use crate::isa::word::Word;
-use crate::legalize::TABLE_BYTES;
 use crate::lower::memory::memory_order::order;
 use crate::policy::Policy;
 
@@ -91,7 +90,7 @@ pub fn services(
             .then(|| heap::region_bytes(sizes.heap))
             .map(|size| MemoryRegion { offset: add(size, 256), size }),
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
-        locks: locks.then(|| add(TABLE_BYTES, 4)),
+        locks: locks.then(|| add(locks::TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),
         launches: LaunchRegion::of(program, sizes)
             .map(|region| LaunchRegion { offset: add(region.size(), 64), ..region }),

@@ -9,10 +9,12 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::operands::{for_each_result, map_operands};
 use crate::diagnostic::Span;
 use crate::index::{IndexVec, indices};
-use crate::ir::{Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, for_each_assigned, mask};
+use crate::ir::{
+    Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, for_each_assigned, for_each_result,
+    map_operands, mask,
+};
 
 /// Forwards variables; see the module.
 pub fn propagate_copies(function: &mut Function) {

@@ -4,9 +4,11 @@
 //! One walk from the end to the start. A loop's end counts every variable that the loop reads as read, so that an
 //! assignment which only later rounds of a loop could overwrite stays. Loops stay even if they do nothing.
 
-use super::operands::{for_each_result, map_operands};
 use crate::index::IndexVec;
-use crate::ir::{Block, Function, MemoryOrder, Op, Stmt, SubgroupOp, Value, Var, VarSet, WarpOp, for_each_read};
+use crate::ir::{
+    Block, Function, MemoryOrder, Op, Stmt, SubgroupOp, Value, Var, VarSet, WarpOp, for_each_read, for_each_result,
+    map_operands,
+};
 
 /// Removes dead code; see the module.
 pub fn remove_dead(function: &mut Function) {

@@ -7,9 +7,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::operands::map_op_operands;
 use crate::diagnostic::Span;
-use crate::ir::{Binary, Block, Builtin, Function, Op, Stmt, Type, Unary, Value, Var};
+use crate::ir::{Binary, Block, Builtin, Function, Op, Stmt, Type, Unary, Value, Var, map_op_operands};
 
 /// Flattens `If`s of up to `most` operations and assignments in both arms together; see the module.
 pub fn convert_ifs(function: &mut Function, most: u32) {

@@ -8,10 +8,11 @@
 //! A signed comparison of a sign-extended number with a constant or another such number is one of 32 bits too. That is
 //! more than a shortcut: llvmpipe 22.3 gets `cvt.s64.s32` followed by `setp.lt.s64` with a constant wrong.
 
-use super::operands::for_each_operand;
-use super::rewrite::{Rewritten, rewrite};
 use crate::index::IndexVec;
-use crate::ir::{Binary, Builder, Compare, Function, Op, Stmt, Type, Unary, Value, Var, for_each_stmt};
+use crate::ir::{
+    Binary, Builder, Compare, Function, Op, Rewritten, Stmt, Type, Unary, Value, Var, for_each_operand, for_each_stmt,
+    rewrite,
+};
 
 /// How many operations are repeated on 32 bits before the rest is truncated.
 pub(super) const STEPS: u32 = 6;

@@ -1,8 +1,7 @@
 //! Unsigned quotients and remainders by powers of two as shifts and masks. That is more than a shortcut: NVIDIA's driver 580.159 gets
 //! some remainders of 64 bits wrong.
 
-use super::rewrite::{Rewritten, rewrite};
-use crate::ir::{Binary, Function, Op, Stmt};
+use crate::ir::{Binary, Function, Op, Rewritten, Stmt, rewrite};
 
 /// Replaces divisions by powers of two.
 pub fn divide_by_powers(function: &mut Function) {

@@ -244,7 +244,7 @@ impl<'f> Before<'f> {
             Op::Binary(Binary::And | Binary::Or, a, b) if ty == Type::Bool => self.of(a) & self.of(b),
             _ => {
                 let mut reads = 0;
-                super::map_op_operands(*op, |value| {
+                crate::ir::map_op_operands(*op, |value| {
                     reads |= self.of(value);
                     value
                 });

@@ -12,11 +12,10 @@
 //!   added to an address, and as anything where it is accessed or joined with an address.
 
 use super::narrow::{STEPS, narrow};
-use super::rewrite::{Rewritten, rewrite};
 use crate::index::IndexVec;
 use crate::ir::{
-    Access, Binary, Block, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Type,
-    Unary, Value, Var, Warp,
+    Access, Binary, Block, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Rewritten, Space,
+    Stmt, Type, Unary, Value, Var, Warp, rewrite,
 };
 
 /// Resolves address spaces; see the module.

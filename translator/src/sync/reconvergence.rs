@@ -23,8 +23,7 @@ use crate::cfg::loops::{Edge, components, marked, ways_back};
 use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins, dependence};
 use crate::index::{Index, number};
-use crate::ir::{Block, Builder, Function, Stmt, Type, last_mark};
-use crate::warp::has_warp;
+use crate::ir::{Block, Builder, Function, Stmt, Type, has_warp, last_mark};
 
 /// Gives new entries to the loops in which threads of a warp would not reconverge for a warp operation. The graph has no stops any more.
 pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg) {

@@ -1,6 +1,6 @@
 //! Collective statements, which threads execute together: warp operations, barriers, and the control flow around them.
 
-use crate::ir::{Block, Class, Participants, Stmt};
+use crate::ir::{Block, Class, Stmt};
 
 /// Whether all threads of a subgroup must execute a statement together. Given for statements of a list that they execute together: a break
 /// in such a list leaves a loop that is collective too.
@@ -19,16 +19,6 @@ pub(super) fn has_synchronization(block: &Block) -> bool {
         Class::Collective(_) => true,
         Class::Branch(lists) => lists.into_iter().any(has_synchronization),
         Class::Loop(body) => has_synchronization(body),
-        Class::Private | Class::Access(..) | Class::Signal | Class::Break | Class::Return => false,
-    })
-}
-
-/// Whether a list contains a warp operation at any depth.
-pub(crate) fn has_warp(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt.class() {
-        Class::Collective(participants) => participants == Participants::Warp,
-        Class::Branch(lists) => lists.into_iter().any(has_warp),
-        Class::Loop(body) => has_warp(body),
         Class::Private | Class::Access(..) | Class::Signal | Class::Break | Class::Return => false,
     })
 }

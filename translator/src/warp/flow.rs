@@ -3,9 +3,9 @@
 //! A mask has a bit for each lane of a warp; there is one for each warp that the invocation's lanes belong to. On
 //! subgroups of up to 32 invocations the mask is the same in all invocations.
 
-use super::collective::{has_warp, is_collective, may_break};
+use super::collective::{is_collective, may_break};
 use super::pack::{Lane, Old, Pack, Slot};
-use crate::ir::{Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
+use crate::ir::{Builtin, Op, Stmt, SubgroupOp, Type, Value, Var, has_warp};
 
 /// The threads for which statements are executed.
 pub(super) enum Flow {
@@ -94,9 +94,9 @@ impl Pack<'_> {
             return self.set_slot(*value, Slot::Same(rank));
         }
         let mut stmt = stmt.clone();
-        crate::opt::map_operands(&mut stmt, |value| self.same(value));
+        crate::ir::map_operands(&mut stmt, |value| self.same(value));
         let mut results = Vec::new();
-        crate::opt::for_each_result(&stmt, |result| results.push(result));
+        crate::ir::for_each_result(&stmt, |result| results.push(result));
         for result in results {
             self.set_slot(result, Slot::Same(result));
         }
@@ -113,7 +113,7 @@ impl Pack<'_> {
             return false;
         }
         let mut ready = true;
-        crate::opt::map_op_operands(*op, |value| {
+        crate::ir::map_op_operands(*op, |value| {
             ready &= matches!(self.values.at(value), Some(Slot::Same(_) | Slot::Each(_)));
             value
         });
@@ -133,7 +133,7 @@ impl Pack<'_> {
         let ty = self.b.type_of(value);
         let op = match *op {
             Op::Get(var) => Op::Get(self.var(var, lane)),
-            op => crate::opt::map_op_operands(op, |value| self.lanes(value).get(lane).copied().unwrap_or(value)),
+            op => crate::ir::map_op_operands(op, |value| self.lanes(value).get(lane).copied().unwrap_or(value)),
         };
         self.b.op(ty, op)
     }

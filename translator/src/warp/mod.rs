@@ -32,12 +32,11 @@ mod unpacked;
 
 use crate::diagnostic::ErrorKind;
 use crate::index::IndexVec;
-use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, for_each_stmt};
+use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, for_each_stmt, has_warp};
 use crate::legalize;
 use crate::policy::Workgroups;
 use crate::target::{Cluster, Packing};
 pub use choose::Blocks;
-pub(crate) use collective::has_warp;
 
 use arrays::Arrays;
 use flow::{Flow, Loop};
@@ -57,7 +56,7 @@ const NESTING: usize = 400;
 pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) -> Result<(), ErrorKind> {
     let cluster = function.cluster;
     let count = cluster.map_or(1, Cluster::blocks);
-    let (packing, order) = if collective::has_warp(&function.body) {
+    let (packing, order) = if has_warp(&function.body) {
         (choose::for_warps(workgroups, blocks, count, distant_shuffles(function)), ThreadOrder::Warps)
     } else {
         // Only warp operations ask which threads have exited.

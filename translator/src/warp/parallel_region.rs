@@ -7,8 +7,7 @@ use super::flow::Flow;
 use super::pack::{Lane, Old, Pack, Slot};
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
-use crate::ir::{Block, Op, Space, Stmt, Value, Var};
-use crate::opt::{for_each_operand, for_each_result, map_operands};
+use crate::ir::{Block, Op, Space, Stmt, Value, Var, for_each_operand, for_each_result, map_operands};
 
 /// How often each value is used in a list, at any depth.
 pub(super) fn uses(block: &Block, values: usize) -> IndexVec<Value, u32> {
@@ -130,7 +129,7 @@ impl Pack<'_> {
                             let ty = self.b.type_of(*value);
                             let op = match *op {
                                 Op::Get(var) => Op::Get(self.var_of(var, lane)),
-                                op => crate::opt::map_op_operands(op, |value| self.operand(value, lane, own)),
+                                op => crate::ir::map_op_operands(op, |value| self.operand(value, lane, own)),
                             };
                             self.b.op(ty, op)
                         }

@@ -1,8 +1,7 @@
 //! Clusters of blocks in kernels without warp operations, where each thread is an invocation: the thread's block in the
 //! workgroup, and its position there.
 
-use crate::ir::{Builder, Builtin, Function, Op, Stmt};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Builder, Builtin, Function, Op, Rewritten, Stmt, rewrite};
 
 /// Replaces a thread's position in its block, and the block's rank in its cluster, by computations for a workgroup that is a whole cluster.
 /// Functions for single blocks don't change: the device has their positions.

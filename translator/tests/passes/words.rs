@@ -8,9 +8,9 @@ use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::internals::ir::{
     Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type,
-    Unary, Value, Var, verify,
+    Unary, Value, Var, locks, verify,
 };
-use ptx2spv_translator::internals::legalize::{TABLE_BYTES, lock_long_accesses, split_words};
+use ptx2spv_translator::internals::legalize::{lock_long_accesses, split_words};
 use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::internals::policy::Policy;
 use ptx2spv_translator::target::{Facts, Feature, Math};
@@ -313,7 +313,7 @@ fn outcome(function: &Function) -> [Vec<u8>; 3] {
     let results = vec![0; RESULTS as usize];
     let mut machine = Machine {
         facts: Facts::ALL,
-        global: [pattern(0), results, vec![0; TABLE_BYTES as usize]].concat(),
+        global: [pattern(0), results, vec![0; locks::TABLE_BYTES as usize]].concat(),
         // The translator's own shared memory begins with anything.
         shared: [pattern(1), vec![0; 64]].concat(),
         local: pattern(2),

@@ -4,10 +4,9 @@
 //! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
 //! measures the remaining errors.
 
-use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::ir::{Binary, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
 use crate::legalize::arithmetic::division::{are_ordinary, divide};
 use crate::legalize::arithmetic::flushed::flush;
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;

@@ -3,8 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Unary, Value};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;
 

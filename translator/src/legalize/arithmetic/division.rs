@@ -4,10 +4,9 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Value};
+use crate::ir::{Binary, Block, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Value, rewrite};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::quotient;
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{Format, Parts, SINGLE, leading, negated, product_sign, round, stick, with_extremes};
 use crate::target::Facts;

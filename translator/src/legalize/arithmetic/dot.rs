@@ -1,7 +1,6 @@
 //! Dot products of bytes on devices without the instruction.
 
-use crate::ir::{Binary, Builder, Function, Op, Stmt, Value};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Value, rewrite};
 
 /// Replaces `DotSigned`, `DotUnsigned` and `DotMixed`.
 pub fn expand_dots(function: &mut Function) {

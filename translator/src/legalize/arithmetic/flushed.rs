@@ -5,10 +5,9 @@
 //! that is tiny before it rounds up to the least normal number. To detect that, the result is rounded to full precision, in `F64` or scaled
 //! far away from subnormal numbers.
 
-use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
+use crate::ir::{Arithmetic, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Value, rewrite};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::fma::wide_sum;
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 

@@ -6,8 +6,10 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Arithmetic, Builder, Function, Halves, Op, Rounding, Stmt, Value, for_each_stmt};
-use crate::opt::{Rewritten, for_each_operand, rewrite};
+use crate::ir::{
+    Arithmetic, Builder, Function, Halves, Op, Rewritten, Rounding, Stmt, Value, for_each_operand, for_each_stmt,
+    rewrite,
+};
 use crate::soft::{self, HALF, Overflow};
 
 /// Replaces `Half`.

@@ -8,8 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Builder, Constants, Function, Op, Stmt, Type, Unary, Value, Var};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, Type, Unary, Value, Var, rewrite};
 use crate::soft::SINGLE;
 use crate::target::Facts;
 

@@ -4,10 +4,9 @@
 //! Vulkan leaves `Sqrt` of negative numbers undefined, and `InverseSqrt` also of zeros, and lets both treat subnormals as zeros. This pass
 //! doesn't deal with the accuracy of roots.
 
-use crate::ir::{Builder, Function, Op, Root, Stmt, Type, Unary, Value};
+use crate::ir::{Builder, Function, Op, Rewritten, Root, Stmt, Type, Unary, Value, rewrite};
 use crate::legalize::arithmetic::flushed::flush;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
-use crate::opt::{Rewritten, rewrite};
 use crate::soft::SINGLE;
 use crate::target::Facts;
 

@@ -3,9 +3,8 @@
 //!
 //! [`root_ends`](crate::legalize::arithmetic::root_ends) deals with operands that are not positive, normal numbers.
 
-use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::ir::{Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
 use crate::legalize::arithmetic::convert::{narrow, widen};
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{SINGLE, two_product};
 

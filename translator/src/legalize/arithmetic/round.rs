@@ -1,8 +1,7 @@
 //! Rounding to integral values where the device's own operations may lose a NaN, the sign of a zero, or the rounding up of a denormal: adds
 //! and subtracts a number whose last place is 1.
 
-use crate::ir::{Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Builder, Compare, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
 use crate::soft::Format;
 
 /// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be correct in all cases.

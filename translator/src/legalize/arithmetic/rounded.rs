@@ -1,12 +1,11 @@
 //! Float arithmetic with a rounding other than to nearest even, which no device has: for `F32` through `F64` if the device has it, else on
 //! integers. Exact in all cases; NaNs are NVIDIA's.
 
-use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::ir::{Arithmetic, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::division::divide;
 use crate::legalize::arithmetic::fma::{multiply_add, sum_on_integers, sum_to_narrow};
 use crate::legalize::arithmetic::sqrt::root;
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft;
 use crate::target::Facts;

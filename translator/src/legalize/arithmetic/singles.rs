@@ -5,10 +5,9 @@
 //! differently each time. The code that later expansions make avoids denormals and uses the device's operations directly, so this pass must
 //! run before them. A device that isn't known to be right about normal numbers is not trusted anywhere: [`expand_untrusted`] must run last.
 
-use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::ir::{Binary, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::fma::sum_on_integers;
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;

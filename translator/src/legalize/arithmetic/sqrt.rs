@@ -1,11 +1,10 @@
 //! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, through `F64` where
 //! its root is correct, else on integers, from the device's approximation (`F32`) or as for devices without `F64`. NaNs are NVIDIA's.
 
-use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::ir::{Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::doubles::root_of_bits;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
 use crate::target::Facts;

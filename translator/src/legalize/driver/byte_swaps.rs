@@ -5,8 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Value};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Value, rewrite};
 
 /// Bits of a byte.
 const BYTE: u32 = 8;

@@ -13,11 +13,10 @@ use rustc_hash::FxHashMap;
 
 use crate::index::IndexVec;
 use crate::ir::{
-    Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Space, Stmt, SubgroupOp, Type, Unary, Value, Var,
-    bits_type, mask,
+    Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Rewritten, Space, Stmt, SubgroupOp, Type, Unary, Value,
+    Var, bits_type, for_each_result, map_op_operands, mask, rewrite,
 };
 use crate::legalize::driver::veil::Veil;
-use crate::opt::{Rewritten, for_each_result, map_op_operands, rewrite};
 use crate::soft::Format;
 use crate::target::Facts;
 

@@ -13,9 +13,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Block, Builder, Constants, Function, Stmt, Type, Value, depth, is_lane_loop};
+use crate::ir::{Block, Builder, Constants, Function, Stmt, Type, Value, depth, for_each_result, is_lane_loop};
 use crate::legalize::carry::{Carrier, outer_values, rename};
-use crate::opt::for_each_result;
 
 /// Flattens conditions that are nested deeper than the driver takes.
 pub fn flatten_nesting(function: &mut Function, most: Option<u32>) {

@@ -7,10 +7,12 @@
 use rustc_hash::FxHashSet;
 
 use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Builder, Function, Op, Stmt, Type, Unary, Value, Var, for_each_stmt, mask};
+use crate::ir::{
+    Binary, Block, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, Var, for_each_stmt, map_op_operands,
+    mask, rewrite,
+};
 use crate::legalize::arithmetic::nans::Exposed;
 use crate::legalize::driver::veil::Veil;
-use crate::opt::{Rewritten, map_op_operands, rewrite};
 
 /// A bit of the veil that other passes don't use.
 const VEIL: u64 = 4;

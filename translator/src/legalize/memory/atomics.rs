@@ -5,10 +5,10 @@
 //! alone is written back as it was found, in the same step.
 
 use crate::ir::{
-    Access, Arithmetic, Atomic, AtomicOp, Builder, Function, HalfFormat, HalfOp, Op, Rounding, Space, Stmt, Type, Value,
+    Access, Arithmetic, Atomic, AtomicOp, Builder, Function, HalfFormat, HalfOp, Op, Rewritten, Rounding, Space, Stmt,
+    Type, Value, rewrite,
 };
 use crate::legalize::memory::narrow_memory::{Part, swap_loop};
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, BFLOAT, HALF, Overflow};
 

@@ -4,9 +4,9 @@
 //! only on global and shared memory, and read-only data lies in global memory.
 
 use crate::ir::{
-    Builder, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Value, Var,
+    Builder, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Rewritten, Space, Stmt, Value,
+    Var, for_each_result, rewrite,
 };
-use crate::opt::{Rewritten, for_each_result, rewrite};
 
 /// Expands generic accesses; none are left.
 pub fn expand_generic(function: &mut Function) {

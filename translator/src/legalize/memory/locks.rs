@@ -12,19 +12,14 @@
 //! needs a device that keeps running an invocation that it has started, and GPUs do.
 
 use crate::diagnostic::Diagnostic;
-use crate::interface::push_constant;
 use crate::ir::{
-    Access, Atomic, AtomicOp, Block, Builder, Builtin, Compare, Function, MemoryOrder, Op, OwnShared, Scope, Space,
-    Stmt, Type, Value, Var,
+    Access, Atomic, AtomicOp, Block, Builder, Builtin, Compare, Function, MemoryOrder, Op, OwnShared, Rewritten, Scope,
+    Space, Stmt, Type, Value, Var, locks, rewrite,
 };
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Memory;
 
 use crate::legalize::expand_generic;
 
-/// Bytes of the table for global memory: 1,024 locks.
-pub const TABLE_BYTES: u64 = 4 * GLOBAL_LOCKS;
-const GLOBAL_LOCKS: u64 = 1024;
 /// Locks for the shared memory of a block.
 const SHARED_LOCKS: u32 = 16;
 
@@ -170,63 +165,18 @@ impl Locks {
     /// thread sees it.
     fn hold(&self, b: &mut Builder<'_>, access: Access, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
         match (access.space, self.shared) {
-            (Space::Global | Space::Generic, _) => hold_lock(b, self.table, address, critical),
+            (Space::Global | Space::Generic, _) => locks::hold_in_table(b, self.table, address, critical),
             (Space::Shared, Some(shared)) => {
                 let first = b.own_shared(shared, 0);
-                let number = number(b, address);
+                let number = locks::number(b, address);
                 let index = b.and_const(number, u64::from(SHARED_LOCKS) - 1);
                 let offset = b.shl(index, 2);
                 let lock = b.add(first, offset);
-                hold(b, Space::Shared, Scope::Cta, lock, critical);
+                locks::hold(b, Space::Shared, Scope::Cta, lock, critical);
             }
             _ => critical(b),
         }
     }
-}
-
-/// Runs what `critical` appends while a lock of the table for global memory is held, which the address chooses.
-pub fn hold_lock(b: &mut Builder<'_>, table: u64, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
-    let number = number(b, address);
-    let page = b.shr(number, 10);
-    let number = b.xor(number, page);
-    let index = b.and_const(number, GLOBAL_LOCKS - 1);
-    let offset = b.shl(index, 2);
-    let offset = b.zero_extend(offset);
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let base = b.add_const(base, table);
-    let lock = b.add(base, offset);
-    hold(b, Space::Global, Scope::Device, lock, critical);
-}
-
-/// The hash that chooses a lock. Neighbouring addresses get different locks, and so do arrays whose sizes are powers of two.
-fn number(b: &mut Builder<'_>, address: Value) -> Value {
-    let number = if b.type_of(address) == Type::I64 { b.truncate(address) } else { address };
-    b.shr(number, 3)
-}
-
-/// Runs what `critical` appends while a lock is held, which lies in a space and is taken by the threads of a scope.
-fn hold(b: &mut Builder<'_>, space: Space, scope: Scope, lock: Value, critical: impl FnOnce(&mut Builder<'_>)) {
-    let word = |order| Access { space, bytes: 4, order, read_only: false };
-    let done = b.var(Type::Bool);
-    let no = b.bool(false);
-    b.set(done, no);
-    b.loop_(|b| {
-        let taken = b.function.value(Type::I32);
-        let operand = b.i32(1);
-        let access = word(MemoryOrder::Acquire(scope));
-        let op = AtomicOp::Exchange;
-        b.atomic(Atomic { result: Some(taken), op, access, address: lock, operand, compare: None });
-        let is_free = b.is_zero(taken);
-        b.if_(is_free, |b| {
-            critical(b);
-            let free = b.i32(0);
-            b.store(word(MemoryOrder::Release(scope)), lock, vec![free]);
-            let yes = b.bool(true);
-            b.set(done, yes);
-        });
-        let is_done = b.get(done);
-        b.if_(is_done, Builder::break_);
-    });
 }
 
 /// The new value of 64 bits.

@@ -5,9 +5,9 @@
 //! written reads the word atomically, because another thread may be executing such a loop on it. Allocations end at multiples of words.
 
 use crate::ir::{
-    Access, Atomic, AtomicOp, Block, Builder, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value, Var,
+    Access, Atomic, AtomicOp, Block, Builder, Function, MemoryOrder, Op, Rewritten, Scope, Space, Stmt, Type, Value,
+    Var, rewrite,
 };
-use crate::opt::{Rewritten, rewrite};
 
 /// Replaces narrow accesses. Runs after generic accesses are expanded and before atomics are.
 pub fn expand_narrow_memory(function: &mut Function, has_narrow_global: bool) {

@@ -4,10 +4,9 @@
 //! of each invocation, one after the other, and then the workgroup's shared memory. Addresses of shared and local memory stay offsets, and
 //! generic ones keep their tags: only accesses change. Barriers and fences order device memory as they do shared memory.
 
-use crate::ir::{Builder, Builtin, Function, MemoryOrder, Space, Type, Value};
+use crate::ir::{Builder, Builtin, Function, MemoryOrder, Rewritten, Space, Type, Value, rewrite};
 use crate::legalize::driver::loop_budget;
 use crate::legalize::expand_generic;
-use crate::opt::{Rewritten, rewrite};
 use crate::policy::Memory;
 use crate::target::Scratch;
 

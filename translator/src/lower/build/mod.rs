@@ -230,7 +230,7 @@ impl<'p> Build<'p> {
         let alone = self
             .blocks
             .iter()
-            .map(|block| block.stop.is_none() && block.end != End::Exit && !crate::warp::has_warp(&block.body));
+            .map(|block| block.stop.is_none() && block.end != End::Exit && !crate::ir::has_warp(&block.body));
         let alone: Vec<bool> = alone.collect();
         let mut ending = vec![false; self.blocks.len()];
         let ends = |ending: &[bool], next: BlockId| next == exit || ending.get(next.position()) == Some(&true);

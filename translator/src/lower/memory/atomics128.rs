@@ -6,9 +6,8 @@
 
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Type, Value, Var};
+use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Type, Value, Var, locks};
 use crate::isa::word::Word;
-use crate::legalize::hold_lock;
 use crate::lower::lowering::{Lowering, Result};
 
 /// A space and an address there.
@@ -61,7 +60,7 @@ fn exchange(
     let (space, address) = place;
     let word = Access { space, bytes: 4, order, read_only: false };
     let found = [(); 2].map(|()| l.b.var(Type::I64));
-    hold_lock(&mut l.b, table, address, |b| {
+    locks::hold_in_table(&mut l.b, table, address, |b| {
         let addresses = [0, 4, 8, 12].map(|offset| b.add_const(address, offset));
         let words = addresses.map(|address| b.load_one(word, address));
         let old = [b.join(words[0], words[1]), b.join(words[2], words[3])];

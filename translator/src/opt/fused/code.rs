@@ -4,8 +4,7 @@ use fixedbitset::FixedBitSet;
 
 use super::dependents::Dependents;
 use crate::index::Index;
-use crate::ir::{Function, Op, Stmt, Value, Var, VarSet};
-use crate::opt::operands::for_each_operand;
+use crate::ir::{Function, Op, Stmt, Value, Var, VarSet, for_each_operand};
 
 /// A function's statements. Their numbers are called places.
 pub struct Code<'f> {

@@ -1,8 +1,7 @@
 //! Marks what depends on a dot product.
 
 use crate::index::{IndexVec, indices};
-use crate::ir::{Function, Op, Stmt, Value, Var};
-use crate::opt::operands::map_op_operands;
+use crate::ir::{Function, Op, Stmt, Value, Var, map_op_operands};
 
 /// A value or a variable that may depend on a dot product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,8 +6,10 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use crate::index::IndexVec;
-use crate::ir::{Binary, Compare, Folded, Function, Op, Stmt, Type, Unary, Value, Var, VarSet, fold};
-use crate::opt::operands::{for_each_operand, for_each_result, map_op_operands};
+use crate::ir::{
+    Binary, Compare, Folded, Function, Op, Stmt, Type, Unary, Value, Var, VarSet, fold, for_each_operand,
+    for_each_result, map_op_operands,
+};
 
 /// How many operations deep the operands of an operation are looked for.
 const DEPTH: u32 = 4;

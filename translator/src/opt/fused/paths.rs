@@ -10,8 +10,7 @@ use super::code::{Code, Instruction};
 use super::dependents::{Dependents, Item};
 use super::known::{Knowledge, Known};
 use crate::index::{Index, IndexVec, indices};
-use crate::ir::{Folded, Function, Op, Stmt, Value, Var};
-use crate::opt::operands::for_each_operand;
+use crate::ir::{Folded, Function, Op, Stmt, Value, Var, for_each_operand};
 
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,8 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::dependents::Dependents;
 use super::needs::{Compiler, unsettled};
-use crate::ir::{Block, Builtin, Function, Op, Stmt, SubgroupOp, Type, Unary, Value};
-use crate::opt::operands::map_operands;
+use crate::ir::{Block, Builtin, Function, Op, Stmt, SubgroupOp, Type, Unary, Value, map_operands};
 
 /// Has every dot product pass through a shuffle that some path doesn't need.
 pub fn pin_fused(function: &mut Function) {

@@ -5,8 +5,7 @@ use rustc_hash::FxHashMap;
 use super::site::{has_site, push, site};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
 use crate::index::Index;
-use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type, last_mark};
-use crate::opt::{for_each_result, map_operands};
+use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type, for_each_result, last_mark, map_operands};
 
 /// Splits all blocks. A block with an operation then ends with that operation and the assignments of its results, and has one successor.
 pub fn split(function: &mut Function, cfg: &mut Cfg) {

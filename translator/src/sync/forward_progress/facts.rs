@@ -6,10 +6,8 @@ use crate::cfg::dependence::Part;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins};
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var, VarSet, Warp, WarpOp,
-    for_each_stmt,
+    for_each_operand, for_each_stmt, has_warp,
 };
-use crate::opt::for_each_operand;
-use crate::warp::has_warp;
 
 /// What a kernel computes, and in which blocks.
 pub(super) struct Kernel<'c> {

@@ -19,10 +19,10 @@ mod words;
 use words::Pair;
 
 use crate::ir::{
-    Arithmetic, Atomic, AtomicOp, Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value,
+    Arithmetic, Atomic, AtomicOp, Binary, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Unary,
+    Value, rewrite,
 };
 use crate::legalize::memory::narrow_memory::swap_loop;
-use crate::opt::{Rewritten, rewrite};
 
 /// Replaces all operations on `F64`.
 pub fn expand_doubles(function: &mut Function) {

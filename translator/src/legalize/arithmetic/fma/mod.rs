@@ -11,8 +11,7 @@ mod runs;
 pub use integers::sum_on_integers;
 pub use multiply_add::{multiply_add, sum_to_narrow, wide_sum};
 
-use crate::ir::{Function, Op, Rounding, Stmt, Type};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Function, Op, Rewritten, Rounding, Stmt, Type, rewrite};
 use crate::policy::Floats;
 use runs::expand_runs;
 

@@ -16,8 +16,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::multiply_add::{guarded, multiply_add};
 use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value, Var, bits_type};
-use crate::opt::{for_each_operand, map_op_operands, map_operands};
+use crate::ir::{
+    Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value, Var, bits_type, for_each_operand,
+    map_op_operands, map_operands,
+};
 use crate::policy::Floats;
 use crate::soft::SINGLE;
 

@@ -1,8 +1,7 @@
 //! Conversions between 64-bit integers and floats, correctly rounded, through conversions of 32-bit integers or on
 //! bits.
 
-use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
-use crate::opt::{Rewritten, rewrite};
+use crate::ir::{Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
 use crate::soft::{self, SINGLE};
 
 /// 2^32 and its reciprocal.

@@ -1,8 +1,7 @@
 //! The halves of 64-bit integers.
 
 use crate::index::IndexVec;
-use crate::ir::{Builder, Op, Type, Value, Var};
-use crate::opt::map_op_operands;
+use crate::ir::{Builder, Op, Type, Value, Var, map_op_operands};
 
 /// The halves of an `I64`, both `I32`.
 #[derive(Clone, Copy, Debug)]

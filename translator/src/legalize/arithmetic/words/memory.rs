@@ -1,8 +1,7 @@
 //! Loads and stores of 64-bit elements as twice as many words, and addresses of two words.
 
 use super::halves::{Halves, Words};
-use crate::ir::{Access, Block, Builder, MemoryOrder, Space, Stmt, Type, Value};
-use crate::opt::Rewritten;
+use crate::ir::{Access, Block, Builder, MemoryOrder, Rewritten, Space, Stmt, Type, Value};
 
 /// Whether a list accesses 64 bits atomically: by an atomic, or with a memory order.
 pub(crate) fn is_long(block: &Block) -> bool {

@@ -15,8 +15,8 @@ mod memory;
 mod products;
 mod shifts;
 
-use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
-use crate::opt::{Rewritten, propagate_copies, remove_dead, rewrite};
+use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Rewritten, Space, Stmt, Type, Unary, Value, rewrite};
+use crate::opt::{propagate_copies, remove_dead};
 use halves::{Halves, Words};
 
 /// Splits 64-bit integers.

@@ -27,11 +27,10 @@ use self::hits::{Hits, Root};
 use self::runs::{Load, Place, Runs, gather_loads};
 use crate::interface::push_constant;
 use crate::ir::{
-    Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space,
-    Stmt, Type, Value, Var, for_each_stmt,
+    Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op,
+    Rewritten, Space, Stmt, Type, Value, Var, for_each_result, for_each_stmt, rewrite,
 };
 use crate::legalize::memory::generic::access_into;
-use crate::opt::{Rewritten, for_each_result, rewrite};
 use crate::target::{CheckedAccess, CheckedSpace};
 
 /// What a launch tells of live allocations.

@@ -8,8 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::groups::is_weak;
 use crate::diagnostic::Span;
-use crate::ir::{Block, Op, Stmt, Value, Var};
-use crate::opt::{for_each_operand, for_each_result};
+use crate::ir::{Block, Op, Stmt, Value, Var, for_each_operand, for_each_result};
 
 /// The most loads of a run, all of which have a register when it ends.
 const MOST_LOADS: usize = 16;
