@@ -23,9 +23,8 @@ use ptx2spv_translator::interface::texture::Record;
 use crate::backend::{Backend, Image, Shader, Timer};
 use crate::device::info::DeviceInfo;
 use crate::error::Error;
-use crate::launch::long_loops::KeptWorkspace;
 use crate::memory::near::{self, Near, NearUser};
-use crate::memory::pinned_range::PinnedRanges;
+use crate::memory::pinned_range::{PinnedRange, PinnedRanges};
 use crate::memory::pool::{MemoryPool, Pooled};
 use crate::memory::range::MemoryRange;
 use crate::stream::deadline::{Deadline, TimeLimit};
@@ -65,7 +64,8 @@ struct Shared {
     blocking: Progress,
     streams: AtomicU64,
     locks: StreamLocks,
-    kept_workspace: KeptWorkspace,
+    /// The workspace of suspended threads. It is kept between launches because allocating one takes longer than a short launch.
+    kept_workspace: Mutex<Option<PinnedRange>>,
     functions: HostFunctions,
     /// Memory that the host can access too.
     pinned: PinnedRanges,
@@ -110,7 +110,7 @@ impl Device {
             blocking: Progress::default(),
             streams: AtomicU64::new(0),
             locks: StreamLocks::default(),
-            kept_workspace: KeptWorkspace::default(),
+            kept_workspace: Mutex::default(),
             functions: HostFunctions::default(),
             pinned: PinnedRanges::default(),
             pooled: Pooled::default(),
@@ -177,8 +177,8 @@ impl Device {
         &self.shared.default
     }
 
-    pub(crate) fn kept_workspace(&self) -> &KeptWorkspace {
-        &self.shared.kept_workspace
+    pub(crate) fn kept_workspace(&self) -> MutexGuard<'_, Option<PinnedRange>> {
+        lock(&self.shared.kept_workspace)
     }
 
     pub(crate) fn pinned_ranges(&self) -> &PinnedRanges {

@@ -1,6 +1,5 @@
 //! Launches whose threads may be suspended in long loops: each part of the grid is dispatched again until no thread is suspended.
 
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -14,11 +13,6 @@ use crate::launch::dispatch::{Launch, LongLoops};
 use crate::launch::split::Part;
 use crate::memory::pinned_range::PinnedRange;
 use crate::stream::order::{Position, StreamState};
-use crate::sync::lock;
-
-/// The workspace that a device keeps between launches, because allocating one takes longer than a short launch.
-#[derive(Default)]
-pub(crate) struct KeptWorkspace(Mutex<Option<PinnedRange>>);
 
 /// Memory of one launch, which the host reads and writes between dispatches.
 struct Workspace<'d> {
@@ -31,7 +25,7 @@ struct Workspace<'d> {
 impl<'d> Workspace<'d> {
     /// At least `bytes` bytes.
     fn new(device: &'d Device, bytes: u64) -> Result<Self, Error> {
-        let kept = lock(&device.kept_workspace().0).take();
+        let kept = device.kept_workspace().take();
         let range = match kept {
             Some(kept) if kept.size >= bytes => kept,
             small => {
@@ -63,8 +57,7 @@ impl<'d> Workspace<'d> {
 
 impl Drop for Workspace<'_> {
     fn drop(&mut self) {
-        let left =
-            if self.in_use { Some(self.range) } else { lock(&self.device.kept_workspace().0).replace(self.range) };
+        let left = if self.in_use { Some(self.range) } else { self.device.kept_workspace().replace(self.range) };
         left.inspect(|left| self.device.backend().free(left.address));
     }
 }
