@@ -44,6 +44,10 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
                 continue;
             }
             let back = ways_back(cfg, &component, &inside);
+            if back.is_empty() {
+                // Nothing leads to the loop, so no thread waits there.
+                continue;
+            }
             let whole = Loop::new(&kernel, &inside);
             if whole.is_left_by(&|stmt| whole.learns(stmt)) {
                 let global = whole.waits_for_global(&mut among_blocks);
