@@ -272,6 +272,7 @@ pub fn lay_out(
     let Some(function) = program.functions.at(kernel) else {
         return Err(Diagnostic::internal("a kernel that isn't there", None));
     };
+    let functions = calls::reachable(program, kernel);
     let constants =
         (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);
     let ends = constants.filter_map(|(id, variable)| Some(module.variables.get(&id)?.saturating_add(variable.size)));
@@ -290,7 +291,7 @@ pub fn lay_out(
         cluster: cluster_size(function, cluster)?,
         cooperative,
         suspends_in_loops,
-        waits_for_launches: any_waits(&calls::reachable(program, kernel)),
+        waits_for_launches: any_waits(&functions),
         shared_align: 16,
         local_bytes: 0,
         last_error: None,
@@ -323,7 +324,7 @@ pub fn lay_out(
         layout.params_location = ParamLocation::Buffer;
     }
     let mut used = FxHashSet::default();
-    for function in calls::reachable(program, kernel) {
+    for function in &functions {
         collect_variables(function, &mut used);
         layout.short_addresses |= takes_short_address(program, function);
         layout.maps_shared |= computes(function, Operation::MapAddress);
@@ -364,18 +365,18 @@ pub fn lay_out(
             Diagnostic::new(ErrorKind::Limit { what, needed, available: available.into() }, variable.span)
         })?;
     }
-    if has_any(&calls::reachable(program, kernel)) {
+    if has_any(&functions) {
         let place = layout.local_bytes.next_multiple_of(4);
         layout.last_error = Some(place);
         layout.local_bytes = place + 4;
     }
-    lay_out_stack(program, kernel, &mut layout);
+    lay_out_stack(&functions, &mut layout);
     // Dynamic memory begins at a multiple of 16, or of its alignment if that is greater.
     if dynamic_align > 16 {
         // Both are far below 2^31.
         layout.shared_bytes = layout.shared_bytes.next_multiple_of(dynamic_align);
     }
-    if layout.reserved_shared == 0 && shared_start::can_tell(program, &calls::reachable(program, kernel)) {
+    if layout.reserved_shared == 0 && shared_start::can_tell(program, &functions) {
         // No variable lies at null. On hardware the reserved bytes lie before all variables.
         layout.shared_start = RESERVED_SHARED.next_multiple_of(layout.shared_align);
     }
@@ -423,8 +424,8 @@ fn reads_reserved_shared(function: &Function) -> bool {
 }
 
 /// Puts the stack after the other local memory, if the kernel or a function that it calls needs one.
-fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
-    if calls::reachable(program, kernel).into_iter().any(uses_stack) {
+fn lay_out_stack(functions: &[&Function], layout: &mut Layout) {
+    if functions.iter().copied().any(uses_stack) {
         // Neither overflows: local memory is at most half a mebibyte.
         let start = layout.local_bytes.max(LOCAL_START).next_multiple_of(16);
         layout.stack = Some(start);
