@@ -28,7 +28,8 @@ const PRESETS_OF_A_CASE: usize = 1;
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Driver bugs whose workarounds are harmless without the bug. Adversarial runs have them in every other group of eight
 /// seeds.
-const QUIRKS: [&str; 12] = [
+const QUIRKS: [&str; 13] = [
+    "blocks_slow",
     "byte_swaps_wrong",
     "conditions_slow",
     "device_memory_barriers_slow",

@@ -30,6 +30,8 @@ pub struct Policy {
     pub loop_budget: Option<u32>,
     /// The deepest nesting of control flow that the driver takes, if it has a limit.
     pub nesting: Option<u32>,
+    /// Whether the driver takes long to compile many basic blocks. Functions with jumps are then rather shared than inlined.
+    pub blocks_slow: bool,
     /// Most operations of a condition's arms together that are executed whatever it is.
     pub if_conversion: u32,
     /// Which textures are read by the device's sampler.
@@ -202,6 +204,7 @@ impl Policy {
             relax_barriers: quirks.device_memory_barriers_slow,
             loop_budget: quirks.loop_budget,
             nesting: quirks.nesting,
+            blocks_slow: quirks.blocks_slow,
             // Conditions that follow each other would take such a driver long to compile.
             if_conversion: if quirks.conditions_slow { 64 } else { 8 },
             has_clock: has(Feature::ShaderSubgroupClock) || has(Feature::ShaderDeviceClock),

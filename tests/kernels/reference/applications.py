@@ -96,6 +96,22 @@ def sha256():
     return f
 
 
+def keccak():
+    f = CaseFile("keccak")
+    rate = 168
+    for name, messages in {"known": [b"", b"abc"], "many": [f.rng.bytes(n) for n in [*range(1, rate, 5), rate - 1]]}.items():
+        blocks = np.zeros((len(messages), rate), np.uint8)
+        for block, message in zip(blocks, messages):
+            block[: len(message)] = np.frombuffer(message, np.uint8)
+            block[len(message)] = 0x1F
+            block[-1] |= 0x80
+        digests = np.frombuffer(b"".join(hashlib.shake_128(m).digest(rate) for m in messages), np.uint64)
+        out = filled(np.uint64, len(digests) + 4)
+        args = [blocks.view(np.uint64).ravel(), out, np.uint32(len(messages))]
+        f.add(name, -(-len(messages) // 32), 32, args, {1: written(out, digests)})
+    return f
+
+
 def crc32():
     f = CaseFile("crc32")
     for length, count, block in [(9, 1, 32), (16, 33, 32), (61, 50, 64), (0, 3, 32)]:
@@ -126,4 +142,4 @@ def grid3d():
     return f
 
 
-FILES = [mandelbrot, black_scholes, spmv_csr, sha256, crc32, grid3d]
+FILES = [mandelbrot, black_scholes, spmv_csr, sha256, keccak, crc32, grid3d]

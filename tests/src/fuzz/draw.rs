@@ -53,6 +53,7 @@ pub fn target(random: &mut Random) -> Target {
             subgroup_barriers_wait: random.chance(50),
             loop_budget: random.chance(50).then_some(65_535),
             conditions_slow: random.chance(50),
+            blocks_slow: random.chance(50),
             device_memory_barriers_slow: random.chance(50),
             stack_small: random.chance(50),
             nesting: random.chance(50).then_some(70),

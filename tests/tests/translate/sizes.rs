@@ -103,24 +103,48 @@ fn kernels_are_of_like_size() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Words of a module for lavapipe.
+fn words(text: String) -> usize {
+    let source = Source::new("calls", text);
+    let program = Program::new(&source).unwrap_or_else(|errors| panic!("{errors}"));
+    let translation = program.translate(&Options::new(&Target::preset("lavapipe").unwrap()));
+    translation.unwrap_or_else(|errors| panic!("{errors}")).spirv.len()
+}
+
+/// lavapipe takes long for many blocks, so a function with conditions must not be repeated for each of its calls.
+#[test]
+fn calls_share_conditions() {
+    let kernel = |calls: usize| {
+        let condition =
+            "setp.lt.u32 p, y, z; @p bra L; ld.global.u32 z, [q]; st.global.u32 [q+4], y; mad.lo.u32 y, y, z, 5;\n";
+        format!(
+            "{HEADER}.func (.reg .b32 y) f(.reg .b32 x, .reg .b64 q) {{ .reg .pred p; .reg .b32 z;\n\
+             mov.u32 y, x; mov.u32 z, x;\n{}L: ret; }}\n\
+             .visible .entry k(.param .u64 a) {{ .reg .b64 q; .reg .b32 v; ld.param.u64 q, [a]; mov.u32 v, 1;\n{}\
+             st.global.u32 [q], v; ret; }}",
+            condition.repeat(20),
+            "call (v), f, (v, q);\n".repeat(calls)
+        )
+    };
+    let [one, few, many] = [1, 10, 30].map(|calls| words(kernel(calls)));
+    let call = (many - few) / 20;
+    assert!(10 * call < one, "{one} words for the kernel with one call, {call} for each further call");
+}
+
 /// Drivers inline functions, so the code of `vprintf` must not be repeated for each call.
 #[test]
 fn calls_of_printf_share_their_code() {
-    let words = |calls: usize| {
+    let kernel = |calls: usize| {
         let call = "{ .param .b64 f, a; .param .b32 c; st.param.b64 [f], %l1; st.param.b64 [a], %l2;\n\
             call (c), vprintf, (f, a); ld.param.b32 %r1, [c]; }\n";
-        let text = format!(
+        format!(
             "{HEADER}.extern .func (.param .b32 c) vprintf(.param .b64 f, .param .b64 a);\n\
              .visible .entry k(.param .u64 p) {{ .reg .b32 %r<2>; .reg .b64 %l<3>;\n\
              ld.param.u64 %l1, [p]; ld.global.u64 %l2, [%l1];\n{}ret; }}",
             call.repeat(calls)
-        );
-        let source = Source::new("prints", text);
-        let program = Program::new(&source).unwrap_or_else(|errors| panic!("{errors}"));
-        let translation = program.translate(&Options::new(&Target::preset("lavapipe").unwrap()));
-        translation.unwrap_or_else(|errors| panic!("{errors}")).spirv.len()
+        )
     };
-    let (one, two, many) = (words(1), words(2), words(52));
+    let [one, two, many] = [1, 2, 52].map(|calls| words(kernel(calls)));
     // The second call has the copy that all others share.
     let (copy, call) = (two - one, (many - two) / 50);
     assert!(10 * call < copy, "{copy} words for the code, {call} for each call");

@@ -107,6 +107,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         workgroup_atomic_stores_wrong,
         local_memory,
         conditions_slow: _,             // only slow
+        blocks_slow: _,                 // the same
         device_memory_barriers_slow: _, // the same
         stack_small,
     } = *device;

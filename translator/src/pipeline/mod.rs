@@ -132,7 +132,7 @@ fn lower<'p>(
     let launches = LaunchKind { cluster: options.cluster, cooperative: options.cooperative, suspends_in_loops };
     let layout = layout::lay_out(program, id, variables, services, policy, launches)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
-    let Built { function, graph, prints, launches } = build::build(program, id, &layout)?;
+    let Built { function, graph, prints, launches } = build::build(program, id, &layout, policy)?;
     let settings = Settings {
         policy,
         architecture: calls::oldest_architecture(program, id),

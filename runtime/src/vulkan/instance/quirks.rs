@@ -39,6 +39,8 @@ struct Row {
 
 const MESA_LIMITS: &str =
     "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/auxiliary/gallivm/lp_bld_limits.h";
+const LLVM_COROUTINES: &str =
+    "https://github.com/llvm/llvm-project/blob/llvmorg-15.0.6/llvm/lib/Transforms/Coroutines/CoroFrame.cpp";
 const SWIFTSHADER_STACK: &str =
     "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Reactor/SubzeroReactor.cpp";
 const SWIFTSHADER_FLOW: &str =
@@ -78,6 +80,16 @@ const ROWS: &[Row] = &[
         },
         hits: |device| device.is_swiftshader(),
         avoid: |quirks| quirks.conditions_slow = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "blocks_slow",
+            drivers: "Mesa llvmpipe",
+            description: "time to compile grows with the square of a kernel's basic blocks (SuspendCrossingInfo)",
+            evidence: LLVM_COROUTINES,
+        },
+        hits: |device| device.is_llvmpipe(),
+        avoid: |quirks| quirks.blocks_slow = true,
     },
     Row {
         bug: KnownBug {
@@ -370,6 +382,7 @@ mod tests {
             loop_budget: Some(65_535),
             local_memory: Some(Quirks::LLVMPIPE_LOCAL_MEMORY),
             nesting: Some(64),
+            blocks_slow: true,
             ..Quirks::default()
         };
         assert_eq!(quirks(Identity { driver_info: "Mesa 22.3.6 (LLVM 15.0.6)", ..device }), all);

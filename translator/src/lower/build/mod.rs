@@ -32,6 +32,7 @@ use crate::lower::calls::prologue;
 use crate::lower::memory::cluster;
 use crate::lower::memory::layout::{Layout, RESERVED_SHARED_WORDS};
 use crate::lower::thread::barriers;
+use crate::policy::Policy;
 use crate::target::Cluster;
 
 /// A kernel's graph.
@@ -48,7 +49,7 @@ pub struct Built {
 }
 
 /// Builds the graph of a kernel. All errors are reported together.
-pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built, Vec<Diagnostic>> {
+pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy) -> Result<Built, Vec<Diagnostic>> {
     let cluster = Cluster { size: layout.cluster, shared_align: layout.shared_align, own_shared_bytes: 0 };
     let function = ir::Function {
         cluster: (cluster.blocks() > 1).then_some(cluster),
@@ -67,7 +68,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         reported: FxHashSet::default(),
         prints: Prints::default(),
         launches: false,
-        singles: calls::choose(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
+        singles: calls::choose(program, kernel, policy.blocks_slow).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
         shared: Vec::new(),
         reads: Reads::default(),

@@ -21,6 +21,8 @@ const MAX_INSTRUCTIONS: u64 = 4_000_000;
 const MAX_COPIED: u64 = 400_000;
 /// Above so many, functions are shared until their number is below.
 const MANY_COPIED: u64 = 100_000;
+/// Above so many jumps in copies of a function, it is shared for a driver that takes long to compile basic blocks.
+const MANY_JUMPS: u64 = 128;
 /// The size of a call in instructions, besides those of the function.
 const CALL: u64 = 16;
 /// The deepest chain of inlined calls, since inlining recurses.
@@ -31,23 +33,24 @@ const MAX_DEPTH: usize = 128;
 pub(crate) enum Single {
     /// It may call itself. Functions that call each other have the same number.
     Recursive(usize),
-    /// Its copies would be large, or it lies deep in a chain of calls.
+    /// Its copies would be large or take a driver long to compile, or it lies deep in a chain of calls.
     Shared,
 }
 
 /// The functions with one copy, among those that a kernel may call.
 pub(crate) type Singles = FxHashMap<FuncId, Single>;
 
-/// Chooses which of a kernel's functions are not inlined.
+/// Chooses which of a kernel's functions are not inlined; `blocks_slow` as in [`Policy`](crate::policy::Policy).
 ///
 /// # Errors
 /// A kernel that is too large either way.
-pub(crate) fn choose(program: &Program, kernel: FuncId) -> Result<Singles, Diagnostic> {
+pub(crate) fn choose(program: &Program, kernel: FuncId, blocks_slow: bool) -> Result<Singles, Diagnostic> {
     let graph = CallGraph::new(program, kernel);
     let written = graph.functions.iter().map(|called| own_size(called.function)).fold(0, u64::saturating_add);
+    let most_jumps = if blocks_slow { MANY_JUMPS } else { u64::MAX };
     let mut most = u64::MAX;
     loop {
-        let (singles, total) = graph.singles(most);
+        let (singles, total) = graph.singles(most, most_jumps);
         let copied = total.saturating_sub(written);
         if copied <= MANY_COPIED || most == 0 {
             let span = program.functions.at(kernel).map(|function| function.span);
@@ -123,34 +126,72 @@ impl<'p> CallGraph<'p> {
         Self { kernel, functions }
     }
 
-    /// The functions that are not inlined if the copies of an inlined one may have so many instructions, and the size of the kernel then.
-    fn singles(&self, most: u64) -> (Singles, u64) {
+    /// The functions that are not inlined if the copies of an inlined one may have so many instructions and jumps, and the size of the kernel
+    /// then.
+    fn singles(&self, most: u64, most_jumps: u64) -> (Singles, u64) {
         let mut singles: Singles =
             self.functions.iter().filter_map(|called| Some((called.id, Single::Recursive(called.group?)))).collect();
-        // The size that a call of each function adds, and the length of the longest chain of inlined calls that it begins.
-        let mut added: FxHashMap<FuncId, (u64, usize)> = FxHashMap::default();
+        let mut added: FxHashMap<FuncId, Added> = FxHashMap::default();
         let mut total = 0_u64;
         for called in &self.functions {
-            let (mut size, mut depth) = (own_size(called.function), 1);
+            let mut inlined = Added::own(called.function);
             for callee in &called.callees {
                 // Only members of a recursive group come before their callees.
-                let (more, below) = added.get(callee).copied().unwrap_or((CALL, 0));
-                size = size.saturating_add(more);
-                depth = depth.max(below + 1);
+                let unknown = Added { size: CALL, depth: 0, jumps: 0, meets_others: true };
+                inlined.include(added.get(callee).copied().unwrap_or(unknown));
             }
-            let copies = size.saturating_mul(called.sites.saturating_sub(1));
-            let is_large = copies > most || depth >= MAX_DEPTH;
+            let copies = |of_one: u64| of_one.saturating_mul(called.sites.saturating_sub(1));
+            let takes_long = copies(inlined.jumps) > most_jumps && !inlined.meets_others;
+            let is_large = copies(inlined.size) > most || takes_long || inlined.depth >= MAX_DEPTH;
             if called.group.is_none() && called.id != self.kernel && called.function.body.is_some() && is_large {
                 singles.insert(called.id, Single::Shared);
             }
             if called.id == self.kernel || singles.contains_key(&called.id) {
-                total = total.saturating_add(size);
-                added.insert(called.id, (call_size(called.function), 0));
+                total = total.saturating_add(inlined.size);
+                let call = Added { size: call_size(called.function), depth: 0, jumps: 1, ..inlined };
+                added.insert(called.id, call);
             } else {
-                added.insert(called.id, (size, depth));
+                added.insert(called.id, inlined);
             }
         }
         (singles, total)
+    }
+}
+
+/// What a call of a function adds to its caller.
+#[derive(Clone, Copy)]
+struct Added {
+    /// Instructions.
+    size: u64,
+    /// The length of the longest chain of inlined calls that begins with it.
+    depth: usize,
+    /// Jumps, and instructions under a condition.
+    jumps: u64,
+    /// Whether threads may meet there, at barriers, operations of a warp or atomics. Copies then say who meets whom.
+    meets_others: bool,
+}
+
+impl Added {
+    /// A function without its callees.
+    fn own(function: &Function) -> Self {
+        let mut own = Self { size: own_size(function), depth: 1, jumps: 0, meets_others: function.body.is_none() };
+        for instruction in function.instructions() {
+            let action = instruction.form.row.action;
+            let jumps = matches!(action, Action::Branch | Action::IndexedBranch) || instruction.guard.is_some();
+            own.jumps += u64::from(jumps);
+            let effects = action.effects();
+            let meets = effects.may_report || effects.waits || effects.atomic || effects.sequential;
+            own.meets_others |= meets && !matches!(action, Action::Call | Action::IndexedBranch);
+        }
+        own
+    }
+
+    /// Adds what a call in it adds.
+    fn include(&mut self, callee: Self) {
+        self.size = self.size.saturating_add(callee.size);
+        self.depth = self.depth.max(callee.depth + 1);
+        self.jumps = self.jumps.saturating_add(callee.jumps);
+        self.meets_others |= callee.meets_others;
     }
 }
 
