@@ -35,6 +35,8 @@ const QUIRKS: [&str; 13] = [
     "device_memory_barriers_slow",
     "double_divisions_wrong",
     "long_divisions_wrong",
+    "condition_bits_wrong",
+    "dot_nans_lost",
     "loop_values_lost",
     "maximal_reconvergence_wrong",
     "memory_barriers_optional",

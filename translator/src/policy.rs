@@ -22,6 +22,10 @@ pub struct Policy {
     pub hide_byte_swaps: bool,
     /// Whether the driver may not know that integers change the sign of a float.
     pub hide_signs: bool,
+    /// Whether the driver may not compare a dot product with itself.
+    pub test_dot_nans: bool,
+    /// Whether the driver may not know that the bits of a float are a condition.
+    pub hide_conditions: bool,
     /// Whether the device may not divide `F64` under conditions in loops, although it divides right.
     pub avoid_double_divisions: bool,
     /// Whether barriers are faster that order shared memory alone.
@@ -200,6 +204,8 @@ impl Policy {
             memory: Memory::new(target),
             hide_byte_swaps: quirks.byte_swaps_wrong,
             hide_signs: quirks.nan_signs_wrong,
+            test_dot_nans: quirks.dot_nans_lost,
+            hide_conditions: quirks.condition_bits_wrong,
             avoid_double_divisions: quirks.double_divisions_wrong,
             relax_barriers: quirks.device_memory_barriers_slow,
             loop_budget: quirks.loop_budget,

@@ -102,6 +102,8 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         long_divisions_wrong,
         double_divisions_wrong,
         nan_signs_wrong,
+        dot_nans_lost,
+        condition_bits_wrong,
         subgroups_unreliable,
         maximal_reconvergence_wrong,
         workgroup_atomic_stores_wrong,
@@ -143,6 +145,8 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
             !contents.divides_doubles_in_loops() || made.double_divisions_wrong >= double_divisions_wrong,
         ),
         ("nan_signs_wrong", !contents.has_floats() || made.nan_signs_wrong >= nan_signs_wrong),
+        ("dot_nans_lost", !contents.has_floats() || made.dot_nans_lost >= dot_nans_lost),
+        ("condition_bits_wrong", !contents.has_floats() || made.condition_bits_wrong >= condition_bits_wrong),
         ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
         ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
         (
@@ -261,6 +265,8 @@ mod tests {
             ("quirk `long_divisions_wrong`", |t| t.quirks.long_divisions_wrong = true),
             ("quirk `double_divisions_wrong`", |t| t.quirks.double_divisions_wrong = true),
             ("quirk `nan_signs_wrong`", |t| t.quirks.nan_signs_wrong = true),
+            ("quirk `dot_nans_lost`", |t| t.quirks.dot_nans_lost = true),
+            ("quirk `condition_bits_wrong`", |t| t.quirks.condition_bits_wrong = true),
             ("quirk `subgroups_unreliable`", |t| t.quirks.subgroups_unreliable = true),
             ("quirk `workgroup_atomic_stores_wrong`", |t| t.quirks.workgroup_atomic_stores_wrong = true),
         ];

@@ -48,7 +48,8 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
                 _ => match op {
                     Compare::Equal | Compare::LessEqualUnsigned | Compare::LessEqualSigned => true,
                     Compare::NotEqual | Compare::LessUnsigned | Compare::LessSigned => false,
-                    Compare::FEqual | Compare::FNotEqual | Compare::FLess | Compare::FLessEqual => return None,
+                    Compare::FLess => false,
+                    Compare::FEqual | Compare::FNotEqual | Compare::FLessEqual => return None,
                 },
             };
             Some(Folded::Const(result.into()))

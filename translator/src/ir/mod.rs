@@ -18,6 +18,7 @@ mod fold;
 mod function;
 mod legal;
 pub mod locks;
+mod marks;
 mod memory;
 mod op;
 mod operand_types;
@@ -37,6 +38,7 @@ pub use builder::{Builder, bits_type};
 pub use fold::{Folded, fold};
 pub use function::{Constants, Function, Helper, OwnShared};
 pub use legal::Legal;
+pub(crate) use marks::Marks;
 pub use memory::{
     Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, HalfFormat, HalfOp, MemoryOrder,
     Ordered, Scope, Space,

@@ -23,6 +23,8 @@ pub(crate) use arithmetic::sqrt::expand_sqrt;
 pub(crate) use arithmetic::words::split_divisions;
 pub use arithmetic::words::split_words;
 pub(crate) use driver::byte_swaps::hide_byte_swaps;
+pub(crate) use driver::conditions::hide_conditions;
+pub(crate) use driver::dot_nans::test_dot_nans;
 pub(crate) use driver::known_operands::hide_known_operands;
 pub use driver::lane_calls::separate_lane_loops;
 pub use driver::loop_budget::report_cut_loops;

@@ -206,6 +206,17 @@ pub static PASSES: &[Pass] = &[
             legalize::hide_signs(function);
         }
     }),
+    policy("hide_conditions", Mapped, |function, policy| {
+        if policy.hide_conditions {
+            legalize::hide_conditions(function);
+        }
+    }),
+    // After all that makes tests for NaNs, and dot products.
+    policy("test_dot_nans", Mapped, |function, policy| {
+        if policy.test_dot_nans {
+            legalize::test_dot_nans(function);
+        }
+    }),
     policy("split_divisions", Mapped, |function, policy| {
         if policy.longs == Longs::WithoutDivision {
             legalize::split_divisions(function);

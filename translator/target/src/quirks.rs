@@ -52,6 +52,10 @@ pub struct Quirks {
     /// Operations that change, clear or set the sign bit of a float's bits become the float's negation or absolute value, which give another
     /// NaN. Seen in NVIDIA's driver 580.159.
     pub nan_signs_wrong: bool,
+    /// A comparison of a number that `OpDot` made with itself takes a NaN for a number. Seen in NVIDIA's driver 580.159.
+    pub dot_nans_lost: bool,
+    /// The bits of a condition's 1, where float operations read them, become those of 1.0 in some kernels. Seen in NVIDIA's driver 580.159.
+    pub condition_bits_wrong: bool,
     /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
     pub subgroups_unreliable: bool,
     /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.

@@ -261,6 +261,28 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "dot_nans_lost",
+            drivers: "NVIDIA",
+            description: "a comparison of a dot product with itself takes a NaN for a number",
+            evidence: "tests/kernels/fused_nans.json",
+        },
+        // Seen in 580.
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.dot_nans_lost = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "condition_bits_wrong",
+            drivers: "NVIDIA",
+            description: "a condition's 1 becomes 1.0 where its bits are read as a float, in some kernels",
+            evidence: "tests/kernels/condition_bits.json",
+        },
+        // Seen in 580.
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.condition_bits_wrong = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "device_memory_barriers_slow",
             drivers: "NVIDIA",
             description: "a barrier of the workgroup that orders device memory has a fence of its own",
@@ -401,6 +423,8 @@ mod tests {
             long_divisions_wrong: true,
             double_divisions_wrong: true,
             nan_signs_wrong: true,
+            dot_nans_lost: true,
+            condition_bits_wrong: true,
             device_memory_barriers_slow: true,
             local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY),
             ..Quirks::default()

@@ -1,6 +1,8 @@
 //! What single drivers get wrong or refuse.
 
 pub(in crate::legalize) mod byte_swaps;
+pub(in crate::legalize) mod conditions;
+pub(in crate::legalize) mod dot_nans;
 pub(in crate::legalize) mod known_operands;
 pub(in crate::legalize) mod lane_calls;
 pub(in crate::legalize) mod loop_budget;

@@ -6,10 +6,9 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::index::IndexVec;
 use crate::ir::{
-    Binary, Block, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, Var, for_each_stmt, map_op_operands,
-    mask, rewrite,
+    Binary, Builder, Function, Marks, Op, Rewritten, Stmt, Type, Unary, Value, for_each_operand, for_each_stmt, mask,
+    rewrite,
 };
 use crate::legalize::arithmetic::nans::Exposed;
 use crate::legalize::driver::veil::Veil;
@@ -19,7 +18,7 @@ const VEIL: u64 = 4;
 
 /// Hides the masks of signs.
 pub fn hide_signs(function: &mut Function) {
-    let computed = Computed::of(function);
+    let computed = Marks::forward(function, |computed, stmt| is_computed(function, computed, stmt));
     let exposed = Exposed::of(function);
     let mut masked = FxHashSet::default();
     let constants = function.constants();
@@ -56,71 +55,18 @@ fn is_mask(op: Binary, ty: Type, bits: u64) -> bool {
     }
 }
 
-/// The values that results of float operations are part of.
-struct Computed {
-    values: IndexVec<Value, bool>,
-    vars: IndexVec<Var, bool>,
-}
-
-impl Computed {
-    /// Variables carry values around loops, so the walk is repeated until it finds no further variable.
-    fn of(function: &Function) -> Computed {
-        let mut computed = Computed {
-            values: IndexVec::filled(false, function.values.len()),
-            vars: IndexVec::filled(false, function.vars.len()),
-        };
-        loop {
-            let before = computed.count();
-            computed.block(function, &function.body);
-            if computed.count() == before {
-                return computed;
-            }
+/// Whether the result of a statement is one of float operations, or made of such results, given which of its operands are.
+fn is_computed(function: &Function, computed: &Marks, stmt: &Stmt) -> bool {
+    match *stmt {
+        Stmt::Let(_, Op::Const(_) | Op::Builtin(_) | Op::Compare(..)) => false,
+        Stmt::Let(_, Op::Call(..)) => true,
+        Stmt::Let(result, op) => {
+            // A selection among floats is one, too: the driver moves what it makes of the mask into it.
+            let is_float = matches!(function.type_of(result), Type::F32 | Type::F64);
+            let mut any = is_float && !matches!(op, Op::Unary(Unary::Bitcast(_), _));
+            for_each_operand(stmt, |operand| any |= computed.value(operand));
+            any
         }
-    }
-
-    fn count(&self) -> usize {
-        self.vars.iter().filter(|computed| **computed).count()
-    }
-
-    fn value(&self, value: Value) -> bool {
-        self.values.at(value).copied().unwrap_or(true)
-    }
-
-    fn block(&mut self, function: &Function, block: &Block) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, op) => {
-                    let is_computed = self.op(function.type_of(*value), op);
-                    self.values.at_mut(*value).into_iter().for_each(|known| *known = is_computed);
-                }
-                Stmt::Set(var, value) if self.value(*value) => {
-                    self.vars.at_mut(*var).into_iter().for_each(|known| *known = true);
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    self.block(function, then);
-                    self.block(function, otherwise);
-                }
-                Stmt::Loop(body) => self.block(function, body),
-                _ => {}
-            }
-        }
-    }
-
-    fn op(&self, ty: Type, op: &Op) -> bool {
-        match *op {
-            Op::Const(_) | Op::Builtin(_) | Op::Compare(..) => false,
-            Op::Get(var) => self.vars.at(var).copied().unwrap_or(true),
-            Op::Call(..) => true,
-            op => {
-                // A selection among floats is one, too: the driver moves what it makes of the mask into it.
-                let is_float = matches!(ty, Type::F32 | Type::F64);
-                let mut any = is_float && !matches!(op, Op::Unary(Unary::Bitcast(_), _));
-                map_op_operands(op, |operand| {
-                    any |= self.value(operand);
-                    operand
-                });
-                any
-            }
-        }
+        _ => false,
     }
 }

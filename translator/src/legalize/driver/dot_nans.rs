@@ -1,0 +1,31 @@
+//! Tells NaNs by their bits where a driver takes an `OpDot` for a number ([`Quirks::dot_nans_lost`](crate::target::Quirks)): such a driver
+//! answers a comparison of a dot product with itself without looking.
+
+use crate::ir::{Access, Binary, Compare, Function, Marks, Op, Rewritten, Space, Stmt, Type, Unary, rewrite};
+use crate::soft::{self, Format};
+
+/// Replaces comparisons with themselves of values that may be dot products, also by way of variables and local memory.
+pub fn test_dot_nans(function: &mut Function) {
+    let dots = Marks::forward(function, |dots, stmt| match *stmt {
+        Stmt::Load { access: Access { space: Space::Local, .. }, .. } | Stmt::Let(_, Op::DotFma(..) | Op::Call(..)) => {
+            true
+        }
+        Stmt::Let(_, Op::Unary(Unary::Bitcast(_) | Unary::Widen | Unary::Narrow | Unary::FNeg, x)) => dots.value(x),
+        // These can be changes of a sign.
+        Stmt::Let(_, Op::Binary(Binary::And | Binary::Or | Binary::Xor, x, y) | Op::Select(_, x, y)) => {
+            dots.value(x) || dots.value(y)
+        }
+        _ => false,
+    });
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Compare(op @ (Compare::FEqual | Compare::FNotEqual | Compare::FLessEqual), x, y))
+            if x == y && matches!(b.type_of(x), Type::F32 | Type::F64) && dots.value(x) =>
+        {
+            let format = Format::of(b.type_of(x));
+            let bits = b.bits(x);
+            let is_nan = soft::is_nan(b, format, bits);
+            Rewritten::By(if op == Compare::FNotEqual { is_nan } else { b.not(is_nan) })
+        }
+        _ => Rewritten::Kept,
+    });
+}
