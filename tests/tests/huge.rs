@@ -6,6 +6,7 @@ use std::process::{ChildStdin, Command, Output, Stdio};
 use std::time::Instant;
 
 use ptx2spv_tests::{binary, hostile};
+use ptx2spv_translator::{Options, Target};
 
 /// The text before the repeated part.
 const PLACES: &[(&str, &str)] = &[
@@ -96,9 +97,7 @@ fn copies_of_functions() {
 
 /// Functions that call each other through pointers and are inlined nowhere. Each has branches with operations of warps on both sides, loops
 /// that wait, and barriers.
-#[test]
-fn functions_that_wait() {
-    const FUNCTIONS: usize = 10;
+fn waiting_functions(functions: usize) -> String {
     const PARTS: usize = 3;
     let prototype = "prototype: .callprototype (.param .b32 _) _ (.param .b32 _);\n";
     let call = "{\n.param .b32 result, number;\nst.param.b32 [number], %r1;\nld.global.u64 %rd1, [table];\n\
@@ -117,15 +116,25 @@ fn functions_that_wait() {
              {prototype}ld.param.u32 %r1, [in];\nmov.u32 %r2, %tid.x;\n{parts}st.param.b32 [out], %r1;\nret;\n}}\n"
         )
     };
-    let functions: String = (0..FUNCTIONS).map(function).collect();
+    let code: String = (0..functions).map(function).collect();
     let address = |n: usize| format!("mov.u64 %rd1, f{n};\nst.global.u64 [table+{}], %rd1;\n", 8 * n);
-    let addresses: String = (0..FUNCTIONS).map(address).collect();
-    let text = module(
-        &format!(".global .u64 table[{FUNCTIONS}];\n.global .u32 flag;\n{functions}"),
+    let addresses: String = (0..functions).map(address).collect();
+    module(
+        &format!(".global .u64 table[{functions}];\n.global .u32 flag;\n{code}"),
         &format!(".reg .b64 %rd<2>;\n{prototype}mov.u32 %r1, %tid.x;\n{addresses}{call}"),
-    );
-    let answer = hostile::translate("functions that wait", &text);
-    assert!(answer.diagnostics().is_none(), "{}", answer.messages());
+    )
+}
+
+/// The kernel grows with the functions and the calls, not with their product.
+#[test]
+fn functions_that_wait() {
+    let target = Target::preset("lavapipe").unwrap();
+    let [few, many] = [10, 20].map(|functions| {
+        let (answer, translation) =
+            hostile::translate_with(&Options::new(&target), "functions that wait", &waiting_functions(functions));
+        translation.unwrap_or_else(|| panic!("{}", answer.messages())).spirv.len()
+    });
+    assert!(2 * many < 5 * few, "{few} words for 10 functions, {many} for 20");
 }
 
 /// What can't be translated is found before the rest is.

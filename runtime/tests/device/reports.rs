@@ -167,6 +167,52 @@ once:
 }
 "#;
 
+/// Six calls with four possible targets. The call that `wrong` numbers goes to none of them.
+fn calls_through_registers() -> String {
+    let function = |n: u32| format!(".func f{n}(.reg .b32 %x) {{ .reg .b32 %y; add.u32 %y, %x, {n}; ret; }}\n");
+    let call = |n: u32| {
+        format!(
+            "setp.eq.u32 %p, %wrong, {n};\nselp.b64 %f, %stray, %right, %p;\n\
+             call %f, (%wrong), prototype; // call {n}\nst.global.u32 [%out], {n};\n"
+        )
+    };
+    let functions: String = (0..4).map(function).collect();
+    let calls: String = (0..6).map(call).collect();
+    format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n{functions}\
+         .global .u64 table[4] = {{f0, f1, f2, f3}};\n\
+         .visible .entry calls(.param .u64 out, .param .u32 wrong)\n{{\n\
+         prototype: .callprototype _ (.reg .b32 _);\n\
+         .reg .pred %p;\n.reg .b32 %wrong;\n.reg .b64 %out, %stray, %right, %f;\n\
+         ld.param.u64 %out, [out];\nld.param.u32 %wrong, [wrong];\n\
+         ld.global.u64 %right, [table+8];\nadd.u64 %stray, %right, 1;\n{calls}ret;\n}}\n"
+    )
+}
+
+#[test]
+fn calls_of_no_function_name_the_call() {
+    let text = calls_through_registers();
+    for context in Context::several() {
+        let module = context.device.load(&Source::new("calls.ptx", text.as_str())).unwrap();
+        let (kernel, out) = (module.kernel("calls").unwrap(), context.device.upload(&[u32::MAX]).unwrap());
+        for wrong in 0..7 {
+            kernel.run(&row(1), &[(&out).into(), wrong.into()]).unwrap();
+            let result = context.device.synchronize();
+            match text.lines().position(|line| line.ends_with(&format!("// call {wrong}"))) {
+                None => result.unwrap(),
+                Some(line) => {
+                    let (name, reason, place) = aborted(result);
+                    assert_eq!((name.as_str(), place.0), ("calls", line as u32 + 1), "{reason}");
+                    assert!(reason.contains("none of its possible targets"), "{reason}");
+                }
+            }
+        }
+        assert_eq!(out.download::<u32>().unwrap(), [5]);
+        drop((module, kernel, out));
+        context.finish();
+    }
+}
+
 #[test]
 fn what_malloc_has_not_given_is_not_freed() {
     for context in Context::several() {

@@ -325,6 +325,48 @@ def function_pointers():
     return f
 
 
+def indirect_calls():
+    f = CaseFile("indirect_calls")
+
+    def collatz(x, _):
+        return 3 * x + 1 if x & 1 else x >> 1
+
+    def rounds(x, k):
+        for _ in range(max(k & 7, 1)):
+            x = 5 * x + k & MASK32
+        return x
+
+    def rotate(x, k):
+        return x << (k & 31) | x >> 32 - (k & 31)
+
+    operations = [
+        lambda x, k: x + k,
+        lambda x, k: x * k + 3,
+        rotate,
+        collatz,
+        rounds,
+        lambda x, k: k - x,
+        lambda x, k: x.bit_count() ^ k,
+        lambda x, _: int(f"{x:032b}"[::-1], 2),
+    ]
+
+    def flat(x, i):
+        for call in range(6):
+            x = operations[x >> 4 * call & 7](x, i + call) & MASK32
+        return x
+
+    def nested(which, x, k, depth):
+        result = operations[which](x, k) & MASK32
+        return nested(result >> which + 3 & 7, result, k, depth - 1) ^ x if depth else result
+
+    words = f.rng.integers(0, 2**32, 90, dtype=np.uint32)
+    numbered = [(i, int(x)) for i, x in enumerate(words)]
+    elementwise(f, "flat", "calls_flat", [words], [np.array([flat(x, i) for i, x in numbered], np.uint32)])
+    results = [nested(x & 7, x, i + 5, i & 7) for i, x in numbered]
+    elementwise(f, "nested", "calls_nested", [words], [np.array(results, np.uint32)])
+    return f
+
+
 def device_heap():
     f = CaseFile("device_heap")
     lengths = f.rng.integers(0, 12, 40, dtype=np.uint32)
@@ -371,4 +413,4 @@ def locked_task():
     return f
 
 
-FILES = [noinline_call, switch_vm, early_exit, atomics, generic_ptr, recursion, function_pointers, device_heap, locked_task]
+FILES = [noinline_call, switch_vm, early_exit, atomics, generic_ptr, recursion, function_pointers, indirect_calls, device_heap, locked_task]

@@ -1,21 +1,17 @@
 //! Calls: the callee's body is inlined at each call, or has one instance for all calls; recursive functions have a stack.
 
-use std::sync::Arc;
-
 use super::recursion::{Site, Slot, Stack};
 use super::shared::{Returns, Shared};
 use super::{Build, Instance, Waiting};
-use crate::cfg::switch::switch;
 use crate::cfg::{BlockId, End};
-use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
+use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::IndexVec;
-use crate::ir::{Stmt, Type, Value, Var};
+use crate::ir::{Compare, Stmt, Type, Value, Var};
 use crate::lower::calls::frame::{Frame, ParamSlot};
 use crate::lower::calls::services::Service;
-use crate::lower::calls::{self, Single};
+use crate::lower::calls::{self, Code, Single};
 use crate::lower::lowering::{Lowering, carrier};
-use crate::target::Fault;
 
 /// The largest product of basic blocks and variables of a kernel with recursive functions, which is the size of the liveness tables in
 /// bits.
@@ -43,54 +39,37 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// A call through a register: a choice among its possible targets.
-    fn call_through(
+    /// A call of one function.
+    pub(super) fn call_function(
         &mut self,
         instance: &mut Instance<'p>,
-        register: Reg,
-        targets: &Targets,
+        id: FuncId,
         call: &Call<'_>,
     ) -> Result<(), Diagnostic> {
-        let target = self.function.var(Type::I64);
-        self.with(instance, |lowering| {
-            lowering.b.at(call.at);
-            let value = lowering.register(register)?;
-            lowering.b.set(target, value);
-            Ok::<_, Diagnostic>(())
-        })?;
-        let candidates = calls::candidates(self.program, targets);
-        let cases: Vec<(u64, BlockId)> = candidates.iter().map(|id| (id.address(), self.new_block())).collect();
-        self.choose(instance, call.at, target, &cases);
-        for (id, (_, block)) in candidates.into_iter().zip(cases) {
-            instance.current = block;
-            self.call_function(instance, id, call)?;
-        }
-        Ok(())
-    }
-
-    /// Ends the current block with a jump that a variable selects; any other value is reported and ends the thread.
-    pub(super) fn choose(&mut self, instance: &mut Instance<'p>, at: Span, var: Var, cases: &[(u64, BlockId)]) {
-        let bad = self.new_block();
-        if let Some(block) = self.blocks.at_mut(bad) {
-            block.body = vec![Stmt::At(Some(at)), Stmt::Report(Fault::BadTarget, Vec::new())];
-            block.end = End::Goto(instance.exits);
-        }
-        let first = switch(&mut self.function, &mut self.blocks, Some(at), var, cases, bad);
-        self.finish(instance, End::Goto(first), first);
-    }
-
-    /// A call of one function.
-    fn call_function(&mut self, instance: &mut Instance<'p>, id: FuncId, call: &Call<'_>) -> Result<(), Diagnostic> {
-        let Some(callee) = self.program.functions.at(id) else {
+        let Some(function) = self.program.functions.at(id) else {
             return Err(Diagnostic::internal("a call of a function that isn't there", call.at));
         };
-        if callee.body.is_none() {
-            return self.call_service(instance, callee, call);
+        if function.body.is_none() {
+            return self.call_service(instance, function, call);
         }
-        match self.singles.get(&id) {
-            Some(Single::Recursive(group)) => self.call_recursive(instance, (id, *group), callee, call),
-            Some(Single::Shared) => self.call_shared(instance, id, callee, call),
-            None => self.inline(instance, callee, call),
+        let code = Code::Function(id);
+        match self.singles.get(&code).copied() {
+            Some(single) => self.call_single(instance, single, &Callee { code, function, target: None }, call),
+            None => self.inline(instance, function, call),
+        }
+    }
+
+    /// A call of code with one copy.
+    pub(super) fn call_single(
+        &mut self,
+        instance: &mut Instance<'p>,
+        single: Single,
+        callee: &Callee<'p>,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        match single {
+            Single::Recursive(group) => self.call_recursive(instance, group, callee, call),
+            Single::Shared => self.call_shared(instance, callee, call),
         }
     }
 
@@ -177,15 +156,14 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    /// A call of a function with one copy: see [`shared`](super::shared).
+    /// A call of code with one copy: see [`shared`](super::shared).
     fn call_shared(
         &mut self,
         instance: &mut Instance<'p>,
-        id: FuncId,
-        callee: &'p Function,
+        callee: &Callee<'p>,
         call: &Call<'_>,
     ) -> Result<(), Diagnostic> {
-        let number = self.shared_instance(id, callee)?;
+        let number = self.shared_instance(callee)?;
         let back = self.new_block();
         let Some(shared) = self.shared.get_mut(number) else {
             return Err(Diagnostic::internal("a call of a function without its copy", call.at));
@@ -193,7 +171,7 @@ impl<'p> Build<'p> {
         let (entry, slots, site) = (shared.entry, shared.slots.clone(), shared.returns.site);
         let case = shared.returns.add_site(back);
         instance.pending.push(Stmt::At(Some(call.at)));
-        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        let passed = self.passed(instance, callee, &slots, call)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
         self.with(instance, |lowering| {
             let case = lowering.b.i32(case);
@@ -201,82 +179,134 @@ impl<'p> Build<'p> {
         });
         self.finish(instance, End::Goto(entry), back);
         instance.pending.push(Stmt::At(Some(call.at)));
-        let values = self.read_results(instance, callee, &slots);
-        self.results(instance, callee, call.results, values)?;
-        self.finish(instance, End::Goto(call.next), call.next);
-        Ok(())
+        let values = self.read_results(instance, callee.function, &slots);
+        self.returned(instance, callee, call, values)
     }
 
-    /// The number of the one copy of a function that is not recursive; its body is built later.
-    fn shared_instance(&mut self, id: FuncId, callee: &'p Function) -> Result<usize, Diagnostic> {
-        if let Some(known) = self.shared.iter().position(|known| known.id == id) {
+    /// The number of the one copy of code that is not recursive; its body is built later.
+    fn shared_instance(&mut self, callee: &Callee<'p>) -> Result<usize, Diagnostic> {
+        if let Some(known) = self.shared.iter().position(|known| known.code == callee.code) {
             return Ok(known);
         }
-        let mut frame = self.frame(callee, IndexVec::new());
-        let slots = self.slots(callee, &mut frame)?;
+        let (frame, slots) = self.interface(callee)?;
         let (entry, returns) = (self.new_block(), self.new_block());
-        self.shared.push(Shared { id, entry, slots, returns: Returns::from(&mut self.function, returns) });
-        self.waiting.push(Waiting { function: callee, frame, entry, returns, on_stack: None });
+        let waiting = Waiting::new(callee, frame, &slots, (entry, returns), None);
+        let returns = Returns::from(&mut self.function, returns);
+        self.shared.push(Shared { code: callee.code.clone(), entry, slots, returns });
+        self.waiting.push(waiting);
         Ok(self.shared.len() - 1)
     }
 
-    /// A call of a recursive function: see [`recursion`](super::recursion).
+    /// The frame of code with one copy, and where its parameters and results live.
+    fn interface(&mut self, callee: &Callee<'p>) -> Result<(Frame, Vec<Slot>), Diagnostic> {
+        let mut frame = self.frame(callee.function, IndexVec::new());
+        let mut slots = self.slots(callee.function, &mut frame)?;
+        if callee.target.is_some() {
+            frame.param_memory.fill(None);
+            slots.extend([Type::I64, Type::I32].map(|ty| Slot::Register(self.function.var(ty))));
+        }
+        Ok((frame, slots))
+    }
+
+    /// What a call passes to code with one copy.
+    fn passed(
+        &mut self,
+        instance: &mut Instance<'p>,
+        callee: &Callee<'p>,
+        slots: &[Slot],
+        call: &Call<'_>,
+    ) -> Result<Vec<(Var, Value)>, Diagnostic> {
+        let mut passed = self.arguments(instance, callee.function, slots, call.arguments)?;
+        if let (Some(register), [.., Slot::Register(target), _]) = (callee.target, slots) {
+            passed.push((*target, self.with(instance, |lowering| lowering.register(register))?));
+        }
+        Ok(passed)
+    }
+
+    /// Gives the caller the results of code with one copy, and ends the current block. A choice that found no function is reported here, at the
+    /// call.
+    fn returned(
+        &mut self,
+        instance: &mut Instance<'p>,
+        callee: &Callee<'p>,
+        call: &Call<'_>,
+        values: Vec<Vec<Value>>,
+    ) -> Result<(), Diagnostic> {
+        let found = callee.target.and(values.last()).and_then(|found| found.first().copied());
+        self.results(instance, callee.function, call.results, values)?;
+        let end = match found {
+            None => End::Goto(call.next),
+            Some(found) => {
+                let otherwise = self.bad_target(instance, call.at);
+                let condition = self.with(instance, |lowering| lowering.b.compare_const(Compare::NotEqual, found, 0));
+                End::Branch { condition, then: call.next, otherwise }
+            }
+        };
+        self.finish(instance, end, call.next);
+        Ok(())
+    }
+
+    /// A call of recursive code: see [`recursion`](super::recursion).
     fn call_recursive(
         &mut self,
         instance: &mut Instance<'p>,
-        id: (FuncId, usize),
-        callee: &'p Function,
+        group: usize,
+        callee: &Callee<'p>,
         call: &Call<'_>,
     ) -> Result<(), Diagnostic> {
-        let number = self.recursive_instance(id, callee)?;
+        let number = self.recursive_instance(group, callee)?;
         let Some((entry, slots)) = self.stack.as_ref().and_then(|stack| {
-            let callee = stack.instances.get(number)?;
-            Some((callee.entry, callee.slots.clone()))
+            let instance = stack.instances.get(number)?;
+            Some((instance.entry, instance.slots.clone()))
         }) else {
             return Err(Diagnostic::internal("a recursive call without a stack", call.at));
         };
         let (check, push, back) = (self.new_block(), self.new_block(), self.new_block());
         self.finish(instance, End::Goto(check), push);
         instance.pending.push(Stmt::At(Some(call.at)));
-        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        let passed = self.passed(instance, callee, &slots, call)?;
         let push = (push, instance.pending.len());
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
         self.finish(instance, End::Goto(entry), back);
         instance.pending.push(Stmt::At(Some(call.at)));
-        let values = self.read_results(instance, callee, &slots);
+        let values = self.read_results(instance, callee.function, &slots);
         let back = (back, instance.pending.len());
-        self.results(instance, callee, call.results, values)?;
-        self.finish(instance, End::Goto(call.next), call.next);
+        self.returned(instance, callee, call, values)?;
         if let Some(stack) = &mut self.stack {
             stack.sites.push(Site { callee: number, check, push, back, exits: instance.exits, at: call.at });
         }
         Ok(())
     }
 
-    /// The number of the one instance of a recursive function; its body is built later.
-    fn recursive_instance(&mut self, (id, group): (FuncId, usize), callee: &'p Function) -> Result<usize, Diagnostic> {
-        let known = self.stack.as_ref().and_then(|stack| stack.instances.iter().position(|known| known.id == id));
+    /// The number of the one instance of recursive code; its body is built later.
+    fn recursive_instance(&mut self, group: usize, callee: &Callee<'p>) -> Result<usize, Diagnostic> {
+        let code = &callee.code;
+        let known = self.stack.as_ref().and_then(|stack| stack.instances.iter().position(|known| known.code == *code));
         if let Some(known) = known {
             return Ok(known);
         }
-        let mut frame = self.frame(callee, IndexVec::new());
-        let slots = self.slots(callee, &mut frame)?;
+        let (frame, slots) = self.interface(callee)?;
         let (entry, returns) = (self.new_block(), self.new_block());
-        let inlined = calls::inlined(self.program, id, &self.singles);
+        let inlined = calls::inlined(self.program, code, &self.singles);
         let stack = self.stack.get_or_insert_with(|| Stack::new(&mut self.function));
-        let number = stack.add(self.program, (id, group), (entry, returns), slots, &inlined)?;
-        frame.locals = stack.instances.get(number).map(|instance| Arc::clone(&instance.locals));
-        self.waiting.push(Waiting { function: callee, frame, entry, returns, on_stack: Some(number) });
+        let number = stack.instances.len();
+        let mut waiting = Waiting::new(callee, frame, &slots, (entry, returns), Some(number));
+        let locals = stack.add(self.program, (code.clone(), group), (entry, returns), slots, &inlined)?;
+        waiting.frame.locals = Some(locals);
+        self.waiting.push(waiting);
         Ok(number)
     }
 
     /// Builds the bodies of functions with one copy, and the code of their calls.
     pub(super) fn finish_singles(&mut self, exits: BlockId) {
-        while let Some(Waiting { function, frame, entry, returns, on_stack }) = self.waiting.pop() {
+        while let Some(Waiting { function, frame, entry, returns, on_stack, choice }) = self.waiting.pop() {
             let first = self.blocks.len();
             // The entry was created before this range of blocks, so its statements go to a block inside the range.
             let start = self.new_block();
-            self.body(function, frame, start, returns, exits);
+            match choice {
+                None => self.body(function, frame, start, returns, exits),
+                Some(choice) => self.choice(function, frame, &choice, (start, returns), exits),
+            }
             if let Some(block) = self.blocks.at_mut(entry) {
                 block.end = End::Goto(start);
             }
@@ -430,12 +460,22 @@ impl<'p> Build<'p> {
 }
 
 /// A call as its instruction has it.
-struct Call<'c> {
-    at: Span,
-    results: &'c [Operand],
-    arguments: &'c [Operand],
+pub(super) struct Call<'c> {
+    pub(super) at: Span,
+    pub(super) results: &'c [Operand],
+    pub(super) arguments: &'c [Operand],
     /// Where control goes after it.
-    next: BlockId,
+    pub(super) next: BlockId,
+}
+
+/// Code with one copy, as a call needs it.
+pub(super) struct Callee<'p> {
+    pub(super) code: Code,
+    /// The function, or one of those among which is chosen: they have the same parameters.
+    pub(super) function: &'p Function,
+    /// The register that has the address, if this is a choice. Two slots follow those of parameters and results then: the address, and whether
+    /// it is that of a function among which is chosen.
+    pub(super) target: Option<Reg>,
 }
 
 fn array_expected() -> Diagnostic {

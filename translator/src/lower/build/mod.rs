@@ -1,5 +1,6 @@
 //! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
 
+mod choices;
 mod grid_barrier;
 mod inline;
 mod prints;
@@ -10,6 +11,7 @@ mod synchronize;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use choices::Choice;
 use prints::Prints;
 use reads::Reads;
 use recursion::Stack;
@@ -138,7 +140,7 @@ struct Build<'p> {
     waiting: Vec<Waiting<'p>>,
 }
 
-/// The one copy of a function whose body is still to be built.
+/// The one copy of a function or choice that is still to be built.
 struct Waiting<'p> {
     function: &'p Function,
     frame: Frame,
@@ -146,6 +148,7 @@ struct Waiting<'p> {
     returns: BlockId,
     /// Its number among the stack's instances, if it is recursive.
     on_stack: Option<usize>,
+    choice: Option<Choice>,
 }
 
 /// The state of building one function instance's body.

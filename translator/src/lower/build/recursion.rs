@@ -15,10 +15,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::StateSpace;
 use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
-use crate::decode::program::{FuncId, Function, Program};
+use crate::decode::program::{Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var, VarSet};
+use crate::lower::calls::Code;
 use crate::lower::calls::frame::Locals;
 use crate::lower::memory::layout;
 use crate::target::Fault;
@@ -41,9 +42,9 @@ pub(super) enum Slot {
     Register(Var),
 }
 
-/// The one instance of a recursive function.
+/// The one instance of a recursive function, or of a choice that may lead to itself.
 pub(super) struct Instance {
-    pub(super) id: FuncId,
+    pub(super) code: Code,
     /// Functions that call each other have the same number.
     group: usize,
     pub(super) entry: BlockId,
@@ -92,15 +93,15 @@ impl Stack {
         Self { base, top, frame, instances: Vec::new(), sites: Vec::new() }
     }
 
-    /// Adds the instance of a function into which `inlined` are inlined; its blocks are still empty.
+    /// Adds the instance of code into which `inlined` are inlined; its blocks are still empty. Gives its `.local` variables.
     pub(super) fn add(
         &mut self,
         program: &Program,
-        (id, group): (FuncId, usize),
+        (code, group): (Code, usize),
         (entry, returns): (BlockId, BlockId),
         slots: Vec<Slot>,
         inlined: &[&Function],
-    ) -> Result<usize, Diagnostic> {
+    ) -> Result<Arc<Locals>, Diagnostic> {
         let mut used = FxHashSet::default();
         for function in inlined {
             layout::collect_variables(function, &mut used);
@@ -127,8 +128,9 @@ impl Stack {
             })?;
             locals.places.insert(id, offset);
         }
-        self.instances.push(Instance { id, group, entry, returns, slots, locals: Arc::new(locals), blocks: 0..0 });
-        Ok(self.instances.len() - 1)
+        let locals = Arc::new(locals);
+        self.instances.push(Instance { code, group, entry, returns, slots, locals: Arc::clone(&locals), blocks: 0..0 });
+        Ok(locals)
     }
 
     /// Writes the code of calls and returns, once all bodies are built.

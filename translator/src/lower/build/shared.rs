@@ -1,4 +1,4 @@
-//! Functions that are called too often to be inlined: each has one copy in the kernel's graph.
+//! Functions that are called too often to be inlined, and choices that calls through registers share: each has one copy in the kernel's graph.
 //!
 //! They are not recursive, so a thread is in such a function once at most. Its registers, its parameters and the number of the call to
 //! return to are variables, and need no stack.
@@ -7,13 +7,13 @@ use super::Build;
 use super::recursion::Slot;
 use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
-use crate::decode::program::FuncId;
 use crate::index::{IndexVec, number};
 use crate::ir::{Function, Stmt, Type, Var};
+use crate::lower::calls::Code;
 
-/// The one copy of a function.
+/// The one copy of a function or a choice.
 pub(super) struct Shared {
-    pub(super) id: FuncId,
+    pub(super) code: Code,
     pub(super) entry: BlockId,
     /// Its parameters and then its results.
     pub(super) slots: Vec<Slot>,
