@@ -378,6 +378,9 @@ fn suspended_loops(
 /// The part of the driver's rounds that a loop takes at most whose threads are not suspended.
 const SHORT: u32 = 64;
 
+/// The part of the driver's rounds that all loops of a kernel together take at most whose threads are not suspended.
+const SHORT_KERNEL: u32 = 8;
+
 /// Suspends threads in the loops that are not known to be short.
 fn suspend_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
     let Some((workspace, budget)) = settings.loop_workspace.zip(settings.policy.loop_budget) else { return Ok(()) };
@@ -390,6 +393,9 @@ fn suspend_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), Erro
     sync::mark_loops(&mut copy.function, &mut copy.graph, &loops);
     structurize(&mut copy, settings)?;
     opt::propagate_copies(&mut copy.function);
+    if legalize::most_rounds(&copy.function).is_some_and(|most| most < u64::from(budget / SHORT_KERNEL)) {
+        return Ok(());
+    }
     let short = legalize::short_loops(&copy.function, (budget / SHORT).into());
     let is_long = |position: usize| !short.contains(&(position as u64));
     unit.suspended = sync::suspend_in_loops(&mut unit.function, &mut unit.graph, &loops, is_long, workspace);

@@ -9,4 +9,5 @@ pub(in crate::legalize) mod loop_budget;
 pub(in crate::legalize) mod nesting;
 pub(in crate::legalize) mod rounds;
 pub(in crate::legalize) mod signs;
+pub(in crate::legalize) mod states;
 pub(in crate::legalize) mod veil;

@@ -2,7 +2,8 @@
 //!
 //! The rounds of a loop are known if it has an exit in its own list, so that each round tests the exit's condition, and if that compares a
 //! constant with a variable that each round changes by a constant. The variable begins with a constant, or else the comparison itself
-//! leaves few rounds: one that goes on below 768 in steps of 256 takes four at most, wherever it begins.
+//! leaves few rounds: one that goes on below 768 in steps of 256 takes four at most, wherever it begins. Known too are those of loops that go
+//! through [`states`](super::states).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,6 +11,7 @@ use crate::ir::{
     Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, WARP_SIZE,
     for_each_stmt, is_lane_loop, semantics,
 };
+use crate::legalize::driver::states::{rounds_of_states, state_variables};
 
 /// Loops of more rounds count as endless.
 const MOST: u64 = 1 << 16;
@@ -212,7 +214,12 @@ impl<'f> Counter<'f> {
     /// The most rounds of a loop after these statements of its list.
     fn rounds(&self, before: &[Stmt], body: &Block) -> Option<u64> {
         let round = self.round(body);
-        round.exits.iter().filter_map(|exit| self.rounds_until(exit, &round, before)).min()
+        let counted = round.exits.iter().filter_map(|exit| self.rounds_until(exit, &round, before)).min();
+        counted.or_else(|| {
+            let starts = state_variables(body, &self.constants).into_iter();
+            let starts = starts.filter_map(|var| Some((var, self.before(var, before)?)));
+            starts.filter_map(|start| rounds_of_states(self.function, &self.constants, body, start)).min()
+        })
     }
 
     fn round(&self, body: &Block) -> Round {
