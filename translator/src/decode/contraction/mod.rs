@@ -7,6 +7,7 @@
 mod blocks;
 mod candidates;
 mod choice;
+mod copies;
 mod liveness;
 mod products;
 

@@ -4,11 +4,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Block;
 use super::candidates::{Kind, is_difference, product, sum};
+use super::copies;
 use super::liveness::Liveness;
 use crate::decode::program::{Base, Instruction, Item, Operand, Reg};
 use crate::isa::operation::{Action, Operation};
-use crate::isa::types::ScalarType;
-use crate::isa::word::Word;
 
 /// A product that may be fused.
 #[derive(Debug)]
@@ -104,7 +103,7 @@ impl Products {
             let Some(register) = once.result(item, instruction) else { continue };
             let registers = Registers::default();
             let content = found.copied(instruction, &registers).or_else(|| {
-                let kind = product(instruction).filter(|kind| !is_copy(instruction, *kind))?;
+                let kind = product(instruction).filter(|kind| copies::copy(instruction, *kind).is_none())?;
                 let constant = instruction.operands.iter().skip(1).any(is_constant);
                 constant.then(|| found.product(item, kind, instruction, &registers))
             });
@@ -153,7 +152,7 @@ impl Products {
             Some(content) => Some(content),
             None => {
                 self.uses(item, instruction, registers);
-                let kind = product(instruction).filter(|kind| !is_copy(instruction, *kind));
+                let kind = product(instruction).filter(|kind| copies::copy(instruction, *kind).is_none());
                 kind.map(|kind| self.product(item, kind, instruction, registers))
             }
         };
@@ -179,18 +178,14 @@ impl Products {
 
     /// The product that an instruction copies or negates, if there is one.
     fn copied(&self, instruction: &Instruction, registers: &Registers) -> Option<Content> {
-        let [Operand::Reg(_), operands @ ..] = instruction.operands.as_slice() else { return None };
-        let (source, other) = match operands {
-            [Operand::Reg(source)] => (source, None),
-            [Operand::Reg(source), Operand::Imm(other)] | [Operand::Imm(other), Operand::Reg(source)] => {
-                (source, Some(*other))
-            }
-            _ => return None,
-        };
-        let Some(Content::Product { product, negated }) = self.content(*source, registers) else { return None };
-        let kind = self.products.get(product)?.kind;
-        let negates = negation(instruction, kind, other)?;
-        Some(Content::Product { product, negated: negated != negates })
+        let candidates = instruction.operands.iter().skip(1).take(2);
+        let mut found = candidates.filter_map(|operand| match operand {
+            Operand::Reg(source) => self.content(*source, registers).map(|content| (*source, content)),
+            _ => None,
+        });
+        let (source, Content::Product { product, negated }) = found.next()? else { return None };
+        let copy = copies::copy(instruction, self.products.get(product)?.kind)?;
+        (copy.source == source).then_some(Content::Product { product, negated: negated != copy.negates })
     }
 
     /// Notes an instruction's uses of products.
@@ -294,34 +289,4 @@ fn loads_constant(instruction: &Instruction) -> bool {
         (operation, instruction.operands.get(1)),
         (Operation::Mov, Some(Operand::Imm(_))) | (Operation::Load, Some(Operand::Address(Base::Param(_), _)))
     )
-}
-
-/// Whether a product only copies or negates a factor, because the other factor is 1 or -1.
-fn is_copy(instruction: &Instruction, kind: Kind) -> bool {
-    let mut constants = instruction.operands.iter().filter_map(|operand| match operand {
-        Operand::Imm(bits) => Some(*bits),
-        _ => None,
-    });
-    constants.any(|constant| negation(instruction, kind, Some(constant)).is_some())
-}
-
-/// If an instruction only copies or negates a product of a kind (by a constant factor, if there is one), returns
-/// whether it negates.
-fn negation(instruction: &Instruction, kind: Kind, constant: Option<u64>) -> Option<bool> {
-    let Action::Compute(operation) = instruction.form.row.action else { return None };
-    let ty = instruction.modifiers.ty(0)?;
-    let like = ty == kind.ty && (kind.flushes || !instruction.modifiers.has(Word::Ftz));
-    if instruction.guard.is_some() {
-        return None;
-    }
-    match (operation, constant) {
-        (Operation::Mov, None) if ty.bits() == kind.ty.bits() => Some(false),
-        (Operation::FloatNeg, None) if like && ty != ScalarType::Bf16x2 => Some(true),
-        (Operation::FloatMul, Some(factor)) if like && !instruction.modifiers.has(Word::Sat) => match (ty, factor) {
-            (ScalarType::F32, 0x3f80_0000) | (ScalarType::F64, 0x3ff0_0000_0000_0000) => Some(false),
-            (ScalarType::F32, 0xbf80_0000) | (ScalarType::F64, 0xbff0_0000_0000_0000) => Some(true),
-            _ => None,
-        },
-        _ => None,
-    }
 }
