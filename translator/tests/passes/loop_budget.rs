@@ -130,10 +130,14 @@ fn counted(random: &mut Random) -> Function {
     let mut b = Builder::new(&mut function);
     let mask = if ty == Type::I32 { u64::from(u32::MAX) } else { u64::MAX };
     let mut number = |b: &mut Builder<'_>, from: &[u64]| b.constant(ty, from[random.below(from.len())] & mask);
-    let step = number(&mut b, &[1, 2, 3, 64, 0xffff_ffff, u64::MAX, u64::MAX - 3, 0]);
+    let step = number(&mut b, &[1, 2, 3, 64, 0xffff_ffff, u64::MAX, u64::MAX - 3, 1 << 32, 0]);
     let first = number(&mut b, &ENDS);
-    let end = number(&mut b, &ENDS);
+    let mut end = number(&mut b, &ENDS);
     let more = number(&mut b, &[0, 1, 5, u64::MAX]);
+    let truncated = ty == Type::I64 && random.below(2) == 1;
+    if truncated {
+        end = b.truncate(end);
+    }
     let [known, early, swapped, negated, subtracted] = [0; 5].map(|_| random.below(2) == 1);
     let compare = COMPARISONS[random.below(COMPARISONS.len())];
     if known {
@@ -158,6 +162,7 @@ fn counted(random: &mut Random) -> Function {
         }
         let tested = b.get(counter);
         let tested = b.add(tested, more);
+        let tested = if truncated { b.truncate(tested) } else { tested };
         let (x, y) = if swapped { (end, tested) } else { (tested, end) };
         let condition = b.compare(compare, x, y);
         if negated {

@@ -8,7 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, WARP_SIZE,
+    Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Unary, Value, Var, WARP_SIZE,
     for_each_stmt, is_lane_loop, semantics,
 };
 use crate::legalize::driver::states::{rounds_of_states, state_variables};
@@ -273,6 +273,8 @@ impl<'f> Counter<'f> {
                 let less = self.constant(b);
                 term(a).zip(less).map(|(Term { var, plus }, less)| Term { var, plus: plus.wrapping_sub(less) })
             }
+            // Sums wrap around in the lower half as they would alone.
+            Op::Unary(Unary::Truncate, a) => term(a),
             Op::Compare(compare, a, b) => {
                 round.comparisons.insert(value, (compare, a, b));
                 None
