@@ -119,7 +119,10 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
                 // After a fault, a CUDA context or a Vulkan device is unusable.
                 devices = Devices::open(&arguments.device)?;
             }
-            report.push(cells(&row), &row)?;
+            let cells = cells(&row);
+            // A long measurement that is cut off leaves what it has.
+            cli::note(format_args!("{}", cells.join(" | ")));
+            report.push(cells, &row)?;
             rows.push(row);
         }
     }

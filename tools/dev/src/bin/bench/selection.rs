@@ -7,18 +7,18 @@ use crate::workloads::Workload;
 /// Kernels chosen by their names.
 #[derive(Debug, Args)]
 pub struct Selection {
-    /// Only kernels whose name contains this.
+    /// Only kernels whose name contains this; may be given several times.
     #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
-    /// No kernels whose name contains this.
+    filter: Vec<String>,
+    /// No kernels whose name contains this; may be given several times.
     #[arg(long, value_name = "TEXT")]
-    without: Option<String>,
+    without: Vec<String>,
 }
 
 impl Selection {
     /// Whether a kernel is chosen.
     pub fn takes(&self, workload: &Workload) -> bool {
         let has = |text: &String| workload.name.contains(text);
-        self.filter.as_ref().is_none_or(has) && !self.without.as_ref().is_some_and(has)
+        (self.filter.is_empty() || self.filter.iter().any(has)) && !self.without.iter().any(has)
     }
 }

@@ -16,6 +16,10 @@ pub fn all(quick: bool) -> Vec<Workload> {
         half_polynomial(size(1 << 25, 1 << 9)),
         half_saxpy(size(1 << 26, 1 << 9)),
         kmeans(size(1 << 22, 1 << 9)),
+        int8_gemv(size(1 << 16, 16)),
+        nibble_table(size(1 << 16, 16)),
+        small_floats(size(1 << 24, 1 << 10), size(1 << 18, 1 << 8)),
+        lu(size(1 << 17, 4)),
     ]
 }
 
@@ -146,5 +150,57 @@ pub fn kmeans(points: u32) -> Workload {
             format!("u32[{points}]"),
             format!("u32:{points}"),
         ],
+    )
+}
+
+/// A warp for each row of 4096 bytes.
+fn int8_gemv(rows: u32) -> Workload {
+    kernel!("int8_gemv").workload(
+        "matrix by vector, s8",
+        format!("{rows} rows of 4096, by dp4a"),
+        linear(rows * 32, 256),
+        [
+            format!("u32[{}]:random(1)", rows * 1024),
+            "u32[1024]:random(2)".into(),
+            format!("f32[{rows}]:random(3)"),
+            format!("f32[{rows}]"),
+            "u32:256".into(),
+            "f32:0.0078125".into(),
+        ],
+    )
+}
+
+/// A warp for each row of 4096 weights of four bits.
+fn nibble_table(rows: u32) -> Workload {
+    kernel!("nibble_table").workload(
+        "matrix of 4 bits by vector",
+        format!("{rows} rows of 4096, looked up by prmt"),
+        linear(rows * 32, 256),
+        [
+            format!("u32[{}]:random(1)", rows * 512),
+            "u32[1024]:random(2)".into(),
+            format!("s32[{rows}]"),
+            "{u32:0xcfbfad81;u32:0xf6ede3d9;u32:0x1e140b00;u32:0x7f563928}".into(),
+            "u32:128".into(),
+        ],
+    )
+}
+
+fn small_floats(words: u32, threads: u32) -> Workload {
+    kernel!("small_floats").workload(
+        "decoding of 8-bit floats",
+        format!("{} by shuffles", 4 * words),
+        linear(threads, 256),
+        [format!("u32[{words}]:random(1)"), format!("f32[{}]", 4 * words), format!("u32:{words}"), "f32:0.375".into()],
+    )
+}
+
+fn lu(matrices: u32) -> Workload {
+    let n = matrices * 256;
+    kernel!("lu").workload(
+        "triangular factors",
+        format!("{matrices} of 16 x 16 f32"),
+        ([matrices, 1, 1], [16, 16, 1]),
+        [format!("f32[{n}]:random(1)"), format!("f32[{n}]")],
     )
 }

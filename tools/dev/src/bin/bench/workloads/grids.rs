@@ -14,6 +14,10 @@ pub fn all(quick: bool) -> Vec<Workload> {
         median(size(8192, 128)),
         perlin(size(8192, 32)),
         spheres(size(4096, 32)),
+        block_match(size(4096, 64)),
+        euler_flux(size(4096, 32)),
+        ray_marching(size(2048, 32)),
+        bvh_walk(size(2048, 32)),
     ]
 }
 
@@ -107,5 +111,55 @@ fn spheres(side: u32) -> Workload {
         format!("{side} x {side}, 64 spheres"),
         planar(side, side),
         ["f32[256]:random(1,-2,2)".into(), format!("f32[{}]", side * side), format!("u32:{side}")],
+    )
+}
+
+/// Each thread has a block of 8 x 4 bytes.
+fn block_match(side: u32) -> Workload {
+    let words = side * side / 4;
+    kernel!("block_match").workload(
+        "motion search",
+        format!("{side} x {side} bytes, 16 displacements"),
+        planar(side / 8, side / 4),
+        [
+            format!("u32[{words}]:random(1)"),
+            format!("u32[{words}]:random(2)"),
+            format!("u32[{}]", words / 8),
+            format!("u32:{}", side / 4),
+        ],
+    )
+}
+
+fn euler_flux(side: u32) -> Workload {
+    let n = 4 * side * side;
+    kernel!("euler_flux").workload(
+        "fluxes of a gas",
+        format!("{side} x {side} cells"),
+        planar(side, side),
+        [format!("f32[{n}]:random(1,1,2)"), format!("f32[{n}]"), format!("u32:{side}"), format!("u32:{side}")],
+    )
+}
+
+fn ray_marching(side: u32) -> Workload {
+    kernel!("ray_marching").workload(
+        "ray marching",
+        format!("{side} x {side}, 64 steps"),
+        planar(side, side),
+        [format!("f32[{}]", side * side), format!("u32:{side}"), "u32:64".into()],
+    )
+}
+
+fn bvh_walk(side: u32) -> Workload {
+    let leaves = 1 << 15;
+    kernel!("bvh_walk").workload(
+        "walk in a tree of boxes",
+        format!("{side} x {side} rays, {leaves} leaves"),
+        planar(side, side),
+        [
+            format!("f32[{}]:random(1)", 8 * leaves),
+            format!("u32[{}]", side * side),
+            format!("u32:{side}"),
+            format!("u32:{leaves}"),
+        ],
     )
 }

@@ -1,4 +1,4 @@
-//! Kernels with independent threads: ciphers, texts, random numbers, divisions and roots.
+//! Ciphers, codes, texts, random numbers, divisions and roots.
 
 use super::workload::{Workload, kernel, linear};
 
@@ -14,6 +14,11 @@ pub fn all(quick: bool) -> Vec<Workload> {
         tangents_f64(size(1 << 24, 1 << 9)),
         means_f32(size(1 << 25, 1 << 9)),
         means_f64(size(1 << 24, 1 << 9)),
+        keccak(size(1 << 21, 1 << 8)),
+        montgomery(size(1 << 20, 1 << 7)),
+        mersenne_twister(size(1 << 20, 1 << 8), size(256, 32)),
+        first_match(size(1 << 20, 1 << 8)),
+        viterbi(size(1 << 14, 2), size(1024, 32)),
     ]
 }
 
@@ -111,5 +116,68 @@ fn means_f64(n: u32) -> Workload {
         format!("{n} by 4 roots each"),
         linear(n, 256),
         [format!("f64[{n}]:random(1,0,1)"), format!("f64[{n}]:random(2,0,1)"), format!("f64[{n}]")],
+    )
+}
+
+fn keccak(messages: u32) -> Workload {
+    kernel!("keccak").workload(
+        "SHA3-256",
+        format!("{messages} messages of 128 bytes"),
+        linear(messages, 128),
+        [format!("u64[{}]:random(1)", 16 * messages), format!("u64[{}]", 4 * messages), format!("u32:{messages}")],
+    )
+}
+
+fn montgomery(numbers: u32) -> Workload {
+    kernel!("montgomery").workload(
+        "modular powers, 256 bits",
+        format!("{numbers} by 32 products each"),
+        linear(numbers, 128),
+        [
+            format!("u32[{}]:random(1)", 8 * numbers),
+            format!("u32[{}]", 8 * numbers),
+            format!("u32:{numbers}"),
+            "u32:16".into(),
+        ],
+    )
+}
+
+fn mersenne_twister(threads: u32, rounds: u32) -> Workload {
+    kernel!("mersenne_twister").workload(
+        "Mersenne twister",
+        format!("{threads} threads, {rounds} numbers each"),
+        linear(threads, 256),
+        [format!("u32[{threads}]"), format!("u32:{rounds}")],
+    )
+}
+
+/// The letters a, b and c.
+fn first_match(lines: u32) -> Workload {
+    kernel!("first_match").workload(
+        "string search by bytes",
+        format!("{lines} lines of 128 bytes"),
+        linear(lines, 256),
+        [
+            format!("u8[{}]:random(1,97,100)", 128 * lines),
+            "u8[6]:97,98,97,98,97,99".into(),
+            format!("u32[{lines}]"),
+            format!("u32:{lines}"),
+            "u32:128".into(),
+            "u32:6".into(),
+        ],
+    )
+}
+
+fn viterbi(messages: u32, length: u32) -> Workload {
+    kernel!("viterbi").workload(
+        "Viterbi decoder",
+        format!("{messages} messages of {length} symbols, 64 states"),
+        ([messages, 1, 1], [64, 1, 1]),
+        [
+            format!("u8[{}]:random(1)", messages * length),
+            format!("u32[{}]", messages * length * 2),
+            format!("u32[{}]", messages * 64),
+            format!("u32:{length}"),
+        ],
     )
 }
