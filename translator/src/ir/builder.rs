@@ -4,7 +4,7 @@
 //! operations and moves none.
 
 use super::definitions::Definitions;
-use super::fold::{Folded, fold};
+use super::fold::{Folded, fold, looks_through};
 use super::semantics::mask;
 use super::{
     Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Halves, Op, Ordered, OwnShared, Rounding,
@@ -88,7 +88,7 @@ impl<'f> Builder<'f> {
     /// Tells the builder what defines a value, so that it can simplify operations on it. The definition must be visible
     /// wherever the builder appends.
     pub fn note(&mut self, value: Value, op: Op) {
-        if matches!(op, Op::Const(_) | Op::Unary(..) | Op::Binary(Binary::And, ..)) {
+        if looks_through(&op) {
             self.definitions.note(value, op);
         }
     }

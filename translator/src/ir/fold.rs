@@ -35,8 +35,14 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         | Op::Sample(_)
         | Op::Call(..) => None,
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
-        // Producers mask narrow integers, and consumers often mask them again.
-        Op::Binary(Binary::And, a, b) if is_masked(definition(a), constant(b), constant) => Some(Folded::Value(a)),
+        Op::Binary(Binary::And, a, b)
+            if constant(a).is_none()
+                && let Some(kept) = constant(b)
+                && let Some(folded) =
+                    fold_mask(a, kept, possible_bits(function, a, &definition, MASKED_OPERATIONS)) =>
+        {
+            Some(folded)
+        }
         Op::Binary(op, a, b) => fold_binary(function, op, (a, constant(a)), (b, constant(b))),
         Op::Compare(op, a, b) => {
             let result = match (constant(a), constant(b)) {
@@ -63,14 +69,45 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
     }
 }
 
-/// Whether a value is the result of a mask that leaves nothing for another mask to clear.
-fn is_masked(definition: Option<Op>, mask: Option<u64>, constant: impl Fn(Value) -> Option<u64>) -> bool {
-    match (definition, mask) {
-        (Some(Op::Binary(Binary::And, _, earlier)), Some(mask)) => {
-            constant(earlier).is_some_and(|earlier| earlier & !mask == 0)
-        }
-        _ => false,
+/// Whether [`fold`] asks for the definition of an operand that is the result of `op`.
+pub fn looks_through(op: &Op) -> bool {
+    use Binary::{And, Or, Shl, Shr, Xor};
+    matches!(op, Op::Const(_) | Op::Unary(..) | Op::Binary(And | Or | Xor | Shl | Shr, ..) | Op::Select(..))
+}
+
+/// What a mask comes to that leaves all the bits which a value can have, or none of them. Producers mask narrow integers, and consumers
+/// often mask them again.
+fn fold_mask(value: Value, kept: u64, possible: u64) -> Option<Folded> {
+    match possible {
+        _ if possible & kept == 0 => Some(Folded::Const(0)),
+        _ if possible & !kept == 0 => Some(Folded::Value(value)),
+        _ => None,
     }
+}
+
+/// How many operations [`possible_bits`] goes back.
+const MASKED_OPERATIONS: u32 = 4;
+
+/// The bits that may be set in a value, as some operations before tell.
+fn possible_bits(function: &Function, value: Value, definition: &dyn Fn(Value) -> Option<Op>, operations: u32) -> u64 {
+    let all = mask(function.type_of(value));
+    let Some(earlier) = operations.checked_sub(1) else { return all };
+    let of = |operand| possible_bits(function, operand, definition, earlier);
+    let amount = |operand| match definition(operand) {
+        Some(Op::Const(amount)) => u32::try_from(amount).ok(),
+        _ => None,
+    };
+    let bits = match definition(value) {
+        Some(Op::Const(bits)) => Some(bits),
+        Some(Op::Unary(Unary::ZeroExtend | Unary::Truncate, a)) => Some(of(a)),
+        Some(Op::Binary(Binary::And, a, b)) => Some(of(a) & of(b)),
+        Some(Op::Binary(Binary::Or | Binary::Xor, a, b)) => Some(of(a) | of(b)),
+        Some(Op::Binary(Binary::Shl, a, b)) => amount(b).and_then(|amount| of(a).checked_shl(amount)),
+        Some(Op::Binary(Binary::Shr, a, b)) => amount(b).and_then(|amount| of(a).checked_shr(amount)),
+        Some(Op::Select(_, a, b)) => Some(of(a) | of(b)),
+        _ => None,
+    };
+    bits.map_or(all, |bits| bits & all)
 }
 
 fn fold_unary(function: &Function, op: Unary, a: Value, definition: Option<Op>) -> Option<Folded> {

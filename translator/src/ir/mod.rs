@@ -35,7 +35,7 @@ mod verify;
 mod warp;
 
 pub use builder::{Builder, bits_type};
-pub use fold::{Folded, fold};
+pub use fold::{Folded, fold, looks_through};
 pub use function::{Constants, Function, Helper, OwnShared};
 pub use legal::Legal;
 pub(crate) use marks::Marks;

@@ -13,7 +13,7 @@ use crate::diagnostic::Span;
 use crate::index::{IndexVec, indices};
 use crate::ir::{
     Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, for_each_assigned, for_each_result,
-    map_operands, mask,
+    looks_through, map_operands, mask,
 };
 
 /// Forwards variables; see the module.
@@ -220,7 +220,7 @@ impl Propagation<'_> {
                 Entry::Vacant(new) => _ = new.insert(value),
             }
         }
-        if matches!(op, Op::Const(_) | Op::Unary(..)) {
+        if looks_through(&op) {
             self.definition[value] = Some(op);
         }
         self.list_of[value] = self.current;

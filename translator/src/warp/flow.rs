@@ -251,9 +251,10 @@ impl Pack<'_> {
     }
 
     fn nested(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop) -> Old {
-        let (outer, at) = (std::mem::take(&mut self.b.block), self.at);
+        let (outer, at, expected) = (std::mem::take(&mut self.b.block), self.at, self.expected.len());
         self.list(stmts, flow, inside);
         self.at = at;
+        self.expected.truncate(expected);
         std::mem::replace(&mut self.b.block, outer)
     }
 

@@ -101,6 +101,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         vars: IndexVec::filled(Vec::new(), vars),
         local_bytes,
         at: None,
+        expected: Vec::new(),
         b,
         packing,
         uniform,

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::choose::WARP;
 use super::flow::Flow;
-use super::pack::{Pack, Slot};
+use super::pack::{Members, Pack, Slot};
 use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, WarpOp};
 use crate::target::Fault;
 
@@ -73,10 +73,17 @@ impl Pack<'_> {
         each.collect()
     }
 
-    /// Makes the launch fail if a lane of the flow waits for a missing member, one that neither takes part nor has exited.
+    /// Makes the launch fail if a lane of the flow waits for a missing member, one that neither takes part nor has exited. An earlier operation
+    /// of the same lanes has looked for the same members.
     fn expect_members(&mut self, warp: &Warp, flow: &Flow) {
         let (Some(members), Flow::Some(masks)) = (warp.members, flow) else { return };
+        let constant = self.uniform.constant(members);
         let members = self.lanes(members);
+        let expected = (constant.map_or_else(|| Members::Each(members.clone()), Members::Known), masks.clone());
+        if self.expected.contains(&expected) {
+            return;
+        }
+        self.expected.push(expected);
         let mut absent = Vec::new();
         let mut some = None;
         for (lane, &members) in members.iter().enumerate() {

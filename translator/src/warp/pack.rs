@@ -29,6 +29,17 @@ pub(super) struct Pack<'f> {
     pub(super) local_bytes: u32,
     /// The source mark at the current place of the old function.
     pub(super) at: Option<Span>,
+    /// For which members, and lanes of a flow that waits for them, the program before the current place has looked whether all are there.
+    pub(super) expected: Vec<(Members, Vec<Value>)>,
+}
+
+/// The members of operations: equal ones name the same threads.
+#[derive(PartialEq, Eq)]
+pub(super) enum Members {
+    /// All lanes of a warp name these.
+    Known(u32),
+    /// By lane.
+    Each(Vec<Value>),
 }
 
 impl Pack<'_> {

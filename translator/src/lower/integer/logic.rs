@@ -176,58 +176,76 @@ pub fn prmt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let b = l.int(i, 2, ScalarType::B32)?;
     let control = l.int(i, 3, ScalarType::B32)?;
     let bytes = l.b.join(a, b);
-    let mut result = l.b.i32(0);
-    for place in 0..4u32 {
-        let byte = match i.modifiers.permutation() {
-            None => {
-                let selector = l.b.shr(control, place * 4);
-                let number = l.b.and_const(selector, 7);
-                let byte = select_byte(l, bytes, number);
-                let replicate = l.b.and_const(selector, 8);
-                let replicate = l.b.is_nonzero(replicate);
-                let sign = l.sign_extend_narrow(byte, 8);
-                let sign = l.b.sar(sign, 31);
-                let sign = l.b.and_const(sign, 0xff);
-                l.b.select(replicate, sign, byte)
-            }
-            Some(mode) => {
-                let low = l.b.and_const(control, 3);
-                let number = match mode {
-                    Permutation::F4e => l.b.add_const(low, u64::from(place)),
-                    Permutation::B4e => {
-                        let down = l.b.sub_const(low, u64::from(place));
-                        l.b.and_const(down, 7)
-                    }
-                    Permutation::Rc8 => low,
-                    Permutation::Ecl => {
-                        let place = l.b.i32(place);
-                        let larger = l.b.compare(Compare::LessUnsigned, low, place);
-                        l.b.select(larger, place, low)
-                    }
-                    Permutation::Ecr => {
-                        let place = l.b.i32(place);
-                        let smaller = l.b.compare(Compare::LessUnsigned, place, low);
-                        l.b.select(smaller, place, low)
-                    }
-                    Permutation::Rc16 => {
-                        let half = l.b.and_const(control, 1);
-                        let half = l.b.shl(half, 1);
-                        l.b.add_const(half, u64::from(place & 1))
-                    }
-                };
-                select_byte(l, bytes, number)
-            }
-        };
-        let byte = l.b.shl(byte, place * 8);
-        result = l.b.or(result, byte);
-    }
+    let Some(mode) = i.modifiers.permutation() else {
+        // Three bits of each nibble are the byte's number, and eight times that the number of its lowest bit.
+        let amounts = [l.b.shl(control, 3), l.b.shr(control, 1), l.b.shr(control, 5), l.b.shr(control, 9)];
+        let amounts = amounts.map(|amount| l.b.and_const(amount, 7 << 3));
+        let chosen = chosen_bytes(l, bytes, amounts);
+        let result = signs_instead(l, chosen, control);
+        return l.set(i, 0, ScalarType::B32, result);
+    };
+    let low = l.b.and_const(control, 3);
+    let numbers = [0, 1, 2, 3].map(|place: u32| match mode {
+        Permutation::F4e => l.b.add_const(low, u64::from(place)),
+        Permutation::B4e => {
+            let down = l.b.sub_const(low, u64::from(place));
+            l.b.and_const(down, 7)
+        }
+        Permutation::Rc8 => low,
+        Permutation::Ecl => {
+            let place = l.b.i32(place);
+            let larger = l.b.compare(Compare::LessUnsigned, low, place);
+            l.b.select(larger, place, low)
+        }
+        Permutation::Ecr => {
+            let place = l.b.i32(place);
+            let smaller = l.b.compare(Compare::LessUnsigned, place, low);
+            l.b.select(smaller, place, low)
+        }
+        Permutation::Rc16 => {
+            let half = l.b.and_const(control, 1);
+            let half = l.b.shl(half, 1);
+            l.b.add_const(half, u64::from(place & 1))
+        }
+    });
+    let amounts = numbers.map(|number| l.b.shl(number, 3));
+    let result = chosen_bytes(l, bytes, amounts);
     l.set(i, 0, ScalarType::B32, result)
 }
 
-/// Byte number 0 to 7 of eight.
-fn select_byte(l: &mut Lowering<'_, '_>, bytes: Value, number: Value) -> Value {
-    let amount = l.b.shl(number, 3);
-    let shifted = l.b.shr_by(bytes, amount);
-    let low = l.b.truncate(shifted);
-    l.b.and_const(low, 0xff)
+/// Four bytes of eight, each by the number of its lowest bit. They are put together by sums, which many devices join with a shift.
+fn chosen_bytes(l: &mut Lowering<'_, '_>, bytes: Value, amounts: [Value; 4]) -> Value {
+    let [first, second, third, fourth] = amounts.map(|amount| {
+        let shifted = l.b.shr_by(bytes, amount);
+        l.b.truncate(shifted)
+    });
+    let mut result = l.b.and_const(first, 0xff);
+    for (byte, place) in [(second, 8), (third, 16)] {
+        let byte = l.b.and_const(byte, 0xff);
+        let byte = l.b.shl(byte, place);
+        result = l.b.add(result, byte);
+    }
+    let top = l.b.shl(fourth, 24);
+    l.b.add(result, top)
+}
+
+/// Bytes whose nibble of `control` has its highest bit become eight times their own highest bit. All four at once: nothing is left of
+/// this where these bits of `control` are known to be clear.
+fn signs_instead(l: &mut Lowering<'_, '_>, bytes: Value, control: Value) -> Value {
+    const ONES: u64 = 0x0101_0101;
+    let nibbles = l.b.shr(control, 3);
+    let mut modes = l.b.and_const(nibbles, 0x1111);
+    // Neighbours move apart.
+    for (distance, kept) in [(8, 0x0011_0011), (4, ONES)] {
+        let above = l.b.shl(modes, distance);
+        let both = l.b.or(modes, above);
+        modes = l.b.and_const(both, kept);
+    }
+    let replaced = l.b.mul_const(modes, 0xff);
+    let signs = l.b.shr(bytes, 7);
+    let signs = l.b.and_const(signs, ONES);
+    let signs = l.b.mul_const(signs, 0xff);
+    let differ = l.b.xor(bytes, signs);
+    let flips = l.b.and(differ, replaced);
+    l.b.xor(bytes, flips)
 }
