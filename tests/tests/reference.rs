@@ -28,7 +28,7 @@ const PRESETS_OF_A_CASE: usize = 1;
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Driver bugs whose workarounds are harmless without the bug. Adversarial runs have them in every other group of eight
 /// seeds.
-const QUIRKS: [&str; 13] = [
+const QUIRKS: [&str; 15] = [
     "blocks_slow",
     "byte_swaps_wrong",
     "conditions_slow",
