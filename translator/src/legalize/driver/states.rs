@@ -77,42 +77,46 @@ struct Round<'f> {
 
 impl Round<'_> {
     /// The states in which control may reach the end of a list that it begins in `state`. `known` has values that depend on the state.
-    fn list(&mut self, list: &[Stmt], mut state: u64, known: &FxHashMap<Value, u64>) -> Option<FxHashSet<u64>> {
-        let mut known = known.clone();
-        for (index, stmt) in list.iter().enumerate() {
-            self.steps = self.steps.checked_sub(1)?;
-            match stmt {
-                Stmt::Let(value, Op::Get(var)) if *var == self.var => {
-                    known.insert(*value, state);
-                }
-                Stmt::Let(value, Op::Compare(compare, a, b)) => {
-                    let operands = self.value(&known, *a).zip(self.value(&known, *b));
-                    let ty = self.function.type_of(*a);
-                    if let Some(holds) = operands.and_then(|(a, b)| semantics::compare(*compare, ty, a, b)) {
-                        known.insert(*value, holds.into());
+    fn list(&mut self, list: &[Stmt], state: u64, known: &FxHashMap<Value, u64>) -> Option<FxHashSet<u64>> {
+        let mut ends = FxHashSet::default();
+        let mut todo = vec![(0, state, known.clone())];
+        'paths: while let Some((start, mut state, mut known)) = todo.pop() {
+            for (index, stmt) in list.iter().enumerate().skip(start) {
+                self.steps = self.steps.checked_sub(1)?;
+                match stmt {
+                    Stmt::Let(value, Op::Get(var)) if *var == self.var => {
+                        known.insert(*value, state);
                     }
-                }
-                Stmt::Set(var, value) if *var == self.var => state = self.value(&known, *value)?,
-                Stmt::Break | Stmt::Return(_) => return Some(FxHashSet::default()),
-                Stmt::If { condition, then, otherwise } => {
-                    let mut after = FxHashSet::default();
-                    let holds = self.value(&known, *condition).map(|holds| holds != 0);
-                    for (arm, taken) in [(then, true), (otherwise, false)] {
-                        if holds.is_none_or(|holds| holds == taken) {
-                            after.extend(self.list(arm, state, &known)?);
+                    Stmt::Let(value, Op::Compare(compare, a, b)) => {
+                        let operands = self.value(&known, *a).zip(self.value(&known, *b));
+                        let ty = self.function.type_of(*a);
+                        if let Some(holds) = operands.and_then(|(a, b)| semantics::compare(*compare, ty, a, b)) {
+                            known.insert(*value, holds.into());
                         }
                     }
-                    let rest = list.get(index + 1..)?;
-                    let mut ends = FxHashSet::default();
-                    for next in after {
-                        ends.extend(self.list(rest, next, &known)?);
+                    Stmt::Set(var, value) if *var == self.var => state = self.value(&known, *value)?,
+                    Stmt::Break | Stmt::Return(_) => continue 'paths,
+                    Stmt::If { condition, then, otherwise } => {
+                        // Each path has a copy of what is known.
+                        self.steps = self.steps.checked_sub(u32::try_from(known.len()).ok()? / 8)?;
+                        let mut after = FxHashSet::default();
+                        let holds = self.value(&known, *condition).map(|holds| holds != 0);
+                        for (arm, taken) in [(then, true), (otherwise, false)] {
+                            if holds.is_none_or(|holds| holds == taken) {
+                                after.extend(self.list(arm, state, &known)?);
+                            }
+                        }
+                        let mut after = after.into_iter();
+                        let Some(first) = after.next() else { continue 'paths };
+                        todo.extend(after.map(|other| (index + 1, other, known.clone())));
+                        state = first;
                     }
-                    return Some(ends);
+                    _ => {}
                 }
-                _ => {}
             }
+            ends.insert(state);
         }
-        Some(FxHashSet::from_iter([state]))
+        Some(ends)
     }
 
     fn value(&self, known: &FxHashMap<Value, u64>, value: Value) -> Option<u64> {
