@@ -34,6 +34,7 @@ from generator import (
     litmus,
     logic,
     masks,
+    matrices,
     mbarriers,
     memory,
     memory_wide,
@@ -75,7 +76,7 @@ def generate(root):
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, matrices, blocks, barriers,
         mbarriers, multimem, newer, newest, stochastic, clusters, tensors, textures, texture_batches, texture_many, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))

@@ -173,8 +173,24 @@ fn modules_have_no_lines_unless_asked() {
 /// Instructions where the threads of a block may wait for each other, including loops that wait, and those that complete barriers in memory.
 const SYNCHRONIZING: &[&str] = &["bar", "barrier", "bra", "clusterlaunchcontrol", "mbarrier"];
 /// Instructions that may report to the host.
-const REPORTING: &[&str] =
-    &["alloca", "brkpt", "brx", "call", "elect", "match", "mbarrier", "red", "redux", "shfl", "trap", "vote"];
+const REPORTING: &[&str] = &[
+    "alloca",
+    "brkpt",
+    "brx",
+    "call",
+    "elect",
+    "match",
+    "mbarrier",
+    "mma",
+    "movmatrix",
+    "red",
+    "redux",
+    "shfl",
+    "trap",
+    "vote",
+];
+/// Instructions that access memory for the lanes of a warp, and report lanes that are missing.
+const MATRICES: &[&str] = &["ldmatrix", "stmatrix"];
 
 /// Instructions that read the description of a texture or surface, and its texels; some write or report.
 const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];
@@ -262,9 +278,12 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                     || op == Op::ControlBarrier && opcode == "st" && instruction.contains(".param")
                     || WAITING.contains(&(name.as_str(), line))
                     || orders && matches!(op, Op::MemoryBarrier | Op::ControlBarrier)
+                    // Calls that share a choice of functions report what happens on the way into a function at its header.
+                    || reports && instruction.starts_with(".func")
                     || has_scratch && matches!(op, Op::Load | Op::Store);
                 let expected = own.contains(&opcode)
                     || TEXTURES.contains(&opcode)
+                    || MATRICES.contains(&opcode)
                     || SYNCHRONIZING.contains(&opcode)
                     || reports && (REPORTING.contains(&opcode) || maps && matches!(opcode, "ld" | "atom"))
                     || stands_in;

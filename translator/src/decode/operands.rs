@@ -25,6 +25,7 @@
 //! | `[a]` | memory operand |
 //! | `[map]` | a tensor map and coordinates |
 //! | `{offsets}` | vector of 16-bit sources, one for each dimension but two |
+//! | `{D}`, `{A}`, `{B}`, `{C}` | fragment of a matrix: see [`fragments`](crate::isa::fragments) |
 //! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
 //! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
@@ -53,6 +54,7 @@ use super::program::{Operand, Reg, Special};
 use super::scope::Symbol;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::fragments::{self, Matrix};
 use crate::isa::modifiers::{AddressSpace, Modifiers, TensorMode, TensorRank};
 use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
@@ -118,6 +120,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                 let count = coordinates(modifiers, operand)?.saturating_sub(2);
                 return self.vector(operand, ScalarType::U16, ScalarType::fits, count, false);
             }
+            "{D}" => return self.fragment(operand, modifiers, Matrix::D),
+            "{A}" => return self.fragment(operand, modifiers, Matrix::A),
+            "{B}" => return self.fragment(operand, modifiers, Matrix::B),
+            "{C}" => return self.fragment(operand, modifiers, Matrix::C),
             "[texref]" => return self.queried(operand, &[ScalarType::TexRef]),
             "[samplerref]" => return self.queried(operand, &[ScalarType::TexRef, ScalarType::SamplerRef]),
             "[surfref]" => return self.queried(operand, &[ScalarType::SurfRef]),
@@ -168,6 +174,11 @@ impl<'s> FunctionDecoder<'_, 's> {
             video if video.contains('.') => self.video_operand(operand, video, ty),
             _ => self.source(operand, ty, ScalarType::fits),
         }
+    }
+
+    fn fragment(&mut self, operand: &ast::Operand<'s>, modifiers: &Modifiers, matrix: Matrix) -> Result<Operand> {
+        let (registers, ty) = fragments::registers(modifiers, matrix).ok_or_else(|| untyped(operand))?;
+        self.vector(operand, ty, ScalarType::fits, registers, matrix == Matrix::D)
     }
 
     fn operand_type(&self, notation: &str, modifiers: &Modifiers) -> Option<ScalarType> {

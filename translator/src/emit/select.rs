@@ -242,7 +242,7 @@ fn operation(function: &Function, op: ir::Op, ty: Type) -> Option<Operation> {
         ir::Op::Select(condition, a, b) => three(Form::Core(Op::Select), condition, a, b),
         ir::Op::Fma(a, b, c) => three(Form::Glsl(GlslStd450Op::Fma), a, b, c),
         ir::Op::DotFma(a, b, c) => Operation::DotFma([a, b, c]),
-        ir::Op::Rounded(..) | ir::Op::Flushed(..) => return None,
+        ir::Op::Rounded(..) | ir::Op::Flushed(..) | ir::Op::Matrix(..) => return None,
         ir::Op::Half(_, arithmetic) => match arithmetic {
             Arithmetic::Add(a, b) => Operation::Halves(Form::Float(Op::FAdd), [Some(a), Some(b), None]),
             Arithmetic::Sub(a, b) => Operation::Halves(Form::Float(Op::FSub), [Some(a), Some(b), None]),

@@ -27,6 +27,7 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         | Op::Get(_)
         | Op::Fma(..)
         | Op::DotFma(..)
+        | Op::Matrix(..)
         | Op::Rounded(..)
         | Op::Flushed(..)
         | Op::Half(..)

@@ -28,6 +28,8 @@ pub enum Op {
     Flushed(Rounding, Arithmetic),
     /// Arithmetic on f16 in an `I32`, rounded once to nearest even, of sums, differences, products and `Fma`. NaN is 0x7fff.
     Half(Halves, Arithmetic),
+    /// A step of a sum of products as matrix units compute it; gives an `I32`. Legalization replaces it.
+    Matrix(MatrixStep, Value, Value, Value),
     /// 64 bits by their lower and upper half, `I32` both; gives [`Type::Pair`] or `F64`.
     Pair(Value, Value),
     /// A value that the launch or the thread's place in it gives.
@@ -53,6 +55,7 @@ impl Op {
             | Op::Select(..)
             | Op::Fma(..)
             | Op::DotFma(..)
+            | Op::Matrix(..)
             | Op::Rounded(..)
             | Op::Flushed(..)
             | Op::Half(..)
@@ -91,6 +94,43 @@ impl Sample {
 
 /// The most parameters of a [`Helper`](super::Helper).
 pub const HELPER_PARAMETERS: usize = 3;
+
+/// Factors in an `I32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Factors {
+    /// Two f16.
+    F16,
+    /// Two bf16.
+    Bf16,
+    /// One f32, of which the lowest 13 bits don't count.
+    Tf32,
+}
+
+/// What a sum of products and an addend becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accumulator {
+    /// An f32, truncated.
+    F32,
+    /// An f16 in the lower half, rounded once to nearest even.
+    F16,
+}
+
+/// A step of a sum of products as matrix units compute it: exact products and an addend are aligned to the largest exponent among them, cut off
+/// below, and added exactly (docs/numerics.md). The exponent of a product is the sum of its factors', that of zero is least.
+///
+/// *Scale* is an `I32` that passes between the steps: the largest exponent, biased, in the lower half; above, whether there
+/// are infinities of each sign and NaNs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatrixStep {
+    /// The scale of an addend (first operand); the others don't count.
+    Start(Accumulator),
+    /// Of two words of factors and a scale, the scale of their products too.
+    Scale(Factors),
+    /// Of two words of factors and a scale, the sum of their products, as an integer.
+    Sum(Factors),
+    /// Of an addend, a scale and the sum of products (`I64`), the result.
+    Round(Accumulator),
+}
 
 /// Where f16s lie in an `I32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,6 +13,7 @@ pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
         Op::Pair(low, high) => Op::Pair(map(low), map(high)),
         Op::Fma(a, b, c) => Op::Fma(map(a), map(b), map(c)),
         Op::DotFma(a, b, c) => Op::DotFma(map(a), map(b), map(c)),
+        Op::Matrix(step, a, b, c) => Op::Matrix(step, map(a), map(b), map(c)),
         Op::Half(halves, arithmetic) => Op::Half(halves, arithmetic.map(map)),
         Op::Rounded(rounding, arithmetic) => Op::Rounded(rounding, arithmetic.map(map)),
         Op::Flushed(rounding, arithmetic) => Op::Flushed(rounding, arithmetic.map(map)),

@@ -308,7 +308,10 @@ impl<'f> Checker<'f> {
         let ty = self.ty(result)?;
         let abstract_op = matches!(
             op,
-            Op::Rounded(..) | Op::Flushed(..) | Op::Unary(Unary::Root(_) | Unary::Exp2Flushed | Unary::Saturate, _)
+            Op::Rounded(..)
+                | Op::Flushed(..)
+                | Op::Matrix(..)
+                | Op::Unary(Unary::Root(_) | Unary::Exp2Flushed | Unary::Saturate, _)
         ) || matches!(op, Op::Binary(Binary::OrNan, ..));
         if abstract_op && self.stage >= Stage::Legal {
             return Err("an operation that no device has".into());
@@ -403,6 +406,13 @@ impl<'f> Checker<'f> {
                     return Err(format!("not arithmetic on f16 in {ty:?}"));
                 }
                 self.expect_all(arithmetic, ty)
+            }
+            Op::Matrix(step, a, b, c) => {
+                self.expect_type(result, Type::I32)?;
+                let last = if matches!(step, super::MatrixStep::Round(_)) { Type::I64 } else { Type::I32 };
+                self.expect(a, Type::I32)?;
+                self.expect(b, Type::I32)?;
+                self.expect(c, last)
             }
             Op::Sample(sample) => {
                 if ty != Type::F32 || sample.channel > 3 {

@@ -267,7 +267,7 @@ pub const ALL: &[Instruction] = &[
         "min{.NaN}.(bf16|bf16x2)", "min{.NaN}.xorsign.abs.(bf16|bf16x2)",
     ]),
     op("mma", &[
-        "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.(f16|f32).f16.f16.(f16|f32)",
+        "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f16.f16.f16.f16", "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f32.f16.f16.f32",
         "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f32.bf16.bf16.f32",
         "mma.sync.aligned.(m16n8k4|m16n8k8).row.col.f32.tf32.tf32.f32",
         "mma.sync.aligned.(m8n8k16|m16n8k16|m16n8k32).row.col{.satfinite}.s32.(u8|s8).(u8|s8).s32",

@@ -32,9 +32,11 @@ impl Modifiers {
         self.words.iter().copied().filter_map(AddressSpace::of)
     }
 
-    /// How many elements a vector has; 1 without a modifier that says so.
+    /// How many elements a vector has, or how many matrices an instruction moves; 1 without a modifier that says so.
     pub fn elements(&self) -> usize {
         match self.vector() {
+            None if self.has(Word::X2) => 2,
+            None if self.has(Word::X4) => 4,
             None => 1,
             Some(Vector::V2) => 2,
             Some(Vector::V4) => 4,
@@ -99,6 +101,8 @@ choices! {
     operator: Operator { Add Inc Dec Min Max And Or Xor Exch Cas }
     /// What a barrier does with all threads' predicates.
     barrier_reduction: BarrierReduction { Popc And Or }
+    /// The shape of a product of matrices.
+    shape: Shape { M16n8k4 M16n8k8 M16n8k16 }
     /// The part of a product.
     part: Part { Lo Hi Wide }
     /// The direction of a funnel shift.

@@ -395,6 +395,13 @@ rows! {
     "redux.sync.(add|min|max).(u32|s32)", "d a e:u32" => Compute(Redux);
     "redux.sync.(and|or|xor).b32", "d:u32 a:u32 e:u32" => Compute(Redux);
     "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => Compute(ReduxFloat), Since(100);
+    "ldmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16", "W:b32 [a]" => Compute(MatrixLoad);
+    "stmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16", "[a] w:b32" => Compute(MatrixStore);
+    "movmatrix.sync.aligned.m8n8.trans.b16", "d:b32 a:b32" => Compute(MatrixTranspose);
+    "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f16.f16.f16.f16", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
+    "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f32.f16.f16.f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
+    "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f32.bf16.bf16.f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
+    "mma.sync.aligned.(m16n8k4|m16n8k8).row.col.f32.tf32.tf32.f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "activemask.b32", "d" => Compute(Activemask);
     "elect.sync", "d_|p:b32 e:u32" => Compute(Elect);
     "bar.warp.sync" "", "e:u32" => Compute(WarpSync);

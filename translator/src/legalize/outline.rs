@@ -301,5 +301,6 @@ fn is_candidate(function: &Function, is_fma_fused: bool, result: Value, op: &Op)
         Op::Fma(..) if function.type_of(result) == Type::F32 => !is_fma_fused,
         Op::Unary(..) | Op::Compare(..) | Op::Fma(..) | Op::DotFma(..) => float,
         Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) => float,
+        Op::Matrix(..) => true,
     }
 }

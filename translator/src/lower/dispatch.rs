@@ -31,7 +31,7 @@ use crate::lower::memory::mbarrier;
 use crate::lower::memory::stack;
 use crate::lower::thread::cancel;
 use crate::lower::thread::events;
-use crate::lower::thread::warp;
+use crate::lower::thread::{matrix, multiply, warp};
 
 /// Appends to the block what an instruction computes.
 type Lower = fn(&mut Lowering<'_, '_>, &Instruction) -> Result;
@@ -174,6 +174,10 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::Activemask => warp::activemask,
         Operation::Elect => warp::elect,
         Operation::WarpSync => warp::sync,
+        Operation::MatrixLoad => matrix::load,
+        Operation::MatrixStore => matrix::store,
+        Operation::MatrixTranspose => matrix::transpose,
+        Operation::MatrixMultiply => multiply::multiply,
         Operation::Atom => atomics::atom,
         Operation::Red => atomics::red,
         Operation::MbarrierInit => mbarrier::init,

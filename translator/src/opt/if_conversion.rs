@@ -89,7 +89,7 @@ impl Flatten<'_> {
             Op::Binary(op, ..) => is_cheap_binary(op).then_some(1),
             Op::Compare(_, a, _) => (!is_double(a)).then_some(1),
             Op::Select(..) | Op::Fma(..) | Op::DotFma(..) | Op::Half(..) => Some(1),
-            Op::Rounded(..) | Op::Flushed(..) | Op::Sample(_) | Op::Call(..) => None,
+            Op::Rounded(..) | Op::Flushed(..) | Op::Matrix(..) | Op::Sample(_) | Op::Call(..) => None,
         }
     }
 

@@ -85,6 +85,7 @@ impl Origins {
             | Op::Compare(..)
             | Op::Fma(..)
             | Op::DotFma(..)
+            | Op::Matrix(..)
             | Op::Rounded(..)
             | Op::Flushed(..)
             | Op::Half(..)

@@ -178,6 +178,7 @@ impl Kinds<'_> {
             | Op::Compare(..)
             | Op::Fma(..)
             | Op::DotFma(..)
+            | Op::Matrix(..)
             | Op::Rounded(..)
             | Op::Half(..)
             | Op::Flushed(..)

@@ -155,6 +155,7 @@ pub static PASSES: &[Pass] = &[
         let facts = &settings.policy.floats.trusted;
         legalize::outline(&mut unit.function, facts, |shape| length("outline", shape, settings))
     }),
+    every("expand_matrix_steps", Mapped, legalize::expand_matrix_steps),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     policy("expand_doubles", Mapped, |function, policy| {
         if !policy.floats.doubles {

@@ -139,7 +139,7 @@ impl Uniform {
             }
             Op::Unary(_, a) => self.value(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) && self.value(b),
-            Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => {
+            Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) | Op::Matrix(_, a, b, c) => {
                 self.value(a) && self.value(b) && self.value(c)
             }
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) | Op::Half(_, arithmetic) => {

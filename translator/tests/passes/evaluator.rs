@@ -206,7 +206,7 @@ impl Machine {
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
             Op::DotFma(a, b, c) => self.dot_fma(self.get(a), self.get(b), self.get(c)),
             // No device has it.
-            Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) => return Err(undefined()),
+            Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) | Op::Matrix(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
             // There are no images.
             Op::Sample(_) => return Err(undefined()),

@@ -2,8 +2,8 @@
 
 use super::modifiers;
 use crate::ir::{
-    Arithmetic, AtomicOp, Binary, Builtin, Compare, HalfFormat, HalfOp, Halves, MemoryOrder, Reduction, Rounding,
-    Scope, Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
+    Accumulator, Arithmetic, AtomicOp, Binary, Builtin, Compare, Factors, HalfFormat, HalfOp, Halves, MatrixStep,
+    MemoryOrder, Reduction, Rounding, Scope, Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
 };
 use crate::target::Fault;
 
@@ -99,6 +99,21 @@ modifiers! {
         "fmin" FMin,
         "fmax" FMax,
         "or_nan" OrNan,
+    }
+    MatrixStep {
+        "start" Start(accumulator),
+        "scale" Scale(factors),
+        "sum" Sum(factors),
+        "round" Round(accumulator),
+    }
+    Factors {
+        "f16" F16,
+        "bf16" Bf16,
+        "tf32" Tf32,
+    }
+    Accumulator {
+        "f32" F32,
+        "f16" F16,
     }
     Halves {
         "low" Low,

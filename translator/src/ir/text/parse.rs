@@ -322,6 +322,12 @@ fn op(parts: &mut Parts<'_>) -> Option<Op> {
                 "rounded" => Op::Rounded(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "flushed" => Op::Flushed(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "half" => Op::Half(Modifier::parse(parts)?, Modifier::parse(parts)?),
+                "matrix" => Op::Matrix(
+                    Modifier::parse(parts)?,
+                    Modifier::parse(parts)?,
+                    Modifier::parse(parts)?,
+                    Modifier::parse(parts)?,
+                ),
                 "pair" => Op::Pair(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "sample" => {
                     let channel = Modifier::parse(parts)?;

@@ -41,6 +41,7 @@ impl Display for Op {
             Op::Rounded(rounding, arithmetic) => Mnemonic::new("rounded").with(rounding).with(arithmetic),
             Op::Flushed(rounding, arithmetic) => Mnemonic::new("flushed").with(rounding).with(arithmetic),
             Op::Half(halves, arithmetic) => Mnemonic::new("half").with(halves).with(arithmetic),
+            Op::Matrix(step, a, b, c) => Mnemonic::new("matrix").with(step).with(a).with(b).with(c),
             Op::Pair(low, high) => Mnemonic::new("pair").with(low).with(high),
             Op::Builtin(builtin) => start.with(builtin),
             Op::Sample(sample) => sample

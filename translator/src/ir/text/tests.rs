@@ -54,7 +54,7 @@ fn everything_has_every_name() {
 #[test]
 fn operations_have_names_of_their_own() {
     let mut names = [Unary::NAMES, Binary::NAMES, Compare::NAMES, Builtin::NAMES].concat();
-    names.extend(["select", "fma", "dot_fma", "rounded", "flushed", "half", "pair", "sample", "call"]);
+    names.extend(["select", "fma", "dot_fma", "rounded", "flushed", "half", "matrix", "pair", "sample", "call"]);
     let all = names.len();
     names.sort_unstable();
     names.dedup();

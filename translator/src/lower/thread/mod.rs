@@ -3,5 +3,7 @@
 pub mod barriers;
 pub(in crate::lower) mod cancel;
 pub mod events;
+pub mod matrix;
+pub mod multiply;
 pub mod special;
 pub mod warp;

@@ -268,6 +268,7 @@ impl<'c> Definitions<'c> {
                     | Op::Compare(..)
                     | Op::Fma(..)
                     | Op::DotFma(..)
+                    | Op::Matrix(..)
                     | Op::Rounded(..)
                     | Op::Flushed(..)
                     | Op::Half(..)

@@ -189,6 +189,7 @@ impl<'l, 'c> Search<'l, 'c> {
             // No limit is computed by these.
             Op::Fma(..)
             | Op::DotFma(..)
+            | Op::Matrix(..)
             | Op::Rounded(..)
             | Op::Flushed(..)
             | Op::Half(..)

@@ -211,7 +211,7 @@ impl<'c> Loop<'c> {
                 Op::Binary(_, a, b) | Op::Compare(_, a, b) => todo.extend([a, b]),
                 Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => todo.extend([a, b, c]),
                 // What is compared and swapped isn't made by these.
-                Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) | Op::Pair(..) | Op::Call(..) => {}
+                Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) | Op::Matrix(..) | Op::Pair(..) | Op::Call(..) => {}
                 Op::Const(_) | Op::Get(_) | Op::Builtin(_) | Op::Sample(_) => {}
             }
         }

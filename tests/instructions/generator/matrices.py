@@ -1,0 +1,255 @@
+"""Matrices in the registers of a warp: products (`mma`), and those of half-words loaded, stored and transposed.
+
+Sums of products follow the model that docs/numerics.md describes; all forms here were compared with an H200 on 30,000 sums each.
+"""
+
+import random
+
+from .ptx import Family
+
+# Bits, bits of the exponent, bits of the fraction.
+FORMATS = {"f16": (16, 5, 10), "bf16": (16, 8, 7), "tf32": (32, 8, 23), "f32": (32, 8, 23)}
+# Bits that are kept below the largest exponent.
+KEPT = 25
+FORMS = [
+    ("m16n8k8", "f32", "f16", "f32"),
+    ("m16n8k16", "f32", "f16", "f32"),
+    ("m16n8k8", "f16", "f16", "f16"),
+    ("m16n8k16", "f16", "f16", "f16"),
+    ("m16n8k8", "f32", "bf16", "f32"),
+    ("m16n8k16", "f32", "bf16", "f32"),
+    ("m16n8k4", "f32", "tf32", "f32"),
+    ("m16n8k8", "f32", "tf32", "f32"),
+]
+WARPS = 10
+
+
+def decode(ty, bits):
+    """Class, sign, significand, exponent of its lowest bit, exponent as the format has it."""
+    width, exponent, fraction = FORMATS[ty]
+    if ty == "tf32":
+        bits &= ~0x1FFF
+    sign, field, rest = bits >> width - 1 & 1, bits >> fraction & (1 << exponent) - 1, bits & (1 << fraction) - 1
+    if field == (1 << exponent) - 1:
+        return "nan" if rest else "inf", sign, 0, 0, 0
+    scale = max(field, 1) - ((1 << exponent - 1) - 1)
+    return "number", sign, rest | (field > 0) << fraction, scale - fraction, scale
+
+
+def encode(ty, negative, magnitude, scale):
+    """`magnitude * 2**scale`: truncated to f32, rounded to nearest even to f16, where what rounds to zero has no sign."""
+    width, exponent, fraction = FORMATS[ty]
+    bias = (1 << exponent - 1) - 1
+    lowest = max(scale + magnitude.bit_length() - 1 - fraction, 1 - bias - fraction)
+    if lowest > scale:
+        rest, half = magnitude & (1 << lowest - scale) - 1, 1 << lowest - scale - 1
+        significand = magnitude >> lowest - scale
+        significand += ty == "f16" and (rest > half or rest == half and significand & 1)
+    else:
+        significand = magnitude << scale - lowest
+    if ty == "f16" and significand == 0:
+        return 0
+    field = max(lowest + fraction + bias - 1, 0)
+    infinity = (1 << exponent) - 1 << fraction
+    return negative << width - 1 | min((field << fraction) + significand, infinity)
+
+
+def fused(result, addend, terms):
+    """The sum of an addend and products, all decoded."""
+    width, exponent, fraction = FORMATS[result]
+    nan, infinity = (1 << width - 1) - 1, (1 << exponent) - 1 << fraction
+    signs, parts = set(), []
+    for a, b in terms:
+        if "nan" in (a[0], b[0]):
+            return nan
+        if "inf" in (a[0], b[0]):
+            if ("number", 0) in ((a[0], a[2]), (b[0], b[2])):
+                return nan
+            signs.add(a[1] ^ b[1])
+        else:
+            parts.append((a[1] ^ b[1], a[2] * b[2], a[3] + b[3], a[4] + b[4]))
+    if addend[0] == "nan":
+        return nan
+    if addend[0] == "inf":
+        signs.add(addend[1])
+    else:
+        parts.append(addend[1:])
+    if signs:
+        return nan if len(signs) == 2 else signs.pop() << width - 1 | infinity
+    parts = [part for part in parts if part[1]]
+    if not parts:
+        return 0
+    unit = max(part[3] for part in parts) - KEPT
+    total = 0
+    for negative, magnitude, scale, _ in parts:
+        kept = magnitude << scale - unit if scale >= unit else magnitude >> unit - scale
+        total += -kept if negative else kept
+    return encode(result, int(total < 0), abs(total), unit) if total else 0
+
+
+def element(rng, ty, category, is_addend):
+    """A float of a category: any bits, near one, wide, specials, near the last kept bit, tiny, zero by large, large, zeros, cancelling."""
+    width, exponent, fraction = FORMATS[ty]
+    bias, top = (1 << exponent - 1) - 1, (1 << exponent) - 1
+    sign, rest = rng.getrandbits(1) << width - 1, rng.getrandbits(fraction)
+
+    def number(scale, rest=rest):
+        return sign | max(0, min(top - 1, scale + bias)) << fraction | rest
+
+    near = number(rng.randint(-3, 3))
+    special = [sign, sign | top << fraction, sign | top << fraction | 1 << fraction - 1, sign | 1, sign | rest, number(bias)]
+    if category == 4:
+        few = sign if rng.random() < 0.7 else number(rng.randint(-15, -9), rng.choice([0, rest]))
+        return rng.choice([number(0, 0), number(0), number(1, 0), 0]) if is_addend else few
+    if category == 7:
+        return number(rng.randint(bias - 2, bias)) if is_addend else number(rng.randint(bias // 2 - 2, bias // 2 + 1))
+    if category == 9:
+        return number(rng.choice([0, 8, -8]) if is_addend else rng.choice([0, 0, 4, -8, -12]), rng.choice([0, 1, rest]))
+    return {
+        0: rng.getrandbits(width),
+        1: near,
+        2: number(rng.randint(-14, 14) if exponent == 5 else rng.randint(-30, 30)),
+        3: rng.choice(special) if rng.random() < 0.3 else near,
+        5: sign | (rest if rng.random() < 0.5 else rng.randint(0, 3) << fraction | rest),
+        6: rng.choice([sign, number(bias), number(bias - 1, 0), number(0, 0), number(0), number(bias // 2)]),
+        8: sign if rng.random() < 0.8 else number(0, 0),
+    }[category]
+
+
+def words(rng, ty, category, count, is_addend):
+    """The words of a fragment in a lane."""
+    per = 32 // FORMATS[ty][0]
+    bits = 32 // per
+    return [sum(element(rng, ty, category, is_addend) << bits * i for i in range(per)) for _ in range(count)]
+
+
+def elements(ty, given):
+    width = FORMATS[ty][0]
+    return [word >> width * i & (1 << width) - 1 for word in given for i in range(32 // width)]
+
+
+def place(ty, lane, index):
+    """Row of A, or column of B, and the place along the sum, of an element of a fragment."""
+    per = 32 // FORMATS[ty][0]
+    register, part = divmod(index, per)
+    return lane >> 2, register, (lane & 3) * per + part
+
+
+def product(family, shape, d, ab, c):
+    depth = int(shape.split("k")[1])
+    per = 32 // FORMATS[ab][0]
+    counts = {"a": 16 * depth // per // 32, "b": 8 * depth // per // 32, "c": 4 if c == "f32" else 2}
+    outputs = 4 if d == "f32" else 2
+    types = {"a": "b32", "b": "b32", "c": "f32" if c == "f32" else "b32", "d": "f32" if d == "f32" else "b32"}
+    total = sum(counts.values())
+    body = ["ld.param.u64 %po, [out];", "ld.param.u64 %pi, [in];", "mov.u32 %t, %tid.x;", "mov.u32 %w, %ctaid.x;"]
+    body += ["mad.lo.u32 %t, %w, 32, %t;", f"mad.wide.u32 %pi, %t, {4 * total}, %pi;"]
+    body += [f"mad.wide.u32 %po, %t, {4 * outputs}, %po;"]
+    at = 0
+    for letter, count in counts.items():
+        for index in range(count):
+            body.append(f"ld.global.{types[letter]} %{letter}{index}, [%pi+{at}];")
+            at += 4
+    vectors = {letter: ", ".join(f"%{letter}{i}" for i in range(count)) for letter, count in (counts | {"d": outputs}).items()}
+    body.append(f"mma.sync.aligned.{shape}.row.col.{d}.{ab}.{ab}.{c} {{{vectors['d']}}}, {{{vectors['a']}}}, {{{vectors['b']}}}, {{{vectors['c']}}};")
+    body += [f"st.global.{types['d']} [%po+{4 * i}], %d{i};" for i in range(outputs)]
+    registers = [".reg .b32 %t, %w;", ".reg .b64 %po, %pi;"]
+    registers += [f".reg .{types[letter]} %{letter}<{count}>;" for letter, count in (counts | {"d": outputs}).items()]
+    name = f"{shape}_{d}_{ab}_{c}"
+    family.kernel(name, [".param .u64 out", ".param .u64 in"], registers, body)
+    rng = random.Random(name)
+    given, expected = [], []
+    for category in range(WARPS):
+        a, b, addends = {}, {}, {}
+        for lane in range(32):
+            own = {letter: words(rng, c if letter == "c" else ab, category, count, letter == "c") for letter, count in counts.items()}
+            given += [word for part in own.values() for word in part]
+            for index, bits in enumerate(elements(ab, own["a"])):
+                row, register, k = place(ab, lane, index)
+                a[row + 8 * (register & 1), k + 4 * per * (register >> 1)] = decode(ab, bits)
+            for index, bits in enumerate(elements(ab, own["b"])):
+                column, register, k = place(ab, lane, index)
+                b[k + 4 * per * register, column] = decode(ab, bits)
+            for index, bits in enumerate(elements(c, own["c"])):
+                addends[lane, index] = decode(c, bits)
+        for lane in range(32):
+            sums = []
+            for index in range(4):
+                row, column = (lane >> 2) + 8 * (index >> 1), 2 * (lane & 3) + (index & 1)
+                sums.append(fused(d, addends[lane, index], [(a[row, k], b[k, column]) for k in range(depth)]))
+            expected += sums if d == "f32" else [sums[0] | sums[1] << 16, sums[2] | sums[3] << 16]
+    args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "bits": hexadecimal(given)}]
+    family.case(name, name, args, [{"arg": 0, "bits": hexadecimal(expected)}], block=32, grid=WARPS)
+
+
+def hexadecimal(bits):
+    return " ".join(f"{word:08x}" for word in bits)
+
+
+def products(tables):
+    family = Family("matrix_products", "Products of matrices in the registers of a warp.", tables)
+    for form in FORMS:
+        product(family, *form)
+    return family
+
+
+def moves(tables):
+    """A block of four matrices in shared memory, rows of 16 bytes in an order of their own, and what lanes load of them and store back."""
+    family = Family("matrix_moves", "Matrices of half-words: loaded, transposed in registers, stored.", tables)
+    for count in (1, 2, 4):
+        for transposed in (False, True):
+            for generic in (False, True):
+                move(family, count, transposed, generic)
+    return family
+
+
+def move(family, count, transposed, generic):
+    suffix = ".trans" if transposed else ""
+    space = "" if generic else ".shared"
+    address = "%g" if generic else "%s"
+    name = f"x{count}{'_trans' if transposed else ''}{'_generic' if generic else ''}"
+    body = ["ld.param.u64 %po, [out];", "ld.param.u64 %pi, [in];", "mov.u32 %t, %tid.x;", "and.b32 %l, %t, 31;"]
+    # Each warp has a part of its own; rows lie in the order of 5 n modulo 32.
+    body += ["shr.u32 %w, %t, 5;", "mul.wide.u32 %x, %t, 16;", "add.u64 %pi, %pi, %x;", "ld.global.v4.u32 {%a, %b, %c, %d}, [%pi];"]
+    body += ["mov.u32 %s, rows;", "mad.lo.u32 %s, %w, 512, %s;", "mul.lo.u32 %n, %l, 5;", "and.b32 %n, %n, 31;"]
+    body += ["mad.lo.u32 %s, %n, 16, %s;", "st.shared.v4.u32 [%s], {%a, %b, %c, %d};", "bar.sync 0;"]
+    body += ["cvt.u64.u32 %g, %s;", "cvta.shared.u64 %g, %g;"]
+    registers = ", ".join(f"%m{i}" for i in range(count))
+    body += [f"ldmatrix.sync.aligned.m8n8.x{count}{suffix}{space}.b16 {{{registers}}}, [{address}];", "bar.sync 0;"]
+    body += [f"mul.wide.u32 %x, %t, {8 * count};", "add.u64 %po, %po, %x;"]
+    for i in range(count):
+        body += [f"st.global.u32 [%po+{8 * i}], %m{i};", f"movmatrix.sync.aligned.m8n8.trans.b16 %m{i}, %m{i};"]
+    # Back to the rows, which are read as they lie.
+    body += [f"stmatrix.sync.aligned.m8n8.x{count}{suffix}{space}.b16 [{address}], {{{registers}}};", "bar.sync 0;"]
+    body += ["mov.u32 %s, rows;", "mad.lo.u32 %s, %w, 512, %s;"]
+    body += ["shr.u32 %a, %l, 3;"]
+    for i in range(count):
+        # Lane 8 q + r reads word q of row r.
+        body += [f"add.u32 %b, %l, {8 * i};", "and.b32 %b, %b, 7;", f"or.b32 %b, %b, {8 * i};", "mul.lo.u32 %b, %b, 5;", "and.b32 %b, %b, 31;"]
+        body += ["mad.lo.u32 %b, %b, 16, %s;", "mad.lo.u32 %b, %a, 4, %b;", "ld.shared.u32 %c, [%b];", f"st.global.u32 [%po+{8 * i + 4}], %c;"]
+    declared = [".reg .b32 %t, %l, %w, %s, %n, %a, %b, %c, %d, %m<4>;", ".reg .b64 %po, %pi, %x, %g;", ".shared .align 16 .b8 rows[1024];"]
+    family.kernel(name, [".param .u64 out", ".param .u64 in"], declared, body)
+    rng = random.Random(name)
+    given = [rng.getrandbits(32) for _ in range(2 * 32 * 4)]
+    expected = [[0] * (2 * count) for _ in range(64)]
+    for warp in range(2):
+        for matrix in range(count):
+            rows = []
+            for row in range(8):
+                first = 4 * (32 * warp + 8 * matrix + row)
+                rows.append([given[first + column // 2] >> 16 * (column & 1) & 0xFFFF for column in range(8)])
+            turned = [list(column) for column in zip(*rows)]
+            loaded = turned if transposed else rows
+            # Transposed in registers, and stored as it was loaded.
+            stored = turned
+            for lane in range(32):
+                row, column = lane >> 2, 2 * (lane & 3)
+                expected[32 * warp + lane][2 * matrix] = loaded[row][column] | loaded[row][column + 1] << 16
+                row, column = lane & 7, 2 * (lane >> 3)
+                expected[32 * warp + lane][2 * matrix + 1] = stored[row][column] | stored[row][column + 1] << 16
+    args = [{"type": "u32", "zeros": 128 * count}, {"type": "u32", "bits": hexadecimal(given)}]
+    family.case(name, name, args, [{"arg": 0, "bits": hexadecimal([word for lane in expected for word in lane])}], block=64)
+
+
+def families(tables):
+    return [products(tables), moves(tables)]

@@ -1,0 +1,273 @@
+//! The steps of sums of products that matrix units compute, on integers: see [`MatrixStep`].
+
+use crate::ir::{
+    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Op, Rewritten, Stmt, Type, Unary, Value,
+    rewrite,
+};
+
+/// Bits that are kept below the largest exponent (sm_90).
+const FRACTION: u32 = 25;
+/// What is added to exponents in a scale.
+const BIAS: u32 = 512;
+/// Flags of a scale: infinities of each sign, then NaN.
+const INFINITY: u32 = 1 << 16;
+const NAN: u32 = 1 << 18;
+
+/// Replaces every step.
+pub fn expand_matrix_steps(function: &mut Function) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Matrix(step, x, y, z)) => Rewritten::By(match step {
+            MatrixStep::Start(accumulator) => start(b, accumulator, x),
+            MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
+            MatrixStep::Sum(factors) => sum(b, factors, x, y, z),
+            MatrixStep::Round(accumulator) => round(b, accumulator, x, y, z),
+        }),
+        _ => Rewritten::Kept,
+    });
+}
+
+/// A float's format in the lower bits of a word.
+#[derive(Clone, Copy)]
+struct Format {
+    exponent: u32,
+    fraction: u32,
+}
+
+impl Format {
+    const F16: Self = Self { exponent: 5, fraction: 10 };
+    const BF16: Self = Self { exponent: 8, fraction: 7 };
+    /// Of an f32 without its lowest 13 bits.
+    const TF32: Self = Self { exponent: 8, fraction: 10 };
+    const F32: Self = Self { exponent: 8, fraction: 23 };
+
+    fn bias(self) -> u32 {
+        (1 << (self.exponent - 1)) - 1
+    }
+
+    fn infinity(self) -> u32 {
+        ((1 << self.exponent) - 1) << self.fraction
+    }
+
+    fn sign(self) -> u32 {
+        self.exponent + self.fraction
+    }
+}
+
+/// The parts of a float.
+struct Parts {
+    format: Format,
+    /// All but the sign.
+    magnitude: Value,
+    /// The biased exponent, at least 1.
+    exponent: Value,
+    /// With the hidden bit.
+    significand: Value,
+    /// All ones if it is negative, else zero.
+    sign: Value,
+}
+
+impl Parts {
+    fn of(b: &mut Builder<'_>, format: Format, bits: Value) -> Parts {
+        let magnitude = b.and_const(bits, (1 << format.sign()) - 1);
+        let field = b.shr(magnitude, format.fraction);
+        let exponent = b.binary_const(Binary::MaxUnsigned, field, 1);
+        let fraction = b.and_const(magnitude, (1 << format.fraction) - 1);
+        let hidden = b.binary_const(Binary::MinUnsigned, field, 1);
+        let hidden = b.shl(hidden, format.fraction);
+        let significand = b.or(fraction, hidden);
+        let top = b.shl(bits, 31 - format.sign());
+        let sign = b.sar(top, 31);
+        Parts { format, magnitude, exponent, significand, sign }
+    }
+
+    fn is_nan(&self, b: &mut Builder<'_>) -> Value {
+        let infinity = b.i32(self.format.infinity());
+        b.ult(infinity, self.magnitude)
+    }
+
+    fn is_infinite(&self, b: &mut Builder<'_>) -> Value {
+        b.compare_const(Compare::Equal, self.magnitude, self.format.infinity().into())
+    }
+}
+
+/// The factors in a word.
+fn factors(b: &mut Builder<'_>, factors: Factors, word: Value) -> Vec<Parts> {
+    let (format, bits) = match factors {
+        Factors::F16 => (Format::F16, vec![word, b.shr(word, 16)]),
+        Factors::Bf16 => (Format::BF16, vec![word, b.shr(word, 16)]),
+        Factors::Tf32 => (Format::TF32, vec![b.shr(word, 13)]),
+    };
+    bits.into_iter().map(|bits| Parts::of(b, format, bits)).collect()
+}
+
+fn addend(accumulator: Accumulator) -> Format {
+    match accumulator {
+        Accumulator::F32 => Format::F32,
+        Accumulator::F16 => Format::F16,
+    }
+}
+
+/// An exponent that takes no part if something is zero.
+fn unless_zero(b: &mut Builder<'_>, exponent: Value, magnitude: Value) -> Value {
+    let zero = b.i32(0);
+    let is_zero = b.is_zero(magnitude);
+    b.select(is_zero, zero, exponent)
+}
+
+/// The flag of an infinity or a NaN.
+fn flag(b: &mut Builder<'_>, is_nan: Value, is_infinite: Value, sign: Value) -> Value {
+    let [nan, zero] = [NAN, 0].map(|bits| b.i32(bits));
+    let negative = b.and_const(sign, INFINITY.into());
+    let infinity = b.add_const(negative, INFINITY.into());
+    let infinity = b.select(is_infinite, infinity, zero);
+    b.select(is_nan, nan, infinity)
+}
+
+fn start(b: &mut Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
+    let format = addend(accumulator);
+    let c = Parts::of(b, format, bits);
+    let biased = b.add_const(c.exponent, (BIAS - format.bias()).into());
+    let exponent = unless_zero(b, biased, c.magnitude);
+    let (is_nan, is_infinite) = (c.is_nan(b), c.is_infinite(b));
+    let flag = flag(b, is_nan, is_infinite, c.sign);
+    b.or(exponent, flag)
+}
+
+fn scale(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
+    let mut flags = b.and_const(scale, 0xffff_0000);
+    let mut largest = b.and_const(scale, 0xffff);
+    for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
+        let exponent = b.add(x.exponent, y.exponent);
+        let biased = b.add_const(exponent, (BIAS - 2 * x.format.bias()).into());
+        let least = b.binary(Binary::MinUnsigned, x.magnitude, y.magnitude);
+        let exponent = unless_zero(b, biased, least);
+        largest = b.binary(Binary::MaxUnsigned, largest, exponent);
+        let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
+        let [x_nan, y_nan] = [&x, &y].map(|parts| parts.is_nan(b));
+        let is_infinite = b.or(x_infinite, y_infinite);
+        let is_zero = b.is_zero(least);
+        let is_undefined = b.and(is_infinite, is_zero);
+        let is_nan = b.or(x_nan, y_nan);
+        let is_nan = b.or(is_nan, is_undefined);
+        let sign = b.xor(x.sign, y.sign);
+        let own = flag(b, is_nan, is_infinite, sign);
+        flags = b.or(flags, own);
+    }
+    b.or(flags, largest)
+}
+
+fn sum(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
+    let largest = b.and_const(scale, 0xffff);
+    let mut sum = b.i32(0);
+    for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
+        let product = b.mul(x.significand, y.significand);
+        let exponent = b.add(x.exponent, y.exponent);
+        let exponent = b.add_const(exponent, (BIAS - 2 * x.format.bias()).into());
+        let sign = b.xor(x.sign, y.sign);
+        let term = aligned(b, (product, 2 * x.format.fraction), exponent, largest, sign);
+        sum = b.add(sum, term);
+    }
+    sum
+}
+
+/// A number, given by its significand and the bits of that which are a fraction, in units of the last bit that is kept.
+fn aligned(
+    b: &mut Builder<'_>,
+    (significand, fraction): (Value, u32),
+    exponent: Value,
+    largest: Value,
+    sign: Value,
+) -> Value {
+    let significand = b.shl(significand, FRACTION - fraction);
+    let distance = b.sub(largest, exponent);
+    let distance = b.binary_const(Binary::MinUnsigned, distance, 31);
+    let kept = b.shr_by(significand, distance);
+    let flipped = b.xor(kept, sign);
+    b.sub(flipped, sign)
+}
+
+fn round(b: &mut Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum: Value) -> Value {
+    let format = addend(accumulator);
+    let largest = b.and_const(scale, 0xffff);
+    let c = Parts::of(b, format, c);
+    let exponent = b.add_const(c.exponent, (BIAS - format.bias()).into());
+    let term = aligned(b, (c.significand, format.fraction), exponent, largest, c.sign);
+    let term = b.unary(Unary::SignExtend, term);
+    let sum = b.add(sum, term);
+    let zero = b.i64(0);
+    let is_negative = b.slt(sum, zero);
+    let negated = b.neg(sum);
+    let magnitude = b.select(is_negative, negated, sum);
+    // The exponent of the highest bit, in which the last kept bit has that of the scale less the kept fraction.
+    let (low, high) = b.halves(magnitude);
+    let [low_bit, high_bit] = [low, high].map(|word| b.unary(Unary::FindHighBit, word));
+    let high_bit = b.add_const(high_bit, 32);
+    let has_high = b.is_nonzero(high);
+    let highest = b.select(has_high, high_bit, low_bit);
+    let unit = b.sub_const(largest, (BIAS + FRACTION).into());
+    let top = b.add(highest, unit);
+    // Bits that the result has not.
+    let least = 1 - format.bias().cast_signed() - format.fraction.cast_signed();
+    let normal = b.sub_const(highest, format.fraction.into());
+    let least = b.i32(least.cast_unsigned());
+    let subnormal = b.sub(least, unit);
+    let dropped = b.binary(Binary::MaxSigned, normal, subnormal);
+    let nothing = b.i32(0);
+    let left = b.neg(dropped);
+    let left = b.binary(Binary::MaxSigned, left, nothing);
+    let right = b.binary(Binary::MaxSigned, dropped, nothing);
+    let right = b.binary_const(Binary::MinSigned, right, 63);
+    let rounded = match accumulator {
+        Accumulator::F32 => magnitude,
+        Accumulator::F16 => {
+            // To nearest even: half a unit less one, and one more if the last bit is set.
+            let one = b.i64(1);
+            let unit = b.shl_by(one, right);
+            let half = b.shr(unit, 1);
+            let last = b.shr_by(magnitude, right);
+            let last = b.and_const(last, 1);
+            let more = b.add(half, last);
+            let is_exact = b.is_zero(half);
+            let more = b.sub_const(more, 1);
+            let zero = b.i64(0);
+            let more = b.select(is_exact, zero, more);
+            b.add(magnitude, more)
+        }
+    };
+    let shifted = b.shr_by(rounded, right);
+    let shifted = b.shl_by(shifted, left);
+    let significand = b.truncate(shifted);
+    let field = b.add_const(top, (format.bias() - 1).into());
+    let field = b.binary(Binary::MaxSigned, field, nothing);
+    // Beyond all exponents it is infinite.
+    let infinity = b.i32(format.infinity());
+    let field = b.binary_const(Binary::MinSigned, field, (1 << format.exponent) - 1);
+    let bits = b.shl(field, format.fraction);
+    let bits = b.add(bits, significand);
+    let bits = b.binary(Binary::MinUnsigned, bits, infinity);
+    let sign = b.bool_to(Type::I32, is_negative);
+    let sign = b.shl(sign, format.sign());
+    let signed = b.or(bits, sign);
+    let is_nothing = match accumulator {
+        Accumulator::F32 => b.is_zero(sum),
+        // What rounds to zero has no sign.
+        Accumulator::F16 => b.is_zero(significand),
+    };
+    let finite = b.select(is_nothing, nothing, signed);
+    special(b, format, scale, finite)
+}
+
+/// The result, unless there are infinities or NaNs.
+fn special(b: &mut Builder<'_>, format: Format, scale: Value, finite: Value) -> Value {
+    let flags = b.shr(scale, 16);
+    let is_finite = b.is_zero(flags);
+    let negative = b.shr(flags, 1);
+    let negative = b.shl(negative, format.sign());
+    let infinite = b.or_const(negative, format.infinity().into());
+    // A NaN, or infinities of both signs.
+    let two = b.i32(2);
+    let is_nan = b.ult(two, flags);
+    let nan = b.i32((1 << format.sign()) - 1);
+    let special = b.select(is_nan, nan, infinite);
+    b.select(is_finite, finite, special)
+}

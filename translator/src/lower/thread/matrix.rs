@@ -1,0 +1,146 @@
+//! Matrices of 8 by 8 half-words in the registers of a warp (PTX section 9.7.14): loaded, stored and transposed.
+//!
+//! Four lanes hold a row, two elements each: lane `4 r + c` the elements `2 c` and `2 c + 1` of row `r`. In shared memory a row is 16 bytes long; lane
+//! `8 m + r` has the address of row `r` of matrix `m`.
+
+use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, Builtin, MemoryOrder, Shuffle, Stmt, Type, Value, Warp, WarpOp};
+use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
+use crate::lower::lowering::{Lowering, Result};
+use crate::lower::memory;
+
+/// The place of a lane's elements: row and column of the first.
+struct Place {
+    row: Value,
+    column: Value,
+}
+
+/// `ldmatrix`
+pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let Operand::Vector(destinations) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("a load of matrices without destinations", i.span));
+    };
+    let rows = memory::place(l, i, 1)?;
+    let own = own_place(l);
+    for (matrix, destination) in (0..).zip(destinations) {
+        let elements = if i.modifiers.has(Word::Trans) {
+            let [low, high] = transposed(l, &own, matrix, rows.address).map(|address| {
+                let access = Access { space: rows.space, bytes: 2, order: MemoryOrder::Weak, read_only: false };
+                l.b.load_one(access, address)
+            });
+            joined(l, low, high)
+        } else {
+            let address = straight(l, &own, matrix, rows.address);
+            let access = Access { space: rows.space, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+            l.b.load_one(access, address)
+        };
+        l.assign(destination, ScalarType::B32, elements)?;
+    }
+    Ok(())
+}
+
+/// `stmatrix`
+pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let Operand::Vector(sources) = l.operand(i, 1) else {
+        return Err(Diagnostic::internal("a store of matrices without sources", i.span));
+    };
+    let rows = memory::place(l, i, 0)?;
+    let own = own_place(l);
+    for (matrix, source) in (0..).zip(sources) {
+        let elements = l.source(source, ScalarType::B32)?;
+        if i.modifiers.has(Word::Trans) {
+            let high = l.b.shr(elements, 16);
+            let places = transposed(l, &own, matrix, rows.address);
+            for (address, element) in places.into_iter().zip([elements, high]) {
+                let access = Access { space: rows.space, bytes: 2, order: MemoryOrder::Weak, read_only: false };
+                l.b.store(access, address, vec![element]);
+            }
+        } else {
+            let address = straight(l, &own, matrix, rows.address);
+            let access = Access { space: rows.space, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+            l.b.store(access, address, vec![elements]);
+        }
+    }
+    Ok(())
+}
+
+/// `movmatrix`
+pub fn transpose(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let elements = l.int(i, 1, ScalarType::B32)?;
+    let own = own_place(l);
+    // The element in this lane's row of the transposed matrix stands in this column of the other.
+    let pair = l.b.shr(own.row, 1);
+    let odd = l.b.shl(own.row, 4);
+    let shift = l.b.and_const(odd, 16);
+    let [low, high] = [0, 1].map(|next| {
+        let row = l.b.add_const(own.column, next);
+        let first = l.b.shl(row, 2);
+        let lane = l.b.add(first, pair);
+        let both = from_lane(l, elements, lane);
+        let element = l.b.shr_by(both, shift);
+        l.b.and_const(element, 0xffff)
+    });
+    let result = joined(l, low, high);
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// Where the executing lane's elements of a matrix are.
+fn own_place(l: &mut Lowering<'_, '_>) -> Place {
+    let lane = own_lane(l);
+    let row = l.b.shr(lane, 2);
+    let column = l.b.and_const(lane, 3);
+    let column = l.b.shl(column, 1);
+    Place { row, column }
+}
+
+/// The number of the executing lane, for operations in which all lanes take part.
+pub(super) fn own_lane(l: &mut Lowering<'_, '_>) -> Value {
+    l.note_exits();
+    let index = l.b.builtin(Builtin::ThreadIndex);
+    l.b.and_const(index, 31)
+}
+
+/// The address of the executing lane's elements, given each lane's address of a row.
+fn straight(l: &mut Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> Value {
+    element(l, rows, matrix, own.row, own.column)
+}
+
+/// The same for a matrix that memory holds transposed.
+fn transposed(l: &mut Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> [Value; 2] {
+    [0, 1].map(|next| {
+        let row = l.b.add_const(own.column, next);
+        element(l, rows, matrix, row, own.row)
+    })
+}
+
+/// The address of an element.
+fn element(l: &mut Lowering<'_, '_>, rows: Value, matrix: u64, row: Value, column: Value) -> Value {
+    let lane = l.b.add_const(row, 8 * matrix);
+    let row = from_lane(l, rows, lane);
+    let offset = l.b.shl(column, 1);
+    let offset = if l.b.type_of(row) == Type::I64 { l.b.zero_extend(offset) } else { offset };
+    l.b.add(row, offset)
+}
+
+/// What another lane of the warp, all of whose lanes take part, has as a value.
+pub(super) fn from_lane(l: &mut Lowering<'_, '_>, value: Value, lane: Value) -> Value {
+    if l.b.type_of(value) == Type::I64 {
+        let (low, high) = l.b.halves(value);
+        let [low, high] = [low, high].map(|half| from_lane(l, half, lane));
+        return l.b.join(low, high);
+    }
+    let results = [Type::I32, Type::Bool].map(|ty| l.b.function.value(ty)).to_vec();
+    let [members, clamp] = [u32::MAX, 31].map(|bits| l.b.i32(bits));
+    let op = WarpOp::Shuffle { mode: Shuffle::Index, value, lane, clamp };
+    let result = results.first().copied().unwrap_or(value);
+    l.b.push(Stmt::Warp(Warp { results, op, members: Some(members) }));
+    result
+}
+
+/// A word of two half-words, whose upper bits are zero.
+fn joined(l: &mut Lowering<'_, '_>, low: Value, high: Value) -> Value {
+    let high = l.b.shl(high, 16);
+    l.b.or(low, high)
+}
