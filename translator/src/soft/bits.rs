@@ -23,6 +23,14 @@ pub fn is_nan(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     b.ult(infinity, magnitude)
 }
 
+/// What a comparison of a float with itself says, which is a test for NaN, by its bits: `FEqual`, `FLessEqual` or `FNotEqual`.
+pub fn compared_with_itself(b: &mut Builder<'_>, op: Compare, float: Value) -> Value {
+    let format = Format::of(b.type_of(float));
+    let bits = b.bits(float);
+    let is_nan = is_nan(b, format, bits);
+    if op == Compare::FNotEqual { is_nan } else { b.not(is_nan) }
+}
+
 /// A subnormal replaced by zero of its sign.
 pub fn flush(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     let exponent = b.and_const(bits, format.hidden() * u64::from(format.top_exponent()));

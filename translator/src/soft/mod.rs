@@ -12,7 +12,7 @@ mod product;
 mod rounding;
 mod sum;
 
-pub use bits::{extremum, flush, flush_tiny, is_nan, magnitude, negated, quiet, relu, saturate};
+pub use bits::{compared_with_itself, extremum, flush, flush_tiny, is_nan, magnitude, negated, quiet, relu, saturate};
 pub use conversions::{narrow, narrow_stochastic, widen};
 pub use formats::{BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
 pub use integers::from_integer;

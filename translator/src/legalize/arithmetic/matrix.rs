@@ -4,6 +4,7 @@ use crate::ir::{
     Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Op, Rewritten, Stmt, Type, Unary, Value,
     rewrite,
 };
+use crate::soft::{self, BFLOAT, Format, HALF, SINGLE, TENSOR};
 
 /// Bits that are kept below the largest exponent (sm_90).
 const FRACTION: u32 = 25;
@@ -26,33 +27,6 @@ pub fn expand_matrix_steps(function: &mut Function) {
     });
 }
 
-/// A float's format in the lower bits of a word.
-#[derive(Clone, Copy)]
-struct Format {
-    exponent: u32,
-    fraction: u32,
-}
-
-impl Format {
-    const F16: Self = Self { exponent: 5, fraction: 10 };
-    const BF16: Self = Self { exponent: 8, fraction: 7 };
-    /// Of an f32 without its lowest 13 bits.
-    const TF32: Self = Self { exponent: 8, fraction: 10 };
-    const F32: Self = Self { exponent: 8, fraction: 23 };
-
-    fn bias(self) -> u32 {
-        (1 << (self.exponent - 1)) - 1
-    }
-
-    fn infinity(self) -> u32 {
-        ((1 << self.exponent) - 1) << self.fraction
-    }
-
-    fn sign(self) -> u32 {
-        self.exponent + self.fraction
-    }
-}
-
 /// The parts of a float.
 struct Parts {
     format: Format,
@@ -68,42 +42,46 @@ struct Parts {
 
 impl Parts {
     fn of(b: &mut Builder<'_>, format: Format, bits: Value) -> Parts {
-        let magnitude = b.and_const(bits, (1 << format.sign()) - 1);
-        let field = b.shr(magnitude, format.fraction);
+        let magnitude = soft::magnitude(b, format, bits);
+        let field = b.shr(magnitude, fraction_bits(format));
         let exponent = b.binary_const(Binary::MaxUnsigned, field, 1);
-        let fraction = b.and_const(magnitude, (1 << format.fraction) - 1);
+        let fraction = b.and_const(magnitude, format.hidden() - 1);
         let hidden = b.binary_const(Binary::MinUnsigned, field, 1);
-        let hidden = b.shl(hidden, format.fraction);
+        let hidden = b.shl(hidden, fraction_bits(format));
         let significand = b.or(fraction, hidden);
-        let top = b.shl(bits, 31 - format.sign());
+        let top = b.shl(bits, 32 - format.bits);
         let sign = b.sar(top, 31);
         Parts { format, magnitude, exponent, significand, sign }
     }
 
-    fn is_nan(&self, b: &mut Builder<'_>) -> Value {
-        let infinity = b.i32(self.format.infinity());
-        b.ult(infinity, self.magnitude)
+    fn is_infinite(&self, b: &mut Builder<'_>) -> Value {
+        b.compare_const(Compare::Equal, self.magnitude, self.format.infinity())
     }
 
-    fn is_infinite(&self, b: &mut Builder<'_>) -> Value {
-        b.compare_const(Compare::Equal, self.magnitude, self.format.infinity().into())
+    fn is_nan(&self, b: &mut Builder<'_>) -> Value {
+        soft::is_nan(b, self.format, self.magnitude)
     }
+}
+
+/// Bits of a significand that are a fraction.
+fn fraction_bits(format: Format) -> u32 {
+    format.precision - 1
 }
 
 /// The factors in a word.
 fn factors(b: &mut Builder<'_>, factors: Factors, word: Value) -> Vec<Parts> {
     let (format, bits) = match factors {
-        Factors::F16 => (Format::F16, vec![word, b.shr(word, 16)]),
-        Factors::Bf16 => (Format::BF16, vec![word, b.shr(word, 16)]),
-        Factors::Tf32 => (Format::TF32, vec![b.shr(word, 13)]),
+        Factors::F16 => (HALF, vec![word, b.shr(word, 16)]),
+        Factors::Bf16 => (BFLOAT, vec![word, b.shr(word, 16)]),
+        Factors::Tf32 => (TENSOR, vec![b.shr(word, 13)]),
     };
     bits.into_iter().map(|bits| Parts::of(b, format, bits)).collect()
 }
 
 fn addend(accumulator: Accumulator) -> Format {
     match accumulator {
-        Accumulator::F32 => Format::F32,
-        Accumulator::F16 => Format::F16,
+        Accumulator::F32 => SINGLE,
+        Accumulator::F16 => HALF,
     }
 }
 
@@ -126,7 +104,7 @@ fn flag(b: &mut Builder<'_>, is_nan: Value, is_infinite: Value, sign: Value) -> 
 fn start(b: &mut Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
     let format = addend(accumulator);
     let c = Parts::of(b, format, bits);
-    let biased = b.add_const(c.exponent, (BIAS - format.bias()).into());
+    let biased = b.add_const(c.exponent, (BIAS - format.bias).into());
     let exponent = unless_zero(b, biased, c.magnitude);
     let (is_nan, is_infinite) = (c.is_nan(b), c.is_infinite(b));
     let flag = flag(b, is_nan, is_infinite, c.sign);
@@ -138,7 +116,7 @@ fn scale(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -
     let mut largest = b.and_const(scale, 0xffff);
     for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
         let exponent = b.add(x.exponent, y.exponent);
-        let biased = b.add_const(exponent, (BIAS - 2 * x.format.bias()).into());
+        let biased = b.add_const(exponent, (BIAS - 2 * x.format.bias).into());
         let least = b.binary(Binary::MinUnsigned, x.magnitude, y.magnitude);
         let exponent = unless_zero(b, biased, least);
         largest = b.binary(Binary::MaxUnsigned, largest, exponent);
@@ -162,9 +140,9 @@ fn sum(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> 
     for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
         let product = b.mul(x.significand, y.significand);
         let exponent = b.add(x.exponent, y.exponent);
-        let exponent = b.add_const(exponent, (BIAS - 2 * x.format.bias()).into());
+        let exponent = b.add_const(exponent, (BIAS - 2 * x.format.bias).into());
         let sign = b.xor(x.sign, y.sign);
-        let term = aligned(b, (product, 2 * x.format.fraction), exponent, largest, sign);
+        let term = aligned(b, (product, 2 * fraction_bits(x.format)), exponent, largest, sign);
         sum = b.add(sum, term);
     }
     sum
@@ -190,8 +168,8 @@ fn round(b: &mut Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, 
     let format = addend(accumulator);
     let largest = b.and_const(scale, 0xffff);
     let c = Parts::of(b, format, c);
-    let exponent = b.add_const(c.exponent, (BIAS - format.bias()).into());
-    let term = aligned(b, (c.significand, format.fraction), exponent, largest, c.sign);
+    let exponent = b.add_const(c.exponent, (BIAS - format.bias).into());
+    let term = aligned(b, (c.significand, fraction_bits(format)), exponent, largest, c.sign);
     let term = b.unary(Unary::SignExtend, term);
     let sum = b.add(sum, term);
     let zero = b.i64(0);
@@ -199,16 +177,15 @@ fn round(b: &mut Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, 
     let negated = b.neg(sum);
     let magnitude = b.select(is_negative, negated, sum);
     // The exponent of the highest bit, in which the last kept bit has that of the scale less the kept fraction.
-    let (low, high) = b.halves(magnitude);
-    let [low_bit, high_bit] = [low, high].map(|word| b.unary(Unary::FindHighBit, word));
-    let high_bit = b.add_const(high_bit, 32);
-    let has_high = b.is_nonzero(high);
-    let highest = b.select(has_high, high_bit, low_bit);
+    let zeros = soft::leading_zeros(b, magnitude);
+    let last = b.i32(63);
+    let highest = b.sub(last, zeros);
     let unit = b.sub_const(largest, (BIAS + FRACTION).into());
     let top = b.add(highest, unit);
     // Bits that the result has not.
-    let least = 1 - format.bias().cast_signed() - format.fraction.cast_signed();
-    let normal = b.sub_const(highest, format.fraction.into());
+    let fraction = fraction_bits(format);
+    let least = 1 - format.bias.cast_signed() - fraction.cast_signed();
+    let normal = b.sub_const(highest, fraction.into());
     let least = b.i32(least.cast_unsigned());
     let subnormal = b.sub(least, unit);
     let dropped = b.binary(Binary::MaxSigned, normal, subnormal);
@@ -237,16 +214,16 @@ fn round(b: &mut Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, 
     let shifted = b.shr_by(rounded, right);
     let shifted = b.shl_by(shifted, left);
     let significand = b.truncate(shifted);
-    let field = b.add_const(top, (format.bias() - 1).into());
+    let field = b.add_const(top, (format.bias - 1).into());
     let field = b.binary(Binary::MaxSigned, field, nothing);
     // Beyond all exponents it is infinite.
-    let infinity = b.i32(format.infinity());
-    let field = b.binary_const(Binary::MinSigned, field, (1 << format.exponent) - 1);
-    let bits = b.shl(field, format.fraction);
+    let infinity = b.constant(Type::I32, format.infinity());
+    let field = b.binary_const(Binary::MinSigned, field, format.top_exponent().into());
+    let bits = b.shl(field, fraction);
     let bits = b.add(bits, significand);
     let bits = b.binary(Binary::MinUnsigned, bits, infinity);
     let sign = b.bool_to(Type::I32, is_negative);
-    let sign = b.shl(sign, format.sign());
+    let sign = b.shl(sign, format.bits - 1);
     let signed = b.or(bits, sign);
     let is_nothing = match accumulator {
         Accumulator::F32 => b.is_zero(sum),
@@ -262,12 +239,12 @@ fn special(b: &mut Builder<'_>, format: Format, scale: Value, finite: Value) -> 
     let flags = b.shr(scale, 16);
     let is_finite = b.is_zero(flags);
     let negative = b.shr(flags, 1);
-    let negative = b.shl(negative, format.sign());
-    let infinite = b.or_const(negative, format.infinity().into());
+    let negative = b.shl(negative, format.bits - 1);
+    let infinite = b.or_const(negative, format.infinity());
     // A NaN, or infinities of both signs.
     let two = b.i32(2);
     let is_nan = b.ult(two, flags);
-    let nan = b.i32((1 << format.sign()) - 1);
+    let nan = b.constant(Type::I32, format.nan);
     let special = b.select(is_nan, nan, infinite);
     b.select(is_finite, finite, special)
 }

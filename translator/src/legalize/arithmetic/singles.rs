@@ -187,9 +187,7 @@ fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value
     }
     // Comparing a number with itself is a test for NaN. The device may flush one operand and not the other.
     if x == y && matches!(op, Compare::FEqual | Compare::FNotEqual) {
-        let bits = b.bits(x);
-        let is_nan = soft::is_nan(b, SINGLE, bits);
-        return Some(if op == Compare::FEqual { b.not(is_nan) } else { is_nan });
+        return Some(soft::compared_with_itself(b, op, x));
     }
     let own = b.compare(op, x, y);
     let [x, y] = [x, y].map(|float| b.bits(float));

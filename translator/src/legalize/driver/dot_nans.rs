@@ -2,7 +2,7 @@
 //! answers a comparison of a dot product with itself without looking.
 
 use crate::ir::{Access, Binary, Compare, Function, Marks, Op, Rewritten, Space, Stmt, Type, Unary, rewrite};
-use crate::soft::{self, Format};
+use crate::soft;
 
 /// Replaces comparisons with themselves of values that may be dot products, also by way of variables and local memory.
 pub fn test_dot_nans(function: &mut Function) {
@@ -21,10 +21,7 @@ pub fn test_dot_nans(function: &mut Function) {
         Stmt::Let(_, Op::Compare(op @ (Compare::FEqual | Compare::FNotEqual | Compare::FLessEqual), x, y))
             if x == y && matches!(b.type_of(x), Type::F32 | Type::F64) && dots.value(x) =>
         {
-            let format = Format::of(b.type_of(x));
-            let bits = b.bits(x);
-            let is_nan = soft::is_nan(b, format, bits);
-            Rewritten::By(if op == Compare::FNotEqual { is_nan } else { b.not(is_nan) })
+            Rewritten::By(soft::compared_with_itself(b, op, x))
         }
         _ => Rewritten::Kept,
     });

@@ -3,13 +3,14 @@
 //! Four lanes hold a row, two elements each: lane `4 r + c` the elements `2 c` and `2 c + 1` of row `r`. In shared memory a row is 16 bytes long; lane
 //! `8 m + r` has the address of row `r` of matrix `m`.
 
-use crate::decode::program::{Instruction, Operand};
+use super::{special, warp};
+use crate::decode::program::{Instruction, Operand, Special};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Builtin, MemoryOrder, Shuffle, Stmt, Type, Value, Warp, WarpOp};
+use crate::ir::{Access, MemoryOrder, Shuffle, Type, Value, WarpOp};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
-use crate::lower::memory;
+use crate::lower::memory::{self, Location};
 
 /// The place of a lane's elements: row and column of the first.
 struct Place {
@@ -26,15 +27,12 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let own = own_place(l);
     for (matrix, destination) in (0..).zip(destinations) {
         let elements = if i.modifiers.has(Word::Trans) {
-            let [low, high] = transposed(l, &own, matrix, rows.address).map(|address| {
-                let access = Access { space: rows.space, bytes: 2, order: MemoryOrder::Weak, read_only: false };
-                l.b.load_one(access, address)
-            });
+            let [low, high] =
+                transposed(l, &own, matrix, rows.address).map(|address| l.b.load_one(elements_of(&rows, 2), address));
             joined(l, low, high)
         } else {
             let address = straight(l, &own, matrix, rows.address);
-            let access = Access { space: rows.space, bytes: 4, order: MemoryOrder::Weak, read_only: false };
-            l.b.load_one(access, address)
+            l.b.load_one(elements_of(&rows, 4), address)
         };
         l.assign(destination, ScalarType::B32, elements)?;
     }
@@ -54,13 +52,11 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let high = l.b.shr(elements, 16);
             let places = transposed(l, &own, matrix, rows.address);
             for (address, element) in places.into_iter().zip([elements, high]) {
-                let access = Access { space: rows.space, bytes: 2, order: MemoryOrder::Weak, read_only: false };
-                l.b.store(access, address, vec![element]);
+                l.b.store(elements_of(&rows, 2), address, vec![element]);
             }
         } else {
             let address = straight(l, &own, matrix, rows.address);
-            let access = Access { space: rows.space, bytes: 4, order: MemoryOrder::Weak, read_only: false };
-            l.b.store(access, address, vec![elements]);
+            l.b.store(elements_of(&rows, 4), address, vec![elements]);
         }
     }
     Ok(())
@@ -86,6 +82,11 @@ pub fn transpose(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::B32, result)
 }
 
+/// The access to a lane's elements in a row, of so many bytes.
+fn elements_of(rows: &Location, bytes: u8) -> Access {
+    Access { space: rows.space, bytes, order: MemoryOrder::Weak, read_only: false }
+}
+
 /// Where the executing lane's elements of a matrix are.
 fn own_place(l: &mut Lowering<'_, '_>) -> Place {
     let lane = own_lane(l);
@@ -98,8 +99,7 @@ fn own_place(l: &mut Lowering<'_, '_>) -> Place {
 /// The number of the executing lane, for operations in which all lanes take part.
 pub(super) fn own_lane(l: &mut Lowering<'_, '_>) -> Value {
     l.note_exits();
-    let index = l.b.builtin(Builtin::ThreadIndex);
-    l.b.and_const(index, 31)
+    special::read(l, Special::LaneId).0
 }
 
 /// The address of the executing lane's elements, given each lane's address of a row.
@@ -131,16 +131,14 @@ pub(super) fn from_lane(l: &mut Lowering<'_, '_>, value: Value, lane: Value) -> 
         let [low, high] = [low, high].map(|half| from_lane(l, half, lane));
         return l.b.join(low, high);
     }
-    let results = [Type::I32, Type::Bool].map(|ty| l.b.function.value(ty)).to_vec();
     let [members, clamp] = [u32::MAX, 31].map(|bits| l.b.i32(bits));
     let op = WarpOp::Shuffle { mode: Shuffle::Index, value, lane, clamp };
-    let result = results.first().copied().unwrap_or(value);
-    l.b.push(Stmt::Warp(Warp { results, op, members: Some(members) }));
-    result
+    let [taken, _] = warp::statement(l, op, Some(members), [Type::I32, Type::Bool]);
+    taken
 }
 
 /// A word of two half-words, whose upper bits are zero.
-fn joined(l: &mut Lowering<'_, '_>, low: Value, high: Value) -> Value {
+pub(super) fn joined(l: &mut Lowering<'_, '_>, low: Value, high: Value) -> Value {
     let high = l.b.shl(high, 16);
     l.b.or(low, high)
 }

@@ -4,22 +4,23 @@
 //! of B, and the columns `2 t` and `2 t + 1` of the result's rows `g` and `g + 8`. So each lane takes the words of its rows from the four lanes that
 //! hold them, and those of its columns likewise.
 
-use super::matrix::{from_lane, own_lane};
+use super::matrix::{from_lane, joined, own_lane};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Accumulator, Factors, MatrixStep, Op, Type, Unary, Value};
+use crate::isa::fragments::Matrix;
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
 
 /// `mma.sync` of floats
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let (from, factors) = match i.ty(1)? {
-        ScalarType::F16 => (ScalarType::B32, Factors::F16),
-        ScalarType::Bf16 => (ScalarType::B32, Factors::Bf16),
-        _ => (ScalarType::B32, Factors::Tf32),
+    let factors = match i.ty(1)? {
+        ScalarType::F16 => Factors::F16,
+        ScalarType::Bf16 => Factors::Bf16,
+        _ => Factors::Tf32,
     };
-    let [a, b] = [1, 2].map(|index| words(l, i, index, from));
-    let (a, b) = (a?, b?);
+    let a = words(l, i, Matrix::A)?;
+    let b = words(l, i, Matrix::B)?;
     let addends = addends(l, i)?;
     let accumulator = if i.ty(0)? == ScalarType::F32 { Accumulator::F32 } else { Accumulator::F16 };
     let lane = own_lane(l);
@@ -33,9 +34,11 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         for other in 0..4 {
             let place = l.b.xor_const(quad, other);
             let place = l.b.add(first, place);
-            taken.extend(b.iter().map(|&word| (word, place)).collect::<Vec<_>>());
+            for &word in &b {
+                taken.push(from_lane(l, word, place));
+            }
         }
-        columns.push(taken.into_iter().map(|(word, place)| from_lane(l, word, place)).collect::<Vec<_>>());
+        columns.push(taken);
     }
     let mut rows = Vec::new();
     for row in 0..2 {
@@ -86,16 +89,16 @@ fn sum(
 }
 
 /// The words of a fragment.
-fn words(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType) -> Result<Vec<Value>> {
-    let Operand::Vector(elements) = l.operand(i, index) else {
+fn words(l: &mut Lowering<'_, '_>, i: &Instruction, matrix: Matrix) -> Result<Vec<Value>> {
+    let Operand::Vector(elements) = l.operand(i, matrix.number()) else {
         return Err(Diagnostic::internal("a fragment that is no vector", i.span));
     };
-    elements.iter().map(|element| l.source(element, ty)).collect()
+    elements.iter().map(|element| l.source(element, ScalarType::B32)).collect()
 }
 
 /// The elements of C.
 fn addends(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Vec<Value>> {
-    let words = words(l, i, 3, ScalarType::B32)?;
+    let words = words(l, i, Matrix::C)?;
     if i.ty(3)? == ScalarType::F32 {
         return Ok(words);
     }
@@ -120,8 +123,7 @@ fn set(l: &mut Lowering<'_, '_>, i: &Instruction, accumulator: Accumulator, resu
         Accumulator::F16 => {
             for (destination, pair) in destinations.iter().zip(results.chunks(2)) {
                 let [low, high] = *pair else { continue };
-                let high = l.b.shl(high, 16);
-                let word = l.b.or(low, high);
+                let word = joined(l, low, high);
                 l.assign(destination, ScalarType::B32, word)?;
             }
         }

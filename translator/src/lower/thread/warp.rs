@@ -132,7 +132,6 @@ fn operation<const N: usize>(
     op: WarpOp,
     types: [Type; N],
 ) -> Result<[Value; N]> {
-    let results = types.map(|ty| l.b.function.value(ty));
     let mut mask = None;
     if i.operands.len() > members {
         mask = Some(l.int(i, members, ScalarType::B32)?);
@@ -142,8 +141,19 @@ fn operation<const N: usize>(
             l.b.push(Stmt::Warp(Warp { results: Vec::new(), op: WarpOp::Sync, members: mask }));
         }
     }
-    l.b.push(Stmt::Warp(Warp { results: results.to_vec(), op, members: mask }));
-    Ok(results)
+    Ok(statement(l, op, mask, types))
+}
+
+/// Appends the operation with these members.
+pub(super) fn statement<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    op: WarpOp,
+    members: Option<Value>,
+    types: [Type; N],
+) -> [Value; N] {
+    let results = types.map(|ty| l.b.function.value(ty));
+    l.b.push(Stmt::Warp(Warp { results: results.to_vec(), op, members }));
+    results
 }
 
 /// Writes a word and a predicate to the first operand.
