@@ -207,7 +207,6 @@ mod tests {
             subgroup_barriers: false,
             // The host decides about these.
             memory_barriers: false,
-            nesting: 64,
             local_bytes: 4096,
             ..everything()
         };
