@@ -70,73 +70,71 @@ mod backend;
 mod cache;
 mod device;
 mod error;
-mod kernel;
+mod graph;
+mod info;
 mod launch;
 mod memory;
 mod module;
-mod once;
-mod probe;
-#[cfg(feature = "reference")]
-mod reference;
-#[cfg(not(feature = "reference"))]
-#[path = "no_reference.rs"]
-mod reference;
-mod report;
+mod open;
 mod stream;
-mod suggest;
 mod sync;
+mod texel;
 mod texture;
-mod vulkan;
 
+pub use backend::pinned_range::{PinnedKind, PinnedRange};
+pub use backend::range::{MemoryInfo, MemoryRange};
+#[cfg(feature = "reference")]
+pub use backend::reference::ReferenceDevice;
+pub use backend::shape::Extent;
+pub use backend::vulkan::{
+    Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog, survive_kernel_faults,
+};
 pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
 pub use device::Device;
-pub use device::info::{DeviceInfo, DeviceKind, KnownBug};
-pub use device::occupancy::Occupancy;
-pub use device::open::{devices, find_device};
-pub use device::options::ReferenceOptions;
-pub use device::process::Process;
-pub use device::restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
-pub use device::select::{DEVICE_VARIABLE, DeviceSelector};
-pub use device::targets::target_by_name;
+pub use device::pool::{MemoryPool, PoolUsage};
 pub use error::Error;
-pub use kernel::Kernel;
-pub use kernel::prepare::PreparationTimes;
+pub use error::suggest::closest;
+pub use graph::{Graph, LaunchableGraph, NodeId, NodeKind, SetNode};
+pub use info::options::ReferenceOptions;
+pub use info::process::Process;
+pub use info::restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
+pub use info::select::{DEVICE_VARIABLE, DeviceSelector};
+pub use info::targets::target_by_name;
+pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use launch::args::Arg;
 pub use launch::config::LaunchConfig;
-pub use launch::launcher::{KernelAttributes, Launcher};
+pub use launch::launcher::Launcher;
+pub use launch::occupancy::Occupancy;
+pub use launch::prepare::PreparationTimes;
 pub use memory::DeviceMemory;
 pub use memory::buffer::Buffer;
 pub use memory::copies::{CopyAddress, CopySide};
 pub use memory::pinned::PinnedBuffer;
-pub use memory::pinned_range::{PinnedKind, PinnedRange};
-pub use memory::pool::{MemoryPool, PoolUsage};
-pub use memory::range::{MemoryInfo, MemoryRange};
-pub use memory::shape::Extent;
 pub use memory::slice::DeviceSlice;
 pub use module::Module;
+pub use module::attributes::KernelAttributes;
 pub use module::binary::read_programs;
 pub use module::declared::DeclaredKernel;
+pub use module::kernel::Kernel;
 pub use module::linker::Linker;
 pub use module::load_options::LoadOptions;
+pub use module::texture_reference::Reference;
+pub use open::{devices, find_device};
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, SpirvInstruction, Trace};
 pub use ptx2spv_translator::{
     Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Source, Span, Target, Topic, interface, target,
 };
-#[cfg(feature = "reference")]
-pub use reference::ReferenceDevice;
 pub use stream::event::Event;
-pub use stream::graph::{Graph, LaunchableGraph, NodeId, NodeKind, SetNode};
 pub use stream::{Stream, StreamOptions};
-pub use suggest::closest;
-pub use texture::limits as texture_limits;
+pub use texel::error::TextureError;
+pub use texel::format::{ChannelFormat, FormatError, ReadMode, TexelFormat};
+pub use texel::limits as texture_limits;
+pub use texel::reference_kind::ReferenceKind;
+pub use texel::shape::ArrayShape;
 pub use texture::tensor_map::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 pub use texture::{
-    AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, ChannelFormat, Filter, FormatError, MipmappedArray,
-    ReadMode, Reference, ReferenceKind, Resource, ResourceView, Sampler, Surface, TexelFormat, Texture,
-    TextureDescriptor, TextureError,
-};
-pub use vulkan::{
-    Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog, survive_kernel_faults,
+    AddressMode, Array, ArrayDescriptor, ArrayRegion, Filter, MipmappedArray, Resource, ResourceView, Sampler, Surface,
+    Texture, TextureDescriptor,
 };

@@ -4,8 +4,8 @@
 use std::num::NonZero;
 
 use crate::device::Device;
-use crate::device::info::DeviceKind;
-use crate::texture::limits as texture_limits;
+use crate::info::DeviceKind;
+use crate::texel::limits as texture_limits;
 
 /// Overrides the compute capability, as in `8.6`.
 const CAPABILITY_VARIABLE: &str = "PTX2SPV_CUDA_CC";

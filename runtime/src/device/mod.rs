@@ -1,15 +1,11 @@
 //! The open device: what it is, and waiting for it.
 
 pub(crate) mod attributes;
-pub(crate) mod info;
-pub(crate) mod limits;
-pub(crate) mod occupancy;
-pub(crate) mod open;
-pub(crate) mod options;
-pub(crate) mod process;
-pub(crate) mod restrictions;
-pub(crate) mod select;
-pub(crate) mod targets;
+pub(crate) mod host_functions;
+pub(crate) mod locks;
+pub(crate) mod near;
+pub(crate) mod pool;
+pub(crate) mod texture_bits;
 
 use std::fmt;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -20,19 +16,19 @@ use std::time::Duration;
 use ptx2spv_translator::Target;
 use ptx2spv_translator::interface::texture::Record;
 
+use crate::backend::deadline::{Deadline, TimeLimit};
+use crate::backend::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
+use crate::backend::pinned_range::{PinnedRange, PinnedRanges};
+use crate::backend::range::MemoryRange;
 use crate::backend::{Backend, Image, Shader, Timer};
-use crate::device::info::DeviceInfo;
+use crate::device::host_functions::{HostFunction, HostFunctions};
+use crate::device::locks::{StreamLock, StreamLocks};
+use crate::device::near::{Near, NearUser};
+use crate::device::pool::{MemoryPool, Pooled};
+use crate::device::texture_bits::{TextureBits, is_exact};
 use crate::error::Error;
-use crate::memory::near::{self, Near, NearUser};
-use crate::memory::pinned_range::{PinnedRange, PinnedRanges};
-use crate::memory::pool::{MemoryPool, Pooled};
-use crate::memory::range::MemoryRange;
-use crate::stream::deadline::{Deadline, TimeLimit};
-use crate::stream::host_functions::{HostFunction, HostFunctions};
-use crate::stream::locks::{StreamLock, StreamLocks};
-use crate::stream::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
+use crate::info::DeviceInfo;
 use crate::sync::lock;
-use crate::texture::{TextureBits, is_exact};
 
 /// An open device. Clones share it. It is closed, after it has finished its work, with the last of its clones, buffers,
 /// modules and kernels.

@@ -2,9 +2,9 @@
 
 use ptx2spv_translator::interface::{Entry, Variables};
 
+use crate::backend::launch::Arguments;
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::dispatch::Arguments;
 use crate::memory::buffer::Buffer;
 use crate::memory::slice::DeviceSlice;
 use crate::texture::{Sampler, Surface, Texture};

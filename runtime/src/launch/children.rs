@@ -11,17 +11,17 @@ use ptx2spv_translator::interface::Launches;
 use ptx2spv_translator::interface::launches::{Kind, TAIL_STREAM, USED, record};
 
 use crate::backend::Backend;
+use crate::backend::launch::Launch;
+use crate::backend::order::StreamState;
+use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
 use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::kernel::version::Prepared;
 use crate::launch::config::LaunchConfig;
 use crate::launch::cooperative::{self, Terms};
-use crate::launch::dispatch::Launch;
 use crate::launch::long_loops;
-use crate::memory::shape::{Extent, Pitches, Shape};
+use crate::module::kernel::Kernel;
 use crate::module::loaded::Loaded;
-use crate::stream::order::StreamState;
+use crate::module::version::Prepared;
 
 /// Maximum number of grids that may wait for each other: CUDA's limit of nesting before version 12.
 const MAX_WAITING: u32 = 24;

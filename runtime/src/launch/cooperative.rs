@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use ptx2spv_translator::interface::workspace;
 
+use crate::backend::launch::Launch;
+use crate::backend::order::{StreamKey, StreamState};
+use crate::backend::range::{MemoryRange, Rows};
 use crate::backend::{Backend, Pipeline};
 use crate::device::Device;
-use crate::device::info::DeviceKind;
 use crate::error::Error;
-use crate::launch::dispatch::Launch;
-use crate::memory::range::{MemoryRange, Rows};
-use crate::stream::order::{StreamKey, StreamState};
+use crate::info::DeviceKind;
 
 /// Maximum number of successive dispatches without progress. Blocks may be waiting for the host.
 const MAX_IDLE: u32 = 10_000;

@@ -7,12 +7,12 @@ use std::time::Instant;
 use ptx2spv_translator::interface::workspace;
 
 use crate::backend::Pipeline;
+use crate::backend::launch::Part;
+use crate::backend::launch::{Launch, LongLoops};
+use crate::backend::order::{Position, StreamState};
+use crate::backend::pinned_range::PinnedRange;
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::dispatch::{Launch, LongLoops};
-use crate::launch::split::Part;
-use crate::memory::pinned_range::PinnedRange;
-use crate::stream::order::{Position, StreamState};
 
 /// Memory of one launch, which the host reads and writes between dispatches.
 struct Workspace<'d> {

@@ -4,27 +4,28 @@ pub(crate) mod args;
 pub(crate) mod children;
 pub(crate) mod config;
 pub(crate) mod cooperative;
-pub(crate) mod dispatch;
 pub(crate) mod launcher;
 pub(crate) mod long_loops;
+pub(crate) mod occupancy;
+pub(crate) mod prepare;
 pub(crate) mod split;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::backend::Backend;
+use crate::backend::launch::Launch;
+use crate::backend::order::StreamState;
+use crate::backend::pipeline_key::Variant;
 use crate::device::Device;
-use crate::device::limits::{check_block, check_grid, shared_bytes};
 use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::kernel::variant::Variant;
-use crate::kernel::version::{Prepared, Version};
+use crate::info::limits::{check_block, check_grid, shared_bytes};
 use crate::launch::args::{Arg, Args};
 use crate::launch::children::Grid;
 use crate::launch::config::LaunchConfig;
-use crate::launch::dispatch::Launch;
+use crate::module::kernel::Kernel;
+use crate::module::version::{Prepared, Version};
 use crate::stream::Stream;
-use crate::stream::order::StreamState;
 use crate::sync::lock;
 
 impl Kernel {

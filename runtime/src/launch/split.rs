@@ -4,39 +4,9 @@
 
 use std::time::Duration;
 
+use crate::backend::launch::Part;
 use crate::error::Error;
-
-/// Maximum growth from one submission to the next.
-const GROWTH: u64 = 8;
-
-/// A box of blocks: the first block and the number of blocks in each dimension.
-pub(crate) type Part = ([u32; 3], [u32; 3]);
-
-/// A kernel's speed, as the number of blocks for the next submission.
-#[derive(Debug)]
-pub(crate) struct BlockRate(u64);
-
-impl Default for BlockRate {
-    fn default() -> Self {
-        Self(1)
-    }
-}
-
-impl BlockRate {
-    /// Updates the rate after a submission of `blocks` blocks, aiming at half of the time limit `most`.
-    fn learn(&mut self, blocks: u64, time: Duration, most: Duration) {
-        let goal = most.as_nanos() / 2;
-        let enough = u128::from(blocks).saturating_mul(goal).checked_div(time.as_nanos());
-        let grown = blocks.saturating_mul(GROWTH);
-        self.0 = match enough.and_then(|enough| u64::try_from(enough).ok()) {
-            Some(enough) if enough < blocks => enough.max(1),
-            // A small submission is dominated by its fixed cost, so it never lowers the rate.
-            Some(enough) => self.0.max(enough.min(grown)),
-            // The time was too short to measure.
-            None => self.0.max(grown),
-        };
-    }
-}
+use crate::module::version::BlockRate;
 
 /// Runs a grid part by part. `run` submits a part, waits for it, and returns the time it took, or `None` if the launch
 /// ended early.
@@ -47,7 +17,7 @@ pub(crate) fn run_in_parts(
     mut run: impl FnMut(Part) -> Result<Option<Duration>, Error>,
 ) -> Result<(), Error> {
     let mut next = [0; 3];
-    while let Some(count) = part(grid, next, rate.0) {
+    while let Some(count) = part(grid, next, rate.blocks()) {
         let Some(time) = run((next, count))? else { return Ok(()) };
         rate.learn(count.iter().map(|&n| u64::from(n)).product(), time, most);
         next = after(grid, next, count);

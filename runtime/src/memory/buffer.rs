@@ -4,10 +4,10 @@ use std::fmt;
 
 use bytemuck::Pod;
 
+use crate::backend::range::{MemoryRange, Rows};
+use crate::backend::shape::Shape;
 use crate::device::Device;
 use crate::error::Error;
-use crate::memory::range::{MemoryRange, Rows};
-use crate::memory::shape::Shape;
 
 /// Device memory. Its contents are undefined until written.
 ///

@@ -2,9 +2,9 @@
 
 use std::slice;
 
+use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
 use crate::error::Error;
-use crate::memory::shape::{Extent, Pitches, Shape};
 use crate::stream::Stream;
 
 /// The first byte of one side of a copy.

@@ -1,20 +1,13 @@
 //! Device memory by plain 64-bit addresses, as in CUDA's driver API.
 
-pub(crate) mod allocations;
 pub(crate) mod buffer;
 pub(crate) mod copies;
-pub(crate) mod near;
 pub(crate) mod pinned;
-pub(crate) mod pinned_range;
-pub(crate) mod pool;
-pub(crate) mod range;
-pub(crate) mod reused;
-pub(crate) mod shape;
 pub(crate) mod slice;
 
+use crate::backend::range::{MemoryInfo, MemoryRange};
 use crate::device::Device;
 use crate::error::Error;
-use crate::memory::range::{MemoryInfo, MemoryRange};
 
 /// A device's memory by address, for programs that track allocations themselves. Addresses may point into the middle of
 /// an allocation, including one of a [`Buffer`](crate::Buffer), which other programs should use.

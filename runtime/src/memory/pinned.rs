@@ -4,11 +4,11 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::slice;
 
+use crate::backend::pinned_range::{PinnedKind, PinnedRange};
+use crate::backend::range::MemoryRange;
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::DeviceMemory;
-use crate::memory::pinned_range::{PinnedKind, PinnedRange};
-use crate::memory::range::MemoryRange;
 
 /// Host memory that the device can access too, as from `cuMemHostAlloc`. Its contents are undefined until written.
 ///

@@ -8,8 +8,8 @@ use ptx2spv_translator::interface::{
 use ptx2spv_translator::target::{Packing, Version};
 use ptx2spv_translator::{Contents, Feature, Interface, Target};
 
-use crate::device::limits::MAX_PARAM_BLOCK;
 use crate::error::Error;
+use crate::info::limits::MAX_PARAM_BLOCK;
 
 /// Maximum number of blocks of a cluster.
 const MAX_CLUSTER: u32 = 16;

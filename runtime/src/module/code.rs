@@ -13,12 +13,12 @@ use crate::backend::Shader;
 use crate::cache::Cache;
 use crate::cache::translations::{Description, Translations};
 use crate::device::Device;
-use crate::device::info::DeviceKind;
 use crate::error::Error;
-use crate::kernel::version::Version;
+use crate::info::DeviceKind;
 use crate::module::check;
 use crate::module::load_options::LoadOptions;
 use crate::module::variables::LoadedVariables;
+use crate::module::version::Version;
 use crate::sync::lock;
 
 self_cell!(

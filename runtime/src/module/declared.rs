@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use ptx2spv_translator::interface::{Declaration, Param};
 
 use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::launch::launcher::KernelAttributes;
+use crate::module::attributes::KernelAttributes;
+use crate::module::kernel::Kernel;
 use crate::module::loaded::Loaded;
 
 /// A kernel that is translated when it is first launched. What its text says is known before.

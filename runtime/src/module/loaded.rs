@@ -6,10 +6,10 @@ use ptx2spv_translator::interface::Declaration;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::kernel::versions::KernelVersions;
 use crate::module::code::Code;
 use crate::module::variables::LoadedVariables;
-use crate::once::OnceMap;
+use crate::module::versions::KernelVersions;
+use crate::sync::OnceMap;
 
 /// The state that clones and kernels of a module share.
 pub(crate) struct Loaded {

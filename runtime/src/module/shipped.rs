@@ -11,8 +11,8 @@ use ptx2spv_translator::target::Limits;
 use ptx2spv_translator::{Interface, Source, Target};
 
 use crate::device::Device;
-use crate::device::limits::most_threads;
 use crate::error::Error;
+use crate::info::limits::most_threads;
 use crate::module::Module;
 use crate::module::binary::read_programs;
 use crate::module::check;

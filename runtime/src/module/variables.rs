@@ -8,14 +8,16 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_translator::Interface;
 use ptx2spv_translator::interface::{Counters, Entry, Launches, MemoryRegion, Status, Variable, Variables, launches};
 
+use crate::backend::range::MemoryRange;
+use crate::backend::report::{Reporters, StatusRecord};
 use crate::device::Device;
+use crate::device::near::NearUser;
+use crate::device::texture_bits::Counted;
 use crate::error::Error;
 use crate::memory::buffer::Buffer;
-use crate::memory::near::NearUser;
 use crate::memory::pinned::PinnedBuffer;
-use crate::memory::range::MemoryRange;
-use crate::report::{Reporters, StatusRecord};
-use crate::texture::{Bindings, Counted, ReferenceKind};
+use crate::texel::reference_kind::ReferenceKind;
+use crate::texture::Bindings;
 
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {

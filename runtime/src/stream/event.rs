@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::backend::Timer;
+use crate::backend::order::Position;
 use crate::device::Device;
 use crate::error::Error;
 use crate::stream::Stream;
-use crate::stream::order::Position;
 use crate::sync::lock;
 
 /// A point in a stream: everything submitted there before the last call of [`Event::record`]. An event that was never

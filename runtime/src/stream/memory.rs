@@ -1,8 +1,8 @@
 //! Allocating and freeing memory in stream order.
 
+use crate::backend::range::MemoryRange;
+use crate::device::pool::MemoryPool;
 use crate::error::Error;
-use crate::memory::pool::MemoryPool;
-use crate::memory::range::MemoryRange;
 use crate::stream::Stream;
 
 impl Stream {

@@ -1,23 +1,18 @@
 //! Streams: commands in order within a stream, concurrent with those of other streams.
 
-pub(crate) mod deadline;
 pub(crate) mod event;
-pub(crate) mod graph;
-pub(crate) mod host_functions;
-pub(crate) mod locks;
 pub(crate) mod memory;
-pub(crate) mod order;
 
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use crate::backend::order::{StreamKey, StreamState};
+use crate::backend::range::Rows;
+use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
 use crate::error::Error;
-use crate::memory::range::Rows;
-use crate::memory::shape::{Extent, Pitches, Shape};
-use crate::stream::order::{StreamKey, StreamState};
 
 /// A stream of launches, copies and fills, which take effect in the order of the calls. Commands of different streams
 /// may run concurrently, unless events order them. Clones share the stream. After the last one is dropped, submitted

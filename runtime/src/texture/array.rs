@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use crate::backend::range::MemoryRange;
+use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::buffer::Buffer;
 use crate::memory::copies::CopySide;
-use crate::memory::range::MemoryRange;
-use crate::memory::shape::{Extent, Pitches, Shape};
 use crate::stream::Stream;
-use crate::texture::error::TextureError;
-use crate::texture::format::TexelFormat;
-use crate::texture::limits;
-use crate::texture::shape::ArrayShape;
+use crate::texel::error::TextureError;
+use crate::texel::format::TexelFormat;
+use crate::texel::limits;
+use crate::texel::shape::ArrayShape;
 
 /// The properties of an array.
 ///

@@ -2,8 +2,8 @@
 
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Record, Texel, flag};
 
-use crate::texture::error::TextureError;
-use crate::texture::format::{ChannelFormat, ReadMode};
+use crate::texel::error::TextureError;
+use crate::texel::format::{ChannelFormat, ReadMode};
 
 /// How a texture is read. The default is that of CUDA's runtime: all zero.
 ///

@@ -9,13 +9,13 @@ use ptx2spv_translator::target::Facts;
 
 use crate::backend::Image;
 use crate::device::Device;
+use crate::device::texture_bits::{Counted, is_exact, is_plain};
 use crate::error::Error;
 use crate::memory::buffer::Buffer;
+use crate::texel::error::TextureError;
+use crate::texel::format::ReadMode;
 use crate::texture::array::Array;
 use crate::texture::descriptor::TextureDescriptor;
-use crate::texture::error::TextureError;
-use crate::texture::format::ReadMode;
-use crate::texture::image::{Counted, is_exact, is_plain};
 use crate::texture::resource::{Resource, ResourceView};
 
 /// A texture object: memory, and how it is read. Clones share the object. It is destroyed with the last of them, once
@@ -259,7 +259,7 @@ fn keep(device: &Device, make: impl Fn(u64) -> Result<(Record, Vec<u8>), Error>)
 }
 
 /// A texture's record, and its table of levels at an address.
-pub(super) fn texture_record(
+pub(crate) fn texture_record(
     device: &Device,
     resource: &Resource,
     descriptor: &TextureDescriptor,
@@ -312,7 +312,7 @@ fn encoded(border: [f32; 4], channels: u32) -> [f32; 4] {
     [byte(red), green, blue, linear(alpha)].map(|byte| ((byte.floor() + 0.5) / 255.0) as f32)
 }
 
-pub(super) fn surface_record(device: &Device, array: &Array) -> Result<Record, Error> {
+pub(crate) fn surface_record(device: &Device, array: &Array) -> Result<Record, Error> {
     let channel = array.descriptor().format.channel();
     if !array.descriptor().surface {
         return Err(TextureError::NotForSurfaces.into());
@@ -321,7 +321,7 @@ pub(super) fn surface_record(device: &Device, array: &Array) -> Result<Record, E
     Ok(Record { texel, ..Resource::from(array).memory(device, None)?.record(0) })
 }
 
-pub(super) fn sampler_record(descriptor: &TextureDescriptor) -> Result<Record, Error> {
+pub(crate) fn sampler_record(descriptor: &TextureDescriptor) -> Result<Record, Error> {
     descriptor.check_numbers()?;
     Ok(descriptor.record())
 }

@@ -4,11 +4,11 @@ use ptx2spv_translator::interface::texture::{Kind, Level as LevelRecord, Record}
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::texel::error::TextureError;
+use crate::texel::format::TexelFormat;
+use crate::texel::limits;
+use crate::texel::shape::ArrayShape;
 use crate::texture::array::{Array, Level, MipmappedArray, Storage};
-use crate::texture::error::TextureError;
-use crate::texture::format::TexelFormat;
-use crate::texture::limits;
-use crate::texture::shape::ArrayShape;
 
 /// The memory of a texture. Textures keep their arrays alive; other memory must outlive the launches that read it.
 ///

@@ -1,0 +1,178 @@
+//! The back end's operations on a Vulkan device.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::texture::Record;
+
+use crate::backend::deadline::Deadline;
+use crate::backend::launch::Launch;
+use crate::backend::order::{Point, StreamKey, Ticket};
+use crate::backend::pinned_range::PinnedRange;
+use crate::backend::pipeline_key::Variant;
+use crate::backend::range::{MemoryInfo, MemoryRange, Rows};
+use crate::backend::shape::Shape;
+use crate::backend::vulkan::device::Device;
+use crate::backend::vulkan::memory::texture_image::VulkanImage;
+use crate::backend::vulkan::pipeline::{VulkanPipeline, VulkanShader};
+use crate::backend::vulkan::submit::timing::VulkanTimer;
+use crate::backend::vulkan::submit::watched::MIRROR_BYTES;
+use crate::backend::{Backend, Image, Pipeline, Shader, Timer};
+use crate::error::Error;
+use crate::sync::lock;
+
+impl Backend for Device {
+    fn allocate(&self, size: u64) -> Result<u64, Error> {
+        Self::allocate(self, size)
+    }
+
+    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
+        Self::allocate_pinned(self, size)
+    }
+
+    fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
+        Self::allocate_managed(self, size)
+    }
+
+    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
+        // SAFETY: by the contract.
+        unsafe { Self::register(self, host, size) }
+    }
+
+    fn free(&self, address: u64) {
+        Self::free(self, address);
+    }
+
+    fn check_process(&self) -> Result<(), Error> {
+        self.raw.check_process()
+    }
+
+    fn report_mirror_bytes(&self) -> Option<u64> {
+        (!self.memory.is_unified()).then_some(MIRROR_BYTES)
+    }
+
+    fn find(&self, address: u64) -> Option<MemoryRange> {
+        Self::find(self, address)
+    }
+
+    fn memory_info(&self) -> MemoryInfo {
+        self.memory.info(self.blocks.bytes())
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        Self::write(self, address, bytes)
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        Self::read(self, address, bytes)
+    }
+
+    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+        Self::fill(self, stream, rows, word)
+    }
+
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+        Self::copy(self, stream, from, to, shape)
+    }
+
+    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+        Self::upload(self, stream, to, shape, bytes)
+    }
+
+    fn download(
+        &self,
+        stream: StreamKey,
+        after: Point,
+        from: u64,
+        shape: &Shape,
+        bytes: &mut [u8],
+    ) -> Result<(), Error> {
+        Self::download(self, stream, after, from, shape, bytes)
+    }
+
+    fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error> {
+        self.queues.follow(stream, point)
+    }
+
+    fn is_finished(&self, point: Point) -> Result<bool, Error> {
+        self.queues.is_finished(point)
+    }
+
+    fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+        self.queues.wait(point, deadline)
+    }
+
+    fn set_wait_limit(&self, limit: Option<Duration>) {
+        self.queues.limit.set(limit);
+    }
+
+    fn hold(&self) {
+        self.queues.hold();
+    }
+
+    fn release(&self) {
+        self.queues.release();
+    }
+
+    fn elapsed(&self, start: u64, end: u64) -> Duration {
+        Self::elapsed(self, start, end)
+    }
+
+    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error> {
+        Ok(Box::new(VulkanTimer::new(self)?))
+    }
+
+    fn image(self: Arc<Self>, record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
+        Ok(VulkanImage::new(self, record)?.map(|image| Box::new(image) as Box<dyn Image>))
+    }
+
+    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error> {
+        Ok(Box::new(VulkanShader::new(self, spirv)?))
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        self.queues.synchronize(self.queues.deadline())
+    }
+
+    fn check_stopped(&self) -> Result<(), Error> {
+        self.check_status(self.queues.recorded()?, self.queues.deadline())
+    }
+
+    fn check_stopped_before(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+        self.check_status(point, deadline)
+    }
+
+    fn settle(&self, before: Point, deadline: Deadline) -> Result<(), Error> {
+        Self::settle(self, before, deadline)
+    }
+
+    fn was_stopped_before(&self, point: Point) -> bool {
+        self.queues.was_stopped_before(point)
+    }
+
+    fn take_output(&self) -> Vec<u8> {
+        std::mem::take(&mut *lock(&self.output))
+    }
+
+    fn submissions(&self) -> u64 {
+        self.queues.submissions()
+    }
+}
+
+impl Shader for VulkanShader {
+    fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Box<dyn Pipeline>, Error> {
+        Ok(Box::new(Self::pipeline(self, entry, variant)?))
+    }
+}
+
+impl Pipeline for VulkanPipeline {
+    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
+        Self::launch(self, stream, launch).map(Some)
+    }
+
+    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+        Self::time(self, launch, repeats)
+    }
+}

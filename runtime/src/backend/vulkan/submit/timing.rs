@@ -1,0 +1,170 @@
+//! Measures launches by the device's own clock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ash::vk;
+
+use crate::backend::Timer;
+use crate::backend::launch::Launch;
+use crate::backend::order::{StreamKey, Ticket};
+use crate::backend::vulkan::device::Device;
+use crate::backend::vulkan::device::raw::RawDevice;
+use crate::backend::vulkan::pipeline::{VulkanPipeline, lock_printing};
+use crate::error::Error;
+
+/// Launches per submission: enough to keep the device busy, few enough not to look like a hang.
+const GROUP: u32 = 16;
+
+impl VulkanPipeline {
+    /// Launches the kernel `repeats` times, one after another, and returns the time of each launch.
+    pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+        let device = &self.device;
+        if device.timestamp_bits == 0 {
+            return Err(Error::NoTimestamps(device.raw.name.clone()));
+        }
+        let pool = Arc::new(QueryPool::new(device.raw.clone(), 2 * GROUP)?);
+        let scratch = self.provide_scratch(launch)?;
+        let live = self.provide_live_table(launch)?;
+        let mut times = Vec::new();
+        let mut result = Ok(());
+        while result.is_ok() && (times.len() as u64) < u64::from(repeats) {
+            // At most GROUP, so the cast is exact.
+            let count = (u64::from(repeats) - times.len() as u64).min(u64::from(GROUP)) as u32;
+            result = self.time_group(&pool, launch, count).map(|group| times.extend(group));
+        }
+        device.queues.retire((pool, scratch, live));
+        result.map(|()| times)
+    }
+
+    fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>, Error> {
+        let device = &self.device;
+        let printing = lock_printing(launch);
+        let ticket = device.queues.record(StreamKey::Everything, |recorder| {
+            self.begin(launch, recorder)?;
+            recorder.follow();
+            let (ash, commands) = (&recorder.raw.ash, recorder.commands);
+            // SAFETY: the command buffer is being recorded; the pool has room for two queries per launch, its earlier
+            // queries have finished, and it is retired through the queue.
+            unsafe { ash.cmd_reset_query_pool(commands, pool.handle, 0, 2 * count) };
+            for index in 0..count {
+                // BOTTOM_OF_PIPE: the time when all commands before have finished.
+                let stamp = |query| {
+                    // SAFETY: as above.
+                    unsafe {
+                        ash.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool.handle, query)
+                    };
+                };
+                recorder.barrier();
+                stamp(2 * index);
+                self.dispatch(launch, recorder);
+                stamp(2 * index + 1);
+            }
+            Ok(())
+        })?;
+        drop(printing);
+        device.queues.wait(ticket.into(), device.queues.deadline())?;
+        device.check_status(ticket.into(), device.queues.deadline())?;
+        let mut stamps = vec![[0_u64; 2]; count as usize];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the queries have been written, and the vector has room for them.
+        unsafe {
+            device.raw.ash.get_query_pool_results(
+                pool.handle,
+                0,
+                bytemuck::cast_slice_mut::<_, u64>(&mut stamps),
+                flags,
+            )
+        }
+        .map_err(device.raw.error("vkGetQueryPoolResults"))?;
+        Ok(stamps.into_iter().map(|[start, end]| device.duration(end.wrapping_sub(start))).collect())
+    }
+}
+
+impl Device {
+    /// The time between two readings of the queue's clock, zero if the second came first.
+    pub fn elapsed(&self, start: u64, end: u64) -> Duration {
+        // A difference of more than half of the clock's range is negative.
+        let half = 1 << (self.timestamp_bits.clamp(1, 64) - 1);
+        let ticks = end.wrapping_sub(start);
+        if ticks & half == 0 { self.duration(ticks) } else { Duration::ZERO }
+    }
+
+    /// The duration of `ticks`, of which the queue counts the lower bits.
+    fn duration(&self, ticks: u64) -> Duration {
+        let mask = u64::MAX >> 64_u32.saturating_sub(self.timestamp_bits).min(63);
+        Duration::from_nanos(((ticks & mask) as f64 * f64::from(self.timestamp_period)) as u64)
+    }
+}
+
+/// A timer in streams.
+pub(crate) struct VulkanTimer {
+    pool: Arc<QueryPool>,
+    device: Arc<Device>,
+}
+
+impl VulkanTimer {
+    pub fn new(device: Arc<Device>) -> Result<Self, Error> {
+        device.raw.check_process()?;
+        if device.timestamp_bits == 0 {
+            return Err(Error::NoTimestamps(device.raw.name.clone()));
+        }
+        Ok(Self { pool: Arc::new(QueryPool::new(device.raw.clone(), 1)?), device })
+    }
+}
+
+impl Timer for VulkanTimer {
+    /// Records the time when all earlier commands have finished, including those of other streams on the same queue.
+    fn record(&self, stream: StreamKey) -> Result<Ticket, Error> {
+        self.device.queues.record(stream, |recorder| {
+            let (ash, commands, pool) = (&recorder.raw.ash, recorder.commands, self.pool.handle);
+            // SAFETY: the command buffer is being recorded; the pool has the query, and is retired through the queue when
+            // dropped.
+            unsafe {
+                ash.cmd_reset_query_pool(commands, pool, 0, 1);
+                ash.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, 0);
+            }
+            Ok(())
+        })
+    }
+
+    fn ticks(&self) -> Result<u64, Error> {
+        self.device.raw.check_process()?;
+        let mut ticks = [0_u64];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the query has been written, and the array has room for its value.
+        unsafe { self.device.raw.ash.get_query_pool_results(self.pool.handle, 0, &mut ticks, flags) }
+            .map_err(self.device.raw.error("vkGetQueryPoolResults"))?;
+        Ok(ticks[0])
+    }
+}
+
+impl Drop for VulkanTimer {
+    fn drop(&mut self) {
+        self.device.queues.retire(self.pool.clone());
+    }
+}
+
+/// A pool of timestamp queries.
+struct QueryPool {
+    handle: vk::QueryPool,
+    raw: Arc<RawDevice>,
+}
+
+impl QueryPool {
+    fn new(raw: Arc<RawDevice>, count: u32) -> Result<Self, Error> {
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
+        // SAFETY: the device is alive and its queue has timestamps.
+        let handle = unsafe { raw.ash.create_query_pool(&info, None) }.map_err(Error::vulkan("vkCreateQueryPool"))?;
+        Ok(Self { handle, raw })
+    }
+}
+
+impl Drop for QueryPool {
+    fn drop(&mut self) {
+        if let Some(ash) = self.raw.destroyer() {
+            // SAFETY: the queue drops this when its last use has finished.
+            unsafe { ash.destroy_query_pool(self.handle, None) };
+        }
+    }
+}

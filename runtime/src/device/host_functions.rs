@@ -1,0 +1,107 @@
+//! Host functions in stream order. They run one after another on a thread of the device.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::backend::Backend;
+use crate::backend::deadline::Deadline;
+use crate::backend::order::Point;
+use crate::error::Error;
+use crate::sync::lock;
+
+/// The host functions of a device, numbered from 1.
+#[derive(Default)]
+pub(crate) struct HostFunctions {
+    queue: Mutex<Queue>,
+    progress: Arc<Progress>,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// `None` until the first function is added.
+    jobs: Option<Sender<Job>>,
+    /// The number of the last function.
+    last: u64,
+}
+
+/// A host function. Its argument says whether all that it waited for has ended well.
+pub(crate) type HostFunction = Box<dyn FnOnce(bool) + Send>;
+
+struct Job {
+    backend: Arc<dyn Backend>,
+    /// The point in the device's work that the function waits for.
+    after: Point,
+    function: HostFunction,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// Number of functions that have returned.
+    done: AtomicU64,
+    waiters: Mutex<()>,
+    changed: Condvar,
+}
+
+impl HostFunctions {
+    /// Runs a function after a point in the device's work, and returns the function's number.
+    pub fn add(&self, backend: Arc<dyn Backend>, after: Point, function: HostFunction) -> Result<u64, Error> {
+        let ended = || Error::HostThread("it has ended".to_owned());
+        let mut queue = lock(&self.queue);
+        if queue.jobs.is_none() {
+            let (sender, receiver) = channel();
+            let progress = self.progress.clone();
+            thread::Builder::new()
+                .name("ptx2spv host functions".to_owned())
+                .spawn(move || run(&receiver, &progress))
+                .map_err(|error| Error::HostThread(error.to_string()))?;
+            queue.jobs = Some(sender);
+        }
+        let jobs = queue.jobs.as_ref().ok_or_else(ended)?;
+        jobs.send(Job { backend, after, function }).map_err(|_| ended())?;
+        queue.last += 1;
+        Ok(queue.last)
+    }
+
+    /// The number of the last function that was added.
+    pub fn last(&self) -> u64 {
+        lock(&self.queue).last
+    }
+
+    /// Whether a function, by its number, has returned.
+    pub fn is_done(&self, number: u64) -> bool {
+        self.progress.done.load(Acquire) >= number
+    }
+
+    /// Waits until a function has returned.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] after the limit.
+    pub fn wait(&self, number: u64, limit: Duration) -> Result<(), Error> {
+        if self.is_done(number) {
+            return Ok(());
+        }
+        let waiter = lock(&self.progress.waiters);
+        let waited = self.progress.changed.wait_timeout_while(waiter, limit, |()| !self.is_done(number));
+        let timed_out = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+        if timed_out { Err(Error::Timeout) } else { Ok(()) }
+    }
+}
+
+fn run(jobs: &Receiver<Job>, progress: &Progress) {
+    for Job { backend, after, function } in jobs {
+        // Limits apply to the program's own calls, not to this thread.
+        let ended_well = backend.wait(after, Deadline::NEVER).is_ok() && !backend.was_stopped_before(after);
+        // A thread that waits for the function may close the device next, so this thread must not hold it.
+        drop(backend);
+        // After a panic, whose message has been printed, later functions still run.
+        let _ = catch_unwind(AssertUnwindSafe(|| function(ended_well)));
+        let _waiters = lock(&progress.waiters);
+        progress.done.fetch_add(1, Release);
+        progress.changed.notify_all();
+    }
+}

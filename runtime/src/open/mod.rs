@@ -1,0 +1,205 @@
+//! Opening and listing devices: chooses a back end, and runs the self-test of Vulkan devices on their first use.
+
+mod probe;
+
+use std::any::Any;
+use std::io::{self, Write};
+use std::sync::{Arc, Once};
+
+use crate::backend::Backend;
+use crate::backend::reference;
+use crate::backend::vulkan::{self, Instance, InstanceOptions, PhysicalDevice};
+use crate::device::Device;
+use crate::error::Error;
+use crate::info::DeviceInfo;
+use crate::info::select::DeviceSelector;
+
+impl Device {
+    /// Opens a device: one of a new Vulkan instance with default options, or the reference device.
+    ///
+    /// If the selector accepts any device ([`DeviceSelector::Best`]) and no Vulkan device can run kernels, the
+    /// reference device is opened instead. A warning on the standard error says so, once per process, and
+    /// [`Device::fallback`] says why. With [`DeviceSelector::Vulkan`], opening fails instead.
+    ///
+    /// # Errors
+    /// Those of [`Instance::new`] and [`Instance::open`], [`Error::BadReferenceOptions`] and [`Error::Target`] for
+    /// invalid options of the reference device, [`Error::NoReference`] in a program built without it.
+    pub fn open(selector: &DeviceSelector) -> Result<Self, Error> {
+        Self::open_with(selector, &InstanceOptions::default())
+    }
+
+    /// Like [`Device::open`], with options for the Vulkan instance.
+    ///
+    /// # Errors
+    /// Those of [`Device::open`].
+    pub fn open_with(selector: &DeviceSelector, options: &InstanceOptions) -> Result<Self, Error> {
+        let asked = selector;
+        let selector = asked.resolve()?;
+        if let DeviceSelector::Reference(options) = &selector {
+            let (backend, info) = reference::open(Some(options))?;
+            return Ok(Self::new(backend, info, None));
+        }
+        match Instance::new(options).and_then(|instance| instance.open(&selector)) {
+            Err(reason) if selector == DeviceSelector::Best && is_absence(&reason) => match reference::open(None) {
+                Ok((backend, info)) => {
+                    warn_of_fallback(&reason);
+                    Ok(Self::new(backend, info, Some(reason)))
+                }
+                Err(_) => Err(reason),
+            },
+            found => found.map_err(|error| asked.blame(error)),
+        }
+    }
+
+    /// The instance that the device was opened from; `None` for the reference device.
+    pub fn instance(&self) -> Option<&Instance> {
+        (self.backend() as &dyn Any).downcast_ref::<vulkan::Device>().map(|device| &device.instance)
+    }
+}
+
+#[cfg(feature = "reference")]
+impl Device {
+    /// Opens a reference device with empty memory of its own.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Device, LaunchConfig, ReferenceOptions};
+    /// use ptx2spv_translator::Source;
+    ///
+    /// let device = Device::reference(ReferenceOptions::default().check(true).config()?);
+    /// let ptx = "
+    ///     .version 7.0
+    ///     .target sm_50
+    ///     .address_size 64
+    ///     .visible .entry beyond(.param .u64 out)
+    ///     {
+    ///         .reg .b64 %rd<2>;
+    ///         ld.param.u64 %rd1, [out];
+    ///         st.global.u32 [%rd1+64], 1;
+    ///         ret;
+    ///     }";
+    /// let module = device.load(&Source::new("beyond.ptx", ptx))?;
+    /// let out = device.upload(&[0_u32; 16])?;
+    /// // SAFETY: the reference device checks every access.
+    /// unsafe { module.kernel("beyond")?.launch(&LaunchConfig::new([1; 3], [1; 3]), &[(&out).into()]) }?;
+    /// let error = device.synchronize().unwrap_err();
+    /// assert!(error.to_string().contains("out-of-bounds access"), "{error}");
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    pub fn reference(config: ptx2spv_reference::Config) -> Self {
+        let (backend, info) = reference::with_config(config);
+        Self::new(backend, info, None)
+    }
+
+    /// The features that only the reference device has; `None` for Vulkan devices.
+    pub fn as_reference(&self) -> Option<&reference::ReferenceDevice> {
+        (self.backend() as &dyn Any).downcast_ref()
+    }
+}
+
+impl Instance {
+    /// Lists the devices in the loader's order, including those that can't run kernels (see [`DeviceInfo::missing`]).
+    /// On a device's first use, this runs its self-test, which takes a second. If the self-test itself fails, no fact
+    /// is trusted.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in a forked process.
+    pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
+        let tested = |physical: PhysicalDevice| {
+            open_tested(self, &physical).map_or(physical.info, |device| device.info().clone())
+        };
+        Ok(self.physical_devices()?.into_iter().map(tested).collect())
+    }
+
+    /// Opens a Vulkan device. [`Device::open`] opens any device, including the reference device, and needs no instance.
+    ///
+    /// # Errors
+    /// Those of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
+    pub fn open(&self, selector: &DeviceSelector) -> Result<Device, Error> {
+        let list = self.physical_devices()?;
+        let pairs: Vec<_> = list.iter().map(|physical| (&physical.info, physical)).collect();
+        let (_, physical) = selector.choose_from(&pairs)?;
+        open_tested(self, physical)
+    }
+}
+
+/// Opens a device of an instance, after its self-test if this is its first use.
+fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device, Error> {
+    let backend: Arc<dyn Backend> = Arc::new(vulkan::Device::create(instance, physical)?);
+    let mut info = physical.info.clone();
+    let findings = match probe::known(&info) {
+        Some(findings) => findings,
+        None => {
+            let findings = probe::measure(&Device::new(backend.clone(), probe::trusting(&info), None))?;
+            probe::keep(&info, &findings);
+            findings
+        }
+    };
+    info.target.facts = findings.facts;
+    info.seen = findings.seen;
+    Ok(Device::new(backend, info, None))
+}
+
+/// The devices of this machine: Vulkan's in the loader's order, including those that can't run kernels, then the
+/// reference device. The second value is the reason if there are no Vulkan devices.
+///
+/// ```
+/// use ptx2spv_runtime::{DeviceKind, InstanceOptions, devices};
+///
+/// let (devices, _) = devices(&InstanceOptions::default());
+/// assert_eq!(devices.last().map(|device| device.kind), Some(DeviceKind::Reference));
+/// ```
+pub fn devices(options: &InstanceOptions) -> (Vec<DeviceInfo>, Option<Error>) {
+    let (mut list, reason) = match Instance::new(options).and_then(|instance| instance.devices()) {
+        Ok(list) => (list, None),
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
+    list.extend(reference::describe(None));
+    (list, reason)
+}
+
+/// Returns the device that [`Device::open_with`] would open, without opening it. The second value is the reason if the
+/// reference device replaces a Vulkan device.
+///
+/// # Errors
+/// Those of [`Device::open_with`].
+pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<(DeviceInfo, Option<Error>), Error> {
+    let asked = selector;
+    let selector = asked.resolve()?;
+    if let DeviceSelector::Reference(options) = &selector {
+        return Ok((reference::describe(Some(options))?, None));
+    }
+    let best = selector == DeviceSelector::Best;
+    let listed = Instance::new(options).and_then(|instance| instance.devices());
+    let found = listed.and_then(|list| {
+        let found = selector.choose(&list)?;
+        if best || selector == DeviceSelector::Vulkan {
+            found.check_usable()?
+        }
+        Ok(found.clone())
+    });
+    match found {
+        Ok(found) => Ok((found, None)),
+        Err(reason) if best && is_absence(&reason) => match reference::describe(None) {
+            Ok(info) => Ok((info, Some(reason))),
+            Err(_) => Err(reason),
+        },
+        Err(error) => Err(asked.blame(error)),
+    }
+}
+
+/// Warns that kernels run on the reference device, where they are many times slower.
+fn warn_of_fallback(reason: &Error) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        // An error of the standard error can't be reported anywhere.
+        let _ = writeln!(
+            io::stderr(),
+            "ptx2spv: warning: no Vulkan device can be used ({reason}); this runs on the reference device, an interpreter, which is slow"
+        );
+    });
+}
+
+/// Whether an error means that there is no Vulkan device for kernels.
+fn is_absence(error: &Error) -> bool {
+    matches!(error, Error::NoLoader { .. } | Error::NoDevice { .. } | Error::UnusableDevice { .. })
+}
