@@ -95,7 +95,7 @@ fn compare(prepared: &Prepared, launch: &Launch, device: &mut DeviceBackend) -> 
     match judge(&prepared.expectation, &device.run(prepared)) {
         Verdict::Passed => Ok(()),
         Verdict::Failed(message) | Verdict::LeftOut(message) => {
-            Err(Failed::from(format!("{message}\n{launch:?}\n{}", prepared.ptx)))
+            Err(Failed::from(format!("{message}\n{launch:?}\n{}", prepared.ptx.text())))
         }
     }
 }

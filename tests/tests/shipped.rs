@@ -15,7 +15,7 @@ use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Prepared, Steps, Ver
 use ptx2spv_runtime::{Config, Device, DeviceKind, Error, Module, ReferenceOptions};
 use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::{files, suite};
-use ptx2spv_translator::{Diagnostics, ErrorKind, Interface, Options, Program, Source, Target, Translation};
+use ptx2spv_translator::{Diagnostics, ErrorKind, Interface, Options, Target, Translation};
 
 /// The preset whose modules run on every device.
 const LEAST: &str = "vulkan1.1-minimum";
@@ -107,10 +107,9 @@ fn is_swiftshader(device: &DeviceBackend) -> bool {
 fn translate(case: &Prepared, target: &Target) -> Result<Translation, Diagnostics> {
     let threads = case.block.into_iter().fold(1, u32::saturating_mul);
     let entries = [case.entry.clone()];
-    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let cooperative = case.cooperative;
     let options = Options::new(target).entries(Some(&entries)).block_threads(Some(threads)).cooperative(cooperative);
-    Program::new(&source).and_then(|program| program.translate(&options))
+    case.ptx.program()?.translate(&options)
 }
 
 fn load(device: &Device, translation: &Translation) -> Result<Module, Error> {

@@ -153,12 +153,7 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
 }
 
 /// Translates a file's kernels without those that the target refuses for a missing feature; `None` if it refuses all.
-fn translate(
-    program: &Program<'_>,
-    entries: &[String],
-    variant: &Variant,
-    line_info: bool,
-) -> Result<Option<Translation>> {
+fn translate(program: &Program, entries: &[String], variant: &Variant, line_info: bool) -> Result<Option<Translation>> {
     let target = &variant.target;
     // If workgroups are smallest, kernels are translated for CUDA's largest blocks.
     let block_threads = (target.limits.max_compute_work_group_invocations == 128).then_some(1024);

@@ -44,7 +44,7 @@ pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::
 /// The text with the lines that findings name.
 struct Text<'s> {
     source: &'s Source,
-    program: Option<Program<'s>>,
+    program: Option<Program>,
 }
 
 /// The place of a finding: source line, instruction, thread.

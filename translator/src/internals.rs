@@ -9,7 +9,7 @@ use crate::{Program, Translation};
 /// # Errors
 /// As for [`Program::translate`].
 pub fn translate_watched(
-    program: &Program<'_>,
+    program: &Program,
     options: &Options<'_>,
     observer: Option<&mut dyn pipeline::Observer>,
 ) -> Result<Translation, Diagnostics> {

@@ -38,6 +38,7 @@ mod sync;
 mod warp;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use decode::program::{FuncId, Function};
 use lower::calls::services::Service;
@@ -55,11 +56,12 @@ pub use target::{Feature, Math, MathError, Target, Topic};
 pub const CODE_VERSION: &str = env!("PTX2SPV_CODE");
 
 /// A PTX module, or several that are linked, parsed and decoded: every name resolved and every instruction checked against the table.
-#[derive(Debug)]
-pub struct Program<'s> {
-    source: &'s Source,
-    headers: Vec<Header>,
-    decoded: decode::program::Program,
+/// Clones share what was parsed.
+#[derive(Clone, Debug)]
+pub struct Program {
+    source: Source,
+    headers: Arc<[Header]>,
+    decoded: Arc<decode::program::Program>,
 }
 
 /// What a module says of itself.
@@ -87,13 +89,13 @@ pub struct Translation {
     pub skipped: Option<Diagnostics>,
 }
 
-impl<'s> Program<'s> {
+impl Program {
     /// Parses and decodes a module, or several, which are linked then: see [`Source::linked`].
     ///
     /// # Errors
     /// Everything that makes the text invalid PTX, for all its functions together, or that keeps modules from being linked. What is
     /// valid but not translated is an error of [`Program::translate`].
-    pub fn new(source: &'s Source) -> Result<Self, Diagnostics> {
+    pub fn new(source: &Source) -> Result<Self, Diagnostics> {
         Self::with_threads(source, None)
     }
 
@@ -101,7 +103,7 @@ impl<'s> Program<'s> {
     ///
     /// # Errors
     /// Those of [`Self::new`].
-    pub fn with_threads(source: &'s Source, threads: Option<NonZeroUsize>) -> Result<Self, Diagnostics> {
+    pub fn with_threads(source: &Source, threads: Option<NonZeroUsize>) -> Result<Self, Diagnostics> {
         let refuse = |errors| Diagnostics::new(source.clone(), errors);
         let (mut modules, mut errors) = (Vec::new(), Vec::new());
         for ast in parse::parse_headers(source)? {
@@ -129,7 +131,12 @@ impl<'s> Program<'s> {
                 link::link(source, modules.into_iter().chain(last).collect(), is_own).map_err(refuse)?
             }
         };
-        Ok(Self { source, headers, decoded })
+        Ok(Self { source: source.clone(), headers, decoded: decoded.into() })
+    }
+
+    /// The text that it was read from.
+    pub fn source(&self) -> &Source {
+        &self.source
     }
 
     /// Names of the kernels that have a body, in source order.
@@ -145,7 +152,7 @@ impl<'s> Program<'s> {
     /// What `.loc` says of the code on a line, counted from 1, of the module of a name: file and line of what that was compiled
     /// from, such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
     pub fn origin(&self, module: &str, line: u32) -> Option<String> {
-        lower::reports::line_origin(&self.decoded, self.source, module, line)
+        lower::reports::line_origin(&self.decoded, &self.source, module, line)
     }
 
     /// What the text says of its kernels, in source order, which takes little time. Those are left out of which it shows that they can't be
@@ -173,7 +180,7 @@ impl<'s> Program<'s> {
         options: &Options<'_>,
         observer: Option<&mut dyn pipeline::Observer>,
     ) -> Result<Translation, Diagnostics> {
-        pipeline::translate(self.source, &self.decoded, options, observer)
+        pipeline::translate(&self.source, &self.decoded, options, observer)
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use ptx2spv_translator::interface::{Entry, ServiceSizes};
 use ptx2spv_translator::target::Cluster;
 use ptx2spv_translator::{Interface, Math, Options, Program, Source, Translation};
-use self_cell::self_cell;
 
 use crate::backend::Shader;
 use crate::cache::Cache;
@@ -20,15 +19,6 @@ use crate::module::load_options::LoadOptions;
 use crate::module::variables::LoadedVariables;
 use crate::module::version::Version;
 use crate::sync::lock;
-
-self_cell!(
-    /// A parsed program together with the text that it borrows from.
-    struct Parsed {
-        owner: Source,
-        #[covariant]
-        dependent: Program,
-    }
-);
 
 pub(crate) enum Code {
     Ptx(Ptx),
@@ -61,17 +51,18 @@ pub(crate) struct Ptx {
     math: Math,
     sizes: ServiceSizes,
     check_accesses: bool,
-    /// `None` as long as everything was found in the cache.
-    parsed: Mutex<Option<Arc<Parsed>>>,
+    /// `None` if only the text was given, as long as everything was found in the cache.
+    program: Mutex<Option<Program>>,
     cache: Option<Translations>,
 }
 
 impl Ptx {
-    /// A module that is not parsed yet.
-    pub fn new(source: &Source, options: LoadOptions) -> Self {
+    /// A module that may not be parsed yet.
+    pub fn new(source: &Source, program: Option<&Program>, options: LoadOptions) -> Self {
         Self {
             sizes: options.sizes,
             check_accesses: options.check_accesses,
+            program: Mutex::new(program.cloned()),
             ..Self::with_cache(source, options.math, if options.cached { Cache::of_user() } else { None })
         }
     }
@@ -79,7 +70,7 @@ impl Ptx {
     fn with_cache(source: &Source, math: Math, cache: Option<Cache>) -> Self {
         let cache = cache.map(|cache| Translations::new(cache, source));
         let sizes = ServiceSizes::default();
-        Self { source: source.clone(), math, sizes, check_accesses: false, parsed: Mutex::default(), cache }
+        Self { source: source.clone(), math, sizes, check_accesses: false, program: Mutex::default(), cache }
     }
 
     /// Names of the kernels, the interface of a translation without kernels, and what is known of the kernels. Every translation
@@ -89,8 +80,7 @@ impl Ptx {
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
             return Ok(known);
         }
-        let parsed = self.parsed()?;
-        let program = parsed.borrow_dependent();
+        let program = self.program()?;
         let interface = program.translate(&nothing)?.interface;
         let names = program.entries().into_iter().map(str::to_owned).collect();
         let found = Description { names, interface, declarations: program.declarations(&nothing) };
@@ -106,15 +96,15 @@ impl Ptx {
         Options::new(device.target()).sizes(self.sizes).check_accesses(self.check_accesses && !by_itself)
     }
 
-    /// Runs a function on the parsed program, which is parsed on first use.
-    fn parsed(&self) -> Result<Arc<Parsed>, Error> {
+    /// The program, which is parsed on first use.
+    fn program(&self) -> Result<Program, Error> {
         // Locked while parsing, so that two threads don't do the same work.
-        let mut parsed = lock(&self.parsed);
-        let parsed = match &mut *parsed {
-            Some(parsed) => parsed,
-            none => none.insert(Arc::new(Parsed::try_new(self.source.clone(), |source| Program::new(source))?)),
+        let mut program = lock(&self.program);
+        let program = match &mut *program {
+            Some(program) => program,
+            none => none.insert(Program::new(&self.source)?),
         };
-        Ok(parsed.clone())
+        Ok(program.clone())
     }
 
     /// Translates a kernel so that it takes launches of these sizes.
@@ -143,7 +133,7 @@ impl Ptx {
         let (spirv, interface) = match known {
             Some(known) => known,
             None => {
-                let Translation { spirv, interface, .. } = self.parsed()?.borrow_dependent().translate(&options)?;
+                let Translation { spirv, interface, .. } = self.program()?.translate(&options)?;
                 (spirv, interface)
             }
         };
@@ -245,7 +235,7 @@ mod tests {
         let variables = LoadedVariables::new(&device, &interface, false).unwrap();
         let sizes = Sizes { threads: 1, cluster: None, cooperative: false, dynamic_shared_bytes: 0 };
         assert_eq!(ptx.translate(&device, kernel, &variables, sizes).unwrap().entry.name, kernel);
-        lock(&ptx.parsed).is_some()
+        lock(&ptx.program).is_some()
     }
 
     #[test]

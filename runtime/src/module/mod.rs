@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ptx2spv_translator::interface::{Counters, Declaration};
-use ptx2spv_translator::{Interface, Source, Topic, Translation};
+use ptx2spv_translator::{Interface, Program, Source, Topic, Translation};
 
 use crate::cache::translations::Description;
 use crate::device::Device;
@@ -77,7 +77,15 @@ impl Device {
     /// # Errors
     /// Those of [`Device::load`].
     pub fn load_with(&self, source: &Source, options: LoadOptions) -> Result<Module, Error> {
-        Module::from_source(self, source, options)
+        Module::from_source(self, source, None, options)
+    }
+
+    /// Like [`Device::load_with`], of a program that is parsed already, such as one that several devices load.
+    ///
+    /// # Errors
+    /// Those of [`Device::load`].
+    pub fn load_program(&self, program: &Program, options: LoadOptions) -> Result<Module, Error> {
+        Module::from_source(self, program.source(), Some(program), options)
     }
 
     /// Loads a module that was translated for this device, or for a less capable one.
@@ -111,11 +119,16 @@ impl Device {
 }
 
 impl Module {
-    pub(crate) fn from_source(device: &Device, source: &Source, options: LoadOptions) -> Result<Self, Error> {
+    fn from_source(
+        device: &Device,
+        source: &Source,
+        program: Option<&Program>,
+        options: LoadOptions,
+    ) -> Result<Self, Error> {
         if options.math.is_fast(Topic::Textures) {
             device.want_images();
         }
-        let ptx = Ptx::new(source, options);
+        let ptx = Ptx::new(source, program, options);
         let description = ptx.describe(device)?;
         Self::new(device, description, Code::Ptx(ptx), options.managed_variables)
     }

@@ -4,6 +4,7 @@ use std::env::temp_dir;
 use std::fs;
 use std::path::Path;
 use std::process;
+use std::sync::OnceLock;
 
 use ptx2spv::cases::{Backend, DeviceBackend, judge, prepare, spec};
 use ptx2spv_translator::{Options, Program, Source, Target};
@@ -37,7 +38,9 @@ pub fn launch(data: &[u8]) {
     let mut random = Random::new(seed(&ptx));
     for (index, mut case) in cases.cases.iter().cloned().enumerate().take(3) {
         case.ptx.clone_from(&path);
-        let Ok(prepared) = prepare::prepare(&case, &cases.tables, file, &cases.path(index)) else { continue };
+        let Ok(prepared) = prepare::prepare(&case, &cases.tables, file, &cases.path(index), &OnceLock::new()) else {
+            continue;
+        };
         let config = draw::reference(&mut random).config().expect("options that exist");
         let mut device = DeviceBackend::reference(config).expect("a reference device");
         let _ = judge(&prepared.expectation, &device.run(&prepared));

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ptx2spv::cases::Scalar;
 use ptx2spv::cases::contents::Array;
 use ptx2spv::cases::images::Textures;
 use ptx2spv::cases::prepare::{Argument, Check, Expectation, Prepared, Subject, Tolerance};
+use ptx2spv::cases::{Ptx, Scalar};
 
 use super::{Launch, Outcome, Program, UNTOUCHED, ptx};
 
@@ -25,8 +25,7 @@ pub fn prepare(program: &Program, launch: &Launch, outcome: &Outcome) -> Prepare
     };
     Prepared {
         name: "program".to_owned(),
-        ptx_name: "program.ptx".to_owned(),
-        ptx: ptx(&[("program", program)]).into(),
+        ptx: Ptx::new("program.ptx", ptx(&[("program", program)])),
         entry: "program".to_owned(),
         grid: launch.grid,
         block: launch.block,

@@ -1,16 +1,16 @@
 //! Finds launch cases in files and directories, and judges their outcome.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::compare::compare;
 use super::prepare::{Expectation, Prepared, Subject, prepare};
 use super::spec::{self, CaseSpec, Tables};
-use super::{Backend, CaseError, Failure, Outputs};
+use super::{Backend, CaseError, Failure, Outputs, Ptx};
 
 /// A case and its origin.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Case {
     pub spec: CaseSpec,
     /// The tables of the file.
     pub tables: Arc<Tables>,
+    /// The PTX, once a case of the file has read it.
+    pub(super) ptx: Arc<OnceLock<Ptx>>,
 }
 
 /// The verdict on a case.
@@ -42,13 +44,15 @@ impl Case {
         let loaded = spec::load(file)?;
         let mut names = HashSet::new();
         let mut cases = Vec::new();
+        let mut modules = HashMap::<&Path, Arc<OnceLock<Ptx>>>::new();
         for (index, spec) in loaded.cases.iter().enumerate() {
             let path = loaded.path(index);
             if !names.insert(spec.name.clone()) {
                 let message = format!("there is another case `{}` in this file", spec.name);
                 return Err(CaseError::new(file, path + ".name", message));
             }
-            cases.push(Case { file: file.to_owned(), path, spec: spec.clone(), tables: Arc::clone(&loaded.tables) });
+            let (tables, ptx) = (Arc::clone(&loaded.tables), Arc::clone(modules.entry(&spec.ptx).or_default()));
+            cases.push(Case { file: file.to_owned(), path, spec: spec.clone(), tables, ptx });
         }
         Ok(cases)
     }
@@ -60,7 +64,7 @@ impl Case {
 
     /// Reads all files that the case refers to, and checks the case.
     pub fn prepare(&self) -> Result<Prepared, CaseError> {
-        prepare(&self.spec, &self.tables, &self.file, &self.path)
+        prepare(&self.spec, &self.tables, &self.file, &self.path, &self.ptx)
     }
 
     /// Prepares and runs the case, and judges the outcome.

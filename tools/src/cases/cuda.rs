@@ -46,7 +46,7 @@ impl From<&Prepared> for Launch {
 }
 
 fn run(context: &Context, case: &Prepared) -> Result<Outputs, CudaError> {
-    let module = context.load(&case.ptx)?;
+    let module = context.load(case.ptx.text())?;
     let function = module.function(&case.entry)?;
     for (name, array) in &case.globals {
         module.variable(name)?.write(&array.bytes)?;

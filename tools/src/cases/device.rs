@@ -7,7 +7,7 @@ use ptx2spv_runtime::{
     Module, ReferenceDevice,
 };
 use ptx2spv_translator::interface::ServiceSizes;
-use ptx2spv_translator::{Diagnostics, ErrorKind, Math, Source};
+use ptx2spv_translator::{Diagnostics, ErrorKind, Math};
 
 use super::backend::{Backend, Failure, Outputs};
 use super::device_images::{Images, MadeObject};
@@ -135,8 +135,10 @@ impl Backend for DeviceBackend {
 
     fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
         let options = self.options;
-        let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
-        self.run_by(case, &Steps { load: &|device| device.load_with(&source, options), check: &|_| Ok(()) })
+        self.run_by(
+            case,
+            &Steps { load: &|device| device.load_program(case.ptx.program()?, options), check: &|_| Ok(()) },
+        )
     }
 }
 

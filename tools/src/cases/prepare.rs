@@ -4,23 +4,21 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use super::contents::{Array, CasePath, array_len, contents, global_array, hex_bytes, scalar};
 use super::image_spec::ObjectSpec;
 use super::images::{self, Image, Object, Textures};
 use super::spec::{ArgSpec, CaseSpec, ExpectSpec, NanRule, Tables};
-use super::{CaseError, Scalar};
+use super::{CaseError, Ptx, Scalar};
 
 /// A case that is ready to run.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     /// Name of the case.
     pub name: String,
-    /// Name of the PTX file, for diagnostics.
-    pub ptx_name: String,
-    /// The PTX text.
-    pub ptx: Arc<str>,
+    /// The module that has the kernel.
+    pub ptx: Ptx,
     /// Name of the kernel.
     pub entry: String,
     /// Blocks in x, y and z.
@@ -148,10 +146,24 @@ pub struct Tolerance {
     pub nan: NanRule,
 }
 
-/// Reads and checks everything that a case in `file` refers to. `path` is its JSON path there, such as `$[3]`.
-pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Result<Prepared, CaseError> {
+/// Reads and checks everything that a case in `file` refers to. `path` is its JSON path there, such as `$[3]`. `ptx` is what cases
+/// with the same PTX share: the first of them reads the file.
+pub fn prepare(
+    spec: &CaseSpec,
+    tables: &Tables,
+    file: &Path,
+    path: &str,
+    ptx: &OnceLock<Ptx>,
+) -> Result<Prepared, CaseError> {
     let place = CasePath { file, tables, path };
-    let ptx = place.at(".ptx", |place| Ok(ptx2spv_fatbin::text(&place.read(&spec.ptx)?).into_owned()))?;
+    let ptx = match ptx.get() {
+        Some(ptx) => ptx.clone(),
+        None => {
+            let bytes = place.at(".ptx", |place| place.read(&spec.ptx))?;
+            let read = Ptx::new(spec.ptx.display().to_string(), ptx2spv_fatbin::text(&bytes));
+            ptx.get_or_init(|| read).clone()
+        }
+    };
     check_launch(place, spec)?;
     let mut globals = BTreeMap::new();
     for (name, global) in &spec.globals {
@@ -185,8 +197,7 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
     };
     Ok(Prepared {
         name: spec.name.clone(),
-        ptx_name: spec.ptx.display().to_string(),
-        ptx: ptx.into(),
+        ptx,
         entry: spec.entry.clone(),
         grid: spec.grid,
         block: spec.block,

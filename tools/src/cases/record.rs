@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
@@ -43,7 +43,7 @@ fn record(
     backend: &mut dyn Backend,
 ) -> Result<(), CaseError> {
     let wrong = |message: String| CaseError::new(file, path, message);
-    let prepared = prepare::prepare(case, tables, file, path)?;
+    let prepared = prepare::prepare(case, tables, file, path, &OnceLock::new())?;
     let outputs = backend.run(&prepared).map_err(|failure| wrong(failure.to_string()))?;
     match (&mut case.expect, &prepared.expectation) {
         (Some(expects), Expectation::Results(checks)) => {

@@ -245,7 +245,13 @@ mod tests {
         let cases = names.iter().map(|name| {
             let rest = r#""args": [{"type": "u8", "zeros": 1}], "expect": [{"arg": 0, "data": [1]}]"#;
             let spec = serde_json::from_str(&format!(r#"{{"name": "{name}", "ptx": "k.ptx", "entry": "k", {rest}}}"#));
-            Case { file: file.clone(), path: "$".to_owned(), spec: spec.unwrap(), tables: Arc::default() }
+            Case {
+                file: file.clone(),
+                path: "$".to_owned(),
+                spec: spec.unwrap(),
+                tables: Arc::default(),
+                ptx: Arc::default(),
+            }
         });
         let cases = cases.collect();
         (directory, cases)

@@ -86,7 +86,7 @@ fn every_way_to_write_an_argument() {
         array(Scalar::U16, &[2, 3]),
     ];
     assert_eq!(case.args, expected);
-    assert_eq!(&*case.ptx, ".version 8.0");
+    assert_eq!(case.ptx.text(), ".version 8.0");
 }
 
 #[test]

@@ -9,16 +9,16 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use ptx2spv::cases::images::Textures;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared};
-use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verdict, argument_text, judge};
+use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Ptx, Steps, Verdict, argument_text, judge};
 use ptx2spv::cli::{ServiceArguments, Status, UsageError};
 use ptx2spv::findings;
 use ptx2spv::input::Selection;
 use ptx2spv::progress::Progress;
 use ptx2spv::{names, style};
 use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, ReferenceDevice, Trace};
+use ptx2spv_translator::Interface;
 use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::names::demangled;
-use ptx2spv_translator::{Interface, Program, Source};
 
 use super::device_arguments::{DeviceArguments, reference_only};
 
@@ -145,10 +145,10 @@ fn run_ptx(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     refuse_case(arguments)?;
     let args = parse_args(arguments)?;
     let reading = Progress::new(1, &format!("reading {}", arguments.file.display()));
-    let source = arguments.selection.read(&arguments.file, arguments.entry.as_deref())?;
-    let program = Program::new(&source)?;
+    let ptx = Ptx::from(arguments.selection.read(&arguments.file, arguments.entry.as_deref())?);
+    let kernels = ptx.program()?.entries();
     drop(reading);
-    run_kernel(arguments, args, &source, &program.entries(), None, out)
+    run_kernel(arguments, args, &ptx, &kernels, None, out)
 }
 
 /// Refuses `--case` for a file without launch cases.
@@ -194,12 +194,12 @@ fn run_translated(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> 
     let interface = interface.with_context(|| format!("{} has no variants", file.display()))?;
     let names: Vec<&str> = interface.entries.iter().map(|entry| entry.name.as_str()).collect();
     // There is no source for findings to quote.
-    let source = Source::new(arguments.file.display().to_string(), "");
+    let ptx = Ptx::new(arguments.file.display().to_string(), "");
     let load = |device: &Device| {
         // SAFETY: the user is responsible for the file. This process runs nothing else, and another process watches it.
         unsafe { device.load_file(&arguments.file) }
     };
-    run_kernel(arguments, args, &source, &names, Some(&load), out)
+    run_kernel(arguments, args, &ptx, &names, Some(&load), out)
 }
 
 /// Loads a module that isn't PTX.
@@ -208,7 +208,7 @@ type Load<'l> = &'l dyn Fn(&Device) -> Result<Module, Error>;
 fn run_kernel(
     arguments: &Arguments,
     (args, textures): (Vec<Argument>, Textures),
-    source: &Source,
+    ptx: &Ptx,
     kernels: &[&str],
     load: Option<Load<'_>>,
     out: &mut dyn Write,
@@ -216,8 +216,7 @@ fn run_kernel(
     let entry = entry(arguments, kernels)?.to_owned();
     let case = Prepared {
         name: entry.clone(),
-        ptx_name: source.name().to_owned(),
-        ptx: source.text().into(),
+        ptx: ptx.clone(),
         entry,
         grid: arguments.grid.unwrap_or([1; 3]),
         block: arguments.block.unwrap_or([1; 3]),
@@ -232,7 +231,7 @@ fn run_kernel(
     };
     let mut backend = open(arguments)?.with_cache().with_sizes(arguments.services.get());
     let options = backend.options();
-    let from_ptx = |device: &Device| device.load_with(source, options);
+    let from_ptx = |device: &Device| device.load_program(ptx.program()?, options);
     let steps = Steps {
         load: load.unwrap_or(&from_ptx),
         check: &|kernel| kinds::check(kernel.params(), &arguments.args, &case.args),
@@ -418,7 +417,7 @@ fn take(
 /// Prints the findings. With checks, also reports that there are none.
 fn print_findings(arguments: &Arguments, found: &[Finding], case: &Prepared, out: &mut dyn Write) -> Result<()> {
     if !found.is_empty() || arguments.device.is_checking()? {
-        findings::write(out, found, &Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
+        findings::write(out, found, case.ptx.source())?;
     }
     Ok(())
 }

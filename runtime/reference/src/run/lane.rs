@@ -137,6 +137,11 @@ impl Lane {
         8 * slots + private + shadow + size_of::<Self>() as u64
     }
 
+    /// The size of the state that a [`Snapshot`] copies, in 64-bit words.
+    pub fn words(&self) -> usize {
+        self.registers.len() + self.private.len() / 8
+    }
+
     /// Restarts as an invocation of another workgroup. Constants are never written, and other registers are written
     /// before they are read.
     pub fn restart(&mut self, code: &Code) {

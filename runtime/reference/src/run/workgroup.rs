@@ -15,6 +15,9 @@ use crate::finding::{Finding, FindingKind};
 /// Slices of computing invocations are doubled up to [`LONGEST_SLICE`] times.
 const SLICE: u32 = 2048;
 const LONGEST_SLICE: u32 = 5;
+/// From so many idle slices on, an invocation is watched for cycles in each slice, however short. Before, copying a large state would
+/// take longer than the slice.
+const LONG_IDLE: u32 = 16;
 
 /// A workgroup that has begun.
 pub(super) struct Workgroup<W: World> {
@@ -183,7 +186,7 @@ impl<W: World> Members<'_, '_, W> {
         } << lane.idle_slices.min(LONGEST_SLICE);
         let (stop, used) = if cx.launch.traces(cx.shape, lane.index) {
             trace::follow(cx, lane, limit, snapshot)
-        } else if lane.idle_slices == 0 {
+        } else if lane.idle_slices == 0 || lane.idle_slices < LONG_IDLE && lane.words() > limit as usize {
             step::run::<W, false>(cx, lane, limit, snapshot)
         } else {
             snapshot.take(lane);

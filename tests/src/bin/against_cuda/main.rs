@@ -14,7 +14,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use ptx2spv::cases::contents::Array;
 use ptx2spv::cases::prepare::{Argument, Expectation};
-use ptx2spv::cases::{Backend, CudaBackend, DeviceBackend, Outputs, Prepared, Scalar};
+use ptx2spv::cases::{Backend, CudaBackend, DeviceBackend, Outputs, Prepared, Ptx, Scalar};
 use ptx2spv::cli::{self, Status};
 use ptx2spv_runtime::{Config, DeviceSelector};
 use ptx2spv_tests::loops;
@@ -253,8 +253,7 @@ fn program_case(seed: u64, drawn: &Drawn) -> Prepared {
 fn case(ptx: String, entry: &str, grid: [u32; 3], block: [u32; 3], args: Vec<Argument>) -> Prepared {
     Prepared {
         name: entry.to_owned(),
-        ptx_name: format!("{entry}.ptx"),
-        ptx: ptx.into(),
+        ptx: Ptx::new(format!("{entry}.ptx"), ptx),
         entry: entry.to_owned(),
         grid,
         block,

@@ -24,7 +24,7 @@ pub fn save(
         Ok::<_, anyhow::Error>((file, path))
     };
     let (ptx, path) =
-        write(format!("{name}.ptx"), format!("// {}\n{}", comment.replace('\n', " "), case.ptx).as_bytes())?;
+        write(format!("{name}.ptx"), format!("// {}\n{}", comment.replace('\n', " "), case.ptx.text()).as_bytes())?;
     let mut args = Vec::new();
     let mut expect = Vec::new();
     for (number, argument) in case.args.iter().enumerate() {

@@ -8,7 +8,7 @@ use ptx2spv::cases::device::Made;
 use ptx2spv::cases::prepare::Prepared;
 use ptx2spv::cli;
 use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, LoadOptions};
-use ptx2spv_translator::{Math, Source};
+use ptx2spv_translator::Math;
 use serde::Serialize;
 
 use crate::devices::Devices;
@@ -90,13 +90,13 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
 
 /// The time until the end of the first launch, and the median of later launches.
 fn times(device: &Device, case: &Prepared, check_accesses: bool, repeats: u32) -> Result<(Duration, Duration)> {
-    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+    let source = case.ptx.source();
     let made = Made::new(device, case)?;
     let args = made.arguments(case);
     let config = LaunchConfig::from(case);
     let start = Instant::now();
     let options = LoadOptions::uncached(Math::EXACT).check_accesses(check_accesses);
-    let module = device.load_with(&source, options)?;
+    let module = device.load_with(source, options)?;
     made.bind(&module, case)?;
     let kernel = module.kernel(&case.entry)?;
     // SAFETY: the workloads pass the arguments that their kernels were written for.

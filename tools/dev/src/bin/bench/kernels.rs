@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use ptx2spv::cases::Ptx;
 use ptx2spv::cases::prepare::Prepared;
 use ptx2spv::cli;
 use ptx2spv_runtime::DeviceSelector;
@@ -112,7 +113,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
                     cli::note(format_args!("{} is left out: no file has its kernel", workload.name));
                     continue;
                 };
-                case.ptx = text.as_str().into();
+                case.ptx = Ptx::new(case.ptx.source().name(), text.as_str());
             }
             let (row, failed) = measure_workload(arguments, &codes, &devices, &limits, &workload, &case)?;
             if failed {
@@ -251,7 +252,7 @@ fn measure_workload(
     let row = Row {
         kernel: workload.name,
         size: workload.size.clone(),
-        ptx_bytes: case.ptx.len(),
+        ptx_bytes: case.ptx.text().len(),
         cuda_seconds,
         cuda_load_seconds: seconds(cuda.load),
         vulkan: vulkan.collect(),

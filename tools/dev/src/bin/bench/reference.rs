@@ -10,7 +10,6 @@ use ptx2spv::cases::device::Made;
 use ptx2spv::cases::prepare::Prepared;
 use ptx2spv::cli;
 use ptx2spv_runtime::{Device, LaunchConfig, ReferenceDevice, ReferenceOptions};
-use ptx2spv_translator::Source;
 use serde::Serialize;
 
 use crate::clock::Clock;
@@ -97,7 +96,7 @@ fn measure_workload(arguments: &Arguments, workload: &Workload) -> Result<Row> {
 
 /// Runs a kernel several times on new buffers. Returns the instructions and the time of all launches.
 fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration)> {
-    let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
+    let module = device.load(case.ptx.source())?;
     let kernel = module.kernel(&case.entry)?;
     let made = Made::new(device, case)?;
     let args = made.arguments(case);

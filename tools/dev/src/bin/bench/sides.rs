@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use ptx2spv::cases::device::Made;
 use ptx2spv::cases::prepare::{Expectation, Prepared};
-use ptx2spv::cases::{Outputs, argument_text, cuda};
+use ptx2spv::cases::{Outputs, Ptx, argument_text, cuda};
 use ptx2spv::cuda::{Context, Launch};
 use ptx2spv_runtime::{Device, Kernel, LaunchConfig, LoadOptions, Module};
-use ptx2spv_translator::{Math, Options, Program, Source};
+use ptx2spv_translator::{Math, Options};
 
 use crate::twins;
 use crate::workloads::Workload;
@@ -59,8 +59,7 @@ pub fn prepare(workload: &Workload) -> Result<Prepared> {
     let (args, textures) = argument_text::parse_all(&workload.args)?;
     Ok(Prepared {
         name: workload.name.to_owned(),
-        ptx_name: format!("{}.ptx", workload.entry),
-        ptx: workload.ptx.into(),
+        ptx: Ptx::new(format!("{}.ptx", workload.entry), workload.ptx),
         entry: workload.entry.to_owned(),
         grid: workload.grid,
         block: workload.block,
@@ -78,7 +77,7 @@ pub fn prepare(workload: &Workload) -> Result<Prepared> {
 /// Measures launches, and adds their times.
 pub fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
     let start = Instant::now();
-    let module = context.load(&case.ptx)?;
+    let module = context.load(case.ptx.text())?;
     side.load.get_or_insert(start.elapsed());
     let made = cuda::Made::new(context, case)?;
     made.bind(&module, case)?;
@@ -124,11 +123,11 @@ pub fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, 
 
 /// Loads the kernel, without a cache; `None` if it has no such code.
 pub fn load(device: &Device, case: &Prepared, code: Code) -> Result<Option<(Module, Kernel)>> {
-    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+    let source = case.ptx.source();
     let (module, entry) = match code {
-        Code::Translation(math) => (device.load_with(&source, LoadOptions::uncached(math))?, case.entry.as_str()),
+        Code::Translation(math) => (device.load_with(source, LoadOptions::uncached(math))?, case.entry.as_str()),
         Code::Glsl => match twins::of(&case.entry) {
-            Some(spirv) => (twins::load(device, &source, spirv)?, twins::ENTRY),
+            Some(spirv) => (twins::load(device, source, spirv)?, twins::ENTRY),
             None => return Ok(None),
         },
     };
@@ -141,8 +140,7 @@ pub fn spirv_bytes(device: &Device, case: &Prepared, code: Code) -> Result<usize
     let Code::Translation(math) = code else {
         return twins::of(&case.entry).map(<[u8]>::len).context("there is no twin");
     };
-    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let entries = [case.entry.clone()];
     let options = Options::new(device.target()).entries(Some(&entries)).math(math);
-    Ok(4 * Program::new(&source)?.translate(&options)?.spirv.len())
+    Ok(4 * case.ptx.program()?.translate(&options)?.spirv.len())
 }
