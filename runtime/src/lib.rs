@@ -124,7 +124,8 @@ pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, SpirvInstruction, Trace};
 pub use ptx2spv_translator::{
-    Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Source, Span, Target, Topic, interface, target,
+    Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Program, Source, Span, Target, Topic, interface,
+    target,
 };
 pub use stream::event::Event;
 pub use stream::{Stream, StreamOptions};

@@ -82,6 +82,17 @@ impl Device {
 
     /// Like [`Device::load_with`], of a program that is parsed already, such as one that several devices load.
     ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, Device, LoadOptions, Program, Source};
+    ///
+    /// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
+    /// let program = Program::new(&Source::new("nothing.ptx", ptx))?;
+    /// for device in [Device::reference(Config::default()), Device::reference(Config::default())] {
+    ///     assert_eq!(device.load_program(&program, LoadOptions::default())?.kernel_names(), program.entries());
+    /// }
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`Device::load`].
     pub fn load_program(&self, program: &Program, options: LoadOptions) -> Result<Module, Error> {
