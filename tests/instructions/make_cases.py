@@ -45,6 +45,7 @@ from generator import (
     newer,
     newest,
     packed,
+    products,
     progress,
     simd,
     spaces,
@@ -76,7 +77,7 @@ def generate(root):
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, matrices, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, matrices, products, blocks, barriers,
         mbarriers, multimem, newer, newest, stochastic, clusters, tensors, textures, texture_batches, texture_many, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))

@@ -1,27 +1,15 @@
-"""Matrices in the registers of a warp: products (`mma`), and those of half-words loaded, stored and transposed.
-
-Sums of products follow the model that docs/numerics.md describes; all forms here were compared with an H200 on 30,000 sums each.
-"""
+"""Matrices of half-words in the registers of a warp, loaded, stored and transposed; and the sums that matrix units compute, for `products.py`."""
 
 import random
 
 from .ptx import Family
 
 # Bits, bits of the exponent, bits of the fraction.
-FORMATS = {"f16": (16, 5, 10), "bf16": (16, 8, 7), "tf32": (32, 8, 23), "f32": (32, 8, 23)}
+FORMATS = {
+    "f16": (16, 5, 10), "bf16": (16, 8, 7), "tf32": (32, 8, 23), "f32": (32, 8, 23), "f64": (64, 11, 52), "e4m3": (8, 4, 3), "e5m2": (8, 5, 2),
+}
 # Bits that are kept below the largest exponent.
 KEPT = 25
-FORMS = [
-    ("m16n8k8", "f32", "f16", "f32"),
-    ("m16n8k16", "f32", "f16", "f32"),
-    ("m16n8k8", "f16", "f16", "f16"),
-    ("m16n8k16", "f16", "f16", "f16"),
-    ("m16n8k8", "f32", "bf16", "f32"),
-    ("m16n8k16", "f32", "bf16", "f32"),
-    ("m16n8k4", "f32", "tf32", "f32"),
-    ("m16n8k8", "f32", "tf32", "f32"),
-]
-WARPS = 10
 
 
 def decode(ty, bits):
@@ -30,6 +18,8 @@ def decode(ty, bits):
     if ty == "tf32":
         bits &= ~0x1FFF
     sign, field, rest = bits >> width - 1 & 1, bits >> fraction & (1 << exponent) - 1, bits & (1 << fraction) - 1
+    if ty == "e4m3" and field == 15 and rest < 7:
+        return "number", sign, rest | 8, 5, 8
     if field == (1 << exponent) - 1:
         return "nan" if rest else "inf", sign, 0, 0, 0
     scale = max(field, 1) - ((1 << exponent - 1) - 1)
@@ -116,81 +106,8 @@ def element(rng, ty, category, is_addend):
     }[category]
 
 
-def words(rng, ty, category, count, is_addend):
-    """The words of a fragment in a lane."""
-    per = 32 // FORMATS[ty][0]
-    bits = 32 // per
-    return [sum(element(rng, ty, category, is_addend) << bits * i for i in range(per)) for _ in range(count)]
-
-
-def elements(ty, given):
-    width = FORMATS[ty][0]
-    return [word >> width * i & (1 << width) - 1 for word in given for i in range(32 // width)]
-
-
-def place(ty, lane, index):
-    """Row of A, or column of B, and the place along the sum, of an element of a fragment."""
-    per = 32 // FORMATS[ty][0]
-    register, part = divmod(index, per)
-    return lane >> 2, register, (lane & 3) * per + part
-
-
-def product(family, shape, d, ab, c):
-    depth = int(shape.split("k")[1])
-    per = 32 // FORMATS[ab][0]
-    counts = {"a": 16 * depth // per // 32, "b": 8 * depth // per // 32, "c": 4 if c == "f32" else 2}
-    outputs = 4 if d == "f32" else 2
-    types = {"a": "b32", "b": "b32", "c": "f32" if c == "f32" else "b32", "d": "f32" if d == "f32" else "b32"}
-    total = sum(counts.values())
-    body = ["ld.param.u64 %po, [out];", "ld.param.u64 %pi, [in];", "mov.u32 %t, %tid.x;", "mov.u32 %w, %ctaid.x;"]
-    body += ["mad.lo.u32 %t, %w, 32, %t;", f"mad.wide.u32 %pi, %t, {4 * total}, %pi;"]
-    body += [f"mad.wide.u32 %po, %t, {4 * outputs}, %po;"]
-    at = 0
-    for letter, count in counts.items():
-        for index in range(count):
-            body.append(f"ld.global.{types[letter]} %{letter}{index}, [%pi+{at}];")
-            at += 4
-    vectors = {letter: ", ".join(f"%{letter}{i}" for i in range(count)) for letter, count in (counts | {"d": outputs}).items()}
-    body.append(f"mma.sync.aligned.{shape}.row.col.{d}.{ab}.{ab}.{c} {{{vectors['d']}}}, {{{vectors['a']}}}, {{{vectors['b']}}}, {{{vectors['c']}}};")
-    body += [f"st.global.{types['d']} [%po+{4 * i}], %d{i};" for i in range(outputs)]
-    registers = [".reg .b32 %t, %w;", ".reg .b64 %po, %pi;"]
-    registers += [f".reg .{types[letter]} %{letter}<{count}>;" for letter, count in (counts | {"d": outputs}).items()]
-    name = f"{shape}_{d}_{ab}_{c}"
-    family.kernel(name, [".param .u64 out", ".param .u64 in"], registers, body)
-    rng = random.Random(name)
-    given, expected = [], []
-    for category in range(WARPS):
-        a, b, addends = {}, {}, {}
-        for lane in range(32):
-            own = {letter: words(rng, c if letter == "c" else ab, category, count, letter == "c") for letter, count in counts.items()}
-            given += [word for part in own.values() for word in part]
-            for index, bits in enumerate(elements(ab, own["a"])):
-                row, register, k = place(ab, lane, index)
-                a[row + 8 * (register & 1), k + 4 * per * (register >> 1)] = decode(ab, bits)
-            for index, bits in enumerate(elements(ab, own["b"])):
-                column, register, k = place(ab, lane, index)
-                b[k + 4 * per * register, column] = decode(ab, bits)
-            for index, bits in enumerate(elements(c, own["c"])):
-                addends[lane, index] = decode(c, bits)
-        for lane in range(32):
-            sums = []
-            for index in range(4):
-                row, column = (lane >> 2) + 8 * (index >> 1), 2 * (lane & 3) + (index & 1)
-                sums.append(fused(d, addends[lane, index], [(a[row, k], b[k, column]) for k in range(depth)]))
-            expected += sums if d == "f32" else [sums[0] | sums[1] << 16, sums[2] | sums[3] << 16]
-    args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "bits": hexadecimal(given)}]
-    family.case(name, name, args, [{"arg": 0, "bits": hexadecimal(expected)}], block=32, grid=WARPS)
-
-
 def hexadecimal(bits):
     return " ".join(f"{word:08x}" for word in bits)
-
-
-def products(tables):
-    family = Family("matrix_products", "Products of matrices in the registers of a warp.", tables)
-    for form in FORMS:
-        product(family, *form)
-    return family
 
 
 def moves(tables):
@@ -252,4 +169,4 @@ def move(family, count, transposed, generic):
 
 
 def families(tables):
-    return [products(tables), moves(tables)]
+    return [moves(tables)]

@@ -25,7 +25,9 @@
 //! | `[a]` | memory operand |
 //! | `[map]` | a tensor map and coordinates |
 //! | `{offsets}` | vector of 16-bit sources, one for each dimension but two |
-//! | `{D}`, `{A}`, `{B}`, `{C}` | fragment of a matrix: see [`fragments`](crate::isa::fragments) |
+//! | `{A}`, `{B}`, `{C}` | fragment of a matrix: see [`fragments`](crate::isa::fragments) |
+//! | `{D}` | destination fragment: D, or the matrix that a modifier names |
+//! | `selector` | constant: which lanes have the indices of a sparse matrix |
 //! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
 //! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
@@ -54,7 +56,7 @@ use super::program::{Operand, Reg, Special};
 use super::scope::Symbol;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::isa::fragments::{self, Matrix};
+use crate::isa::fragments::{Matrix, Product};
 use crate::isa::modifiers::{AddressSpace, Modifiers, TensorMode, TensorRank};
 use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
@@ -120,10 +122,14 @@ impl<'s> FunctionDecoder<'_, 's> {
                 let count = coordinates(modifiers, operand)?.saturating_sub(2);
                 return self.vector(operand, ScalarType::U16, ScalarType::fits, count, false);
             }
-            "{D}" => return self.fragment(operand, modifiers, Matrix::D),
-            "{A}" => return self.fragment(operand, modifiers, Matrix::A),
-            "{B}" => return self.fragment(operand, modifiers, Matrix::B),
-            "{C}" => return self.fragment(operand, modifiers, Matrix::C),
+            "{D}" => {
+                let matrix = modifiers.fragment().map_or(Matrix::D, Matrix::from);
+                return self.fragment(operand, modifiers, matrix, true);
+            }
+            "{A}" => return self.fragment(operand, modifiers, Matrix::A, false),
+            "{B}" => return self.fragment(operand, modifiers, Matrix::B, false),
+            "{C}" => return self.fragment(operand, modifiers, Matrix::C, false),
+            "selector" => return self.selector(operand, modifiers),
             "[texref]" => return self.queried(operand, &[ScalarType::TexRef]),
             "[samplerref]" => return self.queried(operand, &[ScalarType::TexRef, ScalarType::SamplerRef]),
             "[surfref]" => return self.queried(operand, &[ScalarType::SurfRef]),
@@ -176,9 +182,29 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn fragment(&mut self, operand: &ast::Operand<'s>, modifiers: &Modifiers, matrix: Matrix) -> Result<Operand> {
-        let (registers, ty) = fragments::registers(modifiers, matrix).ok_or_else(|| untyped(operand))?;
-        self.vector(operand, ty, ScalarType::fits, registers, matrix == Matrix::D)
+    fn fragment(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        modifiers: &Modifiers,
+        matrix: Matrix,
+        is_destination: bool,
+    ) -> Result<Operand> {
+        let product = Product::of(modifiers).ok_or_else(|| untyped(operand))?;
+        let (registers, ty) = product.registers(matrix);
+        self.vector(operand, ty, ScalarType::fits, registers, is_destination)
+    }
+
+    /// Which lanes of each four have the indices of a sparse matrix.
+    fn selector(&self, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
+        let product = Product::of(modifiers).ok_or_else(|| untyped(operand))?;
+        let choices = 4 / product.index_lanes().clamp(1, 4);
+        match operand {
+            ast::Operand::Constant(constant, span) => match immediate(*constant, ScalarType::U32, *span)? {
+                selector if selector < u64::from(choices) => Ok(Operand::Imm(selector)),
+                _ => Err(Diagnostic::invalid(format!("a selector of this form is below {choices}"), *span)),
+            },
+            other => Err(Diagnostic::invalid("expected a constant", other.span())),
+        }
     }
 
     fn operand_type(&self, notation: &str, modifiers: &Modifiers) -> Option<ScalarType> {

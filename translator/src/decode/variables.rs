@@ -20,6 +20,7 @@ const MAX_ALIGN: u32 = 1 << 20;
 /// Type of a variable's elements.
 pub(super) fn element_type(variable: &ast::Variable<'_>) -> Result<ScalarType, Diagnostic> {
     ScalarType::from_name(variable.ty.text)
+        .filter(|ty| ty.class() != Class::Element)
         .ok_or_else(|| Diagnostic::invalid(format!("`.{}` is not a type", variable.ty.text), variable.ty.span))
 }
 

@@ -44,8 +44,8 @@ pub use memory::{
     Ordered, Scope, Space,
 };
 pub use op::{
-    Accumulator, Arithmetic, Binary, Builtin, Compare, Factors, HELPER_PARAMETERS, Halves, MatrixStep, Op, Root,
-    Rounding, Sample, Unary, Varies,
+    Accumulator, Arithmetic, Binary, Builtin, Compare, Factors, HELPER_PARAMETERS, Halves, MatrixStep, Minifloat, Op,
+    Root, Rounding, Sample, Unary, Varies,
 };
 pub use operands::{for_each_operand, for_each_result, map_op_operands, map_operands};
 pub use rewrite::{Rewritten, rewrite};

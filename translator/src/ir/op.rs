@@ -106,6 +106,14 @@ pub enum Factors {
     Tf32,
 }
 
+/// Floats of eight bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is the format of its name")]
+pub enum Minifloat {
+    E4m3,
+    E5m2,
+}
+
 /// What a sum of products and an addend becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulator {
@@ -122,6 +130,8 @@ pub enum Accumulator {
 /// are infinities of each sign and NaNs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MatrixStep {
+    /// The two floats in the lower half of a word (first operand) as f16; the other operands don't count.
+    Halves(Minifloat),
     /// The scale of an addend (first operand); the others don't count.
     Start(Accumulator),
     /// Of two words of factors and a scale, the scale of their products too.

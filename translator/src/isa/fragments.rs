@@ -1,7 +1,16 @@
-//! Fragments: the parts of a matrix that the lanes of a warp hold (PTX section 9.7.14).
+//! Fragments: the parts of a matrix that the lanes of a warp hold (PTX sections 9.7.14.4 and 9.7.14.5).
+//!
+//! There is one rule for all shapes and types. The lines of A are its rows, those of B its columns. Lane `4 g + t` holds of eight lines the one with
+//! number `g`. A register holds neighbours in the direction of the sum, and the registers of lanes with `t` from 0 to 3 follow each other. Such
+//! blocks of eight lines come in pairs where a matrix has 16 lines or more: then the next registers hold eight lines more, and those after them
+//! what follows in the direction of the sum. Only one of A and B comes in pairs, the taller one. The elements of C and D in a lane are two
+//! neighbours in the line `g` of the taller one, of the other's lines `2 t` and `2 t + 1`.
+//!
+//! PTX leaves fragments of `wmma` to the hardware. An H200 has them by the same rule in each shape of f16, bf16, tf32 and f64.
 
-use super::modifiers::{Modifiers, Shape};
+use super::modifiers::{Fragment, Modifiers, Shape};
 use super::types::ScalarType;
+use super::word::Word;
 
 /// Which matrix of `D = A B + C` an operand is a fragment of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,26 +29,196 @@ impl Matrix {
     }
 }
 
-impl Shape {
-    /// Rows of D and A, columns of D and B, and how many products each element of D is the sum of.
-    pub fn extent(self) -> [u32; 3] {
-        match self {
-            Shape::M16n8k4 => [16, 8, 4],
-            Shape::M16n8k8 => [16, 8, 8],
-            Shape::M16n8k16 => [16, 8, 16],
+impl From<Fragment> for Matrix {
+    fn from(named: Fragment) -> Self {
+        match named {
+            Fragment::A => Self::A,
+            Fragment::B => Self::B,
+            Fragment::C => Self::C,
+            Fragment::D => Self::D,
         }
     }
 }
 
-/// The number of registers of each lane that hold a matrix, and their type.
-pub fn registers(modifiers: &Modifiers, matrix: Matrix) -> Option<(usize, ScalarType)> {
-    let [rows, columns, depth] = modifiers.shape()?.extent();
-    let ty = modifiers.ty(matrix.number())?;
-    let elements = match matrix {
-        Matrix::D | Matrix::C => rows * columns,
-        Matrix::A => rows * depth,
-        Matrix::B => depth * columns,
-    };
-    let register = if ty == ScalarType::F32 { ty } else { ScalarType::B32 };
-    Some(((elements * ty.bits() / (32 * 32)) as usize, register))
+/// Matrices of a product, or one of them, that an instruction is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// Rows of A, C and D.
+    pub rows: u32,
+    /// Columns of B, C and D.
+    pub columns: u32,
+    /// Rows of B, and columns of A unless half of them are left out.
+    pub depth: u32,
+    /// Whether A has only the half of its elements that aren't zero.
+    pub is_sparse: bool,
+    /// Types of D, A, B and C.
+    types: [ScalarType; 4],
+}
+
+/// What a register of all lanes holds of A or B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The first of eight lines.
+    pub line: u32,
+    /// The place in the direction of the sum.
+    pub start: u32,
+}
+
+/// Where the elements of C and D with one number are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The first of eight lines of the taller factor; lane `4 g + t` has line `g` of them.
+    pub line: u32,
+    /// The first of eight lines of the other factor; lane `4 g + t` has line `2 t + next` of them.
+    pub across: u32,
+    /// 0 or 1.
+    pub next: u32,
+}
+
+impl Product {
+    /// What modifiers say, if they are of an instruction on fragments.
+    pub fn of(modifiers: &Modifiers) -> Option<Self> {
+        let [rows, columns, depth] = modifiers.shape()?.extent();
+        let types = match *modifiers.types.as_slice() {
+            // A matrix alone.
+            [ty] => [ty; 4],
+            // `wmma` doesn't name the types of f16 factors.
+            [d, c] => [d, ScalarType::F16, ScalarType::F16, c],
+            [d, a, b, c] => [d, a, b, c],
+            _ => return None,
+        };
+        Some(Self { rows, columns, depth, is_sparse: modifiers.sparsity().is_some(), types })
+    }
+
+    /// The type of a matrix' elements.
+    pub fn ty(&self, matrix: Matrix) -> ScalarType {
+        self.types[matrix.number()] // there are four
+    }
+
+    /// Rows of A, columns of B.
+    fn lines(&self, matrix: Matrix) -> u32 {
+        if matrix == Matrix::B { self.columns } else { self.rows }
+    }
+
+    /// Whether the columns of B are held as rows of A are otherwise.
+    pub fn is_transposed(&self) -> bool {
+        self.columns > self.rows && self.columns > 16
+    }
+
+    /// How many blocks of eight lines follow each other in registers.
+    fn paired(&self, matrix: Matrix) -> u32 {
+        if (matrix == Matrix::B) == self.is_transposed() && self.lines(matrix) > 8 { 2 } else { 1 }
+    }
+
+    /// How many elements a register holds.
+    pub fn elements_of_register(&self, matrix: Matrix) -> u32 {
+        (32 / self.ty(matrix).bits()).max(1)
+    }
+
+    /// What the registers of A or B hold.
+    pub fn blocks(&self, matrix: Matrix) -> Vec<Block> {
+        let paired = self.paired(matrix);
+        let depth = if self.is_sparse && matrix == Matrix::A { self.depth / 2 } else { self.depth };
+        let mut blocks = Vec::new();
+        for group in (0..self.lines(matrix)).step_by(8 * paired as usize) {
+            for start in (0..depth).step_by(4 * self.elements_of_register(matrix) as usize) {
+                blocks.extend((0..paired).map(|half| Block { line: group + 8 * half, start }));
+            }
+        }
+        blocks
+    }
+
+    /// Where the elements of C and D are.
+    pub fn elements(&self) -> Vec<Element> {
+        let (tall, wide) = if self.is_transposed() { (Matrix::B, Matrix::A) } else { (Matrix::A, Matrix::B) };
+        let paired = self.paired(tall);
+        let mut elements = Vec::new();
+        for group in (0..self.lines(tall)).step_by(8 * paired as usize) {
+            for across in (0..self.lines(wide)).step_by(8) {
+                for half in 0..paired {
+                    elements.extend([0, 1].map(|next| Element { line: group + 8 * half, across, next }));
+                }
+            }
+        }
+        elements
+    }
+
+    /// The length of a row or column of a matrix.
+    pub fn neighbours(&self, matrix: Matrix, of_row: bool) -> u32 {
+        match (matrix, of_row) {
+            (Matrix::A, true) | (Matrix::B, false) => self.depth,
+            (Matrix::B | Matrix::C | Matrix::D, true) => self.columns,
+            (Matrix::A | Matrix::C | Matrix::D, false) => self.rows,
+        }
+    }
+
+    /// The number of registers of each lane that hold a matrix, and their type.
+    pub fn registers(&self, matrix: Matrix) -> (usize, ScalarType) {
+        let ty = self.ty(matrix);
+        let count = match matrix {
+            // As many for each shape of `wmma`. Those that no element is left for repeat the others.
+            Matrix::A | Matrix::B if ty == ScalarType::F16 && self.rows * self.columns == 256 => 8,
+            Matrix::A | Matrix::B => self.blocks(matrix).len(),
+            Matrix::C | Matrix::D => self.elements().len() / self.elements_of_register(matrix) as usize,
+        };
+        let register = match ty {
+            ScalarType::F32 | ScalarType::F64 | ScalarType::S32 => ty,
+            _ => ScalarType::B32,
+        };
+        (count, register)
+    }
+
+    /// How many lanes of each four hold the indices of the kept elements of a sparse A.
+    pub fn index_lanes(&self) -> u32 {
+        // Two indices of two bits for each 32 bits of a row, or for each 16 where the elements are no wider than a byte.
+        let bits = self.depth / 2 * self.ty(Matrix::A).bits();
+        let groups = bits / if self.has_narrow_factors() { 16 } else { 32 };
+        groups * self.rows * 4 / (32 * 8)
+    }
+
+    /// Whether A's elements are no wider than a byte.
+    pub fn has_narrow_factors(&self) -> bool {
+        self.ty(Matrix::A).bits() <= 8
+    }
+}
+
+impl Shape {
+    /// Rows of D and A, columns of D and B, and how many products each element of D is the sum of.
+    fn extent(self) -> [u32; 3] {
+        let text = self.word().text();
+        let mut numbers = text.split(['m', 'n', 'k']).filter_map(|number| number.parse().ok());
+        std::array::from_fn(|_| numbers.next().unwrap_or(0))
+    }
+}
+
+/// How a matrix lies in memory, or a factor of `wmma.mma` did.
+pub fn is_by_rows(modifiers: &Modifiers) -> bool {
+    modifiers.words.iter().find(|word| matches!(word, Word::Row | Word::Col)) == Some(&Word::Row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn product(shape: Word, types: [ScalarType; 4]) -> Product {
+        Product::of(&Modifiers { types: types.to_vec(), words: vec![shape] }).expect("a shape")
+    }
+
+    #[test]
+    fn blocks_and_elements() {
+        use ScalarType::{F16, F32};
+        let a = |line, start| Block { line, start };
+        let mma = product(Word::M16n8k16, [F32, F16, F16, F32]);
+        assert_eq!(mma.blocks(Matrix::A), [a(0, 0), a(8, 0), a(0, 8), a(8, 8)]);
+        assert_eq!(mma.blocks(Matrix::B), [a(0, 0), a(0, 8)]);
+        let wide = product(Word::M8n32k16, [F32, F16, F16, F32]);
+        assert!(wide.is_transposed());
+        assert_eq!(wide.blocks(Matrix::A), [a(0, 0), a(0, 8)]);
+        assert_eq!(wide.blocks(Matrix::B)[..4], mma.blocks(Matrix::A));
+        let places: Vec<_> = wide.elements().iter().map(|place| (place.line, place.across, place.next)).collect();
+        assert_eq!(
+            places,
+            [(0, 0, 0), (0, 0, 1), (8, 0, 0), (8, 0, 1), (16, 0, 0), (16, 0, 1), (24, 0, 0), (24, 0, 1)]
+        );
+    }
 }

@@ -102,7 +102,14 @@ choices! {
     /// What a barrier does with all threads' predicates.
     barrier_reduction: BarrierReduction { Popc And Or }
     /// The shape of a product of matrices.
-    shape: Shape { M16n8k4 M16n8k8 M16n8k16 }
+    shape: Shape {
+        M8n8k4 M8n8k16 M8n8k32 M8n8k128 M16n8k4 M16n8k8 M16n8k16 M16n8k32 M16n8k64 M16n8k128 M16n8k256
+        M16n16k8 M16n16k16 M32n8k16 M8n32k16
+    }
+    /// The matrix of which a fragment is loaded or stored.
+    fragment: Fragment { A B C D }
+    /// Which elements of A a product leaves out: two of each four, by indices that may have to ascend.
+    sparsity: Sparsity { Sp SpOrderedMetadata }
     /// The part of a product.
     part: Part { Lo Hi Wide }
     /// The direction of a funnel shift.

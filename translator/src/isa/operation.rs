@@ -226,6 +226,8 @@ operations! {
     MatrixStore [may_report],
     MatrixTranspose [may_report],
     MatrixMultiply [may_report],
+    FragmentLoad [may_report],
+    FragmentStore [may_report],
     Atom [atomic],
     Red [atomic],
     MbarrierInit [may_report],

@@ -109,9 +109,9 @@ impl Form {
     pub fn is_destination(&self, index: usize) -> bool {
         match self.operands.as_slice() {
             ["call" | "texture"] => index == 0,
-            words => words
-                .get(index)
-                .is_some_and(|word| word.starts_with(['d', 'D', 'V', 'M', 'W']) || word.starts_with("p|")),
+            words => words.get(index).is_some_and(|word| {
+                word.starts_with(['d', 'D', 'V', 'M', 'W']) || word.starts_with("p|") || *word == "{D}"
+            }),
         }
     }
 

@@ -72,6 +72,11 @@ scalar_types! {
     S2f6x2 = "s2f6x2", 16, Packed;
     Ue8m0x2 = "ue8m0x2", 16, Packed;
     F32x2 = "f32x2", 64, Packed;
+    B1 = "b1", 1, Element;
+    U4 = "u4", 4, Element;
+    S4 = "s4", 4, Element;
+    E4m3 = "e4m3", 8, Element;
+    E5m2 = "e5m2", 8, Element;
     Pred = "pred", 1, Predicate;
     TexRef = "texref", 64, Opaque;
     SamplerRef = "samplerref", 64, Opaque;
@@ -87,6 +92,8 @@ pub enum Class {
     Bits,
     Float,
     Packed,
+    /// Of elements of matrices alone.
+    Element,
     Predicate,
     Opaque,
 }

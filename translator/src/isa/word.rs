@@ -63,7 +63,13 @@ words! {
     L2CacheHint = "L2::cache_hint", L2Fetch64 = "L2::64B", L2Fetch128 = "L2::128B", L2Fetch256 = "L2::256B", Range = "range",
     Fractional = "fractional", Cvt = "cvt",
     // Vectors
-    V2 = "v2", V4 = "v4", V8 = "v8", X1 = "x1", X2 = "x2", X4 = "x4", M8n8 = "m8n8", Trans = "trans", M16n8k4 = "m16n8k4", M16n8k8 = "m16n8k8", M16n8k16 = "m16n8k16", Row = "row", Col = "col",
+    V2 = "v2", V4 = "v4", V8 = "v8",
+    // Matrices
+    X1 = "x1", X2 = "x2", X4 = "x4", M8n8 = "m8n8", Trans = "trans", Row = "row", Col = "col", C = "c", D = "d", Mma = "mma", Sp = "sp",
+    SpOrderedMetadata = "sp::ordered_metadata", Load = "load", Store = "store",
+    M8n8k4 = "m8n8k4", M8n8k16 = "m8n8k16", M8n8k32 = "m8n8k32", M8n8k128 = "m8n8k128", M16n8k4 = "m16n8k4",
+    M16n8k8 = "m16n8k8", M16n8k16 = "m16n8k16", M16n8k32 = "m16n8k32", M16n8k64 = "m16n8k64", M16n8k128 = "m16n8k128",
+    M16n8k256 = "m16n8k256", M16n16k8 = "m16n16k8", M16n16k16 = "m16n16k16", M32n8k16 = "m32n8k16", M8n32k16 = "m8n32k16",
     // Warps
     All = "all", Any = "any", Uni = "uni", Ballot = "ballot", Up = "up", Down = "down", Bfly = "bfly", Idx = "idx",
     // Synchronisation

@@ -31,7 +31,7 @@ use crate::lower::memory::mbarrier;
 use crate::lower::memory::stack;
 use crate::lower::thread::cancel;
 use crate::lower::thread::events;
-use crate::lower::thread::{matrix, multiply, warp};
+use crate::lower::thread::{fragments, matrix, multiply, warp};
 
 /// Appends to the block what an instruction computes.
 type Lower = fn(&mut Lowering<'_, '_>, &Instruction) -> Result;
@@ -178,6 +178,8 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::MatrixStore => matrix::store,
         Operation::MatrixTranspose => matrix::transpose,
         Operation::MatrixMultiply => multiply::multiply,
+        Operation::FragmentLoad => fragments::load,
+        Operation::FragmentStore => fragments::store,
         Operation::Atom => atomics::atom,
         Operation::Red => atomics::red,
         Operation::MbarrierInit => mbarrier::init,

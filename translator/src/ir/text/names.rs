@@ -3,7 +3,7 @@
 use super::modifiers;
 use crate::ir::{
     Accumulator, Arithmetic, AtomicOp, Binary, Builtin, Compare, Factors, HalfFormat, HalfOp, Halves, MatrixStep,
-    MemoryOrder, Reduction, Rounding, Scope, Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
+    MemoryOrder, Minifloat, Reduction, Rounding, Scope, Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
 };
 use crate::target::Fault;
 
@@ -101,6 +101,7 @@ modifiers! {
         "or_nan" OrNan,
     }
     MatrixStep {
+        "halves" Halves(format),
         "start" Start(accumulator),
         "scale" Scale(factors),
         "sum" Sum(factors),
@@ -110,6 +111,10 @@ modifiers! {
         "f16" F16,
         "bf16" Bf16,
         "tf32" Tf32,
+    }
+    Minifloat {
+        "e4m3" E4m3,
+        "e5m2" E5m2,
     }
     Accumulator {
         "f32" F32,

@@ -1,10 +1,10 @@
 //! The steps of sums of products that matrix units compute, on integers: see [`MatrixStep`].
 
 use crate::ir::{
-    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Op, Rewritten, Stmt, Type, Unary, Value,
-    rewrite,
+    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Minifloat, Op, Rewritten, Rounding, Stmt,
+    Type, Unary, Value, rewrite,
 };
-use crate::soft::{self, BFLOAT, Format, HALF, SINGLE, TENSOR};
+use crate::soft::{self, BFLOAT, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// Bits that are kept below the largest exponent (sm_90).
 const FRACTION: u32 = 25;
@@ -18,6 +18,7 @@ const NAN: u32 = 1 << 18;
 pub fn expand_matrix_steps(function: &mut Function) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Matrix(step, x, y, z)) => Rewritten::By(match step {
+            MatrixStep::Halves(format) => halves(b, format, x),
             MatrixStep::Start(accumulator) => start(b, accumulator, x),
             MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
             MatrixStep::Sum(factors) => sum(b, factors, x, y, z),
@@ -66,6 +67,22 @@ impl Parts {
 /// Bits of a significand that are a fraction.
 fn fraction_bits(format: Format) -> u32 {
     format.precision - 1
+}
+
+/// Two floats of eight bits as f16.
+fn halves(b: &mut Builder<'_>, format: Minifloat, word: Value) -> Value {
+    let format = match format {
+        Minifloat::E4m3 => E4M3,
+        Minifloat::E5m2 => E5M2,
+    };
+    let [low, high] = [0, format.bits].map(|position| {
+        let bits = b.shr(word, position);
+        let bits = b.and_const(bits, 0xff);
+        let float = soft::widen(b, format, bits);
+        soft::narrow(b, HALF, Rounding::NearestEven, Overflow::Rounded, float)
+    });
+    let high = b.shl(high, HALF.bits);
+    b.or(low, high)
 }
 
 /// The factors in a word.

@@ -23,8 +23,8 @@ pub fn format(ty: ScalarType) -> Result<Format> {
     Ok(match ty {
         ScalarType::F16 | ScalarType::F16x2 => HALF,
         ScalarType::Bf16 | ScalarType::Bf16x2 => BFLOAT,
-        ScalarType::E4m3x2 | ScalarType::E4m3x4 => E4M3,
-        ScalarType::E5m2x2 | ScalarType::E5m2x4 => E5M2,
+        ScalarType::E4m3 | ScalarType::E4m3x2 | ScalarType::E4m3x4 => E4M3,
+        ScalarType::E5m2 | ScalarType::E5m2x2 | ScalarType::E5m2x4 => E5M2,
         ScalarType::E2m1x2 | ScalarType::E2m1x4 => E2M1,
         ScalarType::E2m3x2 | ScalarType::E2m3x4 => E2M3,
         ScalarType::E3m2x2 | ScalarType::E3m2x4 => E3M2,
@@ -46,6 +46,9 @@ pub fn format(ty: ScalarType) -> Result<Format> {
         | ScalarType::B128
         | ScalarType::U16x2
         | ScalarType::S16x2
+        | ScalarType::B1
+        | ScalarType::U4
+        | ScalarType::S4
         | ScalarType::U8x4
         | ScalarType::S8x4
         // Numbers with a fixed point, and exponents alone, which are converted by themselves.

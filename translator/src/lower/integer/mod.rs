@@ -42,6 +42,11 @@ fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     l.set(i, 0, ty, result)
 }
 
+/// A 32-bit signed sum, clamped.
+pub(crate) fn saturating_add(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
+    saturating(l, Binary::Add, a, b)
+}
+
 /// A 32-bit signed sum or difference, computed in 64 bits and clamped.
 fn saturating(l: &mut Lowering<'_, '_>, op: Binary, a: Value, b: Value) -> Value {
     let a = l.b.sign_extend(a);

@@ -3,7 +3,10 @@
 pub mod barriers;
 pub(in crate::lower) mod cancel;
 pub mod events;
+pub mod fragments;
 pub mod matrix;
 pub mod multiply;
+mod sparse;
 pub mod special;
+mod sums;
 pub mod warp;

@@ -1,105 +1,103 @@
-//! Products of matrices in the registers of a warp (PTX section 9.7.14.5).
+//! Products of matrices in the registers of a warp (PTX sections 9.7.14.4 to 9.7.14.6).
 //!
-//! A word of a fragment holds neighbours in the direction of the sum. Lane `4 g + t` has words of the rows `g` and `g + 8` of A, words of the column `g`
-//! of B, and the columns `2 t` and `2 t + 1` of the result's rows `g` and `g + 8`. So each lane takes the words of its rows from the four lanes that
-//! hold them, and those of its columns likewise.
+//! [`fragments`](crate::isa::fragments) says which lanes hold which elements. Each lane takes the words of its rows and of its columns from the
+//! lanes that hold them, in the order of the sum.
 
 use super::matrix::{from_lane, joined, own_lane};
+use super::sparse::Indices;
+use super::sums::{Line, Terms};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Accumulator, Factors, MatrixStep, Op, Type, Unary, Value};
-use crate::isa::fragments::Matrix;
+use crate::ir::Value;
+use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
 
-/// `mma.sync` of floats
+/// `mma` and `wmma.mma`
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let factors = match i.ty(1)? {
-        ScalarType::F16 => Factors::F16,
-        ScalarType::Bf16 => Factors::Bf16,
-        _ => Factors::Tf32,
-    };
-    let a = words(l, i, Matrix::A)?;
-    let b = words(l, i, Matrix::B)?;
-    let addends = addends(l, i)?;
-    let accumulator = if i.ty(0)? == ScalarType::F32 { Accumulator::F32 } else { Accumulator::F16 };
+    let product = i.required(Product::of(&i.modifiers))?;
+    let terms = Terms::of(&product, i)?;
     let lane = own_lane(l);
     let quad = l.b.and_const(lane, 3);
-    let mut columns = Vec::new();
-    for column in 0..2 {
-        // Lane 8 t + 4 q begins the lanes of column 2 t + q.
-        let first = l.b.shl(quad, 3);
-        let first = l.b.add_const(first, 4 * column);
-        let mut taken = Vec::new();
-        for other in 0..4 {
-            let place = l.b.xor_const(quad, other);
-            let place = l.b.add(first, place);
-            for &word in &b {
-                taken.push(from_lane(l, word, place));
-            }
-        }
-        columns.push(taken);
-    }
-    let mut rows = Vec::new();
-    for row in 0..2 {
-        let mut taken = Vec::new();
-        for other in 0..4 {
-            let place = l.b.xor_const(lane, other);
-            for &word in a.iter().skip(row).step_by(2) {
-                taken.push(if other == 0 { word } else { from_lane(l, word, place) });
-            }
-        }
-        rows.push(taken);
-    }
+    let own = l.b.and_const(lane, 28);
+    let (tall, wide) = if product.is_transposed() { (Matrix::B, Matrix::A) } else { (Matrix::A, Matrix::B) };
+    let tall = lines(l, i, &product, terms, tall, &[own])?;
+    // Lanes 8 t to 8 t + 3 hold line 2 t, the next four line 2 t + 1.
+    let first = l.b.shl(quad, 3);
+    let second = l.b.add_const(first, 4);
+    let wide = lines(l, i, &product, terms, wide, &[first, second])?;
+    let indices = if product.is_sparse { Some(Indices::of(l, i, &product, own)?) } else { None };
     let mut results = Vec::new();
-    for (row, addends) in rows.iter().zip(addends.chunks(2)) {
-        for (column, &addend) in columns.iter().zip(addends) {
-            results.push(sum(l, factors, accumulator, (row, column), addend));
-        }
+    for (place, addend) in product.elements().into_iter().zip(addends(l, i, &product)?) {
+        // There are as many lines as elements are in.
+        let tall = &tall[place.line as usize / 8];
+        let wide = &wide[(place.across / 4 + place.next) as usize];
+        let (row, column) = if product.is_transposed() { (wide, tall) } else { (tall, wide) };
+        results.push(match &indices {
+            None => terms.sum(l, row, column, addend),
+            Some(indices) => {
+                let kept = indices.kept(l, place.line / 8, column);
+                terms.sum(l, row, &kept, addend)
+            }
+        });
     }
-    set(l, i, accumulator, &results)
+    set(l, i, &product, &results)
 }
 
-/// A sum of products of words and an addend.
-fn sum(
+/// For each eight lines of a factor, those that the lanes from these on hold.
+fn lines(
     l: &mut Lowering<'_, '_>,
-    factors: Factors,
-    accumulator: Accumulator,
-    (row, column): (&[Value], &[Value]),
-    addend: Value,
-) -> Value {
-    let mut step = |step, x, y, z| l.b.op(Type::I32, Op::Matrix(step, x, y, z));
-    let mut scale = step(MatrixStep::Start(accumulator), addend, addend, addend);
-    for (&x, &y) in row.iter().zip(column) {
-        scale = step(MatrixStep::Scale(factors), x, y, scale);
-    }
-    let terms: Vec<Value> =
-        row.iter().zip(column).map(|(&x, &y)| step(MatrixStep::Sum(factors), x, y, scale)).collect();
-    // A term is below 2^28, so that four fit.
-    let mut total = l.b.i64(0);
-    for terms in terms.chunks(4) {
-        let mut part = l.b.i32(0);
-        for &term in terms {
-            part = l.b.add(part, term);
+    i: &Instruction,
+    product: &Product,
+    terms: Terms,
+    matrix: Matrix,
+    lanes: &[Value],
+) -> Result<Vec<Line>> {
+    let words = words(l, i, matrix)?;
+    let parts: Vec<Line> = words.into_iter().map(|word| terms.parts(l, product.ty(matrix), word)).collect();
+    let blocks = product.blocks(matrix);
+    let mut lines = Vec::new();
+    let mut starts: Vec<u32> = blocks.iter().map(|block| block.line).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    for start in starts {
+        for &first in lanes {
+            let mut line = Line::new();
+            for (_, parts) in blocks.iter().zip(&parts).filter(|(block, _)| block.line == start) {
+                line.resize(parts.len(), Vec::new());
+                for next in 0..4 {
+                    let lane = l.b.add_const(first, next);
+                    for (words, part) in line.iter_mut().zip(parts) {
+                        // A part is one word.
+                        words.extend(part.iter().map(|&word| from_lane(l, word, lane)));
+                    }
+                }
+            }
+            lines.push(line);
         }
-        let part = l.b.unary(Unary::SignExtend, part);
-        total = l.b.add(total, part);
     }
-    l.b.op(Type::I32, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, total))
+    Ok(lines)
 }
 
-/// The words of a fragment.
+/// The registers of a fragment.
 fn words(l: &mut Lowering<'_, '_>, i: &Instruction, matrix: Matrix) -> Result<Vec<Value>> {
-    let Operand::Vector(elements) = l.operand(i, matrix.number()) else {
+    let Operand::Vector(registers) = l.operand(i, matrix.number()) else {
         return Err(Diagnostic::internal("a fragment that is no vector", i.span));
     };
-    elements.iter().map(|element| l.source(element, ScalarType::B32)).collect()
+    registers.iter().map(|register| l.source(register, register_type(l, register)?)).collect()
+}
+
+/// A type that is as wide as a register of a fragment.
+fn register_type(l: &Lowering<'_, '_>, register: &Operand) -> Result<ScalarType> {
+    let Operand::Reg(register) = register else { return Ok(ScalarType::B32) };
+    let is_double = l.register_type(*register)?.bits() == 64;
+    Ok(if is_double { ScalarType::B64 } else { ScalarType::B32 })
 }
 
 /// The elements of C.
-fn addends(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Vec<Value>> {
+fn addends(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result<Vec<Value>> {
     let words = words(l, i, Matrix::C)?;
-    if i.ty(3)? == ScalarType::F32 {
+    if product.ty(Matrix::C) != ScalarType::F16 {
         return Ok(words);
     }
     let mut halves = Vec::new();
@@ -110,23 +108,21 @@ fn addends(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Vec<Value>> {
 }
 
 /// Sets the elements of D.
-fn set(l: &mut Lowering<'_, '_>, i: &Instruction, accumulator: Accumulator, results: &[Value]) -> Result {
+fn set(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product, results: &[Value]) -> Result {
     let Operand::Vector(destinations) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a product of matrices without destinations", i.span));
     };
-    match accumulator {
-        Accumulator::F32 => {
-            for (destination, &result) in destinations.iter().zip(results) {
-                l.assign(destination, ScalarType::B32, result)?;
-            }
+    if product.ty(Matrix::D) == ScalarType::F16 {
+        for (destination, pair) in destinations.iter().zip(results.chunks(2)) {
+            let [low, high] = *pair else { continue };
+            let word = joined(l, low, high);
+            l.assign(destination, ScalarType::B32, word)?;
         }
-        Accumulator::F16 => {
-            for (destination, pair) in destinations.iter().zip(results.chunks(2)) {
-                let [low, high] = *pair else { continue };
-                let word = joined(l, low, high);
-                l.assign(destination, ScalarType::B32, word)?;
-            }
-        }
+        return Ok(());
+    }
+    for (destination, &result) in destinations.iter().zip(results) {
+        let ty = if product.ty(Matrix::D) == ScalarType::F64 { ScalarType::B64 } else { ScalarType::B32 };
+        l.assign(destination, ty, result)?;
     }
     Ok(())
 }

@@ -1,0 +1,191 @@
+//! The sums of products that elements of a product of matrices are (docs/numerics.md).
+
+use crate::decode::program::Instruction;
+use crate::ir::{Accumulator, Arithmetic, Factors, MatrixStep, Minifloat, Op, Rounding, Type, Unary, Value};
+use crate::isa::fragments::{Matrix, Product};
+use crate::isa::modifiers::Operator;
+use crate::isa::types::ScalarType;
+use crate::isa::word::Word;
+use crate::lower::float::{self, float_of};
+use crate::lower::integer;
+use crate::lower::lowering::{Lowering, Result};
+use crate::soft::{self, DOUBLE, HALF, Overflow, SINGLE};
+
+/// A row of A or a column of B: its words in the order of the sum, in as many parts as elements of a register are held in.
+pub type Line = Vec<Vec<Value>>;
+
+/// How a sum is computed.
+#[derive(Clone, Copy)]
+pub enum Terms {
+    /// An addend and the products of so many words at once, as steps on integers.
+    Fused { factors: Factors, words: usize, addend: ScalarType, result: ScalarType },
+    /// As products of f16, without the addend: first those of the lower halves of all registers, then the others.
+    Minifloats,
+    /// Products of bytes, of which A's and B's may be signed.
+    Bytes { are_signed: [bool; 2], is_saturated: bool },
+    /// Bits that both factors have, or one of them.
+    Bits { are_common: bool },
+    /// One fused multiply-add after another.
+    Doubles(Rounding),
+}
+
+impl Terms {
+    /// How an instruction computes.
+    pub fn of(product: &Product, i: &Instruction) -> Result<Self> {
+        let [addend, result] = [Matrix::C, Matrix::D].map(|matrix| product.ty(matrix));
+        let fused = |factors, words| Self::Fused { factors, words, addend, result };
+        Ok(match product.ty(Matrix::A) {
+            ScalarType::F16 => fused(Factors::F16, usize::MAX),
+            ScalarType::Bf16 => fused(Factors::Bf16, usize::MAX),
+            // `wmma` is two instructions.
+            ScalarType::Tf32 => fused(Factors::Tf32, if i.modifiers.has(Word::Mma) { 4 } else { usize::MAX }),
+            ScalarType::E4m3 | ScalarType::E5m2 => Self::Minifloats,
+            ScalarType::F64 => Self::Doubles(float::rounding(i)),
+            ScalarType::B1 => {
+                let operator = i.required(i.modifiers.operator())?;
+                Self::Bits { are_common: operator == Operator::And }
+            }
+            _ => {
+                let are_signed =
+                    [Matrix::A, Matrix::B].map(|matrix| matches!(product.ty(matrix), ScalarType::S8 | ScalarType::S4));
+                Self::Bytes { are_signed, is_saturated: i.modifiers.has(Word::Satfinite) }
+            }
+        })
+    }
+
+    /// A register of a factor in parts whose elements have a type that is computed with: bytes of each second four bits, f16 of each second pair
+    /// of bytes.
+    pub fn parts(self, l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value) -> Line {
+        let minifloats = |format| {
+            move |l: &mut Lowering<'_, '_>, half| {
+                l.b.op(Type::I32, Op::Matrix(MatrixStep::Halves(format), half, half, half))
+            }
+        };
+        match ty {
+            ScalarType::E4m3 | ScalarType::E5m2 => {
+                let format = if ty == ScalarType::E4m3 { Minifloat::E4m3 } else { Minifloat::E5m2 };
+                [0, 16]
+                    .map(|position| {
+                        let half = l.b.shr(word, position);
+                        vec![minifloats(format)(l, half)]
+                    })
+                    .to_vec()
+            }
+            ScalarType::U4 | ScalarType::S4 => {
+                let parts = [0, 4].map(|position| {
+                    let bytes = l.b.shr(word, position);
+                    let bytes = l.b.and_const(bytes, 0x0f0f_0f0f);
+                    if ty == ScalarType::U4 {
+                        return vec![bytes];
+                    }
+                    // The sign of each byte through its upper half.
+                    let signs = l.b.and_const(bytes, 0x0808_0808);
+                    let above = l.b.mul_const(signs, 0x1e);
+                    vec![l.b.or(bytes, above)]
+                });
+                parts.to_vec()
+            }
+            _ => vec![vec![word]],
+        }
+    }
+
+    /// The sum of the products of a row and a column and an addend.
+    pub fn sum(self, l: &mut Lowering<'_, '_>, row: &Line, column: &Line, addend: Value) -> Value {
+        let words = || row.iter().flatten().copied().zip(column.iter().flatten().copied());
+        match self {
+            Self::Fused { factors, words: at_once, addend: from, result } => {
+                let accumulator = match (from, result) {
+                    (ScalarType::F16, ScalarType::F16) => Accumulator::F16,
+                    _ => Accumulator::F32,
+                };
+                let mut sum = match (accumulator, from) {
+                    (Accumulator::F32, ScalarType::F16) => {
+                        let wide = soft::widen(&mut l.b, HALF, addend);
+                        l.b.bits(wide)
+                    }
+                    _ => addend,
+                };
+                let pairs: Vec<_> = words().collect();
+                for pairs in pairs.chunks(at_once) {
+                    sum = fused(l, factors, accumulator, pairs, sum);
+                }
+                match (accumulator, result) {
+                    (Accumulator::F32, ScalarType::F16) => {
+                        let wide = float_of(l, SINGLE, sum);
+                        soft::narrow(&mut l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
+                    }
+                    _ => sum,
+                }
+            }
+            Self::Minifloats => {
+                let mut sum = l.b.i32(0);
+                for (row, column) in row.iter().zip(column) {
+                    let pairs: Vec<_> = row.iter().copied().zip(column.iter().copied()).collect();
+                    sum = fused(l, Factors::F16, Accumulator::F32, &pairs, sum);
+                }
+                let [sum, addend] = [sum, addend].map(|bits| float_of(l, SINGLE, bits));
+                let result = l.b.rounded(Rounding::NearestEven, Arithmetic::Add(sum, addend));
+                let result = float::or_nan(l, result, &[addend, sum]);
+                l.b.bits(result)
+            }
+            Self::Bytes { are_signed, is_saturated } => {
+                let mut sum = l.b.i32(0);
+                for (a, b) in words() {
+                    let dot = match are_signed {
+                        [true, true] => l.b.dot_signed(a, b),
+                        [false, false] => l.b.dot_unsigned(a, b),
+                        [true, false] => l.b.dot_mixed(a, b),
+                        [false, true] => l.b.dot_mixed(b, a),
+                    };
+                    sum = l.b.add(sum, dot);
+                }
+                if is_saturated { integer::saturating_add(l, sum, addend) } else { l.b.add(sum, addend) }
+            }
+            Self::Bits { are_common } => {
+                let mut sum = addend;
+                for (a, b) in words() {
+                    let bits = if are_common { l.b.and(a, b) } else { l.b.xor(a, b) };
+                    let count = l.b.unary(Unary::BitCount, bits);
+                    sum = l.b.add(sum, count);
+                }
+                sum
+            }
+            Self::Doubles(rounding) => {
+                let mut sum = float_of(l, DOUBLE, addend);
+                for (a, b) in words() {
+                    let [a, b] = [a, b].map(|bits| float_of(l, DOUBLE, bits));
+                    let next = l.b.rounded(rounding, Arithmetic::Fma(a, b, sum));
+                    sum = float::or_nan(l, next, &[b, sum, a]);
+                }
+                l.b.bits(sum)
+            }
+        }
+    }
+}
+
+/// An addend and the products of pairs of words, added at once.
+fn fused(
+    l: &mut Lowering<'_, '_>,
+    factors: Factors,
+    accumulator: Accumulator,
+    pairs: &[(Value, Value)],
+    addend: Value,
+) -> Value {
+    let mut step = |step, x, y, z| l.b.op(Type::I32, Op::Matrix(step, x, y, z));
+    let mut scale = step(MatrixStep::Start(accumulator), addend, addend, addend);
+    for &(x, y) in pairs {
+        scale = step(MatrixStep::Scale(factors), x, y, scale);
+    }
+    let terms: Vec<Value> = pairs.iter().map(|&(x, y)| step(MatrixStep::Sum(factors), x, y, scale)).collect();
+    // A term is below 2^28, so that four fit.
+    let mut total = l.b.i64(0);
+    for terms in terms.chunks(4) {
+        let mut part = l.b.i32(0);
+        for &term in terms {
+            part = l.b.add(part, term);
+        }
+        let part = l.b.unary(Unary::SignExtend, part);
+        total = l.b.add(total, part);
+    }
+    l.b.op(Type::I32, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, total))
+}
