@@ -74,6 +74,11 @@ def number(ty, bits):
     return bits - (1 << BITS[ty]) if ty[0] == "s" and bits >> BITS[ty] - 1 else bits
 
 
+def added(a, b):
+    """The bits of a sum of two f32, rounded to nearest even."""
+    return fma("f32", 127 << 23, a, b, "rn")
+
+
 class Form:
     """A form of a product: its shape, types of D, A, B and C, and what else its modifiers say."""
 
@@ -86,6 +91,8 @@ class Form:
         self.layouts = more.get("layouts", ("row", "col"))
         # Lines of B are held as those of A are otherwise.
         self.turned = self.columns == 32
+        # Four products at once; they are blocks on the diagonal here.
+        self.quads = (shape, a) == ("m8n8k4", "f16")
 
     def text(self):
         d, a, b, c = self.types.values()
@@ -102,6 +109,8 @@ class Form:
 
     def places(self, matrix, lane):
         """Row and column of the elements of a fragment in a lane, in their order."""
+        if self.quads:
+            return self.places_of_quads(matrix, lane)
         group, thread = lane >> 2, lane & 3
         tall = {"a": not self.turned, "b": self.turned}.get(matrix)
         per = max(1, 32 // BITS[self.types[matrix]])
@@ -121,6 +130,16 @@ class Form:
             for first in range(0, lines, 8 * pair) for second in range(0, across, 8) for half in range(pair) for index in range(2)
         ]
         return [(row, column) for column, row in found] if self.turned else found
+
+    def places_of_quads(self, matrix, lane):
+        upper, quad, own = lane >> 4, 8 * (lane >> 2 & 3), lane & 3
+        if matrix in "ab":
+            along = self.layouts["ab".index(matrix)] == ("row" if matrix == "a" else "col")
+            found = [(quad + 4 * upper + own, k) if along else (quad + 4 * upper + k, own) for k in range(4)]
+            return found if matrix == "a" else [(k, line) for line, k in found]
+        if self.types[matrix] == "f16":
+            return [(quad + 4 * upper + own, quad + column) for column in range(8)]
+        return [(quad + (lane & 1) + (i & 2) + 4 * upper, quad + (i & 4) + (lane & 2) + (i & 1)) for i in range(8)]
 
     def counts(self):
         """Registers of each fragment."""
@@ -175,7 +194,13 @@ class Form:
             total = 0
             for part in (0, 2):
                 total = fused("f32", decode("f32", total), [term for k, term in enumerate(terms) if k & 2 == part])
-            return fma("f32", 127 << 23, total, addend, "rn")
+            return added(total, addend)
+        if self.quads:
+            x, y, z, w = (fma("f32", converted("f32", a, x), converted("f32", b, y), 1 << 31, "rn") for x, y in zip(row, column))
+            addend = converted("f32", c, addend)
+            if d == "f32":
+                return added(added(added(added(added(0, x), y), z), w), addend)
+            return converted("f16", "f32", added(added(added(x, y), addend), added(z, w)))
         terms = [(decode(a, x), decode(b, y)) for x, y in zip(row, column)]
         if (d, c) == ("f32", "f16"):
             addend, c = converted("f32", "f16", addend), "f32"
@@ -288,6 +313,9 @@ def plain_forms():
         for shape in shapes:
             d, ab, c = types
             yield Form(shape, d, ab, ab, c), CATEGORIES
+    for number, layouts in enumerate((a, b) for a in ("row", "col") for b in ("row", "col")):
+        for d, c in (("f32", "f32"), ("f16", "f16"), ("f32", "f16")):
+            yield Form("m8n8k4", d, "f16", "f16", c, layouts=layouts), CATEGORIES if number == 0 else 3
     for a in ("e4m3", "e5m2"):
         for b in ("e4m3", "e5m2"):
             yield Form("m16n8k32", "f32", a, b, "f32"), CATEGORIES if a == b else 3
@@ -351,7 +379,7 @@ def overwritten(family, pools):
     family.kernel("overwritten", [".param .u64 out", ".param .u64 c"], registers, lines)
     table, values = pools.get("f32", "c", CATEGORIES, 8)
     # Each sum is 8.
-    expected = [fma("f32", 127 << 23, 130 << 23, values[2 * lane + 1], "rn") for lane in range(32)]
+    expected = [added(130 << 23, values[2 * lane + 1]) for lane in range(32)]
     args = [{"type": "u32", "zeros": 32}, {"type": "u32", "table": table}]
     family.case("overwritten", "overwritten", args, [{"arg": 0, "bits": hexadecimal(expected)}], block=32)
 

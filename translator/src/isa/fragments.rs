@@ -6,6 +6,8 @@
 //! what follows in the direction of the sum. Only one of A and B comes in pairs, the taller one. The elements of C and D in a lane are two
 //! neighbours in the line `g` of the taller one, of the other's lines `2 t` and `2 t + 1`.
 //!
+//! `m8n8k4` on f16 is another thing: `lower::thread::quads` has its fragments.
+//!
 //! PTX leaves fragments of `wmma` to the hardware. An H200 has them by the same rule in each shape of f16, bf16, tf32 and f64.
 
 use super::modifiers::{Fragment, Modifiers, Shape};
@@ -105,6 +107,11 @@ impl Product {
         self.columns > self.rows && self.columns > 16
     }
 
+    /// Whether it is four products at once.
+    pub fn is_of_quads(&self) -> bool {
+        [self.rows, self.columns, self.depth] == [8, 8, 4] && self.ty(Matrix::A) == ScalarType::F16
+    }
+
     /// How many blocks of eight lines follow each other in registers.
     fn paired(&self, matrix: Matrix) -> u32 {
         if (matrix == Matrix::B) == self.is_transposed() && self.lines(matrix) > 8 { 2 } else { 1 }
@@ -158,6 +165,8 @@ impl Product {
         let count = match matrix {
             // As many for each shape of `wmma`. Those that no element is left for repeat the others.
             Matrix::A | Matrix::B if ty == ScalarType::F16 && self.rows * self.columns == 256 => 8,
+            Matrix::A | Matrix::B if self.is_of_quads() => 2,
+            Matrix::C | Matrix::D if self.is_of_quads() => 8 / self.elements_of_register(matrix) as usize,
             Matrix::A | Matrix::B => self.blocks(matrix).len(),
             Matrix::C | Matrix::D => self.elements().len() / self.elements_of_register(matrix) as usize,
         };

@@ -6,6 +6,7 @@ pub mod events;
 pub mod fragments;
 pub mod matrix;
 pub mod multiply;
+mod quads;
 mod sparse;
 pub mod special;
 mod sums;

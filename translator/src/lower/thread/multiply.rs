@@ -4,6 +4,7 @@
 //! lanes that hold them, in the order of the sum.
 
 use super::matrix::{from_lane, joined, own_lane};
+use super::quads;
 use super::sparse::Indices;
 use super::sums::{Line, Terms};
 use crate::decode::program::{Instruction, Operand};
@@ -16,6 +17,9 @@ use crate::lower::lowering::{Lowering, Result};
 /// `mma` and `wmma.mma`
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let product = i.required(Product::of(&i.modifiers))?;
+    if product.is_of_quads() {
+        return quads::multiply(l, i, &product);
+    }
     let terms = Terms::of(&product, i)?;
     let lane = own_lane(l);
     let quad = l.b.and_const(lane, 3);
@@ -80,7 +84,7 @@ fn lines(
 }
 
 /// The registers of a fragment.
-fn words(l: &mut Lowering<'_, '_>, i: &Instruction, matrix: Matrix) -> Result<Vec<Value>> {
+pub(super) fn words(l: &mut Lowering<'_, '_>, i: &Instruction, matrix: Matrix) -> Result<Vec<Value>> {
     let Operand::Vector(registers) = l.operand(i, matrix.number()) else {
         return Err(Diagnostic::internal("a fragment that is no vector", i.span));
     };
