@@ -18,31 +18,47 @@ struct Function<'a> {
 
 /// The implementation of a function.
 struct Body<'a> {
-    path: &'a str,
-    arguments: Vec<Argument<'a>>,
+    parameters: Vec<Parameter<'a>>,
+    /// The expression that runs it: a call, or the path of a function without arguments.
+    expression: String,
     /// The result type, if it is not a result code.
     result: Option<&'a str>,
 }
 
 /// A parameter of a function.
-struct Argument<'a> {
+struct Parameter<'a> {
     name: &'a str,
     ty: &'a str,
-    /// The wider type that the implementation takes, for numbers of old functions: `bytes: u32 as usize`.
-    wide: Option<&'a str>,
 }
 
-impl<'a> Argument<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let (name, ty) = text.split_once(": ")?;
-        let (ty, wide) = ty.split_once(" as ").map_or((ty, None), |(ty, wide)| (ty, Some(wide)));
-        Some(Self { name, ty, wide })
-    }
-
-    /// The expression that is passed on.
-    fn passed(&self) -> String {
-        let Self { name, wide, .. } = self;
-        wide.map_or_else(|| (*name).to_owned(), |wide| format!("{name} as {wide}"))
+impl<'a> Body<'a> {
+    /// Reads a call whose arguments are parameters with their types, calls of such arguments, or expressions without
+    /// parameters: `f(a: u32 as u64, g(b: Memory, _c: usize), None)`. See `api.in`.
+    fn parse(call: &'a str, result: Option<&'a str>) -> Option<Self> {
+        let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
+        if arguments.is_empty() {
+            return Some(Self { parameters: Vec::new(), expression: path.to_owned(), result });
+        }
+        let mut parameters = Vec::new();
+        let mut passed = Vec::new();
+        for argument in arguments.split(", ") {
+            let Some((start, ty)) = argument.split_once(": ") else {
+                passed.push(argument.to_owned());
+                continue;
+            };
+            let (inner, name) = start.split_at(start.rfind('(').map_or(0, |at| at + 1));
+            let value = ty.trim_end_matches(')');
+            let end = &ty[value.len()..];
+            let (ty, cast) = value.split_once(" as ").map_or((value, ""), |(ty, _)| (ty, &value[ty.len()..]));
+            match name.strip_prefix('_') {
+                Some(name) => parameters.push(Parameter { name, ty }),
+                None => {
+                    parameters.push(Parameter { name, ty });
+                    passed.push(format!("{inner}{name}{cast}{end}"));
+                }
+            }
+        }
+        Some(Self { parameters, expression: format!("|| {path}({})", passed.join(", ")), result })
     }
 }
 
@@ -91,10 +107,7 @@ fn parse(line: &str) -> Option<Function<'_>> {
         "missing" => None,
         body => {
             let (call, result) = body.split_once(" -> ").map_or((body, None), |(call, result)| (call, Some(result)));
-            let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
-            let arguments = arguments.split(", ").filter(|argument| !argument.is_empty());
-            let arguments = arguments.map(Argument::parse).collect::<Option<_>>()?;
-            Some(Body { path, arguments, result })
+            Some(Body::parse(call, result)?)
         }
     };
     Some(Function { name, second, twin, body })
@@ -103,22 +116,19 @@ fn parse(line: &str) -> Option<Function<'_>> {
 fn define(code: &mut String, api: Api, function: &Function<'_>) -> std::fmt::Result {
     let twin = function.twin.map(|twin| (format!("{}_{twin}", function.name), true));
     for (name, per_thread) in [(function.name.to_owned(), false)].into_iter().chain(twin) {
-        let Some(Body { path, arguments, result }) = &function.body else {
+        let Some(Body { parameters, expression, result }) = &function.body else {
             writeln!(
                 code,
                 "#[unsafe(no_mangle)]\npub extern \"C\" fn {name}() -> u32 {{\n    call::missing({name:?})\n}}\n"
             )?;
             continue;
         };
-        let list: Vec<_> = arguments.iter().map(|Argument { name, ty, .. }| format!("{name}: {ty}")).collect();
-        let names: Vec<_> = arguments.iter().map(|argument| argument.name).collect();
-        let passed: Vec<_> = arguments.iter().map(Argument::passed).collect();
-        let shown: Vec<_> = names.iter().map(|name| format!("(\"{name}\", &{name})")).collect();
-        let body = if names.is_empty() { path.to_string() } else { format!("|| {path}({})", passed.join(", ")) };
+        let list: Vec<_> = parameters.iter().map(|Parameter { name, ty }| format!("{name}: {ty}")).collect();
+        let shown: Vec<_> = parameters.iter().map(|Parameter { name, .. }| format!("(\"{name}\", &{name})")).collect();
         let run = match (api, result) {
-            (Api::Driver, _) => format!("call.run({body})"),
-            (Api::Runtime, None) => format!("call::run(&call, Needs::{}, {body})", function.second),
-            (Api::Runtime, Some(_)) => format!("call::answer(&call, {body})"),
+            (Api::Driver, _) => format!("call.run({expression})"),
+            (Api::Runtime, None) => format!("call::run(&call, Needs::{}, {expression})", function.second),
+            (Api::Runtime, Some(_)) => format!("call::answer(&call, {expression})"),
         };
         writeln!(
             code,

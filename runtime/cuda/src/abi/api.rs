@@ -18,15 +18,17 @@ use crate::stream::event::EventHandle;
 use crate::stream::launch_order::ExecHandle;
 
 use crate::abi::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
-use crate::context::{self, attributes, device, driver, peer, user_object};
+use crate::context::{self, attributes, device, driver, user_object};
 use crate::graph::{self, any_node, graph_dot, graph_edges, graph_exec, graph_memory, graph_nodes, graph_params};
 use crate::launch::{self, launch_attributes};
 use crate::legacy::{first_version, old_launch};
 use crate::memory::pool::PoolHandle;
-use crate::memory::{self, array, batch_copy, copy, ipc, managed, memory_operation, pointer, pool, set};
+use crate::memory::{
+    self, array, batch_copy, copy, ipc, managed, memory_operation, peer, pointer, pool, set, transfer,
+};
 use crate::module::{self, function, library, lifetime, link, occupancy};
 use crate::stream::StreamHandle;
-use crate::stream::{self, event, stream_capture};
+use crate::stream::{self, command, event, launch_order, stream_capture};
 use crate::texture::reference::{SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::texture::{self, reference, tensor_map};
 use ptx2spv_runtime::TensorMap;

@@ -3,7 +3,6 @@
 pub(crate) mod attributes;
 pub(crate) mod device;
 pub(crate) mod driver;
-pub(crate) mod peer;
 pub(crate) mod state;
 pub(crate) mod user_object;
 

@@ -21,14 +21,14 @@ use crate::launch::launch_attributes;
 use crate::memory::array as driver_array;
 use crate::memory::array::{ArrayHandle, MipmappedHandle};
 use crate::memory::pool::PoolHandle;
-use crate::memory::{batch_copy, ipc, managed, pool};
+use crate::memory::{batch_copy, ipc, managed, pool, set, transfer};
 use crate::module::function::FunctionHandle;
 use crate::module::library;
 use crate::module::library::LibraryHandle;
 use crate::stream::StreamHandle;
 use crate::stream::event::EventHandle;
 use crate::stream::launch_order::ExecHandle;
-use crate::stream::{self, event, stream_capture};
+use crate::stream::{self, command, event, launch_order, stream_capture};
 use crate::{memory as driver_memory, texture as driver_texture};
 
 include!(concat!(env!("OUT_DIR"), "/cudart.rs"));

@@ -9,9 +9,8 @@ use crate::cudart::error::{INVALID_MEMCPY_DIRECTION, INVALID_PITCH_VALUE};
 use crate::cudart::memory;
 use crate::cudart::types::{Extent, Pitched, Position};
 use crate::memory::array::ArrayHandle;
-use crate::memory::copy::{self, Copy3D, DEVICE, HOST, Part3D, UNIFIED};
-use crate::memory::set;
-use crate::stream::StreamHandle;
+use crate::memory::copy::{self, Copy3D, DEVICE, HOST, Linear, Part3D, UNIFIED};
+use crate::memory::set::{self, Set};
 
 /// `cudaMemcpyKind`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,50 +34,26 @@ impl Direction {
     }
 }
 
-pub(crate) fn linear(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<(), Code> {
-    match Direction::new(kind)? {
+pub(crate) fn linear(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<Linear, Code> {
+    Ok(match Direction::new(kind)? {
         Direction { from: HOST, to: DEVICE } => copy::to_device(to.address(), from, bytes),
         Direction { from: DEVICE, to: HOST } => copy::to_host(to, from.address(), bytes),
         Direction { from: DEVICE, to: DEVICE } => copy::within_device(to.address(), from.address(), bytes),
         _ => copy::any(to, from, bytes),
-    }
-}
-
-pub(crate) fn linear_async(
-    to: Memory,
-    from: Memory,
-    bytes: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    match Direction::new(kind)? {
-        Direction { from: HOST, to: DEVICE } => copy::to_device_async(to.address(), from, bytes, stream),
-        Direction { from: DEVICE, to: HOST } => copy::to_host_async(to, from.address(), bytes, stream),
-        Direction { from: DEVICE, to: DEVICE } => {
-            copy::within_device_async(to.address(), from.address(), bytes, stream)
-        }
-        _ => copy::any_async(to, from, bytes, stream),
-    }
+    })
 }
 
 /// Every context is on the one device, so that both device numbers are only checked.
-pub(crate) fn peer(to: Memory, to_device: c_int, from: Memory, from_device: c_int, bytes: usize) -> Result<(), Code> {
-    memory::check_peer(to_device)?;
-    memory::check_peer(from_device)?;
-    copy::within_device(to.address(), from.address(), bytes)
-}
-
-pub(crate) fn peer_async(
+pub(crate) fn peer(
     to: Memory,
     to_device: c_int,
     from: Memory,
     from_device: c_int,
     bytes: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
+) -> Result<Linear, Code> {
     memory::check_peer(to_device)?;
     memory::check_peer(from_device)?;
-    copy::within_device_async(to.address(), from.address(), bytes, stream)
+    Ok(copy::within_device(to.address(), from.address(), bytes))
 }
 
 /// One side of a copy, in linear memory.
@@ -95,22 +70,6 @@ pub(crate) fn row(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Resul
     Ok(Copy3D { from, to, width: bytes, height: 1, depth: 1 })
 }
 
-fn rows_of(
-    to: Memory,
-    to_pitch: usize,
-    from: Memory,
-    from_pitch: usize,
-    [width, height]: [usize; 2],
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
-    let direction = Direction::new(kind)?;
-    if height > 0 && (width > to_pitch || width > from_pitch) {
-        return Err(INVALID_PITCH_VALUE);
-    }
-    let (from, to) = (part(from, direction.from, from_pitch), part(to, direction.to, to_pitch));
-    Ok(Copy3D { from, to, width, height, depth: 1 })
-}
-
 pub(crate) fn rows(
     to: Memory,
     to_pitch: usize,
@@ -119,31 +78,13 @@ pub(crate) fn rows(
     width: usize,
     height: usize,
     kind: c_uint,
-) -> Result<(), Code> {
-    run(&rows_of(to, to_pitch, from, from_pitch, [width, height], kind)?)
-}
-
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
-pub(crate) fn rows_async(
-    to: Memory,
-    to_pitch: usize,
-    from: Memory,
-    from_pitch: usize,
-    width: usize,
-    height: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    run_async(&rows_of(to, to_pitch, from, from_pitch, [width, height], kind)?, stream)
-}
-
-/// Copies, and returns when the copy is complete.
-pub(crate) fn run(copy: &Copy3D) -> Result<(), Code> {
-    copy::slices(In::from(copy))
-}
-
-pub(crate) fn run_async(copy: &Copy3D, stream: StreamHandle) -> Result<(), Code> {
-    copy::slices_async(In::from(copy), stream)
+) -> Result<Copy3D, Code> {
+    let direction = Direction::new(kind)?;
+    if height > 0 && (width > to_pitch || width > from_pitch) {
+        return Err(INVALID_PITCH_VALUE);
+    }
+    let (from, to) = (part(from, direction.from, from_pitch), part(to, direction.to, to_pitch));
+    Ok(Copy3D { from, to, width, height, depth: 1 })
 }
 
 /// `cudaMemcpy3DParms`.
@@ -256,44 +197,12 @@ impl PeerSlices {
     }
 }
 
-pub(crate) fn peer_slices(slices: In<PeerSlices>) -> Result<(), Code> {
-    run(&slices.get()?.copy()?)
+pub(crate) fn peer_slices(slices: In<PeerSlices>) -> Result<Copy3D, Code> {
+    slices.get()?.copy()
 }
 
-pub(crate) fn peer_slices_async(slices: In<PeerSlices>, stream: StreamHandle) -> Result<(), Code> {
-    run_async(&slices.get()?.copy()?, stream)
-}
-
-pub(crate) fn slices(slices: In<Slices>) -> Result<(), Code> {
-    run(&slices.get()?.copy()?)
-}
-
-pub(crate) fn slices_async(slices: In<Slices>, stream: StreamHandle) -> Result<(), Code> {
-    run_async(&slices.get()?.copy()?, stream)
-}
-
-/// Fills memory with the lowest byte of `value`.
-pub(crate) fn set(address: u64, value: c_int, bytes: usize) -> Result<(), Code> {
-    set::bytes(address, value as u8, bytes)
-}
-
-pub(crate) fn set_async(address: u64, value: c_int, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    set::bytes_async(address, value as u8, bytes, stream)
-}
-
-pub(crate) fn set_rows(address: u64, pitch: usize, value: c_int, width: usize, height: usize) -> Result<(), Code> {
-    set::byte_rows(address, pitch, value as u8, width, height)
-}
-
-pub(crate) fn set_rows_async(
-    address: u64,
-    pitch: usize,
-    value: c_int,
-    width: usize,
-    height: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    set::byte_rows_async(address, pitch, value as u8, width, height, stream)
+pub(crate) fn slices(slices: In<Slices>) -> Result<Copy3D, Code> {
+    slices.get()?.copy()
 }
 
 /// The addresses of the slices of a pitched region.
@@ -314,20 +223,10 @@ fn slices_of(pitched: Pitched, extent: Extent) -> Result<Vec<u64>, Code> {
     (0..extent.depth).map(address).collect()
 }
 
-pub(crate) fn set_slices(pitched: Pitched, value: c_int, extent: Extent) -> Result<(), Code> {
-    let Extent { width, height, .. } = extent;
-    slices_of(pitched, extent)?.into_iter().try_for_each(|slice| set_rows(slice, pitched.pitch, value, width, height))
-}
-
-pub(crate) fn set_slices_async(
-    pitched: Pitched,
-    value: c_int,
-    extent: Extent,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    let Extent { width, height, .. } = extent;
-    let slices = slices_of(pitched, extent)?;
-    slices.into_iter().try_for_each(|slice| set_rows_async(slice, pitched.pitch, value, width, height, stream))
+/// Fills memory with the lowest byte of `value`.
+pub(crate) fn set_slices(pitched: Pitched, value: c_int, extent: Extent) -> Result<Vec<Set>, Code> {
+    let set = |slice| set::rows(slice, pitched.pitch, value as u8, extent.width, extent.height);
+    Ok(slices_of(pitched, extent)?.into_iter().map(set).collect())
 }
 
 #[cfg(test)]

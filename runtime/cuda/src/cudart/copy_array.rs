@@ -4,11 +4,10 @@ use std::ffi::c_uint;
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::Memory;
-use crate::cudart::copy::{Direction, element, part, run, run_async};
+use crate::cudart::copy::{Direction, element, part};
 use crate::cudart::error::INVALID_PITCH_VALUE;
 use crate::memory::array::ArrayHandle;
 use crate::memory::copy::{self, Copy3D, HOST, Part3D};
-use crate::stream::StreamHandle;
 
 /// A position in an array: a byte offset into a row, and the row.
 fn place(array: ArrayHandle, x: usize, y: usize) -> Part3D {
@@ -56,7 +55,14 @@ fn pieces_of(array: ArrayHandle, x: usize, y: usize, bytes: usize) -> Result<(Ve
     if is_inside { Ok((pieces(row, x, y, bytes), row)) } else { Err(INVALID_VALUE) }
 }
 
-fn to(array: ArrayHandle, x: usize, y: usize, from: Memory, bytes: usize, kind: c_uint) -> Result<Vec<Copy3D>, Code> {
+pub(crate) fn to_array(
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    from: Memory,
+    bytes: usize,
+    kind: c_uint,
+) -> Result<Vec<Copy3D>, Code> {
     let direction = Direction::new(kind)?;
     let (pieces, row) = pieces_of(array, x, y, bytes)?;
     let copy = |Piece { x, y, width, height, offset }| {
@@ -66,7 +72,14 @@ fn to(array: ArrayHandle, x: usize, y: usize, from: Memory, bytes: usize, kind: 
     Ok(pieces.into_iter().map(copy).collect())
 }
 
-fn from(to: Memory, array: ArrayHandle, x: usize, y: usize, bytes: usize, kind: c_uint) -> Result<Vec<Copy3D>, Code> {
+pub(crate) fn from_array(
+    to: Memory,
+    array: ArrayHandle,
+    x: usize,
+    y: usize,
+    bytes: usize,
+    kind: c_uint,
+) -> Result<Vec<Copy3D>, Code> {
     let direction = Direction::new(kind)?;
     let (pieces, row) = pieces_of(array, x, y, bytes)?;
     let copy = |Piece { x, y, width, height, offset }| {
@@ -76,76 +89,7 @@ fn from(to: Memory, array: ArrayHandle, x: usize, y: usize, bytes: usize, kind: 
     Ok(pieces.into_iter().map(copy).collect())
 }
 
-pub(crate) fn to_array(
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    memory: Memory,
-    bytes: usize,
-    kind: c_uint,
-) -> Result<(), Code> {
-    to(array, x, y, memory, bytes, kind)?.iter().try_for_each(run)
-}
-
-pub(crate) fn to_array_async(
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    memory: Memory,
-    bytes: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    to(array, x, y, memory, bytes, kind)?.iter().try_for_each(|copy| run_async(copy, stream))
-}
-
-pub(crate) fn from_array(
-    memory: Memory,
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    bytes: usize,
-    kind: c_uint,
-) -> Result<(), Code> {
-    from(memory, array, x, y, bytes, kind)?.iter().try_for_each(run)
-}
-
-pub(crate) fn from_array_async(
-    memory: Memory,
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    bytes: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    from(memory, array, x, y, bytes, kind)?.iter().try_for_each(|copy| run_async(copy, stream))
-}
-
-/// Copies rows to a position in an array.
-fn rows_to(to: Part3D, from: Memory, pitch: usize, [width, height]: [usize; 2], kind: c_uint) -> Result<Copy3D, Code> {
-    let direction = Direction::new(kind)?;
-    if height > 0 && width > pitch {
-        return Err(INVALID_PITCH_VALUE);
-    }
-    Ok(Copy3D { from: part(from, direction.from, pitch), to, width, height, depth: 1 })
-}
-
-/// Copies rows from a position in an array.
-fn rows_from(
-    to: Memory,
-    pitch: usize,
-    from: Part3D,
-    [width, height]: [usize; 2],
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
-    let direction = Direction::new(kind)?;
-    if height > 0 && width > pitch {
-        return Err(INVALID_PITCH_VALUE);
-    }
-    Ok(Copy3D { from, to: part(to, direction.to, pitch), width, height, depth: 1 })
-}
-
+/// The copy of rows to a position in an array.
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn rows_to_array(
     array: ArrayHandle,
@@ -156,25 +100,13 @@ pub(crate) fn rows_to_array(
     width: usize,
     height: usize,
     kind: c_uint,
-) -> Result<(), Code> {
-    run(&rows_to(place(array, x, y), from, pitch, [width, height], kind)?)
+) -> Result<Copy3D, Code> {
+    let direction = Direction::new(kind)?;
+    check_pitch(pitch, width, height)?;
+    Ok(Copy3D { from: part(from, direction.from, pitch), to: place(array, x, y), width, height, depth: 1 })
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
-pub(crate) fn rows_to_array_async(
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    from: Memory,
-    pitch: usize,
-    width: usize,
-    height: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    run_async(&rows_to(place(array, x, y), from, pitch, [width, height], kind)?, stream)
-}
-
+/// The copy of rows from a position in an array.
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn rows_from_array(
     to: Memory,
@@ -185,23 +117,14 @@ pub(crate) fn rows_from_array(
     width: usize,
     height: usize,
     kind: c_uint,
-) -> Result<(), Code> {
-    run(&rows_from(to, pitch, place(array, x, y), [width, height], kind)?)
+) -> Result<Copy3D, Code> {
+    let direction = Direction::new(kind)?;
+    check_pitch(pitch, width, height)?;
+    Ok(Copy3D { from: place(array, x, y), to: part(to, direction.to, pitch), width, height, depth: 1 })
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
-pub(crate) fn rows_from_array_async(
-    to: Memory,
-    pitch: usize,
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    width: usize,
-    height: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    run_async(&rows_from(to, pitch, place(array, x, y), [width, height], kind)?, stream)
+fn check_pitch(pitch: usize, width: usize, height: usize) -> Result<(), Code> {
+    if height > 0 && width > pitch { Err(INVALID_PITCH_VALUE) } else { Ok(()) }
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -215,9 +138,9 @@ pub(crate) fn rows_of_arrays(
     width: usize,
     height: usize,
     kind: c_uint,
-) -> Result<(), Code> {
+) -> Result<Copy3D, Code> {
     Direction::new(kind)?;
-    run(&Copy3D { from: place(from, from_x, from_y), to: place(to, to_x, to_y), width, height, depth: 1 })
+    Ok(Copy3D { from: place(from, from_x, from_y), to: place(to, to_x, to_y), width, height, depth: 1 })
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use crate::abi::raw::{Memory, Out};
 use crate::cudart::copy::{self, Direction};
 use crate::cudart::error::INVALID_MEMCPY_DIRECTION;
 use crate::cudart::registry;
-use crate::memory::copy::{Copy3D, DEVICE, UNIFIED};
-use crate::stream::StreamHandle;
+use crate::memory::copy::{Copy3D, DEVICE, Linear, UNIFIED};
 
 pub(crate) fn address(address: Out<u64>, symbol: Memory) -> Result<(), Code> {
     address.needed()?.set(registry::variable(symbol)?.0)
@@ -44,37 +43,15 @@ pub(crate) fn read(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) ->
     }
 }
 
-pub(crate) fn copy_to(symbol: Memory, from: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<(), Code> {
+pub(crate) fn copy_to(symbol: Memory, from: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Linear, Code> {
     copy::linear(written(symbol, bytes, offset, kind)?, from, bytes, kind)
 }
 
-pub(crate) fn copy_to_async(
-    symbol: Memory,
-    from: Memory,
-    bytes: usize,
-    offset: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    copy::linear_async(written(symbol, bytes, offset, kind)?, from, bytes, kind, stream)
-}
-
-pub(crate) fn copy_from(to: Memory, symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<(), Code> {
+pub(crate) fn copy_from(to: Memory, symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Linear, Code> {
     copy::linear(to, read(symbol, bytes, offset, kind)?, bytes, kind)
 }
 
-pub(crate) fn copy_from_async(
-    to: Memory,
-    symbol: Memory,
-    bytes: usize,
-    offset: usize,
-    kind: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    copy::linear_async(to, read(symbol, bytes, offset, kind)?, bytes, kind, stream)
-}
-
-/// The copies as values, for graphs.
+/// The copies in the form of graph nodes.
 pub(crate) fn row_to(symbol: Memory, from: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Copy3D, Code> {
     copy::row(written(symbol, bytes, offset, kind)?, from, bytes, kind)
 }

@@ -1,22 +1,21 @@
 //! Graph nodes of any kind, with parameters in one structure.
 
 use std::ffi::{c_int, c_uint};
-use std::sync::Arc;
 
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::raw::{In, Memory, Out};
 use crate::context::state;
 use crate::graph::graph_edges;
-use crate::graph::graph_memory::{Allocate, AllocateParams, Free};
+use crate::graph::graph_memory;
 use crate::graph::graph_nodes::{self, CallParams, SetParams};
 use crate::graph::graph_params;
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::launch::NodeParamsV2;
 use crate::memory::copy::Copy3D;
 use crate::memory::memory_operation;
-use crate::stream::command::{Empty, NodeKind, SharedCommand};
-use crate::stream::event::{EventHandle, Known, Record, Wait};
-use crate::stream::launch_order::{Child, ExecHandle};
+use crate::stream::command::{self, Maker, NodeKind, SharedCommand};
+use crate::stream::event;
+use crate::stream::launch_order::{self, ExecHandle};
 
 /// `CUgraphNodeParams`: the kind, a gap, and a union of the parameters.
 pub(crate) const BODY: u64 = 16;
@@ -41,17 +40,17 @@ pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
     let kind = params.as_in::<c_int>().get()?;
     let body = params.offset(BODY);
     Ok(match kind {
-        KERNEL => body.as_in::<NodeParamsV2>().get()?.command()?,
-        COPY_KIND => Arc::new(params.offset(COPY).as_in::<Copy3D>().get()?),
-        SET => body.as_in::<SetParams>().get()?.command()?,
-        CALL => body.as_in::<CallParams>().get()?.command()?,
-        GRAPH => Arc::new(Child::of(&*body.as_in::<GraphHandle>().get()?.get()?)?),
-        EMPTY => Arc::new(Empty),
-        WAIT => Arc::new(Wait(Known::new(body.as_in::<EventHandle>().get()?)?)),
-        RECORD => Arc::new(Record(Known::new(body.as_in::<EventHandle>().get()?)?)),
-        ALLOCATE => Arc::new(Allocate::of_params(body.as_out::<AllocateParams>())?),
-        FREE => Arc::new(Free { address: body.as_in::<u64>().get()? }),
-        OPERATIONS => body.as_in::<memory_operation::NodeParams>().get()?.command()?,
+        KERNEL => body.as_in::<NodeParamsV2>().make()?,
+        COPY_KIND => params.offset(COPY).as_in::<Copy3D>().make()?,
+        SET => body.as_in::<SetParams>().make()?,
+        CALL => body.as_in::<CallParams>().make()?,
+        GRAPH => launch_order::child(body.as_in().get()?)?,
+        EMPTY => command::empty()?,
+        WAIT => event::wait_command(body.as_in().get()?)?,
+        RECORD => event::record_command(body.as_in().get()?)?,
+        ALLOCATE => graph_memory::allocate_command(body.as_out())?,
+        FREE => graph_memory::free_command(body.as_in().get()?)?,
+        OPERATIONS => body.as_in::<memory_operation::NodeParams>().make()?,
         8 | 9 => return Err(NOT_SUPPORTED.because("external semaphores")),
         13 => return Err(NOT_SUPPORTED.because("conditional nodes")),
         _ => return Err(INVALID_VALUE),
@@ -106,7 +105,7 @@ fn check(params: Memory) -> Result<(), Code> {
 
 pub(crate) fn set_by(node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
     check(params)?;
-    graph_nodes::set_node(node, make(params)?)
+    graph_nodes::set(node, || make(params))
 }
 
 pub(crate) fn set(node: NodeHandle, params: Memory) -> Result<(), Code> {
@@ -136,16 +135,16 @@ pub(crate) fn get(node: NodeHandle, params: Memory) -> Result<(), Code> {
     params.as_out().set(kind as c_uint)?;
     let body = params.offset(BODY);
     match kind {
-        NodeKind::Kernel => graph_params::kernel(node, body.as_out()),
-        NodeKind::Copy => graph_params::copy(node, params.offset(COPY).as_out()),
-        NodeKind::Set => graph_params::set(node, body.as_out()),
-        NodeKind::Call => graph_params::call(node, body.as_out()),
+        NodeKind::Kernel => graph_params::get(node, body.as_out::<NodeParamsV2>()),
+        NodeKind::Copy => graph_params::get(node, params.offset(COPY).as_out::<Copy3D>()),
+        NodeKind::Set => graph_params::get(node, body.as_out::<SetParams>()),
+        NodeKind::Call => graph_params::get(node, body.as_out::<CallParams>()),
         NodeKind::Graph => graph_params::graph(node, body.as_out()),
         NodeKind::Empty => Ok(()),
         NodeKind::Wait => graph_params::wait(node, body.as_out()),
         NodeKind::Record => graph_params::record(node, body.as_out()),
         NodeKind::Allocate => graph_params::allocation(node, body.as_out()),
         NodeKind::Free => graph_params::free(node, body.as_out()),
-        NodeKind::MemoryOperations => graph_params::memory_operations(node, body.as_out()),
+        NodeKind::MemoryOperations => graph_params::get(node, body.as_out::<memory_operation::NodeParams>()),
     }
 }

@@ -11,7 +11,7 @@ use crate::abi::raw::{Memory, Out};
 use crate::context::state;
 use crate::context::{self, Context};
 use crate::memory::{self, Reserved};
-use crate::stream::command::{Command, NodeKind};
+use crate::stream::command::{Command, NodeKind, SharedCommand};
 
 /// `CUDA_MEM_ALLOC_NODE_PARAMS`.
 #[repr(C)]
@@ -48,7 +48,7 @@ impl Allocate {
     }
 
     /// Reserves memory for a node, and writes its address into the caller's parameters.
-    pub fn of_params(params: Out<AllocateParams>) -> Result<Self, Code> {
+    fn of_params(params: Out<AllocateParams>) -> Result<Self, Code> {
         let given = params.as_in().get()?;
         if !matches!(given.properties[..4], [1, 0, 1, 0]) {
             return Err(INVALID_VALUE);
@@ -96,6 +96,14 @@ impl Command for Free {
     fn kind(&self) -> NodeKind {
         NodeKind::Free
     }
+}
+
+pub(crate) fn allocate_command(params: Out<AllocateParams>) -> Result<SharedCommand, Code> {
+    Ok(Arc::new(Allocate::of_params(params)?))
+}
+
+pub(crate) fn free_command(address: u64) -> Result<SharedCommand, Code> {
+    Ok(Arc::new(Free { address }))
 }
 
 /// Attributes of the graphs' memory: bytes in use and reserved, now and at most.

@@ -7,13 +7,11 @@ use crate::abi::raw::{In, Out};
 use crate::abi::sync::lock;
 use crate::context::state;
 use crate::graph::graph_memory::{Allocate, AllocateParams, Free};
-use crate::graph::graph_nodes::{self, CallParams, SetParams};
+use crate::graph::graph_nodes;
 use crate::graph::{GraphHandle, NodeHandle};
+use crate::launch::Launch;
 use crate::launch::launch_attributes::Value;
-use crate::launch::{Launch, NodeParams, NodeParamsV2};
-use crate::memory::copy::Copy3D;
-use crate::memory::memory_operation;
-use crate::stream::command::{self, Command, SharedCommand};
+use crate::stream::command::{self, Command, Description, SharedCommand};
 use crate::stream::event::{EventHandle, Record, Wait};
 use crate::stream::launch_order::Child;
 
@@ -31,33 +29,13 @@ fn read<T: Command, P>(node: NodeHandle, read: impl FnOnce(&T) -> P) -> Result<P
     Ok(read(command::of_type(&command).ok_or(INVALID_VALUE)?))
 }
 
-/// The parameters of a launch.
-pub(crate) fn launch_of(node: NodeHandle) -> Result<NodeParams, Code> {
-    read(node, |launch: &Launch| launch.node_params().first())
+/// The description of a node's command.
+pub(crate) fn params<T: Description>(node: NodeHandle) -> Result<T, Code> {
+    read(node, T::of)
 }
 
-pub(crate) fn copy_of(node: NodeHandle) -> Result<Copy3D, Code> {
-    read(node, |copy: &Copy3D| *copy)
-}
-
-pub(crate) fn kernel(node: NodeHandle, params: Out<NodeParamsV2>) -> Result<(), Code> {
-    params.needed()?.set(read(node, Launch::node_params)?)
-}
-
-pub(crate) fn kernel_v1(node: NodeHandle, params: Out<NodeParams>) -> Result<(), Code> {
-    params.needed()?.set(launch_of(node)?)
-}
-
-pub(crate) fn copy(node: NodeHandle, params: Out<Copy3D>) -> Result<(), Code> {
-    params.needed()?.set(copy_of(node)?)
-}
-
-pub(crate) fn set(node: NodeHandle, params: Out<SetParams>) -> Result<(), Code> {
-    params.needed()?.set(read(node, SetParams::of)?)
-}
-
-pub(crate) fn call(node: NodeHandle, params: Out<CallParams>) -> Result<(), Code> {
-    params.needed()?.set(read(node, CallParams::of)?)
+pub(crate) fn get<T: Description>(node: NodeHandle, place: Out<T>) -> Result<(), Code> {
+    place.needed()?.set(params(node)?)
 }
 
 pub(crate) fn graph(node: NodeHandle, graph: Out<GraphHandle>) -> Result<(), Code> {
@@ -80,10 +58,6 @@ pub(crate) fn free(node: NodeHandle, address: Out<u64>) -> Result<(), Code> {
     address.needed()?.set(read(node, |free: &Free| free.address)?)
 }
 
-pub(crate) fn memory_operations(node: NodeHandle, params: Out<memory_operation::NodeParams>) -> Result<(), Code> {
-    params.needed()?.set(read(node, memory_operation::NodeParams::of)?)
-}
-
 pub(crate) fn attribute(node: NodeHandle, number: c_uint, value: Out<Value>) -> Result<(), Code> {
     let value = value.needed()?;
     let command = command_of(node)?;
@@ -96,12 +70,12 @@ pub(crate) fn set_attribute(node: NodeHandle, number: c_uint, value: In<Value>) 
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
     let mut attributes = launch.attributes().clone();
     attributes.set_of_node(number, value.get()?)?;
-    graph_nodes::set_node(node, launch.with_attributes(attributes)?)
+    graph_nodes::set(node, || launch.with_attributes(attributes))
 }
 
 pub(crate) fn copy_attributes(to: NodeHandle, from: NodeHandle) -> Result<(), Code> {
     let (from, command) = (command_of(from)?, command_of(to)?);
     let from: &Launch = command::of_type(&from).ok_or(INVALID_VALUE)?;
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
-    graph_nodes::set_node(to, launch.with_attributes(from.attributes().clone())?)
+    graph_nodes::set(to, || launch.with_attributes(from.attributes().clone()))
 }

@@ -15,7 +15,7 @@ use crate::abi::raw::{In, Memory};
 use crate::context::Context;
 use crate::launch::launch_attributes::{Attributes, Value};
 use crate::module::function::{Function, FunctionHandle};
-use crate::stream::command::{Command, NodeKind, SharedCommand};
+use crate::stream::command::{Command, Description, NodeKind, SharedCommand};
 use crate::stream::event::{self, EventHandle};
 use crate::stream::{self, StreamHandle, Used};
 use crate::texture::reference;
@@ -161,7 +161,7 @@ impl Launch {
     }
 
     /// The parameters as of a graph's node. They point into this launch.
-    pub fn node_params(&self) -> NodeParamsV2 {
+    fn node_params(&self) -> NodeParamsV2 {
         let LaunchConfig { grid, block, dynamic_shared_bytes, .. } = self.config;
         let params = if self.pointers.is_empty() { Memory::NULL } else { Memory::of(&self.pointers) };
         let first = NodeParams {
@@ -326,23 +326,28 @@ pub(crate) struct NodeParamsV2 {
     _context: usize,
 }
 
-impl NodeParamsV2 {
-    /// The fields of the first version.
-    pub fn first(self) -> NodeParams {
-        self.first
-    }
-}
+impl Description for NodeParams {
+    type Command = Launch;
 
-impl NodeParams {
-    pub fn command(self) -> Result<SharedCommand, Code> {
+    fn of(launch: &Launch) -> Self {
+        launch.node_params().first
+    }
+
+    fn command(self) -> Result<SharedCommand, Code> {
         let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
         let arguments = Arguments::new(self.params, self.extra)?;
         Ok(Arc::new(Launch::new(self.function, config, Attributes::default(), arguments)?))
     }
 }
 
-impl NodeParamsV2 {
-    pub fn command(self) -> Result<SharedCommand, Code> {
+impl Description for NodeParamsV2 {
+    type Command = Launch;
+
+    fn of(launch: &Launch) -> Self {
+        launch.node_params()
+    }
+
+    fn command(self) -> Result<SharedCommand, Code> {
         let function = if self.first.function.is_null() { self.kernel } else { self.first.function };
         NodeParams { function, ..self.first }.command()
     }

@@ -8,10 +8,9 @@ use crate::abi::raw::{In, Memory, Out, Text};
 use crate::context::device;
 use crate::memory;
 use crate::memory::array::{self, ArrayHandle, Description, Description3D};
-use crate::memory::copy::{self, Copy3D, Part3D};
+use crate::memory::copy::{Copy3D, Part3D};
 use crate::module;
 use crate::module::loaded::ModuleHandle;
-use crate::stream::StreamHandle;
 use crate::texture::reference::{self, TextureReferenceHandle};
 
 /// The largest number of 32 bits for a size that needs more.
@@ -195,27 +194,17 @@ impl From<SlicesPart> for Part3D {
     }
 }
 
+impl From<ShortCopy2D> for Copy3D {
+    fn from(copy: ShortCopy2D) -> Self {
+        ShortCopy3D::from(copy).into()
+    }
+}
+
 impl From<ShortCopy3D> for Copy3D {
     fn from(copy: ShortCopy3D) -> Self {
         let [width, height, depth] = [copy.width, copy.height, copy.depth].map(|number| number as usize);
         Self { from: copy.from.into(), to: copy.to.into(), width, height, depth }
     }
-}
-
-pub(crate) fn copy_rows(wanted: In<ShortCopy2D>) -> Result<(), Code> {
-    copy::slices(In::from(&ShortCopy3D::from(wanted.get()?).into()))
-}
-
-pub(crate) fn copy_rows_async(wanted: In<ShortCopy2D>, stream: StreamHandle) -> Result<(), Code> {
-    copy::slices_async(In::from(&ShortCopy3D::from(wanted.get()?).into()), stream)
-}
-
-pub(crate) fn copy_slices(wanted: In<ShortCopy3D>) -> Result<(), Code> {
-    copy::slices(In::from(&wanted.get()?.into()))
-}
-
-pub(crate) fn copy_slices_async(wanted: In<ShortCopy3D>, stream: StreamHandle) -> Result<(), Code> {
-    copy::slices_async(In::from(&wanted.get()?.into()), stream)
 }
 
 pub(crate) fn set_texture_address(

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint};
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{In, Memory, Out};
 use crate::memory::copy;
+use crate::memory::transfer::Transfer;
 use crate::stream::{self, StreamHandle};
 
 /// `CUmemcpyAttributes`: when the source is read, then hints: locations of both sides, flags.
@@ -54,7 +55,7 @@ pub(crate) fn copy_all(
             // Host memory that isn't pinned is read during the call, by when earlier work must have written it.
             copy::any_in_stream(to, from, bytes, stream)?;
         } else {
-            copy::any_async(to, from, bytes, stream)?;
+            copy::any(to, from, bytes).in_stream(stream)?;
         }
     }
     Ok(())

@@ -9,8 +9,9 @@ use crate::abi::handle::Handle;
 use crate::abi::raw::{In, Memory};
 use crate::context::Context;
 use crate::memory::array::ArrayHandle;
+use crate::memory::transfer::Transfer;
 use crate::memory::{self, Place};
-use crate::stream::command::{Command, NodeKind};
+use crate::stream::command::{Command, Description, NodeKind, SharedCommand};
 use crate::stream::{self, StreamHandle, Used};
 
 /// The source or destination of a copy, with what the caller said of the address.
@@ -42,14 +43,6 @@ impl Side {
     }
 }
 
-/// Copies in stream order, or adds a graph node if the stream is being captured.
-fn copy_async(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
-    if used.is_capturing() {
-        return used.submit(Arc::new(Copy3D::linear(to, from, bytes)));
-    }
-    copy(used, to, from, bytes)
-}
-
 fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     if bytes == 0 {
         return Ok(());
@@ -75,59 +68,67 @@ fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     }
 }
 
-/// Like [`copy`], but returns when the copy is complete.
-fn copy_and_wait(to: Side, from: Side, bytes: usize) -> Result<(), Code> {
-    let used = stream::default()?;
-    copy(&used, to, from, bytes)?;
-    used.context.after(used.stream.synchronize())
+/// A copy of contiguous bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Linear {
+    to: Side,
+    from: Side,
+    bytes: usize,
 }
 
-pub(crate) fn to_device(to: u64, from: Memory, bytes: usize) -> Result<(), Code> {
-    let used = stream::default()?;
-    copy(&used, Side::Known(to), Side::Any(from), bytes)?;
-    // Pinned memory is read asynchronously, other memory during the call.
-    match memory::find(from.address()) {
-        Some(_) => used.context.after(used.stream.synchronize()),
-        None => Ok(()),
+impl Transfer for Linear {
+    fn now(self) -> Result<(), Code> {
+        let Self { to, from, bytes } = self;
+        let used = stream::default()?;
+        copy(&used, to, from, bytes)?;
+        let waits = match (to, from) {
+            (Side::Known(_), Side::Known(_)) => false,
+            // Pinned memory is read asynchronously, other memory during the call.
+            (Side::Known(_), Side::Any(from)) => memory::find(from.address()).is_some(),
+            (Side::Any(_), _) => true,
+        };
+        if waits { used.context.after(used.stream.synchronize()) } else { Ok(()) }
+    }
+
+    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+        self.submit(&stream::used(stream)?)
     }
 }
 
-pub(crate) fn to_device_async(to: u64, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy_async(&stream::used(stream)?, Side::Known(to), Side::Any(from), bytes)
+impl Linear {
+    fn submit(self, used: &Used) -> Result<(), Code> {
+        let Self { to, from, bytes } = self;
+        if used.is_capturing() {
+            return used.submit(Arc::new(Copy3D::row(Part3D::linear(to), Part3D::linear(from), bytes)));
+        }
+        copy(used, to, from, bytes)
+    }
 }
 
-pub(crate) fn to_host(to: Memory, from: u64, bytes: usize) -> Result<(), Code> {
-    copy_and_wait(Side::Any(to), Side::Known(from), bytes)
+pub(crate) fn to_device(to: u64, from: Memory, bytes: usize) -> Linear {
+    Linear { to: Side::Known(to), from: Side::Any(from), bytes }
 }
 
-pub(crate) fn to_host_async(to: Memory, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy_async(&stream::used(stream)?, Side::Any(to), Side::Known(from), bytes)
+pub(crate) fn to_host(to: Memory, from: u64, bytes: usize) -> Linear {
+    Linear { to: Side::Any(to), from: Side::Known(from), bytes }
 }
 
-pub(crate) fn within_device(to: u64, from: u64, bytes: usize) -> Result<(), Code> {
-    copy(&stream::default()?, Side::Known(to), Side::Known(from), bytes)
+pub(crate) fn within_device(to: u64, from: u64, bytes: usize) -> Linear {
+    Linear { to: Side::Known(to), from: Side::Known(from), bytes }
 }
 
-pub(crate) fn within_device_async(to: u64, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy_async(&stream::used(stream)?, Side::Known(to), Side::Known(from), bytes)
+pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Linear {
+    Linear { to: Side::Any(to), from: Side::Any(from), bytes }
 }
 
-pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Result<(), Code> {
-    copy_and_wait(Side::Any(to), Side::Any(from), bytes)
-}
-
-pub(crate) fn any_async(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy_async(&stream::used(stream)?, Side::Any(to), Side::Any(from), bytes)
-}
-
-/// Like [`any_async`], but reads the source in stream order, whatever memory it is.
+/// Like [`any`] in a stream, but reads the source in stream order, whatever memory it is.
 pub(crate) fn any_in_stream(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let is_known = memory::on_device(&used.context, from.address(), bytes as u64)?.is_some();
     if !is_known && !used.is_capturing() {
         used.context.after(used.stream.synchronize())?;
     }
-    copy_async(&used, Side::Any(to), Side::Any(from), bytes)
+    any(to, from, bytes).submit(&used)
 }
 
 /// One side of a `CUDA_MEMCPY2D`.
@@ -203,8 +204,48 @@ impl From<Copy2D> for Copy3D {
 
 impl Copy3D {
     /// A copy of `bytes` contiguous bytes.
-    fn linear(to: Side, from: Side, bytes: usize) -> Self {
-        Self { from: Part3D::linear(from), to: Part3D::linear(to), width: bytes, height: 1, depth: 1 }
+    fn row(to: Part3D, from: Part3D, bytes: usize) -> Self {
+        Self { from, to, width: bytes, height: 1, depth: 1 }
+    }
+
+    fn run_and_wait(&self, used: &Used) -> Result<(), Code> {
+        self.run(&used.context, &used.stream)?;
+        used.context.after(used.stream.synchronize())
+    }
+}
+
+impl Transfer for Copy3D {
+    fn now(self) -> Result<(), Code> {
+        self.run_and_wait(&stream::default()?)
+    }
+
+    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+        stream::used(stream)?.submit(Arc::new(self))
+    }
+}
+
+/// A copy as a caller describes it.
+impl<T: Copy + Into<Copy3D>> Transfer for In<T> {
+    fn now(self) -> Result<(), Code> {
+        let used = stream::default()?;
+        self.get()?.into().run_and_wait(&used)
+    }
+
+    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+        let used = stream::used(stream)?;
+        used.submit(Arc::new(self.get()?.into()))
+    }
+}
+
+impl Description for Copy3D {
+    type Command = Self;
+
+    fn of(copy: &Self) -> Self {
+        *copy
+    }
+
+    fn command(self) -> Result<SharedCommand, Code> {
+        Ok(Arc::new(self))
     }
 }
 
@@ -279,50 +320,20 @@ impl Part3D {
     }
 }
 
-fn copy_row(stream: StreamHandle, to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
-    stream::used(stream)?.submit(Arc::new(Copy3D { from, to, width: bytes, height: 1, depth: 1 }))
+pub(crate) fn host_to_array(to: ArrayHandle, offset: usize, from: Memory, bytes: usize) -> Copy3D {
+    Copy3D::row(Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
 }
 
-fn copy_row_and_wait(to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
-    let used = stream::default()?;
-    Copy3D { from, to, width: bytes, height: 1, depth: 1 }.run(&used.context, &used.stream)?;
-    used.context.after(used.stream.synchronize())
+pub(crate) fn array_to_host(to: Memory, from: ArrayHandle, offset: usize, bytes: usize) -> Copy3D {
+    Copy3D::row(Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
 }
 
-pub(crate) fn host_to_array(to: ArrayHandle, offset: usize, from: Memory, bytes: usize) -> Result<(), Code> {
-    copy_row_and_wait(Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
+pub(crate) fn device_to_array(to: ArrayHandle, offset: usize, from: u64, bytes: usize) -> Copy3D {
+    Copy3D::row(Part3D::row(to, offset), Part3D::linear(Side::Known(from)), bytes)
 }
 
-pub(crate) fn host_to_array_async(
-    to: ArrayHandle,
-    offset: usize,
-    from: Memory,
-    bytes: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    copy_row(stream, Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
-}
-
-pub(crate) fn array_to_host(to: Memory, from: ArrayHandle, offset: usize, bytes: usize) -> Result<(), Code> {
-    copy_row_and_wait(Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
-}
-
-pub(crate) fn array_to_host_async(
-    to: Memory,
-    from: ArrayHandle,
-    offset: usize,
-    bytes: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    copy_row(stream, Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
-}
-
-pub(crate) fn device_to_array(to: ArrayHandle, offset: usize, from: u64, bytes: usize) -> Result<(), Code> {
-    copy_row_and_wait(Part3D::row(to, offset), Part3D::linear(Side::Known(from)), bytes)
-}
-
-pub(crate) fn array_to_device(to: u64, from: ArrayHandle, offset: usize, bytes: usize) -> Result<(), Code> {
-    copy_row_and_wait(Part3D::linear(Side::Known(to)), Part3D::row(from, offset), bytes)
+pub(crate) fn array_to_device(to: u64, from: ArrayHandle, offset: usize, bytes: usize) -> Copy3D {
+    Copy3D::row(Part3D::linear(Side::Known(to)), Part3D::row(from, offset), bytes)
 }
 
 pub(crate) fn array_to_array(
@@ -331,28 +342,8 @@ pub(crate) fn array_to_array(
     from: ArrayHandle,
     from_offset: usize,
     bytes: usize,
-) -> Result<(), Code> {
-    copy_row_and_wait(Part3D::row(to, to_offset), Part3D::row(from, from_offset), bytes)
-}
-
-pub(crate) fn rows(copy: In<Copy2D>) -> Result<(), Code> {
-    let used = stream::default()?;
-    Copy3D::from(copy.get()?).run(&used.context, &used.stream)?;
-    used.context.after(used.stream.synchronize())
-}
-
-pub(crate) fn rows_async(copy: In<Copy2D>, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Arc::new(Copy3D::from(copy.get()?)))
-}
-
-pub(crate) fn slices(copy: In<Copy3D>) -> Result<(), Code> {
-    let used = stream::default()?;
-    copy.get()?.run(&used.context, &used.stream)?;
-    used.context.after(used.stream.synchronize())
-}
-
-pub(crate) fn slices_async(copy: In<Copy3D>, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Arc::new(copy.get()?))
+) -> Copy3D {
+    Copy3D::row(Part3D::row(to, to_offset), Part3D::row(from, from_offset), bytes)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::raw::{In, Memory};
 use crate::context::{Context, ContextHandle};
 use crate::memory;
-use crate::stream::command::{Command, NodeKind, SharedCommand};
+use crate::stream::command::{Command, Description, NodeKind, SharedCommand};
 use crate::stream::{self, StreamHandle};
 
 /// `CUstreamBatchMemOpParams`: a union, whose other members have their operation and flags in the first two numbers.
@@ -141,13 +141,15 @@ pub(crate) struct NodeParams {
     flags: c_uint,
 }
 
-impl NodeParams {
-    pub fn command(self) -> Result<SharedCommand, Code> {
+impl Description for NodeParams {
+    type Command = MemoryOperations;
+
+    fn command(self) -> Result<SharedCommand, Code> {
         command(self.operations, self.count, self.flags)
     }
 
-    /// The parameters of a node. The operations are the command's own.
-    pub fn of(command: &MemoryOperations) -> Self {
+    /// The operations are the command's own.
+    fn of(command: &MemoryOperations) -> Self {
         let MemoryOperations(list) = command;
         Self {
             context: ContextHandle::NULL,

@@ -7,9 +7,11 @@ pub(crate) mod copy;
 pub(crate) mod ipc;
 pub(crate) mod managed;
 pub(crate) mod memory_operation;
+pub(crate) mod peer;
 pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod set;
+pub(crate) mod transfer;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_uint, c_void};

@@ -1,12 +1,12 @@
 //! Filling memory.
 
-use std::ffi::c_uint;
 use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::context::Context;
+use crate::memory::transfer::Transfer;
 use crate::memory::{self, MemoryKind};
 use crate::stream::command::{Command, NodeKind};
 use crate::stream::{self, StreamHandle};
@@ -19,6 +19,24 @@ pub(crate) enum Number {
     Word(u32),
 }
 
+impl From<u8> for Number {
+    fn from(value: u8) -> Self {
+        Self::Byte(value)
+    }
+}
+
+impl From<u16> for Number {
+    fn from(value: u16) -> Self {
+        Self::Short(value)
+    }
+}
+
+impl From<u32> for Number {
+    fn from(value: u32) -> Self {
+        Self::Word(value)
+    }
+}
+
 /// Rows of values.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
@@ -26,13 +44,6 @@ pub(crate) struct Rows {
     pub pitch: usize,
     pub width: usize,
     pub height: usize,
-}
-
-impl Rows {
-    /// A single row of `count` values.
-    fn one(address: u64, count: usize) -> Self {
-        Self { address, pitch: 0, width: count, height: 1 }
-    }
 }
 
 /// A fill as a command.
@@ -68,82 +79,27 @@ impl Command for Set {
     }
 }
 
-/// Fills memory in the default stream, even if that is being captured. Memory that the host can read is filled when this returns.
-fn set(rows: Rows, value: Number) -> Result<(), Code> {
-    let used = stream::default()?;
-    Set { rows, value }.run(&used.context, &used.stream)?;
-    let is_device = memory::find(rows.address).is_some_and(|(_, allocation)| allocation.place == MemoryKind::Device);
-    if is_device { Ok(()) } else { used.context.after(used.stream.synchronize()) }
+impl Transfer for Set {
+    /// Memory that the host can read is filled when this returns.
+    fn now(self) -> Result<(), Code> {
+        let used = stream::default()?;
+        self.run(&used.context, &used.stream)?;
+        let found = memory::find(self.rows.address);
+        let is_device = found.is_some_and(|(_, allocation)| allocation.place == MemoryKind::Device);
+        if is_device { Ok(()) } else { used.context.after(used.stream.synchronize()) }
+    }
+
+    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+        stream::used(stream)?.submit(Arc::new(self))
+    }
 }
 
-pub(crate) fn bytes(address: u64, value: u8, count: usize) -> Result<(), Code> {
-    set(Rows::one(address, count), Number::Byte(value))
+/// A fill of `count` values.
+pub(crate) fn row(address: u64, value: impl Into<Number>, count: usize) -> Set {
+    rows(address, 0, value, count, 1)
 }
 
-pub(crate) fn shorts(address: u64, value: u16, count: usize) -> Result<(), Code> {
-    set(Rows::one(address, count), Number::Short(value))
-}
-
-pub(crate) fn words(address: u64, value: c_uint, count: usize) -> Result<(), Code> {
-    set(Rows::one(address, count), Number::Word(value))
-}
-
-pub(crate) fn bytes_async(address: u64, value: u8, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Arc::new(Set { rows: Rows::one(address, count), value: Number::Byte(value) }))
-}
-
-pub(crate) fn shorts_async(address: u64, value: u16, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Arc::new(Set { rows: Rows::one(address, count), value: Number::Short(value) }))
-}
-
-pub(crate) fn words_async(address: u64, value: c_uint, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Arc::new(Set { rows: Rows::one(address, count), value: Number::Word(value) }))
-}
-
-pub(crate) fn byte_rows(address: u64, pitch: usize, value: u8, width: usize, height: usize) -> Result<(), Code> {
-    set(Rows { address, pitch, width, height }, Number::Byte(value))
-}
-
-pub(crate) fn short_rows(address: u64, pitch: usize, value: u16, width: usize, height: usize) -> Result<(), Code> {
-    set(Rows { address, pitch, width, height }, Number::Short(value))
-}
-
-pub(crate) fn word_rows(address: u64, pitch: usize, value: c_uint, width: usize, height: usize) -> Result<(), Code> {
-    set(Rows { address, pitch, width, height }, Number::Word(value))
-}
-
-pub(crate) fn byte_rows_async(
-    address: u64,
-    pitch: usize,
-    value: u8,
-    width: usize,
-    height: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    stream::used(stream)?
-        .submit(Arc::new(Set { rows: Rows { address, pitch, width, height }, value: Number::Byte(value) }))
-}
-
-pub(crate) fn short_rows_async(
-    address: u64,
-    pitch: usize,
-    value: u16,
-    width: usize,
-    height: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    stream::used(stream)?
-        .submit(Arc::new(Set { rows: Rows { address, pitch, width, height }, value: Number::Short(value) }))
-}
-
-pub(crate) fn word_rows_async(
-    address: u64,
-    pitch: usize,
-    value: c_uint,
-    width: usize,
-    height: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    stream::used(stream)?
-        .submit(Arc::new(Set { rows: Rows { address, pitch, width, height }, value: Number::Word(value) }))
+/// A fill of rows of `width` values.
+pub(crate) fn rows(address: u64, pitch: usize, value: impl Into<Number>, width: usize, height: usize) -> Set {
+    Set { rows: Rows { address, pitch, width, height }, value: value.into() }
 }

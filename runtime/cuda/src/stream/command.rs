@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ptx2spv_runtime::Stream;
 
 use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::Memory;
+use crate::abi::raw::{In, Memory};
 use crate::context::Context;
 use crate::context::state;
 
@@ -25,6 +25,38 @@ pub(crate) trait Command: Any + Send + Sync {
 }
 
 pub(crate) type SharedCommand = Arc<dyn Command>;
+
+/// A structure that describes a command.
+pub(crate) trait Description: Copy {
+    type Command: Command;
+
+    fn of(command: &Self::Command) -> Self;
+
+    fn command(self) -> Result<SharedCommand, Code>;
+}
+
+/// What makes a command for a graph node: a caller's description, or a function.
+pub(crate) trait Maker {
+    fn make(self) -> Result<SharedCommand, Code>;
+}
+
+impl<T: Description> Maker for In<T> {
+    fn make(self) -> Result<SharedCommand, Code> {
+        self.get()?.command()
+    }
+}
+
+impl<T: Description> Maker for Result<T, Code> {
+    fn make(self) -> Result<SharedCommand, Code> {
+        self?.command()
+    }
+}
+
+impl<F: FnOnce() -> Result<SharedCommand, Code>> Maker for F {
+    fn make(self) -> Result<SharedCommand, Code> {
+        self()
+    }
+}
 
 /// `CUgraphNodeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +112,10 @@ impl Command for Empty {
     fn kind(&self) -> NodeKind {
         NodeKind::Empty
     }
+}
+
+pub(crate) fn empty() -> Result<SharedCommand, Code> {
+    Ok(Arc::new(Empty))
 }
 
 /// A call of a function of the host program.

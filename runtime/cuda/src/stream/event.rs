@@ -12,7 +12,7 @@ use crate::abi::raw::Out;
 use crate::abi::sync::lock;
 use crate::context::{self, Context};
 use crate::stream::capture::{self, Point};
-use crate::stream::command::{Command, NodeKind};
+use crate::stream::command::{Command, NodeKind, SharedCommand};
 use crate::stream::{self, StreamHandle};
 
 /// An event with its CUDA state.
@@ -131,6 +131,14 @@ impl Command for Wait {
     fn kind(&self) -> NodeKind {
         NodeKind::Wait
     }
+}
+
+pub(crate) fn record_command(event: EventHandle) -> Result<SharedCommand, Code> {
+    Ok(Arc::new(Record(Known::new(event)?)))
+}
+
+pub(crate) fn wait_command(event: EventHandle) -> Result<SharedCommand, Code> {
+    Ok(Arc::new(Wait(Known::new(event)?)))
 }
 
 pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {

@@ -114,6 +114,10 @@ impl Child {
     }
 }
 
+pub(crate) fn child(graph: GraphHandle) -> Result<SharedCommand, Code> {
+    Ok(Arc::new(Child::of(&*graph.get()?)?))
+}
+
 impl Drop for Child {
     fn drop(&mut self) {
         // Fails if the program has destroyed the graph, which belongs to the node.
