@@ -13,6 +13,13 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "cuda/src",
+        &[
+            "abi", "context", "graph", "stream", "memory", "texture", "module", "launch", "nodes", "legacy", "api",
+            "cudart", "lib",
+        ],
+    ),
+    (
         "reference/src",
         &[
             "finding",

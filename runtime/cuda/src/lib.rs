@@ -19,6 +19,7 @@
 )]
 
 mod abi;
+mod api;
 mod context;
 mod cudart;
 mod graph;
@@ -26,5 +27,6 @@ mod launch;
 mod legacy;
 mod memory;
 mod module;
+mod nodes;
 mod stream;
 mod texture;

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ptx2spv_runtime::{Device, DeviceSelector, Process};
 
 use crate::abi::code::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED, NOT_PERMITTED};
+use crate::abi::output;
 use crate::abi::sync::{read, write};
 use crate::abi::trace;
-use crate::launch::output;
 
 struct Open {
     device: Device,

@@ -15,20 +15,22 @@ use crate::cudart::{
     array, call, copy, copy_array, current, entry, error, kernel, launch, memory, node, plain, properties, register,
     symbol, texture, texture_reference, version, versions,
 };
-use crate::graph::{self, graph_dot, graph_edges, graph_exec, graph_memory, graph_nodes, graph_params};
+use crate::graph::launch_order::ExecHandle;
+use crate::graph::{self, command, dot, edges, launch_order};
 use crate::graph::{GraphHandle, NodeHandle};
-use crate::launch::launch_attributes;
 use crate::memory::array as driver_array;
 use crate::memory::array::{ArrayHandle, MipmappedHandle};
+use crate::memory::graph_memory;
 use crate::memory::pool::PoolHandle;
 use crate::memory::{batch_copy, ipc, managed, pool, set, transfer};
 use crate::module::function::FunctionHandle;
 use crate::module::library;
 use crate::module::library::LibraryHandle;
+use crate::nodes::{self, exec, params};
 use crate::stream::StreamHandle;
 use crate::stream::event::EventHandle;
-use crate::stream::launch_order::ExecHandle;
-use crate::stream::{self, command, event, launch_order, stream_capture};
+use crate::stream::launch_attributes;
+use crate::stream::{self, event, stream_capture};
 use crate::{memory as driver_memory, texture as driver_texture};
 
 include!(concat!(env!("OUT_DIR"), "/cudart.rs"));

@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::abi::api::FUNCTIONS;
 use crate::abi::code::Code;
 use crate::abi::exports;
 use crate::abi::raw::{Out, Text};
+use crate::api::FUNCTIONS;
 use crate::cudart::version::{self, Version};
 
 /// CUDA 11's function has no `status`.

@@ -7,8 +7,8 @@ use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::launch::Config;
 use crate::cudart::registry;
 use crate::cudart::version::{self, Version};
+use crate::launch::occupancy;
 use crate::module::function::{self, FunctionHandle};
-use crate::module::occupancy;
 
 /// `cudaFuncAttributes` of CUDA 11.
 #[repr(C)]

@@ -7,12 +7,12 @@ use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::copy::{self, Slices};
 use crate::cudart::launch::check;
 use crate::cudart::registry;
-use crate::graph::any_node::{self, BODY, COPY, COPY_KIND, KERNEL};
-use crate::graph::graph_params;
+use crate::graph::command::{Description, SharedCommand};
+use crate::graph::launch_order::ExecHandle;
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::launch::NodeParams;
-use crate::stream::command::{Description, SharedCommand};
-use crate::stream::launch_order::ExecHandle;
+use crate::nodes::any_node::{self, BODY, COPY, COPY_KIND, KERNEL};
+use crate::nodes::params;
 
 /// `cudaKernelNodeParams`, which has a kernel's host stub where the driver has the kernel.
 #[repr(C)]
@@ -41,12 +41,12 @@ impl KernelParams {
 
 pub(crate) fn kernel(node: NodeHandle, place: Out<KernelParams>) -> Result<(), Code> {
     let place = place.needed()?;
-    place.set(KernelParams::of(graph_params::params(node)?)?)
+    place.set(KernelParams::of(params::params(node)?)?)
 }
 
 pub(crate) fn copy(node: NodeHandle, place: Out<Slices>) -> Result<(), Code> {
     let place = place.needed()?;
-    place.set(Slices::of(&graph_params::params(node)?)?)
+    place.set(Slices::of(&params::params(node)?)?)
 }
 
 /// The command that `cudaGraphNodeParams` describes, which has kernels and copies in the runtime API's form.

@@ -16,7 +16,7 @@ use crate::module::function::{self, FunctionHandle};
 use crate::module::image;
 use crate::module::jit;
 use crate::module::loaded::{Loaded, ModuleHandle};
-use crate::texture::reference::{self, SurfaceReferenceHandle, TextureReferenceHandle};
+use crate::module::texture_reference::{self, SurfaceReferenceHandle, TextureReferenceHandle};
 
 /// A fat binary of the program, or of a library that the program has loaded.
 pub(crate) struct Binary {
@@ -214,7 +214,7 @@ fn named_reference(host: Memory, error: Code) -> Result<Arc<NamedReference>, Cod
 pub(crate) fn texture(host: Memory) -> Result<(TextureReferenceHandle, bool), Code> {
     let known = named_reference(host, INVALID_TEXTURE)?;
     let Symbol { binary, name } = &known.symbol;
-    let handle = reference::texture_of(&*binary.module()?, name).map_err(|_| INVALID_TEXTURE)?;
+    let handle = texture_reference::texture_of(&*binary.module()?, name).map_err(|_| INVALID_TEXTURE)?;
     Ok((handle, known.is_normalized_float))
 }
 
@@ -222,5 +222,5 @@ pub(crate) fn texture(host: Memory) -> Result<(TextureReferenceHandle, bool), Co
 pub(crate) fn surface(host: Memory) -> Result<SurfaceReferenceHandle, Code> {
     let known = named_reference(host, INVALID_SURFACE)?;
     let Symbol { binary, name } = &known.symbol;
-    reference::surface_of(&*binary.module()?, name).map_err(|_| INVALID_SURFACE)
+    texture_reference::surface_of(&*binary.module()?, name).map_err(|_| INVALID_SURFACE)
 }

@@ -9,7 +9,7 @@ use crate::cudart::registry;
 use crate::cudart::types::ChannelFormat;
 use crate::memory;
 use crate::memory::array::{ArrayHandle, Description, MipmappedHandle};
-use crate::texture::reference::{self, TextureReferenceHandle};
+use crate::module::texture_reference::{self, TextureReferenceHandle};
 
 /// `textureReference`, without the fields at its end that are reserved.
 #[repr(C)]
@@ -44,15 +44,15 @@ fn with_settings(host: Memory) -> Result<TextureReferenceHandle, Code> {
         (settings.srgb != 0, SRGB),
     ];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
-    reference::set_flags(handle, flags)?;
+    texture_reference::set_flags(handle, flags)?;
     for (dimension, mode) in (0..).zip(settings.address_modes) {
-        reference::set_address_mode(handle, dimension, mode)?;
+        texture_reference::set_address_mode(handle, dimension, mode)?;
     }
-    reference::set_filter_mode(handle, settings.filter)?;
-    reference::set_mip_filter_mode(handle, settings.mip_filter)?;
-    reference::set_mip_bias(handle, settings.mip_bias)?;
-    reference::set_mip_levels(handle, settings.mip_levels[0], settings.mip_levels[1])?;
-    reference::set_max_anisotropy(handle, settings.max_anisotropy)?;
+    texture_reference::set_filter_mode(handle, settings.filter)?;
+    texture_reference::set_mip_filter_mode(handle, settings.mip_filter)?;
+    texture_reference::set_mip_bias(handle, settings.mip_bias)?;
+    texture_reference::set_mip_levels(handle, settings.mip_levels[0], settings.mip_levels[1])?;
+    texture_reference::set_max_anisotropy(handle, settings.max_anisotropy)?;
     Ok(handle)
 }
 
@@ -72,10 +72,10 @@ pub(crate) fn bind(
 ) -> Result<(), Code> {
     let handle = with_settings(host)?;
     let (number, channels) = format.get()?.driver()?;
-    reference::set_format(handle, number, channels as c_int)?;
+    texture_reference::set_format(handle, number, channels as c_int)?;
     // The default size stands for the rest of the memory.
     let bytes = if bytes == u32::MAX as usize { rest_of_memory(address)? } else { bytes };
-    reference::set_address(offset, handle, address, bytes)
+    texture_reference::set_address(offset, handle, address, bytes)
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -90,8 +90,13 @@ pub(crate) fn bind_rows(
 ) -> Result<(), Code> {
     let handle = with_settings(host)?;
     let (format, channels) = format.get()?.driver()?;
-    reference::set_format(handle, format, channels as c_int)?;
-    reference::set_address_2d(handle, In::from(&Description { width, height, format, channels }), address, pitch)?;
+    texture_reference::set_format(handle, format, channels as c_int)?;
+    texture_reference::set_address_2d(
+        handle,
+        In::from(&Description { width, height, format, channels }),
+        address,
+        pitch,
+    )?;
     // Unaligned addresses are refused.
     offset.set_if_any(0);
     Ok(())
@@ -100,16 +105,16 @@ pub(crate) fn bind_rows(
 /// The format is the array's. The given one has to be equal, which is left to the program.
 pub(crate) fn bind_array(host: Memory, array: ArrayHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
     array.get()?;
-    reference::set_array(with_settings(host)?, array, OVERRIDE_FORMAT)
+    texture_reference::set_array(with_settings(host)?, array, OVERRIDE_FORMAT)
 }
 
 pub(crate) fn bind_mipmapped(host: Memory, array: MipmappedHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
-    reference::set_mipmapped(with_settings(host)?, array, OVERRIDE_FORMAT)
+    texture_reference::set_mipmapped(with_settings(host)?, array, OVERRIDE_FORMAT)
 }
 
 pub(crate) fn unbind(host: Memory) -> Result<(), Code> {
     let (handle, _) = registry::texture(host)?;
-    reference::set_address(Out::null(), handle, 0, 0)
+    texture_reference::set_address(Out::null(), handle, 0, 0)
 }
 
 /// The program's variable is the symbol.
@@ -121,7 +126,7 @@ pub(crate) fn of_symbol(place: Out<Memory>, symbol: Memory) -> Result<(), Code> 
 
 pub(crate) fn bind_surface(host: Memory, array: ArrayHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
     array.get()?;
-    reference::set_surface_array(registry::surface(host)?, array, 0)
+    texture_reference::set_surface_array(registry::surface(host)?, array, 0)
 }
 
 pub(crate) fn surface_of_symbol(place: Out<Memory>, symbol: Memory) -> Result<(), Code> {

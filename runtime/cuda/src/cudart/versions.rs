@@ -9,13 +9,13 @@ use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::node;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};
-use crate::graph::graph_edges;
-use crate::graph::graph_exec::{self, UpdateResult};
+use crate::graph::edges;
+use crate::graph::launch_order::ExecHandle;
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::memory::batch_copy;
 use crate::memory::managed;
+use crate::nodes::exec::{self, UpdateResult};
 use crate::stream::StreamHandle;
-use crate::stream::launch_order::ExecHandle;
 use crate::stream::stream_capture;
 
 /// Before version 13 the last parameter is a device, since then a location.
@@ -70,19 +70,19 @@ pub(crate) fn instantiate(
     match version::of_program()? {
         Version::V11 => {
             let node = Memory::from_address(flags_or_node).as_out();
-            graph_exec::instantiate(exec, graph, node, log, log_size)
+            exec::instantiate(exec, graph, node, log, log_size)
         }
-        Version::V12 | Version::V13 => graph_exec::instantiate_with_flags(exec, graph, flags_or_node),
+        Version::V12 | Version::V13 => exec::instantiate_with_flags(exec, graph, flags_or_node),
     }
 }
 
 /// In version 11: an error node and a result. Later: a structure with both.
 pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result: Out<c_uint>) -> Result<(), Code> {
     if version::of_program()? != Version::V11 {
-        return graph_exec::update(exec, graph, info.as_out());
+        return exec::update(exec, graph, info.as_out());
     }
     let mut found = UpdateResult { result: 0, node: Handle::NULL, from: Handle::NULL };
-    let updated = graph_exec::update(exec, graph, Out::from(&mut found));
+    let updated = exec::update(exec, graph, Out::from(&mut found));
     info.as_out().set_if_any(found.node);
     result.set_if_any(found.result);
     updated
@@ -98,9 +98,9 @@ pub(crate) fn add_dependencies(
 ) -> Result<(), Code> {
     match version::of_program()? {
         Version::V13 => {
-            graph_edges::add_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
+            edges::add_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
         }
-        Version::V11 | Version::V12 => graph_edges::add(graph, from, to, data_or_count),
+        Version::V11 | Version::V12 => edges::add(graph, from, to, data_or_count),
     }
 }
 
@@ -113,9 +113,9 @@ pub(crate) fn remove_dependencies(
 ) -> Result<(), Code> {
     match version::of_program()? {
         Version::V13 => {
-            graph_edges::remove_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
+            edges::remove_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
         }
-        Version::V11 | Version::V12 => graph_edges::remove(graph, from, to, data_or_count),
+        Version::V11 | Version::V12 => edges::remove(graph, from, to, data_or_count),
     }
 }
 
@@ -127,8 +127,8 @@ pub(crate) fn edges(
     count: Out<usize>,
 ) -> Result<(), Code> {
     match version::of_program()? {
-        Version::V13 => graph_edges::all_with_data(graph, from, to, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => graph_edges::all(graph, from, to, data_or_count.as_out()),
+        Version::V13 => edges::all_with_data(graph, from, to, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => edges::all(graph, from, to, data_or_count.as_out()),
     }
 }
 
@@ -139,8 +139,8 @@ pub(crate) fn dependencies(
     count: Out<usize>,
 ) -> Result<(), Code> {
     match version::of_program()? {
-        Version::V13 => graph_edges::dependencies_with_data(node, nodes, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => graph_edges::dependencies(node, nodes, data_or_count.as_out()),
+        Version::V13 => edges::dependencies_with_data(node, nodes, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => edges::dependencies(node, nodes, data_or_count.as_out()),
     }
 }
 
@@ -151,8 +151,8 @@ pub(crate) fn dependents(
     count: Out<usize>,
 ) -> Result<(), Code> {
     match version::of_program()? {
-        Version::V13 => graph_edges::dependents_with_data(node, nodes, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => graph_edges::dependents(node, nodes, data_or_count.as_out()),
+        Version::V13 => edges::dependents_with_data(node, nodes, data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => edges::dependents(node, nodes, data_or_count.as_out()),
     }
 }
 
@@ -239,6 +239,6 @@ pub(crate) fn update_dependencies_with_data(
     count: usize,
     flags: c_uint,
 ) -> Result<(), Code> {
-    graph_edges::check_data(data, count)?;
+    edges::check_data(data, count)?;
     stream_capture::update_dependencies(stream, nodes, count, flags)
 }

@@ -1,12 +1,9 @@
 //! Graphs: commands with dependencies, made by hand or captured from streams.
 
-pub(crate) mod any_node;
-pub(crate) mod graph_dot;
-pub(crate) mod graph_edges;
-pub(crate) mod graph_exec;
-pub(crate) mod graph_memory;
-pub(crate) mod graph_nodes;
-pub(crate) mod graph_params;
+pub(crate) mod command;
+pub(crate) mod dot;
+pub(crate) mod edges;
+pub(crate) mod launch_order;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_uint;
@@ -19,7 +16,7 @@ use crate::abi::raw::Out;
 use crate::abi::sync::lock;
 use crate::context::state;
 use crate::context::user_object::{References, UserObjectHandle};
-use crate::stream::command::SharedCommand;
+use crate::graph::command::SharedCommand;
 
 /// A graph.
 pub(crate) struct Graph {
@@ -282,7 +279,7 @@ pub(crate) fn kind(node: NodeHandle, kind: Out<c_uint>) -> Result<(), Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::command::Empty;
+    use crate::graph::command::Empty;
 
     #[test]
     fn nodes_come_after_what_they_depend_on() {

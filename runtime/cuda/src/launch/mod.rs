@@ -1,7 +1,6 @@
 //! Launches.
 
-pub(crate) mod launch_attributes;
-pub(crate) mod output;
+pub(crate) mod occupancy;
 
 use std::ffi::c_uint;
 use std::sync::Arc;
@@ -13,12 +12,12 @@ use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::handle::Handle;
 use crate::abi::raw::{In, Memory};
 use crate::context::Context;
-use crate::launch::launch_attributes::{Attributes, Value};
+use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::module::function::{Function, FunctionHandle};
-use crate::stream::command::{Command, Description, NodeKind, SharedCommand};
+use crate::module::texture_reference;
 use crate::stream::event::{self, EventHandle};
+use crate::stream::launch_attributes::{Attributes, Value};
 use crate::stream::{self, StreamHandle, Used};
-use crate::texture::reference;
 
 /// Tags of `cuLaunchKernel`'s `extra` list: its end, the buffer with all arguments, the buffer's size.
 const END: usize = 0;
@@ -111,7 +110,7 @@ fn run(
         Some(kernel) => kernel,
         None => function.translated()?,
     };
-    reference::update(context, loaded)?;
+    texture_reference::update(context, loaded)?;
     // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
     unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
         ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),

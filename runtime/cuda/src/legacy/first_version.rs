@@ -11,7 +11,7 @@ use crate::memory::array::{self, ArrayHandle, Description, Description3D};
 use crate::memory::copy::{Copy3D, Part3D};
 use crate::module;
 use crate::module::loaded::ModuleHandle;
-use crate::texture::reference::{self, TextureReferenceHandle};
+use crate::module::texture_reference::{self, TextureReferenceHandle};
 
 /// The largest number of 32 bits for a size that needs more.
 fn short(size: usize) -> u32 {
@@ -214,7 +214,7 @@ pub(crate) fn set_texture_address(
     bytes: c_uint,
 ) -> Result<(), Code> {
     let mut found = 0;
-    reference::set_address(Out::from(&mut found), texture, address.into(), bytes as usize)?;
+    texture_reference::set_address(Out::from(&mut found), texture, address.into(), bytes as usize)?;
     offset.set_if_any(short(found));
     Ok(())
 }
@@ -225,12 +225,12 @@ pub(crate) fn set_texture_address_2d(
     address: u32,
     pitch: c_uint,
 ) -> Result<(), Code> {
-    reference::set_address_2d(texture, In::from(&description(wanted.get()?)), address.into(), pitch as usize)
+    texture_reference::set_address_2d(texture, In::from(&description(wanted.get()?)), address.into(), pitch as usize)
 }
 
 pub(crate) fn texture_address(address: Out<u32>, texture: TextureReferenceHandle) -> Result<(), Code> {
     let (address, mut found) = (address.needed()?, 0);
-    reference::address(Out::from(&mut found), texture)?;
+    texture_reference::address(Out::from(&mut found), texture)?;
     address.set(short_address(found)?)
 }
 

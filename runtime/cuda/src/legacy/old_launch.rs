@@ -9,8 +9,8 @@ use crate::abi::sync::lock;
 use crate::context;
 use crate::launch;
 use crate::module::function::{FunctionHandle, OldLaunch};
+use crate::module::texture_reference::TextureReferenceHandle;
 use crate::stream::StreamHandle;
-use crate::texture::reference::TextureReferenceHandle;
 
 /// Maximum bytes of arguments.
 const MOST: usize = 4096;

@@ -8,10 +8,10 @@ use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::handle::Handle;
 use crate::abi::raw::{In, Memory};
 use crate::context::Context;
+use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory::array::ArrayHandle;
 use crate::memory::transfer::Transfer;
 use crate::memory::{self, Place};
-use crate::stream::command::{Command, Description, NodeKind, SharedCommand};
 use crate::stream::{self, StreamHandle, Used};
 
 /// The source or destination of a copy, with what the caller said of the address.

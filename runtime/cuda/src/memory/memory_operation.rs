@@ -8,8 +8,8 @@ use ptx2spv_runtime::Stream;
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::raw::{In, Memory};
 use crate::context::{Context, ContextHandle};
+use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory;
-use crate::stream::command::{Command, Description, NodeKind, SharedCommand};
 use crate::stream::{self, StreamHandle};
 
 /// `CUstreamBatchMemOpParams`: a union, whose other members have their operation and flags in the first two numbers.

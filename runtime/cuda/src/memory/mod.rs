@@ -4,6 +4,7 @@ pub(crate) mod advice;
 pub(crate) mod array;
 pub(crate) mod batch_copy;
 pub(crate) mod copy;
+pub(crate) mod graph_memory;
 pub(crate) mod ipc;
 pub(crate) mod managed;
 pub(crate) mod memory_operation;

@@ -10,8 +10,8 @@ use crate::abi::handle::{Handle, Object, Table};
 use crate::abi::raw::{In, Memory, Out};
 use crate::abi::sync::lock;
 use crate::context::state;
-use crate::graph::graph_memory::{Allocate, Free};
 use crate::memory;
+use crate::memory::graph_memory::{Allocate, Free};
 use crate::stream::{self, StreamHandle};
 
 /// A pool.

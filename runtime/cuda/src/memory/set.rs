@@ -6,9 +6,9 @@ use ptx2spv_runtime::Stream;
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::context::Context;
+use crate::graph::command::{Command, NodeKind};
 use crate::memory::transfer::Transfer;
 use crate::memory::{self, MemoryKind};
-use crate::stream::command::{Command, NodeKind};
 use crate::stream::{self, StreamHandle};
 
 /// The value that memory is filled with.

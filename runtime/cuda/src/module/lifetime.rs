@@ -12,16 +12,17 @@ use crate::abi::sync::lock;
 use crate::context::state;
 use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
 use crate::memory::{self, array};
+use crate::module::texture_reference;
 use crate::module::{function, loaded};
 use crate::stream::{self, event};
-use crate::texture::{self, reference};
+use crate::texture;
 
 /// Destroys a context and everything that belongs to it.
 fn end(context: &Context) {
     context.destroy();
     function::end_context(context);
     loaded::end_context(context);
-    reference::end_context(context);
+    texture_reference::end_context(context);
     texture::end_context(context);
     array::end_context(context);
     event::end_context(context);

@@ -7,7 +7,7 @@ pub(crate) mod library;
 pub(crate) mod lifetime;
 pub(crate) mod link;
 pub(crate) mod loaded;
-pub(crate) mod occupancy;
+pub(crate) mod texture_reference;
 
 use std::ffi::c_uint;
 use std::path::Path;
@@ -22,7 +22,6 @@ use crate::context;
 use crate::context::state;
 use crate::module::function::FunctionHandle;
 use crate::module::loaded::{Loaded, ModuleHandle};
-use crate::texture::reference;
 
 pub(crate) fn load(module: Out<ModuleHandle>, path: Text) -> Result<(), Code> {
     let source = image::from_file(Path::new(&path.get()?))?;
@@ -58,7 +57,7 @@ fn load_source(module: Out<ModuleHandle>, source: &Source, options: &jit::Option
 pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
     let removed = module.remove()?;
     function::end_module(&removed);
-    reference::end_module(&removed)
+    texture_reference::end_module(&removed)
 }
 
 pub(crate) fn function(place: Out<FunctionHandle>, module: ModuleHandle, name: Text) -> Result<(), Code> {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::abi::code::{Code, STREAM_CAPTURE_MERGE};
 use crate::abi::sync::lock;
+use crate::graph::command::SharedCommand;
 use crate::graph::{Graph, GraphHandle, NodeHandle};
-use crate::stream::command::SharedCommand;
 
 /// The capture that a stream takes part in.
 pub(crate) struct Capture {

@@ -11,8 +11,8 @@ use crate::abi::handle::{Handle, Object, Table};
 use crate::abi::raw::Out;
 use crate::abi::sync::lock;
 use crate::context::{self, Context};
+use crate::graph::command::{Command, NodeKind, SharedCommand};
 use crate::stream::capture::{self, Point};
-use crate::stream::command::{Command, NodeKind, SharedCommand};
 use crate::stream::{self, StreamHandle};
 
 /// An event with its CUDA state.

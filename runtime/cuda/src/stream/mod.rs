@@ -1,9 +1,8 @@
 //! Streams: created ones, and the default streams, which NULL and the handles 1 and 2 stand for.
 
 pub(crate) mod capture;
-pub(crate) mod command;
 pub(crate) mod event;
-pub(crate) mod launch_order;
+pub(crate) mod launch_attributes;
 pub(crate) mod stream_capture;
 
 use std::collections::HashMap;
@@ -21,9 +20,9 @@ use crate::abi::raw::{HostFunction, In, Memory, Out, StreamCallback};
 use crate::abi::sync::lock;
 use crate::context::state;
 use crate::context::{self, Context, ContextHandle};
-use crate::launch::launch_attributes::{Attributes, PRIORITY, Value};
+use crate::graph::command::{HostCall, SharedCommand};
 use crate::stream::capture::{Capture, Point};
-use crate::stream::command::{HostCall, SharedCommand};
+use crate::stream::launch_attributes::{Attributes, PRIORITY, Value};
 
 /// A created stream.
 pub(crate) struct MadeStream {

@@ -1,6 +1,5 @@
 //! Texture and surface objects.
 
-pub(crate) mod reference;
 pub(crate) mod tensor_map;
 
 use std::collections::HashMap;

@@ -8,6 +8,7 @@ use crate::abi::call::{self, Call};
 use crate::abi::exports::Function;
 use crate::context::ContextHandle;
 use crate::context::user_object::UserObjectHandle;
+use crate::graph::launch_order::ExecHandle;
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::memory::array::{ArrayHandle, MipmappedHandle};
 use crate::module::function::FunctionHandle;
@@ -15,22 +16,24 @@ use crate::module::library::LibraryHandle;
 use crate::module::link::LinkHandle;
 use crate::module::loaded::ModuleHandle;
 use crate::stream::event::EventHandle;
-use crate::stream::launch_order::ExecHandle;
 
 use crate::abi::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
 use crate::context::{self, attributes, device, driver, user_object};
-use crate::graph::{self, any_node, graph_dot, graph_edges, graph_exec, graph_memory, graph_nodes, graph_params};
-use crate::launch::{self, launch_attributes};
+use crate::graph::{self, command, dot, edges, launch_order};
+use crate::launch::{self, occupancy};
 use crate::legacy::{first_version, old_launch};
+use crate::memory::graph_memory;
 use crate::memory::pool::PoolHandle;
 use crate::memory::{
     self, array, batch_copy, copy, ipc, managed, memory_operation, peer, pointer, pool, set, transfer,
 };
-use crate::module::{self, function, library, lifetime, link, occupancy};
+use crate::module::texture_reference::{SurfaceReferenceHandle, TextureReferenceHandle};
+use crate::module::{self, function, library, lifetime, link, texture_reference};
+use crate::nodes::{self, any_node, exec, params};
 use crate::stream::StreamHandle;
-use crate::stream::{self, command, event, launch_order, stream_capture};
-use crate::texture::reference::{SurfaceReferenceHandle, TextureReferenceHandle};
-use crate::texture::{self, reference, tensor_map};
+use crate::stream::launch_attributes;
+use crate::stream::{self, event, stream_capture};
+use crate::texture::{self, tensor_map};
 use ptx2spv_runtime::TensorMap;
 
 include!(concat!(env!("OUT_DIR"), "/api.rs"));

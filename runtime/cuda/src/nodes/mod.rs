@@ -1,5 +1,9 @@
 //! Functions that make graph nodes and that replace their commands. `graph_params` has those that read them.
 
+pub(crate) mod any_node;
+pub(crate) mod exec;
+pub(crate) mod params;
+
 use std::ffi::c_uint;
 use std::sync::Arc;
 
@@ -7,10 +11,10 @@ use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{HostFunction, In, Memory, Out};
 use crate::abi::sync::lock;
 use crate::context::state;
+use crate::graph::command::{self, Description, HostCall, Maker, SharedCommand};
+use crate::graph::launch_order::{ExecHandle, LaunchOrder};
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::memory::set::{Number, Rows, Set};
-use crate::stream::command::{self, Description, HostCall, Maker, SharedCommand};
-use crate::stream::launch_order::{ExecHandle, LaunchOrder};
 
 /// Adds a node to a graph.
 pub(crate) fn add(

@@ -5,17 +5,17 @@ use std::ffi::{c_int, c_uint};
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::raw::{In, Memory, Out};
 use crate::context::state;
-use crate::graph::graph_edges;
-use crate::graph::graph_memory;
-use crate::graph::graph_nodes::{self, CallParams, SetParams};
-use crate::graph::graph_params;
+use crate::graph::command::{self, Maker, NodeKind, SharedCommand};
+use crate::graph::edges;
+use crate::graph::launch_order::{self, ExecHandle};
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::launch::NodeParamsV2;
 use crate::memory::copy::Copy3D;
+use crate::memory::graph_memory;
 use crate::memory::memory_operation;
-use crate::stream::command::{self, Maker, NodeKind, SharedCommand};
+use crate::nodes::params;
+use crate::nodes::{self, CallParams, SetParams};
 use crate::stream::event;
-use crate::stream::launch_order::{self, ExecHandle};
 
 /// `CUgraphNodeParams`: the kind, a gap, and a union of the parameters.
 pub(crate) const BODY: u64 = 16;
@@ -70,8 +70,8 @@ pub(crate) fn add_by(
     params: Memory,
     make: Make,
 ) -> Result<(), Code> {
-    graph_edges::check_data(data, count)?;
-    graph_nodes::add(node, graph, after, count, || make(params))
+    edges::check_data(data, count)?;
+    nodes::add(node, graph, after, count, || make(params))
 }
 
 pub(crate) fn add(
@@ -105,7 +105,7 @@ fn check(params: Memory) -> Result<(), Code> {
 
 pub(crate) fn set_by(node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
     check(params)?;
-    graph_nodes::set(node, || make(params))
+    nodes::set(node, || make(params))
 }
 
 pub(crate) fn set(node: NodeHandle, params: Memory) -> Result<(), Code> {
@@ -115,7 +115,7 @@ pub(crate) fn set(node: NodeHandle, params: Memory) -> Result<(), Code> {
 pub(crate) fn set_exec_by(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
     state::device()?;
     if params.as_in::<c_int>().get()? == GRAPH {
-        return graph_nodes::set_exec_graph(exec, node, params.offset(BODY).as_in().get()?);
+        return nodes::set_exec_graph(exec, node, params.offset(BODY).as_in().get()?);
     }
     check(params)?;
     exec.get()?.set(node, make(params)?)
@@ -130,21 +130,21 @@ pub(crate) fn get(node: NodeHandle, params: Memory) -> Result<(), Code> {
     /// The structure as zeros.
     const ZEROS: [u64; 32] = [0; 32];
     let place = params.as_out::<[u64; 32]>().needed()?;
-    let kind = graph_params::command_of(node)?.kind();
+    let kind = params::command_of(node)?.kind();
     place.set(ZEROS)?;
     params.as_out().set(kind as c_uint)?;
     let body = params.offset(BODY);
     match kind {
-        NodeKind::Kernel => graph_params::get(node, body.as_out::<NodeParamsV2>()),
-        NodeKind::Copy => graph_params::get(node, params.offset(COPY).as_out::<Copy3D>()),
-        NodeKind::Set => graph_params::get(node, body.as_out::<SetParams>()),
-        NodeKind::Call => graph_params::get(node, body.as_out::<CallParams>()),
-        NodeKind::Graph => graph_params::graph(node, body.as_out()),
+        NodeKind::Kernel => params::get(node, body.as_out::<NodeParamsV2>()),
+        NodeKind::Copy => params::get(node, params.offset(COPY).as_out::<Copy3D>()),
+        NodeKind::Set => params::get(node, body.as_out::<SetParams>()),
+        NodeKind::Call => params::get(node, body.as_out::<CallParams>()),
+        NodeKind::Graph => params::graph(node, body.as_out()),
         NodeKind::Empty => Ok(()),
-        NodeKind::Wait => graph_params::wait(node, body.as_out()),
-        NodeKind::Record => graph_params::record(node, body.as_out()),
-        NodeKind::Allocate => graph_params::allocation(node, body.as_out()),
-        NodeKind::Free => graph_params::free(node, body.as_out()),
-        NodeKind::MemoryOperations => graph_params::get(node, body.as_out::<memory_operation::NodeParams>()),
+        NodeKind::Wait => params::wait(node, body.as_out()),
+        NodeKind::Record => params::record(node, body.as_out()),
+        NodeKind::Allocate => params::allocation(node, body.as_out()),
+        NodeKind::Free => params::free(node, body.as_out()),
+        NodeKind::MemoryOperations => params::get(node, body.as_out::<memory_operation::NodeParams>()),
     }
 }

@@ -10,10 +10,10 @@ use crate::abi::raw::Out;
 use crate::abi::sync::lock;
 use crate::context;
 use crate::context::state;
-use crate::graph::graph_memory::Allocate;
+use crate::graph::command;
+use crate::graph::launch_order::{ExecHandle, LaunchOrder, Step};
 use crate::graph::{GraphHandle, NodeHandle};
-use crate::stream::command;
-use crate::stream::launch_order::{ExecHandle, LaunchOrder, Step};
+use crate::memory::graph_memory::Allocate;
 use crate::stream::{self, StreamHandle};
 
 /// Flags of executable graphs: memory that is still allocated is freed by the next launch; launches from the device. The

@@ -6,14 +6,14 @@ use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{In, Out};
 use crate::abi::sync::lock;
 use crate::context::state;
-use crate::graph::graph_memory::{Allocate, AllocateParams, Free};
-use crate::graph::graph_nodes;
+use crate::graph::command::{self, Command, Description, SharedCommand};
+use crate::graph::launch_order::Child;
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::launch::Launch;
-use crate::launch::launch_attributes::Value;
-use crate::stream::command::{self, Command, Description, SharedCommand};
+use crate::memory::graph_memory::{Allocate, AllocateParams, Free};
+use crate::nodes;
 use crate::stream::event::{EventHandle, Record, Wait};
-use crate::stream::launch_order::Child;
+use crate::stream::launch_attributes::Value;
 
 /// The command of a node.
 pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand, Code> {
@@ -70,12 +70,12 @@ pub(crate) fn set_attribute(node: NodeHandle, number: c_uint, value: In<Value>) 
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
     let mut attributes = launch.attributes().clone();
     attributes.set_of_node(number, value.get()?)?;
-    graph_nodes::set(node, || launch.with_attributes(attributes))
+    nodes::set(node, || launch.with_attributes(attributes))
 }
 
 pub(crate) fn copy_attributes(to: NodeHandle, from: NodeHandle) -> Result<(), Code> {
     let (from, command) = (command_of(from)?, command_of(to)?);
     let from: &Launch = command::of_type(&from).ok_or(INVALID_VALUE)?;
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
-    graph_nodes::set(to, || launch.with_attributes(from.attributes().clone()))
+    nodes::set(to, || launch.with_attributes(from.attributes().clone()))
 }

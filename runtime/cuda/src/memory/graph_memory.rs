@@ -10,8 +10,8 @@ use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{Memory, Out};
 use crate::context::state;
 use crate::context::{self, Context};
+use crate::graph::command::{Command, NodeKind, SharedCommand};
 use crate::memory::{self, Reserved};
-use crate::stream::command::{Command, NodeKind, SharedCommand};
 
 /// `CUDA_MEM_ALLOC_NODE_PARAMS`.
 #[repr(C)]

@@ -10,8 +10,8 @@ use crate::abi::handle::{Handle, Object, Table};
 use crate::abi::sync::lock;
 use crate::context::Context;
 use crate::context::user_object::References;
+use crate::graph::command::{self, Command, NodeKind, SharedCommand};
 use crate::graph::{Graph, GraphHandle, NodeHandle};
-use crate::stream::command::{self, Command, NodeKind, SharedCommand};
 
 /// An executable graph.
 pub(crate) struct LaunchOrder {
