@@ -33,7 +33,7 @@ struct Parameter<'a> {
 
 impl<'a> Body<'a> {
     /// Reads a call whose arguments are parameters with their types, calls of such arguments, or expressions without
-    /// parameters: `f(a: u32 as u64, g(b: Memory, _c: usize), None)`. See `api.in`.
+    /// parameters: `f(a: u32 as u64, _b: usize, g(c: Memory)?, 0)`. See `api.in`.
     fn parse(call: &'a str, result: Option<&'a str>) -> Option<Self> {
         let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
         if arguments.is_empty() {
@@ -47,8 +47,7 @@ impl<'a> Body<'a> {
                 continue;
             };
             let (inner, name) = start.split_at(start.rfind('(').map_or(0, |at| at + 1));
-            let value = ty.trim_end_matches(')');
-            let end = &ty[value.len()..];
+            let (value, end) = ty.split_at(ty.find(')').unwrap_or(ty.len()));
             let (ty, cast) = value.split_once(" as ").map_or((value, ""), |(ty, _)| (ty, &value[ty.len()..]));
             match name.strip_prefix('_') {
                 Some(name) => parameters.push(Parameter { name, ty }),

@@ -12,21 +12,22 @@ use crate::context::{self, attributes, device, driver, user_object};
 use crate::cudart::call::Needs;
 use crate::cudart::types::{ChannelFormat, Dim3, Extent, Location, Pitched};
 use crate::cudart::{
-    array, call, copy, copy_array, current, entry, error, kernel, launch, memory, node, plain, properties, register,
+    array, call, copy, copy_array, current, entry, error, kernel, launch, memory, node, properties, register, registry,
     symbol, texture, texture_reference, version, versions,
 };
 use crate::graph::launch_order::ExecHandle;
 use crate::graph::{self, command, dot, edges, launch_order};
 use crate::graph::{GraphHandle, NodeHandle};
+use crate::launch::occupancy;
 use crate::memory::array as driver_array;
 use crate::memory::array::{ArrayHandle, MipmappedHandle};
 use crate::memory::graph_memory;
 use crate::memory::pool::PoolHandle;
 use crate::memory::{batch_copy, ipc, managed, pool, set, transfer};
 use crate::module::function::FunctionHandle;
-use crate::module::library;
 use crate::module::library::LibraryHandle;
-use crate::nodes::{self, exec, params};
+use crate::module::{function, library, lifetime};
+use crate::nodes::{self, any_node, exec, params};
 use crate::stream::StreamHandle;
 use crate::stream::event::EventHandle;
 use crate::stream::launch_attributes;

@@ -61,12 +61,3 @@ pub(crate) fn set_valid_devices(devices: In<c_int>, count: c_int) -> Result<(), 
     let devices = devices.list(count)?;
     if devices.iter().all(|&device| device == 0) { Ok(()) } else { Err(INVALID_DEVICE) }
 }
-
-pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
-    lifetime::set_primary_flags(0, flags)
-}
-
-/// Destroys the primary context. The next call creates a new one.
-pub(crate) fn reset() -> Result<(), Code> {
-    lifetime::reset_primary(0)
-}

@@ -1,6 +1,6 @@
 //! Attributes of kernels, and their occupancy.
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{In, Memory, Out};
@@ -59,10 +59,6 @@ pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result<()
     Memory::from(place).offset(OFFSET).as_out().set(clusters)
 }
 
-pub(crate) fn set_attribute(host: Memory, attribute: c_uint, value: c_int) -> Result<(), Code> {
-    function::set_attribute(registry::kernel(host)?, attribute, value)
-}
-
 pub(crate) fn set_attribute_for_device(
     kernel: FunctionHandle,
     attribute: c_uint,
@@ -72,22 +68,6 @@ pub(crate) fn set_attribute_for_device(
     function::set_kernel_attribute(attribute, value, kernel, device)
 }
 
-pub(crate) fn set_cache_config(host: Memory, config: c_uint) -> Result<(), Code> {
-    function::set_cache_config(registry::kernel(host)?, config)
-}
-
-pub(crate) fn set_shared_config(host: Memory, config: c_uint) -> Result<(), Code> {
-    function::set_shared_config(registry::kernel(host)?, config)
-}
-
-pub(crate) fn name(name: Out<*const c_char>, host: Memory) -> Result<(), Code> {
-    function::name(name, registry::kernel(host)?)
-}
-
-pub(crate) fn parameter(host: Memory, index: usize, offset: Out<usize>, size: Out<usize>) -> Result<(), Code> {
-    function::parameter(registry::kernel(host)?, index, offset, size)
-}
-
 pub(crate) fn parameter_count(host: Memory, count: Out<usize>) -> Result<(), Code> {
     count.needed()?.set(registry::kernel(host)?.get()?.kernel.params().len())
 }
@@ -95,24 +75,6 @@ pub(crate) fn parameter_count(host: Memory, count: Out<usize>) -> Result<(), Cod
 /// The driver API's handle of a kernel, by the address of its host stub.
 pub(crate) fn of_symbol(function: Out<FunctionHandle>, host: Memory) -> Result<(), Code> {
     function.needed()?.set(registry::kernel(host)?)
-}
-
-pub(crate) fn active_blocks(count: Out<c_int>, host: Memory, threads: c_int, dynamic: usize) -> Result<(), Code> {
-    occupancy::active_blocks(count, registry::kernel(host)?, threads, dynamic)
-}
-
-pub(crate) fn active_blocks_with_flags(
-    count: Out<c_int>,
-    host: Memory,
-    threads: c_int,
-    dynamic: usize,
-    flags: c_uint,
-) -> Result<(), Code> {
-    occupancy::active_blocks_with_flags(count, registry::kernel(host)?, threads, dynamic, flags)
-}
-
-pub(crate) fn available_shared(bytes: Out<usize>, host: Memory, blocks: c_int, threads: c_int) -> Result<(), Code> {
-    occupancy::available_shared(bytes, registry::kernel(host)?, blocks, threads)
 }
 
 pub(crate) fn active_clusters(count: Out<c_int>, host: Memory, config: In<Config>) -> Result<(), Code> {

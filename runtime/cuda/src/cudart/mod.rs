@@ -17,7 +17,6 @@ mod kernel;
 mod launch;
 mod memory;
 mod node;
-mod plain;
 mod properties;
 mod register;
 mod registry;

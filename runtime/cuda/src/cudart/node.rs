@@ -7,9 +7,8 @@ use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::copy::{self, Slices};
 use crate::cudart::launch::check;
 use crate::cudart::registry;
+use crate::graph::NodeHandle;
 use crate::graph::command::{Description, SharedCommand};
-use crate::graph::launch_order::ExecHandle;
-use crate::graph::{GraphHandle, NodeHandle};
 use crate::launch::NodeParams;
 use crate::nodes::any_node::{self, BODY, COPY, COPY_KIND, KERNEL};
 use crate::nodes::params;
@@ -50,31 +49,12 @@ pub(crate) fn copy(node: NodeHandle, place: Out<Slices>) -> Result<(), Code> {
 }
 
 /// The command that `cudaGraphNodeParams` describes, which has kernels and copies in the runtime API's form.
-fn command(params: Memory) -> Result<SharedCommand, Code> {
+pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
     Ok(match params.as_in::<c_int>().get()? {
         KERNEL => launch(params.offset(BODY).as_in())?.command()?,
         COPY_KIND => copy::slices(params.offset(COPY).as_in())?.command()?,
         _ => any_node::command(params)?,
     })
-}
-
-pub(crate) fn add_any(
-    node: Out<NodeHandle>,
-    graph: GraphHandle,
-    after: In<NodeHandle>,
-    data: In<u64>,
-    count: usize,
-    params: Memory,
-) -> Result<(), Code> {
-    any_node::add_by(node, graph, after, data, count, params, command)
-}
-
-pub(crate) fn set_any(node: NodeHandle, params: Memory) -> Result<(), Code> {
-    any_node::set_by(node, params, command)
-}
-
-pub(crate) fn set_exec_any(exec: ExecHandle, node: NodeHandle, params: Memory) -> Result<(), Code> {
-    any_node::set_exec_by(exec, node, params, command)
 }
 
 pub(crate) fn any(node: NodeHandle, params: Memory) -> Result<(), Code> {

@@ -2,6 +2,7 @@
 //! module when it first needs one of them.
 
 use std::collections::HashMap;
+use std::ffi::c_int;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::abi::code::{Code, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY};
@@ -113,9 +114,10 @@ pub(crate) fn add_managed(handle: Memory, pointer: Memory, name: Text, size: u64
 }
 
 /// Registers a reference to a texture or a surface by the address of the program's variable.
-pub(crate) fn add_reference(handle: Memory, host: Memory, name: Text, is_normalized_float: bool) {
+pub(crate) fn add_reference(handle: Memory, host: Memory, name: Text, is_normalized_float: c_int) {
     if let (Some(binary), Ok(name)) = (binary(handle), name.get()) {
-        let reference = NamedReference { symbol: Symbol { binary, name }, is_normalized_float };
+        let reference =
+            NamedReference { symbol: Symbol { binary, name }, is_normalized_float: is_normalized_float != 0 };
         lock(&REGISTRY).references.insert(host.address(), Arc::new(reference));
     }
 }

@@ -14,6 +14,7 @@ use crate::graph::launch_order::ExecHandle;
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::memory::batch_copy;
 use crate::memory::managed;
+use crate::nodes::any_node;
 use crate::nodes::exec::{self, UpdateResult};
 use crate::stream::StreamHandle;
 use crate::stream::stream_capture;
@@ -88,7 +89,22 @@ pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result:
     updated
 }
 
-/// Since version 13 there is edge data before `count`. Only edge data of zero, a plain edge, is supported.
+/// The edge data, which functions have before `count` since version 13, and the count.
+fn data_and_count(data_or_count: usize, count: usize) -> Result<(In<u64>, usize), Code> {
+    Ok(match version::of_program()? {
+        Version::V13 => (Memory::from_address(data_or_count as u64).as_in(), count),
+        Version::V11 | Version::V12 => (Memory::NULL.as_in(), data_or_count),
+    })
+}
+
+/// Like [`data_and_count`], for functions that write both.
+fn places(data_or_count: Memory, count: Out<usize>) -> Result<(Out<u64>, Out<usize>), Code> {
+    Ok(match version::of_program()? {
+        Version::V13 => (data_or_count.as_out(), count),
+        Version::V11 | Version::V12 => (Out::null(), data_or_count.as_out()),
+    })
+}
+
 pub(crate) fn add_dependencies(
     graph: GraphHandle,
     from: In<NodeHandle>,
@@ -96,12 +112,8 @@ pub(crate) fn add_dependencies(
     data_or_count: usize,
     count: usize,
 ) -> Result<(), Code> {
-    match version::of_program()? {
-        Version::V13 => {
-            edges::add_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
-        }
-        Version::V11 | Version::V12 => edges::add(graph, from, to, data_or_count),
-    }
+    let (data, count) = data_and_count(data_or_count, count)?;
+    edges::add(graph, from, to, data, count)
 }
 
 pub(crate) fn remove_dependencies(
@@ -111,12 +123,8 @@ pub(crate) fn remove_dependencies(
     data_or_count: usize,
     count: usize,
 ) -> Result<(), Code> {
-    match version::of_program()? {
-        Version::V13 => {
-            edges::remove_with_data(graph, from, to, Memory::from_address(data_or_count as u64).as_in(), count)
-        }
-        Version::V11 | Version::V12 => edges::remove(graph, from, to, data_or_count),
-    }
+    let (data, count) = data_and_count(data_or_count, count)?;
+    edges::remove(graph, from, to, data, count)
 }
 
 pub(crate) fn edges(
@@ -126,10 +134,8 @@ pub(crate) fn edges(
     data_or_count: Memory,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    match version::of_program()? {
-        Version::V13 => edges::all_with_data(graph, from, to, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => edges::all(graph, from, to, data_or_count.as_out()),
-    }
+    let (data, count) = places(data_or_count, count)?;
+    edges::all(graph, from, to, data, count)
 }
 
 pub(crate) fn dependencies(
@@ -138,10 +144,8 @@ pub(crate) fn dependencies(
     data_or_count: Memory,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    match version::of_program()? {
-        Version::V13 => edges::dependencies_with_data(node, nodes, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => edges::dependencies(node, nodes, data_or_count.as_out()),
-    }
+    let (data, count) = places(data_or_count, count)?;
+    edges::dependencies(node, nodes, data, count)
 }
 
 pub(crate) fn dependents(
@@ -150,13 +154,10 @@ pub(crate) fn dependents(
     data_or_count: Memory,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    match version::of_program()? {
-        Version::V13 => edges::dependents_with_data(node, nodes, data_or_count.as_out(), count),
-        Version::V11 | Version::V12 => edges::dependents(node, nodes, data_or_count.as_out()),
-    }
+    let (data, count) = places(data_or_count, count)?;
+    edges::dependents(node, nodes, data, count)
 }
 
-/// Since version 13 there is edge data before `count`.
 pub(crate) fn add_node(
     node: Out<NodeHandle>,
     graph: GraphHandle,
@@ -165,12 +166,10 @@ pub(crate) fn add_node(
     count_or_params: usize,
     params: Memory,
 ) -> Result<(), Code> {
-    let pointer = |value: usize| Memory::from_address(value as u64);
-    let (data, count, params) = match version::of_program()? {
-        Version::V13 => (pointer(data_or_count), count_or_params, params),
-        Version::V11 | Version::V12 => (Memory::NULL, data_or_count, pointer(count_or_params)),
-    };
-    node::add_any(node, graph, after, data.as_in(), count, params)
+    let (data, count) = data_and_count(data_or_count, count_or_params)?;
+    let is_later = version::of_program()? == Version::V13;
+    let params = if is_later { params } else { Memory::from_address(count_or_params as u64) };
+    any_node::add(node, graph, after, data, count, params, node::command)
 }
 
 /// Before version 13 there is a place for the copy that failed before the stream.
@@ -209,8 +208,10 @@ pub(crate) fn capture_info(
     count: Out<usize>,
 ) -> Result<(), Code> {
     match version::of_program()? {
-        Version::V13 => stream_capture::info_with_edges(stream, status, id, graph, after, edges, count),
-        Version::V11 | Version::V12 => stream_capture::info(stream, status, id),
+        Version::V13 => stream_capture::info(stream, status, id, graph, after, edges, count),
+        Version::V11 | Version::V12 => {
+            stream_capture::info(stream, status, id, Out::null(), Out::null(), Out::null(), Out::null())
+        }
     }
 }
 

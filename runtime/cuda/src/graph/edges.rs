@@ -28,14 +28,28 @@ fn for_each(
     Ok(())
 }
 
-pub(crate) fn add(graph: GraphHandle, from: In<NodeHandle>, to: In<NodeHandle>, count: usize) -> Result<(), Code> {
+pub(crate) fn add(
+    graph: GraphHandle,
+    from: In<NodeHandle>,
+    to: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+) -> Result<(), Code> {
+    check_data(data, count)?;
     for_each(graph, from, to, count, |after, node| {
         after.push(node);
         Ok(())
     })
 }
 
-pub(crate) fn remove(graph: GraphHandle, from: In<NodeHandle>, to: In<NodeHandle>, count: usize) -> Result<(), Code> {
+pub(crate) fn remove(
+    graph: GraphHandle,
+    from: In<NodeHandle>,
+    to: In<NodeHandle>,
+    data: In<u64>,
+    count: usize,
+) -> Result<(), Code> {
+    check_data(data, count)?;
     for_each(graph, from, to, count, |after, node| {
         let index = after.iter().position(|other| *other == node).ok_or(INVALID_VALUE.because("no such edge"))?;
         after.remove(index);
@@ -52,94 +66,62 @@ pub(crate) fn check_data(data: In<u64>, count: usize) -> Result<(), Code> {
     }
 }
 
-pub(crate) fn add_with_data(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    data: In<u64>,
-    count: usize,
-) -> Result<(), Code> {
-    check_data(data, count)?;
-    add(graph, from, to, count)
-}
-
-pub(crate) fn remove_with_data(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    data: In<u64>,
-    count: usize,
-) -> Result<(), Code> {
-    check_data(data, count)?;
-    remove(graph, from, to, count)
+/// Lists edges through `list`, which sets `count`, and writes the data of the listed edges, if the caller wants them.
+fn with_data(data: Out<u64>, count: Out<usize>, list: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
+    if data.is_null() {
+        return list();
+    }
+    let room = count.as_in().get()?;
+    list()?;
+    (0..room.min(count.as_in().get()?)).for_each(|index| data.at(index).set_if_any(0));
+    Ok(())
 }
 
 pub(crate) fn all(
     graph: GraphHandle,
     from: Out<NodeHandle>,
     to: Out<NodeHandle>,
+    data: Out<u64>,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    let count = count.needed()?;
-    state::device()?;
-    let edges = graph.get()?.edges()?;
-    if !from.is_null() && !to.is_null() {
-        for (index, &(a, b)) in edges.iter().enumerate().take(count.as_in().get()?) {
-            from.at(index).set(a)?;
-            to.at(index).set(b)?;
+    with_data(data, count, || {
+        let count = count.needed()?;
+        state::device()?;
+        let edges = graph.get()?.edges()?;
+        if !from.is_null() && !to.is_null() {
+            for (index, &(a, b)) in edges.iter().enumerate().take(count.as_in().get()?) {
+                from.at(index).set(a)?;
+                to.at(index).set(b)?;
+            }
         }
-    }
-    count.set(edges.len())
+        count.set(edges.len())
+    })
 }
 
-pub(crate) fn dependencies(node: NodeHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result<(), Code> {
-    state::device()?;
-    let node = node.get()?;
-    write_list(&lock(&node.after), nodes, count)
-}
-
-pub(crate) fn dependents(node: NodeHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result<(), Code> {
-    state::device()?;
-    node.get()?;
-    let edges = graph::of_node(node)?.edges()?;
-    let list: Vec<_> = edges.into_iter().filter(|(from, _)| *from == node).map(|(_, to)| to).collect();
-    write_list(&list, nodes, count)
-}
-
-/// Lists edges through `list`, which sets `count`, and writes the data of the listed edges.
-fn with_data(data: Out<u64>, count: Out<usize>, list: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
-    let room = count.as_in().get()?;
-    list()?;
-    if !data.is_null() {
-        (0..room.min(count.as_in().get()?)).for_each(|index| data.at(index).set_if_any(0));
-    }
-    Ok(())
-}
-
-pub(crate) fn all_with_data(
-    graph: GraphHandle,
-    from: Out<NodeHandle>,
-    to: Out<NodeHandle>,
-    data: Out<u64>,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    with_data(data, count, || all(graph, from, to, count))
-}
-
-pub(crate) fn dependencies_with_data(
+pub(crate) fn dependencies(
     node: NodeHandle,
     nodes: Out<NodeHandle>,
     data: Out<u64>,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    with_data(data, count, || dependencies(node, nodes, count))
+    with_data(data, count, || {
+        state::device()?;
+        let node = node.get()?;
+        write_list(&lock(&node.after), nodes, count)
+    })
 }
 
-pub(crate) fn dependents_with_data(
+pub(crate) fn dependents(
     node: NodeHandle,
     nodes: Out<NodeHandle>,
     data: Out<u64>,
     count: Out<usize>,
 ) -> Result<(), Code> {
-    with_data(data, count, || dependents(node, nodes, count))
+    with_data(data, count, || {
+        state::device()?;
+        node.get()?;
+        let edges = graph::of_node(node)?.edges()?;
+        let list: Vec<_> = edges.into_iter().filter(|(from, _)| *from == node).map(|(_, to)| to).collect();
+        write_list(&list, nodes, count)
+    })
 }

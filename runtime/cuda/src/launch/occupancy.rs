@@ -14,31 +14,26 @@ fn bytes(dynamic: usize) -> u32 {
     u32::try_from(dynamic).unwrap_or(u32::MAX)
 }
 
-pub(crate) fn active_blocks(
-    count: Out<c_int>,
-    function: FunctionHandle,
-    threads: c_int,
-    dynamic: usize,
-) -> Result<(), Code> {
-    let count = count.needed()?;
-    let context = context::current()?;
-    let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(INVALID_VALUE)?;
-    count.set(function.get()?.kernel.attributes().active_blocks(&context.device, threads, bytes(dynamic)) as c_int)
+/// Fails unless the flags are those of occupancy: none, or the one about global caching, which changes nothing here.
+fn check_flags(flags: c_uint) -> Result<(), Code> {
+    if flags > 1 { Err(INVALID_VALUE) } else { Ok(()) }
 }
 
-pub(crate) fn active_blocks_with_flags(
+pub(crate) fn active_blocks(
     count: Out<c_int>,
     function: FunctionHandle,
     threads: c_int,
     dynamic: usize,
     flags: c_uint,
 ) -> Result<(), Code> {
-    if flags > 1 {
-        return Err(INVALID_VALUE);
-    }
-    active_blocks(count, function, threads, dynamic)
+    check_flags(flags)?;
+    let count = count.needed()?;
+    let context = context::current()?;
+    let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(INVALID_VALUE)?;
+    count.set(function.get()?.kernel.attributes().active_blocks(&context.device, threads, bytes(dynamic)) as c_int)
 }
 
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn block_size(
     grid: Out<c_int>,
     block: Out<c_int>,
@@ -46,7 +41,9 @@ pub(crate) fn block_size(
     size: SizeFunction,
     dynamic: usize,
     limit: c_int,
+    flags: c_uint,
 ) -> Result<(), Code> {
+    check_flags(flags)?;
     let (grid, block) = (grid.needed()?, block.needed()?);
     let context = context::current()?;
     let limit = u32::try_from(limit).ok().filter(|&limit| limit > 0);
@@ -59,22 +56,6 @@ pub(crate) fn block_size(
         function.get()?.kernel.attributes().occupancy(&context.device, limit, dynamic_of).ok_or(INVALID_VALUE)?;
     block.set(sizes.block as c_int)?;
     grid.set(c_int::try_from(sizes.grid).unwrap_or(c_int::MAX))
-}
-
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
-pub(crate) fn block_size_with_flags(
-    grid: Out<c_int>,
-    block: Out<c_int>,
-    function: FunctionHandle,
-    size: SizeFunction,
-    dynamic: usize,
-    limit: c_int,
-    flags: c_uint,
-) -> Result<(), Code> {
-    if flags > 1 {
-        return Err(INVALID_VALUE);
-    }
-    block_size(grid, block, function, size, dynamic, limit)
 }
 
 pub(crate) fn available_shared(

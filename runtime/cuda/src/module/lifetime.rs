@@ -90,10 +90,6 @@ pub(crate) fn attach(context: Out<ContextHandle>, _flags: c_uint) -> Result<(), 
     context::get_current(context)
 }
 
-pub(crate) fn detach(context: ContextHandle) -> Result<(), Code> {
-    destroy(context)
-}
-
 /// The device's primary context.
 struct Primary {
     context: ContextHandle,

@@ -61,7 +61,7 @@ pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
 type Make = fn(Memory) -> Result<SharedCommand, Code>;
 
 /// Adds a node after others; each edge may have data.
-pub(crate) fn add_by(
+pub(crate) fn add(
     node: Out<NodeHandle>,
     graph: GraphHandle,
     after: In<NodeHandle>,
@@ -74,27 +74,6 @@ pub(crate) fn add_by(
     nodes::add(node, graph, after, count, || make(params))
 }
 
-pub(crate) fn add(
-    node: Out<NodeHandle>,
-    graph: GraphHandle,
-    after: In<NodeHandle>,
-    count: usize,
-    params: Memory,
-) -> Result<(), Code> {
-    add_by(node, graph, after, Memory::NULL.as_in(), count, params, command)
-}
-
-pub(crate) fn add_with_data(
-    node: Out<NodeHandle>,
-    graph: GraphHandle,
-    after: In<NodeHandle>,
-    data: In<u64>,
-    count: usize,
-    params: Memory,
-) -> Result<(), Code> {
-    add_by(node, graph, after, data, count, params, command)
-}
-
 /// Fails if the parameters of a node of this kind can't be replaced.
 fn check(params: Memory) -> Result<(), Code> {
     match params.as_in::<c_int>().get()? {
@@ -103,26 +82,18 @@ fn check(params: Memory) -> Result<(), Code> {
     }
 }
 
-pub(crate) fn set_by(node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+pub(crate) fn set(node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
     check(params)?;
     nodes::set(node, || make(params))
 }
 
-pub(crate) fn set(node: NodeHandle, params: Memory) -> Result<(), Code> {
-    set_by(node, params, command)
-}
-
-pub(crate) fn set_exec_by(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+pub(crate) fn set_exec(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
     state::device()?;
     if params.as_in::<c_int>().get()? == GRAPH {
         return nodes::set_exec_graph(exec, node, params.offset(BODY).as_in().get()?);
     }
     check(params)?;
     exec.get()?.set(node, make(params)?)
-}
-
-pub(crate) fn set_exec(exec: ExecHandle, node: NodeHandle, params: Memory) -> Result<(), Code> {
-    set_exec_by(exec, node, params, command)
 }
 
 /// Writes the kind and the parameters of a node.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::abi::code::{Code, ILLEGAL_STATE, INVALID_VALUE, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::raw::{In, Out};
 use crate::abi::sync::lock;
 use crate::graph::{Graph, GraphHandle, NodeHandle};
 use crate::stream::capture::{Capture, Point};
@@ -16,11 +16,7 @@ use crate::stream::{self, StreamHandle};
 /// The highest capture mode. Modes restrict calls of other threads; no call needs that here.
 const MODES: c_uint = 3;
 
-pub(crate) fn begin(stream: StreamHandle) -> Result<(), Code> {
-    begin_in_mode(stream, 0)
-}
-
-pub(crate) fn begin_in_mode(stream: StreamHandle, mode: c_uint) -> Result<(), Code> {
+pub(crate) fn begin(stream: StreamHandle, mode: c_uint) -> Result<(), Code> {
     let graph = Graph::new();
     let handle = Handle::new(graph.clone())?;
     let begun = begin_with(stream, graph, handle, Vec::new(), mode);
@@ -35,7 +31,6 @@ pub(crate) fn begin_to_graph(
     stream: StreamHandle,
     graph: GraphHandle,
     after: In<NodeHandle>,
-    _edges: Memory,
     count: usize,
     mode: c_uint,
 ) -> Result<(), Code> {
@@ -99,18 +94,17 @@ pub(crate) fn is_capturing(stream: StreamHandle, status: Out<c_uint>) -> Result<
     status.set(if used.is_capturing() { ACTIVE } else { 0 })
 }
 
-pub(crate) fn info(stream: StreamHandle, status: Out<c_uint>, id: Out<u64>) -> Result<(), Code> {
-    info_with_graph(stream, status, id, Out::null(), Out::null(), Out::null())
-}
-
-pub(crate) fn info_with_graph(
+pub(crate) fn info(
     stream: StreamHandle,
     status: Out<c_uint>,
     id: Out<u64>,
     graph: Out<GraphHandle>,
     after: Out<*const NodeHandle>,
+    edges: Out<usize>,
     count: Out<usize>,
 ) -> Result<(), Code> {
+    // Edge data is not supported.
+    edges.set_if_any(0);
     let status = status.needed()?;
     let used = stream::used(stream)?;
     let Ok(made) = used.made() else { return status.set(0) };
@@ -122,21 +116,6 @@ pub(crate) fn info_with_graph(
     after.set_if_any(capture.shown.as_ptr());
     count.set_if_any(capture.shown.len());
     status.set(ACTIVE)
-}
-
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
-pub(crate) fn info_with_edges(
-    stream: StreamHandle,
-    status: Out<c_uint>,
-    id: Out<u64>,
-    graph: Out<GraphHandle>,
-    after: Out<*const NodeHandle>,
-    edges: Out<usize>,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    // Edge data is not supported.
-    edges.set_if_any(0);
-    info_with_graph(stream, status, id, graph, after, count)
 }
 
 pub(crate) fn update_dependencies(
@@ -155,16 +134,6 @@ pub(crate) fn update_dependencies(
         _ => return Err(INVALID_VALUE),
     }
     Ok(())
-}
-
-pub(crate) fn update_dependencies_with_edges(
-    stream: StreamHandle,
-    nodes: In<NodeHandle>,
-    _edges: Memory,
-    count: usize,
-    flags: c_uint,
-) -> Result<(), Code> {
-    update_dependencies(stream, nodes, count, flags)
 }
 
 pub(crate) fn exchange_mode(mode: Out<c_int>) -> Result<(), Code> {
