@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ptx2spv_translator::interface::{Cooperative, Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::{Limits, Scratch};
 
-use crate::backend::pipeline_key::Variant;
+use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::report::StatusRecord;
 use crate::backend::reused::ReusedBytes;
 
@@ -81,10 +81,10 @@ struct GroupScratch {
 }
 
 impl<'k> Launch<'k> {
-    /// A launch of a kernel's variant. The parameters and the other addresses are set later.
-    pub fn new(kernel: &'k str, entry: &Entry, variant: Variant, grid: [u32; 3], limits: &Limits) -> Self {
+    /// A launch of a kernel by the pipeline of this key. The parameters and the other addresses are set later.
+    pub fn new(kernel: &'k str, entry: &Entry, key: PipelineKey, grid: [u32; 3], limits: &Limits) -> Self {
         let extent = workgroups(entry, grid);
-        let scratch = entry.scratch.map(|scratch| group_scratch(scratch, variant));
+        let scratch = entry.scratch.map(|scratch| group_scratch(scratch, key));
         // No correct device reports zero. A wrong one must not cause an endless loop.
         let max_count = limits.max_compute_work_group_count.map(|count| count.max(1));
         // `check::interface` bounds the sizes.
@@ -100,8 +100,8 @@ impl<'k> Launch<'k> {
         // Blocks that can be suspended don't need other blocks to run at the same time.
         let waits = entry.waits && whole.is_none();
         let blocks = entry.cluster.map_or(1, |cluster| cluster.blocks());
-        let threads = variant.block.into_iter().chain([blocks]).map(u64::from).fold(1, u64::saturating_mul);
-        let workspace = |kind: Cooperative, groups| kind.workspace_bytes(groups, threads, variant.shared_bytes.into());
+        let threads = key.block.into_iter().chain([blocks]).map(u64::from).fold(1, u64::saturating_mul);
+        let workspace = |kind: Cooperative, groups| kind.workspace_bytes(groups, threads, key.shared_bytes.into());
         // The parameter block lies behind the rest.
         let start = |bytes: u64| bytes.checked_next_multiple_of(16).unwrap_or(u64::MAX);
         let in_loops = entry.workspace().zip(entry.suspends_in_loops);
@@ -132,8 +132,8 @@ impl<'k> Launch<'k> {
             params_in_workspace: None,
         };
         let in_loops = in_loops.map(|(kind, suspension)| {
-            let packed = variant.packing.map_or(1, |packing| packing.lanes);
-            let rounds = suspension.thread_rounds(threads, packed, variant.shared_bytes.into());
+            let packed = key.packing.map_or(1, |packing| packing.lanes);
+            let rounds = suspension.thread_rounds(threads, packed, key.shared_bytes.into());
             LongLoops { rounds, bytes: workspace(kind, launch.largest_dispatch()) }
         });
         launch.params_in_workspace = launch.workspace.or(in_loops.map(|loops| loops.bytes)).map(start);
@@ -261,11 +261,11 @@ fn fitting(most: u64, bytes: u64, extent: [u32; 3], max_count: [u32; 3]) -> [u32
     })
 }
 
-/// The scratch memory for workgroups of a variant.
-fn group_scratch(scratch: Scratch, variant: Variant) -> GroupScratch {
+/// The scratch memory for workgroups of a pipeline.
+fn group_scratch(scratch: Scratch, key: PipelineKey) -> GroupScratch {
     // `Shared::version` keeps the product within the device's limits.
-    let invocations = variant.workgroup().into_iter().fold(1, u32::saturating_mul);
-    GroupScratch { address: scratch.address, bytes: scratch.bytes(invocations, variant.shared_bytes) }
+    let invocations = key.workgroup().into_iter().fold(1, u32::saturating_mul);
+    GroupScratch { address: scratch.address, bytes: scratch.bytes(invocations, key.shared_bytes) }
 }
 
 /// Splits a grid into dispatches of at most `max` blocks per dimension: base and count of each.

@@ -32,7 +32,7 @@ use crate::backend::deadline::Deadline;
 use crate::backend::launch::Launch;
 use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::pinned_range::PinnedRange;
-use crate::backend::pipeline_key::Variant;
+use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::range::{MemoryInfo, MemoryRange, Rows};
 use crate::backend::shape::Shape;
 use crate::error::Error;
@@ -185,8 +185,8 @@ pub(crate) trait Image: Send + Sync {
 
 /// A SPIR-V module.
 pub(crate) trait Shader: Send + Sync {
-    /// Makes a pipeline of one of its kernels. The variant's sizes are within the device's limits.
-    fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Box<dyn Pipeline>, Error>;
+    /// Makes a pipeline of one of its kernels. The key's sizes are within the device's limits.
+    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>, Error>;
 }
 
 /// A kernel for one block size and amount of shared memory.

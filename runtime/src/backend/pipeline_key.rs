@@ -5,7 +5,7 @@ use ptx2spv_translator::target::{self, Cluster, Packing};
 
 /// The differences between pipelines of one kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Variant {
+pub(crate) struct PipelineKey {
     /// Threads of a block.
     pub block: [u32; 3],
     pub shared_bytes: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Variant {
     pub cluster: Option<Cluster>,
 }
 
-impl Variant {
+impl PipelineKey {
     /// Values of the specialization constants. `memory_barriers` says whether the driver's memory barriers work.
     pub fn specialization(self, memory_barriers: bool) -> [(u32, u32); 10] {
         let [x, y, z] = self.workgroup();

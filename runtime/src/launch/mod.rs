@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crate::backend::Backend;
 use crate::backend::launch::Launch;
 use crate::backend::order::StreamState;
-use crate::backend::pipeline_key::Variant;
+use crate::backend::pipeline_key::PipelineKey;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::limits::{check_block, check_grid, shared_bytes};
@@ -24,7 +24,7 @@ use crate::launch::args::{Arg, Args};
 use crate::launch::children::Grid;
 use crate::launch::config::LaunchConfig;
 use crate::module::kernel::Kernel;
-use crate::module::version::{Prepared, Version};
+use crate::module::versions::{Prepared, Version};
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -183,16 +183,16 @@ impl Kernel {
     /// Prepares a launch without parameters, which are set later.
     fn empty(&self, config: &LaunchConfig) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
         let shared = &*self.shared;
-        let (version, variant) = self.version(config)?;
+        let (version, key) = self.version(config)?;
         let (entry, limits) = (&version.entry, &shared.device.target().limits);
-        let mut launch = Launch::new(self.name(), entry, variant, config.grid, limits);
+        let mut launch = Launch::new(self.name(), entry, key, config.grid, limits);
         launch.set_variables_address(shared.variables.address());
         launch.status = shared.variables.status().filter(|_| !entry.reports.is_empty() || entry.prints);
-        Ok((version.prepare(variant)?, launch))
+        Ok((version.prepare(key)?, launch))
     }
 
-    /// The version of the kernel for a launch, and the variant of its pipeline. Checks the sizes.
-    pub(crate) fn version(&self, config: &LaunchConfig) -> Result<(Arc<Version>, Variant), Error> {
+    /// The version of the kernel for a launch, and the key of its pipeline. Checks the sizes.
+    pub(crate) fn version(&self, config: &LaunchConfig) -> Result<(Arc<Version>, PipelineKey), Error> {
         let shared = &*self.shared;
         check_grid(self.entry(), config.grid)?;
         check_block(self.entry(), config.block)?;
@@ -202,8 +202,8 @@ impl Kernel {
         let shared_bytes = shared_bytes(entry, limits, dynamic_shared_bytes)?;
         let texture_bits = if entry.texture_bits { shared.device.texture_bits().common() } else { 0 };
         let (packing, cluster) = (entry.packing, entry.cluster);
-        let variant = Variant { block, shared_bytes, dynamic_shared_bytes, texture_bits, packing, cluster };
-        Ok((version, variant))
+        let key = PipelineKey { block, shared_bytes, dynamic_shared_bytes, texture_bits, packing, cluster };
+        Ok((version, key))
     }
 }
 

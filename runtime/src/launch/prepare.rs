@@ -39,8 +39,8 @@ impl Kernel {
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this,
     /// [`Error::OutOfMemory`], [`Error::Refused`], [`Error::Vulkan`].
     pub fn prepare(&self, config: &LaunchConfig) -> Result<PreparationTimes, Error> {
-        let (version, variant) = self.version(config)?;
-        let pipeline = version.prepare(variant)?.time;
+        let (version, key) = self.version(config)?;
+        let pipeline = version.prepare(key)?.time;
         Ok(PreparationTimes { translation: version.translation, pipeline })
     }
 }

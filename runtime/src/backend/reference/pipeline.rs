@@ -10,7 +10,7 @@ use ptx2spv_translator::interface::Entry;
 use super::device::{FINISHED, ReferenceDevice};
 use crate::backend::launch::Launch;
 use crate::backend::order::{StreamKey, Ticket};
-use crate::backend::pipeline_key::Variant;
+use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::{Backend, Pipeline, Shader};
 use crate::error::Error;
 
@@ -28,10 +28,10 @@ impl ReferenceShader {
 }
 
 impl Shader for ReferenceShader {
-    fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Box<dyn Pipeline>, Error> {
-        let values = variant.specialization(true).map(|(id, value)| (id, u64::from(value)));
+    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>, Error> {
+        let values = key.specialization(true).map(|(id, value)| (id, u64::from(value)));
         let interpreter = &self.device.interpreter;
-        let asked = variant.subgroup_size().filter(|_| interpreter.config().target.subgroups.has_choice());
+        let asked = key.subgroup_size().filter(|_| interpreter.config().target.subgroups.has_choice());
         let pipeline = interpreter.pipeline(&self.shader, &entry.name, &values, asked);
         let pipeline = pipeline.map_err(self.device.refused())?;
         Ok(Box::new(ReferencePipeline { pipeline, device: self.device.clone() }))

@@ -11,7 +11,7 @@ use crate::backend::deadline::Deadline;
 use crate::backend::launch::Launch;
 use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::pinned_range::PinnedRange;
-use crate::backend::pipeline_key::Variant;
+use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::range::{MemoryInfo, MemoryRange, Rows};
 use crate::backend::shape::Shape;
 use crate::backend::vulkan::device::Device;
@@ -162,8 +162,8 @@ impl Backend for Device {
 }
 
 impl Shader for VulkanShader {
-    fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Box<dyn Pipeline>, Error> {
-        Ok(Box::new(Self::pipeline(self, entry, variant)?))
+    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>, Error> {
+        Ok(Box::new(Self::pipeline(self, entry, key)?))
     }
 }
 

@@ -1,7 +1,6 @@
 //! An open Vulkan device and its objects.
 
 pub(in crate::backend::vulkan) mod backend;
-pub(in crate::backend::vulkan) mod error;
 pub(in crate::backend::vulkan) mod fault;
 pub(in crate::backend::vulkan) mod held;
 pub(in crate::backend::vulkan) mod raw;
@@ -129,6 +128,19 @@ fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueF
     let has_graphics = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::GRAPHICS);
     // The first of the best.
     all().min_by_key(|(family, _)| (!has_timestamps(family), has_graphics(family)))
+}
+
+impl Error {
+    /// For `map_err`: turns a Vulkan command's result into an error.
+    pub(crate) fn vulkan(call: &'static str) -> impl FnOnce(vk::Result) -> Self {
+        move |result| match result {
+            vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { report: None, address: None },
+            vk::Result::TIMEOUT => Self::Timeout,
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfMemory(format!("{call}: no device memory left")),
+            vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfMemory(format!("{call}: no host memory left")),
+            result => Self::Vulkan { call, result: result.to_string() },
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::backend::vulkan::device::fault::{Fault, FaultReports};
 use crate::backend::vulkan::device::held;
 use crate::backend::vulkan::instance::Instance;
 use crate::backend::vulkan::instance::features::{self, Offer};
-use crate::backend::vulkan::memory::placed_maps::PlacedMaps;
+use crate::backend::vulkan::memory::placed::PlacedMaps;
 use crate::backend::vulkan::submit::spin::Spin;
 use crate::error::Error;
 use crate::info::process::Process;

@@ -13,7 +13,7 @@ use ptx2spv_translator::interface::texture::{image, is_specializable, specialize
 
 use crate::backend::launch::Launch;
 use crate::backend::order::{StreamKey, Ticket};
-use crate::backend::pipeline_key::Variant;
+use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::vulkan::device::Device;
 use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::Block;
@@ -44,16 +44,16 @@ impl VulkanShader {
         Ok(Self { module, spirv: own, hash: Key::new(&[bytes]), bytes: bytes.len(), device })
     }
 
-    /// Makes a pipeline of one of the shader's kernels. The variant's sizes are within the device's limits.
-    pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<VulkanPipeline, Error> {
+    /// Makes a pipeline of one of the shader's kernels. The key's sizes are within the device's limits.
+    pub fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<VulkanPipeline, Error> {
         let name = CString::new(entry.name.as_str())
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
         self.device.raw.check_process()?;
-        let values = variant.specialization(!self.device.memory_barriers_wait);
+        let values = key.specialization(!self.device.memory_barriers_wait);
         let data: Vec<u8> = values.iter().flat_map(|(_, value)| value.to_ne_bytes()).collect();
-        let layout = [entry.push_constant_size, variant.subgroup_size().unwrap_or(0), entry.samples().into()];
-        let key = Key::new(&[self.hash.bytes(), name.as_bytes(), &data, bytemuck::cast_slice(&layout)]);
-        if let Some(handles) = self.device.kept_pipelines.find(&key) {
+        let layout = [entry.push_constant_size, key.subgroup_size().unwrap_or(0), entry.samples().into()];
+        let hash = Key::new(&[self.hash.bytes(), name.as_bytes(), &data, bytemuck::cast_slice(&layout)]);
+        if let Some(handles) = self.device.kept_pipelines.find(&hash) {
             return Ok(VulkanPipeline { handles, device: self.device.clone() });
         }
         let tables = if entry.samples() { Some(self.device.images.tables()?.clone()) } else { None };
@@ -64,7 +64,7 @@ impl VulkanShader {
             .map(|(offset, (id, _))| vk::SpecializationMapEntry { constant_id: id, offset, size: 4 })
             .collect();
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let specialized = match (&self.spirv, variant.texture_bits) {
+        let specialized = match (&self.spirv, key.texture_bits) {
             (None, _) | (_, 0) => None,
             (Some(spirv), bits) => Some(ShaderModule::new(&self.device.raw, &specialize(spirv, bits))?),
         };
@@ -75,7 +75,7 @@ impl VulkanShader {
             .name(&name)
             .specialization_info(&specialization);
         let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
-        if let Some(size) = variant.subgroup_size() {
+        if let Some(size) = key.subgroup_size() {
             stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
             if self.device.asks_for_subgroup_sizes {
                 required = required.required_subgroup_size(size);
@@ -93,7 +93,7 @@ impl VulkanShader {
         };
         self.device.pipelines.add();
         let handles = Arc::new(handles);
-        let leaving = self.device.kept_pipelines.keep(key, handles.clone(), self.bytes);
+        let leaving = self.device.kept_pipelines.keep(hash, handles.clone(), self.bytes);
         leaving.into_iter().for_each(|handles| self.device.queues.retire(handles));
         Ok(VulkanPipeline { handles, device: self.device.clone() })
     }

@@ -8,7 +8,7 @@ use ptx2spv_translator::interface::{Status, output};
 use crate::backend::order::{MAX_QUEUES, Point, Ticket};
 use crate::backend::report::StatusRecord;
 use crate::backend::vulkan::memory::Block;
-use crate::backend::vulkan::memory::mirrored::Mirrored;
+use crate::backend::vulkan::submit::batch::Mirrored;
 use crate::error::Error;
 
 /// A module's status record, and the block of the module's variables, which may outlive the module here.
