@@ -1,7 +1,18 @@
 //! Shifts, bit fields and positions of bits. Amounts beyond the width have an arbitrary result, which [`super::domain`]
 //! marks as undefined.
 
-use super::width::{mask, signed};
+/// The mask of all bits of a width.
+#[inline(always)]
+pub fn mask(bits: u8) -> u64 {
+    u64::MAX.wrapping_shr(64_u32.wrapping_sub(bits.into()))
+}
+
+/// The value of a signed integer of the given width.
+#[inline(always)]
+pub fn signed(a: u64, bits: u8) -> i64 {
+    let unused = 64_u32.wrapping_sub(bits.into());
+    (a.wrapping_shl(unused) as i64).wrapping_shr(unused)
+}
 
 #[inline]
 pub fn shift_left(bits: u8, a: u64, amount: u64) -> u64 {

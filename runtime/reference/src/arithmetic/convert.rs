@@ -1,8 +1,8 @@
 //! Conversions that involve floats.
 
+use super::bits::mask;
 use super::env::{Env, with_env};
 use super::format::{Direction, F16, F32, F64, Format};
-use super::width::mask;
 use crate::code::{FloatControls, Rounding};
 use crate::config::Choice;
 

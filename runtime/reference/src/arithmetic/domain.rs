@@ -3,8 +3,8 @@
 //! The rules are those of the SPIR-V specification, of the specification of `GLSL.std.450`, and of Vulkan's "Precision and Operation of
 //! SPIR-V Instructions".
 
+use super::bits::{mask, signed};
 use super::convert::widen;
-use super::width::{mask, signed};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
 
 /// Undefined results of [`super::unary`].

@@ -6,8 +6,8 @@
 
 use std::marker::PhantomData;
 
+use super::bits::mask;
 use super::format::{Arithmetic, Direction, Format};
-use super::width::mask;
 use crate::code::{FloatControl, FloatControls, Rounding};
 use crate::config::Choice;
 

@@ -52,7 +52,7 @@ pub enum Arithmetic {
 }
 
 /// A binary interchange format of IEEE 754. Values are handled as their bits.
-pub trait Format {
+pub trait Format: Sized {
     /// Width.
     const BITS: u8;
     /// Bits of the fraction, without the hidden bit.
@@ -81,16 +81,45 @@ pub trait Format {
     fn widen(a: u64) -> f64;
 
     /// A double rounded to the format.
-    fn narrow(value: f64, direction: Direction) -> u64;
+    fn narrow(value: f64, direction: Direction) -> u64 {
+        narrow::<Self>(value, direction)
+    }
 
     /// The result of an operation, rounded to nearest even. NaNs are arbitrary.
     fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64;
 
-    /// The result of an operation, rounded in a direction. NaNs are arbitrary.
-    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64;
+    /// The result of an operation, rounded in a direction. NaNs are arbitrary. Half and single precision round a double that was rounded
+    /// to odd.
+    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
+        let [a, b, c] = operands.map(Self::widen);
+        let result = match op {
+            Arithmetic::Add => odd::add(a, b),
+            Arithmetic::Sub => odd::add(a, -b),
+            Arithmetic::Mul => a * b,
+            Arithmetic::Div => a / b,
+            Arithmetic::Fma => odd::fma(a, b, c),
+            Arithmetic::Sqrt => a.sqrt(),
+        };
+        // IEEE 754, 6.3: an exact sum of opposite operands is -0 when rounding down.
+        let zero_sum = result == 0.0
+            && match op {
+                Arithmetic::Add => a != 0.0 || a.is_sign_negative() != b.is_sign_negative(),
+                Arithmetic::Sub => a != 0.0 || a.is_sign_negative() == b.is_sign_negative(),
+                Arithmetic::Fma => c != 0.0 || (a * b).is_sign_negative() != c.is_sign_negative(),
+                _ => false,
+            };
+        if zero_sum && direction == Direction::Down {
+            return Self::SIGN;
+        }
+        Self::narrow(result, direction)
+    }
 
     /// `a * 2^exponent`, rounded in a direction.
-    fn scale(a: u64, exponent: i32, direction: Direction) -> u64;
+    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
+        // Exact in double precision, and far beyond the range of the format.
+        let factor = f64::from_bits(((exponent.clamp(-500, 500) + F64::BIAS) as u64) << F64::FRACTION);
+        Self::narrow(Self::widen(a) * factor, direction)
+    }
 
     /// Whether the value is a NaN.
     #[inline(always)]
@@ -174,36 +203,19 @@ fn narrow<F: Format>(value: f64, direction: Direction) -> u64 {
     }
 }
 
-/// [`Format::directed`] of half and single precision.
-fn directed_by_odd<F: Format>(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
-    let [a, b, c] = operands.map(F::widen);
-    let result = match op {
-        Arithmetic::Add => odd::add(a, b),
-        Arithmetic::Sub => odd::add(a, -b),
-        Arithmetic::Mul => a * b,
-        Arithmetic::Div => a / b,
-        Arithmetic::Fma => odd::fma(a, b, c),
-        Arithmetic::Sqrt => a.sqrt(),
-    };
-    // IEEE 754, 6.3: an exact sum of opposite operands is -0 when rounding down.
-    let zero_sum = result == 0.0
-        && match op {
-            Arithmetic::Add => a != 0.0 || a.is_sign_negative() != b.is_sign_negative(),
-            Arithmetic::Sub => a != 0.0 || a.is_sign_negative() == b.is_sign_negative(),
-            Arithmetic::Fma => c != 0.0 || (a * b).is_sign_negative() != c.is_sign_negative(),
-            _ => false,
-        };
-    if zero_sum && direction == Direction::Down {
-        return F::SIGN;
-    }
-    F::narrow(result, direction)
-}
-
-/// [`Format::scale`] of half and single precision.
-fn scale_by_double<F: Format>(a: u64, exponent: i32, direction: Direction) -> u64 {
-    // Exact in double precision, and far beyond the range of the format.
-    let factor = f64::from_bits(((exponent.clamp(-500, 500) + F64::BIAS) as u64) << F64::FRACTION);
-    F::narrow(F::widen(a) * factor, direction)
+/// An operation of the processor's.
+macro_rules! native {
+    ($op:expr, $operands:expr) => {{
+        let [a, b, c] = $operands;
+        match $op {
+            Arithmetic::Add => a + b,
+            Arithmetic::Sub => a - b,
+            Arithmetic::Mul => a * b,
+            Arithmetic::Div => a / b,
+            Arithmetic::Fma => a.mul_add(b, c),
+            Arithmetic::Sqrt => a.sqrt(),
+        }
+    }};
 }
 
 /// Half precision.
@@ -228,10 +240,6 @@ impl Format for F16 {
         if a & Self::SIGN != 0 { -value } else { value }
     }
 
-    fn narrow(value: f64, direction: Direction) -> u64 {
-        narrow::<Self>(value, direction)
-    }
-
     #[inline]
     fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
         let [a, b, _] = operands.map(Self::widen);
@@ -243,14 +251,6 @@ impl Format for F16 {
             _ => return Self::directed(op, operands, Direction::NearestEven),
         };
         Self::narrow(result, Direction::NearestEven)
-    }
-
-    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
-        directed_by_odd::<Self>(op, operands, direction)
-    }
-
-    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
-        scale_by_double::<Self>(a, exponent, direction)
     }
 }
 
@@ -278,24 +278,7 @@ impl Format for F32 {
 
     #[inline(always)]
     fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
-        let [a, b, c] = operands.map(|bits| f32::from_bits(bits as u32));
-        let result = match op {
-            Arithmetic::Add => a + b,
-            Arithmetic::Sub => a - b,
-            Arithmetic::Mul => a * b,
-            Arithmetic::Div => a / b,
-            Arithmetic::Fma => a.mul_add(b, c),
-            Arithmetic::Sqrt => a.sqrt(),
-        };
-        result.to_bits().into()
-    }
-
-    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
-        directed_by_odd::<Self>(op, operands, direction)
-    }
-
-    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
-        scale_by_double::<Self>(a, exponent, direction)
+        native!(op, operands.map(|bits| f32::from_bits(bits as u32))).to_bits().into()
     }
 }
 
@@ -320,16 +303,7 @@ impl Format for F64 {
 
     #[inline(always)]
     fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
-        let [a, b, c] = operands.map(f64::from_bits);
-        let result = match op {
-            Arithmetic::Add => a + b,
-            Arithmetic::Sub => a - b,
-            Arithmetic::Mul => a * b,
-            Arithmetic::Div => a / b,
-            Arithmetic::Fma => a.mul_add(b, c),
-            Arithmetic::Sqrt => a.sqrt(),
-        };
-        result.to_bits()
+        native!(op, operands.map(f64::from_bits)).to_bits()
     }
 
     fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {

@@ -1,7 +1,7 @@
 //! Integer arithmetic that needs more than one machine instruction. Division by zero and the like have an arbitrary
 //! result, which [`super::domain`] marks as undefined.
 
-use super::width::{mask, signed};
+use super::bits::{mask, signed};
 
 #[inline]
 pub fn negate(bits: u8, a: u64) -> u64 {

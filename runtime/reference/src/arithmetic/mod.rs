@@ -22,11 +22,10 @@ mod odd;
 #[cfg(test)]
 mod tests;
 pub mod undefined;
-mod width;
 
+use self::bits::{mask, signed};
 use self::env::with_env;
 use self::format::Arithmetic;
-use self::width::{mask, signed};
 use crate::code::{Binary, Convert, FloatControls, Ternary, Unary, Wide};
 use crate::config::Choice;
 
@@ -234,46 +233,7 @@ impl Unary {
             Self::PackSnorm8 | Self::PackUnorm8 => 8,
             Self::PackSnorm16 | Self::PackUnorm16 => 16,
             Self::UnpackSnorm8 | Self::UnpackSnorm16 | Self::UnpackUnorm8 | Self::UnpackUnorm16 => 32,
-            Self::SNegate
-            | Self::Not
-            | Self::LogicalNot
-            | Self::BitReverse
-            | Self::BitCount
-            | Self::FNegate
-            | Self::Round
-            | Self::RoundEven
-            | Self::Trunc
-            | Self::FAbs
-            | Self::SAbs
-            | Self::FSign
-            | Self::SSign
-            | Self::Floor
-            | Self::Ceil
-            | Self::Fract
-            | Self::Radians
-            | Self::Degrees
-            | Self::Sin
-            | Self::Cos
-            | Self::Tan
-            | Self::Asin
-            | Self::Acos
-            | Self::Atan
-            | Self::Sinh
-            | Self::Cosh
-            | Self::Tanh
-            | Self::Asinh
-            | Self::Acosh
-            | Self::Atanh
-            | Self::Exp
-            | Self::Log
-            | Self::Exp2
-            | Self::Log2
-            | Self::Sqrt
-            | Self::InverseSqrt
-            | Self::FindILsb
-            | Self::FindSMsb
-            | Self::FindUMsb
-            | Self::QuantizeToF16 => bits,
+            _ => bits,
         }
     }
 }
@@ -281,67 +241,7 @@ impl Unary {
 impl Binary {
     /// The width of the result, for operands of width `bits`.
     fn result_bits(self, bits: u8) -> u8 {
-        use Binary as B;
-        match self {
-            B::IEqual
-            | B::INotEqual
-            | B::UGreaterThan
-            | B::UGreaterThanEqual
-            | B::ULessThan
-            | B::ULessThanEqual
-            | B::SGreaterThan
-            | B::SGreaterThanEqual
-            | B::SLessThan
-            | B::SLessThanEqual
-            | B::FOrdEqual
-            | B::FUnordEqual
-            | B::FOrdNotEqual
-            | B::FUnordNotEqual
-            | B::FOrdLessThan
-            | B::FUnordLessThan
-            | B::FOrdLessThanEqual
-            | B::FUnordLessThanEqual
-            | B::FOrdGreaterThan
-            | B::FUnordGreaterThan
-            | B::FOrdGreaterThanEqual
-            | B::FUnordGreaterThanEqual => 1,
-            B::IAdd
-            | B::ISub
-            | B::IMul
-            | B::UDiv
-            | B::SDiv
-            | B::UMod
-            | B::SRem
-            | B::SMod
-            | B::FAdd
-            | B::FSub
-            | B::FMul
-            | B::FDiv
-            | B::FRem
-            | B::FMod
-            | B::ShiftLeftLogical
-            | B::ShiftRightLogical
-            | B::ShiftRightArithmetic
-            | B::BitwiseAnd
-            | B::BitwiseOr
-            | B::BitwiseXor
-            | B::LogicalAnd
-            | B::LogicalOr
-            | B::Atan2
-            | B::Pow
-            | B::Step
-            | B::Ldexp
-            | B::FMin
-            | B::FMax
-            | B::NMin
-            | B::NMax
-            | B::AtomicFMin
-            | B::AtomicFMax
-            | B::UMin
-            | B::UMax
-            | B::SMin
-            | B::SMax => bits,
-        }
+        if self.compares() { 1 } else { bits }
     }
 }
 

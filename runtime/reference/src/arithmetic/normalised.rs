@@ -1,8 +1,8 @@
 //! Normalized integers (`PackSnorm4x8` and similar) and `OpQuantizeToF16`.
 
+use super::bits::{mask, signed};
 use super::env::{Env, Listed, with_env};
 use super::format::{Direction, F16, F32, Format};
-use super::width::{mask, signed};
 use crate::code::{FloatControls, Unary};
 use crate::config::Choice;
 

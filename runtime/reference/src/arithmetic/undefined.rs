@@ -4,7 +4,7 @@
 //! operations, any undefined bit makes the whole result undefined, and so do operands for which the specification
 //! leaves the result undefined ([`super::domain`]).
 
-use super::width::{mask, signed};
+use super::bits::{mask, signed};
 use super::{bits as bit, domain};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
 

@@ -1,6 +1,6 @@
 //! Control flow.
 
-use super::index::{Pc, Slot};
+use super::{Pc, Slot};
 
 /// The reconvergence guarantees of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

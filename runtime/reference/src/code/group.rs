@@ -1,6 +1,6 @@
 //! Subgroup operations.
 
-use super::index::Slot;
+use super::Slot;
 
 /// A subgroup operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Variables, and accesses to memory.
 
-use super::index::Slot;
+use super::Slot;
 use super::operations::Class;
 
 /// A variable in workgroup or private memory.

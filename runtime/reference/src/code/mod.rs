@@ -17,15 +17,19 @@
 
 mod flow;
 mod group;
-mod index;
 mod memory;
 mod operations;
 
 pub use flow::{Block, Convergence, Loop, Switch};
 pub use group::{Group, GroupArithmetic, GroupOp, Scan};
-pub use index::{Pc, Slot};
 pub use memory::{Atomic, AtomicOp, Barrier, Binding, MemoryAccess, Scope, Semantics, Variable};
 pub use operations::{Binary, Class, Convert, FloatControl, FloatControls, Rounding, Ternary, Unary, Wide};
+
+/// A register of an invocation.
+pub type Slot = u32;
+
+/// The index of an instruction in [`Code::insts`].
+pub type Pc = u32;
 
 /// All code and tables that an invocation needs.
 #[derive(Debug, Default)]

@@ -141,6 +141,37 @@ pub enum Binary {
     SMax,
 }
 
+impl Binary {
+    /// Whether the result is a boolean.
+    pub fn compares(self) -> bool {
+        matches!(
+            self,
+            Self::IEqual
+                | Self::INotEqual
+                | Self::UGreaterThan
+                | Self::UGreaterThanEqual
+                | Self::ULessThan
+                | Self::ULessThanEqual
+                | Self::SGreaterThan
+                | Self::SGreaterThanEqual
+                | Self::SLessThan
+                | Self::SLessThanEqual
+                | Self::FOrdEqual
+                | Self::FUnordEqual
+                | Self::FOrdNotEqual
+                | Self::FUnordNotEqual
+                | Self::FOrdLessThan
+                | Self::FUnordLessThan
+                | Self::FOrdLessThanEqual
+                | Self::FUnordLessThanEqual
+                | Self::FOrdGreaterThan
+                | Self::FUnordGreaterThan
+                | Self::FOrdGreaterThanEqual
+                | Self::FUnordGreaterThanEqual
+        )
+    }
+}
+
 /// Scalar operations with three operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ternary {

@@ -2,10 +2,10 @@
 
 use rspirv::spirv::{Decoration, FPRoundingMode, Op};
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::operations::{binary, compares, family, shift, unary, wide};
-use super::refusal::Result;
+use super::operations::{binary, family, shift, unary, wide};
 use super::value::Cells;
 use crate::code::{Binary, Convert, Inst, Rounding, Slot, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
@@ -103,7 +103,7 @@ impl Compiler<'_> {
     pub(super) fn binary(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
         let scalar = self.expect(inst, 0, family(Inst::Binary { op, bits: 0, d: 0, a: 0, b: 0 }))?;
         self.expect(inst, 1, |other| other == scalar)?;
-        self.expect_result(inst, if compares(op) { Scalar::Bool } else { scalar })?;
+        self.expect_result(inst, if op.compares() { Scalar::Bool } else { scalar })?;
         let bits = scalar.bits();
         self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })
     }

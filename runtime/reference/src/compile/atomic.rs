@@ -3,9 +3,9 @@
 use ptx2spv_target::Feature;
 use rspirv::spirv::{MemorySemantics, Op, StorageClass};
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::refusal::Result;
 use crate::code::{Atomic, AtomicOp, Barrier, Class, Inst, Scope, Semantics};
 use crate::module::{Instruction, rule};
 use crate::requirements;

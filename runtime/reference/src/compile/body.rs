@@ -9,8 +9,8 @@ use super::facts::Callee;
 use super::flow::Flow;
 use super::group::waits_for_others;
 use super::layout::Scalar;
-use super::refusal::{Result, refuse};
 use super::value::{Cells, Value};
+use super::{Result, refuse};
 use crate::code::{Block, Inst, Loop, Slot, SourceLine, Switch};
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
 

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use super::emit::Emitter;
 use super::facts::{Callee, Deferred, PointerFacts, Shared};
 use super::layout::{Layouts, Scalar};
-use super::refusal::{Result, refuse};
 use super::value::{Cells, Value};
+use super::{Result, refuse};
 use crate::code::{Code, Slot};
 use crate::module::{Instruction, Module, rule};
 

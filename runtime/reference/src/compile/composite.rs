@@ -2,10 +2,10 @@
 
 use rspirv::spirv::Op;
 
+use super::Result;
 use super::compiler::Compiler;
 use super::facts::Deferred;
 use super::layout::{Kind, Scalar};
-use super::refusal::Result;
 use super::value::Value;
 use crate::code::{Inst, Slot};
 use crate::module::{Instruction, rule};

@@ -2,9 +2,9 @@
 
 use rspirv::spirv::{Decoration, Op};
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::refusal::Result;
 use super::value::{Cells, Value};
 use crate::module::{Instruction, rule};
 

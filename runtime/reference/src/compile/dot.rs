@@ -2,9 +2,9 @@
 
 use rspirv::spirv::{Op, PackedVectorFormat};
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::refusal::Result;
 use super::value::Cells;
 use crate::code::{Binary, Convert, Inst, Slot, Ternary};
 use crate::module::{Instruction, rule};

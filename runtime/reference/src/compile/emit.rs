@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::refusal::refuse;
+use super::refuse;
 use crate::arithmetic;
 use crate::code::{Code, FloatControls, Inst, Origin, Slot};
 use crate::config::Plain;

@@ -3,7 +3,7 @@
 use crate::finding::Refusal;
 use crate::module::{Block, Function, Merge, rule};
 
-use super::refusal::{Result, refuse};
+use super::{Result, refuse};
 
 /// Maximum number of blocks of a function.
 const BLOCK_LIMIT: usize = 1 << 16;

@@ -4,9 +4,9 @@
 use ptx2spv_target::marks;
 use rspirv::spirv::GlslStd450Op as Glsl;
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::refusal::Result;
 use crate::code::{Binary, Inst, Slot, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
 

@@ -2,9 +2,9 @@
 
 use rspirv::spirv::{GroupOperation, Op};
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::refusal::Result;
 use crate::code::{Group, GroupArithmetic, GroupOp, Inst, Scan, Scope, Slot};
 use crate::module::{Instruction, rule};
 

@@ -6,7 +6,7 @@
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
 
-use super::refusal::{Result, refuse};
+use super::{Result, refuse};
 use crate::module::{Instruction, Module, Type, rule};
 
 /// Maximum number of registers of a value.

@@ -2,9 +2,9 @@
 
 use rspirv::spirv::Op;
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Kind;
-use super::refusal::Result;
 use super::value::Cells;
 use crate::code::{Binary, Inst, Slot, Unary};
 use crate::module::{Instruction, rule};

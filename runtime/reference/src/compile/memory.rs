@@ -5,8 +5,8 @@ use rspirv::spirv::{Decoration, MemoryAccess as Operands, Op, StorageClass};
 use super::compiler::Compiler;
 use super::facts::PointerFacts;
 use super::layout::{Kind, MatrixLayout, Member, Scalar};
-use super::refusal::{Result, refuse};
 use super::value::{Component, Value};
+use super::{Result, refuse};
 use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Scope, Slot};
 use crate::module::{Instruction, rule};
 

@@ -22,7 +22,6 @@ mod memory;
 mod modes;
 mod operations;
 mod pack;
-mod refusal;
 mod value;
 mod variables;
 
@@ -33,9 +32,9 @@ use ptx2spv_target::Target;
 use rspirv::spirv::ExecutionModel;
 
 use crate::code::Code;
+use crate::finding::Refusal;
 use crate::module::Module;
 use compiler::Compiler;
-use refusal::{Result, refuse};
 
 /// Specializes and compiles an entry point. `specialization` has values by `SpecId`.
 ///
@@ -56,4 +55,10 @@ pub(crate) fn compile(module: &Module, entry: &str, specialization: &[(u32, u64)
     let Compiler { emit, mut code, .. } = compiler;
     emit.finish(&mut code);
     Ok(code)
+}
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+fn refuse(rule: &str, message: impl Into<String>) -> Refusal {
+    Refusal { rule: rule.into(), message: message.into() }
 }

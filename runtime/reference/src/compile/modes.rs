@@ -3,7 +3,7 @@
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, FPFastMathMode};
 
 use super::compiler::Compiler;
-use super::refusal::{Result, refuse};
+use super::{Result, refuse};
 use crate::code::{FloatControl, Rounding};
 use crate::module::{EntryPoint, Mode, Type, rule};
 

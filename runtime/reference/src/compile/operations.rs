@@ -143,32 +143,3 @@ pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
         _ => Scalar::is_float,
     }
 }
-
-/// Whether the result is a boolean.
-pub(super) fn compares(op: Binary) -> bool {
-    matches!(
-        op,
-        Binary::IEqual
-            | Binary::INotEqual
-            | Binary::UGreaterThan
-            | Binary::UGreaterThanEqual
-            | Binary::ULessThan
-            | Binary::ULessThanEqual
-            | Binary::SGreaterThan
-            | Binary::SGreaterThanEqual
-            | Binary::SLessThan
-            | Binary::SLessThanEqual
-            | Binary::FOrdEqual
-            | Binary::FUnordEqual
-            | Binary::FOrdNotEqual
-            | Binary::FUnordNotEqual
-            | Binary::FOrdLessThan
-            | Binary::FUnordLessThan
-            | Binary::FOrdLessThanEqual
-            | Binary::FUnordLessThanEqual
-            | Binary::FOrdGreaterThan
-            | Binary::FUnordGreaterThan
-            | Binary::FOrdGreaterThanEqual
-            | Binary::FUnordGreaterThanEqual
-    )
-}

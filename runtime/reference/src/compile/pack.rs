@@ -2,9 +2,9 @@
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 
+use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use super::refusal::Result;
 use crate::code::{Convert, Inst, Unary};
 use crate::module::{Instruction, rule};
 

@@ -8,8 +8,8 @@ use super::compiler::Compiler;
 use super::emit::Label;
 use super::facts::{Deferred, PointerFacts};
 use super::layout::Kind;
-use super::refusal::{Result, refuse};
 use super::value::{Component, Value};
+use super::{Result, refuse};
 use crate::code::{Binding, Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
 use crate::module::{Instruction, Type, rule};
 
