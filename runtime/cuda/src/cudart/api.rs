@@ -19,6 +19,7 @@ use crate::graph::launch_order::ExecHandle;
 use crate::graph::{self, command, dot, edges, launch_order};
 use crate::graph::{GraphHandle, NodeHandle};
 use crate::launch::occupancy;
+use crate::memory as driver_memory;
 use crate::memory::array as driver_array;
 use crate::memory::array::{ArrayHandle, MipmappedHandle};
 use crate::memory::graph_memory;
@@ -32,6 +33,6 @@ use crate::stream::StreamHandle;
 use crate::stream::event::EventHandle;
 use crate::stream::launch_attributes;
 use crate::stream::{self, event, stream_capture};
-use crate::{memory as driver_memory, texture as driver_texture};
+use crate::texture as driver_texture;
 
 include!(concat!(env!("OUT_DIR"), "/cudart.rs"));
