@@ -21,7 +21,7 @@ use crate::module::versions::Version;
 use crate::sync::lock;
 
 pub(crate) enum Code {
-    Ptx(Ptx),
+    Ptx(Box<Ptx>),
     /// At least one variant. Each later variant takes larger blocks of some kernel than those before it.
     Spirv(Vec<Shipped>),
 }

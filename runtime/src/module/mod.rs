@@ -140,7 +140,7 @@ impl Module {
         }
         let ptx = Ptx::new(source, program, options);
         let description = ptx.describe(device)?;
-        Self::new(device, description, Code::Ptx(ptx), options.managed_variables)
+        Self::new(device, description, Code::Ptx(Box::new(ptx)), options.managed_variables)
     }
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
