@@ -190,7 +190,7 @@ const REPORTING: &[&str] = &[
     "vote",
 ];
 /// Instructions that access memory for the lanes of a warp, and report lanes that are missing.
-const MATRICES: &[&str] = &["ldmatrix", "stmatrix"];
+const MATRICES: &[&str] = &["ldmatrix", "stmatrix", "wmma"];
 
 /// Instructions that read the description of a texture or surface, and its texels; some write or report.
 const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];
