@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, grids, launches, memory, pipelines, textures, warps
+from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, grids, launches, memory, pipelines, tensor_cores, textures, warps
 
-FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters, grids, launches, textures]
+FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters, grids, launches, tensor_cores, textures]
 
 
 def main(wanted):
@@ -21,7 +21,7 @@ def main(wanted):
         for make in family.FILES:
             if wanted and make.__name__ not in wanted:
                 continue
-            for prefix in ("", "nvcc."):
+            for prefix in ("", "nvcc.", "tensor_cores."):
                 for old in casefile.DATA.glob(f"{prefix}{make.__name__}.*.bin"):
                     old.unlink()
             make().write()
