@@ -19,7 +19,10 @@ use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::suite::{self, Launch};
 
 /// Files of cases that take long to compile: kernels with all warp operations, filters of textures, and long ones.
-const SLOW_FILES: [&str; 12] = [
+const SLOW_FILES: [&str; 15] = [
+    "instructions/matrix_products.json",
+    "instructions/matrix_products_sparse.json",
+    "instructions/matrix_products_wmma.json",
     "instructions/tiles.json",
     "nvcc/groups.json",
     "nvcc/tiles.json",
