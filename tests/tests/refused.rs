@@ -4,12 +4,13 @@ use std::fs;
 
 use ptx2spv_tests::{files, hostile};
 
-/// A kernel with registers of all types and variables in all spaces around an instruction, in a version of PTX for a target.
+/// A kernel with an instruction, the registers that it names, and variables in all spaces, in a version of PTX for a target.
 fn kernel_for(version: &str, target: &str, instruction: &str) -> String {
-    let types =
-        "h.b16 uh.u16 sh.s16 a.b32 u.u32 s.s32 f.f32 d.b64 ud.u64 sd.s64 fd.f64 c.b8 z.b128".split_ascii_whitespace();
+    let types = "h.b16 uh.u16 sh.s16 a.b32 u.u32 s.s32 f.f32 d.b64 ud.u64 sd.s64 fd.f64 c.b8 z.b128 x.f16x2"
+        .split_ascii_whitespace();
     let registers: String = types
         .filter_map(|register| register.split_once('.'))
+        .filter(|(name, _)| instruction.contains(&format!("%{name}")))
         .map(|(name, ty)| format!(".reg .{ty} %{name}<4>; "))
         .collect();
     format!(
@@ -76,6 +77,15 @@ fn legal_instructions_are_accepted_in_the_same_kernel() {
         "ld.const.b32 %a0, [%a1+-4];",
         "ld.volatile.L2::64B.b32 %a0, [gl];",
         "st.global.v2.b32 [%d0], {%a0, %f1};",
+        "ld.global.b8 %fd0, [%d0];",
+        "st.global.v2.b16 [%d0], {%f0, %a0};",
+        "st.global.u16 [%d0], %x0;",
+        "suld.b.1d.b32.trap %fd0, [sf, {%a0}];",
+        "cvt.s32.s16 %x0, %x1;",
+        "add.u16x2 %x0, %x1, %x2;",
+        "prmt.b32 %x0, %x1, %x2, %x3;",
+        "shfl.sync.idx.b32 %a0, %a1, %f0, %x0, -1;",
+        "isspacep.shared %p, %a0;",
         "cvta.shared.u64 %d0, shm;",
         "cp.async.ca.shared.global [%a0], [gl], 8, 4;",
         "mbarrier.try_wait.parity.acquire.cta.b64 %p0, [%d0], 1, 20;",
@@ -158,12 +168,60 @@ fn versions_and_targets_decide() {
             "atom.global.add.f64 %fd0, [%d0], %fd1;",
             [("5.0", "sm_60", false), ("5.0", "sm_53", true), ("8.0", "sm_90", false)],
         ),
+        ("cvt.rn.f16x2.e4m3x2 %a0, %h0;", [("8.0", "sm_89", true), ("8.1", "sm_89", false), ("7.8", "sm_90", false)]),
+        ("min.f32 %f0, %f1, %f2, %f3;", [("8.6", "sm_100", true), ("8.8", "sm_90", true), ("8.8", "sm_100", false)]),
+        (
+            "cp.async.ca.shared.global [%a0], [%d0], 4, !%p;",
+            [("7.4", "sm_80", true), ("7.5", "sm_80", false), ("8.3", "sm_90", false)],
+        ),
+        (
+            "cp.async.ca.shared.global [%a0], [%d0], 4, %a1;",
+            [("7.0", "sm_80", false), ("7.0", "sm_75", true), ("8.3", "sm_90", false)],
+        ),
+        (
+            "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}|%p, [tx, {%a0, %a1}];",
+            [("7.0", "sm_80", true), ("7.1", "sm_53", true), ("7.1", "sm_60", false)],
+        ),
+        (
+            "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [tx, {%f0, %f1}], {1, 1};",
+            [("4.2", "sm_30", true), ("4.3", "sm_20", true), ("4.3", "sm_30", false)],
+        ),
+        ("mov.u32 %a0, %clusterid.x;", [("7.7", "sm_90", true), ("7.8", "sm_89", true), ("7.8", "sm_90", false)]),
+        ("mov.u32 %a0, %clock_hi;", [("4.3", "sm_53", true), ("5.0", "sm_53", false), ("8.3", "sm_90", false)]),
+        ("mov.u64 %d0, %globaltimer;", [("3.0", "sm_30", true), ("3.1", "sm_20", true), ("3.1", "sm_30", false)]),
+        ("mov.b128 %z0, {%d0, %d1};", [("8.2", "sm_90", true), ("8.3", "sm_60", true), ("8.3", "sm_70", false)]),
+        ("add.f16x2 %x0, %x1, %x2;", [("4.1", "sm_53", true), ("4.2", "sm_52", true), ("4.2", "sm_53", false)]),
         ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_13", true), ("8.3", "sm_90", true)]),
     ];
     for (instruction, expected) in rows {
         for (version, target, refused) in expected {
             let kernel = kernel_for(version, target, instruction);
             assert_eq!(is_refused_as(instruction, &kernel), refused, "{instruction} in {version} for {target}");
+        }
+    }
+}
+
+/// Directives that a version of PTX or a target doesn't have yet.
+#[test]
+fn versions_and_targets_decide_on_directives() {
+    let rows = [
+        (".entry k() .reqnctapercluster 2 { ret; }", ("7.7", "sm_90"), ("7.8", "sm_89"), ("7.8", "sm_90")),
+        (".entry k() .reqntid 32 { ret; }", ("2.0", "sm_20"), ("1.4", "sm_13"), ("2.1", "sm_13")),
+        (".func f() .noreturn { trap; } .entry k() { ret; }", ("6.3", "sm_70"), ("6.4", "sm_20"), ("6.4", "sm_30")),
+        (".weak .func f() { ret; } .entry k() { ret; }", ("3.0", "sm_30"), ("2.3", "sm_20"), ("3.1", "sm_20")),
+        (".common .global .b32 c; .entry k() { ret; }", ("4.3", "sm_30"), ("3.1", "sm_20"), ("5.0", "sm_30")),
+        (
+            ".global .attribute(.managed) .b32 m; .entry k() { ret; }",
+            ("3.2", "sm_30"),
+            ("4.0", "sm_20"),
+            ("4.0", "sm_30"),
+        ),
+        (".global .b128 g; .entry k() { ret; }", ("8.2", "sm_90"), ("8.3", "sm_60"), ("8.3", "sm_70")),
+    ];
+    for (module, older, lesser, enough) in rows {
+        for ((version, target), refused) in [(older, true), (lesser, true), (enough, false)] {
+            let text = format!(".version {version}\n.target {target}\n{module}\n");
+            assert_eq!(is_refused_as(module, &text), refused, "{module} in {version} for {target}");
         }
     }
 }

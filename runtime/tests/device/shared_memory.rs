@@ -8,6 +8,7 @@ use crate::{Context, Launch};
 /// * `mapped(out, rank, kind)`: reads, writes or adds to what the block with number `rank` of the cluster has, by an address of shared
 ///   memory or a generic one. The block's first word is 100 plus its number.
 /// * `copied(out, place)`: copies `out` to a place in dynamic shared memory, and the first word from there back to the end.
+/// * `not_awaited(out, place)`: the same copy, which nothing waits for.
 const KERNELS: &str = "
 .version 8.0
 .target sm_90
@@ -69,6 +70,48 @@ const KERNELS: &str = "
     st.global.u32 [%po+16], %v;
     ret;
 }
+.visible .entry not_awaited(.param .u64 out, .param .u32 place)
+{
+    .reg .b64 %po;
+    .reg .b32 %place, %a;
+    ld.param.u64 %po, [out];
+    ld.param.u32 %place, [place];
+    mov.u32 %a, dynamic;
+    add.u32 %a, %a, %place;
+    cp.async.cg.shared.global [%a], [%po], 16;
+    ret;
+}
+";
+
+/// * `within(out, place)`: copies 16 bytes of `out` to a place in dynamic shared memory, of which the first and last 4 may lie outside of
+///   the allocation. The first 8 bytes there have an mbarrier.
+const WITHIN: &str = "
+.version 9.2
+.target sm_90
+.address_size 64
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry within(.param .u64 out, .param .u32 place)
+{
+    .reg .b64 %po, %s;
+    .reg .b32 %place, %a, %m, %v;
+    .reg .pred %p;
+    ld.param.u64 %po, [out];
+    ld.param.u32 %place, [place];
+    mov.u32 %m, dynamic;
+    add.u32 %a, %m, %place;
+    mbarrier.init.shared.b64 [%m], 1;
+    fence.proxy.async.shared::cta;
+    mbarrier.arrive.expect_tx.shared.b64 %s, [%m], 16;
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%a], [%po], 16, 4, 4, [%m];
+WAIT:
+    mbarrier.try_wait.shared.b64 %p, [%m], %s;
+    @!%p bra WAIT;
+    and.b32 %place, %place, 63;
+    add.u32 %a, %m, %place;
+    ld.shared.u32 %v, [%a+4];
+    st.global.u32 [%po+16], %v;
+    ret;
+}
 ";
 
 /// How a launch with 64 bytes of dynamic shared memory that must fail does so.
@@ -113,17 +156,27 @@ fn accesses_to_blocks_that_the_cluster_lacks_end_the_launch() {
 fn copies_past_the_end_end_the_launch() {
     for context in Context::several() {
         let module = context.device.load(&Source::new("shared.ptx", KERNELS)).unwrap();
-        let kernel = module.kernel("copied").unwrap();
+        let newer = context.device.load(&Source::new("within.ptx", WITHIN)).unwrap();
+        let awaited = module.kernel("copied").unwrap();
+        let within = newer.kernel("within").unwrap();
         let out = context.device.upload(&[7_u32, 8, 9, 10, 0]).unwrap();
         let others = context.device.upload(&[7_u32; 4096]).unwrap();
-        kernel.run(&LaunchConfig::linear(1, 1).with_shared(64), &[Arg::Pointer(&out), 48_u32.into()]).unwrap();
-        assert_eq!(out.download::<u32>().unwrap(), [7, 8, 9, 10, 7]);
-        for place in [64, 80, 4096, 1 << 20, 0x7fff_fff0, 0xffff_fff0_u32] {
-            let text = fault(&context, &kernel, 1, &[Arg::Pointer(&out), place.into()]);
-            assert!(text.contains(&format!("at byte {place} of shared memory is outside of its 64 bytes")), "{text}");
+        for (kernel, copied) in [(&awaited, 7), (&within, 8)] {
+            kernel.run(&LaunchConfig::linear(1, 1).with_shared(64), &[Arg::Pointer(&out), 48_u32.into()]).unwrap();
+            assert_eq!(out.download::<u32>().unwrap(), [7, 8, 9, 10, copied]);
+        }
+        let not_awaited = module.kernel("not_awaited").unwrap();
+        for kernel in [&awaited, &not_awaited, &within] {
+            for place in [64, 80, 4096, 1 << 20, 0x7fff_fff0, 0xffff_fff0_u32] {
+                let text = fault(&context, kernel, 1, &[Arg::Pointer(&out), place.into()]);
+                assert!(
+                    text.contains(&format!("at byte {place} of shared memory is outside of its 64 bytes")),
+                    "{text}"
+                );
+            }
         }
         assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
-        drop((kernel, module, out, others));
+        drop((awaited, not_awaited, within, module, newer, out, others));
         context.finish();
     }
 }

@@ -80,6 +80,10 @@ pub(super) fn decode<'s>(module: &ModuleDecoder<'s>, forms: &mut FormCache<'s>, 
 impl<'s> FunctionDecoder<'_, 's> {
     fn directives(&mut self, directives: &[ast::Directive<'s>]) {
         for directive in directives {
+            let ast::Ident { text, span } = directive.name;
+            if let Err(diagnostic) = self.module.check_name(&format!(".{text}"), span) {
+                self.report(diagnostic);
+            }
             let dims = || {
                 let mut dims = [1; 3];
                 for (dim, value) in dims.iter_mut().zip(&directive.values) {
@@ -279,7 +283,8 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// A `.branchtargets`, `.calltargets` or `.callprototype`.
     fn table(&mut self, statement: &ast::Statement<'s>) -> Result<Operand, Diagnostic> {
         match statement {
-            ast::Statement::BranchTargets { targets, .. } => {
+            ast::Statement::BranchTargets { name, targets } => {
+                self.module.check_name(".branchtargets", name.span)?;
                 let mut labels = Vec::new();
                 for target in targets {
                     let unknown =
@@ -323,6 +328,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::invalid("this variable has no name", variable.span));
         };
         variables::check_initialiser(variable)?;
+        self.module.check_declaration(variable)?;
         match variable.space {
             StateSpace::Reg => self.registers(variable, name),
             // Where PTX before 1.4 has a kernel's parameters.

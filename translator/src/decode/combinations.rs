@@ -7,7 +7,7 @@ use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::availability::Availability;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
-use crate::isa::requirements;
+use crate::isa::requirements::{self, OperandRequirement};
 use crate::isa::rule::Rule;
 use crate::isa::table::Form;
 use crate::isa::types::ScalarType;
@@ -42,6 +42,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         if let Some(lack) = requirements::lack(ast, *version, architecture) {
             return parts.refuse(lack);
         }
+        let needed = self.operand_requirement(&parts, architecture)?;
+        if let Some(lack) = needed.and_then(|needed| needed.lack(*version, architecture)) {
+            return parts.refuse(lack);
+        }
         match parts.rule {
             Rule::Access | Rule::ClusterAccess => parts.access(self.program())?,
             Rule::Mbarrier => parts.mbarrier(self.program())?,
@@ -54,6 +58,39 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         self.vectors(&parts)?;
         self.addresses(&parts)
+    }
+
+    /// What the operands need, or what their types need of one target, as ptxas 13.5 has it.
+    fn operand_requirement(
+        &self,
+        parts: &Parts<'_, 's>,
+        architecture: Option<u32>,
+    ) -> std::result::Result<Option<OperandRequirement>, Diagnostic> {
+        let is_eight_bits = |ty: &ScalarType| matches!(ty, ScalarType::E4m3x2 | ScalarType::E5m2x2);
+        Ok(match (parts.ast.opcode.text, parts.operands) {
+            ("min" | "max", [_, _, _, _]) => Some(OperandRequirement("three numbers to choose from", 100, (8, 8))),
+            ("tex" | "tld4", _) if matches!(parts.ast.operands.first(), Some(ast::Operand::Pair(..))) => {
+                Some(OperandRequirement("a predicate of a texture", 60, (7, 1)))
+            }
+            ("tex" | "tld4", [.., offset, depth]) if *offset != Operand::Sink || *depth != Operand::Sink => {
+                Some(OperandRequirement("an offset or a depth to compare with", 30, (4, 3)))
+            }
+            ("cp", [_, _, _, ignored, ..]) if self.is_predicate(ignored)? => {
+                Some(OperandRequirement("a predicate to ignore the source", 80, (7, 5)))
+            }
+            ("cvt", _) if architecture == Some(89) && parts.modifiers.types.iter().any(is_eight_bits) => {
+                Some(OperandRequirement("a number of 8 bits on sm_89", 89, (8, 1)))
+            }
+            _ => None,
+        })
+    }
+
+    fn is_predicate(&self, operand: &Operand) -> std::result::Result<bool, Diagnostic> {
+        Ok(match operand {
+            Operand::NotReg(_) => true,
+            Operand::Reg(register) => self.register_type(*register)? == ScalarType::Pred,
+            _ => false,
+        })
     }
 
     /// Elements of a vector are as wide as each other, and of types that agree.

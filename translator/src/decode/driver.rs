@@ -139,6 +139,7 @@ impl<'s> ModuleDecoder<'s> {
             return Err(Diagnostic::invalid("this variable has no name", variable.span));
         };
         variables::check_initialiser(variable)?;
+        self.check_declaration(variable)?;
         if let Some(bank) = variable.bank {
             legacy::check_bank(&self.program, variable.span)?;
             let is_open = variable.linkage == Some(Linkage::Extern) && variable.dims.first() == Some(&None);
@@ -208,6 +209,9 @@ impl<'s> ModuleDecoder<'s> {
 
     fn declare_function(&mut self, function: &ast::Function<'s>) {
         let name = function.name;
+        if let Err(diagnostic) = self.check_linkage(function.linkage, function.span) {
+            self.errors.push(diagnostic);
+        }
         // Types that are none are reported when the header is decoded.
         let none = Passed { scalar: None, bytes: 0, register: false, open: false };
         let types = |variables: &[ast::Variable<'_>]| {

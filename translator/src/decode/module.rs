@@ -9,9 +9,10 @@ use super::scope::{Ranges, ReasonId, Symbol, numbered};
 use super::variables;
 use super::{legacy, references};
 use crate::ast::{self, Linkage, StateSpace};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::index::IndexVec;
 use crate::isa::modifiers::Modifiers;
+use crate::isa::requirements;
 use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
 
@@ -56,6 +57,33 @@ impl<'s> ModuleDecoder<'s> {
     /// A symbol for something that isn't translated for that reason.
     pub(super) fn unsupported_symbol(&mut self, reason: Diagnostic) -> Symbol {
         Symbol::Unsupported(self.reasons.push(reason))
+    }
+
+    /// Refuses a special register, a type or a directive that the module's version or target doesn't have.
+    pub(super) fn check_name(&self, name: &str, span: Span) -> Result<(), Diagnostic> {
+        let Program { version, .. } = self.program;
+        match requirements::lack_of(name, version, self.program.architecture()) {
+            Some(lack) => Err(Diagnostic::invalid(lack, span)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a variable or register whose type or directives the module's version or target doesn't have.
+    pub(super) fn check_declaration(&self, variable: &ast::Variable<'_>) -> Result<(), Diagnostic> {
+        self.check_name(&format!(".{}", variable.ty.text), variable.ty.span)?;
+        if variable.managed {
+            self.check_name(".managed", variable.span)?;
+        }
+        self.check_linkage(variable.linkage, variable.span)
+    }
+
+    /// The same of a linkage.
+    pub(super) fn check_linkage(&self, linkage: Option<Linkage>, span: Span) -> Result<(), Diagnostic> {
+        match linkage {
+            Some(Linkage::Weak) => self.check_name(".weak", span),
+            Some(Linkage::Common) => self.check_name(".common", span),
+            Some(Linkage::Extern | Linkage::Visible) | None => Ok(()),
+        }
     }
 
     /// Finds a name at module scope.

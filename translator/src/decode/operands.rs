@@ -1,7 +1,7 @@
 //! Decoding operands against the notation of a row.
 //!
 //! A row's operands are words: a letter, then `:` and a type where it isn't the first type modifier's. Types are `0`,
-//! `1`, `2` (type modifier by number), `w0` (twice as wide as it), a PTX type, or `ptr` (as wide as an address).
+//! `1`, `2` (type modifier by number), `w0` (twice as wide as it), a PTX type, or `ptr` (as wide as an address, or 32 bits).
 //!
 //! | word | stands for |
 //! |---|---|
@@ -139,12 +139,17 @@ impl<'s> FunctionDecoder<'_, 's> {
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
         }
+        let fits = match ty {
+            "ptr" => ScalarType::fits_address,
+            ty if ScalarType::from_name(ty).is_some() => ScalarType::fits_fixed,
+            _ => ScalarType::fits,
+        };
         let ty = self.operand_type(ty, modifiers).ok_or_else(|| untyped(operand))?;
         match role {
-            "d_|p" => self.value_and_predicate(operand, ty),
-            "d" => self.destination(operand, ty, ScalarType::fits),
-            "d_" => self.destination_or_sink(operand, ty, ScalarType::fits),
-            "d|q" | "d_|q" => self.value_and_optional_predicate(operand, ty, role == "d_|q"),
+            "d_|p" => self.value_and_predicate(operand, ty, fits),
+            "d" => self.destination(operand, ty, fits),
+            "d_" => self.destination_or_sink(operand, ty, fits),
+            "d|q" | "d_|q" => self.value_and_optional_predicate(operand, ty, fits, role == "d_|q"),
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
             "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
@@ -152,7 +157,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), false),
             "W" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), true),
             "w" if modifiers.has(Word::V4)
-                && let Some(elements) = self.special_vector(operand) =>
+                && let Some(elements) = self.special_vector(operand)? =>
             {
                 let elements = elements.map(|element| special_value(element, ty, operand));
                 elements.into_iter().collect::<Result<_>>().map(Operand::Vector)
@@ -178,7 +183,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             },
             "&a" => self.address_value(operand, ty),
             video if video.contains('.') => self.video_operand(operand, video, ty),
-            _ => self.source(operand, ty, ScalarType::fits),
+            _ => self.source(operand, ty, fits),
         }
     }
 
@@ -335,6 +340,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         if !Special::is_known(name.text) || self.is_declared(name.text) {
             return Ok(None);
         }
+        self.module.check_name(name.text, name.span)?;
         let component = suffix.map(|suffix| suffix.text);
         let written = component.map_or(name.text.to_owned(), |component| format!("{}.{component}", name.text));
         let special = Special::from_name(name.text, component);
@@ -347,10 +353,13 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     /// The elements of a special register that stands there as a whole: `mov.v4.u32 v, %tid`.
-    fn special_vector(&self, operand: &ast::Operand<'s>) -> Option<[Special; 4]> {
+    fn special_vector(&self, operand: &ast::Operand<'s>) -> Result<Option<[Special; 4]>> {
         match operand {
-            ast::Operand::Name { name, suffix: None } if !self.is_declared(name.text) => Special::elements(name.text),
-            _ => None,
+            ast::Operand::Name { name, suffix: None } if !self.is_declared(name.text) => {
+                let elements = Special::elements(name.text);
+                elements.map(|elements| self.module.check_name(name.text, name.span).map(|()| elements)).transpose()
+            }
+            _ => Ok(None),
         }
     }
 
@@ -390,11 +399,16 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn value_and_predicate(&mut self, operand: &ast::Operand<'s>, ty: ScalarType) -> Result<Operand> {
+    fn value_and_predicate(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
         match operand {
             ast::Operand::Pair(pair, _) if !matches!(pair[1], ast::Operand::Sink(_)) => {
                 let [first, second] = pair.as_ref();
-                let first = self.destination_or_sink(first, ty, ScalarType::fits)?;
+                let first = self.destination_or_sink(first, ty, fits)?;
                 let second = self.destination(second, ScalarType::Pred, ScalarType::fits)?;
                 Ok(Operand::Pair(Box::new([first, second])))
             }
@@ -407,6 +421,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
         sink: bool,
     ) -> Result<Operand> {
         let (first, second) = match operand {
@@ -416,7 +431,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let sink = sink && !matches!(second, Some(ast::Operand::Sink(_)));
         let first = match first {
             ast::Operand::Sink(_) if sink => Operand::Sink,
-            first => self.destination(first, ty, ScalarType::fits)?,
+            first => self.destination(first, ty, fits)?,
         };
         let second = second.map(|second| self.destination_or_sink(second, ScalarType::Pred, ScalarType::fits));
         Ok(Operand::Pair(Box::new([first, second.transpose()?.unwrap_or(Operand::Sink)])))

@@ -1,5 +1,5 @@
-//! What words of instructions need: the first target, and the first version of PTX, that have them, as ptxas 13.5 has it. Needs of a row as
-//! a whole are that row's [`Availability`](super::availability::Availability).
+//! What words of instructions and declarations need: the first target, and the first version of PTX, that have them, as ptxas 13.5 has it.
+//! Needs of a row as a whole are that row's [`Availability`](super::availability::Availability).
 
 use std::sync::LazyLock;
 
@@ -213,6 +213,35 @@ requirements! {
     90 (9, 1), "multimem" "cp";
 }
 
+/// What special registers, types and directives need: the first target, or 0 for all, the first version, and the words.
+const NAMES: &[(u32, (u32, u32), &str)] = &[
+    (0, (1, 3), "%laneid %warpid %smid %pm0 %pm1 %pm2 %pm3"),
+    (0, (2, 0), "%nwarpid %nsmid %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock64"),
+    (0, (3, 0), "%pm4 %pm5 %pm6 %pm7"),
+    (30, (3, 1), "%globaltimer %globaltimer_lo %globaltimer_hi"),
+    (50, (4, 0), "%pm0_64 %pm1_64 %pm2_64 %pm3_64 %pm4_64 %pm5_64 %pm6_64 %pm7_64"),
+    (0, (4, 1), "%total_smem_size %dynamic_smem_size"),
+    (0, (5, 0), "%clock_hi"),
+    (80, (7, 6), "%reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap"),
+    (80, (7, 6), "%reserved_smem_offset_0 %reserved_smem_offset_1"),
+    (90, (7, 8), "%clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank"),
+    (90, (7, 8), "%is_explicit_cluster"),
+    (50, (8, 0), "%current_graph_exec"),
+    (90, (8, 1), "%aggr_smem_size"),
+    (53, (1, 0), ".f16x2"),
+    (70, (8, 3), ".b128"),
+    (0, (1, 3), ".maxnreg .maxntid .minnctapersm"),
+    (0, (2, 1), ".reqntid"),
+    (0, (3, 1), ".weak"),
+    (30, (4, 0), ".managed"),
+    (0, (5, 0), ".common"),
+    (30, (6, 0), ".branchtargets"),
+    (30, (6, 4), ".noreturn"),
+    (90, (7, 8), ".explicitcluster .reqnctapercluster .maxclusterrank"),
+    (80, (9, 0), ".abi_preserve .abi_preserve_control"),
+    (90, (9, 0), ".blocksareclusters"),
+];
+
 /// The requirements of opcodes, and those of all.
 static BY_OPCODE: LazyLock<FxHashMap<&'static str, Vec<&'static Requirement>>> = LazyLock::new(|| {
     let mut by_opcode: FxHashMap<&'static str, Vec<&'static Requirement>> = FxHashMap::default();
@@ -262,16 +291,41 @@ pub fn first_version(instruction: &ast::Instruction<'_>) -> Option<(u32, u32)> {
 
 /// What an instruction needs that a module of a version and a target doesn't have.
 pub fn lack(instruction: &ast::Instruction<'_>, version: (u32, u32), architecture: Option<u32>) -> Option<String> {
-    let is_older = |needed: &Requirement| version < needed.version;
-    let is_less = |needed: &Requirement| architecture.is_some_and(|architecture| architecture < needed.target);
-    let mut lacking = of_opcode(instruction.opcode.text).filter(|needed| is_older(needed) || is_less(needed));
+    let lacks = |needed: &Requirement| is_lacking(needed.target, needed.version, version, architecture);
+    let mut lacking = of_opcode(instruction.opcode.text).filter(|needed| lacks(needed));
     let needed = lacking.find(|needed| needed.concerns(instruction))?;
     let words = instruction.modifiers.iter().map(|modifier| format!(".{}", modifier.text));
     let name = words.fold(instruction.opcode.text.to_owned(), |name, word| name + &word);
-    let (major, minor) = needed.version;
-    Some(if is_older(needed) {
-        format!("`{name}`, which PTX has from {major}.{minor} on")
+    Some(reason(&format!("`{name}`"), needed.target, needed.version, version))
+}
+
+/// What a special register, a type or a directive, with its `%` or `.`, needs that a module of a version and a target doesn't have.
+pub fn lack_of(name: &str, version: (u32, u32), architecture: Option<u32>) -> Option<String> {
+    let mut lacking = NAMES.iter().filter(|(target, first, _)| is_lacking(*target, *first, version, architecture));
+    let (target, first, _) = lacking.find(|(_, _, names)| names.split(' ').any(|named| named == name))?;
+    Some(reason(&format!("`{name}`"), *target, *first, version))
+}
+
+/// What an operand needs: its description, the first target, and the first version of PTX.
+pub struct OperandRequirement(pub &'static str, pub u32, pub (u32, u32));
+
+impl OperandRequirement {
+    /// What a module of a version and a target doesn't have for it.
+    pub fn lack(self, version: (u32, u32), architecture: Option<u32>) -> Option<String> {
+        let Self(name, target, first) = self;
+        is_lacking(target, first, version, architecture).then(|| reason(name, target, first, version))
+    }
+}
+
+fn is_lacking(target: u32, first: (u32, u32), version: (u32, u32), architecture: Option<u32>) -> bool {
+    version < first || architecture.is_some_and(|architecture| architecture < target)
+}
+
+fn reason(name: &str, target: u32, first: (u32, u32), version: (u32, u32)) -> String {
+    let (major, minor) = first;
+    if version < first {
+        format!("{name}, which PTX has from {major}.{minor} on")
     } else {
-        format!("`{name}`, which targets from sm_{} on have", needed.target)
-    })
+        format!("{name}, which targets from sm_{target} on have")
+    }
 }

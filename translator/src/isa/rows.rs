@@ -105,8 +105,8 @@ rows! {
     "max{.relu}.s16x2", "d a b" => Compute(PackedMax);
     "max.u8x4", "d a b" => Compute(PackedMax), PACKED;
     "max{.relu}.s8x4", "d a b" => Compute(PackedMax), PACKED;
-    "dp4a.(u32|s32).(u32|s32)", "d:u32 a:u32 b:u32 c:u32" => Compute(PackedDp4a);
-    "dp2a.(lo|hi)" ".(u32|s32).(u32|s32)", "d:u32 a:u32 b:u32 c:u32" => Compute(PackedDp2a);
+    "dp4a.(u32|s32).(u32|s32)", "d:u32 a b:1 c:u32" => Compute(PackedDp4a);
+    "dp2a.(lo|hi)" ".(u32|s32).(u32|s32)", "d:u32 a b:1 c:u32" => Compute(PackedDp2a);
     "popc.(b32|b64)", "d:u32 a" => Compute(Popc);
     "clz.(b32|b64)", "d:u32 a" => Compute(Clz);
     "bfind{.shiftamt}.(u32|u64|s32|s64)", "d:u32 a" => Compute(Bfind);
@@ -379,7 +379,7 @@ rows! {
     "prefetchu.L1", "[a]" => Nothing(Rule::GlobalVariable);
     "applypriority{.global}.L2::evict_normal", "[a] b:u32" => Compute(CacheLine);
     "discard{.global}.L2", "[a] b:u32" => Compute(CacheLine);
-    "createpolicy.range" "{.global}.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d:u64 [a] b:b32 c:b32" => Compute(CachePolicy);
+    "createpolicy.range" "{.global}.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d:u64 [a] b:u32 c:u32" => Compute(CachePolicy);
     "createpolicy.fractional" ".(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d:u64 a:f32?" => Compute(CachePolicy);
     "createpolicy.cvt" ".L2.b64", "d:u64 a:u64" => Compute(CachePolicy);
 
@@ -388,11 +388,11 @@ rows! {
     "vote.ballot.b32", "d !c" => Compute(Ballot), WITHOUT_SYNC;
     "vote.sync.(all|any|uni).pred", "d:pred !c e:u32" => Compute(Vote);
     "vote.sync.ballot.b32", "d !c e:u32" => Compute(Ballot);
-    "shfl.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32" => Compute(Shuffle), WITHOUT_SYNC;
-    "shfl.sync.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32 e:u32" => Compute(Shuffle);
+    "shfl.(up|down|bfly|idx).b32", "d|q a b c" => Compute(Shuffle), WITHOUT_SYNC;
+    "shfl.sync.(up|down|bfly|idx).b32", "d|q a b c e:u32" => Compute(Shuffle);
     "match.any.sync.(b32|b64)", "d:u32 a e:u32" => Compute(MatchAny);
     "match.all.sync.(b32|b64)", "d_|q:u32 a e:u32" => Compute(MatchAll);
-    "redux.sync.(add|min|max).(u32|s32)", "d a e:u32" => Compute(Redux);
+    "redux.sync.(add|min|max).(u32|s32)", "d:u32 a:u32 e:u32" => Compute(Redux);
     "redux.sync.(and|or|xor).b32", "d:u32 a:u32 e:u32" => Compute(Redux);
     "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => Compute(ReduxFloat), Since(100);
     "ldmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16", "W:b32 [a]" => Compute(MatrixLoad);
@@ -441,7 +441,7 @@ rows! {
     "wmma.mma" ".sync.aligned.row.col.m8n8k32{.satfinite}.s32.s4.s4.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "wmma.mma" ".(xor|and).popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "activemask.b32", "d" => Compute(Activemask);
-    "elect.sync", "d_|p:b32 e:u32" => Compute(Elect);
+    "elect.sync", "d_|p:u32 e:u32" => Compute(Elect);
     "bar.warp.sync" "", "e:u32" => Compute(WarpSync);
 
     // Synchronisation

@@ -135,13 +135,30 @@ impl ScalarType {
         self.bits() == wanted.bits() && self.classes_agree(wanted)
     }
 
-    /// As [`Self::fits`], but the register may be wider: the rule of `ld`, `st` and `cvt`.
+    /// As [`Self::fits`], but the register may be wider: the rule of `ld`, `st` and `cvt`. As ptxas has it, wider registers of any
+    /// class have room for bits, those of floats don't for integers, and only those of bits do for floats.
     pub fn fits_relaxed(self, wanted: Self) -> bool {
+        use Class::*;
         if self.bits() == wanted.bits() {
             return self.classes_agree(wanted);
         }
-        let integer = |class| matches!(class, Class::Unsigned | Class::Signed | Class::Bits);
-        self.bits() > wanted.bits() && integer(self.class()) && (integer(wanted.class()) || self.class() == Class::Bits)
+        let has_room = match wanted.class() {
+            Bits => matches!(self.class(), Unsigned | Signed | Bits | Float | Packed),
+            Unsigned | Signed => matches!(self.class(), Unsigned | Signed | Bits | Packed),
+            Float | Packed | Predicate | Opaque => self.class() == Bits,
+        };
+        self.bits() > wanted.bits() && has_room
+    }
+
+    /// As [`Self::fits`] for types that instructions have whatever their modifiers say. As ptxas has it, such an operand is no
+    /// pair of halves.
+    pub fn fits_fixed(self, wanted: Self) -> bool {
+        self.fits(wanted) && (self.class() != Class::Packed || matches!(wanted.class(), Class::Packed | Class::Bits))
+    }
+
+    /// As [`Self::fits`] for an address as a value, which may have 32 bits whatever addresses of the module have.
+    pub fn fits_address(self, wanted: Self) -> bool {
+        self.fits(wanted) || self.fits_fixed(Self::U32)
     }
 
     fn classes_agree(self, wanted: Self) -> bool {
@@ -152,6 +169,7 @@ impl ScalarType {
             (Bits, _) | (_, Bits) => true,
             // As ptxas has it, a register of type .f16x2 holds bits, but not a single float.
             (Unsigned | Signed | Packed, Unsigned | Signed) => true,
+            (Packed, Packed) if matches!(wanted, Self::U16x2 | Self::S16x2) => true,
             // Floats and packed types live in registers of their own type or of bits.
             (a, b) => a == b && self == wanted,
         }

@@ -32,6 +32,7 @@ use crate::isa::types::ScalarType;
 use crate::lower::calls::frame::{Frame, ParamSlot};
 use crate::lower::calls::prologue;
 use crate::lower::memory::cluster;
+use crate::lower::memory::guard;
 use crate::lower::memory::layout::{Layout, RESERVED_SHARED_WORDS};
 use crate::lower::thread::barriers;
 use crate::policy::Policy;
@@ -99,6 +100,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
         build.errors.push(Diagnostic::unsupported(what, ptx.span));
     }
     build.finish_singles(exit);
+    build.finish_copies(exit);
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
@@ -187,6 +189,17 @@ impl<'p> Build<'p> {
         let body = b.block;
         if let Some(block) = self.blocks.at_mut(number) {
             block.body = body;
+        }
+    }
+
+    /// Reports at the end what asynchronous copies have noted that nothing waited for.
+    fn finish_copies(&mut self, exit: BlockId) {
+        let Some(noted) = self.copied_outside else { return };
+        let mut b = Builder::new(&mut self.function);
+        guard::report_noted(&mut b, self.layout, noted);
+        let mut body = b.block;
+        if let Some(block) = self.blocks.at_mut(exit) {
+            block.body.append(&mut body);
         }
     }
 

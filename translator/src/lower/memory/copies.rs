@@ -90,16 +90,11 @@ fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
     l.b.select(inside, address, first)
 }
 
-/// `cp.async.commit_group` and `cp.async.wait_group`: reports what a copy has noted.
+/// `cp.async.commit_group` and `cp.async.wait_group`: reports what a copy has noted. The end of a kernel does so too.
 pub fn awaited(l: &mut Lowering<'_, '_>, _: &Instruction) -> Result {
-    let Some(var) = l.frame.copied_outside else { return Ok(()) };
-    let end = guard::end(l);
-    let noted = l.b.get(var);
-    let is_noted = l.b.is_nonzero(noted);
-    l.b.if_(is_noted, |b| {
-        let address = b.sub_const(noted, 1);
-        guard::report(b, CheckedAccess::Write, address, 4, end);
-    });
+    if let Some(noted) = l.frame.copied_outside {
+        guard::report_noted(&mut l.b, l.layout, noted);
+    }
     Ok(())
 }
 
@@ -175,19 +170,21 @@ pub fn bulk_load_within(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let right = l.int(i, 4, ScalarType::U32)?;
     let barrier = shared_address(l, i, 5)?;
     let end = l.b.sub(size, right);
-    for_each(&mut l.b, size, 4, |b, offset| {
-        // Words that have a byte of what is copied. An allocation may end within a word, but doesn't begin there.
-        let next = b.add_const(offset, 4);
-        let is_after = b.compare(Compare::LessUnsigned, left, next);
-        let is_before = b.compare(Compare::LessUnsigned, offset, end);
-        let is_within = b.and(is_after, is_before);
-        b.if_(is_within, |b| {
-            let wide = b.zero_extend(offset);
-            let source = b.add(from, wide);
-            let target = b.add(to, offset);
-            let given = b.sub(end, offset);
-            let word = partial_word(b, source, given, 0);
-            b.store(words(Space::Shared), target, vec![word]);
+    guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
+        for_each(b, size, 4, |b, offset| {
+            // Words that have a byte of what is copied. An allocation may end within a word, but doesn't begin there.
+            let next = b.add_const(offset, 4);
+            let is_after = b.compare(Compare::LessUnsigned, left, next);
+            let is_before = b.compare(Compare::LessUnsigned, offset, end);
+            let is_within = b.and(is_after, is_before);
+            b.if_(is_within, |b| {
+                let wide = b.zero_extend(offset);
+                let source = b.add(from, wide);
+                let target = b.add(to, offset);
+                let given = b.sub(end, offset);
+                let word = partial_word(b, source, given, 0);
+                b.store(words(Space::Shared), target, vec![word]);
+            });
         });
     });
     mbarrier::complete(l, barrier, size);

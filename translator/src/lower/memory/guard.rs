@@ -2,22 +2,38 @@
 //! have an address from `mapa`. As on hardware, one that reaches past the end of the block's memory, or of its cluster's, ends the launch as
 //! an illegal access. It must not damage what else lies there.
 
-use crate::ir::{Builder, Builtin, Compare, GENERIC_SHARED, GENERIC_TAG_SHIFT, Space, Type, Value};
+use crate::ir::{Builder, Builtin, Compare, GENERIC_SHARED, GENERIC_TAG_SHIFT, Space, Type, Value, Var};
 use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
+use crate::lower::memory::layout::Layout;
 use crate::target::{CheckedAccess, CheckedSpace};
 
 /// Where the shared memory that a kernel can address ends.
 pub fn end(l: &mut Lowering<'_, '_>) -> Value {
-    if let Some(end) = cluster::end(&mut l.b) {
+    end_in(&mut l.b, l.layout)
+}
+
+fn end_in(b: &mut Builder<'_>, layout: &Layout) -> Value {
+    if let Some(end) = cluster::end(b) {
         return end;
     }
-    let declared = l.layout.dynamic_shared_offset();
-    if !l.layout.dynamic_shared {
-        return l.b.i32(declared);
+    let declared = layout.dynamic_shared_offset();
+    if !layout.dynamic_shared {
+        return b.i32(declared);
     }
-    let dynamic = l.b.builtin(Builtin::DynamicSharedBytes);
-    l.b.add_const(dynamic, declared.into())
+    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
+    b.add_const(dynamic, declared.into())
+}
+
+/// Reports the address that copies have noted in a variable, if they have: 1 more than it.
+pub fn report_noted(b: &mut Builder<'_>, layout: &Layout, noted: Var) {
+    let end = end_in(b, layout);
+    let noted = b.get(noted);
+    let is_noted = b.is_nonzero(noted);
+    b.if_(is_noted, |b| {
+        let address = b.sub_const(noted, 1);
+        report(b, CheckedAccess::Write, address, 4, end);
+    });
 }
 
 /// Whether `bytes` bytes from an address on end before `end`. All are `I32`.
