@@ -45,15 +45,10 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
                 let sine = self.cathetus(a);
                 self.atan2(sine, a)
             }
-            Unary::Sinh => self.hyperbolic(Arithmetic::Sub, a),
-            Unary::Cosh => self.hyperbolic(Arithmetic::Add, a),
-            Unary::Tanh => {
+            _ => {
                 let (sine, cosine) = (self.hyperbolic(Arithmetic::Sub, a), self.hyperbolic(Arithmetic::Add, a));
                 self.divide(sine, cosine)
             }
-            Unary::Asinh => self.inverse_hyperbolic(Arithmetic::Add, a),
-            Unary::Acosh => self.inverse_hyperbolic(Arithmetic::Sub, a),
-            _ => self.inverse_hyperbolic_tangent(a),
         }
     }
 
@@ -111,29 +106,11 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.sqrt(if F::widen(difference) < 0.0 { 0 } else { difference })
     }
 
-    /// `Sinh`, `Cosh`. Vulkan: "Inherited from (exp(x) − exp(−x)) × 0.5", the other with a sum.
+    /// The sine and the cosine of `Tanh`. Vulkan: "Inherited from (exp(x) − exp(−x)) × 0.5", the other with a sum.
     fn hyperbolic(&mut self, op: Arithmetic, a: u64) -> u64 {
         let (up, down) = (self.exponential(Unary::Exp, a), self.exponential(Unary::Exp, a ^ F::SIGN));
         let both = self.arithmetic(op, [up, down, 0]);
         self.arithmetic(Arithmetic::Mul, [both, half::<F>(), 0])
-    }
-
-    /// `Asinh`, `Acosh`. Vulkan: "Inherited from log(x + sqrt(x × x + 1.0))", the other with a difference.
-    fn inverse_hyperbolic(&mut self, op: Arithmetic, a: u64) -> u64 {
-        let square = self.arithmetic(Arithmetic::Mul, [a, a, 0]);
-        let radicand = self.arithmetic(op, [square, F::ONE, 0]);
-        let root = self.sqrt(radicand);
-        let sum = self.arithmetic(Arithmetic::Add, [a, root, 0]);
-        self.logarithm(Unary::Log, sum)
-    }
-
-    /// `Atanh`. Vulkan: "Inherited from log((1.0 + x) / (1.0 − x)) × 0.5".
-    fn inverse_hyperbolic_tangent(&mut self, a: u64) -> u64 {
-        let above = self.arithmetic(Arithmetic::Add, [F::ONE, a, 0]);
-        let below = self.arithmetic(Arithmetic::Sub, [F::ONE, a, 0]);
-        let ratio = self.divide(above, below);
-        let logarithm = self.logarithm(Unary::Log, ratio);
-        self.arithmetic(Arithmetic::Mul, [logarithm, half::<F>(), 0])
     }
 
     /// `Atan2`: the angle of `y / x`, in the quadrant determined by the signs.
@@ -187,12 +164,7 @@ fn exact(op: Unary, x: f64) -> f64 {
         Unary::Asin => x.asin(),
         Unary::Acos => x.acos(),
         Unary::Atan => x.atan(),
-        Unary::Sinh => x.sinh(),
-        Unary::Cosh => x.cosh(),
         Unary::Tanh => x.tanh(),
-        Unary::Asinh => x.asinh(),
-        Unary::Acosh => x.acosh(),
-        Unary::Atanh => x.atanh(),
         Unary::Exp => x.exp(),
         Unary::Log => x.ln(),
         Unary::Exp2 => x.exp2(),

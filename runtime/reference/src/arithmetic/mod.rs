@@ -65,17 +65,11 @@ pub fn unary<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, cho
         | U::Asin
         | U::Acos
         | U::Atan
-        | U::Sinh
-        | U::Cosh
         | U::Tanh
-        | U::Asinh
-        | U::Acosh
-        | U::Atanh
         | U::Exp
         | U::Log
         | U::Exp2
         | U::Log2 => with_env!(Neither, bits, floats, choice, env => env.function(op, a)),
-        U::QuantizeToF16 => normalised::quantize(a, floats, choice),
         U::PackSnorm8 | U::PackSnorm16 | U::PackUnorm8 | U::PackUnorm16 => {
             normalised::pack(op, bits, a, floats, choice)
         }

@@ -1,8 +1,8 @@
-//! Normalized integers (`PackSnorm4x8` and similar) and `OpQuantizeToF16`.
+//! Normalized integers (`PackSnorm4x8` and similar).
 
 use super::bits::{mask, signed};
 use super::env::{Env, Listed, with_env};
-use super::format::{Direction, F16, F32, Format};
+use super::format::{Direction, F32, Format};
 use crate::code::{FloatControls, Unary};
 use crate::config::Choice;
 
@@ -46,19 +46,4 @@ pub fn unpack<C: Choice>(op: Unary, a: u64, floats: &FloatControls, choice: &mut
     let [value, one] = [value, one].map(|value| F32::narrow(value, Direction::NearestEven));
     let quotient = env.divide(value, one);
     if is_signed(op) { env.clamp([quotient, F32::ONE | F32::SIGN, F32::ONE], false) } else { quotient }
-}
-
-/// `OpQuantizeToF16`. Vulkan: "Correctly rounded with implementation defined rounding mode". SPIR-V: a value that is
-/// too large becomes infinite, and a value too small for a normal half becomes a zero of either sign.
-pub fn quantize<C: Choice>(a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
-    let mut env = Env::<F32, C>::new(Listed::Neither, floats, choice);
-    if F32::is_nan(a) {
-        return env.nan([a]);
-    }
-    let value = F32::widen(a);
-    let direction = if value.abs() < 65536.0 { env.any_direction() } else { Direction::NearestEven };
-    let half = F16::narrow(value, direction);
-    let half = if F16::is_denormal(half) { half & F16::SIGN } else { half };
-    let result = F32::narrow(F16::widen(half), Direction::NearestEven);
-    env.result(result)
 }

@@ -45,12 +45,7 @@ pub enum Unary {
     Asin,
     Acos,
     Atan,
-    Sinh,
-    Cosh,
     Tanh,
-    Asinh,
-    Acosh,
-    Atanh,
     Exp,
     Log,
     Exp2,
@@ -60,8 +55,6 @@ pub enum Unary {
     FindILsb,
     FindSMsb,
     FindUMsb,
-    /// `OpQuantizeToF16`, on 32 bits.
-    QuantizeToF16,
     /// A float to a normalized integer of 8 or 16 bits in the low bits, as in `PackSnorm4x8` and similar.
     PackSnorm8,
     PackSnorm16,

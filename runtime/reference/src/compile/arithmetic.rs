@@ -48,7 +48,7 @@ impl Compiler<'_> {
                 Op::PtrDiff => self.pointer_difference(inst)?,
                 _ => {
                     return Ok(self.composite_operation(inst)?
-                        || self.matrix_operation(inst)?
+                        || self.vector_product(inst)?
                         || self.integer_dot(inst)?);
                 }
             }

@@ -1,8 +1,8 @@
-//! `GLSL.std.450`: scalar functions are operations of their own, others are composed of these as the specification
+//! `GLSL.std.450`, and products of vectors: scalar functions are operations of their own, others are composed of these as the specification
 //! defines.
 
 use ptx2spv_target::marks;
-use rspirv::spirv::GlslStd450Op as Glsl;
+use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 
 use super::Result;
 use super::compiler::Compiler;
@@ -30,12 +30,7 @@ fn unary(function: Glsl) -> Option<Unary> {
         Glsl::Asin => Unary::Asin,
         Glsl::Acos => Unary::Acos,
         Glsl::Atan => Unary::Atan,
-        Glsl::Sinh => Unary::Sinh,
-        Glsl::Cosh => Unary::Cosh,
         Glsl::Tanh => Unary::Tanh,
-        Glsl::Asinh => Unary::Asinh,
-        Glsl::Acosh => Unary::Acosh,
-        Glsl::Atanh => Unary::Atanh,
         Glsl::Exp => Unary::Exp,
         Glsl::Log => Unary::Log,
         Glsl::Exp2 => Unary::Exp2,
@@ -108,11 +103,7 @@ impl Compiler<'_> {
                 Glsl::Distance => self.distance(&inner),
                 Glsl::Normalize => self.normalize(&inner),
                 Glsl::Cross => self.cross(&inner),
-                Glsl::FaceForward => self.face_forward(&inner),
                 Glsl::Reflect => self.reflect(&inner),
-                Glsl::Refract => self.refract(&inner),
-                Glsl::Determinant => self.determinant(&inner),
-                Glsl::MatrixInverse => self.inverse(&inner),
                 _ if self.pack(&inner, function)? => Ok(()),
                 _ => Err(unknown()),
             }
@@ -194,14 +185,38 @@ impl Compiler<'_> {
     }
 
     /// An operation on each component and a scalar.
-    pub(super) fn scale(&mut self, op: Binary, bits: u8, a: &[Slot], b: Slot) -> Result<Vec<Slot>> {
+    fn scale(&mut self, op: Binary, bits: u8, a: &[Slot], b: Slot) -> Result<Vec<Slot>> {
         a.iter().map(|&a| self.apply(op, bits, a, b)).collect()
     }
 
     /// The sum of the products of components.
-    pub(super) fn dot(&mut self, bits: u8, a: &[Slot], b: &[Slot]) -> Result<Slot> {
+    fn dot(&mut self, bits: u8, a: &[Slot], b: &[Slot]) -> Result<Slot> {
         let products = self.map2(Binary::FMul, bits, a, b)?;
         self.joined(Binary::FAdd, bits, &products)
+    }
+
+    /// Compiles `OpDot` or `OpVectorTimesScalar`. Returns whether the instruction is one of them.
+    pub(super) fn vector_product(&mut self, inst: &Instruction<'_>) -> Result<bool> {
+        match inst.op {
+            Op::Dot => {
+                let (bits, [a, b]) = self.floats(inst)?;
+                let product = self.dot(bits, &a, &b)?;
+                self.result(inst, [product])?;
+            }
+            Op::VectorTimesScalar => {
+                let (vector, scalar) = (inst.operand(0)?, inst.operand(1)?);
+                let (kind, _) = self.vector_of(vector)?;
+                self.expect_result(inst, kind)?;
+                if !kind.is_float() || self.vector_of(scalar)? != (kind, 1) {
+                    return Err(inst.refuse(rule::UNIVERSAL, "has operands of different types"));
+                }
+                let (a, b) = (self.cells(vector)?.to_vec(), self.scalar(scalar)?);
+                let product = self.scale(Binary::FMul, kind.bits(), &a, b)?;
+                self.result(inst, product)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     fn length_of(&mut self, bits: u8, a: &[Slot]) -> Result<Slot> {
@@ -240,24 +255,6 @@ impl Compiler<'_> {
         self.result(inst, product)
     }
 
-    /// `FaceForward N I Nref`: N if the dot product of Nref and I is negative, else -N.
-    fn face_forward(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (bits, [normal, incident, reference]) = self.floats(inst)?;
-        let angle = self.dot(bits, &reference, &incident)?;
-        let zero = self.emit.constant(0);
-        let keeps = self.apply(Binary::FOrdLessThan, bits, angle, zero)?;
-        let mut result = Vec::new();
-        for a in normal {
-            let opposite = self.unary_of(Unary::FNegate, bits, a)?;
-            result.push(self.choose(bits, keeps, a, opposite)?);
-        }
-        self.result(inst, result)
-    }
-
-    fn choose(&mut self, bits: u8, a: Slot, b: Slot, c: Slot) -> Result<Slot> {
-        self.emit.compute(|d| Inst::Ternary { op: Ternary::Select, bits, d, a, b, c })
-    }
-
     /// `Reflect I N`: I - 2 * dot(N, I) * N.
     fn reflect(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (bits, [incident, normal]) = self.floats(inst)?;
@@ -266,43 +263,5 @@ impl Compiler<'_> {
         let along = self.scale(Binary::FMul, bits, &normal, twice)?;
         let result = self.map2(Binary::FSub, bits, &incident, &along)?;
         self.result(inst, result)
-    }
-
-    /// `Refract I N eta`: with k = 1 - eta² * (1 - dot(N, I)²), 0 if k is negative, else
-    /// eta * I - (eta * dot(N, I) + sqrt(k)) * N.
-    fn refract(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (bits, [incident, normal]) = self.floats(inst)?;
-        let eta = inst.operand(2)?;
-        if self.vector_of(eta)? != (Scalar::Float(bits), 1) {
-            return Err(inst.refuse(rule::UNSUPPORTED, "has an index of refraction of another width"));
-        }
-        let eta = self.scalar(eta)?;
-        let (zero, one) = (self.emit.constant(0), self.one(bits));
-        let angle = self.dot(bits, &normal, &incident)?;
-        let square = self.apply(Binary::FMul, bits, angle, angle)?;
-        let sine = self.apply(Binary::FSub, bits, one, square)?;
-        let eta_square = self.apply(Binary::FMul, bits, eta, eta)?;
-        let lost = self.apply(Binary::FMul, bits, eta_square, sine)?;
-        let k = self.apply(Binary::FSub, bits, one, lost)?;
-        let vanishes = self.apply(Binary::FOrdLessThan, bits, k, zero)?;
-        let root = self.unary_of(Unary::Sqrt, bits, k)?;
-        let along = self.apply(Binary::FMul, bits, eta, angle)?;
-        let factor = self.apply(Binary::FAdd, bits, along, root)?;
-        let scaled = self.scale(Binary::FMul, bits, &incident, eta)?;
-        let turned = self.scale(Binary::FMul, bits, &normal, factor)?;
-        let mut result = Vec::new();
-        for c in self.map2(Binary::FSub, bits, &scaled, &turned)? {
-            result.push(self.choose(bits, vanishes, zero, c)?);
-        }
-        self.result(inst, result)
-    }
-
-    /// 1 as a float of the given width.
-    pub(super) fn one(&mut self, bits: u8) -> Slot {
-        self.emit.constant(match bits {
-            16 => 0x3c00,
-            32 => u64::from(1f32.to_bits()),
-            _ => 1f64.to_bits(),
-        })
     }
 }

@@ -17,7 +17,6 @@ mod flow;
 mod glsl;
 mod group;
 mod layout;
-mod matrix;
 mod memory;
 mod modes;
 mod operations;

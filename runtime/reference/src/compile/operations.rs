@@ -16,7 +16,6 @@ pub(super) fn unary(op: Op) -> Option<Unary> {
         Op::FNegate => Unary::FNegate,
         Op::IsNan => Unary::IsNan,
         Op::IsInf => Unary::IsInf,
-        Op::QuantizeToF16 => Unary::QuantizeToF16,
         _ => return None,
     })
 }
@@ -98,7 +97,6 @@ pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
         }
         // Also for logical equality, and equality of pointers.
         Inst::Binary { op: Binary::IEqual | Binary::INotEqual, .. } => |scalar| !scalar.is_float(),
-        Inst::Unary { op: Unary::QuantizeToF16, .. } => |scalar| scalar == Scalar::Float(32),
         Inst::Unary {
             op:
                 Unary::SNegate

@@ -28,19 +28,9 @@ Outer change(Outer it, uint i) {
 void main() {
     uint i = gl_GlobalInvocationID.x, v = x.data[i];
     Outer a = make(v), b = change(a, v >> 8);
-    uint at = i * 16;
+    uint at = i * 10;
     o.data[at++] = a == b ? 1u : 0u;
     o.data[at++] = b.list[v % 3u].v.y + b.list[2].v.z;
-    vec3 column = b.m * vec2(1.0, 2.0);
-    vec2 row = vec3(1.0, 2.0, 3.0) * b.m;
-    o.data[at++] = uint(column.x + column.y * 64.0 + column.z * 4096.0);
-    o.data[at++] = uint(row.x + row.y * 1024.0);
-    mat3x2 t = transpose(b.m);
-    o.data[at++] = uint(t[v % 3u].y);
-    mat2 square = t * b.m;
-    o.data[at++] = uint(square[1][0] + square[0][1]);
-    o.data[at++] = uint(int(determinant(square)));
-    o.data[at++] = uint(outerProduct(vec2(2, 3), vec2(5, 7))[1][v & 1u]);
     uvec4 q = uvec4(v, v >> 8, v >> 16, v >> 24) & 0xffu;
     o.data[at++] = q[v & 3u];
     q[v >> 4 & 3u] = 1000u;

@@ -4,7 +4,7 @@ layout(local_size_x = 32) in;
 layout(binding = 0) readonly buffer In { uint data[]; } x;
 layout(binding = 1) writeonly buffer Out { float data[]; } o;
 
-uint at = gl_GlobalInvocationID.x * 32;
+uint at = gl_GlobalInvocationID.x * 27;
 void put(float v) { o.data[at++] = v; }
 
 void main() {
@@ -25,12 +25,7 @@ void main() {
     put(acos(b * 0.25));
     put(atan(b));
     put(atan(b, a));
-    put(sinh(b));
-    put(cosh(b));
     put(tanh(b));
-    put(asinh(b));
-    put(acosh(a + 1.0));
-    put(atanh(b * 0.25));
     put(radians(b));
     put(degrees(b));
     put(mix(a, b, u));

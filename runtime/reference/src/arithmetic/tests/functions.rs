@@ -1,4 +1,4 @@
-//! Functions of `GLSL.std.450`, packing and quantizing, compared with known values.
+//! Functions of `GLSL.std.450` and packing, compared with known values.
 
 use std::f64::consts;
 
@@ -35,12 +35,7 @@ fn functions_have_their_known_values() {
         (Unary::Asin, 0.5, consts::FRAC_PI_6),
         (Unary::Acos, 0.5, consts::FRAC_PI_3),
         (Unary::Atan, 1.0, consts::FRAC_PI_4),
-        (Unary::Sinh, 1.0, 1.175_201_193_643_801_5),
-        (Unary::Cosh, 1.0, 1.543_080_634_815_243_7),
         (Unary::Tanh, 1.0, 0.761_594_155_955_764_9),
-        (Unary::Asinh, 1.0, 0.881_373_587_019_543),
-        (Unary::Acosh, 2.0, 1.316_957_896_924_816_7),
-        (Unary::Atanh, 0.5, 0.549_306_144_334_054_8),
         (Unary::InverseSqrt, 2.0, consts::FRAC_1_SQRT_2),
         (Unary::Sqrt, 2.0, consts::SQRT_2),
         (Unary::Radians, 90.0, consts::FRAC_PI_2),
@@ -94,16 +89,4 @@ fn normalised_integers() {
     assert_eq!(unpack(Unary::UnpackUnorm8, 51), 0.2);
     assert_eq!(unpack(Unary::UnpackSnorm16, 0x8000), -1.0);
     assert_eq!(unpack(Unary::UnpackUnorm16, 0x3333), 0.2);
-}
-
-#[test]
-fn quantising_flushes_and_overflows() {
-    let quantise = |a| one(Unary::QuantizeToF16, a);
-    assert_eq!(quantise(1.0 + 2_f32.powi(-11)), 1.0);
-    assert_eq!(quantise(1.0 + 3.0 * 2_f32.powi(-11)), 1.0 + 2_f32.powi(-9));
-    assert_eq!(quantise(65519.0), 65504.0);
-    assert_eq!(quantise(-65520.0), f32::NEG_INFINITY);
-    assert_eq!(quantise(2_f32.powi(-14)), 2_f32.powi(-14));
-    assert_eq!(quantise(-2_f32.powi(-15)).to_bits(), (-0_f32).to_bits());
-    assert!(quantise(f32::NAN).is_nan());
 }

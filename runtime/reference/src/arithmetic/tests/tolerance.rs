@@ -219,12 +219,7 @@ fn permitted(op: Unary, x: f64, half: bool) -> Range {
         Unary::Atan => a.map(f64::atan).ulps(if half { 5.0 } else { 4096.0 }),
         Unary::Asin => a.atan2(cathetus),
         Unary::Acos => cathetus.atan2(a),
-        Unary::Sinh => hyperbolic(false),
-        Unary::Cosh => hyperbolic(true),
         Unary::Tanh => hyperbolic(false).div(hyperbolic(true)),
-        Unary::Asinh => a.add(a.mul(a).add(one).sqrt()).log(f64::ln),
-        Unary::Acosh => a.add(a.mul(a).sub(one).sqrt()).log(f64::ln),
-        Unary::Atanh => one.add(a).div(one.sub(a)).log(f64::ln).mul(point_five),
         _ => unreachable!("not a function"),
     }
 }
@@ -243,12 +238,7 @@ fn exact(op: Unary, x: f64) -> f64 {
         Unary::Atan => x.atan(),
         Unary::Asin => x.asin(),
         Unary::Acos => x.acos(),
-        Unary::Sinh => x.sinh(),
-        Unary::Cosh => x.cosh(),
         Unary::Tanh => x.tanh(),
-        Unary::Asinh => x.asinh(),
-        Unary::Acosh => x.acosh(),
-        Unary::Atanh => x.atanh(),
         _ => unreachable!("not a function"),
     }
 }
@@ -279,12 +269,7 @@ fn functions_are_off_by_what_vulkan_allows() {
         (Unary::Atan, -20.0, 20.0),
         (Unary::Asin, -1.0, 1.0),
         (Unary::Acos, -1.0, 1.0),
-        (Unary::Sinh, -8.0, 8.0),
-        (Unary::Cosh, -8.0, 8.0),
         (Unary::Tanh, -8.0, 8.0),
-        (Unary::Asinh, -8.0, 8.0),
-        (Unary::Acosh, 1.01, 100.0),
-        (Unary::Atanh, -0.95, 0.95),
     ];
     let mut random = Seeded::new(24);
     let mut choice = Seeded::new(25);

@@ -22,9 +22,6 @@ const GLOBALS: &str = "
     %v4 = OpTypeVector %float 4
     %u2 = OpTypeVector %uint 2
     %u4 = OpTypeVector %uint 4
-    %m2 = OpTypeMatrix %v2 2
-    %m3 = OpTypeMatrix %v3 3
-    %m23 = OpTypeMatrix %v3 2
     %words = OpTypeRuntimeArray %uint
     %block = OpTypeStruct %words
     %pblock = OpTypePointer StorageBuffer %block
@@ -35,13 +32,11 @@ const GLOBALS: &str = "
     %f2 = OpConstant %float 2
     %f3 = OpConstant %float 3
     %f4 = OpConstant %float 4
-    %f5 = OpConstant %float 5
     %fm1 = OpConstant %float -1
     %half = OpConstant %float 0.5
     %a3 = OpConstantComposite %v3 %f1 %f2 %f3
     %b3 = OpConstantComposite %v3 %f4 %fm1 %f2
     %c2 = OpConstantComposite %v2 %f3 %f4
-    %d2 = OpConstantComposite %v2 %f1 %f5
     ";
 
 /// Runs a function body for one invocation and returns the words (integers or floats) that it computes.
@@ -109,52 +104,12 @@ fn products_of_vectors() {
     // I - 2 * dot(N, I) * N, where the dot product is 4 - 2 + 6.
     assert_eq!(run_vector("", "%result = OpExtInst %v3 %glsl Reflect %a3 %b3", 3), [-63.0, 18.0, -29.0]);
     assert_eq!(run_vector("", "%result = OpExtInst %v2 %glsl Normalize %c2", 2), [3.0 / 5.0, 4.0 / 5.0]);
-    // With an index of 2: dot = -1, k = 1 - 4 * (1 - 1) = 1, so 2 * I - (2 * -1 + 1) * N.
-    let globals = "%i = OpConstantComposite %v2 %f0 %fm1\n%n = OpConstantComposite %v2 %f0 %f1";
-    assert_eq!(run_vector(globals, "%result = OpExtInst %v2 %glsl Refract %i %n %f2", 2), [0.0, -1.0]);
-    // Total reflection: dot = 0, k = 1 - 4.
-    let globals = "%i = OpConstantComposite %v2 %f1 %f0\n%n = OpConstantComposite %v2 %f0 %f1";
-    assert_eq!(run_vector(globals, "%result = OpExtInst %v2 %glsl Refract %i %n %f2", 2), [0.0, 0.0]);
-    // dot(Nref, I) = 3 + 20 is not negative, so -N.
-    assert_eq!(run_vector("", "%result = OpExtInst %v2 %glsl FaceForward %c2 %c2 %d2", 2), [-3.0, -4.0]);
     let body = "%length = OpExtInst %float %glsl Length %c2
         %n = OpVectorShuffle %v2 %c2 %c2 1 0
         %far = OpExtInst %float %glsl Distance %c2 %n
         %dot = OpDot %float %a3 %b3";
     let values: Vec<f32> = run("", body, &["%length", "%far", "%dot"], &[]).into_iter().map(f32::from_bits).collect();
     assert_eq!(values, [5.0, 2f32.sqrt(), 8.0]);
-}
-
-#[test]
-fn products_of_matrices() {
-    // Columns (3, 4) and (1, 5).
-    let globals = "%m = OpConstantComposite %m2 %c2 %d2\n%n = OpConstantComposite %m23 %a3 %b3";
-    assert_eq!(run_vector(globals, "%result = OpMatrixTimesVector %v2 %m %c2", 2), [13.0, 32.0]);
-    assert_eq!(run_vector(globals, "%result = OpVectorTimesMatrix %v2 %c2 %m", 2), [25.0, 23.0]);
-    assert_eq!(run_vector(globals, "%result = OpMatrixTimesVector %v3 %n %c2", 3), [19.0, 2.0, 17.0]);
-    let square = "%p = OpMatrixTimesMatrix %m2 %m %m\n%t = OpTranspose %m2 %p";
-    // m * m has columns m * (3, 4) = (13, 32) and m * (1, 5) = (8, 29); transposed, column 0 is (13, 8).
-    assert_eq!(run_vector(globals, &format!("{square}\n%result = OpCompositeExtract %v2 %t 0"), 2), [13.0, 8.0]);
-    let outer = "%p = OpOuterProduct %m23 %a3 %c2\n%result = OpCompositeExtract %v3 %p 1";
-    assert_eq!(run_vector(globals, outer, 3), [4.0, 8.0, 12.0]);
-    // The determinant is 3 * 5 - 1 * 4 = 11.
-    let inverse = "%p = OpExtInst %m2 %glsl MatrixInverse %m\n%result = OpCompositeExtract %v2 %p";
-    assert_eq!(run_vector(globals, &format!("{inverse} 0"), 2), [5.0 / 11.0, -4.0 / 11.0]);
-    assert_eq!(run_vector(globals, &format!("{inverse} 1"), 2), [-1.0 / 11.0, 3.0 / 11.0]);
-}
-
-#[test]
-fn determinants() {
-    // Columns (1, 2, 3), (4, -1, 2), (0, 1, 5): 1 * (-5 - 2) - 4 * (10 - 3) + 0 = -35.
-    let globals = "%c3 = OpConstantComposite %v3 %f0 %f1 %f5\n%m = OpConstantComposite %m3 %a3 %b3 %c3";
-    let body = "%d = OpExtInst %float %glsl Determinant %m
-        %n = OpExtInst %m3 %glsl MatrixInverse %m
-        %x = OpCompositeExtract %float %n 0 2
-        %y = OpCompositeExtract %float %n 2 0";
-    let values: Vec<f32> = run(globals, body, &["%d", "%x", "%y"], &[]).into_iter().map(f32::from_bits).collect();
-    // The inverse at column 0, row 2 is the cofactor of column 2, row 0: 2 * 2 - 3 * -1 = 7; at column 2, row 0 that of
-    // column 0, row 2: 4 * 1 - -1 * 0 = 4.
-    assert_eq!(values, [-35.0, 7.0 / -35.0, 4.0 / -35.0]);
 }
 
 #[test]
