@@ -145,7 +145,7 @@ impl ScalarType {
         let has_room = match wanted.class() {
             Bits => matches!(self.class(), Unsigned | Signed | Bits | Float | Packed),
             Unsigned | Signed => matches!(self.class(), Unsigned | Signed | Bits | Packed),
-            Float | Packed | Predicate | Opaque => self.class() == Bits,
+            Float | Packed | Element | Predicate | Opaque => self.class() == Bits,
         };
         self.bits() > wanted.bits() && has_room
     }
