@@ -25,11 +25,11 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let quad = l.b.and_const(lane, 3);
     let own = l.b.and_const(lane, 28);
     let (tall, wide) = if product.is_transposed() { (Matrix::B, Matrix::A) } else { (Matrix::A, Matrix::B) };
-    let tall = lines(l, i, &product, terms, tall, &[own])?;
+    let tall = lines(l, i, &product, tall, &[own])?;
     // Lanes 8 t to 8 t + 3 hold line 2 t, the next four line 2 t + 1.
     let first = l.b.shl(quad, 3);
     let second = l.b.add_const(first, 4);
-    let wide = lines(l, i, &product, terms, wide, &[first, second])?;
+    let wide = lines(l, i, &product, wide, &[first, second])?;
     let indices = if product.is_sparse { Some(Indices::of(l, i, &product, own)?) } else { None };
     let mut results = Vec::new();
     for (place, addend) in product.elements().into_iter().zip(addends(l, i, &product)?) {
@@ -53,12 +53,11 @@ fn lines(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     product: &Product,
-    terms: Terms,
     matrix: Matrix,
     lanes: &[Value],
 ) -> Result<Vec<Line>> {
     let words = words(l, i, matrix)?;
-    let parts: Vec<Line> = words.into_iter().map(|word| terms.parts(l, product.ty(matrix), word)).collect();
+    let parts: Vec<Vec<Value>> = words.into_iter().map(|word| Terms::parts(l, product.ty(matrix), word)).collect();
     let blocks = product.blocks(matrix);
     let mut lines = Vec::new();
     let mut starts: Vec<u32> = blocks.iter().map(|block| block.line).collect();
@@ -71,9 +70,8 @@ fn lines(
                 line.resize(parts.len(), Vec::new());
                 for next in 0..4 {
                     let lane = l.b.add_const(first, next);
-                    for (words, part) in line.iter_mut().zip(parts) {
-                        // A part is one word.
-                        words.extend(part.iter().map(|&word| from_lane(l, word, lane)));
+                    for (words, &part) in line.iter_mut().zip(parts) {
+                        words.push(from_lane(l, part, lane));
                     }
                 }
             }

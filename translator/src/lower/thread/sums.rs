@@ -55,38 +55,18 @@ impl Terms {
 
     /// A register of a factor in parts whose elements have a type that is computed with: bytes of each second four bits, f16 of each second pair
     /// of bytes.
-    pub fn parts(self, l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value) -> Line {
-        let minifloats = |format| {
-            move |l: &mut Lowering<'_, '_>, half| {
-                l.b.op(Type::I32, Op::Matrix(MatrixStep::Halves(format), half, half, half))
-            }
+    pub fn parts(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value) -> Vec<Value> {
+        let minifloat = match ty {
+            ScalarType::E4m3 => Minifloat::E4m3,
+            ScalarType::E5m2 => Minifloat::E5m2,
+            ScalarType::U4 | ScalarType::S4 => return [0, 4].map(|position| fours(l, ty, word, position)).to_vec(),
+            _ => return vec![word],
         };
-        match ty {
-            ScalarType::E4m3 | ScalarType::E5m2 => {
-                let format = if ty == ScalarType::E4m3 { Minifloat::E4m3 } else { Minifloat::E5m2 };
-                [0, 16]
-                    .map(|position| {
-                        let half = l.b.shr(word, position);
-                        vec![minifloats(format)(l, half)]
-                    })
-                    .to_vec()
-            }
-            ScalarType::U4 | ScalarType::S4 => {
-                let parts = [0, 4].map(|position| {
-                    let bytes = l.b.shr(word, position);
-                    let bytes = l.b.and_const(bytes, 0x0f0f_0f0f);
-                    if ty == ScalarType::U4 {
-                        return vec![bytes];
-                    }
-                    // The sign of each byte through its upper half.
-                    let signs = l.b.and_const(bytes, 0x0808_0808);
-                    let above = l.b.mul_const(signs, 0x1e);
-                    vec![l.b.or(bytes, above)]
-                });
-                parts.to_vec()
-            }
-            _ => vec![vec![word]],
-        }
+        let parts = [0, 16].map(|position| {
+            let half = l.b.shr(word, position);
+            l.b.op(Type::I32, Op::Matrix(MatrixStep::Halves(minifloat), half, half, half))
+        });
+        parts.to_vec()
     }
 
     /// The sum of the products of a row and a column and an addend.
@@ -161,6 +141,19 @@ impl Terms {
             }
         }
     }
+}
+
+/// The bytes of each second four bits of a word.
+fn fours(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value, position: u32) -> Value {
+    let bytes = l.b.shr(word, position);
+    let bytes = l.b.and_const(bytes, 0x0f0f_0f0f);
+    if ty == ScalarType::U4 {
+        return bytes;
+    }
+    // The sign of each byte through its upper half.
+    let signs = l.b.and_const(bytes, 0x0808_0808);
+    let above = l.b.mul_const(signs, 0x1e);
+    l.b.or(bytes, above)
 }
 
 /// An addend and the products of pairs of words, added at once.
