@@ -38,6 +38,8 @@ pub struct Policy {
     pub blocks_slow: bool,
     /// Most operations of a condition's arms together that are executed whatever it is.
     pub if_conversion: u32,
+    /// Whether an arm that no thread takes costs next to nothing.
+    pub branches_cheap: bool,
     /// Which textures are read by the device's sampler.
     pub samplers: Samplers,
     /// Whether the device has a clock.
@@ -213,6 +215,7 @@ impl Policy {
             blocks_slow: quirks.blocks_slow,
             // Conditions that follow each other would take such a driver long to compile.
             if_conversion: if quirks.conditions_slow { 64 } else { 8 },
+            branches_cheap: !quirks.conditions_slow && !quirks.blocks_slow,
             has_clock: has(Feature::ShaderSubgroupClock) || has(Feature::ShaderDeviceClock),
             push_constants: target.limits.max_push_constants_size,
             emission: Emission::new(target, math),

@@ -143,6 +143,14 @@ pub static PASSES: &[Pass] = &[
     }),
     // Extremes on bits choose their NaN themselves.
     policy("expand_bits", Mapped, |function, policy| legalize::expand_bits(function, &policy.floats.trusted)),
+    // Before `expand_nans`, which replaces what is left to the rare case.
+    policy("group_nans", Mapped, |function, policy| {
+        if policy.branches_cheap && policy.floats.doubles && !policy.floats.trusted.nan_f64_nvidia {
+            legalize::group_nans(function);
+            // What the rare case alone needs must not stay where all look for what is the same.
+            opt::remove_dead(function);
+        }
+    }),
     // What others make of operations would hide which of their results are seen.
     policy("expand_nans", Mapped, |function, policy| legalize::expand_nans(function, &policy.floats.trusted)),
     // Before the atomics that it looks for are replaced.

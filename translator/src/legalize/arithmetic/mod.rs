@@ -10,6 +10,7 @@ pub(crate) mod flushed;
 pub(in crate::legalize) mod fma;
 pub(in crate::legalize) mod halves;
 pub(in crate::legalize) mod matrix;
+pub(in crate::legalize) mod nan_groups;
 pub(in crate::legalize) mod nans;
 pub(in crate::legalize) mod quotient;
 pub(in crate::legalize) mod root_ends;

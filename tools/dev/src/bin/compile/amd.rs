@@ -4,14 +4,20 @@
 //! `SISchedule.td`, model GFX10): a full-rate vector instruction takes one cycle, transcendental functions and 32-bit products a
 //! quarter of that rate, f64 a sixteenth. Memory instructions count as four, which is the rate of the address units, not the latency.
 //! Polaris has the same proportions. Nothing is known of how often a loop or a branch is taken: code that is rarely executed counts
-//! in full. So the numbers compare two versions of the same kernel, and say nothing about its time.
+//! in full, but for what the translator keeps for infinities and NaNs on f64. So the numbers compare two versions of the same kernel, and say
+//! nothing about its time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much more an instruction counts for each loop around it.
 const ROUNDS: u64 = 10;
 /// Loops that count.
 const MOST_LOOPS: u32 = 4;
+
+/// What the translator compares the exponents of f64 with, to know whether one is infinite or NaN: see `nan_groups.rs`.
+const INFINITE: &str = "0xffe00000";
+/// Instructions between such a comparison and the branch.
+const BRANCH_DISTANCE: usize = 4;
 
 /// What a kernel's code costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,28 +30,44 @@ pub struct Cost {
 
 /// The cost of a kernel, from the text that RADV shows of it; `None` where that has none of AMD's instructions.
 pub fn cost(code: &str) -> Option<Cost> {
-    let (mut instructions, mut labels) = (Vec::new(), BTreeMap::new());
+    let (mut instructions, mut labels, mut tests) = (Vec::new(), BTreeMap::new(), Vec::new());
+    // The constant, and scalar registers with it: `s_bfm_b32` makes eleven ones from bit 21 on.
+    let mut infinities = BTreeSet::from([INFINITE]);
     for line in code.lines() {
         let mut words = line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
         let Some(first) = words.next() else { continue };
         if let Some(label) = first.strip_suffix(':') {
             labels.insert(label, instructions.len());
         } else if is_instruction(first) {
-            instructions.push((first, words.next().unwrap_or_default()));
+            let operands: Vec<&str> = words.take_while(|word| *word != ";").collect();
+            match (first, operands.as_slice()) {
+                ("s_mov_b32", [register, INFINITE]) | ("s_bfm_b32", [register, "11", "21"]) => {
+                    infinities.insert(*register);
+                }
+                _ if first.starts_with("v_cmp") && operands.iter().any(|operand| infinities.contains(operand)) => {
+                    tests.push(instructions.len());
+                }
+                _ => {}
+            }
+            instructions.push((first, operands.first().copied().unwrap_or_default()));
         }
     }
     // A backward branch closes the loop that starts at its target, where several may jump to.
-    let mut loops = BTreeMap::new();
+    let (mut loops, mut rare) = (BTreeMap::new(), Vec::new());
     for (at, (opcode, operand)) in instructions.iter().enumerate() {
-        if let Some(&start) = labels.get(operand).filter(|&&start| opcode.contains("branch") && start <= at) {
-            loops.insert(start, at);
+        let Some(&target) = labels.get(operand).filter(|_| opcode.contains("branch")) else { continue };
+        if target <= at {
+            loops.insert(target, at);
+        } else if tests.iter().any(|test| (*test..*test + BRANCH_DISTANCE).contains(&at)) {
+            rare.push(at + 1..target);
         }
     }
     let depth = |at: usize| loops.iter().filter(|&(&start, &end)| (start..=end).contains(&at)).count() as u32;
     let depths = (0..instructions.len()).map(depth);
     let deepest = depths.clone().max()?;
     let weighted =
-        instructions.iter().zip(depths).map(|((opcode, _), depth)| cycles(opcode) * ROUNDS.pow(depth.min(MOST_LOOPS)));
+        instructions.iter().zip(depths).enumerate().filter(|(at, _)| !rare.iter().any(|rare| rare.contains(at)));
+    let weighted = weighted.map(|(_, ((opcode, _), depth))| cycles(opcode) * ROUNDS.pow(depth.min(MOST_LOOPS)));
     Some(Cost { cycles: weighted.sum(), loops: deepest })
 }
 
@@ -107,6 +129,13 @@ mod tests {
     fn loops_one_after_the_other_do_not_nest() {
         let code = "BB0:\n\tv_add_f32 v0, v0, v0\n\ts_branch BB0\nBB1:\n\tv_add_f32 v0, v0, v0\n\ts_branch BB1\n";
         assert_eq!(cost(code), Some(Cost { cycles: 40, loops: 1 }));
+    }
+
+    #[test]
+    fn what_infinities_and_nans_take_is_rare() {
+        let code = "BB0:\n\ts_mov_b32 s9, 0xffe00000\n\tv_cmpx_le_u32_e32 s9, v1 ; 7da602ff\n\ts_cbranch_execz BB2\nBB1:\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\n\
+            BB2:\n\tv_cmp_gt_u32_e32 vcc, 5, v1\n\ts_cbranch_execz BB4\nBB3:\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\nBB4:\n\ts_endpgm\n";
+        assert_eq!(cost(code), Some(Cost { cycles: 3 + 2 + 16 + 1, loops: 0 }));
     }
 
     #[test]
