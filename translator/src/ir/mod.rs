@@ -51,7 +51,9 @@ pub use operands::{for_each_operand, for_each_result, map_op_operands, map_opera
 pub use rewrite::{Rewritten, rewrite};
 pub use semantics::mask;
 pub use stage::Stage;
-pub use stmt::{Block, Class, Participants, Stmt, depth, for_each_stmt, has_warp, is_lane_loop, last_mark, size};
+pub use stmt::{
+    Block, Class, Participants, Stmt, depth, for_each_stmt, has_warp, is_deeper, is_lane_loop, last_mark, size,
+};
 pub use text::ParseError;
 pub use types::{Type, Value, Var};
 pub use vars::{VarSet, for_each_assigned, for_each_read};

@@ -35,6 +35,18 @@ pub fn depth(block: &Block) -> usize {
     deepest
 }
 
+/// Whether lists are nested deeper than `most` in a list. This doesn't look behind the first that is.
+pub fn is_deeper(block: &Block, most: usize) -> bool {
+    let mut todo = vec![(block, 0)];
+    while let Some((block, depth)) = todo.pop() {
+        if depth > most {
+            return true;
+        }
+        todo.extend(block.iter().flat_map(Stmt::lists).map(|list| (list, depth + 1)));
+    }
+    false
+}
+
 /// Calls `visit` with the statements of a list and of those nested in it, list by list.
 pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
     let mut lists = vec![block];

@@ -13,14 +13,14 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Block, Builder, Constants, Function, Stmt, Type, Value, depth, for_each_result, is_lane_loop};
+use crate::ir::{Block, Builder, Constants, Function, Stmt, Type, Value, for_each_result, is_deeper, is_lane_loop};
 use crate::legalize::carry::{Carrier, outer_values, rename};
 
 /// Flattens conditions that are nested deeper than the driver takes.
 pub fn flatten_nesting(function: &mut Function, most: Option<u32>) {
     let Some(most) = most else { return };
     let most = most as usize;
-    if depth(&function.body) <= most {
+    if !is_deeper(&function.body, most) {
         return;
     }
     let constants = function.constants();
@@ -35,7 +35,7 @@ fn flatten(b: &mut Builder<'_>, stmts: Block, most: usize, constants: &Constants
     // In reverse order.
     let mut todo: Block = stmts.into_iter().rev().collect();
     while let Some(stmt) = todo.pop() {
-        let is_deep = stmt_depth(&stmt) > most && most > 1;
+        let is_deep = most > 1 && is_nested_deeper(&stmt, most);
         match stmt {
             Stmt::If { condition, then, otherwise } if is_deep => {
                 let negated = b.not(condition);
@@ -51,11 +51,13 @@ fn flatten(b: &mut Builder<'_>, stmts: Block, most: usize, constants: &Constants
     }
 }
 
-fn stmt_depth(stmt: &Stmt) -> usize {
+/// Whether a condition or loop is nested deeper than `most`, itself counted.
+fn is_nested_deeper(stmt: &Stmt, most: usize) -> bool {
+    let is_deep = |list: &Block| most == 0 || is_deeper(list, most - 1);
     match stmt {
-        Stmt::If { then, otherwise, .. } => 1 + depth(then).max(depth(otherwise)),
-        Stmt::Loop(body) => 1 + depth(body),
-        _ => 0,
+        Stmt::If { then, otherwise, .. } => is_deep(then) || is_deep(otherwise),
+        Stmt::Loop(body) => is_deep(body),
+        _ => false,
     }
 }
 
@@ -142,13 +144,17 @@ fn split(b: &mut Builder<'_>, condition: Value, arm: Block, most: usize, constan
 /// Whether a statement of an arm is nested too deep. Loops over lanes stay, since they become functions.
 fn comes_out(b: &Builder<'_>, stmt: &Stmt, most: usize) -> bool {
     let stays = matches!(stmt, Stmt::Loop(body) if is_lane_loop(body, &b.function.lane_numbers));
-    stmt_depth(stmt) > most && !stays
+    !stays && is_nested_deeper(stmt, most)
 }
 
 /// Makes values that parts use from earlier parts go through variables.
 fn separate(b: &mut Builder<'_>, parts: &mut [Part], constants: &Constants) {
     let outer = std::mem::take(&mut b.block);
     let used: Vec<Vec<Value>> = parts.iter().map(|part| outer_values(&part.block)).collect();
+    let mut last_uses: FxHashMap<Value, usize> = FxHashMap::default();
+    for (number, values) in used.iter().enumerate() {
+        last_uses.extend(values.iter().map(|value| (*value, number)));
+    }
     let mut carriers: FxHashMap<Value, Carrier> = FxHashMap::default();
     for (number, part) in parts.iter_mut().map(|part| &mut part.block).enumerate() {
         b.block = Vec::new();
@@ -164,8 +170,7 @@ fn separate(b: &mut Builder<'_>, parts: &mut [Part], constants: &Constants) {
         let mut results = Vec::new();
         part.iter().for_each(|stmt| for_each_result(stmt, |value| results.push(value)));
         b.block.append(part);
-        let later = used.get(number + 1..).unwrap_or_default();
-        for value in results.into_iter().filter(|value| later.iter().any(|used| used.contains(value))) {
+        for value in results.into_iter().filter(|value| last_uses.get(value).is_some_and(|last| *last > number)) {
             let carrier = Carrier::take(b, value, constants);
             carriers.insert(value, carrier);
         }
