@@ -6,6 +6,7 @@ use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::availability::Availability;
+use crate::isa::fragments::is_by_rows;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
 use crate::isa::requirements::{self, OperandRequirement};
 use crate::isa::rule::Rule;
@@ -56,6 +57,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             // What they say of addresses is checked below.
             Rule::None | Rule::AnyAddress | Rule::GlobalVariable => {}
         }
+        parts.layouts()?;
         self.vectors(&parts)?;
         self.addresses(&parts)
     }
@@ -285,6 +287,14 @@ impl Parts<'_, '_> {
         }
         if arrives && self.modifiers.has(Word::SharedCluster) && self.operands.first() != Some(&Operand::Sink) {
             return self.refuse("on `.shared::cluster` there is no state to get: `_` is needed");
+        }
+        Ok(())
+    }
+
+    /// The layouts of two matrices have an order, unlike other modifiers.
+    fn layouts(&self) -> Result {
+        if self.form.row.syntax.contains(".row.col") && !is_by_rows(self.modifiers) {
+            return self.refuse("the layouts are `.row.col`, in this order");
         }
         Ok(())
     }
