@@ -50,6 +50,13 @@ fn signed_types_do_not_fill_128_bit_registers() {
 }
 
 #[test]
+fn a_declaration_of_several_registers_has_a_fault_once() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { .reg .b128 %a, %b; ret; }";
+    let errors = translate(text, &lavapipe(), None, false).expect_err("`.b128` is of PTX 8.3");
+    assert_eq!(errors.list.len(), 1, "{errors}");
+}
+
+#[test]
 fn vectors_have_the_width_that_the_instruction_says() {
     body_refused("ld.global.v2.u32 ¦{%r1, %r2, %r3}, [%rd1];", "a vector of 2 is needed here, 3 elements are given");
     body_refused("ld.global.v4.u32 ¦%r1, [%rd1];", "a vector of 4 is needed here");

@@ -2,7 +2,7 @@
 
 use ptx2spv_translator::{Diagnostics, Options, Program, Source, Target, Translation};
 
-pub const HEADER: &str = ".version 7.8\n.target sm_80\n.address_size 64\n";
+pub const HEADER: &str = ".version 8.3\n.target sm_90\n.address_size 64\n";
 
 pub fn lavapipe() -> Target {
     Target::preset("lavapipe").unwrap()

@@ -6,7 +6,6 @@ use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::availability::Availability;
-use crate::isa::fragments::is_by_rows;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
 use crate::isa::requirements::{self, OperandRequirement};
 use crate::isa::rule::Rule;
@@ -293,7 +292,9 @@ impl Parts<'_, '_> {
 
     /// The layouts of two matrices have an order, unlike other modifiers.
     fn layouts(&self) -> Result {
-        if self.form.row.syntax.contains(".row.col") && !is_by_rows(self.modifiers) {
+        let is_layout = |text: &&str| matches!(*text, "row" | "col");
+        let first = self.ast.modifiers.iter().map(|modifier| modifier.text).find(is_layout);
+        if self.form.row.syntax.contains(".row.col") && first != Some("row") {
             return self.refuse("the layouts are `.row.col`, in this order");
         }
         Ok(())

@@ -47,8 +47,13 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
     /// Notes an error: of the function if PTX has what the translator lacks, else of the module.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         let diagnostic = diagnostic.in_function(&self.function.name);
+        // Several names of one declaration have its fault once.
+        let is_known = |last: &Diagnostic| {
+            last.place() == diagnostic.place() && last.kind.to_string() == diagnostic.kind.to_string()
+        };
         match diagnostic.kind {
             ErrorKind::Unsupported(_) => self.function.unsupported.push(diagnostic),
+            _ if self.errors.last().is_some_and(is_known) => {}
             _ => self.errors.push(diagnostic),
         }
     }
