@@ -7,6 +7,7 @@ use super::{special, warp};
 use crate::decode::program::{Instruction, Operand, Special};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, MemoryOrder, Shuffle, Type, Value, WarpOp};
+use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
@@ -141,4 +142,39 @@ pub(super) fn from_lane(l: &mut Lowering<'_, '_>, value: Value, lane: Value) -> 
 pub(super) fn joined(l: &mut Lowering<'_, '_>, low: Value, high: Value) -> Value {
     let high = l.b.shl(high, 16);
     l.b.or(low, high)
+}
+
+/// The registers of a fragment.
+pub(super) fn words(l: &mut Lowering<'_, '_>, i: &Instruction, matrix: Matrix) -> Result<Vec<Value>> {
+    let Operand::Vector(registers) = l.operand(i, matrix.number()) else {
+        return Err(Diagnostic::internal("a fragment that is no vector", i.span));
+    };
+    registers.iter().map(|register| l.source(register, register_type(l, register)?)).collect()
+}
+
+/// A type that is as wide as a register of a fragment.
+fn register_type(l: &Lowering<'_, '_>, register: &Operand) -> Result<ScalarType> {
+    let Operand::Reg(register) = register else { return Ok(ScalarType::B32) };
+    let is_double = l.register_type(*register)?.bits() == 64;
+    Ok(if is_double { ScalarType::B64 } else { ScalarType::B32 })
+}
+
+/// Sets the elements of D.
+pub(super) fn set(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product, results: &[Value]) -> Result {
+    let Operand::Vector(destinations) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("a product of matrices without destinations", i.span));
+    };
+    if product.ty(Matrix::D) == ScalarType::F16 {
+        for (destination, pair) in destinations.iter().zip(results.chunks(2)) {
+            let [low, high] = *pair else { continue };
+            let word = joined(l, low, high);
+            l.assign(destination, ScalarType::B32, word)?;
+        }
+        return Ok(());
+    }
+    for (destination, &result) in destinations.iter().zip(results) {
+        let ty = if product.ty(Matrix::D) == ScalarType::F64 { ScalarType::B64 } else { ScalarType::B32 };
+        l.assign(destination, ty, result)?;
+    }
+    Ok(())
 }

@@ -3,12 +3,11 @@
 //! [`fragments`](crate::isa::fragments) says which lanes hold which elements. Each lane takes the words of its rows and of its columns from the
 //! lanes that hold them, in the order of the sum.
 
-use super::matrix::{from_lane, joined, own_lane};
+use super::matrix::{from_lane, own_lane, set, words};
 use super::quads;
 use super::sparse::Indices;
 use super::sums::{Line, Terms};
-use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::decode::program::Instruction;
 use crate::ir::Value;
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
@@ -81,21 +80,6 @@ fn lines(
     Ok(lines)
 }
 
-/// The registers of a fragment.
-pub(super) fn words(l: &mut Lowering<'_, '_>, i: &Instruction, matrix: Matrix) -> Result<Vec<Value>> {
-    let Operand::Vector(registers) = l.operand(i, matrix.number()) else {
-        return Err(Diagnostic::internal("a fragment that is no vector", i.span));
-    };
-    registers.iter().map(|register| l.source(register, register_type(l, register)?)).collect()
-}
-
-/// A type that is as wide as a register of a fragment.
-fn register_type(l: &Lowering<'_, '_>, register: &Operand) -> Result<ScalarType> {
-    let Operand::Reg(register) = register else { return Ok(ScalarType::B32) };
-    let is_double = l.register_type(*register)?.bits() == 64;
-    Ok(if is_double { ScalarType::B64 } else { ScalarType::B32 })
-}
-
 /// The elements of C.
 fn addends(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result<Vec<Value>> {
     let words = words(l, i, Matrix::C)?;
@@ -107,24 +91,4 @@ fn addends(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Resu
         halves.extend([l.b.and_const(word, 0xffff), l.b.shr(word, 16)]);
     }
     Ok(halves)
-}
-
-/// Sets the elements of D.
-fn set(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product, results: &[Value]) -> Result {
-    let Operand::Vector(destinations) = l.operand(i, 0) else {
-        return Err(Diagnostic::internal("a product of matrices without destinations", i.span));
-    };
-    if product.ty(Matrix::D) == ScalarType::F16 {
-        for (destination, pair) in destinations.iter().zip(results.chunks(2)) {
-            let [low, high] = *pair else { continue };
-            let word = joined(l, low, high);
-            l.assign(destination, ScalarType::B32, word)?;
-        }
-        return Ok(());
-    }
-    for (destination, &result) in destinations.iter().zip(results) {
-        let ty = if product.ty(Matrix::D) == ScalarType::F64 { ScalarType::B64 } else { ScalarType::B32 };
-        l.assign(destination, ty, result)?;
-    }
-    Ok(())
 }

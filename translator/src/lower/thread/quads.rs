@@ -4,9 +4,8 @@
 //! factor, else place `r` in the direction of the sum of the lines from `4 h` on. Of D and C in f16 it has row `4 h + r`; in f32 two rows, and of
 //! these two pairs of columns.
 
-use super::matrix::{from_lane, joined, own_lane};
-use super::multiply::words;
-use crate::decode::program::{Instruction, Operand};
+use super::matrix::{from_lane, own_lane, set, words};
+use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Arithmetic, Rounding, Value};
 use crate::isa::fragments::{Matrix, Product};
@@ -50,15 +49,7 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) ->
         let (row, column) = if is_half { (0, element) } else { (element >> 1 & 1, element >> 2 << 1 | element & 1) };
         results.push(sum(l, is_half, rows_of_a[row], columns_of_b[column], addend)); // there are eight elements
     }
-    let Operand::Vector(destinations) = l.operand(i, 0) else {
-        return Err(Diagnostic::internal("a product of matrices without destinations", i.span));
-    };
-    let halves = results.chunks_exact(2).map(|pair| joined(l, pair[0], pair[1]));
-    let values = if is_half { halves.collect() } else { results.clone() };
-    for (destination, value) in destinations.iter().zip(values) {
-        l.assign(destination, ScalarType::B32, value)?;
-    }
-    Ok(())
+    set(l, i, product, &results)
 }
 
 /// A line of a factor, as f32.
