@@ -21,7 +21,7 @@ use crate::launch::cooperative::{self, Terms};
 use crate::launch::long_loops;
 use crate::module::kernel::Kernel;
 use crate::module::loaded::Loaded;
-use crate::module::versions::Prepared;
+use crate::module::version::Prepared;
 
 /// Maximum number of grids that may wait for each other: CUDA's limit of nesting before version 12.
 const MAX_WAITING: u32 = 24;

@@ -24,7 +24,7 @@ use crate::launch::args::{Arg, Args};
 use crate::launch::children::Grid;
 use crate::launch::config::LaunchConfig;
 use crate::module::kernel::Kernel;
-use crate::module::versions::{Prepared, Version};
+use crate::module::version::{Prepared, Version};
 use crate::stream::Stream;
 use crate::sync::lock;
 

@@ -17,7 +17,7 @@ use crate::info::DeviceKind;
 use crate::module::check;
 use crate::module::load_options::LoadOptions;
 use crate::module::variables::LoadedVariables;
-use crate::module::versions::Version;
+use crate::module::version::Version;
 use crate::sync::lock;
 
 pub(crate) enum Code {

@@ -12,6 +12,7 @@ pub(crate) mod loaded;
 pub(crate) mod shipped;
 pub(crate) mod texture_reference;
 pub(crate) mod variables;
+pub(crate) mod version;
 pub(crate) mod versions;
 
 use std::fmt;

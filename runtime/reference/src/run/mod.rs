@@ -12,6 +12,7 @@ mod findings;
 mod group;
 mod lane;
 mod launch;
+mod log;
 mod plain;
 mod private;
 mod schedule;
@@ -25,6 +26,6 @@ mod world;
 
 pub(crate) use findings::Findings;
 pub(crate) use launch::{Launch, Program};
+pub(crate) use log::Log;
 pub(crate) use plain::run as run_plain;
 pub(crate) use strict::Knowledge;
-pub(crate) use trace::Log;

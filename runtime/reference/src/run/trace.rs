@@ -1,29 +1,14 @@
 //! Traces one invocation: a line for each SPIR-V instruction that it runs, with the source line and the results.
 
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use super::lane::{Lane, Snapshot, State};
 use super::launch::Launch;
+use super::log::Log;
 use super::step::{self, Context, Stop};
 use super::world::World;
 use crate::code::{AtomicOp, Code, Inst, Pc, Slot};
-
-/// The log of an invocation.
-#[derive(Debug, Default)]
-pub(crate) struct Log {
-    pub(super) lines: Vec<String>,
-    /// The instruction at the end of the last line, and the length of the line before an address that the next
-    /// instruction may still adjust.
-    pub(super) last: Option<(Pc, Option<usize>)>,
-}
-
-impl Log {
-    /// Takes the lines.
-    pub fn take(log: &Mutex<Self>) -> Vec<String> {
-        std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner)).lines
-    }
-}
 
 /// Runs an invocation like [`step::run`], and traces each step.
 pub(super) fn follow<W: World>(

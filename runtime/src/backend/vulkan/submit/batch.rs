@@ -8,7 +8,7 @@ use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
 use crate::backend::vulkan::submit::order::CommandOrder;
-use crate::backend::vulkan::submit::watched::Watched;
+use crate::backend::vulkan::submit::watched::{Mirrored, Watched};
 use crate::error::Error;
 use crate::info::limits::MAX_PARAM_BLOCK;
 
@@ -208,22 +208,5 @@ fn memory_barrier(raw: &RawDevice, commands: vk::CommandBuffer, to: vk::Pipeline
     // SAFETY: the command buffer is being recorded.
     unsafe {
         raw.ash.cmd_pipeline_barrier(commands, STAGES, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
-    }
-}
-
-/// Words of device memory that are copied to host memory at a batch's end, so that a wait for the batch needs no further
-/// submission to read them.
-#[derive(Clone, Copy)]
-pub(crate) struct Mirrored {
-    pub from: vk::Buffer,
-    pub to: vk::Buffer,
-    pub status: vk::BufferCopy,
-    pub output: Option<vk::BufferCopy>,
-}
-
-impl Mirrored {
-    /// Whether both have the same place in host memory.
-    pub fn is(&self, other: &Self) -> bool {
-        self.to == other.to && self.status.dst_offset == other.status.dst_offset
     }
 }

@@ -8,7 +8,6 @@ use ptx2spv_translator::interface::{Status, output};
 use crate::backend::order::{MAX_QUEUES, Point, Ticket};
 use crate::backend::report::StatusRecord;
 use crate::backend::vulkan::memory::Block;
-use crate::backend::vulkan::submit::batch::Mirrored;
 use crate::error::Error;
 
 /// A module's status record, and the block of the module's variables, which may outlive the module here.
@@ -247,6 +246,23 @@ impl WatchedRecord {
 
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.record, &other.record)
+    }
+}
+
+/// Words of device memory that are copied to host memory at a batch's end, so that a wait for the batch needs no further
+/// submission to read them.
+#[derive(Clone, Copy)]
+pub(crate) struct Mirrored {
+    pub from: vk::Buffer,
+    pub to: vk::Buffer,
+    pub status: vk::BufferCopy,
+    pub output: Option<vk::BufferCopy>,
+}
+
+impl Mirrored {
+    /// Whether both have the same place in host memory.
+    pub fn is(&self, other: &Self) -> bool {
+        self.to == other.to && self.status.dst_offset == other.status.dst_offset
     }
 }
 
