@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::target::{Facts, Feature, FloatControls, Math, Quirks, Target, Topic, Version};
+use crate::target::{Facts, Feature, FloatControls, Math, MatrixTypes, Quirks, Target, Topic, Version};
 
 /// What to do about a device.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub struct Policy {
     pub floats: Floats,
     /// Whether the device has sums of products of bytes.
     pub byte_dots: bool,
+    /// The products of matrices that the device's matrix units compute.
+    pub matrix_units: BTreeSet<MatrixTypes>,
     /// Integers of 64 bits.
     pub longs: Longs,
     /// Workgroups and their subgroups.
@@ -197,6 +199,7 @@ impl Policy {
             samplers: Samplers::new(target, math),
             floats,
             byte_dots: has(Feature::ShaderIntegerDotProduct),
+            matrix_units: target.exact_matrix_units(),
             longs: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {
                 (false, _) => Longs::Words,
                 (true, true) => Longs::WithoutDivision,

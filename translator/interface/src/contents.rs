@@ -239,6 +239,7 @@ impl Contents {
             "to_integer_f32_saturates" => self.has(&[Op::ConvertFToS, Op::ConvertFToU], 0),
             "clamp_f32_right" => self.has_function(&[Glsl::NClamp], 32),
             "arithmetic_f16_exact" | "nan_f16_nvidia" => self.floats.contains(&16),
+            "matrix_f16_exact" | "matrix_bytes_exact" => self.has(&[Op::CooperativeMatrixMulAddKHR], 0),
             "dot_f32_fused" => self.has(&[Op::Dot], 32),
             "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),
             "div_f32_rounded" | "div_f32_normal" => self.has(&[Op::FDiv], 32),

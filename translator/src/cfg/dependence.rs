@@ -334,17 +334,21 @@ impl<'s> Analysis<'s> {
     }
 
     /// Which results of an operation differ between the threads that execute it.
-    fn differs(&self, warp: &Warp) -> [bool; 2] {
+    fn differs(&self, warp: &Warp) -> [bool; 4] {
         match warp.op {
-            _ if warp.members.is_some_and(|members| self.value(members)) => [true, true],
+            _ if warp.members.is_some_and(|members| self.value(members)) => [true; 4],
             WarpOp::Vote(..) | WarpOp::Ballot(_) | WarpOp::ActiveMask | WarpOp::Reduce(..) | WarpOp::MatchAll(_) => {
-                [false, false]
+                [false; 4]
             }
-            WarpOp::Elect => [false, true],
+            WarpOp::Elect => [false, true, false, false],
             // Segments of the warp would each get a value of their own. That is ignored: code whose operations wait for all
             // lanes does not branch on such a value.
-            WarpOp::Shuffle { mode: Shuffle::Index, lane, .. } => [self.value(lane); 2],
-            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Gathered | WarpOp::Sync => [true, true],
+            WarpOp::Shuffle { mode: Shuffle::Index, lane, .. } => [self.value(lane); 4],
+            WarpOp::Shuffle { .. }
+            | WarpOp::MatchAny(_)
+            | WarpOp::Gathered
+            | WarpOp::MatrixProduct(..)
+            | WarpOp::Sync => [true; 4],
         }
     }
 

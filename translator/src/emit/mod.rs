@@ -22,6 +22,7 @@ mod entry;
 mod inputs;
 mod instruction;
 mod lines;
+mod matrix;
 mod memory;
 mod modes;
 mod module;

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use rspirv::binary::Assemble;
 use rspirv::dr::{self, Operand};
-use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionModel, MemoryModel, Op, StorageClass, Word};
+use rspirv::spirv::{
+    AddressingModel, Capability, CooperativeMatrixUse, Decoration, ExecutionModel, MemoryModel, Op, StorageClass, Word,
+};
 use rustc_hash::FxHashMap;
 
 use super::declared::{ImageTable, Launch, SharedMemory};
@@ -35,6 +37,8 @@ pub(super) enum Global {
     Pair(Word),
     /// A bare array; the length is a constant's id.
     Array(Word, Word),
+    /// A cooperative matrix: its elements' type, rows and columns, and its place in a product.
+    Matrix(Word, [u32; 2], CooperativeMatrixUse),
     /// A block whose one member is an array: element type, length as a constant's id, bytes of an element.
     Block(Word, Word, u32),
     /// A block with one member, of this type, that is `Coherent`, and also `Volatile` if the flag is set.
@@ -247,6 +251,15 @@ impl<'t> Module<'t> {
                 let array = self.define(Op::TypeArray, 0, vec![IdRef(element), IdRef(length)]);
                 self.decorate(array, Decoration::ArrayStride, &[LiteralBit32(stride)]);
                 (Op::TypeStruct, 0, vec![IdRef(array)])
+            }
+            Global::Matrix(element, [rows, columns], place) => {
+                self.need(Feature::CooperativeMatrix, "the device's products of matrices")?;
+                let scope = self.u32_constant(rspirv::spirv::Scope::Subgroup as u32)?;
+                let [rows, columns] = [self.u32_constant(rows)?, self.u32_constant(columns)?];
+                let place = self.u32_constant(place as u32)?;
+                let operands = [rows, columns, place].map(IdRef);
+                let operands = [IdRef(element), Operand::IdScope(scope)].into_iter().chain(operands).collect();
+                (Op::TypeCooperativeMatrixKHR, 0, operands)
             }
             Global::Coherent(member, _) | Global::ReadOnly(member) => (Op::TypeStruct, 0, vec![IdRef(member)]),
             Global::Pointer(class, pointee) => (Op::TypePointer, 0, vec![Operand::StorageClass(class), IdRef(pointee)]),

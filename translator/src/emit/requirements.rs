@@ -54,6 +54,7 @@ pub(super) fn requirements(feature: Feature) -> Requirements {
             const DOT: &[Capability] = &[Capability::DotProductInput4x8BitPacked, Capability::DotProduct];
             (DOT, Some(("SPV_KHR_integer_dot_product", core(1, 6))))
         }
+        Feature::CooperativeMatrix => (&[Capability::CooperativeMatrixKHR], Some(("SPV_KHR_cooperative_matrix", None))),
         Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
             (&[Capability::ShaderClockKHR], Some(("SPV_KHR_shader_clock", None)))
         }

@@ -8,9 +8,10 @@ use rspirv::spirv::{BuiltIn, GlslStd450Op, Op, Word};
 use super::shape::Shape;
 use crate::diagnostic::Span;
 use crate::ir::{
-    self, Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HELPER_PARAMETERS, MemoryOrder, Ordered, Sample,
-    Scope, Stmt, SubgroupOp, Type, Unary, Value, Var,
+    self, Arithmetic, AtomicOp, Binary, Builtin, Compare, Fragments, Function, HELPER_PARAMETERS, MemoryOrder, Ordered,
+    Sample, Scope, Stmt, SubgroupOp, Type, Unary, Value, Var,
 };
+use crate::target::MatrixTypes;
 
 /// A statement.
 pub(super) enum Selected<'f> {
@@ -36,6 +37,11 @@ pub(super) enum Selected<'f> {
         result: Value,
         value: Value,
         lane: Value,
+    },
+    MatrixProduct {
+        results: &'f [Value; 4],
+        types: MatrixTypes,
+        fragments: Fragments,
     },
     SubgroupBarrier,
     Barrier(Ordered),
@@ -183,6 +189,9 @@ pub(super) fn select<'f>(function: &Function, stmt: &'f Stmt, exit: Option<Word>
             (SubgroupOp::Ballot(predicate), results) => Selected::Ballot { results, predicate },
             (SubgroupOp::Shuffle(value, lane), &[result]) => Selected::Shuffle { result, value, lane },
             (SubgroupOp::Shuffle(..), _) => return None,
+            (SubgroupOp::MatrixProduct(types, fragments), results) => {
+                Selected::MatrixProduct { results: results.first_chunk()?, types, fragments }
+            }
             (SubgroupOp::Barrier, _) => Selected::SubgroupBarrier,
         },
         Stmt::Barrier(ordered) => Selected::Barrier(ordered),

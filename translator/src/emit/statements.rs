@@ -182,6 +182,10 @@ impl<'f> Body<'_, '_, 'f> {
                 let id = self.shuffle(value, lane)?;
                 self.set_value(result, id);
             }
+            Selected::MatrixProduct { results, types, fragments } => {
+                let sums = self.matrix_product(types, fragments)?;
+                results.iter().zip(sums).for_each(|(result, sum)| self.set_value(*result, sum));
+            }
             Selected::SubgroupBarrier => self.subgroup_barrier()?,
             Selected::Barrier(ordered) => self.barrier(ordered)?,
             Selected::Arrive(thread) => self.arrive(thread)?,

@@ -248,6 +248,16 @@ impl<'f> Builder<'f> {
         self.op(Type::I32, Op::Half(halves, arithmetic))
     }
 
+    /// The sum of the products of four pairs of bytes, each word's signed or not.
+    pub fn dot_of_bytes(&mut self, a: Value, b: Value, are_signed: [bool; 2]) -> Value {
+        match are_signed {
+            [true, true] => self.dot_signed(a, b),
+            [false, false] => self.dot_unsigned(a, b),
+            [true, false] => self.dot_mixed(a, b),
+            [false, true] => self.dot_mixed(b, a),
+        }
+    }
+
     /// A value that the launch gives; `I32` but for [`Builtin::Clock`].
     pub fn builtin(&mut self, builtin: Builtin) -> Value {
         let ty = if builtin == Builtin::Clock { Type::I64 } else { Type::I32 };

@@ -59,4 +59,4 @@ pub use types::{Type, Value, Var};
 pub use vars::{VarSet, for_each_assigned, for_each_read};
 pub(crate) use verify::Checker;
 pub use verify::{verify, verify_at};
-pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, WARP_SIZE, Warp, WarpOp};
+pub use warp::{Fragments, Reduction, Shuffle, SubgroupOp, Vote, WARP_SIZE, Warp, WarpOp};

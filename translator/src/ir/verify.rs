@@ -23,8 +23,8 @@
 
 use super::operand_types::{element, unary_types};
 use super::{
-    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Helper, MemoryOrder, Op, Space, Stage,
-    Stmt, SubgroupOp, Type, Unary, Value, Warp, WarpOp,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Fragments, Function, Helper, MemoryOrder, Op, Space,
+    Stage, Stmt, SubgroupOp, Type, Unary, Value, Warp, WarpOp,
 };
 use crate::index::IndexVec;
 
@@ -266,6 +266,7 @@ impl<'f> Checker<'f> {
                 if matches!(warp.op, WarpOp::MatchAny(_)) { &[I32] } else { &[I32, Bool] }
             }
             WarpOp::Reduce(_, a) => self.expect(a, I32).map(|()| &[I32][..])?,
+            WarpOp::MatrixProduct(_, fragments) => self.fragments(fragments).map(|()| &[I32; 4][..])?,
             WarpOp::ActiveMask => &[I32],
             WarpOp::Elect => &[I32, Bool],
             WarpOp::Gathered => &[Bool],
@@ -288,9 +289,17 @@ impl<'f> Checker<'f> {
                 self.expect(lane, Type::I32)?;
                 (1, [Type::I32; 4])
             }
+            SubgroupOp::MatrixProduct(_, fragments) => {
+                self.fragments(fragments)?;
+                (4, [Type::I32; 4])
+            }
             SubgroupOp::Barrier => (0, [Type::I32; 4]),
         };
         self.define_all(results, words.get(..count).unwrap_or_default(), here)
+    }
+
+    fn fragments(&self, Fragments { a, b, c }: Fragments) -> Result<(), String> {
+        a.into_iter().chain(b).chain(c).try_for_each(|word| self.expect(word, Type::I32))
     }
 
     fn define_all(&mut self, results: &[Value], types: &[Type], here: &mut Vec<Value>) -> Result<(), String> {

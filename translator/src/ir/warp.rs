@@ -4,6 +4,7 @@
 //! together. `crate::warp` replaces all of them, so that legalization and emission see [`SubgroupOp`] only.
 
 use super::Value;
+use crate::target::MatrixTypes;
 
 /// Threads of a warp.
 pub const WARP_SIZE: u32 = 32;
@@ -54,8 +55,33 @@ pub enum WarpOp {
     /// Whether all members that have not exited execute it together and with the same members; gives a `Bool`. Unlike
     /// all others, it doesn't need them to come.
     Gathered,
+    /// A product of matrices and a sum; gives four `I32`, the lane's elements of the result in the order of those added. All 32 lanes
+    /// of a warp execute it together.
+    MatrixProduct(MatrixTypes, Fragments),
     /// Nothing but that lanes wait for each other and see each other's earlier writes.
     Sync,
+}
+
+/// The parts that a lane holds of the matrices of a product, as `mma.sync` has them: `I32`, each with as many elements of a factor as fit. A
+/// has 16 rows, B eight columns, and both have so many elements in the direction of the sum as eight words hold.
+///
+/// Lane `4 g + t` holds of rows `g` and `g + 8` of A, and of column `g` of B, words `t` and `t + 4`; and of the sums those in rows `g` and
+/// `g + 8`, columns `2 t` and `2 t + 1`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fragments {
+    /// Of A: words `t` of both rows, then words `t + 4`.
+    pub a: [Value; 4],
+    /// Of B: words `t` and `t + 4`.
+    pub b: [Value; 2],
+    /// What is added: two of row `g`, then two of row `g + 8`. Floats of 16 bits are alone in their words.
+    pub c: [Value; 4],
+}
+
+impl Fragments {
+    /// The fragments with every word replaced by the result of `map`.
+    pub fn map(self, mut map: impl FnMut(Value) -> Value) -> Self {
+        Self { a: self.a.map(&mut map), b: self.b.map(&mut map), c: self.c.map(map) }
+    }
 }
 
 /// What a vote is about.
@@ -108,6 +134,7 @@ impl WarpOp {
             WarpOp::MatchAny(a) => WarpOp::MatchAny(map(a)),
             WarpOp::MatchAll(a) => WarpOp::MatchAll(map(a)),
             WarpOp::Reduce(reduction, a) => WarpOp::Reduce(reduction, map(a)),
+            WarpOp::MatrixProduct(types, fragments) => WarpOp::MatrixProduct(types, fragments.map(map)),
             WarpOp::ActiveMask | WarpOp::Elect | WarpOp::Gathered | WarpOp::Sync => self,
         }
     }
@@ -130,6 +157,8 @@ pub enum SubgroupOp {
     Ballot(Value),
     /// What the invocation of a number (`I32`, below the subgroup's size) has as the first value (`I32`).
     Shuffle(Value, Value),
+    /// [`WarpOp::MatrixProduct`], by the device's matrix units. The subgroup has 32 invocations.
+    MatrixProduct(MatrixTypes, Fragments),
     /// Invocations wait for each other and see each other's earlier writes; gives nothing.
     Barrier,
 }
@@ -140,6 +169,7 @@ impl SubgroupOp {
         match self {
             SubgroupOp::Ballot(a) => SubgroupOp::Ballot(map(a)),
             SubgroupOp::Shuffle(a, lane) => SubgroupOp::Shuffle(map(a), map(lane)),
+            SubgroupOp::MatrixProduct(types, fragments) => SubgroupOp::MatrixProduct(types, fragments.map(map)),
             SubgroupOp::Barrier => self,
         }
     }

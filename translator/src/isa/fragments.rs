@@ -112,6 +112,11 @@ impl Product {
         [self.rows, self.columns, self.depth] == [8, 8, 4] && self.ty(Matrix::A) == ScalarType::F16
     }
 
+    /// The factor whose lines may be held in pairs of blocks, and the other one.
+    pub fn tall_and_wide(&self) -> (Matrix, Matrix) {
+        if self.is_transposed() { (Matrix::B, Matrix::A) } else { (Matrix::A, Matrix::B) }
+    }
+
     /// How many blocks of eight lines follow each other in registers.
     fn paired(&self, matrix: Matrix) -> u32 {
         if (matrix == Matrix::B) == self.is_transposed() && self.lines(matrix) > 8 { 2 } else { 1 }
@@ -137,7 +142,7 @@ impl Product {
 
     /// Where the elements of C and D are.
     pub fn elements(&self) -> Vec<Element> {
-        let (tall, wide) = if self.is_transposed() { (Matrix::B, Matrix::A) } else { (Matrix::A, Matrix::B) };
+        let (tall, wide) = self.tall_and_wide();
         let paired = self.paired(tall);
         let mut elements = Vec::new();
         for group in (0..self.lines(tall)).step_by(8 * paired as usize) {

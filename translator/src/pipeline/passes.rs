@@ -99,6 +99,14 @@ pub static PASSES: &[Pass] = &[
         unit.pointers = opt::pointer_constants(&unit.function);
         Ok(())
     }),
+    // Before shuffles are mapped, of which products are made where no unit computes them.
+    unit("expand_matrix_products", Tree, Tree, |unit, settings| {
+        let Policy { workgroups, matrix_units, .. } = settings.policy;
+        let has_subgroups = warp::are_lanes_invocations(&unit.function, workgroups, settings.blocks);
+        let has_unit = |types| has_subgroups && matrix_units.contains(&types);
+        legalize::expand_matrix_products(&mut unit.function, has_unit);
+        Ok(())
+    }),
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     unit("map_warps", Tree, Mapped, |unit, settings| {
         warp::pack(&mut unit.function, &settings.policy.workgroups, settings.blocks)?;

@@ -84,6 +84,8 @@ impl Pack<'_> {
                 vec![leader, pack.b.eq(leader, lane)]
             }),
             WarpOp::Gathered => self.gathered_in_loop(warp, mask),
+            // They have been expanded.
+            WarpOp::MatrixProduct(..) => {}
             // An invocation's own accesses are in order.
             WarpOp::Sync => {}
         }

@@ -114,6 +114,13 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
     Ok(())
 }
 
+/// Whether [`pack`] lays each warp of a function with warp operations on a subgroup of 32 invocations.
+pub fn are_lanes_invocations(function: &Function, workgroups: &Workgroups, blocks: Blocks) -> bool {
+    let count = function.cluster.map_or(1, Cluster::blocks);
+    let packing = choose::for_warps(workgroups, blocks, count, distant_shuffles(function));
+    packing == Packing { subgroup_size: choose::WARP, lanes: 1 }
+}
+
 /// The number of shuffles whose lanes may differ from thread to thread.
 fn distant_shuffles(function: &Function) -> usize {
     let constants = function.constants();

@@ -42,6 +42,13 @@ impl Pack<'_> {
             WarpOp::ActiveMask => vec![taking_part],
             WarpOp::Elect => self.elect(&taking_part),
             WarpOp::Gathered => vec![self.gathered(warp, flow, &taking_part)],
+            WarpOp::MatrixProduct(types, fragments) => {
+                // Those that are left are of warps whose lanes are invocations.
+                let fragments = fragments.map(|word| self.lanes(word).first().copied().unwrap_or(word));
+                let results = [(); 4].map(|()| self.b.function.value(Type::I32));
+                self.b.push(Stmt::Subgroup(results.to_vec(), SubgroupOp::MatrixProduct(types, fragments)));
+                results.map(|result| vec![result]).to_vec()
+            }
             WarpOp::Sync => {
                 // An invocation's own accesses are in order.
                 if self.packing.subgroup_size > 1 {

@@ -166,7 +166,7 @@ impl Uniform {
     fn warp(&mut self, warp: &Warp) {
         let together = self.packing.span() == WARP && warp.members.is_none_or(|members| self.value(members));
         let same: &[bool] = match warp.op {
-            _ if !together => &[false, false],
+            _ if !together => &[],
             WarpOp::Vote(..) | WarpOp::Ballot(_) | WarpOp::ActiveMask | WarpOp::Reduce(..) => &[true],
             WarpOp::MatchAll(_) => &[true, true],
             WarpOp::Elect => &[true, false],
@@ -176,11 +176,15 @@ impl Uniform {
             {
                 &[true, true]
             }
-            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Gathered | WarpOp::Sync => &[false, false],
+            WarpOp::Shuffle { .. }
+            | WarpOp::MatchAny(_)
+            | WarpOp::Gathered
+            | WarpOp::MatrixProduct(..)
+            | WarpOp::Sync => &[],
         };
-        for (result, same) in warp.results.iter().zip(same) {
-            if !same {
-                self.differ(*result);
+        for (number, &result) in warp.results.iter().enumerate() {
+            if same.get(number) != Some(&true) {
+                self.differ(result);
             }
         }
     }

@@ -99,6 +99,11 @@ pub struct Facts {
     pub arithmetic_f16_exact: bool,
     /// Where those give f16's NaN, it is the one that NVIDIA's instructions give: 0x7fff.
     pub nan_f16_nvidia: bool,
+    /// Products of cooperative matrices of f16 are those of NVIDIA's instructions for sm_90, and an invocation's elements are those of its lane
+    /// there: of the first factor those of row `g` before those of row `g + 8`, else in the same order.
+    pub matrix_f16_exact: bool,
+    /// The same of bytes.
+    pub matrix_bytes_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
     pub atomic_add_f64_exact: bool,
     /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
@@ -187,6 +192,8 @@ impl Facts {
         clamp_f32_right: true,
         arithmetic_f16_exact: false,
         nan_f16_nvidia: false,
+        matrix_f16_exact: false,
+        matrix_bytes_exact: false,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
         sampled_points_exact: false,
@@ -205,6 +212,8 @@ impl Facts {
         roots_f32_flush: true,
         arithmetic_f16_exact: true,
         nan_f16_nvidia: true,
+        matrix_f16_exact: true,
+        matrix_bytes_exact: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
         sampled_points_exact: true,

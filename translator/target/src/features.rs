@@ -75,6 +75,8 @@ features! {
     ShaderFloatControls2 = "shaderFloatControls2",
     /// Sums of products of bytes.
     ShaderIntegerDotProduct = "shaderIntegerDotProduct",
+    /// Matrices whose elements lie in the invocations of a subgroup, and their products.
+    CooperativeMatrix = "cooperativeMatrix",
     /// Clock reads at subgroup scope.
     ShaderSubgroupClock = "shaderSubgroupClock",
     /// Clock reads at device scope.

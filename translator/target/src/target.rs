@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::Facts;
 use crate::features::Feature;
 use crate::float_controls::FloatControls;
+use crate::matrix::MatrixTypes;
 use crate::quirks::Quirks;
 
 /// A major and minor version.
@@ -70,6 +71,10 @@ pub struct Target {
     pub limits: Limits,
     /// Subgroup sizes.
     pub subgroups: Subgroups,
+    /// The products that the device's matrix units have of matrices of 16 by 8 elements, or for bf16 of 16 by 16, and of 32 bytes in the
+    /// direction of the sum (`VkCooperativeMatrixPropertiesKHR`, of subgroups).
+    #[serde(default)]
+    pub matrix_units: BTreeSet<MatrixTypes>,
     /// Float controls that shaders may declare.
     #[serde(default)]
     pub float_controls: FloatControls,
@@ -109,6 +114,20 @@ impl Target {
         self.has(Feature::ShaderFloatControls2) && self.facts.dot_f32_fused && self.subgroups.shuffle
     }
 
+    /// The products of [`Target::matrix_units`] whose results are those of NVIDIA's instructions.
+    pub fn exact_matrix_units(&self) -> BTreeSet<MatrixTypes> {
+        let has_units = self.has(Feature::CooperativeMatrix) && self.has(Feature::VulkanMemoryModel);
+        let is_exact = |types: MatrixTypes| match types {
+            MatrixTypes::F16 | MatrixTypes::F16Alone => self.has(Feature::ShaderFloat16) && self.facts.matrix_f16_exact,
+            MatrixTypes::S8 | MatrixTypes::S8U8 | MatrixTypes::U8S8 | MatrixTypes::U8 => {
+                self.has(Feature::ShaderInt8) && self.facts.matrix_bytes_exact
+            }
+            // No device is known to have them as Vulkan's matrices.
+            MatrixTypes::Bf16 | MatrixTypes::Tf32 => false,
+        };
+        self.matrix_units.iter().copied().filter(|&types| has_units && is_exact(types)).collect()
+    }
+
     /// Whether global memory can be accessed by 8 and 16 bits. Without 64-bit integers a bit cast makes the pointers for them, which
     /// SPIR-V wants the types' whole arithmetic for. Elsewhere accesses reach the whole words around.
     pub fn has_narrow_global(&self) -> bool {
@@ -140,14 +159,18 @@ impl Target {
         right && self.has(feature)
     }
 
-    /// The reference device: an exact one that has everything but images, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
+    /// The reference device: an exact one that has everything but images and matrix units, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
     pub fn reference() -> Target {
-        let images = [Feature::RuntimeDescriptorArray, Feature::ShaderSampledImageArrayNonUniformIndexing];
+        let lacking = [
+            Feature::RuntimeDescriptorArray,
+            Feature::ShaderSampledImageArrayNonUniformIndexing,
+            Feature::CooperativeMatrix,
+        ];
         Target {
             name: "reference".into(),
             vulkan: Version(1, 3),
             spirv: Version(1, 6),
-            features: Feature::ALL.iter().copied().filter(|feature| !images.contains(feature)).collect(),
+            features: Feature::ALL.iter().copied().filter(|feature| !lacking.contains(feature)).collect(),
             limits: Limits {
                 max_push_constants_size: 256,
                 max_compute_shared_memory_size: 49152,
@@ -163,6 +186,7 @@ impl Target {
                 ballot: true,
                 shuffle: true,
             },
+            matrix_units: BTreeSet::new(),
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float16: true,
                 signed_zero_inf_nan_preserve_float32: true,

@@ -4,7 +4,8 @@
 //! device is tested on its first use: each instruction of [`instructions`] is translated as if all [`Facts`] held, and
 //! runs on about a hundred thousand operands. A fact holds if all results are right. [`cache`] stores the results for
 //! the driver's version. [`constants`] checks whether right arithmetic stays right when the driver's compiler knows an
-//! operand. [`reconvergence`] checks whether subgroups reconverge, [`sampling`] whether samplers read textures as NVIDIA's hardware does. The self-test doesn't find other driver bugs.
+//! operand. [`reconvergence`] checks whether subgroups reconverge, [`matrices`] whether matrix units compute
+//! as NVIDIA's do, [`sampling`] whether samplers read textures as NVIDIA's hardware does. The self-test doesn't find other driver bugs.
 
 mod cache;
 mod constants;
@@ -13,6 +14,7 @@ mod half;
 mod instruction;
 mod instructions;
 mod judge;
+mod matrices;
 mod operands;
 mod reconvergence;
 mod sampling;
@@ -76,6 +78,7 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
         Attempt::Impossible => false,
     };
     sampling::measure(device, &mut findings)?;
+    matrices::measure(device, &mut findings)?;
     Ok(findings)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::ir::Value;
+use crate::ir::{Fragments, Value};
 
 /// A mnemonic under construction, with its operands.
 #[derive(Default)]
@@ -93,6 +93,30 @@ impl Modifier for Value {
 
     fn parse(parts: &mut Parts<'_>) -> Option<Self> {
         parts.operands.next()
+    }
+}
+
+impl<const N: usize> Modifier for [Value; N] {
+    fn print(&self, out: &mut Mnemonic) {
+        self.iter().for_each(|value| value.print(out));
+    }
+
+    fn parse(parts: &mut Parts<'_>) -> Option<Self> {
+        let values: Vec<Value> = parts.operands.by_ref().take(N).collect();
+        values.try_into().ok()
+    }
+}
+
+impl Modifier for Fragments {
+    fn print(&self, out: &mut Mnemonic) {
+        let Self { a, b, c } = self;
+        a.print(out);
+        b.print(out);
+        c.print(out);
+    }
+
+    fn parse(parts: &mut Parts<'_>) -> Option<Self> {
+        Some(Self { a: Modifier::parse(parts)?, b: Modifier::parse(parts)?, c: Modifier::parse(parts)? })
     }
 }
 

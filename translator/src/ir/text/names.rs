@@ -5,7 +5,7 @@ use crate::ir::{
     Accumulator, Arithmetic, AtomicOp, Binary, Builtin, Compare, Factors, HalfFormat, HalfOp, Halves, MatrixStep,
     MemoryOrder, Minifloat, Reduction, Rounding, Scope, Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
 };
-use crate::target::Fault;
+use crate::target::{Fault, MatrixTypes};
 
 modifiers! {
     Type {
@@ -107,6 +107,16 @@ modifiers! {
         "sum" Sum(factors),
         "round" Round(accumulator),
     }
+    MatrixTypes {
+        "f16" F16,
+        "f16_alone" F16Alone,
+        "bf16" Bf16,
+        "tf32" Tf32,
+        "s8" S8,
+        "s8_u8" S8U8,
+        "u8_s8" U8S8,
+        "u8" U8,
+    }
     Factors {
         "f16" F16,
         "bf16" Bf16,
@@ -207,6 +217,7 @@ modifiers! {
         "active_mask" ActiveMask,
         "elect" Elect,
         "gathered" Gathered,
+        "matrix_product" MatrixProduct(types, fragments),
         "sync" Sync,
     }
     Vote {
@@ -233,6 +244,7 @@ modifiers! {
     SubgroupOp {
         "ballot" Ballot(a),
         "shuffle" Shuffle(a, lane),
+        "matrix_product" MatrixProduct(types, fragments),
         "barrier" Barrier,
     }
     Fault {

@@ -3,7 +3,7 @@ use crate::ir::{
     Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HalfFormat, HalfOp, Halves, MemoryOrder, Reduction,
     Rounding, Scope, Shuffle, Space, Stmt, SubgroupOp, Type, Unary, Vote, WarpOp, verify,
 };
-use crate::target::Fault;
+use crate::target::{Fault, MatrixTypes};
 
 /// A function with every statement, operation and modifier that there is.
 const EVERYTHING: &str = include_str!("everything.ir");
@@ -42,6 +42,7 @@ fn everything_has_every_name() {
         Shuffle::NAMES,
         Reduction::NAMES,
         SubgroupOp::NAMES,
+        MatrixTypes::NAMES,
         Fault::NAMES,
     ] {
         for name in names {

@@ -12,6 +12,7 @@ pub(in crate::legalize) mod halves;
 pub(in crate::legalize) mod matrix;
 pub(in crate::legalize) mod nan_groups;
 pub(in crate::legalize) mod nans;
+pub(in crate::legalize) mod products;
 pub(in crate::legalize) mod quotient;
 pub(in crate::legalize) mod root_ends;
 pub(in crate::legalize) mod roots;

@@ -102,12 +102,7 @@ pub fn dp4a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ScalarType::B32)?;
     let b = l.int(i, 2, ScalarType::B32)?;
     let c = l.int(i, 3, ScalarType::B32)?;
-    let dot = match signs {
-        [true, true] => l.b.dot_signed(a, b),
-        [false, false] => l.b.dot_unsigned(a, b),
-        [true, false] => l.b.dot_mixed(a, b),
-        [false, true] => l.b.dot_mixed(b, a),
-    };
+    let dot = l.b.dot_of_bytes(a, b, signs);
     let sum = l.b.add(dot, c);
     l.set(i, 0, ScalarType::B32, sum)
 }

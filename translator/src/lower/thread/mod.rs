@@ -10,4 +10,5 @@ mod quads;
 mod sparse;
 pub mod special;
 mod sums;
+mod tiles;
 pub mod warp;

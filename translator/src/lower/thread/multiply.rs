@@ -7,6 +7,7 @@ use super::matrix::{from_lane, own_lane, set, words};
 use super::quads;
 use super::sparse::Indices;
 use super::sums::{Line, Terms};
+use super::tiles;
 use crate::decode::program::Instruction;
 use crate::ir::Value;
 use crate::isa::fragments::{Matrix, Product};
@@ -20,10 +21,13 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return quads::multiply(l, i, &product);
     }
     let terms = Terms::of(&product, i)?;
+    if let Some(types) = terms.unit().filter(|_| !product.is_sparse) {
+        return tiles::multiply(l, i, &product, terms, types);
+    }
     let lane = own_lane(l);
     let quad = l.b.and_const(lane, 3);
     let own = l.b.and_const(lane, 28);
-    let (tall, wide) = if product.is_transposed() { (Matrix::B, Matrix::A) } else { (Matrix::A, Matrix::B) };
+    let (tall, wide) = product.tall_and_wide();
     let tall = lines(l, i, &product, tall, &[own])?;
     // Lanes 8 t to 8 t + 3 hold line 2 t, the next four line 2 t + 1.
     let first = l.b.shl(quad, 3);
@@ -81,7 +85,7 @@ fn lines(
 }
 
 /// The elements of C.
-fn addends(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result<Vec<Value>> {
+pub(super) fn addends(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result<Vec<Value>> {
     let words = words(l, i, Matrix::C)?;
     if product.ty(Matrix::C) != ScalarType::F16 {
         return Ok(words);

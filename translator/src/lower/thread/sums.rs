@@ -10,6 +10,7 @@ use crate::lower::float::{self, float_of};
 use crate::lower::integer;
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, DOUBLE, HALF, Overflow, SINGLE};
+use crate::target::MatrixTypes;
 
 /// A row of A or a column of B: its words in the order of the sum, in as many parts as elements of a register are held in.
 pub type Line = Vec<Vec<Value>>;
@@ -69,77 +70,111 @@ impl Terms {
         parts.to_vec()
     }
 
+    /// How many blocks of four words in the direction of the sum a matrix unit takes at once.
+    pub fn blocks_at_once(self) -> usize {
+        match self {
+            Self::Fused { words: 4, .. } => 1,
+            _ => 2,
+        }
+    }
+
+    /// The types by which matrix units compute it, if they do.
+    pub fn unit(self) -> Option<MatrixTypes> {
+        match self {
+            Self::Fused { factors: Factors::F16, addend: ScalarType::F16, result: ScalarType::F16, .. } => {
+                Some(MatrixTypes::F16Alone)
+            }
+            Self::Fused { factors: Factors::F16, .. } | Self::Minifloats => Some(MatrixTypes::F16),
+            Self::Fused { factors: Factors::Bf16, .. } => Some(MatrixTypes::Bf16),
+            Self::Fused { factors: Factors::Tf32, .. } => Some(MatrixTypes::Tf32),
+            Self::Bytes { are_signed, .. } => Some(MatrixTypes::of_bytes(are_signed)),
+            Self::Bits { .. } | Self::Doubles(_) => None,
+        }
+    }
+
     /// The sum of the products of a row and a column and an addend.
     pub fn sum(self, l: &mut Lowering<'_, '_>, row: &Line, column: &Line, addend: Value) -> Value {
-        let words = || row.iter().flatten().copied().zip(column.iter().flatten().copied());
+        let first = self.first(l, addend);
+        let sum = self.add_products(l, row, column, first);
+        self.last(l, sum, addend)
+    }
+
+    /// What the products are added to.
+    pub fn first(self, l: &mut Lowering<'_, '_>, addend: Value) -> Value {
         match self {
-            Self::Fused { factors, words: at_once, addend: from, result } => {
-                let accumulator = match (from, result) {
-                    (ScalarType::F16, ScalarType::F16) => Accumulator::F16,
-                    _ => Accumulator::F32,
-                };
-                let mut sum = match (accumulator, from) {
-                    (Accumulator::F32, ScalarType::F16) => {
-                        let wide = soft::widen(&mut l.b, HALF, addend);
-                        l.b.bits(wide)
-                    }
-                    _ => addend,
-                };
-                let pairs: Vec<_> = words().collect();
-                for pairs in pairs.chunks(at_once) {
-                    sum = fused(l, factors, accumulator, pairs, sum);
-                }
-                match (accumulator, result) {
-                    (Accumulator::F32, ScalarType::F16) => {
-                        let wide = float_of(l, SINGLE, sum);
-                        soft::narrow(&mut l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
-                    }
-                    _ => sum,
-                }
+            Self::Fused { addend: ScalarType::F16, .. } if self.unit() != Some(MatrixTypes::F16Alone) => {
+                let wide = soft::widen(&mut l.b, HALF, addend);
+                l.b.bits(wide)
             }
+            Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => addend,
+            Self::Minifloats | Self::Bytes { .. } => l.b.i32(0),
+        }
+    }
+
+    /// The result, given the sum of what [`Terms::first`] gives and the products.
+    pub fn last(self, l: &mut Lowering<'_, '_>, sum: Value, addend: Value) -> Value {
+        match self {
+            Self::Fused { result: ScalarType::F16, .. } if self.unit() != Some(MatrixTypes::F16Alone) => {
+                let wide = float_of(l, SINGLE, sum);
+                soft::narrow(&mut l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
+            }
+            Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => sum,
             Self::Minifloats => {
-                let mut sum = l.b.i32(0);
-                for (row, column) in row.iter().zip(column) {
-                    let pairs: Vec<_> = row.iter().copied().zip(column.iter().copied()).collect();
-                    sum = fused(l, Factors::F16, Accumulator::F32, &pairs, sum);
-                }
                 let [sum, addend] = [sum, addend].map(|bits| float_of(l, SINGLE, bits));
                 let result = l.b.rounded(Rounding::NearestEven, Arithmetic::Add(sum, addend));
                 let result = float::or_nan(l, result, &[addend, sum]);
                 l.b.bits(result)
             }
-            Self::Bytes { are_signed, is_saturated } => {
-                let mut sum = l.b.i32(0);
+            Self::Bytes { is_saturated: true, .. } => integer::saturating_add(l, sum, addend),
+            Self::Bytes { is_saturated: false, .. } => l.b.add(sum, addend),
+        }
+    }
+
+    fn add_products(self, l: &mut Lowering<'_, '_>, row: &Line, column: &Line, mut sum: Value) -> Value {
+        let words = || row.iter().flatten().copied().zip(column.iter().flatten().copied());
+        let fused = |l: &mut Lowering<'_, '_>, factors, accumulator, pairs: &[(Value, Value)], sum| {
+            let op = soft::fused_sum(&mut l.b, factors, accumulator, pairs, sum);
+            l.b.op(Type::I32, op)
+        };
+        match self {
+            Self::Fused { factors, words: at_once, .. } => {
+                let is_alone = self.unit() == Some(MatrixTypes::F16Alone);
+                let accumulator = if is_alone { Accumulator::F16 } else { Accumulator::F32 };
+                let pairs: Vec<_> = words().collect();
+                for pairs in pairs.chunks(at_once) {
+                    sum = fused(l, factors, accumulator, pairs, sum);
+                }
+            }
+            Self::Minifloats => {
+                for (row, column) in row.iter().zip(column) {
+                    let pairs: Vec<_> = row.iter().copied().zip(column.iter().copied()).collect();
+                    sum = fused(l, Factors::F16, Accumulator::F32, &pairs, sum);
+                }
+            }
+            Self::Bytes { are_signed, .. } => {
                 for (a, b) in words() {
-                    let dot = match are_signed {
-                        [true, true] => l.b.dot_signed(a, b),
-                        [false, false] => l.b.dot_unsigned(a, b),
-                        [true, false] => l.b.dot_mixed(a, b),
-                        [false, true] => l.b.dot_mixed(b, a),
-                    };
+                    let dot = l.b.dot_of_bytes(a, b, are_signed);
                     sum = l.b.add(sum, dot);
                 }
-                if is_saturated { integer::saturating_add(l, sum, addend) } else { l.b.add(sum, addend) }
             }
             Self::Bits { are_common } => {
-                let mut sum = addend;
                 for (a, b) in words() {
                     let bits = if are_common { l.b.and(a, b) } else { l.b.xor(a, b) };
                     let count = l.b.unary(Unary::BitCount, bits);
                     sum = l.b.add(sum, count);
                 }
-                sum
             }
             Self::Doubles(rounding) => {
-                let mut sum = float_of(l, DOUBLE, addend);
+                let mut total = float_of(l, DOUBLE, sum);
                 for (a, b) in words() {
                     let [a, b] = [a, b].map(|bits| float_of(l, DOUBLE, bits));
-                    let next = l.b.rounded(rounding, Arithmetic::Fma(a, b, sum));
-                    sum = float::or_nan(l, next, &[b, sum, a]);
+                    let next = l.b.rounded(rounding, Arithmetic::Fma(a, b, total));
+                    total = float::or_nan(l, next, &[b, total, a]);
                 }
-                l.b.bits(sum)
+                return l.b.bits(total);
             }
         }
+        sum
     }
 }
 
@@ -154,31 +189,4 @@ fn fours(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value, position: u32) -
     let signs = l.b.and_const(bytes, 0x0808_0808);
     let above = l.b.mul_const(signs, 0x1e);
     l.b.or(bytes, above)
-}
-
-/// An addend and the products of pairs of words, added at once.
-fn fused(
-    l: &mut Lowering<'_, '_>,
-    factors: Factors,
-    accumulator: Accumulator,
-    pairs: &[(Value, Value)],
-    addend: Value,
-) -> Value {
-    let mut step = |step, x, y, z| l.b.op(Type::I32, Op::Matrix(step, x, y, z));
-    let mut scale = step(MatrixStep::Start(accumulator), addend, addend, addend);
-    for &(x, y) in pairs {
-        scale = step(MatrixStep::Scale(factors), x, y, scale);
-    }
-    let terms: Vec<Value> = pairs.iter().map(|&(x, y)| step(MatrixStep::Sum(factors), x, y, scale)).collect();
-    // A term is below 2^28, so that four fit.
-    let mut total = l.b.i64(0);
-    for terms in terms.chunks(4) {
-        let mut part = l.b.i32(0);
-        for &term in terms {
-            part = l.b.add(part, term);
-        }
-        let part = l.b.unary(Unary::SignExtend, part);
-        total = l.b.add(total, part);
-    }
-    l.b.op(Type::I32, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, total))
 }

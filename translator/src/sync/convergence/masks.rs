@@ -338,6 +338,7 @@ impl<'c> Definitions<'c> {
             | WarpOp::Reduce(..)
             | WarpOp::Elect
             | WarpOp::Gathered
+            | WarpOp::MatrixProduct(..)
             | WarpOp::Sync => return None,
         };
         Some(Source { warp, block: *block, vote })

@@ -121,6 +121,7 @@ feature_structs! {
         = Some(Version(1, 4)), khr::shader_float_controls2::NAME;
     integer_dot: PhysicalDeviceShaderIntegerDotProductFeatures
         = Some(Version(1, 3)), khr::shader_integer_dot_product::NAME;
+    matrices: PhysicalDeviceCooperativeMatrixFeaturesKHR = None, khr::cooperative_matrix::NAME;
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
     descriptors: PhysicalDeviceDescriptorIndexingFeatures = Some(Version(1, 2)), ext::descriptor_indexing::NAME;
     fault: PhysicalDeviceFaultFeaturesEXT = None, ext::device_fault::NAME;
@@ -160,6 +161,7 @@ impl Structs {
             Feature::ComputeFullSubgroups => &mut self.subgroup_size.compute_full_subgroups,
             Feature::ShaderFloatControls2 => &mut self.float_controls2.shader_float_controls2,
             Feature::ShaderIntegerDotProduct => &mut self.integer_dot.shader_integer_dot_product,
+            Feature::CooperativeMatrix => &mut self.matrices.cooperative_matrix,
             Feature::ShaderSubgroupClock => &mut self.clock.shader_subgroup_clock,
             Feature::ShaderDeviceClock => &mut self.clock.shader_device_clock,
             Feature::RuntimeDescriptorArray => &mut self.descriptors.runtime_descriptor_array,

@@ -1,7 +1,9 @@
 //! Queries a driver for a device's properties: names, versions, and the [`Target`] that the translator compiles for.
 
+use std::collections::BTreeSet;
+
 use ash::{ext, khr, vk};
-use ptx2spv_translator::target::{Facts, FloatControls, Limits, Subgroups, Version};
+use ptx2spv_translator::target::{Facts, FloatControls, Limits, MatrixTypes, Subgroups, Version};
 use ptx2spv_translator::{Feature, Target};
 
 use crate::backend::vulkan::instance::features::{self, Offer};
@@ -69,6 +71,8 @@ pub fn query(
         .filter(|name| instance.restrictions().forbids(name))
         .for_each(|name| float_controls.remove(name));
     let limits = &properties.limits;
+    let has_matrices = features.contains(&Feature::CooperativeMatrix);
+    let matrix_units = if has_matrices { matrix_units(instance, physical)? } else { BTreeSet::new() };
     let target = Target {
         name: name.clone(),
         vulkan: version,
@@ -82,6 +86,7 @@ pub fn query(
             max_compute_work_group_count: limits.max_compute_work_group_count,
         },
         subgroups: subgroups(&subgroup, asks_for_sizes.then_some(&sizes)),
+        matrix_units,
         float_controls,
         facts: Facts::default(),
         quirks,
@@ -103,6 +108,31 @@ pub fn query(
         own,
         keeps_pipelines,
     })
+}
+
+/// The products of matrices that [`Target::matrix_units`] has.
+fn matrix_units(instance: &Instance, physical: vk::PhysicalDevice) -> Result<BTreeSet<MatrixTypes>, Error> {
+    use vk::ComponentTypeKHR as Of;
+    const UNITS: [(MatrixTypes, u32, [Of; 4]); 6] = [
+        (MatrixTypes::F16, 16, [Of::FLOAT16, Of::FLOAT16, Of::FLOAT32, Of::FLOAT32]),
+        (MatrixTypes::F16Alone, 16, [Of::FLOAT16; 4]),
+        (MatrixTypes::S8, 32, [Of::SINT8, Of::SINT8, Of::SINT32, Of::SINT32]),
+        (MatrixTypes::S8U8, 32, [Of::SINT8, Of::UINT8, Of::SINT32, Of::SINT32]),
+        (MatrixTypes::U8S8, 32, [Of::UINT8, Of::SINT8, Of::SINT32, Of::SINT32]),
+        (MatrixTypes::U8, 32, [Of::UINT8, Of::UINT8, Of::UINT32, Of::UINT32]),
+    ];
+    let functions = khr::cooperative_matrix::Instance::new(instance.entry(), instance.raw());
+    // SAFETY: `physical` was enumerated from `instance`, and has the extension.
+    let offered = unsafe { functions.get_physical_device_cooperative_matrix_properties(physical) }
+        .map_err(Error::vulkan("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"))?;
+    let has = |(_, depth, types): &(MatrixTypes, u32, [Of; 4])| {
+        offered.iter().any(|unit| {
+            [unit.m_size, unit.n_size, unit.k_size] == [16, 8, *depth]
+                && [unit.a_type, unit.b_type, unit.c_type, unit.result_type] == *types
+                && unit.scope == vk::ScopeKHR::SUBGROUP
+        })
+    };
+    Ok(UNITS.iter().filter(|unit| has(unit)).map(|(types, ..)| *types).collect())
 }
 
 /// Subgroup properties. `sizes` is given if pipelines can choose the size.

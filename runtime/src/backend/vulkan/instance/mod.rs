@@ -104,7 +104,7 @@ struct Shared {
     messenger: Option<Messenger>,
     process: Process,
     // The library, which must stay loaded as long as the instance lives.
-    _entry: ash::Entry,
+    entry: ash::Entry,
 }
 
 struct Messenger {
@@ -221,10 +221,10 @@ impl Instance {
             log,
             messenger: None,
             process: Process::this(),
-            _entry: entry,
+            entry,
         };
         if let Some(log) = &shared.log {
-            let functions = ext::debug_utils::Instance::new(&shared._entry, &shared.raw);
+            let functions = ext::debug_utils::Instance::new(&shared.entry, &shared.raw);
             // SAFETY: as above.
             let handle = unsafe { functions.create_debug_utils_messenger(&messenger_info(log), None) }
                 .map_err(Error::vulkan("vkCreateDebugUtilsMessengerEXT"))?;
@@ -266,6 +266,11 @@ impl Instance {
     /// Fails in a process forked from the instance's process.
     pub(crate) fn check_process(&self) -> Result<(), Error> {
         self.shared.process.check()
+    }
+
+    /// The library's functions.
+    pub(crate) fn entry(&self) -> &ash::Entry {
+        &self.shared.entry
     }
 
     pub(crate) fn raw(&self) -> &ash::Instance {

@@ -1,0 +1,138 @@
+//! Products of matrices by the device's matrix units (SPV_KHR_cooperative_matrix).
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{CooperativeMatrixOperands, CooperativeMatrixUse, Op, Word};
+
+use super::body::Body;
+use super::module::Global;
+use super::result::Result;
+use crate::diagnostic::ErrorKind;
+use crate::ir::{Fragments, Type};
+use crate::target::{Feature, MatrixTypes};
+
+/// Rows of the first factor, and columns of the second.
+const ROWS: u32 = 16;
+const COLUMNS: u32 = 8;
+
+/// The types of a product, for SPIR-V.
+struct Types {
+    /// A factor's element, and how many are in a word.
+    factor: Global,
+    in_word: u32,
+    /// An element of a sum.
+    sum: Global,
+    signs: CooperativeMatrixOperands,
+}
+
+impl Types {
+    fn new(types: MatrixTypes) -> Option<Self> {
+        use CooperativeMatrixOperands as Signs;
+        let of_results = Signs::MATRIX_C_SIGNED_COMPONENTS_KHR | Signs::MATRIX_RESULT_SIGNED_COMPONENTS_KHR;
+        let of_factors = [Signs::MATRIX_A_SIGNED_COMPONENTS_KHR, Signs::MATRIX_B_SIGNED_COMPONENTS_KHR];
+        let f16 = |sum| Self { factor: Global::Float(16), in_word: 2, sum, signs: Signs::NONE_KHR };
+        let bytes = |signs| Self { factor: Global::Int(8), in_word: 4, sum: Global::Int(32), signs };
+        Some(match types {
+            MatrixTypes::F16 => f16(Global::Float(32)),
+            MatrixTypes::F16Alone => f16(Global::Float(16)),
+            MatrixTypes::S8 => bytes(of_factors[0] | of_factors[1] | of_results),
+            MatrixTypes::S8U8 => bytes(of_factors[0] | of_results),
+            MatrixTypes::U8S8 => bytes(of_factors[1] | of_results),
+            MatrixTypes::U8 => bytes(Signs::NONE_KHR),
+            MatrixTypes::Bf16 | MatrixTypes::Tf32 => return None,
+        })
+    }
+}
+
+impl Body<'_, '_, '_> {
+    /// The sums.
+    pub(super) fn matrix_product(&mut self, types: MatrixTypes, fragments: Fragments) -> Result<[Word; 4]> {
+        let lacking = || ErrorKind::Internal("a product of matrices that has no unit".into());
+        let Types { factor, in_word, sum, signs } = Types::new(types).ok_or_else(lacking)?;
+        if factor == Global::Int(8) {
+            self.module.need(Feature::ShaderInt8, "products of matrices of bytes")?;
+        }
+        let Fragments { a: [low, high, low_next, high_next], b, c } = fragments;
+        let c = c.map(|word| self.value(word));
+        // All words of a row lie together here.
+        let rows = self.elements(factor, in_word, &[low, low_next, high, high_next].map(|word| self.value(word)))?;
+        let columns = self.elements(factor, in_word, &b.map(|word| self.value(word)))?;
+        let depth = 8 * in_word;
+        let a = self.matrix(factor, [ROWS, depth], CooperativeMatrixUse::MatrixAKHR, &rows)?;
+        let b = self.matrix(factor, [depth, COLUMNS], CooperativeMatrixUse::MatrixBKHR, &columns)?;
+        let addends = match sum {
+            Global::Float(16) => {
+                let halves = self.elements(sum, 2, &c)?;
+                halves.into_iter().step_by(2).collect()
+            }
+            Global::Float(_) => {
+                let ty = self.module.global(sum)?;
+                c.iter().map(|&word| self.compute(Op::Bitcast, ty, &[word])).collect()
+            }
+            _ => c.to_vec(),
+        };
+        let c = self.matrix(sum, [ROWS, COLUMNS], CooperativeMatrixUse::MatrixAccumulatorKHR, &addends)?;
+        let ty = self.matrix_type(sum, [ROWS, COLUMNS], CooperativeMatrixUse::MatrixAccumulatorKHR)?;
+        let mut operands = [a, b, c].map(Operand::IdRef).to_vec();
+        if !signs.is_empty() {
+            operands.push(Operand::CooperativeMatrixOperands(signs));
+        }
+        let product = self.result(Op::CooperativeMatrixMulAddKHR, ty, operands);
+        let mut sums = [0; 4];
+        for (number, word) in (0..).zip(&mut sums) {
+            *word = self.sum_word(sum, product, number)?;
+        }
+        Ok(sums)
+    }
+
+    /// The elements of words.
+    fn elements(&mut self, element: Global, in_word: u32, words: &[Word]) -> Result<Vec<Word>> {
+        let ty = self.module.global(element)?;
+        let vector = self.module.global(Global::Vector(ty, in_word))?;
+        let mut elements = Vec::new();
+        for &word in words {
+            let all = self.compute(Op::Bitcast, vector, &[word]);
+            elements.extend((0..in_word).map(|number| self.component(ty, all, number)));
+        }
+        Ok(elements)
+    }
+
+    fn matrix_type(&mut self, element: Global, size: [u32; 2], place: CooperativeMatrixUse) -> Result<Word> {
+        let element = self.module.global(element)?;
+        self.module.global(Global::Matrix(element, size, place))
+    }
+
+    /// A matrix of which this invocation has these elements.
+    fn matrix(
+        &mut self,
+        element: Global,
+        size: [u32; 2],
+        place: CooperativeMatrixUse,
+        elements: &[Word],
+    ) -> Result<Word> {
+        let ty = self.matrix_type(element, size, place)?;
+        let first = elements.first().copied().unwrap_or_default();
+        let mut matrix = self.compute(Op::CompositeConstruct, ty, &[first]);
+        for (number, &element) in (0..).zip(elements).skip(1) {
+            let operands = vec![Operand::IdRef(element), Operand::IdRef(matrix), Operand::LiteralBit32(number)];
+            matrix = self.result(Op::CompositeInsert, ty, operands);
+        }
+        Ok(matrix)
+    }
+
+    /// An element of the sums as a word.
+    fn sum_word(&mut self, element: Global, sums: Word, number: u32) -> Result<Word> {
+        let word = self.ty(Type::I32)?;
+        let ty = self.module.global(element)?;
+        let sum = self.component(ty, sums, number);
+        Ok(match element {
+            Global::Float(16) => {
+                let zero = self.module.global(Global::Null(ty))?;
+                let vector = self.module.global(Global::Vector(ty, 2))?;
+                let both = self.compute(Op::CompositeConstruct, vector, &[sum, zero]);
+                self.compute(Op::Bitcast, word, &[both])
+            }
+            Global::Float(_) => self.compute(Op::Bitcast, word, &[sum]),
+            _ => sum,
+        })
+    }
+}

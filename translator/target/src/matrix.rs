@@ -1,0 +1,37 @@
+//! Products of matrices.
+
+use serde::{Deserialize, Serialize};
+
+/// The types of a product of matrices: of the factors A and B, and of the sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatrixTypes {
+    /// f16, summed in f32.
+    F16,
+    /// f16, summed in f16.
+    F16Alone,
+    /// bf16, summed in f32.
+    Bf16,
+    /// tf32, summed in f32.
+    Tf32,
+    /// Signed bytes, summed in 32 bits, as all bytes.
+    S8,
+    /// Signed and unsigned bytes.
+    S8U8,
+    /// Unsigned and signed bytes.
+    U8S8,
+    /// Unsigned bytes.
+    U8,
+}
+
+impl MatrixTypes {
+    /// Those of bytes.
+    pub fn of_bytes(are_signed: [bool; 2]) -> Self {
+        match are_signed {
+            [true, true] => Self::S8,
+            [true, false] => Self::S8U8,
+            [false, true] => Self::U8S8,
+            [false, false] => Self::U8,
+        }
+    }
+}
