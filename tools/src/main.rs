@@ -13,12 +13,13 @@ fn main() -> ExitCode {
     ptx2spv::cli::main(|out| command_line.run(out))
 }
 
-/// The program's arguments. Under the name ptxas, they are those of that program.
+/// The program's arguments. Under the name of a program that it stands in for, they are those of that program.
 fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<_> = std::env::args_os().collect();
-    let is_ptxas = |name: &OsString| Path::new(name).file_name().is_some_and(|name| name == commands::cuda::PTXAS);
-    if arguments.first().is_some_and(is_ptxas) {
-        arguments.insert(1, commands::cuda::PTXAS.into());
+    let name = arguments.first().and_then(|program| Path::new(program).file_name());
+    let stands_in_for = commands::STAND_INS.iter().find(|stand_in| name.is_some_and(|name| name == **stand_in));
+    if let Some(command) = stands_in_for {
+        arguments.insert(1, command.into());
     }
     arguments
 }

@@ -11,6 +11,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use ptx2spv::cli::{Status, UsageError};
 use ptx2spv_runtime::{DEVICE_VARIABLE, DeviceSelector};
+use ptx2spv_toolkit::files::{link, write};
+use ptx2spv_toolkit::{Clang, Toolkit};
 
 /// Run a CUDA program that has PTX on a Vulkan device.
 ///
@@ -40,8 +42,11 @@ pub struct Arguments {
     /// Print the folder with the library, and run nothing.
     #[arg(long, conflicts_with = "program")]
     print_path: bool,
+    /// Print a folder of the shape of NVIDIA's toolkit, for clang's --cuda-path and for CMake, and run nothing.
+    #[arg(long, conflicts_with_all = ["program", "print_path"])]
+    print_toolkit: bool,
     /// The program, and its arguments.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required_unless_present = "print_path")]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required_unless_present_any = ["print_path", "print_toolkit"])]
     program: Vec<OsString>,
 }
 
@@ -60,11 +65,14 @@ const RUNTIME_NAMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcu
 const LINK_NAME: &str = "libcudart.so";
 const LINKER_SCRIPT: &str = "INPUT(libcudart.so.12 libcuda.so)\n";
 
-/// The name under which this program replaces ptxas.
-pub const PTXAS: &str = "ptxas";
-
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let folder = folder()?;
+    if arguments.print_toolkit {
+        let toolkit = toolkit(&folder)?;
+        toolkit.compile_library(&Clang::find(None)?)?;
+        writeln!(out, "{}", toolkit.folder().display())?;
+        return Ok(Status::Success);
+    }
     let [program, rest @ ..] = &arguments.program[..] else {
         writeln!(out, "{}", folder.display())?;
         return Ok(Status::Success);
@@ -78,7 +86,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let mut command = Command::new(program);
     command.args(rest).env("LD_LIBRARY_PATH", paths);
     // Dr.Jit and Triton read these variables.
-    command.env("DRJIT_LIBCUDA_PATH", folder.join(NAMES[0])).env("TRITON_PTXAS_PATH", folder.join(PTXAS));
+    command.env("DRJIT_LIBCUDA_PATH", folder.join(NAMES[0])).env("TRITON_PTXAS_PATH", folder.join("ptxas"));
     if let Some(device) = &arguments.device {
         command.env(DEVICE_VARIABLE, device.to_string());
     }
@@ -105,9 +113,19 @@ fn replace(_command: Command) -> anyhow::Error {
     anyhow::anyhow!("on this system, put ptx2spv_cuda.dll as nvcuda.dll beside the program")
 }
 
+/// This program's file.
+fn program() -> Result<PathBuf> {
+    std::env::current_exe().and_then(std::fs::canonicalize).context("where this program is")
+}
+
+/// The toolkit's folder in the folder with the libraries; created if necessary.
+pub fn toolkit(libraries: &Path) -> Result<Toolkit> {
+    Ok(Toolkit::write(libraries, &program()?)?)
+}
+
 /// The folder with the library under the names that programs look for; created if necessary.
-fn folder() -> Result<PathBuf> {
-    let program = std::env::current_exe().and_then(std::fs::canonicalize).context("where this program is")?;
+pub fn folder() -> Result<PathBuf> {
+    let program = program()?;
     let beside = program.parent().context("this program has no folder")?;
     let candidates = [beside.to_owned(), beside.join("deps"), beside.join("../lib/ptx2spv")];
     let Some(library) = candidates.iter().map(|folder| folder.join(LIBRARY)).find(|path| path.exists()) else {
@@ -125,45 +143,8 @@ fn folder() -> Result<PathBuf> {
         write(&stub::stub(&machine, name, NAMES[0]), &folder.join(name))?;
     }
     write(LINKER_SCRIPT.as_bytes(), &folder.join(LINK_NAME))?;
-    link(&program, &folder.join(PTXAS))?;
+    for name in super::STAND_INS {
+        link(&program, &folder.join(name))?;
+    }
     Ok(folder)
-}
-
-/// Writes a file, unless it exists with the same contents.
-fn write(bytes: &[u8], path: &Path) -> Result<()> {
-    let is_there = || std::fs::read(path).is_ok_and(|found| found == bytes);
-    if is_there() {
-        return Ok(());
-    }
-    let make = || {
-        // Renamed, because another process may read or write the file at the same time.
-        let new = path.with_extension(format!("{}", std::process::id()));
-        std::fs::write(&new, bytes)?;
-        std::fs::rename(&new, path)
-    };
-    make().or_else(|error| if is_there() { Ok(()) } else { Err(error) }).with_context(|| path.display().to_string())
-}
-
-/// Makes a link, unless it exists.
-#[cfg(unix)]
-fn link(target: &Path, link: &Path) -> Result<()> {
-    let target = std::fs::canonicalize(target)?;
-    let is_there = || std::fs::canonicalize(link).is_ok_and(|found| found == target);
-    if is_there() {
-        return Ok(());
-    }
-    let folder = link.parent().context("a link has a folder")?;
-    let make = || {
-        std::fs::create_dir_all(folder)?;
-        // Renamed, because another process may read or make the link at the same time.
-        let new = link.with_extension(format!("{}", std::process::id()));
-        std::os::unix::fs::symlink(&target, &new)?;
-        std::fs::rename(&new, link)
-    };
-    make().or_else(|error| if is_there() { Ok(()) } else { Err(error) }).with_context(|| link.display().to_string())
-}
-
-#[cfg(not(unix))]
-fn link(_target: &Path, link: &Path) -> Result<()> {
-    bail!("{}: on this system, put ptx2spv_cuda.dll as nvcuda.dll beside the program", link.display())
 }

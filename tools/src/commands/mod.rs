@@ -11,18 +11,23 @@ use ptx2spv_runtime::DeviceSelector;
 mod cache;
 mod check;
 mod completions;
-pub mod cuda;
+mod cuda;
 mod device_arguments;
 mod devices;
 mod extract;
+mod fatbinary;
 mod inspect;
 mod link;
 mod man;
+mod nvcc;
 mod passes;
 mod ptxas;
 mod run;
 mod test;
 mod translate;
+
+/// Programs of NVIDIA's toolkit that this program replaces where it is called by their names. Each is a subcommand.
+pub const STAND_INS: [&str; 3] = ["fatbinary", "nvcc", "ptxas"];
 
 /// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device, or on a reference device
 /// that needs no driver.
@@ -51,6 +56,9 @@ enum Command {
     Test(test::Arguments),
     Cuda(cuda::Arguments),
     Ptxas(ptxas::Arguments),
+    Nvcc(nvcc::Arguments),
+    #[command(hide = true)]
+    Fatbinary(fatbinary::Arguments),
     Cache(cache::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -88,6 +96,8 @@ impl CommandLine {
             Command::Test(arguments) => test::run(&arguments, out),
             Command::Cuda(arguments) => cuda::run(&arguments, out),
             Command::Ptxas(arguments) => ptxas::run(&arguments, out),
+            Command::Nvcc(arguments) => nvcc::run(&arguments, out),
+            Command::Fatbinary(arguments) => fatbinary::run(&arguments),
             Command::Cache(arguments) => cache::run(&arguments, out),
             Command::Completions(arguments) => completions::run(&arguments, Self::command(), out),
             Command::Man(arguments) => man::run(&arguments, Self::command(), out),

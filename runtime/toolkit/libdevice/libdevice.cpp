@@ -1,0 +1,2 @@
+// The library of functions `__nv_...` that clang links into kernels.
+#include "plain.h"

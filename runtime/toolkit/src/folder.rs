@@ -1,0 +1,154 @@
+//! A folder of the shape of NVIDIA's toolkit, in which clang, CMake and others find what they look for.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::clang::Clang;
+use crate::error::Error;
+use crate::files::{link, write};
+use crate::missing::{MISSING, header};
+
+include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// Headers that clang's own `__clang_cuda_runtime_wrapper.h` includes from every toolkit, and that have nothing to add here.
+const EMPTY: &[&str] = &[
+    "crt/device_double_functions.hpp",
+    "crt/host_runtime.h",
+    "curand_mtgp32_kernel.h",
+    "host_config.h",
+    "sm_20_atomic_functions.hpp",
+    "sm_20_intrinsics.hpp",
+    "sm_32_atomic_functions.hpp",
+    "sm_60_atomic_functions.hpp",
+    "sm_61_intrinsics.hpp",
+    "texture_indirect_functions.h",
+];
+
+/// Headers of NVIDIA's whose contents are in others here: the name, and the other one.
+const SAME: &[(&str, &str)] = &[
+    ("builtin_types.h", "cuda_runtime.h"),
+    ("crt/host_config.h", "../host_config.h"),
+    ("crt/host_defines.h", "../host_defines.h"),
+    ("cuda_device_runtime_api.h", "cuda_runtime.h"),
+    ("cuda_profiler_api.h", "cuda_runtime_api.h"),
+    ("cuda_surface_types.h", "cuda_runtime.h"),
+    ("cuda_texture_types.h", "cuda_runtime.h"),
+    ("cudaProfiler.h", "cuda.h"),
+    ("device_functions.h", "cuda_runtime.h"),
+    ("device_launch_parameters.h", "cuda_runtime.h"),
+    ("device_types.h", "driver_types.h"),
+    ("driver_functions.h", "cuda_runtime.h"),
+    ("math_constants.h", "crt/math_constants.h"),
+    ("math_functions.h", "cuda_runtime.h"),
+    ("sm_20_intrinsics.h", "cuda_runtime.h"),
+    ("sm_30_intrinsics.h", "cuda_runtime.h"),
+    ("surface_functions.h", "cuda_runtime.h"),
+    ("surface_indirect_functions.h", "cuda_runtime.h"),
+    ("surface_types.h", "driver_types.h"),
+    ("texture_types.h", "driver_types.h"),
+];
+
+/// What NVIDIA's toolkits tell of themselves; CMake reads it.
+const VERSION: &str = "{\"cuda\": {\"name\": \"CUDA SDK\", \"version\": \"12.8.0\"}}\n";
+
+/// An archive without members.
+const EMPTY_ARCHIVE: &str = "!<arch>\n";
+
+/// Libraries beside `libcudart.so`: statically linked programs get the shared one.
+const LIBRARIES: &[(&str, &str)] = &[("libcudart_static.a", "INPUT(-lcudart)\n"), ("libcudadevrt.a", EMPTY_ARCHIVE)];
+
+/// The folder.
+#[derive(Clone, Debug)]
+pub struct Toolkit {
+    folder: PathBuf,
+    libraries: PathBuf,
+}
+
+impl Toolkit {
+    /// Writes a toolkit's folder into the folder with the libraries, as far as it isn't there. `program` is called as `nvcc`, `ptxas` and
+    /// `fatbinary`.
+    ///
+    /// # Errors
+    /// The folder can't be written.
+    pub fn write(libraries: &Path, program: &Path) -> Result<Self, Error> {
+        let folder = libraries.join("toolkit");
+        let include = folder.join("include");
+        for (name, text) in INCLUDE {
+            write(text.as_bytes(), &include.join(name))?;
+        }
+        for name in EMPTY {
+            write(b"", &include.join(name))?;
+        }
+        for (name, other) in SAME {
+            write(format!("#include \"{other}\"\n").as_bytes(), &include.join(name))?;
+        }
+        for missing in MISSING {
+            for name in missing.headers {
+                write(header(missing).as_bytes(), &include.join(name))?;
+            }
+        }
+        for name in ["nvcc", "ptxas", "fatbinary"] {
+            link(program, &folder.join("bin").join(name))?;
+        }
+        write(VERSION.as_bytes(), &folder.join("version.json"))?;
+        for (name, text) in LIBRARIES {
+            write(text.as_bytes(), &libraries.join(name))?;
+        }
+        for name in ["lib64", "lib"] {
+            link(libraries, &folder.join(name))?;
+        }
+        Ok(Self { folder, libraries: libraries.to_owned() })
+    }
+
+    /// The folder, for clang's `--cuda-path` and CMake's `CUDAToolkit_ROOT`.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder with the libraries.
+    pub fn libraries(&self) -> &Path {
+        &self.libraries
+    }
+
+    /// The device's mathematics as bitcode, under the name by which clang looks for NVIDIA's; compiled by clang unless it was.
+    ///
+    /// # Errors
+    /// clang fails, or the file can't be written.
+    pub fn compile_library(&self, clang: &Clang) -> Result<PathBuf, Error> {
+        let folder = self.folder.join("nvvm/libdevice");
+        let bitcode = folder.join("libdevice.10.bc");
+        for (name, text) in LIBDEVICE {
+            write(text.as_bytes(), &folder.join(name))?;
+        }
+        // What the bitcode was made from.
+        let sources: String = LIBDEVICE.iter().map(|(_, text)| *text).collect();
+        let stamp = format!("{} {}\n{sources}", clang.program().display(), clang.release());
+        let made_from = folder.join("made-from");
+        if bitcode.exists() && std::fs::read(&made_from).is_ok_and(|found| found == stamp.as_bytes()) {
+            return Ok(bitcode);
+        }
+        let new = folder.join(format!("new.{}.bc", std::process::id()));
+        let run = Command::new(clang.program())
+            .args(["--target=nvptx64-nvidia-cuda", "-std=c++17", "-O2", "-ffreestanding", "-nostdinc"])
+            .args([
+                "-fno-exceptions",
+                "-fno-rtti",
+                "-ffp-contract=off",
+                "-Wno-unknown-attributes",
+                "-emit-llvm",
+                "-c",
+                "-o",
+            ])
+            .arg(&new)
+            .arg(folder.join("libdevice.cpp"))
+            .output();
+        let run = run.map_err(|error| Error::Run { program: clang.program().to_owned(), error })?;
+        if !run.status.success() {
+            let output = String::from_utf8_lossy(&run.stderr).into_owned();
+            return Err(Error::Failed { program: clang.program().to_owned(), output });
+        }
+        std::fs::rename(&new, &bitcode).map_err(Error::file(&bitcode))?;
+        write(stamp.as_bytes(), &made_from)?;
+        Ok(bitcode)
+    }
+}

@@ -1,0 +1,19 @@
+//! CUDA C++ from source, without NVIDIA's toolkit: clang compiles, and this library has what else is needed. That is nvcc's command line
+//! as clang's ([`nvcc`]), a folder of the shape of a toolkit with headers and the device's mathematics ([`Toolkit`]), and fat binaries
+//! ([`fat_binary`]).
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
+
+mod clang;
+mod error;
+mod fat_binary;
+pub mod files;
+mod folder;
+mod missing;
+pub mod nvcc;
+mod options;
+
+pub use clang::{CLANG_VARIABLE, Clang};
+pub use error::Error;
+pub use fat_binary::{FatBinary, Image, fat_binary};
+pub use folder::Toolkit;

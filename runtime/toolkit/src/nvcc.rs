@@ -1,0 +1,471 @@
+//! nvcc's command line, carried out by clang.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::clang::Clang;
+use crate::error::Error;
+use crate::folder::Toolkit;
+use crate::missing;
+use crate::options::{self, Effect, Setting, Stage, Value};
+
+/// What `nvcc --version` tells, in the form that build systems look for.
+pub const VERSION: &str = "nvcc: NVIDIA (R) Cuda compiler driver\nptx2spv in place of nvcc, with clang\nCuda compilation tools, release 12.8, V12.8.0\n";
+
+const HELP: &str = "Usage: nvcc [options] files...\nThe options are nvcc's; runtime/toolkit/README.md lists those that have an effect here.\n";
+
+/// The architecture without `-arch`, which has all atomic functions.
+const ARCHITECTURE: &str = "75";
+
+/// The newest architecture that clang 19 makes PTX for.
+const NEWEST_ARCHITECTURE: u32 = 90;
+
+/// What a command line asks for.
+#[derive(Debug, Default)]
+pub struct Nvcc {
+    inputs: Vec<OsString>,
+    output: Option<PathBuf>,
+    stage: Option<Stage>,
+    stage_option: String,
+    /// For clang, in the order of the command line.
+    flags: Vec<OsString>,
+    /// For the linker, likewise.
+    link: Vec<OsString>,
+    clang: Option<PathBuf>,
+    language: Option<String>,
+    architectures: Vec<String>,
+    code: Vec<String>,
+    generated: Vec<String>,
+    relocatable: bool,
+    without_runtime: bool,
+    per_thread: bool,
+    optimization: Option<String>,
+    fast_math: bool,
+    fuse: Option<bool>,
+    flush: Option<bool>,
+    precise_division: Option<bool>,
+    precise_root: Option<bool>,
+    dry_run: bool,
+    run: bool,
+    run_arguments: Vec<OsString>,
+    answer: Option<&'static str>,
+}
+
+/// Parts of a list with commas. Those in quotes or brackets stay together.
+fn parts(list: &str) -> Vec<String> {
+    let (mut parts, mut depth) = (vec![String::new()], 0);
+    for c in list.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            '"' | '\'' => {}
+            ',' if depth == 0 => parts.push(String::new()),
+            c => {
+                if let Some(part) = parts.last_mut() {
+                    part.push(c);
+                }
+            }
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+impl Nvcc {
+    /// Reads a command line.
+    ///
+    /// # Errors
+    /// An option that nvcc doesn't have or that can't be honoured, or a value that is missing or wrong.
+    pub fn parse(arguments: &[OsString]) -> Result<Self, Error> {
+        let mut nvcc = Self::default();
+        nvcc.read(arguments)?;
+        Ok(nvcc)
+    }
+
+    fn read(&mut self, arguments: &[OsString]) -> Result<(), Error> {
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let text = argument.to_string_lossy();
+            if !text.starts_with('-') || text == "-" {
+                self.inputs.push(argument.clone());
+                continue;
+            }
+            let Some((&(names, takes, effect), value)) = options::find(&text) else {
+                return Err(Error::Option { option: text.into_owned(), reason: "nvcc has no such option".to_owned() });
+            };
+            let value = match (takes, value) {
+                (Value::No, _) => String::new(),
+                (_, Some(value)) => value.to_owned(),
+                (_, None) => {
+                    let missing =
+                        || Error::Option { option: names[0].to_owned(), reason: "a value must follow".to_owned() };
+                    rest.next().ok_or_else(missing)?.to_string_lossy().into_owned()
+                }
+            };
+            self.apply(names[0], effect, value)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, name: &'static str, effect: Effect, value: String) -> Result<(), Error> {
+        let joined = |prefix: &str, value: &str| OsString::from(format!("{prefix}{value}"));
+        match effect {
+            Effect::Clang(flags) => self.flags.extend(flags.iter().map(OsString::from)),
+            Effect::Joined(prefix) => self.flags.push(joined(prefix, &value)),
+            Effect::JoinedEach("-L") => self.link.extend(parts(&value).iter().map(|part| joined("-L", part))),
+            Effect::JoinedEach(prefix) => self.flags.extend(parts(&value).iter().map(|part| joined(prefix, part))),
+            Effect::Separate(option) => self.flags.extend([option.into(), value.into()]),
+            Effect::Host => self.host_options(&value),
+            Effect::Linker => {
+                for part in parts(&value) {
+                    self.link.extend(["-Xlinker".into(), part.into()]);
+                }
+            }
+            Effect::Output(stage) => {
+                self.stage = Some(stage);
+                name.clone_into(&mut self.stage_option);
+            }
+            Effect::Driver(setting) => self.set(name, setting, value)?,
+            Effect::Nothing => {}
+            Effect::Refused(reason) => {
+                return Err(Error::Option { option: name.to_owned(), reason: reason.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The host compiler's options. Those that also matter where files are linked go there.
+    fn host_options(&mut self, value: &str) {
+        for part in parts(value) {
+            if part.starts_with("-Wl,") || part.starts_with("-l") || part.starts_with("-L") {
+                self.link.push(part.into());
+                continue;
+            }
+            if part == "-fopenmp" || part == "-pthread" {
+                self.link.push(part.clone().into());
+            }
+            self.flags.extend(["-Xarch_host".into(), part.into()]);
+        }
+    }
+
+    fn set(&mut self, name: &str, setting: Setting, value: String) -> Result<(), Error> {
+        let option = |reason: String| Error::Option { option: format!("{name} {value}"), reason };
+        let truth = || match &*value {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(option("neither true nor false".to_owned())),
+        };
+        match setting {
+            Setting::Version => self.answer = Some(VERSION),
+            Setting::Help => self.answer = Some(HELP),
+            Setting::DryRun => self.dry_run = true,
+            Setting::Run => self.run = true,
+            Setting::RunArguments => self.run_arguments.extend(parts(&value).into_iter().map(OsString::from)),
+            Setting::OutputFile => self.output = Some(value.into()),
+            Setting::Clang => self.clang = Some(value.into()),
+            Setting::Language => match &*value {
+                "cu" | "cuda" => self.language = Some("cuda".to_owned()),
+                "c" | "c++" => self.language = Some(value),
+                _ => return Err(option("languages are c, c++ and cu".to_owned())),
+            },
+            Setting::Architecture => self.architectures = parts(&value),
+            Setting::Code => self.code = parts(&value.replace(['[', ']'], "")),
+            Setting::Generate => {
+                let field = |name: &str| {
+                    parts(&value)
+                        .into_iter()
+                        .find_map(|part| part.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
+                };
+                let architecture = field("arch").or_else(|| field("code"));
+                self.generated.push(architecture.ok_or_else(|| option("`arch=` is missing".to_owned()))?);
+            }
+            Setting::RelocatableDeviceCode => self.relocatable = truth()?,
+            Setting::RelocatableObject => {
+                self.relocatable = true;
+                self.stage = Some(Stage::Compile);
+            }
+            Setting::RuntimeLibrary => match &*value {
+                "none" => self.without_runtime = true,
+                "shared" | "static" => {}
+                _ => return Err(option("the runtime library is none, shared or static".to_owned())),
+            },
+            Setting::DefaultStream => match &*value {
+                "per-thread" => self.per_thread = true,
+                "legacy" | "null" => {}
+                _ => return Err(option("streams are legacy, null or per-thread".to_owned())),
+            },
+            Setting::Optimization => self.optimization = Some(value),
+            Setting::FastMath => self.fast_math = true,
+            Setting::Fuse => self.fuse = Some(truth()?),
+            Setting::FlushDenormals => self.flush = Some(truth()?),
+            Setting::PreciseDivision => self.precise_division = Some(truth()?),
+            Setting::PreciseRoot => self.precise_root = Some(truth()?),
+            Setting::Library => {
+                if let Some(missing) = missing::library(&value) {
+                    let reason = format!("ptx2spv has no such library; instead there is: {}", missing.instead);
+                    return Err(Error::Option { option: format!("-l{value}"), reason });
+                }
+                self.link.push(format!("-l{value}").into());
+            }
+            Setting::OptionsFile => {
+                for path in parts(&value) {
+                    let text = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
+                    let words: Vec<_> =
+                        text.split_whitespace().map(|word| word.replace(['"', '\\'], "").into()).collect();
+                    self.read(&words)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The architectures to make PTX for, as clang writes them. nvcc makes PTX for the virtual architecture; machine code for others is left to
+    /// Vulkan's drivers.
+    fn architectures(&self) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        let named = self.generated.iter().chain(&self.architectures);
+        let named: Vec<_> =
+            if self.architectures.is_empty() { named.chain(&self.code).collect() } else { named.collect() };
+        for name in named {
+            let numbers = match &**name {
+                "native" => vec!["86"],
+                "all" | "all-major" => vec!["60", "70", "80", "90"],
+                name => {
+                    let number = name.split_once('_').filter(|(kind, _)| matches!(*kind, "sm" | "compute" | "lto"));
+                    let wrong = || Error::Option {
+                        option: name.to_owned(),
+                        reason: "no architecture, such as sm_80".to_owned(),
+                    };
+                    vec![number.map(|(_, number)| number).ok_or_else(wrong)?]
+                }
+            };
+            for number in numbers {
+                let digits: u32 = number.trim_end_matches(char::is_alphabetic).parse().unwrap_or(0);
+                // Architectures before the oldest that clang knows, and after the newest.
+                let number = match digits {
+                    0..=51 => "52",
+                    52..=NEWEST_ARCHITECTURE => number,
+                    _ => "90",
+                };
+                if !found.iter().any(|known| known == number) {
+                    found.push(number.to_owned());
+                }
+            }
+        }
+        if found.is_empty() {
+            found.push(ARCHITECTURE.to_owned());
+        }
+        Ok(found)
+    }
+
+    /// Options of clang for how numbers are computed in kernels.
+    fn arithmetic(&self) -> Vec<OsString> {
+        let mut flags = Vec::new();
+        if self.fuse == Some(false) && !self.fast_math {
+            flags.push("-Xarch_device".into());
+            flags.push("-ffp-contract=off".into());
+        }
+        if self.fast_math || self.flush == Some(true) {
+            flags.push("-fgpu-flush-denormals-to-zero".into());
+        }
+        if self.fast_math {
+            flags.push("-fgpu-approx-transcendentals".into());
+        }
+        // Approximate, exact to two units, rounded.
+        let division = if self.fast_math && self.precise_division != Some(true) { "0" } else { "1" };
+        if self.fast_math || self.precise_division == Some(false) {
+            flags.extend(["-mllvm".into(), format!("-nvptx-prec-divf32={division}").into()]);
+        }
+        if (self.fast_math && self.precise_root != Some(true)) || self.precise_root == Some(false) {
+            flags.extend(["-mllvm".into(), "-nvptx-prec-sqrtf32=0".into()]);
+        }
+        flags
+    }
+
+    /// Options that all runs of clang have.
+    fn common(&self, toolkit: &Toolkit, for_kernels: bool) -> Result<Vec<OsString>, Error> {
+        let mut flags: Vec<OsString> = vec!["--driver-mode=gcc".into()];
+        if for_kernels {
+            flags.push(format!("--cuda-path={}", toolkit.folder().display()).into());
+            for number in self.architectures()? {
+                flags.push(format!("--cuda-gpu-arch=sm_{number}").into());
+            }
+            flags.extend(["-DPTX2SPV_NVCC", "-Xarch_device", "-O3"].map(OsString::from));
+            flags.extend(self.arithmetic());
+            if self.per_thread {
+                flags.push("-fgpu-default-stream=per-thread".into());
+            }
+            if self.relocatable {
+                flags.push("-fgpu-rdc".into());
+            }
+        }
+        // Errors of clang's that are warnings of gcc's, and warnings about the version.
+        flags.extend(
+            ["-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument"]
+                .map(OsString::from),
+        );
+        if self.per_thread {
+            flags.push("-DCUDA_API_PER_THREAD_DEFAULT_STREAM".into());
+        }
+        if let Some(level) = &self.optimization {
+            flags.extend(["-Xarch_host".into(), format!("-O{level}").into()]);
+        }
+        flags.extend(self.flags.iter().cloned());
+        flags.extend(["-isystem".into(), toolkit.folder().join("include").into()]);
+        Ok(flags)
+    }
+
+    /// The inputs, with their language where the name doesn't tell.
+    fn inputs(&self) -> Vec<OsString> {
+        let mut list = Vec::new();
+        let mut current = "none";
+        for input in &self.inputs {
+            let wanted = match (kind(input), &self.language) {
+                (Kind::Object, _) | (_, None) => "none",
+                (_, Some(language)) => language,
+            };
+            if wanted != current {
+                list.extend(["-x".into(), wanted.into()]);
+                current = wanted;
+            }
+            list.push(input.clone());
+        }
+        if current != "none" {
+            list.extend(["-x".into(), "none".into()]);
+        }
+        list
+    }
+
+    /// The commands that do the work.
+    fn commands(&self, clang: &Clang, toolkit: &Toolkit) -> Result<Vec<Vec<OsString>>, Error> {
+        if self.inputs.is_empty() {
+            return Err(Error::Usage("no input files".to_owned()));
+        }
+        let has_kernels =
+            self.language.as_deref() == Some("cuda") || self.inputs.iter().any(|input| kind(input) == Kind::Cuda);
+        let mut command = vec![clang.program().as_os_str().to_owned()];
+        command.extend(self.common(toolkit, has_kernels)?);
+        let flags = |list: &[&str]| list.iter().map(OsString::from).collect::<Vec<_>>();
+        let stage = self.stage.unwrap_or(Stage::Link);
+        let mut output = self.output.clone();
+        match stage {
+            Stage::Compile | Stage::Library => command.push("-c".into()),
+            Stage::Ptx | Stage::MachineCode => {
+                command.extend(flags(&["--cuda-device-only", "-S"]));
+                let extension = if stage == Stage::Ptx { "ptx" } else { "cubin" };
+                output = output.or_else(|| self.inputs.first().map(|input| named_after(input, extension)));
+            }
+            Stage::FatBinary => {
+                command.push("--cuda-device-only".into());
+                output = output.or_else(|| self.inputs.first().map(|input| named_after(input, "fatbin")));
+            }
+            Stage::Preprocess => command.extend(flags(&["-E", "--cuda-host-only"])),
+            Stage::Depend => command.extend([OsString::from(&self.stage_option), "--cuda-host-only".into()]),
+            Stage::Link => {}
+        }
+        if stage == Stage::Library {
+            return self.archive(command);
+        }
+        command.extend(self.inputs());
+        if let Some(output) = &output {
+            command.extend(["-o".into(), output.into()]);
+        }
+        if stage == Stage::Link {
+            command.extend(self.link.iter().cloned());
+            let libraries = toolkit.libraries().display();
+            command.push(format!("-L{libraries}").into());
+            if !self.without_runtime {
+                command.extend(["-lcudart".into(), format!("-Wl,-rpath,{libraries}").into()]);
+            }
+            command.extend(flags(&["-lstdc++", "-lm", "-lpthread", "-ldl", "-lrt"]));
+        }
+        Ok(vec![command])
+    }
+
+    /// An object for each source, and an archive of them.
+    fn archive(&self, command: Vec<OsString>) -> Result<Vec<Vec<OsString>>, Error> {
+        let output = self.output.clone().ok_or_else(|| Error::Usage("-lib needs -o".to_owned()))?;
+        let mut commands = Vec::new();
+        let mut archive: Vec<OsString> = vec!["ar".into(), "rcs".into(), output.into()];
+        for input in &self.inputs {
+            if kind(input) == Kind::Object {
+                archive.push(input.clone());
+                continue;
+            }
+            let object = named_after(input, "o");
+            let mut command = command.clone();
+            if let Some(language) = &self.language {
+                command.extend(["-x".into(), language.into()]);
+            }
+            command.extend([input.clone(), "-o".into(), object.clone().into()]);
+            commands.push(command);
+            archive.push(object.into());
+        }
+        commands.push(archive);
+        Ok(commands)
+    }
+
+    /// The text for the standard output, if that is all that is asked for.
+    pub fn answer(&self) -> Option<&'static str> {
+        self.answer
+    }
+
+    /// Does the work, and returns the exit status of clang, which has written its own errors.
+    ///
+    /// # Errors
+    /// There is no clang, a program can't be run, or something that was asked for is missing.
+    pub fn run(&self, toolkit: &Toolkit) -> Result<u8, Error> {
+        if self.relocatable {
+            let reason = "separate compilation is missing: compile all .cu files of a program that call each other's functions as one, \
+                 by a file that includes them";
+            return Err(Error::Option { option: "-rdc=true".to_owned(), reason: reason.to_owned() });
+        }
+        let clang = Clang::find(self.clang.as_deref())?;
+        let mut commands = self.commands(&clang, toolkit)?;
+        if self.run {
+            let program = self.output.clone().unwrap_or_else(|| "a.out".into());
+            let program = if program.is_absolute() { program } else { Path::new(".").join(program) };
+            commands.push([vec![program.into()], self.run_arguments.clone()].concat());
+        }
+        if !self.dry_run {
+            toolkit.compile_library(&clang)?;
+        }
+        for words in commands {
+            if self.dry_run {
+                let line: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+                eprintln!("#$ {}", line.join(" "));
+                continue;
+            }
+            let [program, arguments @ ..] = &words[..] else { continue };
+            let status = Command::new(program).args(arguments).status();
+            let status = status.map_err(|error| Error::Run { program: program.into(), error })?;
+            if !status.success() {
+                let code = status.code().and_then(|code| u8::try_from(code).ok());
+                return Ok(code.unwrap_or(255));
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Cuda,
+    Object,
+    Other,
+}
+
+/// What an input is by its name.
+fn kind(input: &OsStr) -> Kind {
+    match Path::new(input).extension().and_then(OsStr::to_str) {
+        Some("cu") => Kind::Cuda,
+        Some("o" | "obj" | "a" | "so") => Kind::Object,
+        _ => Kind::Other,
+    }
+}
+
+/// A file in the current folder with the input's name and another extension.
+fn named_after(input: &OsStr, extension: &str) -> PathBuf {
+    Path::new(Path::new(input).file_name().unwrap_or(input)).with_extension(extension)
+}
