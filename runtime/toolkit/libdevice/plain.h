@@ -2,7 +2,7 @@
 #pragma once
 #include "base.h"
 
-#define EXPORT extern "C" __attribute__((used, nothrow))
+#define EXPORT extern "C" __attribute__((nothrow))
 
 // Arithmetic with a rounding mode: CUDA's suffixes, and those of the instructions.
 #define ROUNDED(mode, way)                                                                                                           \

@@ -302,7 +302,7 @@ impl Nvcc {
         }
         // Errors of clang's that are warnings of gcc's, and warnings about the version.
         flags.extend(
-            ["-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument"]
+            ["-Wno-unknown-cuda-version", "-fno-crash-diagnostics", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument"]
                 .map(OsString::from),
         );
         if self.per_thread {

@@ -108,4 +108,61 @@ static inline double erfcx(double x)
 }
 static inline float erfcxf(float x) { return (float)::erfcx((double)x); }
 
+#ifdef __CUDA__
+/* In kernels: C++'s functions of f32, which clang declares, and CUDA's further ones. */
+#define PTX2SPV_DEVICE_MATH static inline __attribute__((device))
+#define PTX2SPV_FLOAT_1(result, name) \
+    PTX2SPV_DEVICE_MATH result name(float x) { return ::name##f(x); }
+#define PTX2SPV_FLOAT_2(result, name, type) \
+    PTX2SPV_DEVICE_MATH result name(float x, type y) { return ::name##f(x, y); }
+PTX2SPV_FLOAT_1(float, acosh)
+PTX2SPV_FLOAT_1(float, asinh)
+PTX2SPV_FLOAT_1(float, atanh)
+PTX2SPV_FLOAT_1(float, cbrt)
+PTX2SPV_FLOAT_1(float, cospi)
+PTX2SPV_FLOAT_1(float, erf)
+PTX2SPV_FLOAT_1(float, erfc)
+PTX2SPV_FLOAT_1(float, erfcinv)
+PTX2SPV_FLOAT_1(float, erfcx)
+PTX2SPV_FLOAT_1(float, erfinv)
+PTX2SPV_FLOAT_1(float, exp10)
+PTX2SPV_FLOAT_1(float, exp2)
+PTX2SPV_FLOAT_1(float, expm1)
+PTX2SPV_FLOAT_1(float, lgamma)
+PTX2SPV_FLOAT_1(float, log1p)
+PTX2SPV_FLOAT_1(float, log2)
+PTX2SPV_FLOAT_1(float, logb)
+PTX2SPV_FLOAT_1(float, nearbyint)
+PTX2SPV_FLOAT_1(float, normcdf)
+PTX2SPV_FLOAT_1(float, normcdfinv)
+PTX2SPV_FLOAT_1(float, rcbrt)
+PTX2SPV_FLOAT_1(float, rint)
+PTX2SPV_FLOAT_1(float, round)
+PTX2SPV_FLOAT_1(float, rsqrt)
+PTX2SPV_FLOAT_1(float, sinpi)
+PTX2SPV_FLOAT_1(float, tgamma)
+PTX2SPV_FLOAT_1(float, trunc)
+PTX2SPV_FLOAT_1(int, ilogb)
+PTX2SPV_FLOAT_1(long, lrint)
+PTX2SPV_FLOAT_1(long, lround)
+PTX2SPV_FLOAT_1(long long, llrint)
+PTX2SPV_FLOAT_1(long long, llround)
+PTX2SPV_FLOAT_2(float, copysign, float)
+PTX2SPV_FLOAT_2(float, fdim, float)
+PTX2SPV_FLOAT_2(float, fmax, float)
+PTX2SPV_FLOAT_2(float, fmin, float)
+PTX2SPV_FLOAT_2(float, hypot, float)
+PTX2SPV_FLOAT_2(float, nextafter, float)
+PTX2SPV_FLOAT_2(float, remainder, float)
+PTX2SPV_FLOAT_2(float, scalbln, long)
+PTX2SPV_FLOAT_2(float, scalbn, int)
+PTX2SPV_DEVICE_MATH float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
+PTX2SPV_DEVICE_MATH float remquo(float x, float y, int *quotient) { return ::remquof(x, y, quotient); }
+PTX2SPV_DEVICE_MATH void sincos(float x, float *sine, float *cosine) { ::sincosf(x, sine, cosine); }
+PTX2SPV_DEVICE_MATH void sincospi(float x, float *sine, float *cosine) { ::sincospif(x, sine, cosine); }
+#undef PTX2SPV_FLOAT_1
+#undef PTX2SPV_FLOAT_2
+#undef PTX2SPV_DEVICE_MATH
+#endif
+
 #endif

@@ -1,0 +1,77 @@
+/* __half: IEEE's 16-bit numbers. */
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
+#ifdef __cplusplus
+#include "crt/small_floats.h"
+
+struct __half_raw {
+    unsigned short x;
+};
+#ifdef __clang__
+template <class T> PTX2SPV_BOTH unsigned short ptx2spv_round_half(T a) { return __builtin_bit_cast(unsigned short, (_Float16)a); }
+PTX2SPV_BOTH float ptx2spv_widen_half(unsigned short a) { return (float)__builtin_bit_cast(_Float16, a); }
+#else
+/* Rounding to the nearest by adding what has its last place where the result's is. */
+template <class T> PTX2SPV_BOTH unsigned short ptx2spv_round_half(T value)
+{
+    double a = (double)value, size = __builtin_fabs(a);
+    unsigned short sign = __builtin_signbit(a) ? 0x8000 : 0;
+    if (a != a) return 0x7fff;
+    if (size >= 65520) return (unsigned short)(sign | 0x7c00);
+    int exponent = size < 0x1p-14 ? -14 : __builtin_ilogb(size);
+    double rounded = __builtin_nearbyint(__builtin_ldexp(size, 10 - exponent));
+    return (unsigned short)(sign + (unsigned short)((exponent + 14) * 1024 + (int)rounded));
+}
+PTX2SPV_BOTH float ptx2spv_widen_half(unsigned short a)
+{
+    int exponent = a >> 10 & 31, fraction = a & 1023;
+    float size = exponent == 31 ? (fraction ? __builtin_nanf("") : __builtin_inff())
+                 : exponent    ? __builtin_ldexpf((float)(fraction + 1024), exponent - 25)
+                               : __builtin_ldexpf((float)fraction, -24);
+    return a & 0x8000 ? -size : size;
+}
+#endif
+PTX2SPV_BOTH unsigned short ptx2spv_fuse_half(unsigned short a, unsigned short b, unsigned short c)
+{
+#ifdef __CUDA_ARCH__
+    unsigned short d;
+    asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d) : "h"(a), "h"(b), "h"(c));
+    return d;
+#else
+    return ptx2spv_round_half(__builtin_fma((double)ptx2spv_widen_half(a), (double)ptx2spv_widen_half(b), (double)ptx2spv_widen_half(c)));
+#endif
+}
+PTX2SPV_SMALL_FLOAT(__half, __half2, half, half2)
+typedef __half half;
+typedef __half2 half2;
+typedef __half nv_half;
+typedef __half2 nv_half2;
+
+#ifdef __CUDA__
+#define PTX2SPV_ROUND_HALF(mode)                                                            \
+    PTX2SPV_ON_DEVICE __half __float2half_##mode(float a)                                   \
+    {                                                                                       \
+        __half near = __half(a);                                                            \
+        return ptx2spv_move_half(near, a, ptx2spv_direction_##mode(a));                     \
+    }
+/* -1: down, 1: up. */
+PTX2SPV_ON_DEVICE int ptx2spv_direction_rd(float) { return -1; }
+PTX2SPV_ON_DEVICE int ptx2spv_direction_ru(float) { return 1; }
+PTX2SPV_ON_DEVICE int ptx2spv_direction_rz(float a) { return a > 0 ? -1 : 1; }
+/* The neighbour of the nearest, where that is beyond the number in the wrong direction. */
+PTX2SPV_ON_DEVICE __half ptx2spv_move_half(__half near, float a, int direction)
+{
+    float found = (float)near;
+    if (found == a || a != a || __builtin_isinf(a) || (found < a) == (direction < 0)) return near;
+    unsigned short bits = near.__x;
+    if ((bits & 0x7fff) == 0) return ptx2spv_half(direction < 0 ? 0x8001 : 0x0001);
+    return ptx2spv_half((unsigned short)((bits >> 15) == (direction < 0) ? bits + 1 : bits - 1));
+}
+PTX2SPV_ROUND_HALF(rd)
+PTX2SPV_ROUND_HALF(ru)
+PTX2SPV_ROUND_HALF(rz)
+#undef PTX2SPV_ROUND_HALF
+#endif
+#endif
+
+#endif
