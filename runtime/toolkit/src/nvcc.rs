@@ -142,6 +142,10 @@ impl Nvcc {
                 self.link.push(part.into());
                 continue;
             }
+            if let Some(level) = part.strip_prefix("-O") {
+                self.optimization = Some(level.to_owned());
+                continue;
+            }
             if part == "-fopenmp" || part == "-pthread" {
                 self.link.push(part.clone().into());
             }
@@ -302,14 +306,20 @@ impl Nvcc {
         }
         // Errors of clang's that are warnings of gcc's, and warnings about the version.
         flags.extend(
-            ["-Wno-unknown-cuda-version", "-fno-crash-diagnostics", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument"]
-                .map(OsString::from),
+            [
+                "-Wno-unknown-cuda-version",
+                "-fno-crash-diagnostics",
+                "-Wno-c++11-narrowing",
+                "-Wno-unused-command-line-argument",
+            ]
+            .map(OsString::from),
         );
         if self.per_thread {
             flags.push("-DCUDA_API_PER_THREAD_DEFAULT_STREAM".into());
         }
+        // Kernels have a level of their own.
         if let Some(level) = &self.optimization {
-            flags.extend(["-Xarch_host".into(), format!("-O{level}").into()]);
+            flags.push(format!("-O{level}").into());
         }
         flags.extend(self.flags.iter().cloned());
         flags.extend(["-isystem".into(), toolkit.folder().join("include").into()]);

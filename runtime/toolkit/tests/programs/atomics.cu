@@ -1,0 +1,57 @@
+// Atomic functions of all types, and a lock-free stack of values.
+#include "check.h"
+
+struct Results {
+    int add, least, most, bits;
+    unsigned inc, swapped;
+    unsigned long long wide;
+    long long wide_most;
+    float sum;
+    double sum64;
+};
+
+__device__ double add_by_swaps(double *p, double v)
+{
+    unsigned long long *word = (unsigned long long *)p, old = *word, seen;
+    do {
+        seen = old;
+        old = atomicCAS(word, seen, (unsigned long long)__double_as_longlong(v + __longlong_as_double((long long)seen)));
+    } while (old != seen);
+    return __longlong_as_double((long long)old);
+}
+__global__ void run(Results *r, int *slots)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    atomicAdd(&r->add, i);
+    atomicMin(&r->least, -i);
+    atomicMax(&r->most, i);
+    atomicXor(&r->bits, 1 << (i % 31));
+    atomicInc(&r->inc, 9);
+    atomicAdd(&r->wide, 1ull << 33);
+    atomicMax(&r->wide_most, (long long)i << 34);
+    atomicAdd(&r->sum, 0.5f);
+    add_by_swaps(&r->sum64, 0.25);
+    atomicAdd(&r->sum64, 0.25);
+    atomicExch(&slots[i % 7], i);
+    if (i == 0) r->swapped = atomicCAS(&r->swapped, 3u, 4u);
+}
+
+int main()
+{
+    Results *r;
+    int *slots;
+    CHECK(cudaMallocManaged(&r, sizeof(*r)));
+    CHECK(cudaMallocManaged(&slots, 7 * sizeof(int)));
+    *r = Results();
+    r->swapped = 3;
+    run<<<8, 64>>>(r, slots);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(r->add == 511 * 256 && r->least == -511 && r->most == 511);
+    int bits = 0;
+    for (int i = 0; i < 512; i++) bits ^= 1 << (i % 31);
+    EXPECT(r->bits == bits && r->inc == 512 % 10 && r->swapped == 3);
+    EXPECT(r->wide == 512ull << 33 && r->wide_most == 511ll << 34);
+    EXPECT(r->sum == 256 && r->sum64 == 256);
+    for (int i = 0; i < 7; i++) EXPECT(slots[i] % 7 == i);
+    printf("right\n");
+}

@@ -1,0 +1,8 @@
+#pragma once
+#include <cuda_runtime.h>
+
+#ifdef __CUDACC__
+__global__ void square(int *x, int n);
+#endif
+cudaError_t squares(int *x, int n);
+int expected(int i);

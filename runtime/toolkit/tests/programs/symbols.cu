@@ -1,0 +1,32 @@
+// Constant and global variables by name.
+#include "check.h"
+
+__constant__ float coefficients[4];
+__device__ int counter = 40;
+__constant__ int fixed_table[3] = {2, 3, 5};
+
+__global__ void evaluate(const float *x, float *y, int n)
+{
+    int i = threadIdx.x;
+    if (i < n) y[i] = ((coefficients[3] * x[i] + coefficients[2]) * x[i] + coefficients[1]) * x[i] + coefficients[0];
+    if (i == 0) atomicAdd(&counter, fixed_table[0]);
+}
+
+int main()
+{
+    float list[] = {1, 2, 3, 4}, *x, *y;
+    int count = 0;
+    size_t size = 0;
+    CHECK(cudaMemcpyToSymbol(coefficients, list, sizeof(list)));
+    CHECK(cudaGetSymbolSize(&size, coefficients));
+    EXPECT(size == 16);
+    CHECK(cudaMallocManaged(&x, 64 * sizeof(float)));
+    CHECK(cudaMallocManaged(&y, 64 * sizeof(float)));
+    for (int i = 0; i < 64; i++) x[i] = (float)i;
+    evaluate<<<1, 64>>>(x, y, 64);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpyFromSymbol(&count, counter, sizeof(count)));
+    EXPECT(count == 42);
+    for (int i = 0; i < 64; i++) EXPECT(y[i] == 4.0f * i * i * i + 3 * i * i + 2 * i + 1);
+    printf("right\n");
+}
