@@ -103,6 +103,15 @@ fn answers() {
     let dry = finish(nvcc().args(["--dryrun", "-use_fast_math", "-DX=1", "-c"]).arg(&source));
     let expected = ["#$ ", "-fgpu-approx-transcendentals", "-DX=1", "--cuda-gpu-arch=sm_75"];
     assert!(dry.0 == Some(0) && expected.iter().all(|part| dry.2.contains(part)), "{}", dry.2);
+    // The mathematics is in the kernel, and denormal numbers are zeros.
+    let folder = tempfile::tempdir().unwrap();
+    let waves = folder.path().join("waves.cu");
+    std::fs::write(&waves, "__global__ void k(float *x) { *x = sinf(*x) / sqrtf(x[1]); }\n").unwrap();
+    let fast = finish(nvcc().args(["-ptx", "-use_fast_math", "-o", "-"]).arg(&waves)).1;
+    assert!(["sin.approx.ftz", "div.approx.ftz", "sqrt.approx.ftz"].iter().all(|part| fast.contains(part)), "{fast}");
+    let exact = finish(nvcc().args(["-ptx", "-o", "-"]).arg(&waves)).1;
+    assert!(["div.rn.f32", "sqrt.rn.f32"].iter().all(|part| exact.contains(part)), "{exact}");
+    assert!(!exact.contains("call") && !exact.contains("approx"), "{exact}");
     let dependencies = finish(nvcc().arg("-M").arg(&source));
     assert!(dependencies.0 == Some(0) && dependencies.1.contains("check.h"), "{dependencies:?}");
 }

@@ -1,6 +1,7 @@
 //! Files and links that several processes may make at the same time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::Error;
 
@@ -23,7 +24,15 @@ pub fn link(target: &Path, link: &Path) -> Result<(), Error> {
     make(link, is_there, |new| symbolic_link(&target, new))
 }
 
-/// Makes something under a name of this process' own, and renames it, because another process may read or write it at the same time.
+/// A name beside a path that no other thread or process uses.
+pub(crate) fn unique(path: &Path) -> PathBuf {
+    static LAST: AtomicU32 = AtomicU32::new(0);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed)));
+    name.into()
+}
+
+/// Makes something under another name, and renames it, because another process or thread may read or write it at the same time.
 fn make(
     path: &Path,
     is_there: impl Fn() -> bool,
@@ -32,11 +41,9 @@ fn make(
     if is_there() {
         return Ok(());
     }
-    let mut new = path.as_os_str().to_owned();
-    new.push(format!(".{}", std::process::id()));
+    let new = unique(path);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let made =
-        std::fs::create_dir_all(folder).and_then(|()| make(new.as_ref())).and_then(|()| std::fs::rename(&new, path));
+    let made = std::fs::create_dir_all(folder).and_then(|()| make(&new)).and_then(|()| std::fs::rename(&new, path));
     made.or_else(|error| if is_there() { Ok(()) } else { Err(error) }).map_err(Error::file(path))
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::clang::Clang;
 use crate::error::Error;
-use crate::files::{link, write};
+use crate::files::{link, unique, write};
 use crate::missing::{MISSING, header};
 
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
@@ -57,6 +57,20 @@ const EMPTY_ARCHIVE: &str = "!<arch>\n";
 /// Libraries beside `libcudart.so`: statically linked programs get the shared one.
 const LIBRARIES: &[(&str, &str)] = &[("libcudart_static.a", "INPUT(-lcudart)\n"), ("libcudadevrt.a", EMPTY_ARCHIVE)];
 
+/// Options of clang for the device's mathematics. Not `-ffreestanding`: it would keep the functions from being inlined.
+/// Whether denormal numbers are zeros is asked where kernels are compiled.
+const FLAGS: [&str; 9] = [
+    "--target=nvptx64-nvidia-cuda",
+    "-std=c++17",
+    "-O2",
+    "-nostdinc",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-ffp-contract=off",
+    "-mllvm",
+    "-nvvm-reflect-enable=false",
+];
+
 /// The folder.
 #[derive(Clone, Debug)]
 pub struct Toolkit {
@@ -66,11 +80,11 @@ pub struct Toolkit {
 
 impl Toolkit {
     /// Writes a toolkit's folder into the folder with the libraries, as far as it isn't there. `program` is called as `nvcc`, `ptxas` and
-    /// `fatbinary`.
+    /// `fatbinary`; without one, only PTX can be made.
     ///
     /// # Errors
     /// The folder can't be written.
-    pub fn write(libraries: &Path, program: &Path) -> Result<Self, Error> {
+    pub fn write(libraries: &Path, program: Option<&Path>) -> Result<Self, Error> {
         let folder = libraries.join("toolkit");
         let include = folder.join("include");
         for (name, text) in INCLUDE {
@@ -88,7 +102,9 @@ impl Toolkit {
             }
         }
         for name in ["nvcc", "ptxas", "fatbinary"] {
-            link(program, &folder.join("bin").join(name))?;
+            if let Some(program) = program {
+                link(program, &folder.join("bin").join(name))?;
+            }
         }
         write(VERSION.as_bytes(), &folder.join("version.json"))?;
         for (name, text) in LIBRARIES {
@@ -122,23 +138,15 @@ impl Toolkit {
         }
         // What the bitcode was made from.
         let sources: String = LIBDEVICE.iter().map(|(_, text)| *text).collect();
-        let stamp = format!("{} {}\n{sources}", clang.program().display(), clang.release());
+        let stamp = format!("{} {} {FLAGS:?}\n{sources}", clang.program().display(), clang.release());
         let made_from = folder.join("made-from");
         if bitcode.exists() && std::fs::read(&made_from).is_ok_and(|found| found == stamp.as_bytes()) {
             return Ok(bitcode);
         }
-        let new = folder.join(format!("new.{}.bc", std::process::id()));
+        let new = unique(&bitcode);
         let run = Command::new(clang.program())
-            .args(["--target=nvptx64-nvidia-cuda", "-std=c++17", "-O2", "-ffreestanding", "-nostdinc"])
-            .args([
-                "-fno-exceptions",
-                "-fno-rtti",
-                "-ffp-contract=off",
-                "-Wno-unknown-attributes",
-                "-emit-llvm",
-                "-c",
-                "-o",
-            ])
+            .args(FLAGS)
+            .args(["-emit-llvm", "-c", "-o"])
             .arg(&new)
             .arg(folder.join("libdevice.cpp"))
             .output();

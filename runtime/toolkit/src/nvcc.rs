@@ -310,6 +310,7 @@ impl Nvcc {
                 "-Wno-unknown-cuda-version",
                 "-fno-crash-diagnostics",
                 "-Wno-c++11-narrowing",
+                "-Wno-register",
                 "-Wno-unused-command-line-argument",
             ]
             .map(OsString::from),
@@ -421,11 +422,11 @@ impl Nvcc {
         self.answer
     }
 
-    /// Does the work, and returns the exit status of clang, which has written its own errors.
+    /// The commands that do the work. The device's mathematics is compiled before, if it wasn't.
     ///
     /// # Errors
-    /// There is no clang, a program can't be run, or something that was asked for is missing.
-    pub fn run(&self, toolkit: &Toolkit) -> Result<u8, Error> {
+    /// There is no clang, or something that was asked for is missing.
+    pub fn prepare(&self, toolkit: &Toolkit) -> Result<Vec<Command>, Error> {
         if self.relocatable {
             let reason = "separate compilation is missing: compile all .cu files of a program that call each other's functions as one, \
                  by a file that includes them";
@@ -441,15 +442,29 @@ impl Nvcc {
         if !self.dry_run {
             toolkit.compile_library(&clang)?;
         }
-        for words in commands {
+        let command = |words: Vec<OsString>| {
+            let (program, arguments) = words.split_first()?;
+            let mut command = Command::new(program);
+            command.args(arguments);
+            Some(command)
+        };
+        Ok(commands.into_iter().filter_map(command).collect())
+    }
+
+    /// Does the work, and returns the exit status of clang, which has written its own errors.
+    ///
+    /// # Errors
+    /// Those of [`Nvcc::prepare`], and a program can't be run.
+    pub fn run(&self, toolkit: &Toolkit) -> Result<u8, Error> {
+        for mut command in self.prepare(toolkit)? {
+            let program = PathBuf::from(command.get_program());
             if self.dry_run {
-                let line: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+                let words = std::iter::once(command.get_program()).chain(command.get_args());
+                let line: Vec<_> = words.map(OsStr::to_string_lossy).collect();
                 eprintln!("#$ {}", line.join(" "));
                 continue;
             }
-            let [program, arguments @ ..] = &words[..] else { continue };
-            let status = Command::new(program).args(arguments).status();
-            let status = status.map_err(|error| Error::Run { program: program.into(), error })?;
+            let status = command.status().map_err(|error| Error::Run { program, error })?;
             if !status.success() {
                 let code = status.code().and_then(|code| u8::try_from(code).ok());
                 return Ok(code.unwrap_or(255));

@@ -16,7 +16,7 @@ use ptx2spv_toolkit::{Clang, Toolkit};
 
 /// Run a CUDA program that has PTX on a Vulkan device.
 ///
-/// The program finds the libraries libcuda.so.1 and libcudart.so of ptx2spv instead of NVIDIA's (see docs/cuda.md).
+/// The program finds the libraries libcuda.so.1, libcudart.so and libnvrtc.so.12 of ptx2spv instead of NVIDIA's (see docs/cuda.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -59,6 +59,10 @@ const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 /// The names that programs built with a shared runtime library look for. They are also the names of the symbol
 /// versions.
 const RUNTIME_NAMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];
+
+/// The library for compiling at run time: its file name as built by cargo, and the names that programs look for.
+const COMPILER: &str = "libptx2spv_nvrtc.so";
+const COMPILER_NAMES: [&str; 3] = ["libnvrtc.so", "libnvrtc.so.12", "libnvrtc.so.13"];
 
 /// What linkers look for by `-lcudart`, and what they are to do then: the program needs the runtime library, whose functions are the
 /// driver library's.
@@ -120,7 +124,7 @@ fn program() -> Result<PathBuf> {
 
 /// The toolkit's folder in the folder with the libraries; created if necessary.
 pub fn toolkit(libraries: &Path) -> Result<Toolkit> {
-    Ok(Toolkit::write(libraries, &program()?)?)
+    Ok(Toolkit::write(libraries, Some(&program()?))?)
 }
 
 /// The folder with the library under the names that programs look for; created if necessary.
@@ -143,6 +147,10 @@ pub fn folder() -> Result<PathBuf> {
         write(&stub::stub(&machine, name, NAMES[0]), &folder.join(name))?;
     }
     write(LINKER_SCRIPT.as_bytes(), &folder.join(LINK_NAME))?;
+    let compiler = library.with_file_name(COMPILER);
+    for name in COMPILER_NAMES.iter().filter(|_| compiler.exists()) {
+        link(&compiler, &folder.join(name))?;
+    }
     for name in super::STAND_INS {
         link(&program, &folder.join(name))?;
     }
