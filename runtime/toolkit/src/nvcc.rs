@@ -45,7 +45,6 @@ pub struct Nvcc {
     fuse: Option<bool>,
     flush: Option<bool>,
     precise_division: Option<bool>,
-    precise_root: Option<bool>,
     dry_run: bool,
     run: bool,
     run_arguments: Vec<OsString>,
@@ -204,7 +203,6 @@ impl Nvcc {
             Setting::Fuse => self.fuse = Some(truth()?),
             Setting::FlushDenormals => self.flush = Some(truth()?),
             Setting::PreciseDivision => self.precise_division = Some(truth()?),
-            Setting::PreciseRoot => self.precise_root = Some(truth()?),
             Setting::Library => {
                 if let Some(missing) = missing::library(&value) {
                     let reason = format!("ptx2spv has no such library; instead there is: {}", missing.instead);
@@ -280,9 +278,6 @@ impl Nvcc {
         let division = if self.fast_math && self.precise_division != Some(true) { "0" } else { "1" };
         if self.fast_math || self.precise_division == Some(false) {
             flags.extend(["-mllvm".into(), format!("-nvptx-prec-divf32={division}").into()]);
-        }
-        if (self.fast_math && self.precise_root != Some(true)) || self.precise_root == Some(false) {
-            flags.extend(["-mllvm".into(), "-nvptx-prec-sqrtf32=0".into()]);
         }
         flags
     }

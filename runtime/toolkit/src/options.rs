@@ -69,7 +69,6 @@ pub(crate) enum Setting {
     Fuse,
     FlushDenormals,
     PreciseDivision,
-    PreciseRoot,
     Library,
     OptionsFile,
 }
@@ -92,7 +91,7 @@ use Value::{Glued, No, Yes};
 /// A row: the names, the value and the effect.
 pub(crate) type Row = (&'static [&'static str], Value, Effect);
 
-/// Why an option about machine code has no effect: Vulkan's drivers make the machine code.
+/// All options. Those about machine code have no effect: Vulkan's drivers make it.
 #[rustfmt::skip]
 pub(crate) const OPTIONS: &[Row] = &[
     (&["-o", "--output-file"], Glued, Driver(Setting::OutputFile)),
@@ -150,7 +149,7 @@ pub(crate) const OPTIONS: &[Row] = &[
     (&["-fmad", "--fmad"], Yes, Driver(Setting::Fuse)),
     (&["-ftz", "--ftz"], Yes, Driver(Setting::FlushDenormals)),
     (&["-prec-div", "--prec-div"], Yes, Driver(Setting::PreciseDivision)),
-    (&["-prec-sqrt", "--prec-sqrt"], Yes, Driver(Setting::PreciseRoot)),
+    (&["-prec-sqrt", "--prec-sqrt"], Yes, Nothing),
     (&["-maxrregcount", "--maxrregcount"], Yes, Nothing),
     (&["-expt-relaxed-constexpr", "--expt-relaxed-constexpr"], No, Nothing),
     (&["-extended-lambda", "--extended-lambda", "-expt-extended-lambda", "--expt-extended-lambda"], No, Nothing),
