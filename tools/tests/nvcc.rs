@@ -69,7 +69,7 @@ fn textures() {
 
 #[test]
 fn groups() {
-    run("groups", &["-O3"]);
+    run("groups", &["-O3", "-arch=sm_60"]);
 }
 
 #[test]

@@ -192,14 +192,17 @@ template <class Parent> PTX2SPV_GROUP thread_group tiled_partition(const Parent 
     unsigned int lanes = width >= 32 ? 0xffffffff : ((1u << width) - 1) << (details::lane() / width * width);
     return thread_group(lanes);
 }
-/* The threads of a group for which `label` is the same. */
+/* The threads of a group for which `label` is the same, or for which `predicate` is. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
 template <class Group> PTX2SPV_GROUP coalesced_group labeled_partition(const Group &, int label)
 {
     return coalesced_group(__match_any_sync(__activemask(), label));
 }
-template <class Group> PTX2SPV_GROUP coalesced_group binary_partition(const Group &group, bool predicate)
+#endif
+template <class Group> PTX2SPV_GROUP coalesced_group binary_partition(const Group &, bool predicate)
 {
-    return labeled_partition(group, predicate);
+    unsigned int active = __activemask(), lanes = __ballot_sync(active, predicate);
+    return coalesced_group(predicate ? lanes : active & ~lanes);
 }
 template <class Group> PTX2SPV_GROUP void sync(const Group &group) { group.sync(); }
 template <class Group> PTX2SPV_GROUP unsigned int thread_rank(const Group &group) { return (unsigned int)group.thread_rank(); }
