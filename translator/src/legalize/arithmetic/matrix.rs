@@ -1,10 +1,10 @@
 //! The steps of sums of products that matrix units compute, on integers: see [`MatrixStep`].
 
 use crate::ir::{
-    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Minifloat, Op, Rewritten, Rounding, Stmt,
-    Type, Unary, Value, rewrite,
+    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Minifloat, Op, Rewritten, Stmt, Type, Unary,
+    Value, rewrite,
 };
-use crate::soft::{self, BFLOAT, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
+use crate::soft::{self, BFLOAT, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
 
 /// Bits that are kept below the largest exponent (sm_90).
 const FRACTION: u32 = 25;
@@ -71,18 +71,45 @@ fn fraction_bits(format: Format) -> u32 {
 
 /// Two floats of eight bits as f16.
 fn halves(b: &mut Builder<'_>, format: Minifloat, word: Value) -> Value {
-    let format = match format {
-        Minifloat::E4m3 => E4M3,
-        Minifloat::E5m2 => E5M2,
-    };
-    let [low, high] = [0, format.bits].map(|position| {
+    let [low, high] = [0, 8].map(|position| {
         let bits = b.shr(word, position);
-        let bits = b.and_const(bits, 0xff);
-        let float = soft::widen(b, format, bits);
-        soft::narrow(b, HALF, Rounding::NearestEven, Overflow::Rounded, float)
+        match format {
+            Minifloat::E4m3 => half_of_e4m3(b, bits),
+            // The format is the upper half of f16.
+            Minifloat::E5m2 => {
+                let bits = b.and_const(bits, 0xff);
+                b.shl(bits, HALF.bits - E5M2.bits)
+            }
+        }
     });
     let high = b.shl(high, HALF.bits);
     b.or(low, high)
+}
+
+/// The e4m3 in the lowest bits as f16, which has all of its numbers as normal ones.
+fn half_of_e4m3(b: &mut Builder<'_>, bits: Value) -> Value {
+    let magnitude = b.and_const(bits, E4M3.sign() - 1);
+    let rebias = HALF.bias - E4M3.bias;
+    // A subnormal number with this many bits, or a normal one with all: the highest is the implied bit.
+    let mut with_bits = |count: u32| {
+        let fraction = b.shl(magnitude, HALF.precision - count);
+        let missing = E4M3.precision - count;
+        b.add_const(fraction, u64::from(rebias - missing) << fraction_bits(HALF))
+    };
+    let [mut half, three, two, one] = [4, 3, 2, 1].map(&mut with_bits);
+    for (shorter, count) in [(three, 3), (two, 2), (one, 1)] {
+        let is_shorter = b.compare_const(Compare::LessUnsigned, magnitude, 1 << count);
+        half = b.select(is_shorter, shorter, half);
+    }
+    let nan = b.constant(Type::I32, HALF.nan);
+    let is_nan = b.compare_const(Compare::Equal, magnitude, E4M3.nan);
+    half = b.select(is_nan, nan, half);
+    let zero = b.i32(0);
+    let is_zero = b.is_zero(magnitude);
+    half = b.select(is_zero, zero, half);
+    let sign = b.and_const(bits, E4M3.sign());
+    let sign = b.shl(sign, HALF.bits - E4M3.bits);
+    b.or(half, sign)
 }
 
 /// The factors in a word.
