@@ -18,7 +18,7 @@ const THREADS: u32 = 32;
 const RECORD: u32 = 128;
 
 /// An instruction with the type of its result and that of its operands. `%r` is its result, `%a`, `%b`, `%c` are its operands, `%n` is a
-/// small number, `%w` one of 64 bits, and `@` an address.
+/// small number, `%w` one of 64 bits, and `@` an address. `{%r4}` stands for four results, all of which are needed.
 type Operation = (&'static str, &'static str, &'static str);
 
 /// Groups with their names.
@@ -162,6 +162,42 @@ const OPERATIONS: &[(&str, &[Operation])] = &[
             ("atom.global.cas.b64 %r, @, %a, %b", "b64", "b64"),
         ],
     ),
+    (
+        "Products of matrices",
+        &[
+            (
+                "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
+                "b32",
+                "f16x2",
+            ),
+            (
+                "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r2}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a}",
+                "b32",
+                "f16x2",
+            ),
+            (
+                "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
+                "b32",
+                "f32",
+            ),
+            (
+                "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
+                "b32",
+                "f32",
+            ),
+            (
+                "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
+                "b32",
+                "b32",
+            ),
+            ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%r2}, {%a}, {%b}, {%c, %a}", "b64", "f64"),
+            (
+                "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c, %b, %c}, {%c, %a, %c, %a}, %a, 0",
+                "b32",
+                "f16x2",
+            ),
+        ],
+    ),
 ];
 
 /// The type of registers, loads and stores.
@@ -186,12 +222,17 @@ fn kernel(index: usize, count: usize, (instruction, result, operand): Operation)
         let address = format!("[%p+{}]", 64 + 8 * round);
         let one = instruction.replace("%a", "%1").replace("%b", "%2").replace("%c", "%3").replace("%r", "%s");
         let one = one.replace("%1", a).replace("%2", b).replace("%3", c).replace('@', &address);
-        let combined = if gives_result(instruction) { format!("xor.{r} %r, %r, %s;") } else { String::new() };
+        let given: Vec<String> = match results(instruction) {
+            1 => vec!["%s".into()],
+            several => (0..several).map(|number| format!("%s{number}")).collect(),
+        };
+        let one = one.replace(&format!("{{%s{}}}", given.len()), &format!("{{{}}}", given.join(", ")));
+        let combined: String = given.iter().map(|given| format!("xor.{r} %r, %r, {given};")).collect();
         let _ = writeln!(body, "{one}; {combined}");
     }
     format!(
         ".visible .entry x{index}_{count}(.param .u64 p) {{\n\
-         .reg .b64 %p, %w; .reg .b32 %t, %n; .reg .{o} %a, %b, %c; .reg .{r} %r, %s;\n\
+         .reg .b64 %p, %w; .reg .b32 %t, %n; .reg .{o} %a, %b, %c; .reg .{r} %r, %s, %s<4>;\n\
          ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mad.wide.u32 %p, %t, {RECORD}, %p;\n\
          ld.global.{o} %a, [%p]; ld.global.{o} %b, [%p+8]; ld.global.{o} %c, [%p+16];\n\
          ld.global.{r} %r, [%p+24]; ld.global.b64 %w, [%p+32]; ld.global.b32 %n, [%p+40];\n\
@@ -200,8 +241,12 @@ fn kernel(index: usize, count: usize, (instruction, result, operand): Operation)
     )
 }
 
-fn gives_result(instruction: &str) -> bool {
-    instruction.contains("%r")
+/// How many results an instruction gives.
+fn results(instruction: &str) -> usize {
+    match instruction.split_once("{%r") {
+        Some((_, count)) => count.split('}').next().and_then(|count| count.parse().ok()).unwrap(),
+        None => usize::from(instruction.contains("%r")),
+    }
 }
 
 /// The operands of a thread: the first is longer than the second, so that quotients aren't trivial.
@@ -286,7 +331,7 @@ fn table() -> String {
         let combining = |&(instruction, result, _): &Operation| {
             let index = COMBINATIONS.iter().position(|(_, ty, _)| *ty == bits(result)).unwrap();
             // An exclusive or of two operands is combined with the sum by another.
-            if gives_result(instruction) { costs[index] / 2.0 } else { 0.0 }
+            costs[index] / 2.0 * results(instruction) as f64
         };
         all.iter()
             .zip(&costs)
@@ -300,7 +345,8 @@ fn table() -> String {
         let _ = writeln!(table, "\n## {group}\n\n| operation | {} |\n|{}", PRESETS.join(" | "), " --- |".repeat(7));
         for (instruction, _, _) in *operations {
             let cells: Vec<String> = columns.iter().map(|column| format!("{:.0}", column[index])).collect();
-            let shown = instruction.replace('%', "").replace('@', "[p]");
+            let shown = instruction.replace("{%r2}", "{r, s}").replace("{%r4}", "{r, s, t, u}");
+            let shown = shown.replace('%', "").replace('@', "[p]");
             let _ = writeln!(table, "| `{shown}` | {} |", cells.join(" | "));
             index += 1;
         }

@@ -369,19 +369,52 @@ def wmma_forms():
 
 
 def overwritten(family, pools):
-    """A product of floats is not fused with a sum if a product of matrices has replaced it in between."""
+    """A product of floats that a product of matrices replaces: the sum before that is fused with it, the one after it is not."""
     form = Form("m16n8k8", "f32", "f16", "f16", "f32")
     lines = ["ld.param.u64 %p, [c];", "mov.u32 %t, %tid.x;", "mad.wide.u32 %p, %t, 8, %p;", "ld.global.v2.f32 {%x, %y}, [%p];"]
-    lines += ["mov.b32 %o, 0x3c003c00;", "mov.f32 %n, 0f00000000;", "mul.f32 %d0, %x, %y;"]
+    lines += ["mov.b32 %o, 0x3c003c00;", "mov.f32 %n, 0f00000000;", "mul.f32 %d0, %x, %y;", "add.f32 %s, %d0, %y;"]
     lines += [f"{form.text()} {{%d0, %d1, %d2, %d3}}, {{%o, %o}}, {{%o}}, {{%n, %n, %n, %n}};", "add.f32 %d0, %d0, %y;"]
-    lines += ["ld.param.u64 %p, [out];", "mad.wide.u32 %p, %t, 4, %p;", "st.global.f32 [%p], %d0;"]
-    registers = [".reg .b32 %t, %o;", ".reg .b64 %p;", ".reg .f32 %x, %y, %n, %d<4>;"]
+    lines += ["ld.param.u64 %p, [out];", "mad.wide.u32 %p, %t, 8, %p;", "st.global.v2.f32 [%p], {%s, %d0};"]
+    registers = [".reg .b32 %t, %o;", ".reg .b64 %p;", ".reg .f32 %x, %y, %n, %s, %d<4>;"]
     family.kernel("overwritten", [".param .u64 out", ".param .u64 c"], registers, lines)
     table, values = pools.get("f32", "c", CATEGORIES, 8)
-    # Each sum is 8.
-    expected = [added(130 << 23, values[2 * lane + 1]) for lane in range(32)]
-    args = [{"type": "u32", "zeros": 32}, {"type": "u32", "table": table}]
+    expected = []
+    for lane in range(32):
+        x, y = values[2 * lane : 2 * lane + 2]
+        # Each element of the product of matrices is 8.
+        expected += [fma("f32", x, y, y, "rn"), added(130 << 23, y)]
+    args = [{"type": "u32", "zeros": 64}, {"type": "u32", "table": table}]
     family.case("overwritten", "overwritten", args, [{"arg": 0, "bits": hexadecimal(expected)}], block=32)
+
+
+def many(family):
+    """Many products of a kind: in a loop and outside, with barriers between them, under guards, and by one of two warps. Each adds 32 times its
+    factor to all elements of one of three matrices, which begin with the number of the thread."""
+    form = Form("m16n8k32", "s32", "s8", "s8", "s32")
+    factors = iter(range(1, 100))
+    totals = [0, 0, 0]
+
+    def product(times=1, guard=""):
+        factor = next(factors)
+        matrix = factor % 3
+        totals[matrix] += 32 * factor * times
+        elements = ", ".join(f"%d{4 * matrix + number}" for number in range(4))
+        return [f"mov.b32 %b, {factor * 0x01010101:#x};", f"{guard}{form.text()} {{{elements}}}, {{%o, %o, %o, %o}}, {{%b, %b}}, {{{elements}}};"]
+
+    lines = ["mov.u32 %t, %tid.x;", "ld.param.u32 %n, [n];", "mov.b32 %o, 0x01010101;", "setp.ne.u32 %p, %n, 0;"]
+    lines += [f"mov.b32 %d{number}, %t;" for number in range(12)] + product() + product() + ["mov.u32 %i, 0;", "next:"]
+    for number in range(19):
+        lines += product(2) + (["bar.sync 0;"] if number % 8 == 5 else [])
+    lines += product(2, "@%p ") + product(0, "@!%p ") + ["add.u32 %i, %i, 1;", "setp.lt.u32 %q, %i, %n;", "@%q bra next;"] + product()
+    both = list(totals)
+    lines += ["setp.lt.u32 %q, %t, 32;", "@%q bra done;"] + product() + product() + product() + ["done:", "bar.sync 0;"]
+    lines += ["ld.param.u64 %a, [out];", "mad.wide.u32 %a, %t, 48, %a;"]
+    lines += [f"st.global.b32 [%a+{4 * number}], %d{number};" for number in range(12)]
+    registers = [".reg .b32 %t, %n, %o, %b, %i, %d<12>;", ".reg .b64 %a;", ".reg .pred %p, %q;"]
+    family.kernel("many", [".param .u64 out", ".param .u32 n"], registers, lines)
+    expected = [thread + (both, totals)[thread // 32][matrix] for thread in range(64) for matrix in range(3) for _ in range(4)]
+    args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "value": 2}]
+    family.case("many", "many", args, [{"arg": 0, "bits": hexadecimal(expected)}], block=64)
 
 
 def family_of(tables, name, purpose, forms):
@@ -391,6 +424,7 @@ def family_of(tables, name, purpose, forms):
         product(family, pools, form, warps)
     if name == "matrix_products":
         overwritten(family, pools)
+        many(family)
     return family
 
 

@@ -103,11 +103,38 @@ fn kernels_are_of_like_size() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Words of a module for lavapipe.
-fn words(text: String) -> usize {
-    let source = Source::new("calls", text);
+/// A warp's product of 128 by 64 elements of f16 in 64 instructions doesn't have the code of one 64 times.
+#[test]
+fn products_of_matrices_share_their_code() {
+    let vector = |name: char, first: usize, count: usize| {
+        let registers: Vec<String> = (first..first + count).map(|number| format!("%{name}{number}")).collect();
+        format!("{{{}}}", registers.join(", "))
+    };
+    let mut text = format!(
+        "{HEADER}.visible .entry k(.param .u64 p) {{ .reg .b64 %p; .reg .b32 %a<32>, %b<16>; .reg .f32 %d<256>;\n\
+            ld.param.u64 %p, [p];\n"
+    );
+    let registers = (0..32).map(|number| ('a', number)).chain((0..16).map(|number| ('b', number)));
+    registers.for_each(|(name, number)| text += &format!("ld.global.b32 %{name}{number}, [%p+{}];\n", 4 * number));
+    (0..256).for_each(|number| text += &format!("mov.f32 %d{number}, 0f00000000;\n"));
+    for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
+        let sums = vector('d', 4 * (8 * row + column), 4);
+        let [a, b] = [vector('a', 4 * row, 4), vector('b', 2 * column, 2)];
+        text += &format!("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {sums}, {a}, {b}, {sums};\n");
+    }
+    (0..256).for_each(|number| text += &format!("st.global.f32 [%p+{}], %d{number};\n", 4 * number));
+    text += "ret; }";
+    for preset in ["nvidia", "amd-rdna", "intel-xe", "adreno"] {
+        let bytes = 4 * words(preset, text.clone());
+        assert!(bytes < 200_000, "{bytes} for {preset}");
+    }
+}
+
+/// Words of a module for a preset.
+fn words(preset: &str, text: String) -> usize {
+    let source = Source::new("kernel", text);
     let program = Program::new(&source).unwrap_or_else(|errors| panic!("{errors}"));
-    let translation = program.translate(&Options::new(&Target::preset("lavapipe").unwrap()));
+    let translation = program.translate(&Options::new(&Target::preset(preset).unwrap()));
     translation.unwrap_or_else(|errors| panic!("{errors}")).spirv.len()
 }
 
@@ -126,7 +153,7 @@ fn calls_share_conditions() {
             "call (v), f, (v, q);\n".repeat(calls)
         )
     };
-    let [one, few, many] = [1, 10, 30].map(|calls| words(kernel(calls)));
+    let [one, few, many] = [1, 10, 30].map(|calls| words("lavapipe", kernel(calls)));
     let call = (many - few) / 20;
     assert!(10 * call < one, "{one} words for the kernel with one call, {call} for each further call");
 }
@@ -144,7 +171,7 @@ fn calls_of_printf_share_their_code() {
             call.repeat(calls)
         )
     };
-    let [one, two, many] = [1, 2, 52].map(|calls| words(kernel(calls)));
+    let [one, two, many] = [1, 2, 52].map(|calls| words("lavapipe", kernel(calls)));
     // The second call has the copy that all others share.
     let (copy, call) = (two - one, (many - two) / 50);
     assert!(10 * call < copy, "{copy} words for the code, {call} for each call");

@@ -265,6 +265,7 @@ pub enum Contraction {
 }
 
 /// An instruction bound to its row.
+#[derive(Clone)]
 pub struct Instruction {
     /// Its row of the table.
     pub form: &'static Form,

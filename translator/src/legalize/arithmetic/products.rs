@@ -2,10 +2,9 @@
 //! the lanes that hold them.
 
 use crate::ir::{
-    Accumulator, Binary, Builder, Builtin, Factors, Fragments, Function, Op, Rewritten, Shuffle, Stmt, Type, Value,
-    Warp, WarpOp, rewrite,
+    Accumulator, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Shuffle, Stmt,
+    Type, Unary, Value, Var, Warp, WarpOp, rewrite,
 };
-use crate::soft;
 use crate::target::MatrixTypes;
 
 /// Replaces the products whose types the device's units don't have.
@@ -20,35 +19,71 @@ pub fn expand_matrix_products(function: &mut Function, has_unit: impl Fn(MatrixT
 }
 
 fn expand(b: &mut Builder<'_>, types: MatrixTypes, fragments: &Fragments, results: &[Value]) {
+    let fused = match types {
+        MatrixTypes::F16 => (Factors::F16, Accumulator::F32),
+        MatrixTypes::F16Alone => (Factors::F16, Accumulator::F16),
+        MatrixTypes::Bf16 => (Factors::Bf16, Accumulator::F32),
+        MatrixTypes::Tf32 => (Factors::Tf32, Accumulator::F32),
+        MatrixTypes::S8 => return bytes(b, [true, true], fragments, results),
+        MatrixTypes::S8U8 => return bytes(b, [true, false], fragments, results),
+        MatrixTypes::U8S8 => return bytes(b, [false, true], fragments, results),
+        MatrixTypes::U8 => return bytes(b, [false, false], fragments, results),
+    };
+    fused_sums(b, fused, fragments, results);
+}
+
+/// For each element of D, what `add` makes of a first value with each pair of words from the row and the column. There are four turns, one for each
+/// lane that holds words of a row: drivers take long to compile as much code four times.
+fn in_turns(
+    b: &mut Builder<'_>,
+    fragments: &Fragments,
+    first: [Value; 4],
+    add: impl Fn(&mut Builder<'_>, [Value; 2], usize, Value) -> Value,
+) -> [Var; 4] {
     let index = b.builtin(Builtin::ThreadIndex);
     let lane = b.and_const(index, 31);
     let own = b.and_const(lane, 28);
     let quad = b.and_const(lane, 3);
-    let first = b.shl(quad, 3);
-    let second = b.add_const(first, 4);
+    // Lanes 8 t to 8 t + 3 hold column 2 t, the next four column 2 t + 1.
+    let even = b.shl(quad, 3);
+    let odd = b.add_const(even, 4);
+    let sums = first.map(|first| {
+        let ty = b.type_of(first);
+        let sum = b.var(ty);
+        b.set(sum, first);
+        sum
+    });
+    let turn = b.var(Type::I32);
+    let zero = b.i32(0);
+    b.set(turn, zero);
     let [low, high, low_next, high_next] = fragments.a;
-    let rows = [[low, low_next], [high, high_next]].map(|words| line(b, words, own));
-    let columns = [first, second].map(|lanes| line(b, fragments.b, lanes));
-    let places = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
-    for (((row, column), addend), &result) in places.zip(fragments.c).zip(results) {
-        let pairs: Vec<(Value, Value)> = row.iter().zip(column).filter_map(|(&row, &column)| row.zip(column)).collect();
-        let op = sum(b, types, &pairs, addend);
-        b.push(Stmt::Let(result, op));
-    }
-}
-
-/// Words of four lanes, from this one on: the first of each lane, then the others. There are none of words that are zero everywhere.
-fn line(b: &mut Builder<'_>, words: [Value; 2], first: Value) -> Vec<Option<Value>> {
-    let mut line = Vec::new();
-    for word in words {
-        for next in 0..4 {
-            line.push((b.known(word) != Some(0)).then(|| {
-                let lane = b.add_const(first, next);
-                from_lane(b, word, lane)
-            }));
+    // Words that are zero everywhere have no part.
+    let is_used = [low, high, low_next, high_next, fragments.b[0], fragments.b[1]].map(|word| b.known(word) != Some(0));
+    let [low_used, high_used, low_next_used, high_next_used, first_used, second_used] = is_used;
+    b.loop_(|b| {
+        let number = b.get(turn);
+        let mut line = |words: [(Value, bool); 2], first| {
+            let lane = b.add(first, number);
+            words.map(|(word, is_used)| is_used.then(|| from_lane(b, word, lane)))
+        };
+        let rows = [[(low, low_used), (low_next, low_next_used)], [(high, high_used), (high_next, high_next_used)]]
+            .map(|words| line(words, own));
+        let columns =
+            [even, odd].map(|first| line([(fragments.b[0], first_used), (fragments.b[1], second_used)], first));
+        let places = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
+        for (element, ((row, column), sum)) in places.zip(sums).enumerate() {
+            let mut value = b.get(sum);
+            for (x, y) in row.iter().zip(column).filter_map(|(row, column)| row.zip(*column)) {
+                value = add(b, [x, y], element, value);
+            }
+            b.set(sum, value);
         }
-    }
-    line
+        let next = b.add_const(number, 1);
+        b.set(turn, next);
+        let is_last = b.compare_const(Compare::Equal, next, 4);
+        b.if_(is_last, Builder::break_);
+    });
+    sums
 }
 
 /// What another lane has as a value.
@@ -60,26 +95,37 @@ fn from_lane(b: &mut Builder<'_>, value: Value, lane: Value) -> Value {
     taken
 }
 
-/// The sum of the products of pairs of words and an addend.
-fn sum(b: &mut Builder<'_>, types: MatrixTypes, pairs: &[(Value, Value)], addend: Value) -> Op {
-    let (factors, accumulator) = match types {
-        MatrixTypes::F16 => (Factors::F16, Accumulator::F32),
-        MatrixTypes::F16Alone => (Factors::F16, Accumulator::F16),
-        MatrixTypes::Bf16 => (Factors::Bf16, Accumulator::F32),
-        MatrixTypes::Tf32 => (Factors::Tf32, Accumulator::F32),
-        MatrixTypes::S8 => return bytes(b, [true, true], pairs, addend),
-        MatrixTypes::S8U8 => return bytes(b, [true, false], pairs, addend),
-        MatrixTypes::U8S8 => return bytes(b, [false, true], pairs, addend),
-        MatrixTypes::U8 => return bytes(b, [false, false], pairs, addend),
-    };
-    soft::fused_sum(b, factors, accumulator, pairs, addend)
+/// Sums of an element of C and products, as matrix units compute them.
+fn fused_sums(
+    b: &mut Builder<'_>,
+    (factors, accumulator): (Factors, Accumulator),
+    fragments: &Fragments,
+    results: &[Value],
+) {
+    let step = |b: &mut Builder<'_>, step, x, y, z| b.op(Type::I32, Op::Matrix(step, x, y, z));
+    let starts = fragments.c.map(|addend| step(b, MatrixStep::Start(accumulator), addend, addend, addend));
+    let scales = in_turns(b, fragments, starts, |b, [x, y], _, scale| step(b, MatrixStep::Scale(factors), x, y, scale));
+    let scales = scales.map(|scale| b.get(scale));
+    let zero = b.i32(0);
+    // Sixteen products are below 2^31.
+    let sums = in_turns(b, fragments, [zero; 4], |b, [x, y], element, sum| {
+        // There are as many scales as elements.
+        let term = step(b, MatrixStep::Sum(factors), x, y, scales[element]);
+        b.add(sum, term)
+    });
+    for (((sum, scale), addend), &result) in sums.into_iter().zip(scales).zip(fragments.c).zip(results) {
+        let sum = b.get(sum);
+        let sum = b.unary(Unary::SignExtend, sum);
+        b.push(Stmt::Let(result, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, sum)));
+    }
 }
 
-fn bytes(b: &mut Builder<'_>, are_signed: [bool; 2], pairs: &[(Value, Value)], addend: Value) -> Op {
-    let mut sum = b.i32(0);
-    for &(x, y) in pairs {
+fn bytes(b: &mut Builder<'_>, are_signed: [bool; 2], fragments: &Fragments, results: &[Value]) {
+    let sums = in_turns(b, fragments, fragments.c, |b, [x, y], _, sum| {
         let dot = b.dot_of_bytes(x, y, are_signed);
-        sum = b.add(sum, dot);
+        b.add(sum, dot)
+    });
+    for (sum, &result) in sums.into_iter().zip(results) {
+        b.push(Stmt::Let(result, Op::Get(sum)));
     }
-    Op::Binary(Binary::Add, sum, addend)
 }

@@ -4,6 +4,7 @@ mod choices;
 mod grid_barrier;
 mod inline;
 mod prints;
+mod products;
 mod reads;
 mod recursion;
 mod shared;
@@ -13,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use choices::Choice;
 use prints::Prints;
+use products::Products;
 use reads::Reads;
 use recursion::Stack;
 use shared::Shared;
@@ -20,14 +22,14 @@ use shared::Shared;
 use super::calls::{self, Singles};
 use super::launches;
 use super::lowering::{Lowering, carrier};
-use super::texture::batch;
+use super::texture::batch::{self, Step};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, ModuleReg, Operand, ParamId, Program, Reg};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
-use crate::isa::operation::Action;
+use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
 use crate::lower::calls::frame::{Frame, ParamSlot};
 use crate::lower::calls::prologue;
@@ -75,6 +77,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
         stack: None,
         shared: Vec::new(),
         reads: Reads::default(),
+        products: Products::default(),
         module_registers: FxHashMap::default(),
         alloca: None,
         copied_outside: None,
@@ -100,6 +103,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
         build.errors.push(Diagnostic::unsupported(what, ptx.span));
     }
     build.finish_singles(exit);
+    build.share_products(policy);
     build.finish_copies(exit);
     if !build.errors.is_empty() {
         return Err(build.errors);
@@ -132,6 +136,8 @@ struct Build<'p> {
     shared: Vec<Shared>,
     /// The reads of textures by much code.
     reads: Reads,
+    /// The products of matrices.
+    products: Products,
     /// The registers that the module's functions share.
     module_registers: FxHashMap<&'p ModuleReg, Var>,
     /// See [`Frame::stack`].
@@ -377,6 +383,14 @@ impl<'p> Build<'p> {
             Item::Label(_) => None,
         });
         for step in batch::steps(instructions) {
+            if let Step::Single(product) = step
+                && product.form.row.action == Action::Compute(Operation::MatrixMultiply)
+            {
+                if let Err(diagnostic) = self.product(instance, product) {
+                    self.report(instance.function, diagnostic, product.span);
+                }
+                continue;
+            }
             let shared = self.reads.sharing(&step);
             if shared.is_empty()
                 && let Err(diagnostic) = self.with(instance, |lowering| lowering.step(&step))

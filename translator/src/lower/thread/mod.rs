@@ -2,6 +2,7 @@
 
 pub mod barriers;
 pub(in crate::lower) mod cancel;
+pub(in crate::lower) mod common;
 pub mod events;
 pub mod fragments;
 pub mod matrix;

@@ -9,33 +9,72 @@ use super::sparse::Indices;
 use super::sums::{Line, Terms};
 use super::tiles;
 use crate::decode::program::Instruction;
-use crate::ir::Value;
+use crate::ir::{Compare, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
+use crate::target::MatrixTypes;
 
-/// `mma` and `wmma.mma`
+/// `mma` and `wmma.mma`, if [`turns`] gives none
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let product = i.required(Product::of(&i.modifiers))?;
     if product.is_of_quads() {
         return quads::multiply(l, i, &product);
     }
-    let terms = Terms::of(&product, i)?;
-    if let Some(types) = terms.unit().filter(|_| !product.is_sparse) {
-        return tiles::multiply(l, i, &product, terms, types);
+    if let Some(types) = unit(i) {
+        return tiles::multiply(l, i, &product, Terms::of(&product, i)?, types);
     }
+    let addends = addends(l, i, &product, Matrix::C)?;
+    sums(l, i, &product, None, addends)
+}
+
+/// The types by which matrix units compute a product, if they do.
+pub fn unit(i: &Instruction) -> Option<MatrixTypes> {
+    let product = Product::of(&i.modifiers).filter(|product| !product.is_sparse && !product.is_of_quads())?;
+    Terms::of(&product, i).ok()?.unit()
+}
+
+/// How many turns a product takes whose products of elements are added one after another, each by much code.
+pub fn turns(i: &Instruction) -> Result<Option<u32>> {
+    let product = i.required(Product::of(&i.modifiers))?;
+    Ok((product.ty(Matrix::A) == ScalarType::F64).then_some(product.depth))
+}
+
+/// Gives D the elements of C, before the first turn.
+pub fn begin(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let product = i.required(Product::of(&i.modifiers))?;
+    let addends = addends(l, i, &product, Matrix::C)?;
+    set(l, i, &product, &addends)
+}
+
+/// Adds the products of a turn to the elements of D.
+pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction, turn: Value) -> Result {
+    let product = i.required(Product::of(&i.modifiers))?;
+    let addends = addends(l, i, &product, Matrix::D)?;
+    sums(l, i, &product, Some(turn), addends)
+}
+
+/// Adds products to addends: those of a turn or all.
+fn sums(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    product: &Product,
+    turn: Option<Value>,
+    addends: Vec<Value>,
+) -> Result {
+    let terms = Terms::of(product, i)?;
     let lane = own_lane(l);
     let quad = l.b.and_const(lane, 3);
     let own = l.b.and_const(lane, 28);
     let (tall, wide) = product.tall_and_wide();
-    let tall = lines(l, i, &product, tall, &[own])?;
+    let tall = lines(l, i, product, tall, (&[own], turn))?;
     // Lanes 8 t to 8 t + 3 hold line 2 t, the next four line 2 t + 1.
     let first = l.b.shl(quad, 3);
     let second = l.b.add_const(first, 4);
-    let wide = lines(l, i, &product, wide, &[first, second])?;
-    let indices = if product.is_sparse { Some(Indices::of(l, i, &product, own)?) } else { None };
+    let wide = lines(l, i, product, wide, (&[first, second], turn))?;
+    let indices = if product.is_sparse { Some(Indices::of(l, i, product, own)?) } else { None };
     let mut results = Vec::new();
-    for (place, addend) in product.elements().into_iter().zip(addends(l, i, &product)?) {
+    for (place, addend) in product.elements().into_iter().zip(addends) {
         // There are as many lines as elements are in.
         let tall = &tall[place.line as usize / 8];
         let wide = &wide[(place.across / 4 + place.next) as usize];
@@ -48,16 +87,16 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             }
         });
     }
-    set(l, i, &product, &results)
+    set(l, i, product, &results)
 }
 
-/// For each eight lines of a factor, those that the lanes from these on hold.
+/// For each eight lines of a factor, those that the lanes from these on hold, or what they have of them in a turn.
 fn lines(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     product: &Product,
     matrix: Matrix,
-    lanes: &[Value],
+    (lanes, turn): (&[Value], Option<Value>),
 ) -> Result<Vec<Line>> {
     let words = words(l, i, matrix)?;
     let parts: Vec<Vec<Value>> = words.into_iter().map(|word| Terms::parts(l, product.ty(matrix), word)).collect();
@@ -69,7 +108,13 @@ fn lines(
     for start in starts {
         for &first in lanes {
             let mut line = Line::new();
-            for (_, parts) in blocks.iter().zip(&parts).filter(|(block, _)| block.line == start) {
+            let parts = blocks.iter().zip(&parts).filter(|(block, _)| block.line == start).map(|(_, parts)| parts);
+            if let Some(turn) = turn {
+                line.push(vec![in_turn(l, parts, first, turn)]);
+                lines.push(line);
+                continue;
+            }
+            for parts in parts {
                 line.resize(parts.len(), Vec::new());
                 for next in 0..4 {
                     let lane = l.b.add_const(first, next);
@@ -84,10 +129,40 @@ fn lines(
     Ok(lines)
 }
 
-/// The elements of C.
-pub(super) fn addends(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result<Vec<Value>> {
-    let words = words(l, i, Matrix::C)?;
-    if product.ty(Matrix::C) != ScalarType::F16 {
+/// The word of a line whose turn it is, where words have one part.
+fn in_turn<'v>(
+    l: &mut Lowering<'_, '_>,
+    registers: impl Iterator<Item = &'v Vec<Value>>,
+    first: Value,
+    turn: Value,
+) -> Value {
+    let number = l.b.shr(turn, 2);
+    let next = l.b.and_const(turn, 3);
+    let lane = l.b.add(first, next);
+    let mut chosen = None;
+    for (register, &value) in (0..).zip(registers.flatten()) {
+        chosen = Some(match chosen {
+            None => value,
+            Some(before) => {
+                let is_before = l.b.compare_const(Compare::LessUnsigned, number, register);
+                l.b.select(is_before, before, value)
+            }
+        });
+    }
+    // There are registers for each line.
+    let word = chosen.unwrap_or(turn);
+    from_lane(l, word, lane)
+}
+
+/// The elements of C, or of D before a turn.
+pub(super) fn addends(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    product: &Product,
+    matrix: Matrix,
+) -> Result<Vec<Value>> {
+    let words = words(l, i, matrix)?;
+    if product.ty(matrix) != ScalarType::F16 {
         return Ok(words);
     }
     let mut halves = Vec::new();

@@ -51,7 +51,7 @@ pub fn multiply(
     let (tall, wide) = product.tall_and_wide();
     let [tall, wide] = [tall, wide].map(|matrix| Factor::of(l, i, product, matrix));
     let (tall, wide) = (tall?, wide?);
-    let addends = addends(l, i, product)?;
+    let addends = addends(l, i, product, Matrix::C)?;
     let elements = product.elements();
     let starts = tall.starts();
     let zero = l.b.i32(0);

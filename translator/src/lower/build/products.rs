@@ -1,0 +1,157 @@
+//! Products of matrices. The code of one is long, and drivers inline functions. So products of a kind go to one copy in the kernel's graph, like calls
+//! of a [`shared`](super::shared) function, where that leaves the rest of the graph as it is: all threads of a block execute them together, and
+//! the innermost loop around them is the same.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::shared::Returns;
+use super::{Build, Instance};
+use crate::cfg::dependence::divergent_blocks;
+use crate::cfg::loops::{components, marked, ways_back};
+use crate::cfg::{BlockId, Cfg, End};
+use crate::decode::program::Instruction;
+use crate::diagnostic::Diagnostic;
+use crate::index::Index;
+use crate::ir::{Builder, Compare, Type};
+use crate::lower::thread::common::Common;
+use crate::lower::thread::multiply;
+use crate::policy::Policy;
+
+/// The most products that share a copy. The time that llvmpipe takes to compile one copy grows with the square of them: all elements of D are carried
+/// around the loop that the returns form.
+const MOST_SHARING: usize = 16;
+
+/// The products of a kernel that are built so far.
+#[derive(Default)]
+pub(super) struct Products {
+    kinds: Vec<Common>,
+    places: Vec<Place>,
+}
+
+/// Where a product stands. It has a copy of the code for itself at first.
+struct Place {
+    /// Its kind.
+    kind: usize,
+    /// The block that sets the operands.
+    before: BlockId,
+    /// The first and last block of the code.
+    code: [BlockId; 2],
+    /// The block that takes the results.
+    after: BlockId,
+}
+
+impl<'p> Build<'p> {
+    /// A product of matrices from the current block.
+    pub(super) fn product(&mut self, instance: &mut Instance<'p>, product: &Instruction) -> Result<(), Diagnostic> {
+        let next = self.new_block();
+        if let Some((register, negated)) = product.guard {
+            let then = self.new_block();
+            let condition = self.guard(instance, register, negated, product.span)?;
+            self.finish(instance, End::Branch { condition, then, otherwise: next }, then);
+        }
+        let kinds = &mut self.products.kinds;
+        let kind = match kinds.iter().position(|known| known.serves(product)) {
+            Some(known) => known,
+            None => {
+                kinds.push(Common::of(&mut self.function, product)?);
+                kinds.len() - 1
+            }
+        };
+        // The code is the same whatever the operands are.
+        let Some(common) = self.products.kinds.get(kind).cloned() else {
+            return Err(Diagnostic::internal("a product without its kind", product.span));
+        };
+        let [first, after] = [(); 2].map(|()| self.new_block());
+        self.with(instance, |l| common.pass(l, product))?;
+        let before = instance.current;
+        self.finish(instance, End::Goto(first), first);
+        let inside = common.instruction(&mut instance.frame, product.span);
+        match multiply::turns(&inside)? {
+            None => self.with(instance, |l| multiply::multiply(l, &inside))?,
+            Some(turns) => self.in_turns(instance, &inside, turns)?,
+        }
+        let last = instance.current;
+        self.finish(instance, End::Goto(after), after);
+        self.with(instance, |l| common.take(l, product))?;
+        self.finish(instance, End::Goto(next), next);
+        self.products.places.push(Place { kind, before, code: [first, last], after });
+        Ok(())
+    }
+
+    /// A loop in which each turn adds products to the elements of D.
+    fn in_turns(&mut self, instance: &mut Instance<'p>, inside: &Instruction, turns: u32) -> Result<(), Diagnostic> {
+        let number = self.function.var(Type::I32);
+        let [then, otherwise] = [(); 2].map(|()| self.new_block());
+        self.with(instance, |l| {
+            let zero = l.b.i32(0);
+            l.b.set(number, zero);
+            multiply::begin(l, inside)
+        })?;
+        self.finish(instance, End::Goto(then), then);
+        let condition = self.with(instance, |l| {
+            let turn = l.b.get(number);
+            multiply::add(l, inside, turn)?;
+            let next = l.b.add_const(turn, 1);
+            l.b.set(number, next);
+            Ok(l.b.compare_const(Compare::LessUnsigned, next, turns.into()))
+        })?;
+        self.finish(instance, End::Branch { condition, then, otherwise }, otherwise);
+        Ok(())
+    }
+
+    /// Lets products share their code, once all are built.
+    pub(super) fn share_products(&mut self, policy: &Policy) {
+        let Products { kinds, mut places } = std::mem::take(&mut self.products);
+        // What a matrix unit computes is short.
+        let is_long = |place: &Place| kinds.get(place.kind).is_some_and(|kind| kind.is_long(&policy.matrix_units));
+        places.retain(is_long);
+        if places.len() < 2 {
+            return;
+        }
+        let mut graph = Cfg { blocks: std::mem::take(&mut self.blocks) };
+        let divergent = divergent_blocks(&self.function, &graph);
+        let loops = innermost_loops(&graph);
+        places.retain(|place| divergent.get(place.before.position()) == Some(&false));
+        let key = |place: &Place| (place.kind, loops.get(&place.before).copied());
+        places.sort_by_key(key);
+        let groups = places.chunk_by(|one, other| key(one) == key(other));
+        let shared = groups.flat_map(|group| group.chunks(MOST_SHARING)).filter(|group| group.len() > 1);
+        for group in shared {
+            let Some([first, last]) = group.first().map(|place| place.code) else { continue };
+            let mut returns = Returns::from(&mut self.function, last);
+            for place in group {
+                let case = returns.add_site(place.after);
+                let mut b = Builder::new(&mut self.function);
+                let case = b.i32(case);
+                b.set(returns.site, case);
+                let mut body = b.block;
+                if let Some(block) = graph.blocks.at_mut(place.before) {
+                    block.body.append(&mut body);
+                    block.end = End::Goto(first);
+                }
+            }
+            returns.finish(&mut self.function, &mut graph.blocks);
+        }
+        graph.clear_unreachable();
+        self.blocks = graph.blocks;
+    }
+}
+
+/// The number of the innermost loop around each block that is in one.
+fn innermost_loops(graph: &Cfg) -> FxHashMap<BlockId, usize> {
+    let mut found = FxHashMap::default();
+    let mut cut = FxHashSet::default();
+    let mut todo = components(graph, &graph.reverse_postorder(), &cut);
+    let mut number = 0;
+    while let Some(component) = todo.pop() {
+        found.extend(component.iter().map(|block| (*block, number)));
+        number += 1;
+        let back = ways_back(graph, &component, &marked(graph, &component));
+        // Without an entry it can't be reached.
+        if !back.is_empty() {
+            cut.extend(back);
+            todo.extend(components(graph, &component, &cut));
+        }
+    }
+    found
+}
