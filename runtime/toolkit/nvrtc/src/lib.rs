@@ -3,6 +3,10 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 #![allow(missing_docs, reason = "CUDA's manual documents the functions")]
 #![allow(non_snake_case, reason = "the functions have CUDA's names")]
+#![allow(
+    clippy::not_unsafe_ptr_arg_deref,
+    reason = "C programs call the functions, whose pointers CUDA's manual demands to be valid"
+)]
 
 mod compile;
 mod program;
