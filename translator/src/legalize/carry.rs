@@ -1,7 +1,7 @@
 //! Values that go from one list of statements to another where they are not in scope: through variables, or recreated if they are
 //! constants.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::ir::{
     Block, Builder, Constants, Op, Stmt, Type, Unary, Value, Var, bits_type, for_each_operand, for_each_result,
@@ -83,16 +83,15 @@ pub(super) fn outer_values(block: &Block) -> Vec<Value> {
 }
 
 /// Gives other names to the values that a list uses.
-pub(super) fn rename(block: &mut Block, names: &FxHashMap<Value, Value>) {
-    let name = |value: Value| names.get(&value).copied().unwrap_or(value);
-    for stmt in block {
+pub(super) fn rename(stmts: &mut [Stmt], name: &impl Fn(Value) -> Value) {
+    for stmt in stmts {
         match stmt {
             Stmt::If { condition, then, otherwise } => {
                 *condition = name(*condition);
-                rename(then, names);
-                rename(otherwise, names);
+                rename(then, name);
+                rename(otherwise, name);
             }
-            Stmt::Loop(body) => rename(body, names),
+            Stmt::Loop(body) => rename(body, name),
             stmt => map_operands(stmt, name),
         }
     }

@@ -41,7 +41,7 @@ fn list(b: &mut Builder<'_>, stmts: Block, constants: &Constants) {
                     let names: FxHashMap<Value, Value> =
                         carriers.into_iter().map(|(value, carrier)| (value, carrier.give(b, value))).collect();
                     if !names.is_empty() {
-                        rename(&mut body, &names);
+                        rename(&mut body, &|value| names.get(&value).copied().unwrap_or(value));
                     }
                     list(b, body, constants);
                 });

@@ -10,6 +10,8 @@
 //! of their warp, `%tid.x` divided by 32 or compared with a multiple of 32, do not diverge within a warp if the block's rows are whole
 //! warps. Where these assumptions are wrong, members are missing at run time, and the launch fails.
 
+use std::ops::Range;
+
 use fixedbitset::FixedBitSet;
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -349,14 +351,11 @@ impl Graph {
     /// A region that has all these blocks, and few others.
     fn around(&self, cfg: &Cfg, blocks: FxHashSet<BlockId>) -> Option<ConvergenceRegion> {
         let blocks: Vec<BlockId> = blocks.into_iter().filter(|block| self.dominators.has(*block)).collect();
-        let first = *blocks.first()?;
-        let (mut entry, mut exit) = (first, self.join(first));
+        let mut entry = self.dominators.common_of(blocks.iter().copied())?;
         // The exit postdominates all blocks, and also the entry, from which a path may bypass them.
         let later = |exit, block| self.post_dominators.common(exit, self.join(block)).unwrap_or(self.end);
-        for block in &blocks {
-            entry = self.dominators.common(entry, *block)?;
-            exit = later(exit, *block);
-        }
+        let joins = blocks.iter().map(|block| self.join(*block));
+        let mut exit = self.post_dominators.common_of(joins).unwrap_or(self.end);
         // This ends: each round has an earlier entry, closer to the root of its tree, or a later exit, closer to that of the other tree. With
         // the end as the exit, all blocks that the entry dominates are inside.
         loop {
@@ -387,8 +386,8 @@ impl Graph {
 /// A tree of dominators: each block lies below the one that dominates it immediately.
 struct DominatorTree {
     above: IndexVec<BlockId, Option<BlockId>>,
-    /// The number of blocks above each one; `None` for those that are not reached from the root.
-    depths: IndexVec<BlockId, Option<u32>>,
+    /// The numbers of each block and of those below it in preorder; `None` for blocks that are not reached from the root.
+    below: IndexVec<BlockId, Option<Range<usize>>>,
 }
 
 impl DominatorTree {
@@ -397,29 +396,34 @@ impl DominatorTree {
         let above =
             |number| dominators.immediate_dominator(node(BlockId::new(number))).map(|node| BlockId::new(node.index()));
         let above: IndexVec<BlockId, Option<BlockId>> = (0..graph.node_count()).map(above).collect::<Vec<_>>().into();
-        let mut this = Self { depths: IndexVec::filled(None, above.len()), above };
-        if let Some(depth) = this.depths.at_mut(root) {
-            *depth = Some(0);
-        }
-        for block in this.above.indices() {
-            let (mut path, mut next) = (Vec::new(), Some(block));
-            while let Some(block) = next.filter(|block| !this.has(*block)) {
-                path.push(block);
-                next = this.above(block);
-            }
-            let mut depth = next.and_then(|known| this.depths.at(known).copied().flatten());
-            for block in path.into_iter().rev() {
-                depth = depth.map(|depth| depth + 1);
-                if let Some(slot) = this.depths.at_mut(block) {
-                    *slot = depth;
-                }
+        let mut children: IndexVec<BlockId, Vec<BlockId>> = IndexVec::filled(Vec::new(), above.len());
+        for (block, above) in above.enumerated() {
+            if let Some(children) = above.and_then(|above| children.at_mut(above)) {
+                children.push(block);
             }
         }
-        this
+        let mut below: IndexVec<BlockId, Option<Range<usize>>> = IndexVec::filled(None, above.len());
+        let (mut count, mut path) = (0, vec![(root, true)]);
+        while let Some((block, enters)) = path.pop() {
+            let Some(below) = below.at_mut(block) else { continue };
+            if enters {
+                *below = Some(count..count);
+                count += 1;
+                path.push((block, false));
+                path.extend(children.at(block).into_iter().flatten().map(|child| (*child, true)));
+            } else if let Some(below) = below {
+                below.end = count;
+            }
+        }
+        Self { above, below }
     }
 
     fn has(&self, block: BlockId) -> bool {
-        matches!(self.depths.at(block), Some(Some(_)))
+        matches!(self.below.at(block), Some(Some(_)))
+    }
+
+    fn below(&self, block: BlockId) -> Option<&Range<usize>> {
+        self.below.at(block)?.as_ref()
     }
 
     /// The block that dominates a block immediately.
@@ -427,18 +431,22 @@ impl DominatorTree {
         self.above.at(block).copied().flatten()
     }
 
-    /// The nearest common dominator of two blocks.
-    fn common(&self, mut a: BlockId, mut b: BlockId) -> Option<BlockId> {
-        while a != b {
-            let (depth_a, depth_b) = (self.depths.at(a).copied()??, self.depths.at(b).copied()??);
-            if depth_a >= depth_b {
-                a = self.above(a)?;
-            }
-            if depth_b >= depth_a {
-                b = self.above(b)?;
-            }
+    /// The nearest common dominator of two blocks. Takes as many steps as it lies above the first.
+    fn common(&self, a: BlockId, b: BlockId) -> Option<BlockId> {
+        if a == b {
+            return Some(a);
         }
-        Some(a)
+        let (number, mut common) = (self.below(b)?.start, a);
+        while !self.below(common)?.contains(&number) {
+            common = self.above(common)?;
+        }
+        Some(common)
+    }
+
+    /// The nearest common dominator of all these blocks: that of the first and last in preorder.
+    fn common_of(&self, blocks: impl Iterator<Item = BlockId> + Clone) -> Option<BlockId> {
+        let number = |block: &BlockId| self.below(*block).map(|below| below.start);
+        self.common(blocks.clone().min_by_key(number)?, blocks.max_by_key(number)?)
     }
 }
 
