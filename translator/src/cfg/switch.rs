@@ -5,9 +5,9 @@ use crate::diagnostic::Span;
 use crate::index::IndexVec;
 use crate::ir::{Builder, Compare, Function, Var};
 
-/// Appends blocks that go where a variable says, as [`switch`] does, if the variable always holds the number of a case. So no path
-/// leads elsewhere, and the paths to the cases join where those of the program do. Gives the first of the new blocks, or none without
-/// cases.
+/// Appends blocks that go where a variable says, by halves, if the variable always holds the number of a case. `cases` are numbers and
+/// blocks by rising number. So no path leads elsewhere, the paths to the cases join where those of the program do, and no case has a test
+/// of its own. Gives the first of the new blocks, or none without cases.
 pub fn switch_among(
     function: &mut Function,
     blocks: &mut IndexVec<BlockId, BasicBlock>,
@@ -15,8 +15,7 @@ pub fn switch_among(
     var: Var,
     cases: &[(u64, BlockId)],
 ) -> Option<BlockId> {
-    let ((_, last), others) = cases.split_last()?;
-    Some(switch(function, blocks, at, var, others, *last))
+    halves(function, blocks, (at, var), cases, None)
 }
 
 /// Appends blocks that go where a variable says, by halves. `cases` are numbers and blocks by rising number; any other
@@ -29,33 +28,56 @@ pub fn switch(
     cases: &[(u64, BlockId)],
     otherwise: BlockId,
 ) -> BlockId {
-    let first = blocks.push(BasicBlock::default());
-    let mut todo = vec![(first, cases)];
+    halves(function, blocks, (at, var), cases, Some(otherwise)).unwrap_or(otherwise)
+}
+
+fn halves(
+    function: &mut Function,
+    blocks: &mut IndexVec<BlockId, BasicBlock>,
+    (at, var): (Option<Span>, Var),
+    cases: &[(u64, BlockId)],
+    otherwise: Option<BlockId>,
+) -> Option<BlockId> {
+    let mut todo = Vec::new();
+    let first = place(blocks, cases, otherwise, &mut todo);
     while let Some((number, cases)) = todo.pop() {
         let mut b = Builder::new(function);
         b.at(at);
-        let end = match *cases {
-            [] => End::Goto(otherwise),
-            [(case, target)] => {
-                let value = b.get(var);
-                let condition = b.compare_const(Compare::Equal, value, case);
-                End::Branch { condition, then: target, otherwise }
-            }
+        let value = b.get(var);
+        let (condition, then, other) = match (cases, otherwise) {
+            (&[(case, target)], otherwise) => (b.compare_const(Compare::Equal, value, case), Some(target), otherwise),
             _ => {
                 let (below, above) = cases.split_at(cases.len() / 2);
                 let pivot = above.first().map_or(0, |(case, _)| *case);
-                let value = b.get(var);
                 let condition = b.compare_const(Compare::LessUnsigned, value, pivot);
-                let [then, other] = [(); 2].map(|()| blocks.push(BasicBlock::default()));
-                todo.push((then, below));
-                todo.push((other, above));
-                End::Branch { condition, then, otherwise: other }
+                let [then, other] = [below, above].map(|half| place(blocks, half, otherwise, &mut todo));
+                (condition, then, other)
             }
         };
+        let (Some(then), Some(otherwise)) = (then, other) else { continue };
         let body = b.block;
         if let Some(block) = blocks.at_mut(number) {
-            *block = BasicBlock { body, stop: None, end };
+            *block = BasicBlock { body, stop: None, end: End::Branch { condition, then, otherwise } };
         }
     }
     first
+}
+
+/// Where a variable leads that holds the number of one of these cases, or none of them if there is an `otherwise`: a new block, if that
+/// takes a test.
+fn place<'c>(
+    blocks: &mut IndexVec<BlockId, BasicBlock>,
+    cases: &'c [(u64, BlockId)],
+    otherwise: Option<BlockId>,
+    todo: &mut Vec<(BlockId, &'c [(u64, BlockId)])>,
+) -> Option<BlockId> {
+    match (cases, otherwise) {
+        ([], otherwise) => otherwise,
+        ([(_, target)], None) => Some(*target),
+        _ => {
+            let block = blocks.push(BasicBlock::default());
+            todo.push((block, cases));
+            Some(block)
+        }
+    }
 }

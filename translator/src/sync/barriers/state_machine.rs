@@ -7,7 +7,7 @@ use super::named::NamedBarriers;
 use super::operations::store;
 use super::suspension::{Block as Suspended, live_at};
 use super::triple_buffer::{Sharing, TripleBuffer};
-use crate::cfg::switch::switch;
+use crate::cfg::switch::switch_among;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
 use crate::index::{Index, number};
@@ -213,8 +213,9 @@ fn redirect(
 /// Creates the blocks that branch to the continuation which the state names; gives the first of them.
 fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &StateMachine, continuations: &[BlockId]) -> BlockId {
     let latch = machine.latch;
-    let states: Vec<(u64, BlockId)> = (1..).zip(continuations.iter().copied()).collect();
-    let first = switch(function, &mut cfg.blocks, machine.at, machine.state, &states, latch);
+    let mut states = vec![(ENDED.into(), latch)];
+    states.extend((1..).zip(continuations.iter().copied()));
+    let first = switch_among(function, &mut cfg.blocks, machine.at, machine.state, &states).unwrap_or(latch);
     let Latch::Named(barriers) = &machine.latch_data else { return first };
     let mut b = machine.builder(function);
     let condition = barriers.is_waiting(&mut b);

@@ -19,7 +19,7 @@ mod site;
 mod split;
 
 use super::barriers::{constant, new_entry};
-use crate::cfg::switch::switch;
+use crate::cfg::switch::switch_among;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
 use crate::index::number;
@@ -156,8 +156,8 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion) {
         }
     }
 
-    let states: Vec<(u64, BlockId)> = (1..).zip(continuations).collect();
-    let dispatch = switch(function, &mut cfg.blocks, at, vars.state, &states, latch);
+    let states: Vec<(u64, BlockId)> = (0..).zip([latch].into_iter().chain(continuations)).collect();
+    let dispatch = switch_among(function, &mut cfg.blocks, at, vars.state, &states).unwrap_or(latch);
     for (place, state) in &places {
         let mut b = Builder::new(function);
         b.at(at);
@@ -328,8 +328,9 @@ fn after_loop(
         let body = b.block;
         return push(cfg, body, None, End::Goto(exit));
     }
-    let cases: Vec<(u64, BlockId)> = (1..).zip(places.iter().map(|(place, _)| *place)).collect();
-    let otherwise = switch(function, &mut cfg.blocks, at, vars.left, &cases, exit);
+    let cases: Vec<(u64, BlockId)> =
+        (0..).zip([exit].into_iter().chain(places.iter().map(|(place, _)| *place))).collect();
+    let otherwise = switch_among(function, &mut cfg.blocks, at, vars.left, &cases).unwrap_or(exit);
     let then = push(cfg, vec![Stmt::At(at)], Some(Stop::Await), End::Goto(dispatch));
     let mut b = Builder::new(function);
     b.at(at);
