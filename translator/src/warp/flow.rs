@@ -290,16 +290,25 @@ impl Pack<'_> {
     /// arbitrary.
     pub(super) fn ballot(&mut self, conditions: &[Value]) -> Vec<Value> {
         let (size, lanes) = (self.packing.subgroup_size, self.packing.warp_lanes() as usize);
-        let groups = conditions.chunks(lanes).map(|group| {
+        // Many ballots take longer than one word that the invocations exchange, to run and even more to compile: llvmpipe makes a loop of
+        // each, and LLVM's coroutines look at all blocks for the counter of each loop.
+        let exchanges = lanes > size.trailing_zeros() as usize && size > 1;
+        let groups = conditions.chunks(lanes).enumerate().map(|(number, group)| {
             let mut joined = None;
-            for (&condition, shift) in group.iter().zip((0..).step_by(size as usize)) {
-                let words = self.subgroup_ballot(condition);
-                let word = self.own_word(&words);
-                let word = self.b.shl(word, shift);
+            for ((lane, &condition), shift) in (number * lanes..).zip(group).zip((0..).step_by(size as usize)) {
+                let word = if exchanges {
+                    let none = self.b.i32(0);
+                    self.b.select(condition, self.positions.bit[lane], none)
+                } else {
+                    let words = self.subgroup_ballot(condition);
+                    let word = self.own_word(&words);
+                    self.b.shl(word, shift)
+                };
                 joined = Some(joined.map_or(word, |joined| self.b.or(joined, word)));
             }
             // A group has at least one lane.
-            joined.unwrap_or(self.positions.invocation)
+            let joined = joined.unwrap_or(self.positions.invocation);
+            if exchanges { self.join_all(joined, |pack, a, b| pack.b.or(a, b)) } else { joined }
         });
         groups.collect()
     }

@@ -1,10 +1,9 @@
 //! Warp operations, made of ballots and shuffles of the subgroup.
 
-use rustc_hash::FxHashMap;
-
 use super::choose::WARP;
 use super::flow::Flow;
 use super::pack::{Members, Pack, Slot};
+use super::shuffle::Done;
 use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, WarpOp};
 use crate::target::Fault;
 
@@ -111,6 +110,8 @@ impl Pack<'_> {
         let outer = std::mem::take(&mut self.b.block);
         self.mark();
         let exited = self.exited();
+        // Which lane fails is not reported.
+        let mut any = None;
         for (lane, (waits, missing)) in absent.into_iter().enumerate() {
             let missing = match exited.get(self.group(lane)) {
                 Some(&exited) => {
@@ -121,6 +122,9 @@ impl Pack<'_> {
             };
             let missing = self.b.is_nonzero(missing);
             let fails = self.b.and(waits, missing);
+            any = Some(any.map_or(fails, |any| self.b.or(any, fails)));
+        }
+        if let Some(fails) = any {
             self.b.if_(fails, |b| b.push(Stmt::Report(Fault::DivergedMembers, Vec::new())));
         }
         let then = std::mem::replace(&mut self.b.block, outer);
@@ -210,7 +214,7 @@ impl Pack<'_> {
         let words = self.words(value);
         let zero = self.b.i32(0);
         let mut matching = vec![zero; self.lane_count()];
-        let mut done = FxHashMap::default();
+        let mut done = Done::default();
         for other in 0..WARP {
             for (lane, matching) in matching.iter_mut().enumerate() {
                 let same =
@@ -242,7 +246,7 @@ impl Pack<'_> {
 
     fn match_all(&mut self, value: Value, taking_part: &[Value]) -> Vec<Vec<Value>> {
         let words = self.words(value);
-        let mut done = FxHashMap::default();
+        let mut done = Done::default();
         let leaders: Vec<Value> = taking_part.iter().map(|&all| self.lowest(all)).collect();
         let same = leaders
             .into_iter()
@@ -281,21 +285,13 @@ impl Pack<'_> {
             self.b.select(takes_part, value, neutral)
         });
         let values: Vec<Value> = values.collect();
-        let size = self.packing.subgroup_size.min(WARP);
-        let invocation = self.warp_invocation();
         let mut results = Vec::new();
         for group in values.chunks(self.packing.warp_lanes() as usize) {
             let mut joined = neutral;
             for &value in group {
                 joined = if joined == neutral { value } else { self.join(reduction, joined, value) };
             }
-            let mut distance = 1;
-            while distance < size {
-                let other = self.b.xor_const(invocation, distance.into());
-                let theirs = self.exchange(joined, other, &mut FxHashMap::default());
-                joined = self.join(reduction, joined, theirs);
-                distance *= 2;
-            }
+            joined = self.join_all(joined, |pack, a, b| pack.join(reduction, a, b));
             results.extend(group.iter().map(|_| joined));
         }
         results
@@ -306,7 +302,7 @@ impl Pack<'_> {
         let values = self.lanes(value);
         let neutral = self.b.i32(neutral(reduction));
         let mut results = vec![neutral; self.lane_count()];
-        let mut done = FxHashMap::default();
+        let mut done = Done::default();
         for other in 0..WARP {
             for (lane, result) in results.iter_mut().enumerate() {
                 let theirs = self.broadcast(self.group(lane), &values, other, &mut done);

@@ -6,8 +6,14 @@ use super::choose::WARP;
 use super::pack::Pack;
 use crate::ir::{Compare, Shuffle, Stmt, SubgroupOp, Type, Value};
 
-/// Subgroup operations that a shuffle has done already, by operand and source.
-type Done = FxHashMap<(Value, Value), Value>;
+/// Subgroup operations that an operation of a warp has done already.
+#[derive(Default)]
+pub(super) struct Done {
+    /// By operand and source.
+    results: FxHashMap<(Value, Value), Value>,
+    /// Constant sources, so that the same number is the same value.
+    sources: FxHashMap<u32, Value>,
+}
 
 impl Pack<'_> {
     /// A shuffle for all lanes: their values, and whether their source lanes are in range.
@@ -165,8 +171,22 @@ impl Pack<'_> {
         let size = self.packing.subgroup_size.min(WARP);
         let first = group * self.packing.warp_lanes() as usize;
         let value = offered.get(first + (lane / size) as usize).copied().unwrap_or(self.positions.invocation);
-        let other = self.b.i32(lane % size);
+        let other = *done.sources.entry(lane % size).or_insert_with(|| self.b.i32(lane % size));
         self.exchange(value, other, done)
+    }
+
+    /// The values of all invocations of the same warp, joined; the same in each of them.
+    pub(super) fn join_all(&mut self, value: Value, mut join: impl FnMut(&mut Self, Value, Value) -> Value) -> Value {
+        let size = self.packing.subgroup_size.min(WARP);
+        let invocation = self.warp_invocation();
+        let (mut joined, mut distance) = (value, 1);
+        while distance < size {
+            let other = self.b.xor_const(invocation, distance.into());
+            let theirs = self.exchange(joined, other, &mut Done::default());
+            joined = join(self, joined, theirs);
+            distance *= 2;
+        }
+        joined
     }
 
     /// The invocation's number among those of its warp.
@@ -185,7 +205,7 @@ impl Pack<'_> {
         if size == 1 {
             return value;
         }
-        if let Some(&result) = done.get(&(value, other)) {
+        if let Some(&result) = done.results.get(&(value, other)) {
             return result;
         }
         let mut from = other;
@@ -195,7 +215,7 @@ impl Pack<'_> {
         }
         let result = self.b.function.value(Type::I32);
         self.b.push(Stmt::Subgroup(vec![result], SubgroupOp::Shuffle(value, from)));
-        done.insert((value, other), result);
+        done.results.insert((value, other), result);
         result
     }
 }

@@ -27,8 +27,8 @@ pub struct Quirks {
     /// The driver runs all arms of conditions, under masks, and takes the longer to compile the more conditions follow each other
     /// within a loop, exponentially at worst.
     pub conditions_slow: bool,
-    /// The time that the driver takes to compile a kernel grows with the square of its basic blocks. llvmpipe makes coroutines, for which
-    /// LLVM keeps a bit for each two blocks (`SuspendCrossingInfo` in `llvm/lib/Transforms/Coroutines/CoroFrame.cpp`).
+    /// The time that the driver takes to compile a kernel grows with the product of its basic blocks and variables. llvmpipe makes coroutines,
+    /// for which LLVM computes the dominators anew for each variable (`collectFrameAlloca` in `llvm/lib/Transforms/Coroutines/CoroFrame.cpp`).
     pub blocks_slow: bool,
     /// A barrier of the workgroup that orders device memory takes longer than one of shared memory alone.
     pub device_memory_barriers_slow: bool,

@@ -85,7 +85,7 @@ const ROWS: &[Row] = &[
         bug: KnownBug {
             name: "blocks_slow",
             drivers: "Mesa llvmpipe",
-            description: "time to compile grows with the square of a kernel's basic blocks (SuspendCrossingInfo)",
+            description: "time to compile grows with the product of a kernel's basic blocks and variables (collectFrameAlloca)",
             evidence: LLVM_COROUTINES,
         },
         hits: |device| device.is_llvmpipe(),
