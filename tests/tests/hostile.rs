@@ -125,6 +125,10 @@ fn deep_scopes() {
 
 /// Ifs, loops, or loops with barriers, each nested in the previous one.
 fn nest(shape: &str, depth: usize) -> String {
+    kernel(&nested(shape, depth))
+}
+
+fn nested(shape: &str, depth: usize) -> String {
     let (open, close) = match shape {
         "ifs" => ("setp.eq.u32 %p1, %r1, #; @%p1 bra L#;\n", "add.u32 %r2, %r2, #;\nL#: mul.lo.u32 %r2, %r2, 3;\n"),
         "loops" => ("L#: add.u32 %r2, %r2, #;\n", "setp.eq.u32 %p1, %r2, #; @%p1 bra L#;\n"),
@@ -133,7 +137,7 @@ fn nest(shape: &str, depth: usize) -> String {
     let numbered = |text: &str, n: usize| text.replace('#', &n.to_string());
     let opened: String = (0..depth).map(|n| numbered(open, n)).collect();
     let closed: String = (0..depth).rev().map(|n| numbered(close, n)).collect();
-    kernel(&(opened + &closed))
+    opened + &closed
 }
 
 #[test]
@@ -154,6 +158,16 @@ fn deep_control_flow() {
         refused(&nest(shape, 2000), "nested more than");
         refused(&nest(shape, 10_000), "nested more than");
     }
+}
+
+/// Where a warp lies in one invocation, code is a loop over its lanes, which stays under a condition around it.
+#[test]
+fn deep_control_flow_of_lanes() {
+    let body = nested("ifs", 100);
+    let text =
+        kernel(&format!("setp.eq.u32 %p2, %r3, 7; @%p2 bra END;\n{body}vote.sync.any.pred %p1, %p1, -1;\nEND:\n"));
+    let answer = hostile::translate_for("vulkan1.1-minimum", "lanes", &text);
+    assert!(answer.diagnostics().is_none(), "{}", answer.messages());
 }
 
 #[test]

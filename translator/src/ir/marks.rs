@@ -17,6 +17,7 @@ impl Marks {
             values: IndexVec::filled(false, function.values.len()),
             vars: IndexVec::filled(false, function.vars.len()),
         };
+        // This ends: marks are only added.
         loop {
             let before = marks.count();
             marks.block(&function.body, &has);

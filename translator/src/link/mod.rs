@@ -42,6 +42,7 @@ fn unknown_addresses(program: &Program) -> Vec<Diagnostic> {
     let mut unknown: FxHashSet<VarId> =
         all().filter(|(_, variable)| !variable.has_known_address()).map(|(id, _)| id).collect();
     let mut errors = Vec::new();
+    // This ends: each round but the last one finds another variable.
     loop {
         let before = unknown.len();
         for (id, variable) in all() {

@@ -193,6 +193,7 @@ impl<'f> Before<'f> {
         // A nested loop begins with the state of its last visit, so that nested loops converge soon.
         let mut start = self.rounds.get(number).cloned().unwrap_or_else(State::unreachable);
         start.join(&self.state);
+        // This ends: at the start, a read that is in flight stays so, and what was not computed from it doesn't become so again.
         loop {
             (self.read, self.barrier, self.next_loop) = (read, barrier, next_loop);
             self.state.clone_from(&start);

@@ -83,6 +83,7 @@ impl Exposed {
             types: function.values.clone(),
         };
         exposed.find_constants(&function.body);
+        // This ends: what is exposed stays so.
         loop {
             let before = exposed.count();
             exposed.list(&function.body);

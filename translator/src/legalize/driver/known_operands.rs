@@ -195,6 +195,7 @@ impl Unknown<'_> {
             vars: IndexVec::filled(true, function.vars.len()),
             memories: [true; 3],
         };
+        // This ends: what a variable or a memory holds is taken as unknown at first, and not again once it is known.
         loop {
             let before = unknown.carriers();
             unknown.block(function, &function.body);

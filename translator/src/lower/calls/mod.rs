@@ -62,6 +62,7 @@ pub(crate) fn choose(program: &Program, kernel: FuncId, blocks_slow: bool) -> Re
     let written = graph.called.iter().map(|called| called.own().size).fold(0, u64::saturating_add);
     let most_jumps = if blocks_slow { MANY_JUMPS } else { u64::MAX };
     let mut most = u64::MAX;
+    // This ends: `most` falls to nothing.
     loop {
         let (singles, total) = graph.singles(most, most_jumps);
         let copied = total.saturating_sub(written);

@@ -11,6 +11,7 @@ mod devices;
 mod kernels;
 mod launch;
 mod limits;
+mod long_kernels;
 mod opencl;
 mod reference;
 mod replicate;

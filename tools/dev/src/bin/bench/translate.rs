@@ -14,6 +14,7 @@ use ptx2spv_translator::{Options, Program, Source, Target};
 use serde::Serialize;
 
 use crate::clock::Clock;
+use crate::long_kernels;
 use crate::replicate::{Template, large_module};
 use crate::report::{Report, milliseconds};
 use crate::workloads::modules;
@@ -27,6 +28,9 @@ pub struct Arguments {
     /// Sizes in megabytes.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 5, 10, 20], value_name = "MB")]
     sizes: Vec<usize>,
+    /// Measure single kernels of about so many lines instead, with many functions, indirect calls, barriers or loops that wait.
+    #[arg(long, value_name = "LINES", conflicts_with_all = ["ptx", "sizes", "threads"])]
+    lines: Option<usize>,
     /// Device to translate for.
     #[arg(long, default_value = "nvidia", value_name = "NAME|FILE")]
     target: String,
@@ -64,6 +68,9 @@ struct ThreadsRow {
 
 pub fn measure(arguments: &Arguments) -> Result<Report> {
     let target = target_by_name(&arguments.target)?;
+    if let Some(lines) = arguments.lines {
+        return kernels_of(lines, &target);
+    }
     let files = arguments.ptx.iter().map(|file| input::read_source(file)).collect::<Result<Vec<_>>>()?;
     let texts: Vec<&str> = if files.is_empty() { modules() } else { files.iter().map(Source::text).collect() };
     let templates: Vec<Template<'_>> = texts.into_iter().map(Template::new).collect();
@@ -73,6 +80,37 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     };
     let sources = arguments.sizes.iter().map(source);
     if arguments.threads.is_empty() { one_thread(sources, &target) } else { by_clock(sources, &target, arguments) }
+}
+
+#[derive(Serialize)]
+struct KernelRow {
+    kind: &'static str,
+    lines: usize,
+    seconds: f64,
+    spirv_bytes: usize,
+}
+
+/// Processor time for single kernels, parsing included.
+fn kernels_of(lines: usize, target: &Target) -> Result<Report> {
+    let mut report = Report::new(&["many", "lines", "ms", "SPIR-V MB"]);
+    report.notes.push(format!("Processor time of one thread, for the target {}.", target.name));
+    for (kind, text) in long_kernels::kernels(lines) {
+        let source = Source::new("long.ptx", text);
+        let clock = Clock::start();
+        let program = Program::with_threads(&source, NonZeroUsize::new(1))?;
+        let translation = program.translate(&Options::new(target).threads(NonZeroUsize::new(1)))?;
+        let time = clock.elapsed();
+        let row = KernelRow {
+            kind,
+            lines: source.text().lines().count(),
+            seconds: time.as_secs_f64(),
+            spirv_bytes: 4 * translation.spirv.len(),
+        };
+        let cells =
+            vec![kind.to_owned(), row.lines.to_string(), milliseconds(Some(time)), mega(row.spirv_bytes as f64)];
+        report.push(cells, &row)?;
+    }
+    Ok(report)
 }
 
 /// Processor time, and memory.
