@@ -25,6 +25,7 @@ mod operations;
 mod pack;
 mod parallel_region;
 mod positions;
+mod recompute;
 mod shuffle;
 mod thread_loop;
 mod uniform;
@@ -97,6 +98,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         in_loops,
         arrays,
         uses: parallel_region::uses(&body, values),
+        definitions: recompute::definitions(&body, values),
         values: IndexVec::filled(Slot::None, values),
         vars: IndexVec::filled(Vec::new(), vars),
         local_bytes,

@@ -25,7 +25,10 @@ impl Pack<'_> {
             }
             WarpOp::Ballot(predicate) => vec![self.said(predicate, &taking_part)],
             WarpOp::Shuffle { mode, value, lane, clamp } => {
-                let (values, in_range) = self.shuffle(mode, value, lane, clamp);
+                // Where all lanes take part, none may keep its own value.
+                let is_whole = warp.members.is_some_and(|members| self.uniform.constant(members) == Some(u32::MAX))
+                    && self.uniform.constant(clamp).is_some_and(|clamp| clamp & 0x1f1f == 0x1f);
+                let (values, in_range) = self.shuffle(mode, value, lane, clamp, is_whole);
                 vec![values, in_range]
             }
             WarpOp::MatchAny(value) => vec![self.match_any(value, &taking_part)],

@@ -6,7 +6,7 @@ use super::positions::Positions;
 use super::uniform::Uniform;
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
-use crate::ir::{Block, Builder, Stmt, Type, Value, Var, bits_type};
+use crate::ir::{Block, Builder, Op, Stmt, Type, Value, Var, bits_type};
 use crate::target::Packing;
 
 /// A function under reconstruction.
@@ -23,6 +23,8 @@ pub(super) struct Pack<'f> {
     pub(super) values: IndexVec<Value, Slot>,
     /// The variables, by lane, that stand for each variable of the old function that may differ between threads.
     pub(super) vars: IndexVec<Var, Vec<Var>>,
+    /// What defines each value of the old function.
+    pub(super) definitions: IndexVec<Value, Option<Op>>,
     /// How often each value of the old function is used.
     pub(super) uses: IndexVec<Value, u32>,
     /// Bytes of local memory of one lane.

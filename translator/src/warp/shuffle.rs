@@ -16,13 +16,15 @@ pub(super) struct Done {
 }
 
 impl Pack<'_> {
-    /// A shuffle for all lanes: their values, and whether their source lanes are in range.
+    /// A shuffle for all lanes: their values, and whether their source lanes are in range. `is_whole`: all lanes of the warp take part, and are
+    /// one segment.
     pub(super) fn shuffle(
         &mut self,
         mode: Shuffle,
         value: Value,
         lane: Value,
         clamp: Value,
+        is_whole: bool,
     ) -> (Vec<Value>, Vec<Value>) {
         let offered = self.lanes(value);
         let asked = self.lanes(lane);
@@ -38,7 +40,10 @@ impl Pack<'_> {
                     let segment = clamp >> 8 & 31;
                     self.constant_source(mode, own, &offered, (distance & 31, segment), &mut done)
                 }
-                None => self.fetch(own, &offered, from, &mut done),
+                None => match if is_whole { self.recomputed(value, own, from) } else { None } {
+                    Some(recomputed) => recomputed,
+                    None => self.fetch(own, &offered, from, &mut done),
+                },
             };
             let result = self.b.select(reached, found, offered[own]);
             results.push(result);
