@@ -10,6 +10,8 @@ mod recursion;
 mod shared;
 mod synchronize;
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use choices::Choice;
@@ -36,6 +38,7 @@ use crate::lower::calls::prologue;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::memory::layout::{Layout, RESERVED_SHARED_WORDS};
+use crate::lower::memory::pending_copies::PendingCopy;
 use crate::lower::thread::barriers;
 use crate::policy::Policy;
 use crate::target::Cluster;
@@ -81,6 +84,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
         module_registers: FxHashMap::default(),
         alloca: None,
         copied_outside: None,
+        pending_copies: Arc::new([]),
         waiting: Vec::new(),
     };
     build.alloca = layout.stack.map(|_| build.function.var(Type::I32));
@@ -88,6 +92,9 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
     let Some(ptx) = program.functions.at(kernel) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", None)]);
     };
+    if layout.copies {
+        build.pending_copies = PendingCopy::all(ptx, &mut build.function).into();
+    }
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
     build.clear_own();
@@ -144,6 +151,8 @@ struct Build<'p> {
     alloca: Option<Var>,
     /// Where `cp.async` notes an address past the end of shared memory.
     copied_outside: Option<Var>,
+    /// See [`Frame::pending_copies`].
+    pending_copies: Arc<[PendingCopy]>,
     /// Instances whose bodies are still to be built.
     waiting: Vec<Waiting<'p>>,
 }
@@ -237,6 +246,7 @@ impl<'p> Build<'p> {
             stack: self.alloca,
             stack_before: None,
             copied_outside: self.copied_outside,
+            pending_copies: Arc::clone(&self.pending_copies),
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
             param_memory: function.params.iter().map(|param| param.memory).collect(),

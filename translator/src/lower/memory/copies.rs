@@ -1,8 +1,10 @@
-//! Asynchronous copies (PTX section 9.7.9.24). They complete immediately, which PTX allows, so groups of copies have nothing to wait for.
+//! Asynchronous copies (PTX section 9.7.9.24). They complete immediately or when the thread waits for any group, which PTX allows.
+
+use std::sync::Arc;
 
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value};
+use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value, Var};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
@@ -10,10 +12,11 @@ use crate::lower::memory::atomics;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::memory::mbarrier::{self, shared_address};
+use crate::lower::memory::pending_copies::PendingCopy;
 use crate::target::CheckedAccess;
 
 /// An access of words of 4 bytes.
-const fn words(space: Space) -> Access {
+const fn words_in(space: Space) -> Access {
     Access { space, bytes: 4, order: MemoryOrder::Weak, read_only: false }
 }
 
@@ -62,17 +65,39 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let to = shared_address(l, i, 0)?;
     let to = inside(l, to, size);
-    if l.b.known(given) == Some(size) {
-        move_all(&mut l.b, from, to, size);
-        return Ok(());
+    let pending = PendingCopy::of(&l.frame.pending_copies, i.span);
+    if let Some(pending) = pending {
+        pending.complete(&mut l.b);
     }
-    for offset in (0..size).step_by(4) {
-        let source = l.b.add_const(from, offset);
-        let word = partial_word(&mut l.b, source, given, offset);
-        let target = l.b.add_const(to, offset);
-        l.b.store(words(Space::Shared), target, vec![word]);
+    let words = source_words(&mut l.b, from, given, size);
+    match pending {
+        Some(pending) => pending.begin(&mut l.b, to, &words),
+        None => l.b.store(words_in(Space::Shared), to, words),
     }
     Ok(())
+}
+
+/// The words of a copy of `size` bytes, of which only the first `given` are read.
+fn source_words(b: &mut Builder<'_>, from: Value, given: Value, size: u64) -> Vec<Value> {
+    let count = usize::try_from(size / 4).unwrap_or(1);
+    if b.known(given) == Some(size) {
+        return b.load(words_in(Space::Global), from, count);
+    }
+    let vars: Vec<Var> = (0..count).map(|_| b.var(Type::I32)).collect();
+    let is_whole = b.compare_const(Compare::Equal, given, size);
+    let whole = |b: &mut Builder<'_>| {
+        let words = b.load(words_in(Space::Global), from, count);
+        vars.iter().zip(words).for_each(|(var, word)| b.set(*var, word));
+    };
+    let part = |b: &mut Builder<'_>| {
+        for (offset, var) in (0..size).step_by(4).zip(&vars) {
+            let source = b.add_const(from, offset);
+            let word = partial_word(b, source, given, offset);
+            b.set(*var, word);
+        }
+    };
+    b.if_else(is_whole, whole, part);
+    vars.iter().map(|var| b.get(*var)).collect()
 }
 
 /// The address of `size` bytes of shared memory. If they aren't inside, the address is noted, and is replaced by the first one. There is no
@@ -90,25 +115,34 @@ fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
     l.b.select(inside, address, first)
 }
 
-/// `cp.async.commit_group` and `cp.async.wait_group`: reports what a copy has noted. The end of a kernel does so too.
-pub fn awaited(l: &mut Lowering<'_, '_>, _: &Instruction) -> Result {
-    if let Some(noted) = l.frame.copied_outside {
-        guard::report_noted(&mut l.b, l.layout, noted);
+/// `cp.async.commit_group`, which does nothing, and `cp.async.wait_group`: completes copies, and reports what they have noted. The end of a
+/// kernel reports as well.
+pub fn awaited(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    if !i.modifiers.has(Word::CommitGroup) {
+        complete_all(l);
     }
     Ok(())
 }
 
+fn complete_all(l: &mut Lowering<'_, '_>) {
+    let copies = Arc::clone(&l.frame.pending_copies);
+    copies.iter().for_each(|copy| copy.complete(&mut l.b));
+    if let Some(noted) = l.frame.copied_outside {
+        guard::report_noted(&mut l.b, l.layout, noted);
+    }
+}
+
 /// `cp.async.mbarrier.arrive`
 pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    awaited(l, i)?;
+    complete_all(l);
     mbarrier::arrive_for_copies(l, i)
 }
 
 /// Copies bytes by accesses that are as wide as possible.
 fn move_all(b: &mut Builder<'_>, from: Value, to: Value, size: u64) {
     let elements = usize::try_from(size / 4).unwrap_or(1);
-    let values = b.load(words(Space::Global), from, elements);
-    b.store(words(Space::Shared), to, values);
+    let values = b.load(words_in(Space::Global), from, elements);
+    b.store(words_in(Space::Shared), to, values);
 }
 
 /// The word at `offset` of a source of which only the first `given` bytes may be read; the other bytes are zero.
@@ -117,15 +151,18 @@ pub fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u6
     let whole = b.compare(Compare::LessEqualUnsigned, end, given);
     b.choose(
         whole,
-        |b| b.load_one(words(Space::Global), source),
+        |b| b.load_one(words_in(Space::Global), source),
         |b| {
             let mut word = b.i32(0);
             for byte in 0..3 {
                 let place = b.constant(Type::I32, offset + byte);
                 let there = b.compare(Compare::LessUnsigned, place, given);
                 let source = b.add_const(source, byte);
-                let value =
-                    b.choose(there, |b| b.load_one(Access { bytes: 1, ..words(Space::Global) }, source), |b| b.i32(0));
+                let value = b.choose(
+                    there,
+                    |b| b.load_one(Access { bytes: 1, ..words_in(Space::Global) }, source),
+                    |b| b.i32(0),
+                );
                 let value = b.binary_const(Binary::Shl, value, 8 * byte);
                 word = b.or(word, value);
             }
@@ -183,7 +220,7 @@ pub fn bulk_load_within(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
                 let target = b.add(to, offset);
                 let given = b.sub(end, offset);
                 let word = partial_word(b, source, given, 0);
-                b.store(words(Space::Shared), target, vec![word]);
+                b.store(words_in(Space::Shared), target, vec![word]);
             });
         });
     });
@@ -229,9 +266,9 @@ pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let copy = |b: &mut Builder<'_>| {
             for_each(b, size, 16, |b, offset| {
                 let source = b.add(from, offset);
-                let values = b.load(words(Space::Shared), source, 4);
+                let values = b.load(words_in(Space::Shared), source, 4);
                 let target = b.add(to, offset);
-                b.store(words(Space::Shared), target, values);
+                b.store(words_in(Space::Shared), target, values);
             });
         };
         b.if_else(from_inside, copy, |b| guard::report(b, CheckedAccess::Read, from, 16, end));
@@ -253,11 +290,11 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     guard::if_inside(l, CheckedAccess::Read, (from, size, 16), |b| {
         for_each(b, size, 16, |b, offset| {
             let source = b.add(from, offset);
-            let values = b.load(words(Space::Shared), source, 4);
+            let values = b.load(words_in(Space::Shared), source, 4);
             let wide = b.zero_extend(offset);
             let target = b.add(to, wide);
             match mask {
-                None => b.store(words(Space::Global), target, values),
+                None => b.store(words_in(Space::Global), target, values),
                 Some(mask) => store_masked(b, target, &values, mask),
             }
         });
@@ -274,7 +311,7 @@ fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Valu
         let target = b.add_const(target, (4 * number).into());
         b.if_else(
             whole,
-            |b| b.store(words(Space::Global), target, vec![word]),
+            |b| b.store(words_in(Space::Global), target, vec![word]),
             |b| {
                 for byte in 0..4 {
                     let bit = b.and_const(bits, 1 << byte);
@@ -282,7 +319,7 @@ fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Valu
                     b.if_(wanted, |b| {
                         let target = b.add_const(target, byte.into());
                         let value = b.shr(word, 8 * byte);
-                        b.store(Access { bytes: 1, ..words(Space::Global) }, target, vec![value]);
+                        b.store(Access { bytes: 1, ..words_in(Space::Global) }, target, vec![value]);
                     });
                 }
             },
@@ -305,7 +342,7 @@ pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let reduce = |b: &mut Builder<'_>| {
         for_each(b, size, bytes.into(), |b, offset| {
             let source = b.add(from, offset);
-            let operand = b.load_one(Access { bytes, ..words(Space::Shared) }, source);
+            let operand = b.load_one(Access { bytes, ..words_in(Space::Shared) }, source);
             let offset = if space == Space::Global { b.zero_extend(offset) } else { offset };
             let address = b.add(to, offset);
             let access = Access { space, bytes, order, read_only: false };
@@ -335,7 +372,7 @@ pub fn bulk_zeros(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         for_each(b, size, 8, |b, offset| {
             let target = b.add(to, offset);
             let zero = b.i32(0);
-            b.store(words(Space::Shared), target, vec![zero; 2]);
+            b.store(words_in(Space::Shared), target, vec![zero; 2]);
         });
     });
     Ok(())

@@ -11,6 +11,7 @@ pub(in crate::lower) mod guard;
 pub mod layout;
 pub mod mbarrier;
 pub(in crate::lower) mod memory_order;
+pub mod pending_copies;
 pub(in crate::lower) mod shared_start;
 pub mod stack;
 

@@ -1,0 +1,107 @@
+//! Copies by `cp.async` whose bytes wait in registers. Where a loop waits for the copies that it begins, as those of tiled products do, they are
+//! read when they begin, and written when the thread waits: the time that reads take passes while it computes. PTX allows both until then.
+
+use crate::decode::program::{Function, Item, Label, Operand};
+use crate::diagnostic::Span;
+use crate::index::Index;
+use crate::ir::{Access, Builder, Function as Ir, MemoryOrder, Space, Type, Value, Var};
+use crate::isa::operation::{Action, Operation};
+use crate::isa::word::Word;
+
+/// The most of them in a kernel: registers are scarce.
+const MOST: usize = 8;
+
+/// A copy that may be pending.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingCopy {
+    /// Its instruction.
+    site: Span,
+    /// Where it writes, plus one; 0 if it isn't pending.
+    place: Var,
+    words: [Var; 4],
+    /// How many of them there are.
+    count: usize,
+}
+
+impl PendingCopy {
+    /// Those of a kernel, outside of the functions that it calls.
+    pub fn all(kernel: &Function, ir: &mut Ir) -> Vec<Self> {
+        let sites = sites(kernel).into_iter().take(MOST);
+        let copy = |(site, count)| {
+            let [place, first, second, third, fourth] = [(); 5].map(|()| ir.var(Type::I32));
+            Self { site, place, words: [first, second, third, fourth], count }
+        };
+        sites.map(copy).collect()
+    }
+
+    /// That of an instruction.
+    pub fn of(copies: &[Self], site: Span) -> Option<Self> {
+        copies.iter().copied().find(|copy| copy.site == site)
+    }
+
+    /// Notes what is to be written, and where.
+    pub fn begin(self, b: &mut Builder<'_>, to: Value, words: &[Value]) {
+        let place = b.add_const(to, 1);
+        b.set(self.place, place);
+        self.words.iter().zip(words).for_each(|(var, word)| b.set(*var, *word));
+    }
+
+    /// Writes it, if it is pending.
+    pub fn complete(self, b: &mut Builder<'_>) {
+        let place = b.get(self.place);
+        let is_pending = b.is_nonzero(place);
+        b.if_(is_pending, |b| {
+            let to = b.sub_const(place, 1);
+            let words = self.words.iter().take(self.count).map(|var| b.get(*var)).collect();
+            b.store(Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false }, to, words);
+            let none = b.i32(0);
+            b.set(self.place, none);
+        });
+    }
+}
+
+/// The copies whose innermost loop, by the order of the text, waits for copies; each with its number of words.
+fn sites(kernel: &Function) -> Vec<(Span, usize)> {
+    let items = kernel.body.as_deref().unwrap_or_default();
+    let mut places: Vec<Option<usize>> = vec![None; kernel.labels as usize];
+    // Loops from their labels to their branches, and the places of copies and waits.
+    let (mut loops, mut copies, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, item) in items.iter().enumerate() {
+        let instruction = match item {
+            Item::Label(label) => {
+                if let Some(entry) = places.get_mut(label.position()) {
+                    *entry = Some(place);
+                }
+                continue;
+            }
+            Item::Instruction(instruction) => instruction,
+        };
+        match instruction.form.row.action {
+            Action::Compute(Operation::CopyAsync) => {
+                if let Some(&Operand::Imm(bytes)) = instruction.operands.get(2) {
+                    let count = usize::try_from(bytes / 4).unwrap_or(usize::MAX);
+                    copies.push((place, (instruction.span, count)));
+                }
+            }
+            Action::Compute(Operation::MbarrierArriveForCopies) => waits.push(place),
+            Action::Compute(Operation::CopiesAwaited) if !instruction.modifiers.has(Word::CommitGroup) => {
+                waits.push(place);
+            }
+            _ => {
+                let start = |label: &Label| places.get(label.position()).copied().flatten();
+                let labels = instruction.operands.iter().filter_map(|operand| match operand {
+                    Operand::Label(label) => start(label),
+                    _ => None,
+                });
+                loops.extend(labels.map(|start| (start, place)));
+            }
+        }
+    }
+    let within = |place: usize, (start, end): (usize, usize)| (start..end).contains(&place);
+    let waits_in = |copy: usize| {
+        let around = loops.iter().copied().filter(|&range| within(copy, range));
+        let innermost = around.min_by_key(|(start, end)| end - start);
+        innermost.is_some_and(|range| waits.iter().any(|&wait| within(wait, range)))
+    };
+    copies.into_iter().filter(|(place, _)| waits_in(*place)).map(|(_, copy)| copy).collect()
+}
