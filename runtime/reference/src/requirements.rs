@@ -114,6 +114,7 @@ fn capability_need(capability: Capability) -> Option<Need> {
         Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR => {
             Features(&[WorkgroupMemoryExplicitLayout16BitAccess])
         }
+        Capability::CooperativeMatrixKHR => Features(&[CooperativeMatrix]),
         Capability::FloatControls2 => Features(&[ShaderFloatControls2]),
         Capability::ShaderClockKHR => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
         // Targets don't describe subgroup operations. Those with Vulkan 1.1 are assumed to have all of them.
@@ -168,6 +169,7 @@ fn extension_need(name: &str) -> Option<Need> {
         "SPV_KHR_physical_storage_buffer" | "SPV_EXT_physical_storage_buffer" => Features(&[BufferDeviceAddress]),
         "SPV_KHR_vulkan_memory_model" => Features(&[VulkanMemoryModel]),
         "SPV_KHR_workgroup_memory_explicit_layout" => Features(&[WorkgroupMemoryExplicitLayout]),
+        "SPV_KHR_cooperative_matrix" => Features(&[CooperativeMatrix]),
         "SPV_KHR_shader_clock" => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
         "SPV_KHR_float_controls2" => Features(&[ShaderFloatControls2]),
         "SPV_KHR_maximal_reconvergence" => Features(&[ShaderMaximalReconvergence]),

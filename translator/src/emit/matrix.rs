@@ -48,9 +48,8 @@ impl Body<'_, '_, '_> {
     pub(super) fn matrix_product(&mut self, types: MatrixTypes, fragments: Fragments) -> Result<[Word; 4]> {
         let lacking = || ErrorKind::Internal("a product of matrices that has no unit".into());
         let Types { factor, in_word, sum, signs } = Types::new(types).ok_or_else(lacking)?;
-        if factor == Global::Int(8) {
-            self.module.need(Feature::ShaderInt8, "products of matrices of bytes")?;
-        }
+        let narrow = if in_word == 4 { Feature::ShaderInt8 } else { Feature::ShaderInt16 };
+        self.module.need(narrow, "the device's products of matrices")?;
         let Fragments { a: [low, high, low_next, high_next], b, c } = fragments;
         let c = c.map(|word| self.value(word));
         // All words of a row lie together here.
@@ -84,14 +83,24 @@ impl Body<'_, '_, '_> {
         Ok(sums)
     }
 
-    /// The elements of words.
+    /// The elements of words, by shifts: the driver for which this is makes less of vectors.
     fn elements(&mut self, element: Global, in_word: u32, words: &[Word]) -> Result<Vec<Word>> {
+        let bits = 32 / in_word;
+        let word_type = self.ty(Type::I32)?;
+        let integer = self.module.global(Global::Int(bits))?;
         let ty = self.module.global(element)?;
-        let vector = self.module.global(Global::Vector(ty, in_word))?;
         let mut elements = Vec::new();
         for &word in words {
-            let all = self.compute(Op::Bitcast, vector, &[word]);
-            elements.extend((0..in_word).map(|number| self.component(ty, all, number)));
+            for position in (0..32).step_by(bits as usize) {
+                let shifted = if position == 0 {
+                    word
+                } else {
+                    let amount = self.module.u32_constant(position)?;
+                    self.compute(Op::ShiftRightLogical, word_type, &[word, amount])
+                };
+                let narrow = self.compute(Op::UConvert, integer, &[shifted]);
+                elements.push(if ty == integer { narrow } else { self.compute(Op::Bitcast, ty, &[narrow]) });
+            }
         }
         Ok(elements)
     }
@@ -126,10 +135,9 @@ impl Body<'_, '_, '_> {
         let sum = self.component(ty, sums, number);
         Ok(match element {
             Global::Float(16) => {
-                let zero = self.module.global(Global::Null(ty))?;
-                let vector = self.module.global(Global::Vector(ty, 2))?;
-                let both = self.compute(Op::CompositeConstruct, vector, &[sum, zero]);
-                self.compute(Op::Bitcast, word, &[both])
+                let integer = self.module.global(Global::Int(16))?;
+                let bits = self.compute(Op::Bitcast, integer, &[sum]);
+                self.compute(Op::UConvert, word, &[bits])
             }
             Global::Float(_) => self.compute(Op::Bitcast, word, &[sum]),
             _ => sum,

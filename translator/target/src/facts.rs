@@ -231,6 +231,8 @@ impl Facts {
         sin_cos_f32_close: false,
         min_max_f32_exact: false,
         arithmetic_f16_exact: true,
+        matrix_f16_exact: true,
+        matrix_bytes_exact: true,
         ..Facts::ALL
     };
 
@@ -243,6 +245,8 @@ impl Facts {
         log2_f32_close: false,
         roots_f32_ends: false,
         to_integer_f32_saturates: false,
+        matrix_f16_exact: false,
+        matrix_bytes_exact: false,
         ..Facts::REFERENCE
     };
 }

@@ -118,7 +118,9 @@ impl Target {
     pub fn exact_matrix_units(&self) -> BTreeSet<MatrixTypes> {
         let has_units = self.has(Feature::CooperativeMatrix) && self.has(Feature::VulkanMemoryModel);
         let is_exact = |types: MatrixTypes| match types {
-            MatrixTypes::F16 | MatrixTypes::F16Alone => self.has(Feature::ShaderFloat16) && self.facts.matrix_f16_exact,
+            MatrixTypes::F16 | MatrixTypes::F16Alone => {
+                self.has(Feature::ShaderFloat16) && self.has(Feature::ShaderInt16) && self.facts.matrix_f16_exact
+            }
             MatrixTypes::S8 | MatrixTypes::S8U8 | MatrixTypes::U8S8 | MatrixTypes::U8 => {
                 self.has(Feature::ShaderInt8) && self.facts.matrix_bytes_exact
             }
@@ -159,18 +161,14 @@ impl Target {
         right && self.has(feature)
     }
 
-    /// The reference device: an exact one that has everything but images and matrix units, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
+    /// The reference device: an exact one that has everything but images, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
     pub fn reference() -> Target {
-        let lacking = [
-            Feature::RuntimeDescriptorArray,
-            Feature::ShaderSampledImageArrayNonUniformIndexing,
-            Feature::CooperativeMatrix,
-        ];
+        let images = [Feature::RuntimeDescriptorArray, Feature::ShaderSampledImageArrayNonUniformIndexing];
         Target {
             name: "reference".into(),
             vulkan: Version(1, 3),
             spirv: Version(1, 6),
-            features: Feature::ALL.iter().copied().filter(|feature| !lacking.contains(feature)).collect(),
+            features: Feature::ALL.iter().copied().filter(|feature| !images.contains(feature)).collect(),
             limits: Limits {
                 max_push_constants_size: 256,
                 max_compute_shared_memory_size: 49152,
@@ -186,7 +184,7 @@ impl Target {
                 ballot: true,
                 shuffle: true,
             },
-            matrix_units: BTreeSet::new(),
+            matrix_units: [MatrixTypes::F16, MatrixTypes::F16Alone, MatrixTypes::S8, MatrixTypes::U8].into(),
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float16: true,
                 signed_zero_inf_nan_preserve_float32: true,

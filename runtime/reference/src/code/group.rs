@@ -48,8 +48,44 @@ pub enum GroupOp {
     },
     Arithmetic(GroupArithmetic, Scan),
     QuadBroadcast,
+    /// The product of two cooperative matrices, which `value` and `other` begin, and a sum.
+    MatrixProduct(MatrixProduct),
     /// 0 horizontal, 1 vertical, 2 diagonal.
     QuadSwap(u8),
+}
+
+/// A product of cooperative matrices of 16 by 8 elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixProduct {
+    /// Its types.
+    pub kind: MatrixKind,
+    /// The first register of what is added.
+    pub addend: Slot,
+}
+
+/// Types of a product of cooperative matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixKind {
+    /// f16.
+    Halves {
+        /// Whether sums are f16, and not f32.
+        sums_are_halves: bool,
+    },
+    /// Bytes, of which the factors' may be signed.
+    Bytes {
+        /// The factors' signs.
+        are_signed: [bool; 2],
+    },
+}
+
+impl MatrixKind {
+    /// Elements of a factor in 32 bits.
+    pub fn elements_of_word(self) -> u32 {
+        match self {
+            Self::Halves { .. } => 2,
+            Self::Bytes { .. } => 4,
+        }
+    }
 }
 
 /// The values that are combined into a result.

@@ -21,7 +21,7 @@ mod memory;
 mod operations;
 
 pub use flow::{Block, Convergence, Loop, Switch};
-pub use group::{Group, GroupArithmetic, GroupOp, Scan};
+pub use group::{Group, GroupArithmetic, GroupOp, MatrixKind, MatrixProduct, Scan};
 pub use memory::{Atomic, AtomicOp, Barrier, Binding, MemoryAccess, Scope, Semantics, Variable};
 pub use operations::{Binary, Class, Convert, FloatControl, FloatControls, Rounding, Ternary, Unary, Wide};
 

@@ -69,6 +69,15 @@ impl Compiler<'_> {
                     }
                 }
             }
+            // All elements are the same.
+            &Kind::CooperativeMatrix { element, length, .. } => {
+                let &[part] = parts else { return Err(wrong()) };
+                if self.type_of(part)? != element {
+                    return Err(wrong());
+                }
+                let cells = self.cells(part)?.repeat(length as usize);
+                return self.result(inst, cells);
+            }
             Kind::Struct(members) => {
                 if parts.len() != members.len() {
                     return Err(wrong());
@@ -100,6 +109,7 @@ impl Compiler<'_> {
                 &Kind::Matrix { column: part, count } | &Kind::Array { element: part, length: count, .. } => {
                     (part, count, self.layouts.cells(part)?)
                 }
+                &Kind::CooperativeMatrix { element, length, .. } => (element, length, 1),
                 Kind::Struct(members) => {
                     let member = members.get(index as usize).ok_or_else(outside)?;
                     start += member.cell;

@@ -46,15 +46,20 @@ impl Compiler<'_> {
     }
 
     fn declare_type(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let length = match inst.op {
-            Op::TypeArray => {
-                let id = inst.operand(1)?;
-                let length = self.constant_operand(inst, id)?;
-                u32::try_from(length).map_err(|_| inst.refuse(rule::LIMITS, format!("{length} elements")))?
-            }
-            _ => 0,
+        let ids = match inst.op {
+            Op::TypeArray | Op::TypeCooperativeMatrixKHR => inst.rest(1),
+            _ => &[],
         };
-        self.layouts.declare(self.module, inst, |_| Ok(length))
+        let mut constants = Vec::new();
+        for &id in ids {
+            let value = self.constant_operand(inst, id)?;
+            let value = u32::try_from(value).map_err(|_| inst.refuse(rule::LIMITS, format!("a size of {value}")))?;
+            constants.push((id, value));
+        }
+        let unknown = || inst.refuse(rule::UNIVERSAL, "has a size that is no constant");
+        let constant =
+            |id| constants.iter().find(|(known, _)| *known == id).map(|(_, value)| *value).ok_or_else(unknown);
+        self.layouts.declare(self.module, inst, constant)
     }
 
     fn specialized(&self, inst: &Instruction<'_>, specialization: &[(u32, u64)]) -> Option<u64> {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::refuse;
 use crate::arithmetic;
-use crate::code::{Code, FloatControls, Inst, Origin, Slot};
+use crate::code::{Code, FloatControls, GroupOp, Inst, Origin, Slot};
 use crate::config::Plain;
 use crate::finding::Refusal;
 use crate::module::rule;
@@ -195,6 +195,9 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
     }
     for group in &mut code.groups {
         [&mut group.d, &mut group.value, &mut group.other].into_iter().for_each(&mut f);
+        if let GroupOp::MatrixProduct(product) = &mut group.op {
+            f(&mut product.addend);
+        }
     }
     for switch in &mut code.switches {
         f(&mut switch.selector);

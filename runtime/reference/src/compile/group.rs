@@ -1,11 +1,11 @@
 //! Subgroup operations.
 
-use rspirv::spirv::{GroupOperation, Op};
+use rspirv::spirv::{CooperativeMatrixOperands, GroupOperation, Op};
 
 use super::Result;
 use super::compiler::Compiler;
-use super::layout::Scalar;
-use crate::code::{Group, GroupArithmetic, GroupOp, Inst, Scan, Scope, Slot};
+use super::layout::{Kind, Scalar};
+use crate::code::{Group, GroupArithmetic, GroupOp, Inst, MatrixKind, MatrixProduct, Scan, Scope, Slot};
 use crate::module::{Instruction, rule};
 
 /// The operands of an operation.
@@ -23,7 +23,8 @@ enum Shape {
 
 /// Whether an operation waits for other invocations.
 pub(super) fn waits_for_others(op: Op) -> bool {
-    op == Op::ControlBarrier || plain(op).is_some() || scanned(op).is_some() || op == Op::GroupNonUniformQuadSwap
+    let others = [Op::ControlBarrier, Op::GroupNonUniformQuadSwap, Op::CooperativeMatrixMulAddKHR];
+    others.contains(&op) || plain(op).is_some() || scanned(op).is_some()
 }
 
 /// Operations that are not scans, with their operands, and whether a scope comes first.
@@ -81,6 +82,10 @@ fn scanned(op: Op) -> Option<Option<GroupArithmetic>> {
 impl Compiler<'_> {
     /// Compiles a subgroup operation. Returns whether it is one.
     pub(super) fn group_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
+        if inst.op == Op::CooperativeMatrixMulAddKHR {
+            self.matrix_product(inst)?;
+            return Ok(true);
+        }
         let (op, shape, scope_first) = match (plain(inst.op), scanned(inst.op)) {
             (Some(plain), _) => plain,
             (None, Some(arithmetic)) => (self.scan(inst, arithmetic)?, Shape::Scan, true),
@@ -122,6 +127,50 @@ impl Compiler<'_> {
         self.code.groups.push(Group { op, bits: scalar.bits(), components, d, value, other });
         self.result_at(inst, d)?;
         Ok(true)
+    }
+
+    fn matrix_product(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let ids = [inst.operand(0)?, inst.operand(1)?, inst.operand(2)?];
+        let mut shapes = Vec::new();
+        for id in ids {
+            let Kind::CooperativeMatrix { element, rows, columns, place, .. } =
+                self.layouts.get(self.type_of(id)?)?.kind
+            else {
+                return Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is no cooperative matrix")));
+            };
+            let (scalar, _) = self.layouts.vector(element)?;
+            shapes.push((scalar, [rows, columns], place));
+        }
+        let signs = CooperativeMatrixOperands::from_bits_retain(inst.operands.get(3).copied().unwrap_or(0));
+        let are_signed = [
+            CooperativeMatrixOperands::MATRIX_A_SIGNED_COMPONENTS_KHR,
+            CooperativeMatrixOperands::MATRIX_B_SIGNED_COMPONENTS_KHR,
+        ]
+        .map(|sign| signs.contains(sign));
+        let [(a, a_size, 0), (b, b_size, 1), (c, [16, 8], 2)] = *shapes else {
+            return Err(inst.refuse(rule::UNSUPPORTED, "cooperative matrices of these sizes"));
+        };
+        let kind = match (a, b, c) {
+            (Scalar::Float(16), Scalar::Float(16), Scalar::Float(sum @ (16 | 32))) => {
+                MatrixKind::Halves { sums_are_halves: sum == 16 }
+            }
+            (Scalar::Int(8), Scalar::Int(8), Scalar::Int(32)) => MatrixKind::Bytes { are_signed },
+            _ => return Err(inst.refuse(rule::UNSUPPORTED, "cooperative matrices of these types")),
+        };
+        let depth = 8 * kind.elements_of_word();
+        if (a_size, b_size) != ([16, depth], [depth, 8]) || self.type_of(ids[2])? != inst.ty {
+            return Err(inst.refuse(rule::UNSUPPORTED, "cooperative matrices of these sizes"));
+        }
+        let mut first = |id| {
+            let cells = self.cells(id)?.to_vec();
+            self.contiguous(&cells)
+        };
+        let (value, other, addend) = (first(ids[0])?, first(ids[1])?, first(ids[2])?);
+        let d: Slot = self.emit.fresh(self.layouts.cells(inst.ty)?)?;
+        self.emit.emit(Inst::Group(self.code.groups.len() as u32))?;
+        let op = GroupOp::MatrixProduct(MatrixProduct { kind, addend });
+        self.code.groups.push(Group { op, bits: c.bits(), components: 4, d, value, other });
+        self.result_at(inst, d)
     }
 
     /// Checks the widths and counts of operands and results that the interpreter relies on.

@@ -3,11 +3,14 @@
 //! Types with explicit offsets and strides use these. Other types (variables of invocations and workgroups) use
 //! Vulkan's standard storage buffer layout, the largest that a device may use for them.
 
-use rspirv::spirv::{Decoration, StorageClass};
+use rspirv::spirv::{Decoration, Scope, StorageClass};
 use rustc_hash::FxHashMap;
 
 use super::{Result, refuse};
 use crate::module::{Instruction, Module, Type, rule};
+
+/// Invocations of the subgroups that have cooperative matrices.
+const SUBGROUP: u32 = 32;
 
 /// Maximum number of registers of a value.
 const CELL_LIMIT: u64 = 1 << 16;
@@ -93,6 +96,14 @@ pub(super) enum Kind {
         element: u32,
         stride: u64,
     },
+    /// A cooperative matrix, of which an invocation has `length` elements.
+    CooperativeMatrix {
+        element: u32,
+        length: u32,
+        rows: u32,
+        columns: u32,
+        place: u32,
+    },
     Struct(Box<[Member]>),
     /// Types without values: functions, void, images.
     Other,
@@ -170,8 +181,8 @@ impl Layouts {
                     self.add_leaves(member.ty, base.saturating_add(member.offset), member.matrix, leaves)?;
                 }
             }
-            Kind::RuntimeArray { .. } | Kind::Other => {
-                return Err(refuse(rule::UNIVERSAL, format!("%{ty} has no values")));
+            Kind::RuntimeArray { .. } | Kind::CooperativeMatrix { .. } | Kind::Other => {
+                return Err(refuse(rule::UNIVERSAL, format!("%{ty} has no values in memory")));
             }
         }
         Ok(())
@@ -197,12 +208,12 @@ impl Layouts {
         }
     }
 
-    /// Declares a type, whose parts are already declared. `length` returns the value of a constant.
+    /// Declares a type, whose parts are already declared. `constant` returns the value of one.
     pub(super) fn declare(
         &mut self,
         module: &Module,
         inst: &Instruction<'_>,
-        length: impl FnOnce(u32) -> Result<u32>,
+        constant: impl Fn(u32) -> Result<u32>,
     ) -> Result<()> {
         let Some(ty) = module.get_type(inst.id) else { return Ok(()) };
         let layout = match ty {
@@ -232,7 +243,7 @@ impl Layouts {
                 }
             }
             &Type::Array { element, length: count } => {
-                let length = length(count)?;
+                let length = constant(count)?;
                 if length == 0 {
                     return Err(inst.refuse(rule::UNIVERSAL, "an array has at least one element"));
                 }
@@ -251,6 +262,16 @@ impl Layouts {
                 let stride = stride(module, inst, part)?;
                 let (align, scalar_align) = (part.align, part.scalar_align);
                 Layout { kind: Kind::RuntimeArray { element, stride }, cells: None, bytes: 0, align, scalar_align }
+            }
+            &Type::CooperativeMatrix { element, parameters: [scope, rows, columns, place] } => {
+                let [scope, rows, columns, place] =
+                    [constant(scope)?, constant(rows)?, constant(columns)?, constant(place)?];
+                if scope != Scope::Subgroup as u32 || !(1..=256).contains(&rows) || !(1..=256).contains(&columns) {
+                    return Err(inst.refuse(rule::UNSUPPORTED, "a cooperative matrix of this size or scope"));
+                }
+                let length = rows * columns / SUBGROUP;
+                let kind = Kind::CooperativeMatrix { element, length, rows, columns, place };
+                Layout { kind, cells: times(self.get(element)?.cells, length), bytes: 0, align: 1, scalar_align: 1 }
             }
             Type::Struct { members } => self.record(module, inst, members)?,
             Type::Void | Type::Function { .. } | Type::Opaque => {

@@ -143,7 +143,7 @@ impl Compiler<'_> {
                 &Kind::Matrix { column, count } => (column, count),
                 &Kind::Array { element, length, .. } => (element, length),
                 &Kind::RuntimeArray { element, .. } => (element, 0),
-                Kind::Scalar(_) | Kind::Other => {
+                Kind::CooperativeMatrix { .. } | Kind::Scalar(_) | Kind::Other => {
                     return Err(inst.refuse(rule::UNIVERSAL, "indexes a type without parts"));
                 }
             };

@@ -49,6 +49,11 @@ pub(crate) enum Type {
         result: u32,
         parameters: Box<[u32]>,
     },
+    /// A matrix whose elements lie in the invocations of a subgroup. The scope, rows, columns and use are constants' ids.
+    CooperativeMatrix {
+        element: u32,
+        parameters: [u32; 4],
+    },
     /// Images, samplers and the like, which are not supported.
     Opaque,
 }
@@ -125,6 +130,10 @@ impl Types {
                 (0..inst.operands.len()).try_for_each(|index| self.declared(inst, index).map(drop))?;
                 Type::Function { result: inst.operand(0)?, parameters: inst.rest(1).into() }
             }
+            Op::TypeCooperativeMatrixKHR => {
+                let parameters = [inst.operand(1)?, inst.operand(2)?, inst.operand(3)?, inst.operand(4)?];
+                Type::CooperativeMatrix { element: self.part(inst, 0)?, parameters }
+            }
             Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage | Op::TypeAccelerationStructureKHR => Type::Opaque,
             _ if inst.op.is_type() => return Err(inst.refuse(rule::UNSUPPORTED, "a type for other kinds of shaders")),
             _ => return Ok(()),
@@ -137,7 +146,8 @@ impl Types {
             Type::Vector { component: part, .. }
             | Type::Matrix { column: part, .. }
             | Type::Array { element: part, .. }
-            | Type::RuntimeArray { element: part } => &[*part],
+            | Type::RuntimeArray { element: part }
+            | Type::CooperativeMatrix { element: part, .. } => &[*part],
             Type::Struct { members } => members,
             _ => &[],
         };

@@ -1,10 +1,11 @@
 //! Subgroup operations: the result of each participating invocation, from the registers of all participants.
 
 use super::lane::Lane;
+use super::matrix;
 use super::step::{Context, mask};
 use super::world::{Value, Who, World};
 use crate::arithmetic::{self, undefined};
-use crate::code::{Binary, FloatControls, Group, GroupArithmetic, GroupOp, Pc, Scan, Slot};
+use crate::code::{Binary, FloatControls, Group, GroupArithmetic, GroupOp, MatrixProduct, Pc, Scan, Slot};
 use crate::config::Choice;
 
 /// A set of invocations of a subgroup, by position.
@@ -36,6 +37,9 @@ pub(super) fn execute<W: World>(
             cx.demand(lane.shadow.as_deref_mut(), who, group.other, "the index of an operation of the subgroup");
         }
     }
+    if let GroupOp::MatrixProduct(product) = group.op {
+        return multiply(cx, group, product, lanes, active, size, pc);
+    }
     let floats = &cx.launch.program.code.floats;
     let tangle = Tangle { group, lanes, active, size, floats };
     let mut results = [Value::default(); 128];
@@ -51,6 +55,49 @@ pub(super) fn execute<W: World>(
                 && let Some(shadow) = lane.shadow.as_deref_mut()
             {
                 shadow.set(d, undefined, pc, &[]);
+            }
+        }
+    }
+}
+
+/// A product of cooperative matrices. All of it is undefined if an element is, or if invocations are missing.
+fn multiply<W: World>(
+    cx: &mut Context<'_, W>,
+    group: &Group,
+    product: MatrixProduct,
+    lanes: &mut [Lane],
+    active: Places,
+    size: u32,
+    pc: Pc,
+) {
+    let in_word = product.kind.elements_of_word();
+    let firsts = [(group.value, 4 * in_word), (group.other, 2 * in_word), (product.addend, 4)];
+    let is_undefined = |lane: &Lane| {
+        let registers = |(first, count): (Slot, u32)| first as usize..(first + count) as usize;
+        let shadow = lane.shadow.as_ref();
+        shadow.is_some_and(|shadow| {
+            firsts.into_iter().any(|part| shadow.undefined[registers(part)].iter().any(|bits| *bits != 0))
+        })
+    };
+    let is_whole = size == matrix::SIZE && active == Places::MAX >> (128 - size);
+    let undefined = if is_whole && !lanes.iter().take(size as usize).any(is_undefined) { 0 } else { mask(group.bits) };
+    let results = if is_whole {
+        matrix::product(product, |lane, numbers| {
+            let registers = &lanes[lane as usize].registers;
+            [0, 1, 2].map(|part| registers[(firsts[part].0 + numbers[part]) as usize])
+        })
+    } else {
+        vec![[0; 4]; lanes.len()]
+    };
+    for place in places(active) {
+        for (component, bits) in (0..).zip(results[place as usize]) {
+            let filled = if W::STRICT { bits & !undefined | cx.arbitrary(undefined) } else { bits };
+            let lane = &mut lanes[place as usize];
+            lane.registers[(group.d + component) as usize] = filled;
+            if W::STRICT
+                && let Some(shadow) = lane.shadow.as_deref_mut()
+            {
+                shadow.set(group.d + component, undefined, pc, &[]);
             }
         }
     }
@@ -75,7 +122,7 @@ impl Group {
     /// Number of registers of the result.
     pub fn results(&self) -> u32 {
         match self.op {
-            GroupOp::Ballot => 4,
+            GroupOp::Ballot | GroupOp::MatrixProduct(_) => 4,
             GroupOp::Broadcast
             | GroupOp::BroadcastFirst
             | GroupOp::Shuffle
@@ -147,6 +194,8 @@ impl Tangle<'_> {
             GroupOp::QuadSwap(direction) => {
                 each(&|place| from(Some(u64::from(place) ^ (u64::from(direction & 3) + 1).min(3))));
             }
+            // It has its own function.
+            GroupOp::MatrixProduct(_) => {}
             GroupOp::Ballot => {
                 let voters = places(self.active).filter(|place| place / 32 == component);
                 let word = voters.fold(Value::default(), |word, place| {

@@ -13,6 +13,7 @@ mod group;
 mod lane;
 mod launch;
 mod log;
+mod matrix;
 mod plain;
 mod private;
 mod schedule;

@@ -1,6 +1,6 @@
 //! Dense matrices and neural networks.
 
-use super::workload::{Workload, kernel, linear, planar};
+use super::workload::{Kernel, Workload, kernel, linear, planar};
 
 pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };
@@ -13,6 +13,9 @@ pub fn all(quick: bool) -> Vec<Workload> {
         small_products(size(1 << 16, 4)),
         dgemm(size(2048, 64)),
         int8_product(size(4096, 64)),
+        matrix_units("hgemm_mma", "matrix product, f16 by mma.sync", "f16", "f32", size(4096, 128)),
+        matrix_units("int8_mma", "matrix product, int8 by mma.sync", "u8", "u32", size(4096, 128)),
+        matrix_units("hgemm_wmma", "matrix product, f16 by wmma", "f16", "f32", size(4096, 128)),
         half_polynomial(size(1 << 25, 1 << 9)),
         half_saxpy(size(1 << 26, 1 << 9)),
         kmeans(size(1 << 22, 1 << 9)),
@@ -101,6 +104,30 @@ fn dgemm(side: u32) -> Workload {
         format!("{side} cubed"),
         ([side / 64, side / 64, 1], [256, 1, 1]),
         [format!("f64[{n}]:random(1)"), format!("f64[{n}]:random(2)"), format!("f64[{n}]"), format!("u32:{side}")],
+    )
+}
+
+/// A product by tensor cores, with a block of 256 threads for each 128 by 128 elements.
+fn matrix_units(
+    entry: &'static str,
+    name: &'static str,
+    factor: &'static str,
+    sum: &'static str,
+    side: u32,
+) -> Workload {
+    let n = side * side;
+    let kernel = Kernel { entry, ..kernel!("matrix_units") };
+    kernel.workload(
+        name,
+        format!("{side} cubed"),
+        ([side / 128, side / 128, 1], [256, 1, 1]),
+        [
+            format!("{sum}[{n}]"),
+            format!("{factor}[{n}]:random(1)"),
+            format!("{factor}[{n}]:random(2)"),
+            format!("u32:{side}"),
+            format!("u32:{side}"),
+        ],
     )
 }
 

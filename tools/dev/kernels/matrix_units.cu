@@ -1,0 +1,128 @@
+// build: -O3 --no-cuda-gpu-arch=sm_70 --cuda-gpu-arch=sm_80 -Xclang -target-feature -Xclang +ptx71
+// Products of matrices by tensor cores, as CUTLASS and mma.h use them.
+#include "cuda_min.h"
+
+// An address in shared memory.
+static __device__ unsigned place(const void *p) { return (unsigned)(unsigned long long)(__attribute__((address_space(3))) const void *)p; }
+
+static __device__ void copy16(unsigned to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"((__attribute__((address_space(1))) const void *)from) : "memory");
+}
+static __device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> static __device__ void wait_group() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+
+static __device__ void load4(unsigned (&d)[4], unsigned from) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(from) : "memory");
+}
+
+static __device__ void mma_f16(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+static __device__ void mma_s8(int (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+static __device__ void product(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) { mma_f16(d, a, b0, b1); }
+static __device__ void product(int (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) { mma_s8(d, a, b0, b1); }
+
+// C = A B, A by rows and B by columns: tiles of 128 by 128, rows of 64 bytes in shared memory whose 16-byte pieces are swizzled, three stages. Eight
+// warps, each with 64 by 32.
+template <class Sum> static __device__ void tiles(Sum *c, const char *a, const char *b, unsigned n, unsigned bytes) {
+    constexpr int STAGES = 3;
+    alignas(128) __shared__ char shared[STAGES][2][128 * 64];
+    unsigned t = threadIdx.x, warp = t / 32, lane = t % 32;
+    a += (u64)blockIdx.y * 128 * bytes;
+    b += (u64)blockIdx.x * 128 * bytes;
+    unsigned steps = bytes / 64;
+    auto load = [&](unsigned step) {
+        if (step < steps)
+#pragma unroll
+            for (unsigned part = 0; part < 2; part++) {
+                unsigned i = t + part * 256;
+                unsigned row = i / 4, piece = i % 4, to = row * 64 + (piece ^ (row / 2 % 4)) * 16;
+                copy16(place(shared[step % STAGES][0]) + to, a + (u64)row * bytes + step * 64 + piece * 16);
+                copy16(place(shared[step % STAGES][1]) + to, b + (u64)row * bytes + step * 64 + piece * 16);
+            }
+        commit();
+    };
+    Sum sums[4][4][4] = {};
+    load(0);
+    load(1);
+    unsigned y = warp / 4 * 64, x = warp % 4 * 32;
+    for (unsigned step = 0; step < steps; step++) {
+        wait_group<1>();
+        __syncthreads();
+        load(step + 2);
+        unsigned from_a = place(shared[step % STAGES][0]), from_b = place(shared[step % STAGES][1]);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            unsigned fa[4][4], fb[2][4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                unsigned row = y + i * 16 + lane % 16, piece = half * 2 + lane / 16;
+                load4(fa[i], from_a + row * 64 + (piece ^ (row / 2 % 4)) * 16);
+            }
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                unsigned row = x + j * 16 + lane / 16 * 8 + lane % 8, piece = half * 2 + lane / 8 % 2;
+                load4(fb[j], from_b + row * 64 + (piece ^ (row / 2 % 4)) * 16);
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    product(sums[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
+        }
+    }
+    c += (u64)(blockIdx.y * 128 + y + lane / 4) * n + blockIdx.x * 128 + x + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                c[(u64)(i * 16 + e / 2 * 8) * n + j * 8 + e % 2] = sums[i][j][e];
+}
+
+extern "C" __global__ void __launch_bounds__(256) hgemm_mma(float *c, const char *a, const char *b, unsigned n, unsigned k) { tiles(c, a, b, n, 2 * k); }
+extern "C" __global__ void __launch_bounds__(256) int8_mma(int *c, const char *a, const char *b, unsigned n, unsigned k) { tiles(c, a, b, n, k); }
+
+// C = A B, both by rows, by fragments that no code looks into: tiles of 128 by 128 of eight warps, 32 deep in shared memory.
+extern "C" __global__ void __launch_bounds__(256) hgemm_wmma(float *c, const _Float16 *a, const _Float16 *b, unsigned n, unsigned k) {
+    constexpr int A_PITCH = 40, B_PITCH = 136;
+    alignas(128) __shared__ _Float16 rows[128 * A_PITCH];
+    alignas(128) __shared__ _Float16 columns[32 * B_PITCH];
+    unsigned t = threadIdx.x, warp = t / 32;
+    a += (u64)blockIdx.y * 128 * k;
+    b += blockIdx.x * 128;
+    unsigned y = warp / 4 * 64, x = warp % 4 * 32;
+    float sums[4][2][8] = {};
+    for (unsigned start = 0; start < k; start += 32) {
+        __syncthreads();
+        for (unsigned i = t; i < 512; i += 256) {
+            *(ulonglong2 *)(rows + i / 4 * A_PITCH + i % 4 * 8) = *(const ulonglong2 *)(a + (u64)(i / 4) * k + start + i % 4 * 8);
+            *(ulonglong2 *)(columns + i / 16 * B_PITCH + i % 16 * 8) = *(const ulonglong2 *)(b + (u64)(start + i / 16) * n + i % 16 * 8);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            int fa[4][8], fb[2][8];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                __hmma_m16n16k16_ld_a(fa[i], (const int *)(rows + (y + i * 16) * A_PITCH + half * 16), A_PITCH, 0);
+#pragma unroll
+            for (int j = 0; j < 2; j++)
+                __hmma_m16n16k16_ld_b(fb[j], (const int *)(columns + half * 16 * B_PITCH + x + j * 16), B_PITCH, 0);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 2; j++)
+                    __hmma_m16n16k16_mma_f32f32(sums[i][j], fa[i], fb[j], sums[i][j], 0, 0);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 2; j++)
+            __hmma_m16n16k16_st_c_f32(c + (u64)(blockIdx.y * 128 + y + i * 16) * n + blockIdx.x * 128 + x + j * 16, sums[i][j], n, 0);
+}
