@@ -5,6 +5,22 @@ import numpy as np
 from .casefile import CaseFile, filled, written
 
 
+def padded_row(row):
+    chunks = -(-len(row) // 128)
+    padded = np.zeros(chunks * 128, np.uint32)
+    padded[: len(row)] = row
+    buffers, sums, threads = np.zeros((3, 32, 4), np.uint32), np.zeros(32, np.uint32), np.arange(32)
+    for chunk in range(chunks):
+        pieces = padded.reshape(chunks, 32, 4)[chunk].copy()
+        if chunk % 5 == 3:
+            pieces[threads % 4 == 1] = 0
+        copies = (threads % 2 == 1) if chunk % 3 == 1 else threads >= 0
+        buffers[chunk % 3][copies] = pieces[copies]
+        words = buffers[chunk % 3][(threads + chunk + 2) % 32]
+        sums = sums * np.uint32(3) + words @ np.array([1, 5, 7, 11], np.uint32)
+    return sums
+
+
 def pipelines():
     f = CaseFile("pipelines")
     for side in (16, 48):
@@ -26,6 +42,11 @@ def pipelines():
         count = threads // 2 * rounds
         seen = np.zeros(count + 2, np.uint32)
         f.add(f"queue_{threads}", 1, threads, [seen, np.uint32(rounds)], {0: written(seen, np.ones(count, np.uint32))}, entry="queue")
+    for length in (20, 384, 1000):
+        values = f.rng.integers(0, 2**32, 2 * length, dtype=np.uint32)
+        out = filled(np.uint32, 66)
+        sums = np.concatenate([padded_row(row) for row in values.reshape(2, length)])
+        f.add(f"padded_rows_{length}", 2, 32, [values, out, np.uint32(length)], {1: written(out, sums)}, entry="padded_rows")
     return f
 
 

@@ -38,7 +38,7 @@ use crate::lower::calls::prologue;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::memory::layout::{Layout, RESERVED_SHARED_WORDS};
-use crate::lower::memory::pending_copies::PendingCopy;
+use crate::lower::memory::pending_copies::PendingCopies;
 use crate::lower::thread::barriers;
 use crate::policy::Policy;
 use crate::target::Cluster;
@@ -84,7 +84,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
         module_registers: FxHashMap::default(),
         alloca: None,
         copied_outside: None,
-        pending_copies: Arc::new([]),
+        pending_copies: None,
         waiting: Vec::new(),
     };
     build.alloca = layout.stack.map(|_| build.function.var(Type::I32));
@@ -93,7 +93,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
         return Err(vec![Diagnostic::internal("a kernel that isn't there", None)]);
     };
     if layout.copies {
-        build.pending_copies = PendingCopy::all(ptx, &mut build.function).into();
+        build.pending_copies = PendingCopies::of(ptx, &mut build.function).map(Arc::new);
     }
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
@@ -152,7 +152,7 @@ struct Build<'p> {
     /// Where `cp.async` notes an address past the end of shared memory.
     copied_outside: Option<Var>,
     /// See [`Frame::pending_copies`].
-    pending_copies: Arc<[PendingCopy]>,
+    pending_copies: Option<Arc<PendingCopies>>,
     /// Instances whose bodies are still to be built.
     waiting: Vec<Waiting<'p>>,
 }
@@ -246,7 +246,7 @@ impl<'p> Build<'p> {
             stack: self.alloca,
             stack_before: None,
             copied_outside: self.copied_outside,
-            pending_copies: Arc::clone(&self.pending_copies),
+            pending_copies: self.pending_copies.clone(),
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
             param_memory: function.params.iter().map(|param| param.memory).collect(),

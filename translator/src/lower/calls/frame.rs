@@ -8,7 +8,7 @@ use crate::decode::program::{ParamId, Reg, VarId};
 use crate::index::IndexVec;
 use crate::ir::Var;
 use crate::isa::types::ScalarType;
-use crate::lower::memory::pending_copies::PendingCopy;
+use crate::lower::memory::pending_copies::PendingCopies;
 
 /// One instance of a function: the kernel itself, or an inlined call.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct Frame {
     /// The address of a `cp.async` past the end of shared memory, plus one, or 0; shared as `stack` is.
     pub copied_outside: Option<Var>,
     /// The copies that may be pending, of all instances of a kernel's functions.
-    pub pending_copies: Arc<[PendingCopy]>,
+    pub pending_copies: Option<Arc<PendingCopies>>,
     /// Its `.param` variables.
     pub params: IndexVec<ParamId, ParamSlot>,
     /// Their sizes in bytes.

@@ -1,7 +1,5 @@
 //! Asynchronous copies (PTX section 9.7.9.24). They complete immediately or when the thread waits for any group, which PTX allows.
 
-use std::sync::Arc;
-
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value, Var};
@@ -12,7 +10,6 @@ use crate::lower::memory::atomics;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::memory::mbarrier::{self, shared_address};
-use crate::lower::memory::pending_copies::PendingCopy;
 use crate::target::CheckedAccess;
 
 /// An access of words of 4 bytes.
@@ -65,13 +62,14 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let to = shared_address(l, i, 0)?;
     let to = inside(l, to, size);
-    let pending = PendingCopy::of(&l.frame.pending_copies, i.span);
-    if let Some(pending) = pending {
-        pending.complete(&mut l.b);
+    let copies = l.frame.pending_copies.clone();
+    let pending = copies.as_ref().and_then(|copies| Some((copies, copies.at(i.span)?)));
+    if let Some((_, copy)) = pending {
+        copy.complete(&mut l.b);
     }
     let words = source_words(&mut l.b, from, given, size);
     match pending {
-        Some(pending) => pending.begin(&mut l.b, to, &words),
+        Some((copies, copy)) => copies.begin(&mut l.b, copy, to, &words),
         None => l.b.store(words_in(Space::Shared), to, words),
     }
     Ok(())
@@ -115,18 +113,26 @@ fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
     l.b.select(inside, address, first)
 }
 
-/// `cp.async.commit_group`, which does nothing, and `cp.async.wait_group`: completes copies, and reports what they have noted. The end of a
+/// `cp.async.commit_group`, and `cp.async.wait_group` and `cp.async.wait_all`, which complete copies, and report what they have noted. The end of a
 /// kernel reports as well.
 pub fn awaited(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if !i.modifiers.has(Word::CommitGroup) {
-        complete_all(l);
+        let but = match i.operands.first() {
+            Some(&Operand::Imm(groups)) => Some(u32::try_from(groups).unwrap_or(u32::MAX)),
+            _ => None,
+        };
+        complete(l, but);
+    } else if let Some(copies) = l.frame.pending_copies.clone() {
+        copies.commit(&mut l.b);
     }
     Ok(())
 }
 
-fn complete_all(l: &mut Lowering<'_, '_>) {
-    let copies = Arc::clone(&l.frame.pending_copies);
-    copies.iter().for_each(|copy| copy.complete(&mut l.b));
+/// Completes all pending copies, or those of all groups but the last ones.
+fn complete(l: &mut Lowering<'_, '_>, but: Option<u32>) {
+    if let Some(copies) = l.frame.pending_copies.clone() {
+        copies.complete(&mut l.b, but);
+    }
     if let Some(noted) = l.frame.copied_outside {
         guard::report_noted(&mut l.b, l.layout, noted);
     }
@@ -134,7 +140,7 @@ fn complete_all(l: &mut Lowering<'_, '_>) {
 
 /// `cp.async.mbarrier.arrive`
 pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    complete_all(l);
+    complete(l, None);
     mbarrier::arrive_for_copies(l, i)
 }
 

@@ -1,4 +1,4 @@
-//! Copies by `cp.async` whose bytes wait in registers. Where a loop waits for the copies that it begins, as those of tiled products do, they are
+//! Copies by `cp.async` whose words wait in registers. Where a loop waits for the copies that it begins, as those of tiled products do, they are
 //! read when they begin, and written when the thread waits: the time that reads take passes while it computes. PTX allows both until then.
 
 use crate::decode::program::{Function, Item, Label, Operand};
@@ -11,6 +11,14 @@ use crate::isa::word::Word;
 /// The most of them in a kernel: registers are scarce.
 const MOST: usize = 8;
 
+/// The copies of a kernel that may be pending.
+#[derive(Clone, Debug)]
+pub struct PendingCopies {
+    /// How often the thread has committed a group.
+    commits: Var,
+    copies: Vec<PendingCopy>,
+}
+
 /// A copy that may be pending.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingCopy {
@@ -21,42 +29,79 @@ pub struct PendingCopy {
     words: [Var; 4],
     /// How many of them there are.
     count: usize,
+    /// How many groups had been committed when it began.
+    group: Var,
 }
 
-impl PendingCopy {
-    /// Those of a kernel, outside of the functions that it calls.
-    pub fn all(kernel: &Function, ir: &mut Ir) -> Vec<Self> {
-        let sites = sites(kernel).into_iter().take(MOST);
-        let copy = |(site, count)| {
-            let [place, first, second, third, fourth] = [(); 5].map(|()| ir.var(Type::I32));
-            Self { site, place, words: [first, second, third, fourth], count }
-        };
-        sites.map(copy).collect()
+impl PendingCopies {
+    /// Those of a kernel, outside of the functions that it calls; none if no copy may be pending.
+    pub fn of(kernel: &Function, ir: &mut Ir) -> Option<Self> {
+        let mut var = || ir.var(Type::I32);
+        let mut copies = Vec::new();
+        for (site, count) in sites(kernel).into_iter().take(MOST) {
+            let (place, group) = (var(), var());
+            copies.push(PendingCopy { site, place, words: [var(), var(), var(), var()], count, group });
+        }
+        (!copies.is_empty()).then(|| Self { commits: var(), copies })
     }
 
     /// That of an instruction.
-    pub fn of(copies: &[Self], site: Span) -> Option<Self> {
-        copies.iter().copied().find(|copy| copy.site == site)
+    pub fn at(&self, site: Span) -> Option<&PendingCopy> {
+        self.copies.iter().find(|copy| copy.site == site)
     }
 
-    /// Notes what is to be written, and where.
-    pub fn begin(self, b: &mut Builder<'_>, to: Value, words: &[Value]) {
+    /// Notes what a copy is to write, and where.
+    pub fn begin(&self, b: &mut Builder<'_>, copy: &PendingCopy, to: Value, words: &[Value]) {
         let place = b.add_const(to, 1);
-        b.set(self.place, place);
-        self.words.iter().zip(words).for_each(|(var, word)| b.set(*var, *word));
+        b.set(copy.place, place);
+        copy.words.iter().zip(words).for_each(|(var, word)| b.set(*var, *word));
+        let commits = b.get(self.commits);
+        b.set(copy.group, commits);
     }
 
-    /// Writes it, if it is pending.
-    pub fn complete(self, b: &mut Builder<'_>) {
+    /// Counts a group.
+    pub fn commit(&self, b: &mut Builder<'_>) {
+        let commits = b.get(self.commits);
+        let commits = b.add_const(commits, 1);
+        b.set(self.commits, commits);
+    }
+
+    /// Completes all pending copies, or those of all groups but the last ones.
+    pub fn complete(&self, b: &mut Builder<'_>, but: Option<u32>) {
+        for copy in &self.copies {
+            let place = b.get(copy.place);
+            let is_pending = b.is_nonzero(place);
+            let is_due = match but {
+                None => is_pending,
+                Some(groups) => {
+                    let group = b.get(copy.group);
+                    let commits = b.get(self.commits);
+                    // One that began after the last commit belongs to no group yet.
+                    let later = b.sub(commits, group);
+                    let least = b.i32(groups);
+                    let is_old = b.ult(least, later);
+                    b.and(is_pending, is_old)
+                }
+            };
+            b.if_(is_due, |b| copy.write(b, place));
+        }
+    }
+}
+
+impl PendingCopy {
+    /// Writes what is pending.
+    pub fn complete(&self, b: &mut Builder<'_>) {
         let place = b.get(self.place);
         let is_pending = b.is_nonzero(place);
-        b.if_(is_pending, |b| {
-            let to = b.sub_const(place, 1);
-            let words = self.words.iter().take(self.count).map(|var| b.get(*var)).collect();
-            b.store(Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false }, to, words);
-            let none = b.i32(0);
-            b.set(self.place, none);
-        });
+        b.if_(is_pending, |b| self.write(b, place));
+    }
+
+    fn write(&self, b: &mut Builder<'_>, place: Value) {
+        let to = b.sub_const(place, 1);
+        let words = self.words.iter().take(self.count).map(|var| b.get(*var)).collect();
+        b.store(Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false }, to, words);
+        let none = b.i32(0);
+        b.set(self.place, none);
     }
 }
 
