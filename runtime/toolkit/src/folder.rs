@@ -101,9 +101,12 @@ impl Toolkit {
                 write(header(missing).as_bytes(), &include.join(name))?;
             }
         }
+        // clang takes a folder without it for none.
+        let programs = folder.join("bin");
+        std::fs::create_dir_all(&programs).map_err(Error::file(&programs))?;
         for name in ["nvcc", "ptxas", "fatbinary"] {
             if let Some(program) = program {
-                link(program, &folder.join("bin").join(name))?;
+                link(program, &programs.join(name))?;
             }
         }
         write(VERSION.as_bytes(), &folder.join("version.json"))?;

@@ -28,7 +28,7 @@ pub(crate) const MISSING: &[Missing] = &[
         headers: &["cufft.h", "cufftXt.h"],
         instead: "VkFFT, whose CUDA back end uses NVRTC and the driver API",
     },
-    Missing { library: "curand", headers: &["curand.h"], instead: "curand_kernel.h, whose generators run in kernels" },
+    Missing { library: "curand", headers: &["curand.h"], instead: "a generator in kernels of the program's own" },
     Missing { library: "cusolver", headers: &["cusolverDn.h", "cusolverSp.h"], instead: "LAPACK for the processor" },
     Missing { library: "cusparse", headers: &["cusparse.h", "cusparse_v2.h"], instead: "kernels of the program's own" },
     Missing { library: "nccl", headers: &["nccl.h"], instead: "nothing: there is one device" },

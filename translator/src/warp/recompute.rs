@@ -53,6 +53,11 @@ impl Pack<'_> {
         computed.get(&value).copied()
     }
 
+    /// Whether a value comes from the thread's number and values that are the same for all, by a few operations.
+    pub(super) fn is_from_number(&self, value: Value) -> bool {
+        self.comes_from_number(value, &mut Vec::new())
+    }
+
     /// Adds the operations that give a value, operands first; not those of values that are the same for all threads.
     fn comes_from_number(&self, value: Value, operations: &mut Vec<(Value, Op)>) -> bool {
         let is_same = self.uniform.value(value) && matches!(self.values.at(value), Some(Slot::Same(_)));

@@ -30,6 +30,8 @@ impl Pack<'_> {
         let asked = self.lanes(lane);
         let clamps = self.lanes(clamp);
         let constant = self.uniform.constant(lane).zip(self.uniform.constant(clamp));
+        // Otherwise the operations couldn't leave a loop, where they cost more than the shuffle.
+        let by_number = is_whole && self.is_from_number(lane);
         let mut done = Done::default();
         let (mut results, mut in_range) = (Vec::new(), Vec::new());
         for own in 0..self.lane_count() {
@@ -40,7 +42,7 @@ impl Pack<'_> {
                     let segment = clamp >> 8 & 31;
                     self.constant_source(mode, own, &offered, (distance & 31, segment), &mut done)
                 }
-                None => match if is_whole { self.recomputed(value, own, from) } else { None } {
+                None => match if by_number { self.recomputed(value, own, from) } else { None } {
                     Some(recomputed) => recomputed,
                     None => self.fetch(own, &offered, from, &mut done),
                 },
