@@ -82,7 +82,9 @@ fn multiply<W: World>(
     let is_whole = size == matrix::SIZE && active == Places::MAX >> (128 - size);
     let undefined = if is_whole && !lanes.iter().take(size as usize).any(is_undefined) { 0 } else { mask(group.bits) };
     let results = if is_whole {
-        matrix::product(product, |lane, numbers| {
+        // Vulkan doesn't say which elements an invocation has.
+        let moved = u32::from(is_open(cx.world.choice()));
+        matrix::product(product, moved, |lane, numbers| {
             let registers = &lanes[lane as usize].registers;
             [0, 1, 2].map(|part| registers[(firsts[part].0 + numbers[part]) as usize])
         })
@@ -101,6 +103,10 @@ fn multiply<W: World>(
             }
         }
     }
+}
+
+fn is_open<C: Choice>(_: &C) -> bool {
+    C::OPEN
 }
 
 /// Whether the second operand selects another invocation.

@@ -17,7 +17,12 @@ const COLUMNS: usize = 8;
 const FRACTION: i32 = 25;
 
 /// Computes the elements that each invocation has of the result, from those that it has of the first factor, the second one, and what is added.
-pub(super) fn product(product: MatrixProduct, element: impl Fn(u32, [u32; 3]) -> [u64; 3]) -> Vec<[u64; 4]> {
+/// Invocation `lane ^ moved` has the elements that NVIDIA's `lane` has.
+pub(super) fn product(
+    product: MatrixProduct,
+    moved: u32,
+    element: impl Fn(u32, [u32; 3]) -> [u64; 3],
+) -> Vec<[u64; 4]> {
     let in_word = product.kind.elements_of_word();
     let depth = 8 * in_word;
     let mut rows = vec![vec![0; depth as usize]; ROWS];
@@ -28,15 +33,16 @@ pub(super) fn product(product: MatrixProduct, element: impl Fn(u32, [u32; 3]) ->
         for number in 0..4 * in_word {
             // Two words of a row, then two of the one eight further.
             let place = number % in_word + own + number / in_word % 2 * 4 * in_word;
-            let [a, b, _] = element(lane, [number, number % (2 * in_word), 0]);
+            let [a, b, _] = element(lane ^ moved, [number, number % (2 * in_word), 0]);
             rows[line + 8 * (number / (2 * in_word)) as usize][place as usize] = a;
             columns[line][place as usize] = b;
         }
     }
     let result = |lane: u32| {
+        let place = lane ^ moved;
         std::array::from_fn(|number| {
-            let row = (lane / 4) as usize + 8 * (number / 2);
-            let column = (lane % 4 * 2) as usize + number % 2;
+            let row = (place / 4) as usize + 8 * (number / 2);
+            let column = (place % 4 * 2) as usize + number % 2;
             let [.., addend] = element(lane, [0, 0, number as u32]);
             sum(product.kind, &rows[row], &columns[column], addend)
         })
