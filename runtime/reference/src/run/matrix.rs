@@ -104,7 +104,7 @@ impl Number {
             }
             (Self::Finite { significand: a, exponent: x }, Self::Finite { significand: b, exponent: y }) => {
                 // The product of two fractions of 10 bits has 20.
-                Self::Finite { significand: (a >> (UNIT - 10)) * (b >> (UNIT - 10)) << (UNIT - 20), exponent: x + y }
+                Self::Finite { significand: ((a >> (UNIT - 10)) * (b >> (UNIT - 10))) << (UNIT - 20), exponent: x + y }
             }
         }
     }
