@@ -8,7 +8,7 @@ use super::fold::{Folded, fold, looks_through};
 use super::semantics::mask;
 use super::{
     Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Halves, Op, Ordered, OwnShared, Rounding,
-    Scope, Stmt, Type, Unary, Value, Var,
+    Scope, Shuffle, Stmt, Type, Unary, Value, Var, Warp, WarpOp,
 };
 use crate::diagnostic::Span;
 use crate::target::{CheckedAccess, CheckedSpace, Fault};
@@ -246,6 +246,15 @@ impl<'f> Builder<'f> {
     /// Arithmetic on f16 in an `I32`.
     pub fn half(&mut self, halves: Halves, arithmetic: Arithmetic) -> Value {
         self.op(Type::I32, Op::Half(halves, arithmetic))
+    }
+
+    /// What another lane has as an `I32`, in a warp all of whose lanes take part.
+    pub fn from_lane(&mut self, value: Value, lane: Value) -> Value {
+        let [members, clamp] = [u32::MAX, 31].map(|bits| self.i32(bits));
+        let op = WarpOp::Shuffle { mode: Shuffle::Index, value, lane, clamp };
+        let [taken, in_range] = [Type::I32, Type::Bool].map(|ty| self.function.value(ty));
+        self.push(Stmt::Warp(Warp { results: vec![taken, in_range], op, members: Some(members) }));
+        taken
     }
 
     /// The sum of the products of four pairs of bytes, each word's signed or not.

@@ -7,7 +7,6 @@ mod bits;
 mod conversions;
 mod formats;
 mod integers;
-mod matrix;
 mod parts;
 mod product;
 mod rounding;
@@ -17,7 +16,6 @@ pub use bits::{compared_with_itself, extremum, flush, flush_tiny, is_nan, magnit
 pub use conversions::{narrow, narrow_stochastic, widen};
 pub use formats::{BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
 pub use integers::from_integer;
-pub use matrix::fused_sum;
 pub use parts::{Parts, leading, leading_zeros, round, round_normal, stick, unless_nan, width};
 pub use product::{product, product_sign, with_extremes};
 pub use rounding::{Overflow, increment, overflowed, overflows_to_infinity, round_truncated};

@@ -17,8 +17,8 @@ const WORDS: usize = 10;
 /// Types whose units are judged together.
 struct Kind {
     fact: fn(&mut Facts) -> &mut bool,
-    /// Each with its instruction.
-    products: &'static [(MatrixTypes, &'static str)],
+    /// Each with its instruction's modifiers, and how many registers hold a sum.
+    products: &'static [(MatrixTypes, &'static str, usize)],
     /// Elements of factors for a warp, from random words.
     factor: fn(warp: u32, random: u32) -> u32,
     /// The same for what is added.
@@ -29,14 +29,8 @@ const KINDS: [Kind; 2] = [
     Kind {
         fact: |facts| &mut facts.matrix_f16_exact,
         products: &[
-            (
-                MatrixTypes::F16,
-                "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3}",
-            ),
-            (
-                MatrixTypes::F16Alone,
-                "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%d0, %d1}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1}",
-            ),
+            (MatrixTypes::F16, "m16n8k16.row.col.f32.f16.f16.f32", 4),
+            (MatrixTypes::F16Alone, "m16n8k16.row.col.f16.f16.f16.f16", 2),
         ],
         factor: halves,
         addend: |warp, random| if warp.is_multiple_of(2) { halves(warp / 2, random) } else { single(warp / 2, random) },
@@ -44,14 +38,8 @@ const KINDS: [Kind; 2] = [
     Kind {
         fact: |facts| &mut facts.matrix_bytes_exact,
         products: &[
-            (
-                MatrixTypes::S8,
-                "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3}",
-            ),
-            (
-                MatrixTypes::U8,
-                "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3}",
-            ),
+            (MatrixTypes::S8, "m16n8k32.row.col.s32.s8.s8.s32", 4),
+            (MatrixTypes::U8, "m16n8k32.row.col.s32.u8.u8.s32", 4),
         ],
         factor: |_, random| random,
         addend: |_, random| random,
@@ -87,18 +75,21 @@ fn single(warp: u32, random: u32) -> u32 {
 /// Those of launches. Facts about units that the device doesn't have don't hold.
 pub(super) fn measure(device: &Device, findings: &mut Findings) -> Result<(), Error> {
     for kind in KINDS {
-        let has_all = kind.products.iter().all(|(types, _)| device.target().matrix_units.contains(types));
+        let has_all = kind.products.iter().all(|(types, ..)| device.target().matrix_units.contains(types));
         *(kind.fact)(&mut findings.facts) = has_all && is_right(device, &kind, findings)?;
     }
     Ok(())
 }
 
 fn is_right(device: &Device, kind: &Kind, findings: &mut Findings) -> Result<bool, Error> {
-    for &(_, product) in kind.products {
+    for &(_, modifiers, registers) in kind.products {
+        let [c, d] = ["%c0, %c1, %c2, %c3", "%d0, %d1, %d2, %d3"]
+            .map(|all| all.split(", ").take(registers).collect::<Vec<_>>().join(", "));
+        let product = format!("mma.sync.aligned.{modifiers} {{{d}}}, {{%a0, %a1, %a2, %a3}}, {{%b0, %b1}}, {{{c}}}");
         let results = [true, false].map(|by_unit| {
             let mut facts = findings.facts.clone();
             *(kind.fact)(&mut facts) = by_unit;
-            run(device, &facts, kind, product)
+            run(device, &facts, kind, &product)
         });
         let [by_unit, by_integers] = results;
         let (by_unit, by_integers) = (by_unit?, by_integers?);

@@ -2,8 +2,8 @@
 //! the lanes that hold them.
 
 use crate::ir::{
-    Accumulator, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Shuffle, Stmt,
-    Type, Unary, Value, Var, Warp, WarpOp, rewrite,
+    Accumulator, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Stmt, Type, Unary,
+    Value, Var, Warp, WarpOp, rewrite,
 };
 use crate::target::MatrixTypes;
 
@@ -56,20 +56,18 @@ fn in_turns(
     let turn = b.var(Type::I32);
     let zero = b.i32(0);
     b.set(turn, zero);
-    let [low, high, low_next, high_next] = fragments.a;
     // Words that are zero everywhere have no part.
-    let is_used = [low, high, low_next, high_next, fragments.b[0], fragments.b[1]].map(|word| b.known(word) != Some(0));
-    let [low_used, high_used, low_next_used, high_next_used, first_used, second_used] = is_used;
+    let mut used = |word| (b.known(word) != Some(0)).then_some(word);
+    let [low, high, low_next, high_next] = fragments.a.map(&mut used);
+    let column = fragments.b.map(used);
     b.loop_(|b| {
         let number = b.get(turn);
-        let mut line = |words: [(Value, bool); 2], first| {
+        let mut line = |words: [Option<Value>; 2], first| {
             let lane = b.add(first, number);
-            words.map(|(word, is_used)| is_used.then(|| from_lane(b, word, lane)))
+            words.map(|word| word.map(|word| b.from_lane(word, lane)))
         };
-        let rows = [[(low, low_used), (low_next, low_next_used)], [(high, high_used), (high_next, high_next_used)]]
-            .map(|words| line(words, own));
-        let columns =
-            [even, odd].map(|first| line([(fragments.b[0], first_used), (fragments.b[1], second_used)], first));
+        let rows = [[low, low_next], [high, high_next]].map(|words| line(words, own));
+        let columns = [even, odd].map(|first| line(column, first));
         let places = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
         for (element, ((row, column), sum)) in places.zip(sums).enumerate() {
             let mut value = b.get(sum);
@@ -84,15 +82,6 @@ fn in_turns(
         b.if_(is_last, Builder::break_);
     });
     sums
-}
-
-/// What another lane has as a value.
-fn from_lane(b: &mut Builder<'_>, value: Value, lane: Value) -> Value {
-    let [members, clamp] = [u32::MAX, 31].map(|bits| b.i32(bits));
-    let op = WarpOp::Shuffle { mode: Shuffle::Index, value, lane, clamp };
-    let [taken, in_range] = [Type::I32, Type::Bool].map(|ty| b.function.value(ty));
-    b.push(Stmt::Warp(Warp { results: vec![taken, in_range], op, members: Some(members) }));
-    taken
 }
 
 /// Sums of an element of C and products, as matrix units compute them.

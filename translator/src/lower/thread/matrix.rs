@@ -3,10 +3,10 @@
 //! Four lanes hold a row, two elements each: lane `4 r + c` the elements `2 c` and `2 c + 1` of row `r`. In shared memory a row is 16 bytes long; lane
 //! `8 m + r` has the address of row `r` of matrix `m`.
 
-use super::{special, warp};
+use super::special;
 use crate::decode::program::{Instruction, Operand, Special};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, MemoryOrder, Shuffle, Type, Value, WarpOp};
+use crate::ir::{Access, MemoryOrder, Type, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
@@ -132,10 +132,7 @@ pub(super) fn from_lane(l: &mut Lowering<'_, '_>, value: Value, lane: Value) -> 
         let [low, high] = [low, high].map(|half| from_lane(l, half, lane));
         return l.b.join(low, high);
     }
-    let [members, clamp] = [u32::MAX, 31].map(|bits| l.b.i32(bits));
-    let op = WarpOp::Shuffle { mode: Shuffle::Index, value, lane, clamp };
-    let [taken, _] = warp::statement(l, op, Some(members), [Type::I32, Type::Bool]);
-    taken
+    l.b.from_lane(value, lane)
 }
 
 /// A word of two half-words, whose upper bits are zero.

@@ -132,10 +132,6 @@ impl Terms {
 
     fn add_products(self, l: &mut Lowering<'_, '_>, row: &Line, column: &Line, mut sum: Value) -> Value {
         let words = || row.iter().flatten().copied().zip(column.iter().flatten().copied());
-        let fused = |l: &mut Lowering<'_, '_>, factors, accumulator, pairs: &[(Value, Value)], sum| {
-            let op = soft::fused_sum(&mut l.b, factors, accumulator, pairs, sum);
-            l.b.op(Type::I32, op)
-        };
         match self {
             Self::Fused { factors, words: at_once, .. } => {
                 let is_alone = self.unit() == Some(MatrixTypes::F16Alone);
@@ -189,4 +185,31 @@ fn fours(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value, position: u32) -
     let signs = l.b.and_const(bytes, 0x0808_0808);
     let above = l.b.mul_const(signs, 0x1e);
     l.b.or(bytes, above)
+}
+
+/// An addend and the products of pairs of words, added at once.
+fn fused(
+    l: &mut Lowering<'_, '_>,
+    factors: Factors,
+    accumulator: Accumulator,
+    pairs: &[(Value, Value)],
+    addend: Value,
+) -> Value {
+    let mut step = |step, x, y, z| l.b.op(Type::I32, Op::Matrix(step, x, y, z));
+    let mut scale = step(MatrixStep::Start(accumulator), addend, addend, addend);
+    for &(x, y) in pairs {
+        scale = step(MatrixStep::Scale(factors), x, y, scale);
+    }
+    let terms: Vec<Value> = pairs.iter().map(|&(x, y)| step(MatrixStep::Sum(factors), x, y, scale)).collect();
+    // A term is below 2^28, so that four fit.
+    let mut total = l.b.i64(0);
+    for terms in terms.chunks(4) {
+        let mut part = l.b.i32(0);
+        for &term in terms {
+            part = l.b.add(part, term);
+        }
+        let part = l.b.unary(Unary::SignExtend, part);
+        total = l.b.add(total, part);
+    }
+    l.b.op(Type::I32, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, total))
 }

@@ -57,7 +57,6 @@ pub fn multiply(
     let zero = l.b.i32(0);
     let mut results = vec![zero; elements.len()];
     let mut tiles: Vec<(u32, u32)> = elements.iter().map(|place| (place.line / 16 * 16, place.across)).collect();
-    tiles.dedup();
     tiles.sort_unstable();
     tiles.dedup();
     for (line, across) in tiles {
