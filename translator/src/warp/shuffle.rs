@@ -42,10 +42,10 @@ impl Pack<'_> {
                     let segment = clamp >> 8 & 31;
                     self.constant_source(mode, own, &offered, (distance & 31, segment), &mut done)
                 }
-                None => match if by_number { self.recomputed(value, own, from) } else { None } {
-                    Some(recomputed) => recomputed,
-                    None => self.fetch(own, &offered, from, &mut done),
-                },
+                None => {
+                    let recomputed = if by_number { self.recomputed(value, own, from) } else { None };
+                    recomputed.unwrap_or_else(|| self.fetch(own, &offered, from, &mut done))
+                }
             };
             let result = self.b.select(reached, found, offered[own]);
             results.push(result);
