@@ -58,29 +58,77 @@ install_packages() {
         apt-get -qq update && apt-get -qq install --no-install-recommends --yes "$@"' sh "$@" </dev/null >/dev/null
 }
 
+# Unpacks packages into a folder, which appears when all are there, and installs nothing. The second argument is the line of a list of
+# sources; if empty, the system's own lists count.
+unpack() {
+    folder=$1 source=$2
+    shift 2
+    echo "Unpacking $*" >&2
+    # With a separate package list, which doesn't need root.
+    work=$(mktemp -d)
+    options="-o Dir::State::Lists=$work/lists -o APT::Sandbox::User="
+    if [ -n "$source" ]; then
+        echo "$source" >"$work/sources.list"
+        options="$options -o Dir::Etc::SourceList=$work/sources.list -o Dir::Etc::SourceParts=/dev/null"
+    fi
+    rm -rf "$folder.part"
+    # Split on purpose: there are several.
+    # shellcheck disable=SC2086
+    mkdir -p "$work/lists/partial" "$folder.part" &&
+        (apt-get -qq $options update && cd "$work" && apt-get -qq $options download "$@") >&2 || return 1
+    for package in "$work"/*.deb; do
+        dpkg-deb -x "$package" "$folder.part" || return 1
+    done
+    mv "$folder.part" "$folder"
+    rm -rf "$work"
+}
+
 # Prints the path of SwiftShader's driver file. SwiftShader is Google's CPU device, which Debian ships inside its browser.
-# Only two files of that package are unpacked, into the build directory. Fails if there is no such package.
+# The package is unpacked into the build directory. Fails if there is no such package.
 swiftshader() {
     installed=/usr/lib/chromium/vk_swiftshader_icd.json
-    unpacked=${CARGO_TARGET_DIR:-target}/swiftshader
+    unpacked=${CARGO_TARGET_DIR:-target}/chromium
     if [ -e "$installed" ] && [ -e "${installed%/*}/libvk_swiftshader.so" ]; then
         echo "$installed"
         return
     fi
-    if [ ! -e "$unpacked/vk_swiftshader_icd.json" ]; then
-        echo "Unpacking SwiftShader" >&2
-        # With a separate package list, which doesn't need root.
-        lists=$(mktemp -d)
-        options="-o Dir::State::Lists=$lists -o APT::Sandbox::User="
-        # Split on purpose: there may be several.
-        # shellcheck disable=SC2086
-        mkdir -p "$lists/partial" "$unpacked.part" &&
-            (apt-get -qq $options update && cd "$lists" && apt-get -qq $options download chromium-common) >&2 &&
-            dpkg-deb --fsys-tarfile "$lists"/chromium-common_*.deb |
-            tar -x -C "$unpacked.part" --strip-components=4 ./usr/lib/chromium/libvk_swiftshader.so \
-                ./usr/lib/chromium/vk_swiftshader_icd.json &&
-            mv "$unpacked.part" "$unpacked" || return 1
-        rm -rf "$lists"
+    [ -e "$unpacked" ] || unpack "$unpacked" '' chromium-common || return 1
+    (cd "$unpacked" && echo "$PWD$installed")
+}
+
+# Whether the installed `spirv-val` knows cooperative matrices and `SPV_KHR_float_controls2`, which versions do since 2024.
+have_spirv_val() {
+    version=$(spirv-val --version 2>/dev/null | sed -n 's/^SPIRV-Tools v\([0-9]*\).*/\1/p')
+    [ "${version:-0}" -ge 2024 ]
+}
+
+# Unpacks a newer distribution's `spirv-val` into the build directory, with the libraries that the program needs, where the system has
+# none that is new enough. The tests look there first.
+newer_spirv_val() {
+    folder=${CARGO_TARGET_DIR:-target}/spirv-tools
+    if have_spirv_val || [ -e "$folder/spirv-val" ]; then
+        return
     fi
-    (cd "$unpacked" && echo "$PWD/vk_swiftshader_icd.json")
+    # shellcheck source=/dev/null
+    . /etc/os-release
+    case $ID in
+    debian) suite="trixie main" ;;
+    ubuntu) suite="resolute universe main" ;;
+    *)
+        echo "error: the tests need spirv-val of SPIRV-Tools 2024 or newer" >&2
+        return 1
+        ;;
+    esac
+    # The archive that the system itself comes from.
+    archive=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $VERSION_CODENAME" | sed -n 1p)
+    unpack "$folder" "deb $archive $suite" spirv-tools libc6 libstdc++6 libgcc-s1 || return 1
+    # A program for another C library starts by that library's own loader.
+    cat >"$folder/spirv-val" <<'end'
+#!/bin/sh
+root=${0%/*}
+for loader in "$root"/usr/lib/*/ld-linux-*.so.*; do
+    exec "$loader" --library-path "${loader%/*}" "$root/usr/bin/spirv-val" "$@"
+done
+end
+    chmod +x "$folder/spirv-val"
 }

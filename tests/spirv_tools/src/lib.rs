@@ -1,9 +1,11 @@
 //! Runs `spirv-val` of SPIRV-Tools for the tests.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
-/// Checks a module for an environment such as `vulkan1.3`, but for what is newer than the `spirv-val` that tests may meet.
+/// Checks a module for an environment such as `vulkan1.3`.
 ///
 /// # Errors
 /// What `spirv-val` says against it.
@@ -17,13 +19,13 @@ pub fn validate(environment: &str, spirv: &[u32]) -> Result<(), String> {
 }
 
 fn run(environment: &str, spirv: &[u32]) -> io::Result<Output> {
-    let mut child = Command::new("spirv-val")
+    let mut child = Command::new(&*PROGRAM)
         .args(["--target-env", environment, "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let bytes: Vec<u8> = without_news(spirv).into_iter().flat_map(u32::to_le_bytes).collect();
+    let bytes: Vec<u8> = spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
     if let Some(mut pipe) = child.stdin.take() {
         // It may end before it has read all; then it says why.
         let _ = pipe.write_all(&bytes);
@@ -31,33 +33,9 @@ fn run(environment: &str, spirv: &[u32]) -> io::Result<Output> {
     child.wait_with_output()
 }
 
-/// A module's words without what SPIRV-Tools know since 2024 only: the execution mode of `SPV_KHR_maximal_reconvergence`, and the
-/// capability, modes and decorations of `SPV_KHR_float_controls2`.
-fn without_news(spirv: &[u32]) -> Vec<u32> {
-    const OP_EXECUTION_MODE: u32 = 16;
-    const MAXIMALLY_RECONVERGES: u32 = 6023;
-    const OP_CAPABILITY: u32 = 17;
-    const FLOAT_CONTROLS_2: u32 = 6029;
-    const OP_EXECUTION_MODE_ID: u32 = 331;
-    const FAST_MATH_DEFAULT: u32 = 6028;
-    const OP_DECORATE: u32 = 71;
-    const FAST_MATH_MODE: u32 = 40;
-    let is_new = |op, operands: &[u32]| match op {
-        OP_CAPABILITY => operands.first() == Some(&FLOAT_CONTROLS_2),
-        OP_EXECUTION_MODE => operands.get(1) == Some(&MAXIMALLY_RECONVERGES),
-        OP_EXECUTION_MODE_ID => operands.get(1) == Some(&FAST_MATH_DEFAULT),
-        OP_DECORATE => operands.get(1) == Some(&FAST_MATH_MODE),
-        _ => false,
-    };
-    let (header, mut rest) = spirv.split_at(spirv.len().min(5));
-    let mut words = header.to_vec();
-    while let Some(&first) = rest.first() {
-        let len = ((first >> 16) as usize).clamp(1, rest.len());
-        let (instruction, after) = rest.split_at(len);
-        rest = after;
-        if !is_new(first & 0xffff, &instruction[1..]) {
-            words.extend(instruction);
-        }
-    }
-    words
-}
+/// The program that `scripts/test` unpacked into the build directory because the system's is too old, or the system's.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let test = std::env::current_exe().unwrap_or_default();
+    let unpacked = test.ancestors().map(|folder| folder.join("spirv-tools/spirv-val")).find(|path| path.is_file());
+    unpacked.unwrap_or_else(|| "spirv-val".into())
+});
