@@ -154,10 +154,7 @@ impl Stack {
             returns.insert(instance.returns, number);
         }
         let assigned = self.assigned(function, blocks);
-        // A variable that is live after a call is live before it too, since the call saves it.
-        let ways: Vec<(BlockId, BlockId)> =
-            self.sites.iter().flat_map(|site| [(site.check, site.push.0), (site.push.0, site.back.0)]).collect();
-        let live = Liveness::new(function, blocks, &ways, |block| {
+        let live = Liveness::new(function, blocks, &self.sites, |block| {
             let instance = self.instances.get(*returns.get(&block)?)?;
             let mut results = VarSet::new(function.vars.len());
             for var in instance.slots.iter().flat_map(Slot::vars) {
@@ -312,22 +309,25 @@ struct Liveness {
 }
 
 impl Liveness {
-    /// Liveness in a graph with the additional edges `ways`. A block with an entry in `returning` is a function's return: it keeps alive
-    /// only variables that the function doesn't assign, and the function's results.
+    /// Liveness in a graph whose calls don't check and save yet. A block with an entry in `returning` is a function's return: it keeps
+    /// alive only variables that the function doesn't assign, and the function's results.
+    ///
+    /// A variable that is live after a call is live before it too, since the call saves it. The results are not among these: the caller
+    /// reads them before it restores what it has saved.
     fn new(
         function: &ir::Function,
         blocks: &[BasicBlock],
-        ways: &[(BlockId, BlockId)],
+        sites: &[Site],
         returning: impl Fn(BlockId) -> Option<(VarSet, VarSet)>,
     ) -> Self {
         let empty = VarSet::new(function.vars.len());
         let mut starts = vec![empty.clone(); blocks.len()];
-        let mut ends = starts.clone();
+        let ends = starts.clone();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
         let mut successors: Vec<Vec<BlockId>> = blocks.iter().map(|block| block.end.successors().collect()).collect();
-        for (from, to) in ways {
-            if let Some(list) = successors.get_mut(from.position()) {
-                list.push(*to);
+        for site in sites {
+            if let Some(list) = successors.get_mut(site.check.position()) {
+                list.push(site.push.0);
             }
         }
         for (number, successors) in successors.iter().enumerate() {
@@ -337,36 +337,53 @@ impl Liveness {
                 }
             }
         }
+        let calls: FxHashMap<usize, &Site> = sites.iter().map(|site| (site.push.0.position(), site)).collect();
+        let callers: FxHashMap<usize, usize> =
+            calls.iter().map(|(push, site)| (site.back.0.position(), *push)).collect();
         let limits: Vec<_> = (0..blocks.len()).map(|block| returning(BlockId::new(block))).collect();
         let mut waiting = vec![true; blocks.len()];
         let mut todo: Vec<usize> = (0..blocks.len()).collect();
+        let mut live = Self { ends };
         while let Some(number) = todo.pop() {
             // All lists have an entry for each block.
             waiting[number] = false;
-            let mut live = empty.clone();
+            let mut here = empty.clone();
             for &next in &successors[number] {
                 if let Some(start) = starts.get(next.position()) {
-                    live.extend(start);
+                    here.extend(start);
                 }
             }
             if let Some((assigned, results)) = &limits[number] {
-                let mut kept = live.clone();
+                let mut kept = here.clone();
                 kept.intersect(results);
-                live.subtract(assigned);
-                live.extend(&kept);
+                here.subtract(assigned);
+                here.extend(&kept);
             }
-            ends[number] = live.clone();
-            backwards(&blocks[number].body, &mut live);
-            if live != starts[number] {
-                starts[number] = live;
-                for &earlier in &before[number] {
-                    if !std::mem::replace(&mut waiting[earlier], true) {
-                        todo.push(earlier);
-                    }
+            // The restored variables depend on the end of the block after the call, and not only on its start.
+            let mut earlier: Vec<usize> = Vec::new();
+            if live.ends[number] != here {
+                live.ends[number] = here.clone();
+                earlier.extend(callers.get(&number));
+            }
+            let body = blocks[number].body.as_slice();
+            let saves = calls.get(&number).map_or(body.len(), |site| site.push.1.min(body.len()));
+            let (before_saves, passing) = body.split_at(saves);
+            backwards(passing, &mut here);
+            if let Some(site) = calls.get(&number) {
+                here.extend(&live.at(blocks, site.back));
+            }
+            backwards(before_saves, &mut here);
+            if here != starts[number] {
+                starts[number] = here;
+                earlier.extend(&before[number]);
+            }
+            for earlier in earlier {
+                if !std::mem::replace(&mut waiting[earlier], true) {
+                    todo.push(earlier);
                 }
             }
         }
-        Self { ends }
+        live
     }
 
     /// The variables that are live at a position in a block.
