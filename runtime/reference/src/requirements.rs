@@ -105,10 +105,6 @@ fn capability_need(capability: Capability) -> Option<Need> {
         Capability::Int64Atomics => Features(&[ShaderBufferInt64Atomics, ShaderSharedInt64Atomics]),
         Capability::AtomicFloat32AddEXT => Features(&[ShaderBufferFloat32AtomicAdd, ShaderSharedFloat32AtomicAdd]),
         Capability::AtomicFloat64AddEXT => Features(&[ShaderBufferFloat64AtomicAdd, ShaderSharedFloat64AtomicAdd]),
-        Capability::AtomicFloat16AddEXT => Unknown("shaderBufferFloat16AtomicAdd"),
-        Capability::AtomicFloat16MinMaxEXT => Unknown("shaderBufferFloat16AtomicMinMax"),
-        Capability::AtomicFloat32MinMaxEXT => Unknown("shaderBufferFloat32AtomicMinMax"),
-        Capability::AtomicFloat64MinMaxEXT => Unknown("shaderBufferFloat64AtomicMinMax"),
         Capability::WorkgroupMemoryExplicitLayoutKHR => Features(&[WorkgroupMemoryExplicitLayout]),
         Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR => Features(&[WorkgroupMemoryExplicitLayout8BitAccess]),
         Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR => {
@@ -119,17 +115,9 @@ fn capability_need(capability: Capability) -> Option<Need> {
         Capability::ShaderClockKHR => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
         // Targets don't describe subgroup operations. Those with Vulkan 1.1 are assumed to have all of them.
         Capability::GroupNonUniform
-        | Capability::GroupNonUniformVote
         | Capability::GroupNonUniformArithmetic
         | Capability::GroupNonUniformBallot
-        | Capability::GroupNonUniformShuffle
-        | Capability::GroupNonUniformShuffleRelative
-        | Capability::GroupNonUniformClustered
-        | Capability::GroupNonUniformQuad
-        | Capability::SubgroupBallotKHR
-        | Capability::SubgroupVoteKHR
-        | Capability::VariablePointersStorageBuffer
-        | Capability::VariablePointers => Vulkan(1),
+        | Capability::GroupNonUniformShuffle => Vulkan(1),
         // Execution modes decide about each width.
         Capability::DenormPreserve
         | Capability::DenormFlushToZero
@@ -140,7 +128,6 @@ fn capability_need(capability: Capability) -> Option<Need> {
         | Capability::DotProductInputAll
         | Capability::DotProductInput4x8Bit
         | Capability::DotProductInput4x8BitPacked => Features(&[ShaderIntegerDotProduct]),
-        Capability::GroupNonUniformRotateKHR | Capability::ExpectAssumeKHR => Vulkan(4),
         _ => return None,
     })
 }
@@ -150,18 +137,11 @@ fn extension_need(name: &str) -> Option<Need> {
     use Feature::*;
     Some(match name {
         "SPV_KHR_storage_buffer_storage_class"
-        | "SPV_KHR_variable_pointers"
         | "SPV_KHR_8bit_storage"
         | "SPV_KHR_16bit_storage"
         | "SPV_KHR_float_controls"
         | "SPV_KHR_no_integer_wrap_decoration"
         | "SPV_KHR_non_semantic_info"
-        | "SPV_KHR_shader_ballot"
-        | "SPV_KHR_subgroup_vote"
-        | "SPV_EXT_shader_subgroup_ballot"
-        | "SPV_EXT_shader_subgroup_vote"
-        | "SPV_EXT_shader_atomic_float_min_max"
-        | "SPV_EXT_shader_atomic_float16_add"
         | "SPV_EXT_shader_atomic_float_add"
         | "SPV_GOOGLE_decorate_string"
         | "SPV_GOOGLE_hlsl_functionality1"
@@ -175,7 +155,6 @@ fn extension_need(name: &str) -> Option<Need> {
         "SPV_KHR_maximal_reconvergence" => Features(&[ShaderMaximalReconvergence]),
         "SPV_KHR_subgroup_uniform_control_flow" => Features(&[ShaderSubgroupUniformControlFlow]),
         "SPV_KHR_integer_dot_product" => Features(&[ShaderIntegerDotProduct]),
-        "SPV_KHR_subgroup_rotate" | "SPV_KHR_expect_assume" => Vulkan(4),
         _ => return None,
     })
 }

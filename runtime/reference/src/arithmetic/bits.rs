@@ -36,23 +36,10 @@ pub fn reverse(bits: u8, a: u64) -> u64 {
     a.reverse_bits().wrapping_shr(64_u32.wrapping_sub(bits.into()))
 }
 
-/// The number of the lowest set bit, or all ones if there is none.
-#[inline]
-pub fn find_lsb(bits: u8, a: u64) -> u64 {
-    if a == 0 { mask(bits) } else { a.trailing_zeros().into() }
-}
-
 /// The number of the highest set bit, or all ones if there is none.
 #[inline]
 pub fn find_unsigned_msb(bits: u8, a: u64) -> u64 {
     if a == 0 { mask(bits) } else { (63 - a.leading_zeros()).into() }
-}
-
-/// The number of the highest bit that differs from the sign, or all ones if there is none.
-#[inline]
-pub fn find_signed_msb(bits: u8, a: u64) -> u64 {
-    let a = signed(a, bits);
-    find_unsigned_msb(bits, if a < 0 { !a } else { a } as u64)
 }
 
 /// The mask of a field. Empty where the field lies outside of the width.
@@ -70,13 +57,4 @@ pub fn insert(bits: u8, base: u64, insert: u64, offset: u64, count: u64) -> u64 
 #[inline]
 pub fn extract_unsigned(bits: u8, base: u64, offset: u64, count: u64) -> u64 {
     shift_right(base, offset) & field(bits, 0, count)
-}
-
-#[inline]
-pub fn extract_signed(bits: u8, base: u64, offset: u64, count: u64) -> u64 {
-    match count {
-        0 => 0,
-        1..=64 => signed(shift_right(base, offset), count as u8) as u64 & mask(bits),
-        _ => base,
-    }
 }

@@ -114,13 +114,6 @@ pub trait Format: Sized {
         Self::narrow(result, direction)
     }
 
-    /// `a * 2^exponent`, rounded in a direction.
-    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
-        // Exact in double precision, and far beyond the range of the format.
-        let factor = f64::from_bits(((exponent.clamp(-500, 500) + F64::BIAS) as u64) << F64::FRACTION);
-        Self::narrow(Self::widen(a) * factor, direction)
-    }
-
     /// Whether the value is a NaN.
     #[inline(always)]
     fn is_nan(a: u64) -> bool {
@@ -320,12 +313,6 @@ impl Format for F64 {
             Arithmetic::Fma => a.mul_add_r(b, c, direction.into()),
         };
         result.value.to_bits() as u64
-    }
-
-    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
-        // Clamped far beyond the range of the format.
-        let exponent = exponent.clamp(-4000, 4000) as i16;
-        Double::from_bits(a.into()).scalbn_r(exponent.into(), direction.into()).to_bits() as u64
     }
 }
 

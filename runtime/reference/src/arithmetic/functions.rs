@@ -32,19 +32,6 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
             Unary::Exp | Unary::Exp2 => self.exponential(op, a),
             Unary::Log | Unary::Log2 => self.logarithm(op, a),
             Unary::Sin | Unary::Cos => self.sine(op, a),
-            Unary::Tan => {
-                let (sine, cosine) = (self.sine(Unary::Sin, a), self.sine(Unary::Cos, a));
-                self.divide(sine, cosine)
-            }
-            Unary::Atan => self.arctangent(x.atan()),
-            Unary::Asin => {
-                let cosine = self.cathetus(a);
-                self.atan2(a, cosine)
-            }
-            Unary::Acos => {
-                let sine = self.cathetus(a);
-                self.atan2(sine, a)
-            }
             _ => {
                 let (sine, cosine) = (self.hyperbolic(Arithmetic::Sub, a), self.hyperbolic(Arithmetic::Add, a));
                 self.divide(sine, cosine)
@@ -91,66 +78,11 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.result(result)
     }
 
-    /// `Atan`, `Atan2`. Vulkan: 4096 ULP, in half precision 5 ULP.
-    fn arctangent(&mut self, exact: f64) -> u64 {
-        let nearest = F::narrow(exact, Direction::NearestEven);
-        let result = self.within(nearest, if F::BITS == 16 { 5.0 } else { 4096.0 }, slack::<F>());
-        self.result(result)
-    }
-
-    /// `sqrt(1.0 - x * x)`, which `Asin` and `Acos` inherit from.
-    fn cathetus(&mut self, a: u64) -> u64 {
-        let square = self.arithmetic(Arithmetic::Mul, [a, a, 0]);
-        let difference = self.arithmetic(Arithmetic::Sub, [F::ONE, square, 0]);
-        // Operands in the permitted range are at most 1. A square above 1 comes from rounding.
-        self.sqrt(if F::widen(difference) < 0.0 { 0 } else { difference })
-    }
-
     /// The sine and the cosine of `Tanh`. Vulkan: "Inherited from (exp(x) − exp(−x)) × 0.5", the other with a sum.
     fn hyperbolic(&mut self, op: Arithmetic, a: u64) -> u64 {
         let (up, down) = (self.exponential(Unary::Exp, a), self.exponential(Unary::Exp, a ^ F::SIGN));
         let both = self.arithmetic(op, [up, down, 0]);
         self.arithmetic(Arithmetic::Mul, [both, half::<F>(), 0])
-    }
-
-    /// `Atan2`: the angle of `y / x`, in the quadrant determined by the signs.
-    pub fn atan2(&mut self, y: u64, x: u64) -> u64 {
-        let (y, x) = (self.operand(y), self.operand(x));
-        if F::is_nan(y) || F::is_nan(x) {
-            return self.nan([y, x]);
-        }
-        let exact = F::widen(y).atan2(F::widen(x));
-        self.arctangent(exact)
-    }
-
-    /// `Pow`. Vulkan: "Inherited from exp2(y × log2(x))".
-    pub fn pow(&mut self, x: u64, y: u64) -> u64 {
-        let (x, y) = (self.operand(x), self.operand(y));
-        let ordinary = F::is_finite(x) && F::is_finite(y) && !F::is_zero(x);
-        let result = if C::OPEN && ordinary && self.once_in(2) {
-            let logarithm = self.logarithm(Unary::Log2, x);
-            let product = self.arithmetic(Arithmetic::Mul, [y, logarithm, 0]);
-            if F::is_finite(product) {
-                self.exponential(Unary::Exp2, product)
-            } else {
-                F::narrow(F::widen(product).exp2(), Direction::NearestEven)
-            }
-        } else {
-            let base = F::widen(x);
-            let power = if base < 0.0 { f64::NAN } else { base.powf(F::widen(y)) };
-            F::narrow(power, Direction::NearestEven)
-        };
-        if F::is_nan(result) { self.nan([x, y]) } else { self.result(result) }
-    }
-
-    /// `Radians`, `Degrees`. Vulkan: a product with "a correctly rounded approximation" of the ratio.
-    pub fn scale_angle(&mut self, op: Unary, a: u64) -> u64 {
-        let ratio = match op {
-            Unary::Radians => std::f64::consts::PI / 180.0,
-            _ => 180.0 / std::f64::consts::PI,
-        };
-        let direction = self.any_direction();
-        self.arithmetic(Arithmetic::Mul, [a, F::narrow(ratio, direction), 0])
     }
 }
 
@@ -160,10 +92,6 @@ fn exact(op: Unary, x: f64) -> f64 {
         Unary::InverseSqrt => x.sqrt().recip(),
         Unary::Sin => x.sin(),
         Unary::Cos => x.cos(),
-        Unary::Tan => x.tan(),
-        Unary::Asin => x.asin(),
-        Unary::Acos => x.acos(),
-        Unary::Atan => x.atan(),
         Unary::Tanh => x.tanh(),
         Unary::Exp => x.exp(),
         Unary::Log => x.ln(),

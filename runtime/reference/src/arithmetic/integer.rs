@@ -8,31 +8,12 @@ pub fn negate(bits: u8, a: u64) -> u64 {
     a.wrapping_neg() & mask(bits)
 }
 
-#[inline]
-pub fn abs(bits: u8, a: u64) -> u64 {
-    signed(a, bits).unsigned_abs() & mask(bits)
-}
-
-#[inline]
-pub fn sign(bits: u8, a: u64) -> u64 {
-    signed(a, bits).signum() as u64 & mask(bits)
-}
-
 /// Rounded toward zero.
 #[inline]
 pub fn divide(bits: u8, a: u64, b: u64) -> u64 {
     match signed(b, bits) {
         0 => 0,
         b => signed(a, bits).wrapping_div(b) as u64 & mask(bits),
-    }
-}
-
-/// The remainder with the sign of `a`.
-#[inline]
-pub fn remainder(bits: u8, a: u64, b: u64) -> u64 {
-    match signed(b, bits) {
-        0 => 0,
-        b => signed(a, bits).wrapping_rem(b) as u64 & mask(bits),
     }
 }
 
@@ -57,13 +38,6 @@ pub fn min(bits: u8, a: u64, b: u64) -> u64 {
 #[inline]
 pub fn max(bits: u8, a: u64, b: u64) -> u64 {
     if signed(a, bits) < signed(b, bits) { b } else { a }
-}
-
-/// Sum and carry.
-#[inline]
-pub fn add_carry(bits: u8, a: u64, b: u64) -> [u64; 2] {
-    let sum = a.wrapping_add(b) & mask(bits);
-    [sum, (sum < a).into()]
 }
 
 /// Low and high half of the product.

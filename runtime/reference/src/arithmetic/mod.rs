@@ -17,7 +17,6 @@ mod float;
 mod format;
 mod functions;
 mod integer;
-mod normalised;
 mod odd;
 #[cfg(test)]
 mod tests;
@@ -34,47 +33,23 @@ use crate::config::Choice;
 pub fn unary<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
     use Unary as U;
     if C::OPEN && domain::unary(op, bits, a) {
-        return choice.bits() & mask(op.result_bits(bits));
+        return choice.bits() & mask(bits);
     }
     match op {
         U::SNegate => integer::negate(bits, a),
         U::Not => !a & mask(bits),
         U::LogicalNot => a ^ 1,
-        U::SAbs => integer::abs(bits, a),
-        U::SSign => integer::sign(bits, a),
         U::BitReverse => bits::reverse(bits, a),
         U::BitCount => a.count_ones().into(),
-        U::FindILsb => bits::find_lsb(bits, a),
         U::FindUMsb => bits::find_unsigned_msb(bits, a),
-        U::FindSMsb => bits::find_signed_msb(bits, a),
         U::FNegate => with_env!(Both, bits, floats, choice, env => env.negate(a)),
-        U::IsNan => with_env!(Both, bits, floats, choice, env => env.is_nan(a)),
-        U::IsInf => with_env!(Both, bits, floats, choice, env => env.is_infinite(a)),
         U::FAbs => with_env!(Denormals, bits, floats, choice, env => env.abs(a)),
-        U::FSign => with_env!(Denormals, bits, floats, choice, env => env.sign(a)),
-        U::Round | U::RoundEven | U::Trunc | U::Floor | U::Ceil => {
+        U::RoundEven | U::Trunc | U::Floor | U::Ceil => {
             with_env!(Neither, bits, floats, choice, env => env.round(op, a))
         }
-        U::Fract => with_env!(Neither, bits, floats, choice, env => env.fract(a)),
         U::Sqrt => with_env!(Neither, bits, floats, choice, env => env.sqrt(a)),
-        U::Radians | U::Degrees => with_env!(Denormals, bits, floats, choice, env => env.scale_angle(op, a)),
-        U::InverseSqrt
-        | U::Sin
-        | U::Cos
-        | U::Tan
-        | U::Asin
-        | U::Acos
-        | U::Atan
-        | U::Tanh
-        | U::Exp
-        | U::Log
-        | U::Exp2
-        | U::Log2 => with_env!(Neither, bits, floats, choice, env => env.function(op, a)),
-        U::PackSnorm8 | U::PackSnorm16 | U::PackUnorm8 | U::PackUnorm16 => {
-            normalised::pack(op, bits, a, floats, choice)
-        }
-        U::UnpackSnorm8 | U::UnpackSnorm16 | U::UnpackUnorm8 | U::UnpackUnorm16 => {
-            normalised::unpack(op, a, floats, choice)
+        U::InverseSqrt | U::Sin | U::Cos | U::Tanh | U::Exp | U::Log | U::Exp2 | U::Log2 => {
+            with_env!(Neither, bits, floats, choice, env => env.function(op, a))
         }
     }
 }
@@ -93,7 +68,6 @@ pub fn binary<C: Choice>(op: Binary, bits: u8, a: u64, b: u64, floats: &FloatCon
         B::UDiv => a.checked_div(b).unwrap_or(0),
         B::UMod => a.checked_rem(b).unwrap_or(0),
         B::SDiv => integer::divide(bits, a, b),
-        B::SRem => integer::remainder(bits, a, b),
         B::SMod => integer::modulo(bits, a, b),
         B::UMin => a.min(b),
         B::UMax => a.max(b),
@@ -119,30 +93,17 @@ pub fn binary<C: Choice>(op: Binary, bits: u8, a: u64, b: u64, floats: &FloatCon
         B::FSub => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Sub, [a, b, 0])),
         B::FMul => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Mul, [a, b, 0])),
         B::FDiv => with_env!(Specials, bits, floats, choice, env => env.divide(a, b)),
-        B::FRem => with_env!(Neither, bits, floats, choice, env => env.remainder(a, b)),
-        B::FMod => with_env!(Neither, bits, floats, choice, env => env.modulo(a, b)),
         B::FOrdEqual
-        | B::FUnordEqual
-        | B::FOrdNotEqual
         | B::FUnordNotEqual
         | B::FOrdLessThan
-        | B::FUnordLessThan
         | B::FOrdLessThanEqual
-        | B::FUnordLessThanEqual
         | B::FOrdGreaterThan
-        | B::FUnordGreaterThan
-        | B::FOrdGreaterThanEqual
-        | B::FUnordGreaterThanEqual => with_env!(Both, bits, floats, choice, env => env.compare(op, a, b)),
+        | B::FOrdGreaterThanEqual => with_env!(Both, bits, floats, choice, env => env.compare(op, a, b)),
         B::FMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, false)),
         B::FMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, false)),
         B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, true)),
         B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, true)),
-        B::AtomicFMin => with_env!(Both, bits, floats, choice, env => env.min(a, b, true)),
-        B::AtomicFMax => with_env!(Both, bits, floats, choice, env => env.max(a, b, true)),
-        B::Step => with_env!(Neither, bits, floats, choice, env => env.step(a, b)),
-        B::Ldexp => with_env!(Neither, bits, floats, choice, env => env.ldexp(a, b)),
-        B::Atan2 => with_env!(Neither, bits, floats, choice, env => env.atan2(a, b)),
-        B::Pow => with_env!(Neither, bits, floats, choice, env => env.pow(a, b)),
+        B::GroupFMax => with_env!(Both, bits, floats, choice, env => env.max(a, b, true)),
     }
 }
 
@@ -163,30 +124,18 @@ pub fn ternary<C: Choice>(op: Ternary, bits: u8, operands: [u64; 3], floats: &Fl
             }
         }
         T::Fma => with_env!(Denormals, bits, floats, choice, env => env.fma(operands)),
-        T::FMix => with_env!(Denormals, bits, floats, choice, env => env.mix(a, b, c)),
-        T::SmoothStep => with_env!(Neither, bits, floats, choice, env => env.smooth_step(a, b, c)),
-        T::FClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands, false)),
-        T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands, true)),
-        T::UClamp => a.max(b).min(c),
+        T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands)),
         T::SClamp => integer::min(bits, integer::max(bits, a, b), c),
-        T::BitFieldSExtract => bits::extract_signed(bits, a, b, c),
         T::BitFieldUExtract => bits::extract_unsigned(bits, a, b, c),
     }
 }
 
 /// The results of an operation with two results.
 #[inline]
-pub fn wide<C: Choice>(op: Wide, bits: u8, a: u64, b: u64, floats: &FloatControls, choice: &mut C) -> [u64; 2] {
-    if C::OPEN && domain::wide(op, bits, a) {
-        return op.result_bits(bits).map(|bits| choice.bits() & mask(bits));
-    }
+pub fn wide(op: Wide, bits: u8, a: u64, b: u64) -> [u64; 2] {
     match op {
-        Wide::IAddCarry => integer::add_carry(bits, a, b),
-        Wide::ISubBorrow => [a.wrapping_sub(b) & mask(bits), (a < b).into()],
         Wide::UMulExtended => integer::multiply_unsigned(bits, a, b),
         Wide::SMulExtended => integer::multiply_signed(bits, a, b),
-        Wide::Modf => with_env!(Neither, bits, floats, choice, env => env.modf(a)),
-        Wide::Frexp => with_env!(Neither, bits, floats, choice, env => env.frexp(a)),
     }
 }
 
@@ -219,33 +168,9 @@ pub fn insert_bits<C: Choice>(bits: u8, base: u64, insert: u64, offset: u64, cou
     bits::insert(bits, base, insert, offset, count)
 }
 
-impl Unary {
-    /// The width of the result, for operands of width `bits`.
-    fn result_bits(self, bits: u8) -> u8 {
-        match self {
-            Self::IsNan | Self::IsInf => 1,
-            Self::PackSnorm8 | Self::PackUnorm8 => 8,
-            Self::PackSnorm16 | Self::PackUnorm16 => 16,
-            Self::UnpackSnorm8 | Self::UnpackSnorm16 | Self::UnpackUnorm8 | Self::UnpackUnorm16 => 32,
-            _ => bits,
-        }
-    }
-}
-
 impl Binary {
     /// The width of the result, for operands of width `bits`.
     fn result_bits(self, bits: u8) -> u8 {
         if self.compares() { 1 } else { bits }
-    }
-}
-
-impl Wide {
-    /// The widths of the results, for operands of width `bits`.
-    fn result_bits(self, bits: u8) -> [u8; 2] {
-        match self {
-            Self::IAddCarry | Self::ISubBorrow => [bits, 1],
-            Self::UMulExtended | Self::SMulExtended | Self::Modf => [bits, bits],
-            Self::Frexp => [bits, 32],
-        }
     }
 }

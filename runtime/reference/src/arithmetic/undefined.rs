@@ -6,7 +6,7 @@
 
 use super::bits::{mask, signed};
 use super::{bits as bit, domain};
-use crate::code::{Binary, Convert, Ternary, Unary, Wide};
+use crate::code::{Binary, Convert, Ternary, Unary};
 
 /// All bits of the width if any bit is undefined.
 fn any(undefined: u64, bits: u8) -> u64 {
@@ -22,7 +22,7 @@ fn upward(undefined: u64, bits: u8) -> u64 {
 #[inline]
 pub fn unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     if domain::unary(op, bits, a) {
-        mask(op.result_bits(bits))
+        mask(bits)
     } else if ua == 0 {
         0
     } else {
@@ -38,14 +38,9 @@ fn through_unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
         Unary::BitReverse => bit::reverse(bits, ua),
         // The count is at most the width.
         Unary::BitCount => u64::MAX >> u64::from(bits).leading_zeros() & mask(bits),
-        // A defined 1 below (or above) all undefined bits decides the result.
-        Unary::FindILsb if defined_ones.trailing_zeros() < ua.trailing_zeros() => 0,
+        // A defined 1 above all undefined bits decides the result.
         Unary::FindUMsb if defined_ones.leading_zeros() < ua.leading_zeros() => 0,
-        Unary::SAbs if signed(a | ua, bits) >= 0 => ua,
-        Unary::SAbs if signed(defined_ones, bits) < 0 => upward(ua, bits),
-        Unary::UnpackSnorm8 | Unary::UnpackUnorm8 => any(ua & 0xff, 32),
-        Unary::UnpackSnorm16 | Unary::UnpackUnorm16 => any(ua & 0xffff, 32),
-        _ => mask(op.result_bits(bits)),
+        _ => mask(bits),
     }
 }
 
@@ -123,33 +118,21 @@ pub fn ternary(op: Ternary, bits: u8, a: [u64; 3], u: [u64; 3]) -> u64 {
 }
 
 fn through_ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3], [ua, ub, uc]: [u64; 3]) -> u64 {
-    let clamp = |max: Binary, min: Binary, greater: u64| {
-        let raised = binary(max, bits, [a, b], [ua, ub]);
-        let limits = any(ub | uc, bits);
-        limits | binary(min, bits, [greater, c], [raised, uc])
-    };
     match op {
         Ternary::Select => chosen((ua == 0).then_some(a != 0), [b, c], [ub, uc]),
-        Ternary::UClamp => clamp(Binary::UMax, Binary::UMin, a.max(b)),
-        Ternary::SClamp => clamp(Binary::SMax, Binary::SMin, super::integer::max(bits, a, b)),
+        Ternary::SClamp => {
+            let raised = binary(Binary::SMax, bits, [a, b], [ua, ub]);
+            let greater = super::integer::max(bits, a, b);
+            any(ub | uc, bits) | binary(Binary::SMin, bits, [greater, c], [raised, uc])
+        }
         Ternary::BitFieldUExtract if ub | uc == 0 => bit::extract_unsigned(bits, ua, b, c),
-        Ternary::BitFieldSExtract if ub | uc == 0 => bit::extract_signed(bits, ua, b, c),
         _ => any(ua | ub | uc, bits),
     }
 }
 
 /// Undefined bits of [`super::wide`].
-pub fn wide(op: Wide, bits: u8, [a, _]: [u64; 2], [ua, ub]: [u64; 2]) -> [u64; 2] {
-    let [first, second] = op.result_bits(bits);
-    if domain::wide(op, bits, a) {
-        return [mask(first), mask(second)];
-    }
-    match op {
-        Wide::IAddCarry | Wide::ISubBorrow | Wide::UMulExtended | Wide::SMulExtended => {
-            [upward(ua | ub, first), any(ua | ub, second)]
-        }
-        Wide::Modf | Wide::Frexp => [any(ua, first), any(ua, second)],
-    }
+pub fn wide(bits: u8, [ua, ub]: [u64; 2]) -> [u64; 2] {
+    [upward(ua | ub, bits), any(ua | ub, bits)]
 }
 
 /// Undefined bits of [`super::convert`].

@@ -1,6 +1,6 @@
 //! Control flow.
 
-use super::{Pc, Slot};
+use super::Pc;
 
 /// The reconvergence guarantees of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,17 +9,6 @@ pub struct Convergence {
     pub maximal: bool,
     /// `SubgroupUniformControlFlowKHR`.
     pub subgroup_uniform: bool,
-}
-
-/// A multiway branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Switch {
-    /// The value to test.
-    pub selector: Slot,
-    /// Targets by value.
-    pub cases: Vec<(u64, Pc)>,
-    /// Target for all other values.
-    pub default: Pc,
 }
 
 /// A basic block.

@@ -1,6 +1,6 @@
 //! Subgroup operations.
 
-use super::Slot;
+use super::{Binary, Slot};
 
 /// A subgroup operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub struct Group {
     pub components: u32,
     /// The result's first register.
     pub d: Slot,
-    /// First register of the value; unused by `Elect`.
+    /// First register of the value.
     pub value: Slot,
-    /// Second operand: an invocation's number, a mask, a delta or an index; unused by others.
+    /// The number of another invocation, or the first register of a second factor; unused by others.
     pub other: Slot,
 }
 
@@ -23,35 +23,14 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "SPIR-V's names")]
 pub enum GroupOp {
-    Elect,
-    All,
-    Any,
-    AllEqual {
-        float: bool,
-    },
     Broadcast,
-    BroadcastFirst,
     /// Ballots are four 32-bit registers.
     Ballot,
-    InverseBallot,
-    BallotBitExtract,
-    BallotBitCount(Scan),
-    BallotFindLsb,
-    BallotFindMsb,
     Shuffle,
-    ShuffleXor,
-    ShuffleUp,
-    ShuffleDown,
-    /// Within clusters of this size, 0 for the whole subgroup.
-    Rotate {
-        cluster: u32,
-    },
-    Arithmetic(GroupArithmetic, Scan),
-    QuadBroadcast,
+    /// Combines values by an operation: `IAdd`, `FAdd`, `UMin` or `GroupFMax`.
+    Arithmetic(Binary, Scan),
     /// The product of two cooperative matrices, which `value` and `other` begin, and a sum.
     MatrixProduct(MatrixProduct),
-    /// 0 horizontal, 1 vertical, 2 diagonal.
-    QuadSwap(u8),
 }
 
 /// A product of cooperative matrices of 16 by 8 elements.
@@ -95,24 +74,4 @@ pub enum Scan {
     Reduce,
     Inclusive,
     Exclusive,
-    Clustered(u32),
-}
-
-/// The operation that combines two values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "SPIR-V's names")]
-pub enum GroupArithmetic {
-    IAdd,
-    FAdd,
-    IMul,
-    FMul,
-    SMin,
-    UMin,
-    FMin,
-    SMax,
-    UMax,
-    FMax,
-    And,
-    Or,
-    Xor,
 }

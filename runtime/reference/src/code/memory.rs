@@ -42,7 +42,7 @@ pub struct Atomic {
     pub d: Slot,
     /// Pointer.
     pub pointer: Slot,
-    /// Operand; unused by loads, increments and decrements.
+    /// Operand; unused by loads.
     pub value: Slot,
     /// The comparand of a compare-exchange.
     pub comparator: Slot,
@@ -62,10 +62,7 @@ pub enum AtomicOp {
     Store,
     Exchange,
     CompareExchange,
-    IIncrement,
-    IDecrement,
     IAdd,
-    ISub,
     SMin,
     UMin,
     SMax,
@@ -74,8 +71,6 @@ pub enum AtomicOp {
     Or,
     Xor,
     FAdd,
-    FMin,
-    FMax,
 }
 
 /// A scope of execution or memory.

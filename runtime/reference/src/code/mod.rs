@@ -20,8 +20,8 @@ mod group;
 mod memory;
 mod operations;
 
-pub use flow::{Block, Convergence, Loop, Switch};
-pub use group::{Group, GroupArithmetic, GroupOp, MatrixKind, MatrixProduct, Scan};
+pub use flow::{Block, Convergence, Loop};
+pub use group::{Group, GroupOp, MatrixKind, MatrixProduct, Scan};
 pub use memory::{Atomic, AtomicOp, Barrier, Binding, MemoryAccess, Scope, Semantics, Variable};
 pub use operations::{Binary, Class, Convert, FloatControl, FloatControls, Rounding, Ternary, Unary, Wide};
 
@@ -64,8 +64,6 @@ pub struct Code {
     pub barriers: Vec<Barrier>,
     /// Memory operands of loads and stores; 0 is an ordinary access.
     pub accesses: Vec<MemoryAccess>,
-    /// Multiway branches ([`Inst::Switch`]).
-    pub switches: Vec<Switch>,
     /// Basic blocks of all functions.
     pub blocks: Vec<Block>,
     /// Loops of all functions.
@@ -115,21 +113,12 @@ pub enum Inst {
     InsertBits { bits: u8, d: Slot, insert: Slot, offset: Slot, count: Slot },
     /// Copies a register, including undefined bits.
     Move { d: Slot, a: Slot },
-    /// `OpUndef`: `count` registers with arbitrary values of width `bits`.
-    Undef { bits: u8, d: Slot, count: u32 },
-    /// `OpVectorExtractDynamic`: component `index` of `count`; undefined if out of range.
-    Extract { bits: u8, d: Slot, from: Slot, index: Slot, count: u32 },
-    /// `OpVectorInsertDynamic` into the `count` registers at `d`, which already contain the vector. All become
-    /// undefined if the index is out of range.
-    Insert { bits: u8, d: Slot, value: Slot, index: Slot, count: u32 },
 
     /// `d = a + offset`, for pointers.
     Offset { d: Slot, a: Slot, offset: u32 },
     /// `d = a + index * stride`, for pointers. `index` is signed and has width `bits`. `count` is the number of
     /// elements, or 0 if unknown. An index out of range is a fault once the pointer is used.
     Index { bits: u8, d: Slot, a: Slot, index: Slot, stride: u32, count: u32 },
-    /// `OpArrayLength`: the number of elements of `stride` bytes that fit into the binding's range from `offset` on.
-    ArrayLength { d: Slot, binding: u32, offset: u32, stride: u32 },
     /// The address of a binding ([`Code::bindings`]) as a pointer.
     BindingAddress { d: Slot, binding: u32 },
 
@@ -163,8 +152,6 @@ pub enum Inst {
     Jump(Pc),
     /// Continues at `yes` if the boolean is true, else at `no`.
     Branch { condition: Slot, yes: Pc, no: Pc },
-    /// A multiway branch, an index of [`Code::switches`].
-    Switch(u32),
     /// Calls a function. The arguments are already in its registers.
     Call(Pc),
     /// Returns from a call, or ends the invocation.

@@ -24,27 +24,13 @@ pub enum Unary {
     /// The result has the operand's width.
     BitCount,
     FNegate,
-    /// The result is a boolean, here and below.
-    IsNan,
-    IsInf,
-    Round,
     RoundEven,
     Trunc,
     FAbs,
-    SAbs,
-    FSign,
-    SSign,
     Floor,
     Ceil,
-    Fract,
-    Radians,
-    Degrees,
     Sin,
     Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
     Tanh,
     Exp,
     Log,
@@ -52,19 +38,7 @@ pub enum Unary {
     Log2,
     Sqrt,
     InverseSqrt,
-    FindILsb,
-    FindSMsb,
     FindUMsb,
-    /// A float to a normalized integer of 8 or 16 bits in the low bits, as in `PackSnorm4x8` and similar.
-    PackSnorm8,
-    PackSnorm16,
-    PackUnorm8,
-    PackUnorm16,
-    /// The inverse, from the low bits to a 32-bit float.
-    UnpackSnorm8,
-    UnpackSnorm16,
-    UnpackUnorm8,
-    UnpackUnorm16,
 }
 
 /// Scalar operations with two operands.
@@ -76,14 +50,11 @@ pub enum Binary {
     UDiv,
     SDiv,
     UMod,
-    SRem,
     SMod,
     FAdd,
     FSub,
     FMul,
     FDiv,
-    FRem,
-    FMod,
     /// The amount is unsigned and may be of any width.
     ShiftLeftLogical,
     ShiftRightLogical,
@@ -105,29 +76,17 @@ pub enum Binary {
     SLessThan,
     SLessThanEqual,
     FOrdEqual,
-    FUnordEqual,
-    FOrdNotEqual,
     FUnordNotEqual,
     FOrdLessThan,
-    FUnordLessThan,
     FOrdLessThanEqual,
-    FUnordLessThanEqual,
     FOrdGreaterThan,
-    FUnordGreaterThan,
     FOrdGreaterThanEqual,
-    FUnordGreaterThanEqual,
-    Atan2,
-    Pow,
-    Step,
-    /// The second operand is a signed 32-bit integer.
-    Ldexp,
     FMin,
     FMax,
     NMin,
     NMax,
-    /// `OpAtomicFMinEXT` and `OpGroupNonUniformFMin`: like `NMin`, but bound by `SignedZeroInfNanPreserve`.
-    AtomicFMin,
-    AtomicFMax,
+    /// `OpGroupNonUniformFMax`: like `NMax`, but bound by `SignedZeroInfNanPreserve`.
+    GroupFMax,
     UMin,
     UMax,
     SMin,
@@ -150,17 +109,11 @@ impl Binary {
                 | Self::SLessThan
                 | Self::SLessThanEqual
                 | Self::FOrdEqual
-                | Self::FUnordEqual
-                | Self::FOrdNotEqual
                 | Self::FUnordNotEqual
                 | Self::FOrdLessThan
-                | Self::FUnordLessThan
                 | Self::FOrdLessThanEqual
-                | Self::FUnordLessThanEqual
                 | Self::FOrdGreaterThan
-                | Self::FUnordGreaterThan
                 | Self::FOrdGreaterThanEqual
-                | Self::FUnordGreaterThanEqual
         )
     }
 }
@@ -171,30 +124,18 @@ pub enum Ternary {
     /// `a` is the boolean, `bits` the width of the other operands.
     Select,
     Fma,
-    FMix,
-    SmoothStep,
-    FClamp,
-    UClamp,
     SClamp,
     NClamp,
     /// Base, offset, count. The latter two are unsigned, of any width.
-    BitFieldSExtract,
     BitFieldUExtract,
 }
 
 /// Scalar operations with two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wide {
-    /// Sum or difference, then carry or borrow (0 or 1).
-    IAddCarry,
-    ISubBorrow,
     /// Low half, then high half.
     UMulExtended,
     SMulExtended,
-    /// Fraction, then whole part, of the first operand.
-    Modf,
-    /// Significand, then exponent as a 32-bit integer, of the first operand.
-    Frexp,
 }
 
 /// Conversions, named after the SPIR-V instruction without its `Op`.

@@ -40,12 +40,8 @@ impl Compiler<'_> {
                 }
                 Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => self.bitcast(inst)?,
                 Op::Select => self.select(inst)?,
-                Op::Any => self.reduce(inst, Binary::LogicalOr)?,
-                Op::All => self.reduce(inst, Binary::LogicalAnd)?,
                 Op::BitFieldInsert => self.insert_bits(inst)?,
-                Op::BitFieldSExtract => self.extract_bits(inst, Ternary::BitFieldSExtract)?,
-                Op::BitFieldUExtract => self.extract_bits(inst, Ternary::BitFieldUExtract)?,
-                Op::PtrDiff => self.pointer_difference(inst)?,
+                Op::BitFieldUExtract => self.extract_bits(inst)?,
                 _ => {
                     return Ok(self.composite_operation(inst)?
                         || self.vector_product(inst)?
@@ -90,11 +86,10 @@ impl Compiler<'_> {
     /// An operation with one operand, applied to each component of a vector.
     pub(super) fn unary(&mut self, inst: &Instruction<'_>, op: Unary) -> Result<()> {
         let scalar = self.expect(inst, 0, family(Inst::Unary { op, bits: 0, d: 0, a: 0 }))?;
-        let predicate = matches!(op, Unary::IsNan | Unary::IsInf);
         if op == Unary::BitCount && self.layouts.vector(inst.ty)?.0 != scalar {
             return Err(inst.refuse("VUID-StandaloneSpirv-Base-04781", "counts bits of another width than its own"));
         }
-        self.expect_result(inst, if predicate { Scalar::Bool } else { scalar })?;
+        self.expect_result(inst, scalar)?;
         let bits = scalar.bits();
         self.each(inst, 1, |d, [a, ..]| Inst::Unary { op, bits, d, a })
     }
@@ -165,34 +160,22 @@ impl Compiler<'_> {
         let (scalar, count) = self.vector_of(inst.operand(0)?)?;
         self.expect(inst, 0, Scalar::is_int)?;
         self.expect(inst, 1, |other| other == scalar)?;
-        let leaves = self.layouts.leaves(inst.ty, None)?;
+        let leaves = self.layouts.leaves(inst.ty)?;
         if leaves.iter().any(|leaf| leaf.1 != scalar) {
             return Err(inst.refuse(rule::UNIVERSAL, "has a result of another type"));
         }
         let a = self.operand_cells(inst, 0, count)?;
         let b = self.operand_cells(inst, 1, count)?;
-        let halves = self.wide_halves(op, scalar, &a, Some(&b))?;
-        self.result(inst, halves)
-    }
-
-    /// Emits operations with two results: the first results of all components, then the second ones.
-    pub(super) fn wide_halves(
-        &mut self,
-        op: Wide,
-        scalar: Scalar,
-        a: &[Slot],
-        b: Option<&[Slot]>,
-    ) -> Result<Vec<Slot>> {
+        // The low halves of all components, then the high ones.
         let (mut low, mut high) = (Vec::new(), Vec::new());
-        for (index, &a) in a.iter().enumerate() {
+        for (&a, &b) in a.iter().zip(b.iter()) {
             let d = self.emit.fresh(2)?;
-            let b = b.and_then(|b| b.get(index)).map_or(a, |&b| b);
             self.emit.emit(Inst::Wide { op, bits: scalar.bits(), d, a, b })?;
             low.push(d);
             high.push(d + 1);
         }
         low.append(&mut high);
-        Ok(low)
+        self.result(inst, low)
     }
 
     /// Reinterprets registers of one width as registers of another. The first register has the low bits.
@@ -257,7 +240,7 @@ impl Compiler<'_> {
         let (_, conditions) = self.vector_of(inst.operand(0)?)?;
         self.expect(inst, 0, |scalar| scalar == Scalar::Bool)?;
         let condition = self.operand_cells(inst, 0, conditions)?;
-        let leaves = self.layouts.leaves(inst.ty, None)?;
+        let leaves = self.layouts.leaves(inst.ty)?;
         if conditions != 1 && conditions as usize != leaves.len() {
             return Err(inst.refuse(rule::UNIVERSAL, "has operands of different shapes"));
         }
@@ -273,15 +256,6 @@ impl Compiler<'_> {
             results.push(self.emit.compute(|d| Inst::Ternary { op: Ternary::Select, bits, d, a, b, c })?);
         }
         self.result(inst, results)
-    }
-
-    /// Combines the components of a boolean vector.
-    fn reduce(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
-        self.expect(inst, 0, |scalar| scalar == Scalar::Bool)?;
-        self.expect_result(inst, Scalar::Bool)?;
-        let cells = self.cells(inst.operand(0)?)?;
-        let joined = self.joined(op, 1, &cells)?;
-        self.result(inst, [joined])
     }
 
     /// Combines registers by an operation, from the first to the last.
@@ -309,36 +283,18 @@ impl Compiler<'_> {
         self.result_at(inst, first)
     }
 
-    fn extract_bits(&mut self, inst: &Instruction<'_>, op: Ternary) -> Result<()> {
+    fn extract_bits(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (scalar, count) = self.layouts.vector(inst.ty)?;
         for index in 0..3 {
             self.expect(inst, index, |other| if index < 1 { other == scalar } else { other.is_int() })?;
         }
-        let (bits, base) = (scalar.bits(), self.operand_cells(inst, 0, count)?);
+        let (op, bits) = (Ternary::BitFieldUExtract, scalar.bits());
+        let base = self.operand_cells(inst, 0, count)?;
         let (b, c) = (self.scalar(inst.operand(1)?)?, self.scalar(inst.operand(2)?)?);
         let mut results = Vec::new();
         for &a in base.iter() {
             results.push(self.emit.compute(|d| Inst::Ternary { op, bits, d, a, b, c })?);
         }
         self.result(inst, results)
-    }
-
-    /// `OpPtrDiff`, in elements.
-    fn pointer_difference(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (a, b) = (self.scalar(inst.operand(0)?)?, self.scalar(inst.operand(1)?)?);
-        let stride = self.pointer_stride(inst, self.type_of(inst.operand(0)?)?)?;
-        let bytes = self.emit.compute(|d| Inst::Binary { op: Binary::ISub, bits: 64, d, a, b })?;
-        let b = self.emit.constant(stride);
-        let count = self.emit.compute(|d| Inst::Binary { op: Binary::SDiv, bits: 64, d, a: bytes, b })?;
-        let (result, _) = self.layouts.vector(inst.ty)?;
-        let pointer = |scalar| matches!(scalar, Scalar::Pointer(_));
-        self.expect(inst, 0, pointer)?;
-        self.expect(inst, 1, pointer)?;
-        if !result.is_int() {
-            return Err(inst.refuse(rule::UNIVERSAL, "has a result that is not an integer"));
-        }
-        let to = result.bits();
-        let result = self.emit.compute(|d| Inst::Convert { op: Convert::SToS, from: 64, to, d, a: count })?;
-        self.result(inst, [result])
     }
 }

@@ -17,10 +17,7 @@ fn operation(op: Op) -> Option<AtomicOp> {
         Op::AtomicStore => AtomicOp::Store,
         Op::AtomicExchange => AtomicOp::Exchange,
         Op::AtomicCompareExchange => AtomicOp::CompareExchange,
-        Op::AtomicIIncrement => AtomicOp::IIncrement,
-        Op::AtomicIDecrement => AtomicOp::IDecrement,
         Op::AtomicIAdd => AtomicOp::IAdd,
-        Op::AtomicISub => AtomicOp::ISub,
         Op::AtomicSMin => AtomicOp::SMin,
         Op::AtomicUMin => AtomicOp::UMin,
         Op::AtomicSMax => AtomicOp::SMax,
@@ -29,8 +26,6 @@ fn operation(op: Op) -> Option<AtomicOp> {
         Op::AtomicOr => AtomicOp::Or,
         Op::AtomicXor => AtomicOp::Xor,
         Op::AtomicFAddEXT => AtomicOp::FAdd,
-        Op::AtomicFMinEXT => AtomicOp::FMin,
-        Op::AtomicFMaxEXT => AtomicOp::FMax,
         _ => return None,
     })
 }
@@ -109,7 +104,7 @@ impl Compiler<'_> {
         let id = inst.operand(0)?;
         let pointer = if op == AtomicOp::Load { self.pointer(inst, id)? } else { self.writable(inst, id)? };
         let (scalar, count) = self.layouts.vector(pointer.pointee)?;
-        let float = matches!(op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax);
+        let float = op == AtomicOp::FAdd;
         let bits = match scalar {
             Scalar::Int(bits @ (32 | 64)) if !float => bits,
             Scalar::Float(bits @ (32 | 64))
@@ -127,13 +122,13 @@ impl Compiler<'_> {
             StorageClass::Workgroup => Class::Workgroup,
             other => return Err(inst.refuse("VUID-StandaloneSpirv-None-04686", format!("works on {other:?} memory"))),
         };
-        self.need_atomic(inst, op, bits, float, place)?;
+        self.need_atomic(inst, bits, float, place)?;
         let scope = self.scope(inst, inst.operand(1)?)?;
         let semantics = self.semantics(inst, inst.operand(2)?)?;
         let nothing = self.emit.constant(0);
         let (mut unequal, mut value, mut comparator) = (Semantics::default(), nothing, nothing);
         match op {
-            AtomicOp::Load | AtomicOp::IIncrement | AtomicOp::IDecrement => {}
+            AtomicOp::Load => {}
             AtomicOp::CompareExchange => {
                 unequal = self.semantics(inst, inst.operand(3)?)?;
                 value = self.atomic_operand(inst, 4, pointer.pointee)?;
@@ -160,7 +155,7 @@ impl Compiler<'_> {
     }
 
     /// Refuses atomics that the target doesn't support in this kind of memory.
-    fn need_atomic(&self, inst: &Instruction<'_>, op: AtomicOp, bits: u8, float: bool, class: Class) -> Result<()> {
+    fn need_atomic(&self, inst: &Instruction<'_>, bits: u8, float: bool, class: Class) -> Result<()> {
         let shared = class == Class::Workgroup;
         let pair = match (float, bits) {
             (false, 64) => [Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics],
@@ -168,9 +163,6 @@ impl Compiler<'_> {
             (true, 64) => [Feature::ShaderBufferFloat64AtomicAdd, Feature::ShaderSharedFloat64AtomicAdd],
             _ => return Ok(()),
         };
-        if matches!(op, AtomicOp::FMin | AtomicOp::FMax) {
-            return Ok(());
-        }
         let message = format!("Op{:?} at word {} on {bits} bits", inst.op, inst.word);
         requirements::need(self.target, pair[usize::from(shared)], &message)
     }

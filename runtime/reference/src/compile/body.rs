@@ -11,7 +11,7 @@ use super::group::waits_for_others;
 use super::layout::Scalar;
 use super::value::{Cells, Value};
 use super::{Result, refuse};
-use crate::code::{Block, Inst, Loop, Slot, SourceLine, Switch};
+use crate::code::{Block, Inst, Loop, Slot, SourceLine};
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
 
 /// A phi.
@@ -225,8 +225,6 @@ impl<'m> Compiler<'m> {
             Op::Phi if self.values.contains_key(&inst.id) => {}
             Op::FunctionCall => self.call(inst)?,
             Op::ExtInst => self.extended(inst)?,
-            // A hint for compilers only.
-            Op::AssumeTrueKHR => {}
             _ => {
                 let known = self.memory_operation(inst)?
                     || self.atomic(inst)?
@@ -285,18 +283,6 @@ impl<'m> Compiler<'m> {
                 let yes = self.edge(body, block, yes, &mut detours)?;
                 let no = self.edge(body, block, no, &mut detours)?;
                 self.emit.emit(Inst::Branch { condition, yes, no })?;
-                self.detours(body, block, detours)?;
-            }
-            Terminator::Switch { selector, default, cases } => {
-                let selector = self.scalar(*selector)?;
-                let mut detours = Vec::new();
-                let default = self.edge(body, block, *default, &mut detours)?;
-                let mut targets = Vec::with_capacity(cases.len());
-                for &(value, to) in cases {
-                    targets.push((value, self.edge(body, block, to, &mut detours)?));
-                }
-                self.emit.emit(Inst::Switch(self.code.switches.len() as u32))?;
-                self.code.switches.push(Switch { selector, cases: targets, default });
                 self.detours(body, block, detours)?;
             }
             Terminator::Return(value) => {

@@ -4,10 +4,7 @@ use rspirv::spirv::Op;
 
 use super::Result;
 use super::compiler::Compiler;
-use super::facts::Deferred;
-use super::layout::{Kind, Scalar};
-use super::value::Value;
-use crate::code::{Inst, Slot};
+use super::layout::Kind;
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {
@@ -18,30 +15,6 @@ impl Compiler<'_> {
             Op::CompositeExtract => self.extract(inst)?,
             Op::CompositeInsert => self.insert(inst)?,
             Op::VectorShuffle => self.shuffle(inst)?,
-            Op::VectorExtractDynamic => self.extract_dynamic(inst)?,
-            Op::VectorInsertDynamic => self.insert_dynamic(inst)?,
-            Op::CopyObject | Op::ExpectKHR => {
-                let id = inst.operand(0)?;
-                let value = self.value(id)?;
-                if let Some(facts) = self.facts.get(&id).copied() {
-                    self.facts.insert(inst.id, facts);
-                }
-                if self.type_of(id)? != inst.ty {
-                    return Err(inst.refuse(rule::UNIVERSAL, "copies a value of another type"));
-                }
-                self.define(inst.id, value)?;
-            }
-            Op::CopyLogical => {
-                let id = inst.operand(0)?;
-                let scalars = |leaves: Vec<(u64, _)>| leaves.into_iter().map(|leaf| leaf.1).collect::<Vec<_>>();
-                let from = scalars(self.layouts.leaves(self.type_of(id)?, None)?);
-                if from != scalars(self.layouts.leaves(inst.ty, None)?) {
-                    return Err(inst.refuse(rule::UNIVERSAL, "copies a value of another shape"));
-                }
-                let cells = self.cells(id)?;
-                self.result(inst, cells)?;
-            }
-            Op::Undef => self.undefined(inst)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -59,7 +32,7 @@ impl Compiler<'_> {
                     }
                 }
             }
-            &Kind::Matrix { column: part, count } | &Kind::Array { element: part, length: count, .. } => {
+            &Kind::Array { element: part, length: count, .. } => {
                 if parts.len() != count as usize {
                     return Err(wrong());
                 }
@@ -106,9 +79,7 @@ impl Compiler<'_> {
             let (part, count, stride) = match &self.layouts.get(ty)?.kind {
                 // A component needs no type id, since indices end here.
                 Kind::Vector { count, .. } => (self.module.get_type(ty).and_then(component).unwrap_or(0), *count, 1),
-                &Kind::Matrix { column: part, count } | &Kind::Array { element: part, length: count, .. } => {
-                    (part, count, self.layouts.cells(part)?)
-                }
+                &Kind::Array { element: part, length: count, .. } => (part, count, self.layouts.cells(part)?),
                 &Kind::CooperativeMatrix { element, length, .. } => (element, length, 1),
                 Kind::Struct(members) => {
                     let member = members.get(index as usize).ok_or_else(outside)?;
@@ -163,81 +134,10 @@ impl Compiler<'_> {
         for &index in inst.rest(2) {
             cells.push(match both.get(index as usize) {
                 Some(&slot) => slot,
-                None if index == u32::MAX => {
-                    let d = self.emit.fresh(1)?;
-                    self.emit.emit(Inst::Undef { bits: scalar.bits(), d, count: 1 })?;
-                    d
-                }
                 None => return Err(inst.refuse(rule::UNIVERSAL, format!("there is no component {index}"))),
             });
         }
         self.result(inst, cells)
-    }
-
-    fn extract_dynamic(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let id = inst.operand(0)?;
-        let (scalar, count) = self.vector_of(id)?;
-        if self.layouts.vector(inst.ty)? != (scalar, 1) {
-            return Err(inst.refuse(rule::UNIVERSAL, "extracts a component of another type"));
-        }
-        self.expect(inst, 1, Scalar::is_int)?;
-        let cells = self.cells(id)?;
-        let index = self.scalar(inst.operand(1)?)?;
-        let d = self.pick(&cells, scalar.bits(), index, count)?;
-        self.result(inst, [d])
-    }
-
-    /// The register at a computed index.
-    pub(super) fn pick(&mut self, cells: &[Slot], bits: u8, index: Slot, count: u32) -> Result<Slot> {
-        let constant = self.emit.constant_bits(index).and_then(|index| cells.get(usize::try_from(index).ok()?));
-        if let Some(&slot) = constant {
-            return Ok(slot);
-        }
-        let from = self.contiguous(cells)?;
-        let d = self.emit.fresh(1)?;
-        self.emit.emit(Inst::Extract { bits, d, from, index, count })?;
-        Ok(d)
-    }
-
-    fn insert_dynamic(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (vector, component) = (inst.operand(0)?, inst.operand(1)?);
-        let (scalar, count) = self.layouts.vector(inst.ty)?;
-        if self.vector_of(vector)? != (scalar, count) || self.vector_of(component)? != (scalar, 1) {
-            return Err(inst.refuse(rule::UNIVERSAL, "inserts a component of another type"));
-        }
-        self.expect(inst, 2, Scalar::is_int)?;
-        let cells = self.cells(vector)?;
-        let value = self.scalar(component)?;
-        let index = self.scalar(inst.operand(2)?)?;
-        let d = self.copies(&cells)?;
-        self.emit.emit(Inst::Insert { bits: scalar.bits(), d, value, index, count })?;
-        self.result_at(inst, d)
-    }
-
-    /// `OpUndef` in a function.
-    fn undefined(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let first = self.emit.fresh(self.layouts.cells(inst.ty)?)?;
-        self.make_undefined(inst.ty, first)?;
-        self.result_at(inst, first)
-    }
-
-    /// Fills the registers of a value with arbitrary bits.
-    pub(super) fn make_undefined(&mut self, ty: u32, mut d: Slot) -> Result<()> {
-        let leaves = self.layouts.leaves(ty, None)?;
-        for run in leaves.chunk_by(|a, b| a.1.bits() == b.1.bits()) {
-            let count = run.len() as u32;
-            self.emit.emit(Inst::Undef { bits: run[0].1.bits(), d, count })?;
-            d += count;
-        }
-        Ok(())
-    }
-
-    /// The value of an `OpUndef` outside of functions: registers that are filled before the entry point begins.
-    pub(super) fn global_undefined(&mut self, inst: &Instruction<'_>) -> Result<Value> {
-        let count = self.layouts.cells(inst.ty)?;
-        let first = self.emit.fresh(count)?;
-        self.deferred.push(Deferred::Undefined { word: inst.word, ty: inst.ty, first });
-        Ok(Value::Cells((first..first + count).collect()))
     }
 }
 

@@ -18,7 +18,7 @@ impl Compiler<'_> {
             self.emit.place.word = inst.word;
             match inst.op {
                 // Created on first use.
-                Op::Variable | Op::Undef => {}
+                Op::Variable => {}
                 op if op.is_type() => self.declare_type(&inst)?,
                 Op::ConstantNull => {
                     self.layouts.get(inst.ty)?;

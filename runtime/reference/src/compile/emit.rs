@@ -163,14 +163,8 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
             Inst::InsertBits { d, insert, offset, count, .. } => {
                 [d, insert, offset, count].into_iter().for_each(&mut f)
             }
-            Inst::Extract { d, from, index, .. } => [d, from, index].into_iter().for_each(&mut f),
-            Inst::Insert { d, value, index, .. } => [d, value, index].into_iter().for_each(&mut f),
             Inst::Index { d, a, index, .. } => [d, a, index].into_iter().for_each(&mut f),
-            Inst::Undef { d, .. }
-            | Inst::ArrayLength { d, .. }
-            | Inst::BindingAddress { d, .. }
-            | Inst::Builtin { d, .. }
-            | Inst::Clock { d } => f(d),
+            Inst::BindingAddress { d, .. } | Inst::Builtin { d, .. } | Inst::Clock { d } => f(d),
             Inst::Arrive { thread, .. } => f(thread),
             Inst::Access { pointer, .. } => f(pointer),
             Inst::Load { d, pointer, .. } => [d, pointer].into_iter().for_each(&mut f),
@@ -181,7 +175,6 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
             | Inst::Barrier(_)
             | Inst::Fence(_)
             | Inst::Jump(_)
-            | Inst::Switch(_)
             | Inst::Call(_)
             | Inst::Return
             | Inst::Forget { .. }
@@ -199,9 +192,6 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
             f(&mut product.addend);
         }
     }
-    for switch in &mut code.switches {
-        f(&mut switch.selector);
-    }
 }
 
 /// Calls `f` for every jump target in instructions.
@@ -212,9 +202,5 @@ fn visit_targets(code: &mut Code, mut f: impl FnMut(&mut Label)) {
             Inst::Branch { yes, no, .. } => [yes, no].into_iter().for_each(&mut f),
             _ => {}
         }
-    }
-    for switch in &mut code.switches {
-        switch.cases.iter_mut().for_each(|case| f(&mut case.1));
-        f(&mut switch.default);
     }
 }

@@ -1,7 +1,6 @@
 //! Records about functions, pointers and variables.
 
 use super::emit::Label;
-use super::layout::MatrixLayout;
 use super::value::Cells;
 use crate::code::Slot;
 
@@ -21,21 +20,15 @@ pub(super) struct Callee {
 /// Facts about a pointer other than its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PointerFacts {
-    /// The descriptor that the pointer points into.
-    pub(super) binding: Option<u32>,
     pub(super) coherent: bool,
     pub(super) volatile: bool,
     /// Whether the module promises not to write through it.
     pub(super) read_only: bool,
-    /// The memory layout of matrices, or of a matrix's columns.
-    pub(super) matrix: Option<MatrixLayout>,
 }
 
 /// Work to do before the entry point begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Deferred {
-    /// Fill the registers of an `OpUndef` outside of functions.
-    Undefined { word: u32, ty: u32, first: Slot },
     /// Fetch the address of a descriptor.
     Address { word: u32, binding: u32, d: Slot },
     /// Initialize a `Private` variable.

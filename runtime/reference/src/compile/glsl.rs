@@ -6,30 +6,18 @@ use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 
 use super::Result;
 use super::compiler::Compiler;
-use super::layout::Scalar;
-use crate::code::{Binary, Inst, Slot, Ternary, Unary, Wide};
+use crate::code::{Binary, Inst, Slot, Ternary, Unary};
 use crate::module::{Instruction, rule};
 
 fn unary(function: Glsl) -> Option<Unary> {
     Some(match function {
-        Glsl::Round => Unary::Round,
         Glsl::RoundEven => Unary::RoundEven,
         Glsl::Trunc => Unary::Trunc,
         Glsl::FAbs => Unary::FAbs,
-        Glsl::SAbs => Unary::SAbs,
-        Glsl::FSign => Unary::FSign,
-        Glsl::SSign => Unary::SSign,
         Glsl::Floor => Unary::Floor,
         Glsl::Ceil => Unary::Ceil,
-        Glsl::Fract => Unary::Fract,
-        Glsl::Radians => Unary::Radians,
-        Glsl::Degrees => Unary::Degrees,
         Glsl::Sin => Unary::Sin,
         Glsl::Cos => Unary::Cos,
-        Glsl::Tan => Unary::Tan,
-        Glsl::Asin => Unary::Asin,
-        Glsl::Acos => Unary::Acos,
-        Glsl::Atan => Unary::Atan,
         Glsl::Tanh => Unary::Tanh,
         Glsl::Exp => Unary::Exp,
         Glsl::Log => Unary::Log,
@@ -37,8 +25,6 @@ fn unary(function: Glsl) -> Option<Unary> {
         Glsl::Log2 => Unary::Log2,
         Glsl::Sqrt => Unary::Sqrt,
         Glsl::InverseSqrt => Unary::InverseSqrt,
-        Glsl::FindILsb => Unary::FindILsb,
-        Glsl::FindSMsb => Unary::FindSMsb,
         Glsl::FindUMsb => Unary::FindUMsb,
         _ => return None,
     })
@@ -46,9 +32,6 @@ fn unary(function: Glsl) -> Option<Unary> {
 
 fn binary(function: Glsl) -> Option<Binary> {
     Some(match function {
-        Glsl::Atan2 => Binary::Atan2,
-        Glsl::Pow => Binary::Pow,
-        Glsl::Step => Binary::Step,
         Glsl::FMin => Binary::FMin,
         Glsl::UMin => Binary::UMin,
         Glsl::SMin => Binary::SMin,
@@ -63,12 +46,8 @@ fn binary(function: Glsl) -> Option<Binary> {
 
 fn ternary(function: Glsl) -> Option<Ternary> {
     Some(match function {
-        Glsl::FClamp => Ternary::FClamp,
-        Glsl::UClamp => Ternary::UClamp,
         Glsl::SClamp => Ternary::SClamp,
         Glsl::NClamp => Ternary::NClamp,
-        Glsl::FMix => Ternary::FMix,
-        Glsl::SmoothStep => Ternary::SmoothStep,
         Glsl::Fma => Ternary::Fma,
         _ => return None,
     })
@@ -96,15 +75,8 @@ impl Compiler<'_> {
             self.ternary(&inner, op)
         } else {
             match function {
-                Glsl::Ldexp => self.ldexp(&inner),
-                Glsl::Modf | Glsl::ModfStruct => self.parts(&inner, Wide::Modf, function == Glsl::Modf),
-                Glsl::Frexp | Glsl::FrexpStruct => self.parts(&inner, Wide::Frexp, function == Glsl::Frexp),
-                Glsl::Length => self.length(&inner),
-                Glsl::Distance => self.distance(&inner),
                 Glsl::Normalize => self.normalize(&inner),
-                Glsl::Cross => self.cross(&inner),
                 Glsl::Reflect => self.reflect(&inner),
-                _ if self.pack(&inner, function)? => Ok(()),
                 _ => Err(unknown()),
             }
         }
@@ -118,42 +90,6 @@ impl Compiler<'_> {
             self.emit.emit(Inst::Arrive { thread, place })?;
         }
         Ok(())
-    }
-
-    fn ldexp(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (scalar, _) = self.layouts.vector(inst.ty)?;
-        self.expect(inst, 0, |other| other == scalar && scalar.is_float())?;
-        self.expect(inst, 1, |exponent| exponent == Scalar::Int(32))?;
-        let bits = scalar.bits();
-        self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op: Binary::Ldexp, bits, d, a, b })
-    }
-
-    /// `Modf` and `Frexp`, which store their second result or return a struct.
-    fn parts(&mut self, inst: &Instruction<'_>, op: Wide, stores: bool) -> Result<()> {
-        let operand = inst.operand(0)?;
-        let (scalar, count) = self.vector_of(operand)?;
-        self.expect(inst, 0, Scalar::is_float)?;
-        let cells = self.cells(operand)?;
-        let both = self.wide_halves(op, scalar, &cells, None)?;
-        let (first, second) = both.split_at(count as usize);
-        let expected = if op == Wide::Frexp { Scalar::Int(32) } else { scalar };
-        let results = self.layouts.leaves(inst.ty, None)?.into_iter().map(|leaf| leaf.1);
-        let seconds = if stores { 0 } else { second.len() };
-        if !results.eq(first.iter().map(|_| scalar).chain(second[..seconds].iter().map(|_| expected))) {
-            return Err(inst.refuse(rule::UNIVERSAL, "has a result of another type"));
-        }
-        if !stores {
-            return self.result(inst, both);
-        }
-        let pointer = self.writable(inst, inst.operand(1)?)?;
-        if self.layouts.vector(pointer.pointee)? != (expected, count) {
-            return Err(inst.refuse(rule::UNIVERSAL, "stores to a pointer of another type"));
-        }
-        let access = self.plain_access(&pointer);
-        let how = self.access_number(access)?;
-        let align = u32::from(expected.bytes());
-        self.store_cells(pointer.class, pointer.slot, pointer.pointee, pointer.facts.matrix, second, how, align)?;
-        self.result(inst, first)
     }
 
     /// The registers of operands that are vectors of floats of one width, and the width.
@@ -173,10 +109,6 @@ impl Compiler<'_> {
 
     pub(super) fn apply(&mut self, op: Binary, bits: u8, a: Slot, b: Slot) -> Result<Slot> {
         self.emit.compute(|d| Inst::Binary { op, bits, d, a, b })
-    }
-
-    fn unary_of(&mut self, op: Unary, bits: u8, a: Slot) -> Result<Slot> {
-        self.emit.compute(|d| Inst::Unary { op, bits, d, a })
     }
 
     /// An operation on pairs of components.
@@ -219,40 +151,12 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    fn length_of(&mut self, bits: u8, a: &[Slot]) -> Result<Slot> {
-        let square = self.dot(bits, a, a)?;
-        self.unary_of(Unary::Sqrt, bits, square)
-    }
-
-    fn length(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (bits, [a]) = self.floats(inst)?;
-        let length = self.length_of(bits, &a)?;
-        self.result(inst, [length])
-    }
-
-    fn distance(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (bits, [a, b]) = self.floats(inst)?;
-        let difference = self.map2(Binary::FSub, bits, &a, &b)?;
-        let length = self.length_of(bits, &difference)?;
-        self.result(inst, [length])
-    }
-
     fn normalize(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (bits, [a]) = self.floats(inst)?;
-        let length = self.length_of(bits, &a)?;
+        let square = self.dot(bits, &a, &a)?;
+        let length = self.emit.compute(|d| Inst::Unary { op: Unary::Sqrt, bits, d, a: square })?;
         let normal = self.scale(Binary::FDiv, bits, &a, length)?;
         self.result(inst, normal)
-    }
-
-    fn cross(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (bits, [a, b]) = self.floats(inst)?;
-        let (&[ax, ay, az], &[bx, by, bz]) = (a.as_slice(), b.as_slice()) else {
-            return Err(inst.refuse(rule::UNIVERSAL, "is for vectors of three components"));
-        };
-        let left = self.map2(Binary::FMul, bits, &[ay, az, ax], &[bz, bx, by])?;
-        let right = self.map2(Binary::FMul, bits, &[by, bz, bx], &[az, ax, ay])?;
-        let product = self.map2(Binary::FSub, bits, &left, &right)?;
-        self.result(inst, product)
     }
 
     /// `Reflect I N`: I - 2 * dot(N, I) * N.

@@ -55,15 +55,6 @@ impl Scalar {
     }
 }
 
-/// The layout of a matrix in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MatrixLayout {
-    /// Bytes from one column to the next, or one row to the next.
-    pub(super) stride: u32,
-    /// Whether rows are contiguous.
-    pub(super) row_major: bool,
-}
-
 /// A member of a struct.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
@@ -72,7 +63,6 @@ pub(super) struct Member {
     pub(super) offset: u64,
     /// Index of the member's first register in the value.
     pub(super) cell: u32,
-    pub(super) matrix: Option<MatrixLayout>,
 }
 
 /// The structure of a type.
@@ -81,10 +71,6 @@ pub(super) enum Kind {
     Scalar(Scalar),
     Vector {
         component: Scalar,
-        count: u32,
-    },
-    Matrix {
-        column: u32,
         count: u32,
     },
     Array {
@@ -149,36 +135,30 @@ impl Layouts {
     }
 
     /// The scalar types of a value's registers, with their offsets in memory.
-    pub(super) fn leaves(&self, ty: u32, matrix: Option<MatrixLayout>) -> Result<Vec<(u64, Scalar)>> {
+    pub(super) fn leaves(&self, ty: u32) -> Result<Vec<(u64, Scalar)>> {
         let mut leaves = Vec::with_capacity(self.cells(ty)? as usize);
-        self.add_leaves(ty, 0, matrix, &mut leaves)?;
+        self.add_leaves(ty, 0, &mut leaves)?;
         Ok(leaves)
     }
 
     // Types nest at most 255 deep, and `leaves` has limited their number.
-    fn add_leaves(
-        &self,
-        ty: u32,
-        base: u64,
-        matrix: Option<MatrixLayout>,
-        leaves: &mut Vec<(u64, Scalar)>,
-    ) -> Result<()> {
+    fn add_leaves(&self, ty: u32, base: u64, leaves: &mut Vec<(u64, Scalar)>) -> Result<()> {
         match &self.get(ty)?.kind {
             Kind::Scalar(scalar) => leaves.push((base, *scalar)),
             &Kind::Vector { component, count } => {
-                let stride = self.part_stride(ty, matrix)?;
+                let stride = self.part_stride(ty)?;
                 leaves.extend((0..u64::from(count)).map(|index| (base.saturating_add(index * stride), component)));
             }
-            &Kind::Matrix { column: element, count } | &Kind::Array { element, length: count, .. } => {
-                let stride = self.part_stride(ty, matrix)?;
+            &Kind::Array { element, length: count, .. } => {
+                let stride = self.part_stride(ty)?;
                 for index in 0..u64::from(count) {
                     let offset = index.saturating_mul(stride).saturating_add(base);
-                    self.add_leaves(element, offset, matrix, leaves)?;
+                    self.add_leaves(element, offset, leaves)?;
                 }
             }
             Kind::Struct(members) => {
                 for member in members {
-                    self.add_leaves(member.ty, base.saturating_add(member.offset), member.matrix, leaves)?;
+                    self.add_leaves(member.ty, base.saturating_add(member.offset), leaves)?;
                 }
             }
             Kind::RuntimeArray { .. } | Kind::CooperativeMatrix { .. } | Kind::Other => {
@@ -188,21 +168,10 @@ impl Layouts {
         Ok(())
     }
 
-    /// Bytes from one component, column or element to the next.
-    pub(super) fn part_stride(&self, ty: u32, matrix: Option<MatrixLayout>) -> Result<u64> {
+    /// Bytes from one component or element to the next.
+    pub(super) fn part_stride(&self, ty: u32) -> Result<u64> {
         match self.get(ty)?.kind {
-            Kind::Vector { component, .. } => match matrix {
-                Some(MatrixLayout { stride, row_major: true }) => Ok(u64::from(stride)),
-                _ => Ok(u64::from(component.bytes())),
-            },
-            Kind::Matrix { column, .. } => {
-                let column = self.get(column)?;
-                match matrix {
-                    Some(MatrixLayout { row_major: true, .. }) => Ok(column.scalar_align),
-                    Some(MatrixLayout { stride, .. }) => Ok(u64::from(stride)),
-                    None => Ok(column.bytes.next_multiple_of(column.align)),
-                }
-            }
+            Kind::Vector { component, .. } => Ok(u64::from(component.bytes())),
             Kind::Array { stride, .. } | Kind::RuntimeArray { stride, .. } => Ok(stride),
             _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} has no parts to count"))),
         }
@@ -230,16 +199,6 @@ impl Layouts {
                     bytes: bytes * u64::from(count),
                     align: bytes * u64::from(count.next_power_of_two()),
                     scalar_align: bytes,
-                }
-            }
-            &Type::Matrix { column, count } => {
-                let part = self.get(column)?;
-                Layout {
-                    kind: Kind::Matrix { column, count },
-                    cells: times(part.cells, count),
-                    bytes: part.bytes.next_multiple_of(part.align) * u64::from(count),
-                    align: part.align,
-                    scalar_align: part.scalar_align,
                 }
             }
             &Type::Array { element, length: count } => {
@@ -290,24 +249,20 @@ impl Layouts {
             // A forward-declared pointer may be declared later.
             let ahead = scalar(Scalar::Pointer(StorageClass::PhysicalStorageBuffer));
             let part = self.0.get(&ty).unwrap_or(&ahead);
-            let decoration = |kind| module.member_decoration(inst.id, number, kind);
-            let offset = match decoration(Decoration::Offset) {
+            let offset = match module.member_decoration(inst.id, number, Decoration::Offset) {
                 Some(offset) => {
                     explicit = true;
                     u64::from(offset)
                 }
                 None => bytes.checked_next_multiple_of(part.align).unwrap_or(u64::MAX),
             };
-            let matrix = decoration(Decoration::MatrixStride)
-                .map(|stride| MatrixLayout { stride, row_major: decoration(Decoration::RowMajor).is_some() });
-            let strides = matrix.map_or(0, |matrix| u64::from(matrix.stride));
-            if explicit && (offset % part.scalar_align != 0 || strides % part.scalar_align != 0) {
+            if explicit && offset % part.scalar_align != 0 {
                 return Err(inst.refuse(rule::OFFSETS, format!("member {number} is not aligned to its scalars")));
             }
             // Registers are counted up to the limit, so a member that exists begins within it.
-            members.push(Member { ty, offset, cell: cells.unwrap_or(0), matrix });
+            members.push(Member { ty, offset, cell: cells.unwrap_or(0) });
             cells = cells.zip(part.cells).and_then(|(before, more)| limited(u64::from(before) + u64::from(more)));
-            bytes = bytes.max(offset.saturating_add(self.extent(part, matrix)?));
+            bytes = bytes.max(offset.saturating_add(part.bytes));
             align = align.max(part.align);
             scalar_align = scalar_align.max(part.scalar_align);
         }
@@ -315,24 +270,6 @@ impl Layouts {
             bytes = bytes.checked_next_multiple_of(align).unwrap_or(u64::MAX);
         }
         Ok(Layout { kind: Kind::Struct(members.into()), cells, bytes, align, scalar_align })
-    }
-
-    /// Bytes of a member, whose matrices may have their own stride.
-    fn extent(&self, part: &Layout, matrix: Option<MatrixLayout>) -> Result<u64> {
-        let Some(matrix) = matrix else { return Ok(part.bytes) };
-        match part.kind {
-            Kind::Matrix { column, count } => {
-                let column = self.get(column)?;
-                let rows = u64::from(column.cells.unwrap_or(0));
-                let lines = if matrix.row_major { rows } else { u64::from(count) };
-                Ok(lines.saturating_mul(u64::from(matrix.stride)))
-            }
-            Kind::Array { element, length, stride } => {
-                let last = stride.saturating_mul(u64::from(length) - 1);
-                Ok(last.saturating_add(self.extent(self.get(element)?, Some(matrix))?))
-            }
-            _ => Ok(part.bytes),
-        }
     }
 }
 

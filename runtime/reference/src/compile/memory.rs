@@ -4,7 +4,7 @@ use rspirv::spirv::{Decoration, MemoryAccess as Operands, Op, StorageClass};
 
 use super::compiler::Compiler;
 use super::facts::PointerFacts;
-use super::layout::{Kind, MatrixLayout, Member, Scalar};
+use super::layout::{Kind, Member, Scalar};
 use super::value::{Component, Value};
 use super::{Result, refuse};
 use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Scope, Slot};
@@ -26,8 +26,6 @@ pub(super) struct Pointer {
 struct MemoryOperands {
     access: MemoryAccess,
     align: Option<u32>,
-    /// The number of words that they occupy.
-    words: usize,
 }
 
 /// The class of a storage class, if it is memory.
@@ -46,12 +44,9 @@ impl Compiler<'_> {
     pub(super) fn memory_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
         match inst.op {
             Op::Variable => self.local_variable(inst)?,
-            Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(inst, false)?,
-            Op::PtrAccessChain | Op::InBoundsPtrAccessChain => self.access_chain(inst, true)?,
-            Op::ArrayLength => self.array_length(inst)?,
+            Op::AccessChain => self.access_chain(inst)?,
             Op::Load => self.load(inst)?,
             Op::Store => self.store(inst)?,
-            Op::CopyMemory => self.copy_memory(inst)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -92,19 +87,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Bytes between the elements that `OpPtrAccessChain` and similar instructions count.
-    pub(super) fn pointer_stride(&self, inst: &Instruction<'_>, ty: u32) -> Result<u64> {
-        if let Some(stride) = self.module.decoration(ty, Decoration::ArrayStride) {
-            return Ok(u64::from(stride));
-        }
-        let (_, pointee) = self.pointer_type(ty)?;
-        match self.layouts.get(pointee)?.bytes {
-            0 => Err(inst.refuse(rule::UNIVERSAL, "counts in elements of no size")),
-            bytes => Ok(bytes),
-        }
-    }
-
-    fn access_chain(&mut self, inst: &Instruction<'_>, by_element: bool) -> Result<()> {
+    fn access_chain(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let base = inst.operand(0)?;
         if let Value::Input(builtin, component) = self.value(base)? {
             return self.input_chain(inst, builtin, component);
@@ -112,13 +95,7 @@ impl Compiler<'_> {
         let mut pointer = self.pointer(inst, base)?;
         // Constant parts are added up and applied together.
         let mut constant = 0u64;
-        let mut indices = inst.rest(1);
-        if let (true, Some((&element, rest))) = (by_element, indices.split_first()) {
-            let stride = self.pointer_stride(inst, self.type_of(base)?)?;
-            self.step(inst, &mut pointer, &mut constant, element, stride, 0)?;
-            indices = rest;
-        }
-        for &index in indices {
+        for &index in inst.rest(1) {
             let ty = pointer.pointee;
             let layout = self.layouts.get(ty)?;
             let (part, count) = match &layout.kind {
@@ -136,18 +113,16 @@ impl Compiler<'_> {
                     pointer.facts.coherent |= decorated(Decoration::Coherent);
                     pointer.facts.volatile |= decorated(Decoration::Volatile);
                     pointer.facts.read_only |= decorated(Decoration::NonWritable);
-                    pointer.facts.matrix = member.matrix;
                     continue;
                 }
                 &Kind::Vector { count, .. } => (self.component_type(ty)?, count),
-                &Kind::Matrix { column, count } => (column, count),
                 &Kind::Array { element, length, .. } => (element, length),
                 &Kind::RuntimeArray { element, .. } => (element, 0),
                 Kind::CooperativeMatrix { .. } | Kind::Scalar(_) | Kind::Other => {
                     return Err(inst.refuse(rule::UNIVERSAL, "indexes a type without parts"));
                 }
             };
-            let stride = self.layouts.part_stride(ty, pointer.facts.matrix)?;
+            let stride = self.layouts.part_stride(ty)?;
             self.step(inst, &mut pointer, &mut constant, index, stride, count)?;
             pointer.pointee = part;
         }
@@ -228,7 +203,7 @@ impl Compiler<'_> {
         let component = match self.scalar_constant(index)? {
             Some(value) if value < u64::from(count) => Component::One(value as u8),
             Some(_) => return Err(inst.refuse(rule::UNIVERSAL, "there is no such component")),
-            None => Component::Dynamic { index: self.scalar(index)?, count: count as u8 },
+            None => return Err(inst.refuse(rule::UNSUPPORTED, "indexes an input by something that is not a constant")),
         };
         self.define(inst.id, Value::Input(builtin, component))
     }
@@ -247,33 +222,8 @@ impl Compiler<'_> {
             // Built-ins have at most 4 components.
             Component::All => (0..count as u8).map(|component| read(self, component)).collect::<Result<Vec<_>>>()?,
             Component::One(component) => vec![read(self, component)?],
-            Component::Dynamic { index, count } => {
-                let cells = (0..count).map(|component| read(self, component)).collect::<Result<Vec<_>>>()?;
-                vec![self.pick(&cells, 32, index, u32::from(count))?]
-            }
         };
         self.result(inst, cells)
-    }
-
-    fn array_length(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let pointer = self.pointer(inst, inst.operand(0)?)?;
-        let number = inst.operand(1)?;
-        let member = self.member(pointer.pointee, number);
-        let (Some(binding), Some(member)) = (pointer.facts.binding, member) else {
-            return Err(
-                inst.refuse(rule::UNIVERSAL, "asks for the length of something that is not an array in a buffer")
-            );
-        };
-        let (Kind::RuntimeArray { stride, .. }, Ok(offset)) =
-            (&self.layouts.get(member.ty)?.kind, u32::try_from(member.offset))
-        else {
-            return Err(inst.refuse(rule::UNIVERSAL, "asks for the length of something that is not a runtime array"));
-        };
-        let stride = u32::try_from(*stride).map_err(|_| inst.refuse(rule::OFFSETS, "has too large elements"))?;
-        self.expect_result(inst, Scalar::Int(32))?;
-        let d = self.emit.fresh(1)?;
-        self.emit.emit(Inst::ArrayLength { d, binding, offset, stride })?;
-        self.result(inst, [d])
     }
 
     /// Reads memory operands, from an operand on. Scopes follow in the order of the bits.
@@ -298,7 +248,6 @@ impl Compiler<'_> {
         let align = more(mask.contains(Operands::ALIGNED))?;
         let available = more(mask.contains(Operands::MAKE_POINTER_AVAILABLE))?;
         let visible = more(mask.contains(Operands::MAKE_POINTER_VISIBLE))?;
-        let words = next - first;
         if (write && visible.is_some()) || (!write && available.is_some()) {
             return Err(inst.refuse(rule::UNIVERSAL, "makes loads available or stores visible"));
         }
@@ -311,7 +260,7 @@ impl Compiler<'_> {
             volatile: plain.volatile || mask.contains(Operands::VOLATILE),
             ..plain
         };
-        Ok(MemoryOperands { access, align, words })
+        Ok(MemoryOperands { access, align })
     }
 
     /// The access of an instruction without memory operands.
@@ -356,7 +305,7 @@ impl Compiler<'_> {
 
     /// Loads a value into new registers.
     fn load_cells(&mut self, pointer: &Pointer, access: MemoryAccess, align: u32) -> Result<Slot> {
-        let leaves = self.layouts.leaves(pointer.pointee, pointer.facts.matrix)?;
+        let leaves = self.layouts.leaves(pointer.pointee)?;
         let how = self.access_number(access)?;
         let class = pointer.class;
         let first = self.emit.fresh(leaves.len() as u32)?;
@@ -390,7 +339,7 @@ impl Compiler<'_> {
         let align = self.alignment(inst, &pointer, &operands)?;
         let how = self.access_number(operands.access)?;
         let cells = self.cells(value)?;
-        self.store_cells(pointer.class, pointer.slot, pointer.pointee, pointer.facts.matrix, &cells, how, align)
+        self.store_cells(pointer.class, pointer.slot, pointer.pointee, &cells, how, align)
     }
 
     /// An operand that is a pointer to writable memory.
@@ -403,42 +352,22 @@ impl Compiler<'_> {
     }
 
     /// Stores a value.
-    #[allow(clippy::too_many_arguments, reason = "a store needs all of them")]
     pub(super) fn store_cells(
         &mut self,
         class: Class,
         pointer: Slot,
         ty: u32,
-        matrix: Option<MatrixLayout>,
         cells: &[Slot],
         how: u16,
         align: u32,
     ) -> Result<()> {
-        let leaves = self.layouts.leaves(ty, matrix)?;
+        let leaves = self.layouts.leaves(ty)?;
         self.access(class, pointer, &leaves, align, true)?;
         for (&value, &(offset, scalar)) in cells.iter().zip(&leaves) {
             let (bytes, offset) = (scalar.bytes(), small(offset)?);
             self.emit.emit(Inst::Store { class, bytes, how, value, pointer, offset })?;
         }
         Ok(())
-    }
-
-    fn copy_memory(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let to = self.writable(inst, inst.operand(0)?)?;
-        let from = self.pointer(inst, inst.operand(1)?)?;
-        if to.pointee != from.pointee {
-            return Err(inst.refuse(rule::UNIVERSAL, "copies between pointers of different types"));
-        }
-        let store = self.memory_operands(inst, 2, &to, true)?;
-        // A single set of operands applies to both sides; of two, the first is for the target.
-        let second = if inst.operands.len() > 2 + store.words { 2 + store.words } else { 2 };
-        let load = self.memory_operands(inst, second, &from, false)?;
-        let load_align = self.alignment(inst, &from, &load)?;
-        let store_align = self.alignment(inst, &to, &store)?;
-        let first = self.load_cells(&from, load.access, load_align)?;
-        let how = self.access_number(store.access)?;
-        let cells: Vec<Slot> = (first..first + self.layouts.cells(to.pointee)?).collect();
-        self.store_cells(to.class, to.slot, to.pointee, to.facts.matrix, &cells, how, store_align)
     }
 
     /// The scope of an operand, which must be a constant.

@@ -20,7 +20,6 @@ mod layout;
 mod memory;
 mod modes;
 mod operations;
-mod pack;
 mod value;
 mod variables;
 

@@ -14,8 +14,6 @@ pub(super) fn unary(op: Op) -> Option<Unary> {
         Op::BitReverse => Unary::BitReverse,
         Op::BitCount => Unary::BitCount,
         Op::FNegate => Unary::FNegate,
-        Op::IsNan => Unary::IsNan,
-        Op::IsInf => Unary::IsInf,
         _ => return None,
     })
 }
@@ -29,21 +27,18 @@ pub(super) fn binary(op: Op) -> Option<Binary> {
         Op::UDiv => Binary::UDiv,
         Op::SDiv => Binary::SDiv,
         Op::UMod => Binary::UMod,
-        Op::SRem => Binary::SRem,
         Op::SMod => Binary::SMod,
         Op::FAdd => Binary::FAdd,
         Op::FSub => Binary::FSub,
         Op::FMul => Binary::FMul,
         Op::FDiv => Binary::FDiv,
-        Op::FRem => Binary::FRem,
-        Op::FMod => Binary::FMod,
         Op::BitwiseAnd => Binary::BitwiseAnd,
         Op::BitwiseOr => Binary::BitwiseOr,
         Op::BitwiseXor => Binary::BitwiseXor,
         Op::LogicalAnd => Binary::LogicalAnd,
         Op::LogicalOr => Binary::LogicalOr,
-        Op::IEqual | Op::LogicalEqual | Op::PtrEqual => Binary::IEqual,
-        Op::INotEqual | Op::LogicalNotEqual | Op::PtrNotEqual => Binary::INotEqual,
+        Op::IEqual | Op::LogicalEqual => Binary::IEqual,
+        Op::INotEqual | Op::LogicalNotEqual => Binary::INotEqual,
         Op::UGreaterThan => Binary::UGreaterThan,
         Op::UGreaterThanEqual => Binary::UGreaterThanEqual,
         Op::ULessThan => Binary::ULessThan,
@@ -53,17 +48,11 @@ pub(super) fn binary(op: Op) -> Option<Binary> {
         Op::SLessThan => Binary::SLessThan,
         Op::SLessThanEqual => Binary::SLessThanEqual,
         Op::FOrdEqual => Binary::FOrdEqual,
-        Op::FUnordEqual => Binary::FUnordEqual,
-        Op::FOrdNotEqual => Binary::FOrdNotEqual,
         Op::FUnordNotEqual => Binary::FUnordNotEqual,
         Op::FOrdLessThan => Binary::FOrdLessThan,
-        Op::FUnordLessThan => Binary::FUnordLessThan,
         Op::FOrdLessThanEqual => Binary::FOrdLessThanEqual,
-        Op::FUnordLessThanEqual => Binary::FUnordLessThanEqual,
         Op::FOrdGreaterThan => Binary::FOrdGreaterThan,
-        Op::FUnordGreaterThan => Binary::FUnordGreaterThan,
         Op::FOrdGreaterThanEqual => Binary::FOrdGreaterThanEqual,
-        Op::FUnordGreaterThanEqual => Binary::FUnordGreaterThanEqual,
         _ => return None,
     })
 }
@@ -81,8 +70,6 @@ pub(super) fn shift(op: Op) -> Option<Binary> {
 /// The operation of an instruction with two results.
 pub(super) fn wide(op: Op) -> Option<Wide> {
     Some(match op {
-        Op::IAddCarry => Wide::IAddCarry,
-        Op::ISubBorrow => Wide::ISubBorrow,
         Op::UMulExtended => Wide::UMulExtended,
         Op::SMulExtended => Wide::SMulExtended,
         _ => return None,
@@ -95,20 +82,10 @@ pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
         Inst::Unary { op: Unary::LogicalNot, .. } | Inst::Binary { op: Binary::LogicalAnd | Binary::LogicalOr, .. } => {
             |scalar| scalar == Scalar::Bool
         }
-        // Also for logical equality, and equality of pointers.
+        // Also for logical equality.
         Inst::Binary { op: Binary::IEqual | Binary::INotEqual, .. } => |scalar| !scalar.is_float(),
         Inst::Unary {
-            op:
-                Unary::SNegate
-                | Unary::Not
-                | Unary::BitReverse
-                | Unary::BitCount
-                | Unary::SAbs
-                | Unary::SSign
-                | Unary::FindILsb
-                | Unary::FindSMsb
-                | Unary::FindUMsb,
-            ..
+            op: Unary::SNegate | Unary::Not | Unary::BitReverse | Unary::BitCount | Unary::FindUMsb, ..
         }
         | Inst::Binary {
             op:
@@ -118,7 +95,6 @@ pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
                 | Binary::UDiv
                 | Binary::SDiv
                 | Binary::UMod
-                | Binary::SRem
                 | Binary::SMod
                 | Binary::BitwiseAnd
                 | Binary::BitwiseOr
@@ -137,7 +113,7 @@ pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
                 | Binary::SMax,
             ..
         }
-        | Inst::Ternary { op: Ternary::UClamp | Ternary::SClamp, .. } => Scalar::is_int,
+        | Inst::Ternary { op: Ternary::SClamp, .. } => Scalar::is_int,
         _ => Scalar::is_float,
     }
 }

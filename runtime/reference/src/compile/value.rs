@@ -25,6 +25,4 @@ pub(super) enum Component {
     All,
     /// A single component.
     One(u8),
-    /// One of `count` components, selected by a register.
-    Dynamic { index: Slot, count: u8 },
 }

@@ -24,7 +24,6 @@ impl Compiler<'_> {
             self.module.globals.binary_search_by_key(&inst.word, |&at| self.module.instruction(at).word).is_ok();
         let value = match inst.op {
             Op::Variable if global => self.variable(&inst)?,
-            Op::Undef if global => self.global_undefined(&inst)?,
             _ => return Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is used before it is defined"))),
         };
         self.define(id, value.clone())?;
@@ -101,7 +100,7 @@ impl Compiler<'_> {
 
     fn initialise(&mut self, pointer: Slot, ty: u32, value: u32) -> Result<()> {
         let cells = self.cells(value)?;
-        self.store_cells(Class::Private, pointer, ty, None, &cells, 0, 1)
+        self.store_cells(Class::Private, pointer, ty, &cells, 0, 1)
     }
 
     /// Allocates in the invocation's memory.
@@ -195,11 +194,9 @@ impl Compiler<'_> {
         };
         let number = self.code.bindings.len() as u32;
         let facts = PointerFacts {
-            binding: Some(number),
             coherent: decoration(Decoration::Coherent).is_some(),
             volatile: decoration(Decoration::Volatile).is_some(),
             read_only,
-            matrix: None,
         };
         self.code.bindings.push(Binding { name, set, binding, read_only });
         self.facts.insert(inst.id, facts);
@@ -250,10 +247,6 @@ impl Compiler<'_> {
         while let Some(&deferred) = self.deferred.get(next) {
             next += 1;
             match deferred {
-                Deferred::Undefined { word, ty, first } => {
-                    self.emit.place.word = word;
-                    self.make_undefined(ty, first)?;
-                }
                 Deferred::Address { word, binding, d } => {
                     self.emit.place.word = word;
                     self.emit.emit(Inst::BindingAddress { d, binding })?;

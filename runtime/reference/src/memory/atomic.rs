@@ -25,10 +25,7 @@ pub(crate) fn apply<C: Choice>(
                 old
             }
         }
-        AtomicOp::IIncrement => arithmetic::binary(Binary::IAdd, bits, old, 1, floats, choice),
-        AtomicOp::IDecrement => arithmetic::binary(Binary::ISub, bits, old, 1, floats, choice),
         AtomicOp::IAdd => join(Binary::IAdd),
-        AtomicOp::ISub => join(Binary::ISub),
         AtomicOp::SMin => join(Binary::SMin),
         AtomicOp::UMin => join(Binary::UMin),
         AtomicOp::SMax => join(Binary::SMax),
@@ -37,7 +34,5 @@ pub(crate) fn apply<C: Choice>(
         AtomicOp::Or => join(Binary::BitwiseOr),
         AtomicOp::Xor => join(Binary::BitwiseXor),
         AtomicOp::FAdd => join(Binary::FAdd),
-        AtomicOp::FMin => join(Binary::AtomicFMin),
-        AtomicOp::FMax => join(Binary::AtomicFMax),
     }
 }

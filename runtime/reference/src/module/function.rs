@@ -50,7 +50,6 @@ pub(crate) enum Merge {
 pub(crate) enum Terminator {
     Branch(usize),
     Conditional { condition: u32, yes: usize, no: usize },
-    Switch { selector: u32, default: usize, cases: Vec<(u64, usize)> },
     Return(Option<u32>),
     Unreachable,
 }
@@ -61,9 +60,6 @@ impl Terminator {
         match self {
             Self::Branch(target) => vec![*target],
             Self::Conditional { yes, no, .. } => vec![*yes, *no],
-            Self::Switch { default, cases, .. } => {
-                std::iter::once(*default).chain(cases.iter().map(|case| case.1)).collect()
-            }
             Self::Return(_) | Self::Unreachable => Vec::new(),
         }
     }
@@ -146,7 +142,7 @@ fn block(all: &Instructions, labels: &FxHashMap<u32, usize>, start: usize, end: 
         Op::BranchConditional => {
             Terminator::Conditional { condition: inst.operand(0)?, yes: target(&inst, 1)?, no: target(&inst, 2)? }
         }
-        Op::Switch => switch(all, &inst, target)?,
+        Op::Switch => return Err(inst.refuse(rule::UNSUPPORTED, "a switch")),
         Op::Return => Terminator::Return(None),
         Op::ReturnValue => Terminator::Return(Some(inst.operand(0)?)),
         Op::Unreachable => Terminator::Unreachable,
@@ -167,34 +163,6 @@ fn block(all: &Instructions, labels: &FxHashMap<u32, usize>, start: usize, end: 
         }
     }
     Ok(Block { label: label.id, instructions: start + 1..stop, merge, end: last, terminator })
-}
-
-fn switch(
-    all: &Instructions,
-    inst: &Instruction<'_>,
-    target: impl Fn(&Instruction<'_>, usize) -> Result<usize, Refusal>,
-) -> Result<Terminator, Refusal> {
-    let selector = inst.operand(0)?;
-    let ty = all.definition(selector).and_then(|selector| all.definition(selector.ty));
-    let bits = match ty {
-        Some(ty) if ty.op == Op::TypeInt => ty.operand(0)?,
-        _ => return Err(inst.refuse(rule::UNIVERSAL, "selects by something that is not an integer")),
-    };
-    let words = if bits > 32 { 2 } else { 1 };
-    if !inst.rest(2).len().is_multiple_of(words + 1) {
-        return Err(inst.refuse(rule::INSTRUCTION, "has half a case"));
-    }
-    let mut cases = Vec::new();
-    for (number, case) in inst.rest(2).chunks(words + 1).enumerate() {
-        let literal = match *case {
-            [low, high, _] => u64::from(high) << 32 | u64::from(low),
-            // Narrower literals are sign-extended in their word.
-            [low, _] => u64::from(low) & (u64::MAX >> (64 - bits.clamp(1, 32))),
-            _ => continue,
-        };
-        cases.push((literal, target(inst, 2 + number * (words + 1) + words)?));
-    }
-    Ok(Terminator::Switch { selector, default: target(inst, 1)?, cases })
 }
 
 /// Refuses calls of ids that are not functions, and direct or mutual recursion.

@@ -192,7 +192,6 @@ impl Module {
         let inst = self.instructions.get(index);
         match inst.op {
             Op::Variable
-            | Op::Undef
             | Op::Constant
             | Op::ConstantTrue
             | Op::ConstantFalse

@@ -25,10 +25,6 @@ pub(crate) enum Type {
         component: u32,
         count: u32,
     },
-    Matrix {
-        column: u32,
-        count: u32,
-    },
     /// `length` is a constant's id.
     Array {
         element: u32,
@@ -95,16 +91,6 @@ impl Types {
                 }
                 Type::Vector { component, count }
             }
-            Op::TypeMatrix => {
-                let (column, count) = (inst.operand(0)?, inst.operand(1)?);
-                let float = |id| matches!(self.get(id), Some(Type::Float { .. }));
-                if !matches!(self.get(column), Some(&Type::Vector { component, .. }) if float(component))
-                    || !(2..=4).contains(&count)
-                {
-                    return Err(inst.refuse(rule::UNIVERSAL, "a matrix has 2 to 4 columns that are vectors of floats"));
-                }
-                Type::Matrix { column, count }
-            }
             Op::TypeArray => Type::Array { element: self.part(inst, 0)?, length: inst.operand(1)? },
             Op::TypeRuntimeArray => Type::RuntimeArray { element: self.part(inst, 0)? },
             Op::TypeStruct => {
@@ -144,7 +130,6 @@ impl Types {
         }
         let parts: &[u32] = match &ty {
             Type::Vector { component: part, .. }
-            | Type::Matrix { column: part, .. }
             | Type::Array { element: part, .. }
             | Type::RuntimeArray { element: part }
             | Type::CooperativeMatrix { element: part, .. } => &[*part],

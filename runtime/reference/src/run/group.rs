@@ -5,7 +5,7 @@ use super::matrix;
 use super::step::{Context, mask};
 use super::world::{Value, Who, World};
 use crate::arithmetic::{self, undefined};
-use crate::code::{Binary, FloatControls, Group, GroupArithmetic, GroupOp, MatrixProduct, Pc, Scan, Slot};
+use crate::code::{Binary, FloatControls, Group, GroupOp, MatrixProduct, Pc, Scan, Slot};
 use crate::config::Choice;
 
 /// A set of invocations of a subgroup, by position.
@@ -30,7 +30,7 @@ pub(super) fn execute<W: World>(
     size: u32,
     pc: Pc,
 ) {
-    if W::STRICT && uses_other(group.op) {
+    if W::STRICT && matches!(group.op, GroupOp::Broadcast | GroupOp::Shuffle) {
         for place in places(active) {
             let lane = &mut lanes[place as usize];
             let who = Who { lane: lane.index, subgroup: lane.subgroup, pc };
@@ -47,16 +47,18 @@ pub(super) fn execute<W: World>(
         tangle.component(component, cx.world.choice(), &mut results);
         let d = group.d + component;
         for place in places(active) {
-            let Value { bits, undefined } = results[place as usize];
-            let filled = if W::STRICT { bits & !undefined | cx.arbitrary(undefined) } else { bits };
-            let lane = &mut tangle.lanes[place as usize];
-            lane.registers[d as usize] = filled;
-            if W::STRICT
-                && let Some(shadow) = lane.shadow.as_deref_mut()
-            {
-                shadow.set(d, undefined, pc, &[]);
-            }
+            set(cx, &mut tangle.lanes[place as usize], d, results[place as usize], pc);
         }
+    }
+}
+
+/// Sets a register to a result.
+fn set<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, d: Slot, Value { bits, undefined }: Value, pc: Pc) {
+    lane.registers[d as usize] = if W::STRICT { bits & !undefined | cx.arbitrary(undefined) } else { bits };
+    if W::STRICT
+        && let Some(shadow) = lane.shadow.as_deref_mut()
+    {
+        shadow.set(d, undefined, pc, &[]);
     }
 }
 
@@ -93,14 +95,7 @@ fn multiply<W: World>(
     };
     for place in places(active) {
         for (component, bits) in (0..).zip(results[place as usize]) {
-            let filled = if W::STRICT { bits & !undefined | cx.arbitrary(undefined) } else { bits };
-            let lane = &mut lanes[place as usize];
-            lane.registers[(group.d + component) as usize] = filled;
-            if W::STRICT
-                && let Some(shadow) = lane.shadow.as_deref_mut()
-            {
-                shadow.set(group.d + component, undefined, pc, &[]);
-            }
+            set(cx, &mut lanes[place as usize], group.d + component, Value { bits, undefined }, pc);
         }
     }
 }
@@ -109,37 +104,12 @@ fn is_open<C: Choice>(_: &C) -> bool {
     C::OPEN
 }
 
-/// Whether the second operand selects another invocation.
-fn uses_other(op: GroupOp) -> bool {
-    matches!(
-        op,
-        GroupOp::Broadcast
-            | GroupOp::BallotBitExtract
-            | GroupOp::Shuffle
-            | GroupOp::ShuffleXor
-            | GroupOp::ShuffleUp
-            | GroupOp::ShuffleDown
-            | GroupOp::Rotate { .. }
-            | GroupOp::QuadBroadcast
-    )
-}
-
 impl Group {
     /// Number of registers of the result.
     pub fn results(&self) -> u32 {
         match self.op {
             GroupOp::Ballot | GroupOp::MatrixProduct(_) => 4,
-            GroupOp::Broadcast
-            | GroupOp::BroadcastFirst
-            | GroupOp::Shuffle
-            | GroupOp::ShuffleXor
-            | GroupOp::ShuffleUp
-            | GroupOp::ShuffleDown
-            | GroupOp::Rotate { .. }
-            | GroupOp::Arithmetic(..)
-            | GroupOp::QuadBroadcast
-            | GroupOp::QuadSwap(_) => self.components,
-            _ => 1,
+            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::Arithmetic(..) => self.components,
         }
     }
 }
@@ -161,45 +131,11 @@ impl Tangle<'_> {
                 results[place as usize] = result(place);
             }
         };
-        let size = self.size;
-        let other = |place| self.register(place, self.group.other).bits;
-        let from = |source: Option<u64>| match source {
-            Some(source) if source < size.into() => self.value(source as u32, component),
-            _ => self.nothing(),
-        };
         match self.group.op {
-            GroupOp::Elect => each(&|place| truth(place == self.active.trailing_zeros())),
-            GroupOp::All => {
-                let result = self.any(|value| value.bits == 0).negated();
-                each(&|_| result);
-            }
-            GroupOp::Any => {
-                let result = self.any(|value| value.bits != 0);
-                each(&|_| result);
-            }
-            GroupOp::AllEqual { float } => {
-                let result = self.all_equal(float, choice);
-                each(&|_| result);
-            }
-            GroupOp::Broadcast | GroupOp::Shuffle => each(&|place| from(Some(other(place)))),
-            GroupOp::BroadcastFirst => each(&|_| self.value(self.active.trailing_zeros(), component)),
-            GroupOp::ShuffleXor => each(&|place| from(Some(u64::from(place) ^ other(place)))),
-            GroupOp::ShuffleUp => each(&|place| from(u64::from(place).checked_sub(other(place)))),
-            GroupOp::ShuffleDown => each(&|place| from(u64::from(place).checked_add(other(place)))),
-            GroupOp::Rotate { cluster } => {
-                let cluster = u64::from(if cluster == 0 { size } else { cluster });
-                each(&|place| {
-                    let place = u64::from(place);
-                    let turned = (place % cluster + other(place as u32) % cluster) % cluster;
-                    from(Some(place - place % cluster + turned))
-                });
-            }
-            GroupOp::QuadBroadcast => {
-                each(&|place| from(other(place).checked_add((place & !3).into()).filter(|_| other(place) < 4)));
-            }
-            GroupOp::QuadSwap(direction) => {
-                each(&|place| from(Some(u64::from(place) ^ (u64::from(direction & 3) + 1).min(3))));
-            }
+            GroupOp::Broadcast | GroupOp::Shuffle => each(&|place| match self.register(place, self.group.other).bits {
+                source if source < self.size.into() => self.value(source as u32, component),
+                _ => self.nothing(),
+            }),
             // It has its own function.
             GroupOp::MatrixProduct(_) => {}
             GroupOp::Ballot => {
@@ -211,35 +147,8 @@ impl Tangle<'_> {
                 });
                 each(&|_| word);
             }
-            GroupOp::InverseBallot => each(&|place| self.ballot(place).bit(place)),
-            GroupOp::BallotBitExtract => each(&|place| match other(place) {
-                bit if bit < size.into() => self.ballot(place).bit(bit as u32),
-                _ => self.nothing(),
-            }),
-            GroupOp::BallotBitCount(scan) => each(&|place| {
-                let counted = match scan {
-                    Scan::Reduce | Scan::Clustered(_) => self.all(),
-                    Scan::Inclusive => Places::MAX >> (127 - place),
-                    Scan::Exclusive => !(Places::MAX << place),
-                };
-                let Ballot { bits, undefined } = self.ballot(place).within(counted & self.all());
-                number(bits.count_ones(), undefined)
-            }),
-            GroupOp::BallotFindLsb => each(&|place| {
-                let Ballot { bits, undefined } = self.ballot(place).within(self.all());
-                if bits == 0 { self.nothing() } else { number(bits.trailing_zeros(), undefined) }
-            }),
-            GroupOp::BallotFindMsb => each(&|place| {
-                let Ballot { bits, undefined } = self.ballot(place).within(self.all());
-                if bits == 0 { self.nothing() } else { number(127 - bits.leading_zeros(), undefined) }
-            }),
             GroupOp::Arithmetic(op, scan) => self.arithmetic(op, scan, component, choice, results),
         }
-    }
-
-    /// All positions of a full subgroup.
-    fn all(&self) -> Places {
-        Places::MAX >> (128 - self.size)
     }
 
     fn register(&self, place: u32, slot: Slot) -> Value {
@@ -258,86 +167,39 @@ impl Tangle<'_> {
 
     /// An undefined value.
     fn nothing(&self) -> Value {
-        let bits = match self.group.op {
-            GroupOp::BallotFindLsb | GroupOp::BallotFindMsb => 32,
-            GroupOp::BallotBitExtract => 1,
-            _ => self.group.bits,
-        };
-        Value { bits: 0, undefined: mask(bits) }
-    }
-
-    /// Whether the predicate holds for any participant's value. Undefined if only undefined values decide.
-    fn any(&self, is_so: impl Fn(Value) -> bool) -> Value {
-        let values = || places(self.active).map(|place| self.value(place, 0));
-        let sure = values().any(|value| value.undefined == 0 && is_so(value));
-        let open = values().any(|value| value.undefined != 0);
-        Value { bits: values().any(is_so).into(), undefined: (open && !sure).into() }
-    }
-
-    fn all_equal<C: Choice>(&self, float: bool, choice: &mut C) -> Value {
-        let first = self.active.trailing_zeros();
-        let op = if float { Binary::FOrdEqual } else { Binary::IEqual };
-        let mut result = Value { bits: 1, undefined: 0 };
-        for component in 0..self.group.components {
-            let reference = self.value(first, component);
-            for place in places(self.active) {
-                let value = self.value(place, component);
-                result.bits &= arithmetic::binary(op, self.group.bits, reference.bits, value.bits, self.floats, choice);
-                result.undefined |= u64::from((reference.undefined | value.undefined) != 0);
-            }
-        }
-        result
-    }
-
-    /// The ballot in four registers of an invocation.
-    fn ballot(&self, place: u32) -> Ballot {
-        (0..4).rev().fold(Ballot { bits: 0, undefined: 0 }, |high, word| {
-            let Value { bits, undefined } = self.register(place, self.group.value + word);
-            Ballot {
-                bits: high.bits << 32 | Places::from(bits),
-                undefined: high.undefined << 32 | Places::from(undefined),
-            }
-        })
+        Value { bits: 0, undefined: mask(self.group.bits) }
     }
 
     fn arithmetic<C: Choice>(
         &self,
-        op: GroupArithmetic,
+        op: Binary,
         scan: Scan,
         component: u32,
         choice: &mut C,
         results: &mut [Value; 128],
     ) {
-        let cluster = match scan {
-            Scan::Clustered(cluster) => cluster.clamp(1, self.size),
-            _ => self.size,
-        };
         let identity = Value { bits: identity(op, self.group.bits), undefined: 0 };
-        for first in (0..self.size).step_by(cluster as usize) {
-            let members = self.active & (Places::MAX >> (128 - cluster)) << first;
-            match scan {
-                Scan::Reduce | Scan::Clustered(_) => {
-                    let total = self.join(op, places(members), component, choice);
-                    places(members).for_each(|place| results[place as usize] = total.unwrap_or(identity));
+        match scan {
+            Scan::Reduce => {
+                let total = self.join(op, places(self.active), component, choice);
+                places(self.active).for_each(|place| results[place as usize] = total.unwrap_or(identity));
+            }
+            // If the order of rounding is open, each prefix is combined separately.
+            Scan::Inclusive | Scan::Exclusive if C::OPEN => {
+                for place in places(self.active) {
+                    let own = u32::from(scan == Scan::Inclusive);
+                    let before = self.active & !(Places::MAX.checked_shl(place + own).unwrap_or(0));
+                    let total = self.join(op, places(before), component, choice);
+                    results[place as usize] = total.unwrap_or(identity);
                 }
-                // If the order of rounding is open, each prefix is combined separately.
-                Scan::Inclusive | Scan::Exclusive if C::OPEN => {
-                    for place in places(members) {
-                        let own = u32::from(scan == Scan::Inclusive);
-                        let before = members & !(Places::MAX.checked_shl(place + own).unwrap_or(0));
-                        let total = self.join(op, places(before), component, choice);
-                        results[place as usize] = total.unwrap_or(identity);
-                    }
-                }
-                Scan::Inclusive | Scan::Exclusive => {
-                    let mut total = None;
-                    for place in places(members) {
-                        let value = self.value(place, component);
-                        let next = total.map_or(value, |total| self.joined(op, total, value, choice));
-                        results[place as usize] =
-                            if scan == Scan::Inclusive { next } else { total.unwrap_or(identity) };
-                        total = Some(next);
-                    }
+            }
+            Scan::Inclusive | Scan::Exclusive => {
+                let mut total = None;
+                for place in places(self.active) {
+                    let value = self.value(place, component);
+                    let next = total.map_or(value, |total| self.joined(op, total, value, choice));
+                    results[place as usize] = if scan == Scan::Inclusive { next } else { total.unwrap_or(identity) };
+                    total = Some(next);
                 }
             }
         }
@@ -346,7 +208,7 @@ impl Tangle<'_> {
     /// Combines the values of invocations in an open order; `None` without invocations.
     fn join<C: Choice>(
         &self,
-        op: GroupArithmetic,
+        op: Binary,
         of: impl Iterator<Item = u32>,
         component: u32,
         choice: &mut C,
@@ -365,8 +227,8 @@ impl Tangle<'_> {
         values.pop()
     }
 
-    fn joined<C: Choice>(&self, op: GroupArithmetic, a: Value, b: Value, choice: &mut C) -> Value {
-        let (bits, op) = (self.group.bits, binary(op));
+    fn joined<C: Choice>(&self, op: Binary, a: Value, b: Value, choice: &mut C) -> Value {
+        let bits = self.group.bits;
         let undefined = if a.undefined | b.undefined == 0 {
             0
         } else {
@@ -376,80 +238,14 @@ impl Tangle<'_> {
     }
 }
 
-/// A ballot with its undefined bits.
-#[derive(Clone, Copy)]
-struct Ballot {
-    bits: Places,
-    undefined: Places,
-}
-
-impl Ballot {
-    fn bit(self, place: u32) -> Value {
-        Value { bits: (self.bits >> place) as u64 & 1, undefined: (self.undefined >> place) as u64 & 1 }
-    }
-
-    fn within(self, places: Places) -> Self {
-        Self { bits: self.bits & places, undefined: self.undefined & places }
-    }
-}
-
-impl Value {
-    /// The negation of a boolean.
-    fn negated(self) -> Self {
-        Self { bits: self.bits ^ 1, ..self }
-    }
-}
-
-fn truth(value: bool) -> Value {
-    Value { bits: value.into(), undefined: 0 }
-}
-
-/// A number computed from a ballot. It is undefined if any bit of the ballot is.
-fn number(value: u32, ballot: Places) -> Value {
-    Value { bits: value.into(), undefined: if ballot == 0 { 0 } else { mask(32) } }
-}
-
-/// The scalar operation that combines two values.
-fn binary(op: GroupArithmetic) -> Binary {
-    match op {
-        GroupArithmetic::IAdd => Binary::IAdd,
-        GroupArithmetic::FAdd => Binary::FAdd,
-        GroupArithmetic::IMul => Binary::IMul,
-        GroupArithmetic::FMul => Binary::FMul,
-        GroupArithmetic::SMin => Binary::SMin,
-        GroupArithmetic::UMin => Binary::UMin,
-        GroupArithmetic::FMin => Binary::AtomicFMin,
-        GroupArithmetic::SMax => Binary::SMax,
-        GroupArithmetic::UMax => Binary::UMax,
-        GroupArithmetic::FMax => Binary::AtomicFMax,
-        GroupArithmetic::And => Binary::BitwiseAnd,
-        GroupArithmetic::Or => Binary::BitwiseOr,
-        GroupArithmetic::Xor => Binary::BitwiseXor,
-    }
-}
-
 /// The result of an exclusive scan for the first invocation.
-fn identity(op: GroupArithmetic, bits: u8) -> u64 {
-    let float = |half: u64, single: u64, double: u64| match bits {
-        16 => half,
-        32 => single,
-        _ => double,
-    };
-    let one = float(0x3c00, 0x3f80_0000, 0x3ff0_0000_0000_0000);
-    let infinity = float(0x7c00, 0x7f80_0000, 0x7ff0_0000_0000_0000);
-    let sign = 1 << (bits - 1);
-    match op {
-        GroupArithmetic::IAdd
-        | GroupArithmetic::FAdd
-        | GroupArithmetic::UMax
-        | GroupArithmetic::Or
-        | GroupArithmetic::Xor => 0,
-        GroupArithmetic::IMul => 1,
-        GroupArithmetic::FMul => one,
-        GroupArithmetic::FMin => infinity,
-        GroupArithmetic::FMax => infinity | sign,
-        GroupArithmetic::UMin | GroupArithmetic::And => mask(bits),
-        GroupArithmetic::SMin => mask(bits) >> 1,
-        GroupArithmetic::SMax => sign,
+fn identity(op: Binary, bits: u8) -> u64 {
+    match (op, bits) {
+        (Binary::UMin, _) => mask(bits),
+        (Binary::GroupFMax, 16) => 0xfc00,
+        (Binary::GroupFMax, 32) => 0xff80_0000,
+        (Binary::GroupFMax, _) => 0xfff0_0000_0000_0000,
+        // Sums.
+        _ => 0,
     }
 }

@@ -175,9 +175,9 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
         }
         Inst::Wide { op, bits, d, a, b } => {
             let (x, y) = (register!(a), register!(b));
-            [register!(d), register!(d + 1)] = arithmetic::wide(op, bits, x, y, floats, cx.world.choice());
+            [register!(d), register!(d + 1)] = arithmetic::wide(op, bits, x, y);
             shadow!(|s| {
-                let [low, high] = undefined::wide(op, bits, [x, y], s.of([a, b]));
+                let [low, high] = undefined::wide(bits, s.of([a, b]));
                 s.set(d, low, here, &[a, b]);
                 s.set(d + 1, high, here, &[a, b]);
             });
@@ -199,36 +199,6 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             register!(d) = register!(a);
             shadow!(|s| s.set(d, s.undefined[a as usize], here, &[a]));
         }
-        Inst::Undef { bits, d, count } => {
-            for slot in d..d + count {
-                register!(slot) = cx.arbitrary(mask(bits));
-                shadow!(|s| s.set(slot, mask(bits), here, &[]));
-            }
-        }
-        Inst::Extract { bits, d, from, index, count } => {
-            let at = register!(index);
-            let there = at < u64::from(count);
-            let slot = from + if there { at as u32 } else { 0 };
-            register!(d) = if there { register!(slot) } else { cx.arbitrary(mask(bits)) };
-            shadow!(|s| {
-                let defined = there && s.undefined[index as usize] == 0;
-                s.set(d, if defined { s.undefined[slot as usize] } else { mask(bits) }, here, &[index, slot]);
-            });
-        }
-        Inst::Insert { bits, d, value, index, count } => {
-            let at = register!(index);
-            if at < u64::from(count) {
-                register!(d + at as u32) = register!(value);
-                shadow!(|s| s.set(d + at as u32, s.undefined[value as usize], here, &[value]));
-            }
-            let index_undefined = W::STRICT && lane.shadow.as_ref().is_some_and(|s| s.undefined[index as usize] != 0);
-            if at >= u64::from(count) || index_undefined {
-                for slot in d..d + count {
-                    register!(slot) = cx.arbitrary(mask(bits));
-                    shadow!(|s| s.set(slot, mask(bits), here, &[index]));
-                }
-            }
-        }
         Inst::Offset { d, a, offset } => {
             register!(d) = register!(a).wrapping_add(offset.into());
             shadow!(|s| s.set(d, spread(s.undefined[a as usize]), here, &[a]));
@@ -241,10 +211,6 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                 let [ua, ui] = s.of([a, index]);
                 s.set(d, spread(ua | ui), here, &[a, index]);
             });
-        }
-        Inst::ArrayLength { d, binding, offset, stride } => {
-            let range = cx.launch.bound(binding).map_or(0, |bound| bound.range);
-            register!(d) = range.saturating_sub(offset.into()).checked_div(stride.into()).unwrap_or(0) & mask(32);
         }
         Inst::BindingAddress { d, binding } => {
             register!(d) = cx.launch.bound(binding).map_or(0, |bound| bound.address);
@@ -360,13 +326,6 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             cx.demand(lane.shadow.as_deref_mut(), who, condition, "a branch's condition");
             *pc = if register!(condition) != 0 { yes } else { no };
         }
-        Inst::Switch(index) => {
-            let switch = &code.switches[index as usize];
-            cx.demand(lane.shadow.as_deref_mut(), who, switch.selector, "a switch's selector");
-            let selector = register!(switch.selector);
-            let case = switch.cases.iter().find(|(value, _)| *value == selector);
-            *pc = case.map_or(switch.default, |&(_, to)| to);
-        }
         Inst::Call(to) => {
             lane.calls.push(here);
             *pc = to;
@@ -400,7 +359,7 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
     use crate::code::AtomicOp::*;
     let code = &cx.launch.program.code;
     let atomic = &code.atomics[index as usize];
-    let has_value = !matches!(atomic.op, Load | IIncrement | IDecrement);
+    let has_value = atomic.op != Load;
     if W::STRICT {
         // An operand that is only stored may be undefined.
         if has_value && !matches!(atomic.op, Store | Exchange | CompareExchange) {

@@ -86,16 +86,13 @@ fn results(code: &Code, inst: &Inst) -> (Slot, u32) {
         | Inst::Convert { d, .. }
         | Inst::InsertBits { d, .. }
         | Inst::Move { d, .. }
-        | Inst::Extract { d, .. }
         | Inst::Offset { d, .. }
         | Inst::Index { d, .. }
-        | Inst::ArrayLength { d, .. }
         | Inst::BindingAddress { d, .. }
         | Inst::Load { d, .. }
         | Inst::Builtin { d, .. }
         | Inst::Clock { d } => (d, 1),
         Inst::Wide { d, .. } => (d, 2),
-        Inst::Undef { d, count, .. } | Inst::Insert { d, count, .. } => (d, count),
         Inst::Atomic(index) => {
             let atomic = &code.atomics[index as usize];
             (atomic.d, (atomic.op != AtomicOp::Store).into())

@@ -1,8 +1,8 @@
-// Vectors, matrices, structures and arrays, by constant and by computed index.
+// Vectors, structures and arrays, by constant and by computed index.
 #version 460
 layout(local_size_x = 32) in;
 struct Inner { uvec3 v; float f; };
-struct Outer { Inner list[3]; mat2x3 m; bool flags[2]; };
+struct Outer { Inner list[3]; vec3 m[2]; bool flags[2]; };
 layout(binding = 0, std430) readonly buffer In { uint data[]; } x;
 layout(binding = 1, std430) buffer Out { uint data[]; } o;
 layout(binding = 2, std430) buffer Structs { Inner list[]; } s;
@@ -12,7 +12,7 @@ const uint table[8] = uint[](3, 1, 4, 1, 5, 9, 2, 6);
 Outer make(uint v) {
     Outer made;
     for (uint i = 0; i < 3; ++i) made.list[i] = Inner(uvec3(v, v >> i, i), float(i));
-    made.m = mat2x3(1, 2, 3, 4, 5, float(v & 15u));
+    made.m = vec3[](vec3(1, 2, 3), vec3(4, 5, float(v & 15u)));
     made.flags[0] = (v & 1u) != 0u;
     made.flags[1] = !made.flags[0];
     return made;
@@ -28,8 +28,7 @@ Outer change(Outer it, uint i) {
 void main() {
     uint i = gl_GlobalInvocationID.x, v = x.data[i];
     Outer a = make(v), b = change(a, v >> 8);
-    uint at = i * 10;
-    o.data[at++] = a == b ? 1u : 0u;
+    uint at = i * 9;
     o.data[at++] = b.list[v % 3u].v.y + b.list[2].v.z;
     uvec4 q = uvec4(v, v >> 8, v >> 16, v >> 24) & 0xffu;
     o.data[at++] = q[v & 3u];
@@ -38,16 +37,17 @@ void main() {
     q.w += dot(vec4(q), vec4(1)) > 1100.0 ? 1u : 0u;
     o.data[at++] = q.x + q.y * 3u + q.z * 5u + q.w * 7u;
     bvec4 less = lessThan(q, uvec4(128));
-    o.data[at++] = (any(less) ? 1u : 0u) | (all(less) ? 2u : 0u) | (less.y != less.w ? 4u : 0u);
+    o.data[at++] = (less.x || less.y || less.z || less.w ? 1u : 0u) | (less.x && less.y && less.z && less.w ? 2u : 0u) | (less.y != less.w ? 4u : 0u);
     o.data[at++] = table[v & 7u] + table[i & 7u] * 16u;
     ivec3 m = max(ivec3(v, -1, 5), ivec3(0, v, 6) >> 1);
     o.data[at++] = uint(m.x ^ m.y ^ m.z);
-    Inner copy = s.list[i];
+    Inner copy = Inner(s.list[i].v, s.list[i].f);
     copy.v.yz = copy.v.zy + 1u;
     copy.f += 0.5;
-    s.list[i] = copy;
+    s.list[i].v = copy.v;
+    s.list[i].f = copy.f;
     s.list[i].v[v % 3u] = v;
-    vec4 clamped = clamp(vec4(v & 255u) * 0.0625, vec4(1, 2, 3, 4), vec4(8));
+    vec4 clamped = min(max(vec4(v & 255u) * 0.0625, vec4(1, 2, 3, 4)), vec4(8));
     o.data[at++] = uint(dot(clamped, vec4(16)));
     o.data[at++] = uint(dot(reflect(vec2(1, -2), vec2(0, 1)), vec2(10, 100)));
     o.data[at++] = b.flags[0] && !a.flags[1] ? 1u : 2u;

@@ -1,4 +1,4 @@
-// Control flow: nested loops, fallthrough, early returns, calls with results by reference, private arrays.
+// Control flow: nested loops, early returns, calls with results by reference, private arrays.
 #version 460
 layout(local_size_x = 32) in;
 layout(binding = 0) readonly buffer In { uint data[]; } x;
@@ -14,28 +14,6 @@ uint collatz(uint n) {
         ++steps;
     }
     return steps;
-}
-
-uint fallthrough(uint v) {
-    uint r = 0;
-    switch (v % 9u) {
-    case 0: r += 1u;
-    case 1: r += 10u; break;
-    case 2: case 3: r += 100u;
-    case 4: if (v > 1000u) break; r += 1000u;
-    case 7: return r + 5u;
-    default: r += 20000u;
-    }
-    return r;
-}
-
-int signed_switch(int v) {
-    switch (v) {
-    case -1: return 7;
-    case 0x7fffffff: return 8;
-    case -2147483647: return 9;
-    }
-    return v;
 }
 
 bool divide(uint n, uint d, out uint quotient, inout uint rest) {
@@ -80,16 +58,14 @@ uint search(uint seed) {
 
 void main() {
     uint i = gl_GlobalInvocationID.x, v = x.data[i];
-    o.data[i * 8] = collatz(i + 1u);
-    o.data[i * 8 + 1] = fallthrough(v);
-    o.data[i * 8 + 2] = uint(signed_switch(i == 3u ? -1 : i == 4u ? 0x7fffffff : i == 5u ? -2147483647 : int(i)));
+    o.data[i * 6] = collatz(i + 1u);
     uint q = 0, r = 3;
     bool fine = divide(v, i % 7u, q, r) && divide(r, 3u, q, r) || !divide(1u, 0u, q, r);
-    o.data[i * 8 + 3] = q + r * 16u + calls * 65536u + (fine ? 1u << 31 : 0u);
-    o.data[i * 8 + 4] = sieve(v % 65u);
-    o.data[i * 8 + 5] = search(v);
+    o.data[i * 6 + 1] = q + r * 16u + calls * 65536u + (fine ? 1u << 31 : 0u);
+    o.data[i * 6 + 2] = sieve(v % 65u);
+    o.data[i * 6 + 3] = search(v);
     if ((v & 4u) != 0u) return;
-    o.data[i * 8 + 6] = 1;
-    if (i > 16u) { if ((v & 8u) != 0u) return; else o.data[i * 8 + 7] = 2; }
-    o.data[i * 8 + 6] = 3;
+    o.data[i * 6 + 4] = 1;
+    if (i > 16u) { if ((v & 8u) != 0u) return; else o.data[i * 6 + 5] = 2; }
+    o.data[i * 6 + 4] = 3;
 }

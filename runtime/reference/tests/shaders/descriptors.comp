@@ -1,24 +1,22 @@
-// Storage and uniform buffers in several sets, their layouts, lengths of runtime arrays, push constants.
+// Storage and uniform buffers in several sets, their layouts, push constants.
 #version 460
 layout(local_size_x = 16) in;
-layout(set = 0, binding = 0, std140) uniform Std140 { float scale; vec3 v; mat2 columns; layout(row_major) mat3x2 rows; float list[3]; uvec2 last; } u;
+layout(set = 0, binding = 0, std140) uniform Std140 { float scale; vec3 v; vec4 columns[2]; vec4 rows[2]; float list[3]; uvec2 last; } u;
 layout(set = 0, binding = 3, std430) readonly buffer Tail { uint head; uvec2 tail[]; } a;
 layout(set = 1, binding = 0, std430) buffer Both { uint data[]; } b;
 layout(set = 1, binding = 2, std430) writeonly buffer Out { uint data[]; } o;
 layout(push_constant) uniform Push { uint plus; layout(offset = 16) uvec4 many; int list[2]; } p;
 
 void main() {
-    uint i = gl_GlobalInvocationID.x, at = i * 10u;
+    uint i = gl_GlobalInvocationID.x, at = i * 8u;
     o.data[at] = uint(u.scale * 2.0 + u.v.z);
-    o.data[at + 1u] = uint(u.columns[i & 1u].y * 8.0 + u.rows[2][i >> 1 & 1u]);
+    o.data[at + 1u] = uint(u.columns[i & 1u].y * 8.0 + u.rows[i >> 1 & 1u][2]);
     o.data[at + 2u] = uint(u.list[i % 3u]) + u.last.y;
-    o.data[at + 3u] = a.head + uint(a.tail.length()) * 1000u;
-    uint index = min(i, uint(a.tail.length()) - 1u);
-    o.data[at + 4u] = a.tail[index].x ^ a.tail[index].y;
-    o.data[at + 5u] = p.plus + p.many[i & 3u] + uint(p.list[i & 1u]);
+    uint index = min(i, 9u);
+    o.data[at + 3u] = a.tail[index].x ^ a.tail[index].y;
+    o.data[at + 4u] = p.plus + p.many[i & 3u] + uint(p.list[i & 1u]);
     b.data[i] = b.data[i] * 2u + 1u;
-    o.data[at + 6u] = uint(b.data.length());
-    o.data[at + 7u] = gl_NumWorkGroups.x * 100u + gl_NumWorkGroups.y * 10u + gl_NumWorkGroups.z;
-    o.data[at + 8u] = gl_WorkGroupID.x * 1000u + gl_LocalInvocationID.x;
-    o.data[at + 9u] = uint(u.rows[1][0] * 4.0 + u.rows[0][1]);
+    o.data[at + 5u] = gl_NumWorkGroups.x * 100u + gl_NumWorkGroups.y * 10u + gl_NumWorkGroups.z;
+    o.data[at + 6u] = gl_WorkGroupID.x * 1000u + gl_LocalInvocationID.x;
+    o.data[at + 7u] = uint(u.rows[0][1] * 4.0 + u.rows[1][0]);
 }

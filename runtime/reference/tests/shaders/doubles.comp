@@ -1,5 +1,6 @@
 // Double precision: what is rounded once, exactly; quotients and roots within a tolerance.
 #version 460
+#extension GL_EXT_shader_explicit_arithmetic_types : require
 layout(local_size_x = 32) in;
 layout(binding = 0) readonly buffer In { uvec2 data[]; } x;
 layout(binding = 1) writeonly buffer Out { uvec2 data[]; } o;
@@ -7,12 +8,12 @@ layout(binding = 2) writeonly buffer Near { double data[]; } near;
 
 uint at = gl_GlobalInvocationID.x * 16;
 void put(uvec2 v) { o.data[at++] = v; }
-void put(double v) { put(unpackDouble2x32(v)); }
+void put(double v) { put(unpack32(doubleBitsToUint64(v))); }
 void put(bool v) { put(uvec2(v ? 1 : 0, 0)); }
 
 // 53 significant bits between 2^-8 and 2^8.
 double number(uvec2 word) {
-    return packDouble2x32(uvec2(word.x, word.y & 0x800fffffu | (1015u + (word.y >> 20 & 15u)) << 20));
+    return uint64BitsToDouble(pack64(uvec2(word.x, word.y & 0x800fffffu | (1015u + (word.y >> 20 & 15u)) << 20)));
 }
 
 void main() {

@@ -6,7 +6,7 @@ layout(binding = 0) readonly buffer In { uint64_t data[]; } x;
 layout(binding = 1) writeonly buffer Out { uint64_t data[]; } o;
 layout(binding = 2) buffer Narrow { uint8_t bytes[128]; uint16_t halves[64]; } n;
 
-uint at = gl_GlobalInvocationID.x * 24;
+uint at = gl_GlobalInvocationID.x * 23;
 void put(uint64_t v) { o.data[at++] = v; }
 
 void main() {
@@ -25,7 +25,6 @@ void main() {
     put((a & b) ^ ~(a | b));
     put(min(a, b) + max(a, b) * 3ul);
     put(uint64_t(min(s, t) - max(s, t)));
-    put(uint64_t(abs(s)) + uint64_t(sign(t)));
     put((s < t ? 1ul : 0ul) | (a < b ? 2ul : 0ul) | (s >= t ? 4ul : 0ul) | (a == b ? 8ul : 0ul));
     put(uint64_t(int64_t(int(a))));
     put(uint64_t(uint(b)));

@@ -233,32 +233,11 @@ fn integral<R: Reference>() {
             let found = unary(op, R::WIDTH, bits, &FREE, &mut Plain);
             assert!(same(R::of(bits).round_to_integral(round).value, found), "{op:?} {bits:x}: {found:x}");
         }
-        let other = sample();
-        let (x, y) = (R::of(bits), R::of(other));
-        let found = binary(Binary::FRem, R::WIDTH, bits, other, &FREE, &mut Plain);
-        assert!(same(x.c_fmod(y).value, found), "{bits:x} rem {other:x}: {found:x}");
-        let found = unary(Unary::Fract, R::WIDTH, bits, &FREE, &mut Plain);
-        let floor = x.round_to_integral(Round::TowardNegative).value;
-        assert!(same((x - floor).value, found), "fract {bits:x}: {found:x}");
-
-        let exponent = (other as i32) >> (other >> 57 & 31);
-        let found = binary(Binary::Ldexp, R::WIDTH, bits, exponent as u32 as u64, &FREE, &mut Plain);
-        assert!(same(x.scalbn(exponent), found), "{bits:x} by {exponent}: {found:x}");
-        if x.is_finite_non_zero() {
-            let mut exponent = 0;
-            let significand = x.frexp(&mut exponent);
-            let found = wide(Wide::Frexp, R::WIDTH, bits, 0, &FREE, &mut Plain);
-            assert_eq!(found, [significand.bits(), exponent as u32 as u64], "frexp {bits:x}");
-        }
-        let [fraction, whole] = wide(Wide::Modf, R::WIDTH, bits, 0, &FREE, &mut Plain);
-        let trunc = x.round_to_integral(Round::TowardZero).value;
-        let rest = if x.is_infinite() { R::ZERO } else { (x - trunc).value };
-        assert!(same(trunc, whole) && same(if x.is_nan() { x } else { rest.copy_sign(x) }, fraction), "modf {bits:x}");
     }
 }
 
 #[test]
-fn whole_parts_and_remainders_are_exact() {
+fn whole_parts_are_exact() {
     integral::<Half>();
     integral::<Single>();
     integral::<Double>();
@@ -267,27 +246,22 @@ fn whole_parts_and_remainders_are_exact() {
 fn comparisons<R: Reference>() {
     use Binary as B;
     use std::cmp::Ordering::{Equal, Greater, Less};
-    let ops: [(B, B, &[std::cmp::Ordering]); 6] = [
-        (B::FOrdEqual, B::FUnordEqual, &[Equal]),
-        (B::FOrdNotEqual, B::FUnordNotEqual, &[Less, Greater]),
-        (B::FOrdLessThan, B::FUnordLessThan, &[Less]),
-        (B::FOrdLessThanEqual, B::FUnordLessThanEqual, &[Less, Equal]),
-        (B::FOrdGreaterThan, B::FUnordGreaterThan, &[Greater]),
-        (B::FOrdGreaterThanEqual, B::FUnordGreaterThanEqual, &[Greater, Equal]),
+    let ops: [(B, &[std::cmp::Ordering]); 5] = [
+        (B::FOrdEqual, &[Equal]),
+        (B::FOrdLessThan, &[Less]),
+        (B::FOrdLessThanEqual, &[Less, Equal]),
+        (B::FOrdGreaterThan, &[Greater]),
+        (B::FOrdGreaterThanEqual, &[Greater, Equal]),
     ];
     let edges = edges::<R>();
     for a in &edges {
         for b in &edges {
             let order = R::of(*a).partial_cmp(&R::of(*b));
-            for (ordered, unordered, holds) in ops {
-                let of = |op| binary(op, R::WIDTH, *a, *b, &FREE, &mut Plain) != 0;
-                assert_eq!(of(ordered), order.is_some_and(|order| holds.contains(&order)), "{ordered:?} {a:x} {b:x}");
-                assert_eq!(
-                    of(unordered),
-                    order.is_none_or(|order| holds.contains(&order)),
-                    "{unordered:?} {a:x} {b:x}"
-                );
+            let of = |op| binary(op, R::WIDTH, *a, *b, &FREE, &mut Plain) != 0;
+            for (op, holds) in ops {
+                assert_eq!(of(op), order.is_some_and(|order| holds.contains(&order)), "{op:?} {a:x} {b:x}");
             }
+            assert_eq!(of(B::FUnordNotEqual), order != Some(Equal), "{a:x} {b:x}");
             let (x, y) = (R::of(*a), R::of(*b));
             for (op, expected) in [(B::NMin, least(x, y)), (B::NMax, greatest(x, y))] {
                 let found = binary(op, R::WIDTH, *a, *b, &FREE, &mut Plain);
@@ -296,8 +270,6 @@ fn comparisons<R: Reference>() {
                 assert!(zeros || same(expected, found), "{op:?} {a:x} {b:x}: {found:x}");
             }
         }
-        let is = |op| unary(op, R::WIDTH, *a, &FREE, &mut Plain) != 0;
-        assert_eq!((is(Unary::IsNan), is(Unary::IsInf)), (R::of(*a).is_nan(), R::of(*a).is_infinite()), "{a:x}");
     }
 }
 

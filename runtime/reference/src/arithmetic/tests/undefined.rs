@@ -47,9 +47,7 @@ fn check(undefined: u64, bits: u8, results: impl Iterator<Item = Option<u64>>, c
 #[test]
 fn unary_masks_are_sound() {
     use Unary as U;
-    let ops =
-        [U::SNegate, U::Not, U::BitReverse, U::BitCount, U::SAbs, U::SSign, U::FindILsb, U::FindSMsb, U::FindUMsb];
-    for op in ops {
+    for op in [U::SNegate, U::Not, U::BitReverse, U::BitCount, U::FindUMsb] {
         for bits in [1, 5, 8] {
             for state in states(bits) {
                 let results = assignments(state).map(|a| Some(unary(op, bits, a, &FREE, &mut Plain)));
@@ -75,7 +73,6 @@ fn binary_masks_are_sound() {
         B::UDiv,
         B::SDiv,
         B::UMod,
-        B::SRem,
         B::SMod,
         B::ShiftLeftLogical,
         B::ShiftRightLogical,
@@ -126,7 +123,7 @@ fn binary_masks_are_sound() {
 
 #[test]
 fn ternary_masks_are_sound() {
-    let ops = [Ternary::Select, Ternary::UClamp, Ternary::SClamp, Ternary::BitFieldSExtract, Ternary::BitFieldUExtract];
+    let ops = [Ternary::Select, Ternary::SClamp, Ternary::BitFieldUExtract];
     let bits = 3;
     let of_three = states(bits);
     for op in ops {
@@ -151,15 +148,14 @@ fn ternary_masks_are_sound() {
 fn wide_masks_are_sound() {
     let bits = 4;
     let states = states(bits);
-    for op in [Wide::IAddCarry, Wide::ISubBorrow, Wide::UMulExtended, Wide::SMulExtended] {
+    for op in [Wide::UMulExtended, Wide::SMulExtended] {
         for &x in &states {
             for &y in &states {
-                let undefined = mask_of::wide(op, bits, [x.0, y.0], [x.1, y.1]);
-                for (index, (undefined, width)) in undefined.into_iter().zip(op.result_bits(bits)).enumerate() {
+                for (index, undefined) in mask_of::wide(bits, [x.1, y.1]).into_iter().enumerate() {
                     let results = assignments(x)
                         .flat_map(|a| assignments(y).map(move |b| (a, b)))
-                        .map(|(a, b)| Some(wide(op, bits, a, b, &FREE, &mut Plain)[index]));
-                    check(undefined, width, results, || format!("{op:?} {x:x?} {y:x?}"));
+                        .map(|(a, b)| Some(wide(op, bits, a, b)[index]));
+                    check(undefined, bits, results, || format!("{op:?} {x:x?} {y:x?}"));
                 }
             }
         }
@@ -239,30 +235,19 @@ fn what_is_decided_is_defined() {
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [1, 5, 6], [1, 0, 0]), 3);
     assert_eq!(mask_of::insert_bits(32, [0, 0, 8, 8], [0xffff_ffff, 0, 0, 0]), 0xffff_00ff);
     assert_eq!(mask_of::unary(Unary::BitCount, 32, 0, 1), 63);
-    assert_eq!(mask_of::unary(Unary::UnpackSnorm8, 32, 0, 0xff00), 0);
-    assert_eq!(mask_of::wide(Wide::IAddCarry, 32, [1, 2], [0, 0]), [0, 0]);
 }
 
 #[test]
 fn undefined_operations_are_undefined() {
-    let of = |op, a: f32, b: f32| mask_of::binary(op, 32, [a.to_bits().into(), b.to_bits().into()], [0, 0]) != 0;
-    assert!(of(Binary::Pow, -1.0, 2.0) && of(Binary::Pow, 0.0, 0.0) && !of(Binary::Pow, 0.0, 1.0));
-    assert!(of(Binary::FRem, 1.0, -0.0) && of(Binary::FMod, 1.0, 0.0) && !of(Binary::FDiv, 1.0, 0.0));
-    assert!(of(Binary::Atan2, 0.0, -0.0) && !of(Binary::Atan2, 0.0, 1.0));
+    let quotient = [1_f32, 0.0].map(|value| value.to_bits().into());
+    assert_eq!(mask_of::binary(Binary::FDiv, 32, quotient, [0, 0]), 0);
     let of = |op, a: f32| mask_of::unary(op, 32, a.to_bits().into(), 0) != 0;
     assert!(of(Unary::Sqrt, -1.0) && !of(Unary::Sqrt, -0.0) && of(Unary::InverseSqrt, 0.0) && of(Unary::Log2, 0.0));
-    assert!(of(Unary::Asin, 1.5) && !of(Unary::Asin, -1.0));
-    let ldexp = |a: f32, exponent: i32| {
-        mask_of::binary(Binary::Ldexp, 32, [a.to_bits().into(), (exponent as u32).into()], [0, 0]) != 0
-    };
-    assert!(!ldexp(1.0, 127) && ldexp(1.0, 128) && !ldexp(0.5, 128) && ldexp(0.0, 129) && !ldexp(1.0, i32::MIN));
-    assert!(!ldexp(f32::INFINITY, 1));
     let clamp = |low: f32, high: f32| {
         let operands = [0.0, low, high].map(|value| value.to_bits().into());
-        mask_of::ternary(Ternary::FClamp, 32, operands, [0; 3]) != 0
+        mask_of::ternary(Ternary::NClamp, 32, operands, [0; 3]) != 0
     };
     assert!(clamp(1.0, 0.0) && !clamp(1.0, 1.0));
-    assert_eq!(mask_of::wide(Wide::Frexp, 32, [f32::NAN.to_bits().into(), 0], [0, 0]), [0xffff_ffff; 2]);
     assert_eq!(mask_of::binary(Binary::SDiv, 8, [0x80, 0xff], [0, 0]), 0xff);
     assert_eq!(mask_of::binary(Binary::ShiftLeftLogical, 8, [1, 8], [0, 0]), 0xff);
     assert_eq!(mask_of::convert(Convert::FToU, 32, 8, 256_f32.to_bits().into(), 0), 0xff);

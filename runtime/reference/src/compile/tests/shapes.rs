@@ -49,7 +49,7 @@ const SWAP: &str = module!(
     OpFunctionEnd"
 );
 
-/// A buffer with a row-major matrix and an array of structs, from which single components are read.
+/// A buffer with vectors and an array of structs, from which single components are read.
 const LAYOUT: &str = module!(
     "%buffer",
     "OpName %buffer \"buffer\"
@@ -57,24 +57,24 @@ const LAYOUT: &str = module!(
     OpDecorate %buffer Binding 3
     OpDecorate %block Block
     OpMemberDecorate %block 0 Offset 16
-    OpMemberDecorate %block 0 RowMajor
-    OpMemberDecorate %block 0 MatrixStride 24
     OpMemberDecorate %block 1 Offset 96
     OpMemberDecorate %part 0 Offset 4
     OpMemberDecorate %part 1 Offset 16
     OpDecorate %parts ArrayStride 32
+    OpDecorate %vectors ArrayStride 24
     %void = OpTypeVoid
     %function = OpTypeFunction %void
     %uint = OpTypeInt 32 0
     %float = OpTypeFloat 32
     %v3 = OpTypeVector %float 3
-    %m2x3 = OpTypeMatrix %v3 2
     %part = OpTypeStruct %uint %v3
     %parts = OpTypeRuntimeArray %part
-    %block = OpTypeStruct %m2x3 %parts
+    %u2 = OpConstant %uint 2
+    %vectors = OpTypeArray %v3 %u2
+    %block = OpTypeStruct %vectors %parts
     %pblock = OpTypePointer StorageBuffer %block
-    %pmatrix = OpTypePointer StorageBuffer %m2x3
-    %pcolumn = OpTypePointer StorageBuffer %v3
+    %pvectors = OpTypePointer StorageBuffer %vectors
+    %pvector = OpTypePointer StorageBuffer %v3
     %ppart = OpTypePointer StorageBuffer %part
     %u0 = OpConstant %uint 0
     %u1 = OpConstant %uint 1
@@ -82,14 +82,13 @@ const LAYOUT: &str = module!(
     %buffer = OpVariable %pblock StorageBuffer
     %main = OpFunction %void None %function
     %entry = OpLabel
-    %p = OpAccessChain %pmatrix %buffer %u0
-    %m = OpLoad %m2x3 %p
-    %q = OpAccessChain %pcolumn %buffer %u0 %u1
-    %column = OpLoad %v3 %q
+    %p = OpAccessChain %pvectors %buffer %u0
+    %m = OpLoad %vectors %p
+    %q = OpAccessChain %pvector %buffer %u0 %u1
+    %second = OpLoad %v3 %q
     %r = OpAccessChain %ppart %buffer %u1 %u5
     %s = OpLoad %part %r
     OpStore %r %s
-    %length = OpArrayLength %uint %buffer 1
     OpReturn
     OpFunctionEnd"
 );
@@ -232,7 +231,7 @@ const SPECIALIZED: &str = module!(
     OpFunctionEnd"
 );
 
-/// A function that is called twice, lines of a source file, a switch, dynamic indices.
+/// A function that is called twice, lines of a source file, a branch, dynamic indices.
 const MIXED: &str = module!(
     "%id",
     "%file = OpString \"kernel.ptx\"
@@ -240,6 +239,8 @@ const MIXED: &str = module!(
     %void = OpTypeVoid
     %function = OpTypeFunction %void
     %uint = OpTypeInt 32 0
+    %bool = OpTypeBool
+    %true = OpConstantTrue %bool
     %v3 = OpTypeVector %uint 3
     %u0 = OpConstant %uint 0
     %u1 = OpConstant %uint 1
@@ -266,10 +267,10 @@ const MIXED: &str = module!(
     OpStore %e %y
     OpSelectionMerge %done None
     OpLine %file 20 1
-    OpSwitch %second %default 3 %three 4294967295 %default
-    %three = OpLabel
+    OpBranchConditional %true %then %else
+    %then = OpLabel
     OpBranch %done
-    %default = OpLabel
+    %else = OpLabel
     OpBranch %done
     %done = OpLabel
     OpReturn
@@ -344,12 +345,12 @@ fn buffers_are_laid_out_as_decorated() {
     let code = code(LAYOUT);
     let binding = &code.bindings[0];
     assert_eq!((binding.name.as_str(), binding.set, binding.binding, binding.read_only), ("buffer", 1, 3, false));
-    // Two columns of three rows; rows are 24 bytes apart, columns 4.
+    // Two vectors of three components, 24 bytes apart.
     assert_eq!(
         accesses(&code),
         [
-            (2 * 24 + 8, vec![0, 24, 48, 4, 28, 52]),
-            (2 * 24 + 4, vec![0, 24, 48]),
+            (24 + 12, vec![0, 4, 8, 24, 28, 32]),
+            (12, vec![0, 4, 8]),
             (28, vec![4, 16, 20, 24]),
             (28, vec![4, 16, 20, 24])
         ]
@@ -362,9 +363,7 @@ fn buffers_are_laid_out_as_decorated() {
             _ => None,
         })
         .collect();
-    assert_eq!(offsets, [16, 16 + 4, 96 + 5 * 32]);
-    let length = code.insts.iter().find(|inst| matches!(inst, Inst::ArrayLength { .. }));
-    assert!(matches!(length, Some(Inst::ArrayLength { binding: 0, offset: 96, stride: 32, .. })), "{length:?}");
+    assert_eq!(offsets, [16, 16 + 24, 96 + 5 * 32]);
 }
 
 #[test]
@@ -485,7 +484,7 @@ fn lines_end_with_their_block() {
     };
     assert_eq!(line(|inst| matches!(inst, Inst::Call(_))), [Some(12), Some(14)]);
     assert_eq!(line(|inst| matches!(inst, Inst::Store { .. })), [None]);
-    assert_eq!(line(|inst| matches!(inst, Inst::Switch(_))), [Some(20)]);
+    assert_eq!(line(|inst| matches!(inst, Inst::Branch { .. })), [Some(20)]);
     assert!(line(|inst| matches!(inst, Inst::Return)).iter().all(Option::is_none));
 }
 
@@ -494,9 +493,6 @@ fn indices_know_their_bounds() {
     let code = code(MIXED);
     let index = code.insts.iter().find(|inst| matches!(inst, Inst::Index { .. }));
     assert!(matches!(index, Some(Inst::Index { bits: 32, stride: 4, count: 4, .. })), "{index:?}");
-    let switch = &code.switches[0];
-    assert_eq!(switch.cases[0].0, 3);
-    assert_eq!(switch.cases[1], (0xffff_ffff, switch.default));
 }
 
 #[test]

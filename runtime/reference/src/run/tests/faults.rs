@@ -190,9 +190,8 @@ fn found(body: impl Fn(&mut Assembler)) -> Vec<Finding> {
 }
 
 fn undefined(asm: &mut Assembler) -> Slot {
-    let d = asm.slot();
-    asm.put(Inst::Undef { bits: 32, d, count: 1 });
-    d
+    let (one, width) = (asm.constant(1), asm.constant(32));
+    asm.binary(Binary::ShiftLeftLogical, one, width)
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! subgroup.
 
 use super::*;
-use crate::code::GroupArithmetic::*;
 
 /// Offsets of the invocations' inputs and outputs in the buffer, in words.
 const OTHER: u64 = 1024;
@@ -11,7 +10,6 @@ const RESULT: u64 = 2048;
 
 /// The invocations of a subgroup, for the formula.
 struct Case<'a> {
-    size: usize,
     active: &'a [bool],
     values: &'a [[u32; 4]],
     others: &'a [u32],
@@ -25,10 +23,6 @@ impl Case<'_> {
     /// The positions of the participants.
     fn there(&self) -> impl Iterator<Item = usize> + Clone {
         (0..self.active.len()).filter(|&place| self.active[place])
-    }
-
-    fn ballot(&self, place: usize) -> u128 {
-        self.values[place].iter().rev().fold(0, |high, &word| high << 32 | u128::from(word))
     }
 }
 
@@ -67,7 +61,7 @@ fn check(
         let active = fetch(&mut asm, ACTIVE);
         asm.branch_if(active, 0, 2, 1);
         asm.block(&[], &[2]);
-        let bits = if matches!(op, GroupOp::All | GroupOp::Any | GroupOp::Ballot) { 1 } else { 32 };
+        let bits = if op == GroupOp::Ballot { 1 } else { 32 };
         let result = asm.group(op, bits, values, others);
         let results = if op == GroupOp::Ballot { 4 } else { 1 };
         for word in 0..results {
@@ -83,11 +77,9 @@ fn check(
         let mut random = numbers(size);
         let values: Vec<[u32; 4]> =
             (0..count).map(|_| std::array::from_fn(|_| value(random.next().unwrap()))).collect();
-        // Within the cluster or quad of a rotation the amount must be the same, so it is the same everywhere.
+        // The number of a broadcast is the same everywhere.
         let others: Vec<u32> = match op {
-            GroupOp::Rotate { .. } | GroupOp::Broadcast | GroupOp::QuadBroadcast => {
-                vec![other(random.next().unwrap(), size); count]
-            }
+            GroupOp::Broadcast => vec![other(random.next().unwrap(), size); count],
             _ => (0..count).map(|_| other(random.next().unwrap(), size)).collect(),
         };
         let active: Vec<bool> = (0..count).map(|_| !random.next().unwrap().is_multiple_of(4)).collect();
@@ -101,7 +93,7 @@ fn check(
         for first in (0..count).step_by(size as usize) {
             let range = first..(first + size as usize).min(count);
             let (active, values, others) = (&active[range.clone()], &values[range.clone()], &others[range.clone()]);
-            let case = Case { size: size as usize, active, values, others };
+            let case = Case { active, values, others };
             for place in case.there() {
                 let Some(expected) = expected(&case, place) else { continue };
                 let at = RESULT as usize + 4 * (first + place);
@@ -130,41 +122,8 @@ fn any(random: u32) -> u32 {
     random
 }
 
-/// A boolean that is mostly true.
-fn mostly(random: u32) -> u32 {
-    u32::from(!random.is_multiple_of(16))
-}
-
 fn unused(_random: u32, _size: u32) -> u32 {
     0
-}
-
-#[test]
-fn votes() {
-    check_one(GroupOp::Elect, any, unused, |case, place| Some((case.there().next() == Some(place)).into()));
-    check_one(GroupOp::All, mostly, unused, |case, _| {
-        Some(case.there().all(|place| case.values[place][0] == 1).into())
-    });
-    check_one(
-        GroupOp::Any,
-        |random| 1 - mostly(random),
-        unused,
-        |case, _| Some(case.there().any(|place| case.values[place][0] == 1).into()),
-    );
-    for few in [1, 40] {
-        check_one(
-            GroupOp::AllEqual { float: false },
-            |random| random / few % 40 / 39,
-            unused,
-            |case, _| {
-                let values: Vec<u32> = case.there().map(|place| case.values[place][0]).collect();
-                Some(values.windows(2).all(|pair| pair[0] == pair[1]).into())
-            },
-        );
-    }
-    // Zeros of both signs are equal, and a NaN is equal to nothing.
-    check_one(GroupOp::AllEqual { float: true }, |random| random & 0x8000_0000, unused, |_, _| Some(1));
-    check_one(GroupOp::AllEqual { float: true }, |_| 0x7fc0_0000, unused, |_, _| Some(0));
 }
 
 #[test]
@@ -178,62 +137,18 @@ fn ballots() {
             Some((0..4).map(|word| (ballot >> (32 * word)) as u32).collect())
         },
     );
-    check_one(GroupOp::InverseBallot, any, unused, |case, place| Some((case.ballot(place) >> place) as u32 & 1));
-    check_one(
-        GroupOp::BallotBitExtract,
-        any,
-        |random, size| random % size,
-        |case, place| Some((case.ballot(place) >> case.others[place]) as u32 & 1),
-    );
-    let bits = |case: &Case<'_>, place: usize| {
-        (0..case.size).filter(|&bit| case.ballot(place) >> bit & 1 == 1).collect::<Vec<usize>>()
-    };
-    check_one(GroupOp::BallotBitCount(Scan::Reduce), any, unused, |case, place| Some(bits(case, place).len() as u32));
-    check_one(GroupOp::BallotBitCount(Scan::Inclusive), any, unused, |case, place| {
-        Some(bits(case, place).iter().filter(|&&bit| bit <= place).count() as u32)
-    });
-    check_one(GroupOp::BallotBitCount(Scan::Exclusive), any, unused, |case, place| {
-        Some(bits(case, place).iter().filter(|&&bit| bit < place).count() as u32)
-    });
-    check_one(GroupOp::BallotFindLsb, any, unused, |case, place| bits(case, place).first().map(|&bit| bit as u32));
-    check_one(GroupOp::BallotFindMsb, any, unused, |case, place| bits(case, place).last().map(|&bit| bit as u32));
 }
 
 #[test]
 fn shuffles() {
     let within = |random: u32, size: u32| random % size;
     let beyond = |random: u32, size: u32| random % (size + 2);
-    check_one(GroupOp::BroadcastFirst, any, unused, |case, _| case.value(case.there().next()?));
     check_one(GroupOp::Broadcast, any, within, |case, place| case.value(case.others[place] as usize));
     check_one(GroupOp::Shuffle, any, beyond, |case, place| case.value(case.others[place] as usize));
-    check_one(GroupOp::ShuffleXor, any, beyond, |case, place| case.value(place ^ case.others[place] as usize));
-    check_one(GroupOp::ShuffleUp, any, beyond, |case, place| {
-        case.value(place.checked_sub(case.others[place] as usize)?)
-    });
-    check_one(GroupOp::ShuffleDown, any, beyond, |case, place| case.value(place + case.others[place] as usize));
-    check_one(GroupOp::Rotate { cluster: 0 }, any, beyond, |case, place| {
-        case.value((place + case.others[place] as usize) % case.size)
-    });
-    check_one(GroupOp::Rotate { cluster: 4 }, any, beyond, |case, place| {
-        // A cluster must not be larger than the subgroup.
-        let turned = (place + case.others[place] as usize) % 4;
-        (case.size >= 4).then(|| case.value(place / 4 * 4 + turned))?
-    });
-    check_one(
-        GroupOp::QuadBroadcast,
-        any,
-        |random, _| random % 4,
-        |case, place| case.value(place / 4 * 4 + case.others[place] as usize),
-    );
-    for (direction, partner) in [(0, [1, 0, 3, 2]), (1, [2, 3, 0, 1]), (2, [3, 2, 1, 0])] {
-        check_one(GroupOp::QuadSwap(direction), any, unused, |case, place| {
-            case.value(place / 4 * 4 + partner[place % 4])
-        });
-    }
 }
 
 /// Checks all forms of a reduction.
-fn check_arithmetic(op: GroupArithmetic, value: fn(u32) -> u32, identity: u32, join: fn(u32, u32) -> u32) {
+fn check_arithmetic(op: Binary, value: fn(u32) -> u32, identity: u32, join: fn(u32, u32) -> u32) {
     let total = |case: &Case<'_>, is_in: &dyn Fn(usize) -> bool| {
         Some(
             case.there()
@@ -248,22 +163,12 @@ fn check_arithmetic(op: GroupArithmetic, value: fn(u32) -> u32, identity: u32, j
     check_one(GroupOp::Arithmetic(op, Scan::Exclusive), value, unused, |case, place| {
         total(case, &|other| other < place)
     });
-    check_one(GroupOp::Arithmetic(op, Scan::Clustered(4)), value, unused, |case, place| {
-        (case.size >= 4).then(|| total(case, &|other| other / 4 == place / 4))?
-    });
 }
 
 #[test]
 fn arithmetic() {
-    check_arithmetic(IAdd, any, 0, u32::wrapping_add);
-    check_arithmetic(IMul, |random| random | 1, 1, u32::wrapping_mul);
-    check_arithmetic(UMin, any, u32::MAX, u32::min);
-    check_arithmetic(UMax, any, 0, u32::max);
-    check_arithmetic(SMin, any, i32::MAX as u32, |a, b| (a as i32).min(b as i32) as u32);
-    check_arithmetic(SMax, any, i32::MIN as u32, |a, b| (a as i32).max(b as i32) as u32);
-    check_arithmetic(And, |random| random | 0xffff, u32::MAX, |a, b| a & b);
-    check_arithmetic(Or, |random| random & 0x1111, 0, |a, b| a | b);
-    check_arithmetic(Xor, any, 0, |a, b| a ^ b);
+    check_arithmetic(Binary::IAdd, any, 0, u32::wrapping_add);
+    check_arithmetic(Binary::UMin, any, u32::MAX, u32::min);
 }
 
 #[test]
@@ -271,14 +176,11 @@ fn float_arithmetic() {
     fn of(f: fn(f32, f32) -> f32, a: u32, b: u32) -> u32 {
         f(f32::from_bits(a), f32::from_bits(b)).to_bits()
     }
-    // Small integers and powers of two, so that no sum or product is rounded.
+    // Small integers, so that no sum is rounded.
     let small: fn(u32) -> u32 = |random| ((random % 100) as f32).to_bits();
-    let power: fn(u32) -> u32 = |random| (if random.is_multiple_of(2) { 2_f32 } else { 0.5 }).to_bits();
     let any: fn(u32) -> u32 = |random| (random as f32 - 1e9).to_bits();
-    check_arithmetic(FAdd, small, 0, |a, b| of(|a, b| a + b, a, b));
-    check_arithmetic(FMul, power, 1_f32.to_bits(), |a, b| of(|a, b| a * b, a, b));
-    check_arithmetic(FMin, any, f32::INFINITY.to_bits(), |a, b| of(f32::min, a, b));
-    check_arithmetic(FMax, any, f32::NEG_INFINITY.to_bits(), |a, b| of(f32::max, a, b));
+    check_arithmetic(Binary::FAdd, small, 0, |a, b| of(|a, b| a + b, a, b));
+    check_arithmetic(Binary::GroupFMax, any, f32::NEG_INFINITY.to_bits(), |a, b| of(f32::max, a, b));
 }
 
 /// The value of an inactive invocation is undefined, and reported once a branch depends on it.
@@ -291,7 +193,8 @@ fn values_of_inactive_invocations_are_undefined() {
         asm.branch_if(id, 3, 2, 1);
         asm.block(&[], &[2, 3]);
         let one = asm.constant(1);
-        let next = asm.group(GroupOp::ShuffleDown, 32, id, one);
+        let after = asm.binary(Binary::IAdd, id, one);
+        let next = asm.group(GroupOp::Shuffle, 32, id, after);
         if decides {
             asm.branch_if(next, 0, 2, 3);
         } else {

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{Findings, Knowledge, Launch, Program, run_plain};
 use crate::code::{
-    Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupArithmetic, GroupOp, Inst, Loop,
-    MemoryAccess, Origin, Pc, Scan, Scope, Semantics, Slot,
+    Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupOp, Inst, Loop, MemoryAccess, Origin,
+    Pc, Scan, Scope, Semantics, Slot,
 };
 use crate::config::{Mode, Trace};
 use crate::finding::Finding;
@@ -138,7 +138,7 @@ impl Assembler {
     /// The number of invocations that are here together.
     fn count(&mut self) -> Slot {
         let one = self.constant(1);
-        self.group(GroupOp::Arithmetic(GroupArithmetic::IAdd, Scan::Reduce), 32, one, one)
+        self.group(GroupOp::Arithmetic(Binary::IAdd, Scan::Reduce), 32, one, one)
     }
 
     fn load(&mut self, class: Class, pointer: Slot) -> Slot {
