@@ -1,59 +1,12 @@
-//! Fat binaries with PTX, and the command line of NVIDIA's `fatbinary`, which clang calls to make them.
+//! The command line of NVIDIA's `fatbinary`, which clang calls to put PTX into objects.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use ptx2spv_fatbin::{Image, fat_binary};
+
 use crate::error::Error;
-
-/// PTX for an architecture.
-#[derive(Clone, Debug)]
-pub struct Image {
-    /// The number of the virtual architecture, such as 75.
-    pub architecture: u32,
-    /// The text.
-    pub ptx: Vec<u8>,
-}
-
-const MAGIC: u32 = 0xba55_ed50;
-const CONTAINER_HEADER: u16 = 16;
-const ENTRY_HEADER: u32 = 64;
-const PTX: u16 = 1;
-const VERSION: u16 = 0x0101;
-/// 64 bits, Linux.
-const FLAGS: u64 = 0x11;
-
-/// The bytes of a fat binary with these images.
-pub fn fat_binary(images: &[Image]) -> Vec<u8> {
-    let mut entries = Vec::new();
-    for image in images {
-        // The text ends with a zero, and is padded to eight bytes.
-        let size = (image.ptx.len() + 8) / 8 * 8;
-        let mut header = Vec::new();
-        header.extend(PTX.to_le_bytes());
-        header.extend(VERSION.to_le_bytes());
-        header.extend(ENTRY_HEADER.to_le_bytes());
-        header.extend((size as u64).to_le_bytes());
-        // No compression: its size, and the offset of options.
-        header.extend([0; 8]);
-        // The version of PTX, minor and major, of which loaders read the text's own.
-        header.extend([0; 4]);
-        header.extend(image.architecture.to_le_bytes());
-        // No name.
-        header.extend([0; 8]);
-        header.extend(FLAGS.to_le_bytes());
-        header.resize(ENTRY_HEADER as usize, 0);
-        entries.extend(header);
-        entries.extend(&image.ptx);
-        entries.resize(entries.len() + size - image.ptx.len(), 0);
-    }
-    let mut bytes = Vec::new();
-    bytes.extend(MAGIC.to_le_bytes());
-    bytes.extend(1_u16.to_le_bytes());
-    bytes.extend(CONTAINER_HEADER.to_le_bytes());
-    bytes.extend((entries.len() as u64).to_le_bytes());
-    bytes.extend(entries);
-    bytes
-}
+use crate::used::without_list_for_host;
 
 /// What a command line of `fatbinary` asks for.
 #[derive(Debug)]
@@ -98,8 +51,8 @@ impl FatBinary {
     /// A file can't be read or written.
     pub fn write(&self) -> Result<(), Error> {
         let read = |(architecture, path): &(u32, PathBuf)| {
-            let ptx = std::fs::read(path).map_err(Error::file(path))?;
-            Ok(Image { architecture: *architecture, ptx })
+            let ptx = std::fs::read_to_string(path).map_err(Error::file(path))?;
+            Ok(Image { architecture: *architecture, ptx: without_list_for_host(&ptx).into_bytes() })
         };
         let images = self.images.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
         std::fs::write(&self.output, fat_binary(&images)).map_err(Error::file(&self.output))

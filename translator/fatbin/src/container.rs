@@ -11,10 +11,12 @@ use crate::error::Error;
 pub const CONTAINER_MAGIC: u32 = 0xba55_ed50;
 /// First word of containers of before CUDA 4.
 const OLD_MAGIC: u32 = 0x1ee5_5a01;
+/// The version of containers.
+pub(crate) const CONTAINER_VERSION: u16 = 1;
 /// Bytes of a container's header.
-const CONTAINER_HEADER: usize = 16;
+pub(crate) const CONTAINER_HEADER: usize = 16;
 /// Bytes of an entry's header; more may follow.
-const ENTRY_HEADER: usize = 64;
+pub(crate) const ENTRY_HEADER: usize = 64;
 /// The kind of an entry with several payloads.
 const SEVERAL: u16 = 0x100;
 
@@ -95,7 +97,7 @@ pub(crate) fn read(section: &[u8], at: usize) -> Result<(Container<'_>, usize), 
     let (Some(version), Some(skip), Some(size)) = (version, skip, size) else {
         return Err(damaged("the header of a container is cut off"));
     };
-    if version != 1 {
+    if version != CONTAINER_VERSION {
         return Err(damaged("a container of an unknown version"));
     }
     let start = at + usize::from(skip);

@@ -21,9 +21,12 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The number of PTX in an entry's header.
+    pub(crate) const PTX: u16 = 1;
+
     pub(crate) fn of(number: u16) -> Self {
         match number {
-            1 => Self::Ptx,
+            Self::PTX => Self::Ptx,
             2 | 0x10 => Self::Elf,
             8 => Self::Lto,
             other => Self::Other(other),

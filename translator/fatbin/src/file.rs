@@ -2,7 +2,9 @@
 
 use object::read::archive::ArchiveFile;
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
-use object::{FileKind, Object, ObjectSection};
+use std::collections::BTreeSet;
+
+use object::{FileKind, Object, ObjectSection, ObjectSymbol};
 
 use crate::container::{self, CONTAINER_MAGIC, Container};
 use crate::error::Error;
@@ -38,18 +40,63 @@ fn unknown(error: object::Error) -> Error {
     Error::Unknown(error.to_string())
 }
 
-/// The objects of a static library. Members of other kinds, such as tables of contents, are passed over.
 fn library(bytes: &[u8]) -> Result<Vec<Container<'_>>, Error> {
     let mut containers = Vec::new();
+    for (name, data) in members(bytes)? {
+        containers.extend(object(data, Some(&name))?);
+    }
+    Ok(containers)
+}
+
+/// The objects of a static library with their names. Members of other kinds, such as tables of contents, are passed over.
+fn members(bytes: &[u8]) -> Result<Vec<(String, &[u8])>, Error> {
+    let mut objects = Vec::new();
     for member in ArchiveFile::parse(bytes).map_err(unknown)?.members() {
         let member = member.map_err(unknown)?;
         let data = member.data(bytes).map_err(unknown)?;
         if FileKind::parse(data).is_ok() {
-            containers.extend(object(data, Some(&String::from_utf8_lossy(member.name())))?);
+            objects.push((String::from_utf8_lossy(member.name()).into_owned(), data));
         }
     }
-    Ok(containers)
+    Ok(objects)
 }
+
+/// The functions by which objects of separate compilation (`nvcc -rdc=true`) register what they have in the program that is linked of all
+/// of them. Objects call them; the device linker makes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registrations {
+    /// Those that are called.
+    pub called: BTreeSet<String>,
+    /// Those that are there.
+    pub defined: BTreeSet<String>,
+}
+
+impl Registrations {
+    /// Finds them in an object or a static library. Other files have none.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn read(bytes: &[u8]) -> Result<Self, Error> {
+        let objects = if bytes.starts_with(b"!<arch>\n") {
+            members(bytes)?.into_iter().map(|(_, object)| object).collect()
+        } else {
+            vec![bytes]
+        };
+        let mut found = Self::default();
+        for object in objects.into_iter().filter(|object| FileKind::parse(*object).is_ok()) {
+            let file = object::File::parse(object).map_err(unknown)?;
+            for symbol in file.symbols() {
+                let Some(name) = symbol.name().ok().filter(|name| name.starts_with(REGISTRATION)) else { continue };
+                let list = if symbol.is_undefined() { &mut found.called } else { &mut found.defined };
+                list.insert(name.to_owned());
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// How the names of these functions begin; the name of the object's module follows.
+const REGISTRATION: &str = "__cudaRegisterLinkedBinary";
 
 /// The files of a universal one for macOS: all have the same device code, so that the first with any will do.
 fn slices<'a>(bytes: &'a [u8], list: &[impl FatArch]) -> Result<Vec<Container<'a>>, Error> {

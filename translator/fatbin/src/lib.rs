@@ -1,4 +1,4 @@
-//! Finds the PTX in executables, libraries and fat binaries that CUDA compilers make.
+//! Finds the PTX in executables, libraries and fat binaries that CUDA compilers make, and makes fat binaries of PTX.
 //!
 //! A fat binary is a row of containers, each for one source file or one linked program. A container has entries: PTX, machine
 //! code (cubins), or intermediate code for the linker, for several architectures and perhaps compressed. [`Binary::read`] finds
@@ -19,6 +19,7 @@ mod container;
 mod entry;
 mod error;
 mod file;
+mod write;
 
 pub use binary::Binary;
 pub use choose::{Choice, Module, Program};
@@ -26,6 +27,8 @@ pub use compression::Compression;
 pub use container::{CONTAINER_MAGIC, Container};
 pub use entry::{Architecture, Entry, Kind};
 pub use error::Error;
+pub use file::Registrations;
+pub use write::{Image, fat_binary};
 
 /// PTX from the bytes of a file: up to the zero by which CUDA programs end text. Bytes that are not UTF-8, such as umlauts of a
 /// source that compilers quote in comments, become U+FFFD.
