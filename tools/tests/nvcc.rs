@@ -28,8 +28,7 @@ fn run(name: &str, options: &[&str]) {
     let program = folder.path().join(name);
     let built = finish(nvcc().args(options).arg("-o").arg(&program).arg(programs().join(format!("{name}.cu"))));
     assert_eq!(built.0, Some(0), "{}{}", built.1, built.2);
-    let run = finish(&mut Command::new(&program));
-    assert_eq!((run.0, run.1.as_str()), (Some(0), "right\n"), "{}", run.2);
+    is_right(&mut Command::new(&program));
 }
 
 #[test]
@@ -77,20 +76,70 @@ fn mathematics() {
     run("mathematics", &["-O3"]);
 }
 
-/// A Makefile with two sources in CUDA C++ and one in C++, unmodified, which calls `nvcc`.
-#[test]
-fn project() {
+/// A copy of a project of several files, which includes `check.h` from the folder above.
+fn project(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    for file in std::fs::read_dir(programs().join("project")).unwrap() {
+    let project = folder.path().join(name);
+    std::fs::create_dir(&project).unwrap();
+    for file in std::fs::read_dir(programs().join(name)).unwrap() {
         let file = file.unwrap();
-        std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        std::fs::copy(file.path(), project.join(file.file_name())).unwrap();
     }
+    std::fs::copy(programs().join("check.h"), folder.path().join("check.h")).unwrap();
+    (folder, project)
+}
+
+/// Runs a program that finds our `nvcc` in `PATH`.
+#[track_caller]
+fn build(program: &str, arguments: &[&str], folder: &Path) {
     let libraries = finish(Command::new(env!("CARGO_BIN_EXE_ptx2spv")).args(["cuda", "--print-path"])).1;
     let path = format!("{}:{}", libraries.trim_end(), std::env::var("PATH").unwrap());
-    let built = finish(Command::new("make").current_dir(folder.path()).env("PATH", path));
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("PATH", path).env("CUDACXX", "nvcc");
+    let built = finish(&mut command);
     assert_eq!(built.0, Some(0), "{}{}", built.1, built.2);
-    let run = finish(&mut Command::new(folder.path().join("program")));
+}
+
+#[track_caller]
+fn is_right(command: &mut Command) {
+    let run = finish(command);
     assert_eq!((run.0, run.1.as_str()), (Some(0), "right\n"), "{}", run.2);
+}
+
+/// A Makefile with two sources in CUDA C++ and one in C++, unmodified, which calls `nvcc`.
+#[test]
+fn makefile() {
+    let (_folder, project) = project("project");
+    build("make", &[], &project);
+    is_right(&mut Command::new(project.join("program")));
+}
+
+/// Device functions, variables and kernels of other files, linked by nvcc and by the host's compiler.
+#[test]
+fn separate_compilation() {
+    let (_folder, project) = project("separate");
+    build("make", &[], &project);
+    is_right(&mut Command::new(project.join("program")));
+    is_right(&mut Command::new(project.join("linked_by_host")));
+    // All files in one command, and without the file that has what the others need.
+    let all = ["-rdc=true", "main.cu", "kernels.cu", "operations.cu", "-o", "at_once"];
+    let built = finish(nvcc().current_dir(&project).args(all));
+    assert_eq!(built.0, Some(0), "{}", built.2);
+    is_right(&mut Command::new(project.join("at_once")));
+    let missing = finish(nvcc().current_dir(&project).args(["main.o", "kernels.o", "-o", "missing"]));
+    let error = "nvlink main.o.1.sm_70.ptx";
+    let undefined = "Undefined reference to `collatz(unsigned int)`";
+    assert!(missing.0 == Some(255) && missing.2.contains(error) && missing.2.contains(undefined), "{missing:?}");
+}
+
+/// CMake takes our nvcc for NVIDIA's: `project(… LANGUAGES CXX CUDA)`, `find_package(CUDAToolkit)`, separable compilation.
+#[test]
+fn cmake() {
+    let (_folder, project) = project("separate");
+    build("cmake", &["-B", "build"], &project);
+    build("cmake", &["--build", "build"], &project);
+    let program = project.join("build/program");
+    is_right(Command::new(env!("CARGO_BIN_EXE_ptx2spv")).args(["cuda", "--"]).arg(program));
 }
 
 #[test]
@@ -129,7 +178,6 @@ fn errors() {
         (vec![source, "--frobnicate"], "--frobnicate: nvcc has no such option"),
         (vec![source, "-arch"], "-arch: a value must follow"),
         (vec![source, "-arch=ampere"], "ampere: no architecture"),
-        (vec!["-rdc=true", source], "separate compilation is missing"),
         (vec![], "no input files"),
     ] {
         let arguments: Vec<_> = if arguments.is_empty() { vec!["-O3"] } else { arguments };

@@ -79,8 +79,8 @@ pub struct Toolkit {
 }
 
 impl Toolkit {
-    /// Writes a toolkit's folder into the folder with the libraries, as far as it isn't there. `program` is called as `nvcc`, `ptxas` and
-    /// `fatbinary`; without one, only PTX can be made.
+    /// Writes a toolkit's folder into the folder with the libraries, as far as it isn't there. `program` is called as `nvcc`, `nvlink`,
+    /// `ptxas` and `fatbinary`; without one, only PTX can be made.
     ///
     /// # Errors
     /// The folder can't be written.
@@ -104,7 +104,7 @@ impl Toolkit {
         // clang takes a folder without it for none.
         let programs = folder.join("bin");
         std::fs::create_dir_all(&programs).map_err(Error::file(&programs))?;
-        for name in ["nvcc", "ptxas", "fatbinary"] {
+        for name in ["nvcc", "nvlink", "ptxas", "fatbinary"] {
             if let Some(program) = program {
                 link(program, &programs.join(name))?;
             }

@@ -1,6 +1,6 @@
 //! CUDA C++ from source, without NVIDIA's toolkit: clang compiles, and this library has what else is needed. That is nvcc's command line
-//! as clang's ([`nvcc`]), a folder of the shape of a toolkit with headers and the device's mathematics ([`Toolkit`]), and fat binaries
-//! ([`fat_binary`]).
+//! as clang's ([`nvcc`]), a folder of the shape of a toolkit with headers and the device's mathematics ([`Toolkit`]), and what clang calls
+//! NVIDIA's programs for ([`FatBinary`], [`registration`]).
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 
@@ -12,8 +12,11 @@ mod folder;
 mod missing;
 pub mod nvcc;
 mod options;
+mod registration;
+mod used;
 
 pub use clang::{CLANG_VARIABLE, Clang};
 pub use error::Error;
-pub use fat_binary::{FatBinary, Image, fat_binary};
+pub use fat_binary::FatBinary;
 pub use folder::Toolkit;
+pub use registration::registration;

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::clang::Clang;
 use crate::error::Error;
+use crate::files::unique;
 use crate::folder::Toolkit;
 use crate::missing;
 use crate::options::{self, Effect, Setting, Stage, Value};
@@ -38,6 +39,11 @@ pub struct Nvcc {
     code: Vec<String>,
     generated: Vec<String>,
     relocatable: bool,
+    without_device_link: bool,
+    /// Unknown options, and whom they are for.
+    unknown: Vec<String>,
+    forward_to_compiler: bool,
+    forward_to_linker: bool,
     without_runtime: bool,
     per_thread: bool,
     optimization: Option<String>,
@@ -45,6 +51,7 @@ pub struct Nvcc {
     fuse: Option<bool>,
     flush: Option<bool>,
     precise_division: Option<bool>,
+    verbose: bool,
     dry_run: bool,
     run: bool,
     run_arguments: Vec<OsString>,
@@ -79,6 +86,13 @@ impl Nvcc {
     pub fn parse(arguments: &[OsString]) -> Result<Self, Error> {
         let mut nvcc = Self::default();
         nvcc.read(arguments)?;
+        for option in std::mem::take(&mut nvcc.unknown) {
+            match (nvcc.forward_to_compiler, nvcc.forward_to_linker) {
+                (false, false) => return Err(Error::Option { option, reason: "nvcc has no such option".to_owned() }),
+                (true, _) => nvcc.host_options(&option),
+                (false, true) => nvcc.link.push(option.into()),
+            }
+        }
         Ok(nvcc)
     }
 
@@ -91,7 +105,8 @@ impl Nvcc {
                 continue;
             }
             let Some((&(names, takes, effect), value)) = options::find(&text) else {
-                return Err(Error::Option { option: text.into_owned(), reason: "nvcc has no such option".to_owned() });
+                self.unknown.push(text.into_owned());
+                continue;
             };
             let value = match (takes, value) {
                 (Value::No, _) => String::new(),
@@ -188,6 +203,10 @@ impl Nvcc {
                 self.relocatable = true;
                 self.stage = Some(Stage::Compile);
             }
+            Setting::NoDeviceLink => self.without_device_link = true,
+            Setting::ForwardToCompiler => self.forward_to_compiler = true,
+            Setting::ForwardToLinker => self.forward_to_linker = true,
+            Setting::Verbose => self.verbose = true,
             Setting::RuntimeLibrary => match &*value {
                 "none" => self.without_runtime = true,
                 "shared" | "static" => {}
@@ -322,11 +341,11 @@ impl Nvcc {
         Ok(flags)
     }
 
-    /// The inputs, with their language where the name doesn't tell.
-    fn inputs(&self) -> Vec<OsString> {
+    /// Files, with their language where the name doesn't tell.
+    fn with_language<'a>(&self, files: impl IntoIterator<Item = &'a OsString>) -> Vec<OsString> {
         let mut list = Vec::new();
         let mut current = "none";
-        for input in &self.inputs {
+        for input in files {
             let wanted = match (kind(input), &self.language) {
                 (Kind::Object, _) | (_, None) => "none",
                 (_, Some(language)) => language,
@@ -343,8 +362,8 @@ impl Nvcc {
         list
     }
 
-    /// The commands that do the work.
-    fn commands(&self, clang: &Clang, toolkit: &Toolkit) -> Result<Vec<Vec<OsString>>, Error> {
+    /// The commands that do the work. Files between them are in the folder.
+    fn commands(&self, clang: &Clang, toolkit: &Toolkit, folder: &Path) -> Result<Vec<Vec<OsString>>, Error> {
         if self.inputs.is_empty() {
             return Err(Error::Usage("no input files".to_owned()));
         }
@@ -353,11 +372,17 @@ impl Nvcc {
         let mut command = vec![clang.program().as_os_str().to_owned()];
         command.extend(self.common(toolkit, has_kernels)?);
         let flags = |list: &[&str]| list.iter().map(OsString::from).collect::<Vec<_>>();
-        let stage = self.stage.unwrap_or(Stage::Link);
         let mut output = self.output.clone();
-        match stage {
-            Stage::Compile | Stage::Library => command.push("-c".into()),
-            Stage::Ptx | Stage::MachineCode => {
+        match self.stage.unwrap_or(Stage::Link) {
+            Stage::Link => return Ok(self.link(clang, command, toolkit, folder)),
+            Stage::DeviceLink => {
+                let objects = self.inputs.iter().cloned().chain(self.static_libraries()).collect();
+                let output = output.unwrap_or_else(|| "a_dlink.o".into());
+                return Ok(Self::device_link(clang, objects, toolkit, folder, &output));
+            }
+            Stage::Library => return self.archive(command),
+            Stage::Compile => command.push("-c".into()),
+            stage @ (Stage::Ptx | Stage::MachineCode) => {
                 command.extend(flags(&["--cuda-device-only", "-S"]));
                 let extension = if stage == Stage::Ptx { "ptx" } else { "cubin" };
                 output = output.or_else(|| self.inputs.first().map(|input| named_after(input, extension)));
@@ -368,25 +393,81 @@ impl Nvcc {
             }
             Stage::Preprocess => command.extend(flags(&["-E", "--cuda-host-only"])),
             Stage::Depend => command.extend([OsString::from(&self.stage_option), "--cuda-host-only".into()]),
-            Stage::Link => {}
         }
-        if stage == Stage::Library {
-            return self.archive(command);
-        }
-        command.extend(self.inputs());
+        command.extend(self.with_language(&self.inputs));
         if let Some(output) = &output {
             command.extend(["-o".into(), output.into()]);
         }
-        if stage == Stage::Link {
-            command.extend(self.link.iter().cloned());
-            let libraries = toolkit.libraries().display();
-            command.push(format!("-L{libraries}").into());
-            if !self.without_runtime {
-                command.extend(["-lcudart".into(), format!("-Wl,-rpath,{libraries}").into()]);
-            }
-            command.extend(flags(&["-lstdc++", "-lm", "-lpthread", "-ldl", "-lrt"]));
-        }
         Ok(vec![command])
+    }
+
+    /// A program or a shared library. If objects may have device code for the linker, all sources become objects first.
+    fn link(&self, clang: &Clang, command: Vec<OsString>, toolkit: &Toolkit, folder: &Path) -> Vec<Vec<OsString>> {
+        let static_libraries = self.static_libraries();
+        let has_objects = self.inputs.iter().any(|input| kind(input) == Kind::Object) || !static_libraries.is_empty();
+        let mut commands = Vec::new();
+        let mut inputs = self.inputs.clone();
+        if !self.without_device_link && (self.relocatable || has_objects) {
+            for (number, input) in inputs.iter_mut().enumerate().filter(|(_, input)| kind(input) != Kind::Object) {
+                let object = folder.join(format!("{number}.o"));
+                let mut command = [command.clone(), vec!["-c".into()], self.with_language([&*input])].concat();
+                command.extend(["-o".into(), object.clone().into()]);
+                commands.push(command);
+                *input = object.into();
+            }
+            let linked = folder.join("linked.o");
+            let objects = inputs.iter().cloned().chain(static_libraries).collect();
+            commands.extend(Self::device_link(clang, objects, toolkit, folder, &linked));
+            inputs.push(linked.into());
+        }
+        let mut command = [command, self.with_language(&inputs)].concat();
+        if let Some(output) = &self.output {
+            command.extend(["-o".into(), output.into()]);
+        }
+        command.extend(self.link.iter().cloned());
+        let libraries = toolkit.libraries().display();
+        command.push(format!("-L{libraries}").into());
+        if !self.without_runtime {
+            command.extend(["-lcudart".into(), format!("-Wl,-rpath,{libraries}").into()]);
+        }
+        command.extend(["-lstdc++", "-lm", "-lpthread", "-ldl", "-lrt"].map(OsString::from));
+        commands.push(command);
+        commands
+    }
+
+    /// Links the device code of objects into one that registers the program. It has nothing where the objects have no such code.
+    fn device_link(
+        clang: &Clang,
+        objects: Vec<OsString>,
+        toolkit: &Toolkit,
+        folder: &Path,
+        output: &Path,
+    ) -> Vec<Vec<OsString>> {
+        let source = folder.join("linked.c");
+        let linker: Vec<OsString> =
+            vec![toolkit.folder().join("bin/nvlink").into(), "-o".into(), source.clone().into()];
+        let compile = vec![
+            clang.program().into(),
+            "-fPIC".into(),
+            "-c".into(),
+            "-x".into(),
+            "c".into(),
+            source.into(),
+            "-o".into(),
+            output.into(),
+        ];
+        vec![[linker, objects].concat(), compile]
+    }
+
+    /// The static libraries among those to link with. The compiler's and the system's own have no device code.
+    fn static_libraries(&self) -> Vec<OsString> {
+        let options: Vec<_> = self.link.iter().map(|option| option.to_string_lossy()).collect();
+        let folders: Vec<_> = options.iter().filter_map(|option| option.strip_prefix("-L")).map(Path::new).collect();
+        let find = |name: &str| {
+            let file = format!("lib{name}.a");
+            folders.iter().map(|folder| folder.join(&file)).find(|path| path.exists()).map(OsString::from)
+        };
+        options.iter().filter_map(|option| option.strip_prefix("-l").and_then(find)).collect()
     }
 
     /// An object for each source, and an archive of them.
@@ -400,11 +481,8 @@ impl Nvcc {
                 continue;
             }
             let object = named_after(input, "o");
-            let mut command = command.clone();
-            if let Some(language) = &self.language {
-                command.extend(["-x".into(), language.into()]);
-            }
-            command.extend([input.clone(), "-o".into(), object.clone().into()]);
+            let mut command = [command.clone(), vec!["-c".into()], self.with_language([input])].concat();
+            command.extend(["-o".into(), object.clone().into()]);
             commands.push(command);
             archive.push(object.into());
         }
@@ -417,18 +495,13 @@ impl Nvcc {
         self.answer
     }
 
-    /// The commands that do the work. The device's mathematics is compiled before, if it wasn't.
+    /// The commands that do the work, with a folder for files between them. The device's mathematics is compiled before, if it wasn't.
     ///
     /// # Errors
     /// There is no clang, or something that was asked for is missing.
-    pub fn prepare(&self, toolkit: &Toolkit) -> Result<Vec<Command>, Error> {
-        if self.relocatable {
-            let reason = "separate compilation is missing: compile all .cu files of a program that call each other's functions as one, \
-                 by a file that includes them";
-            return Err(Error::Option { option: "-rdc=true".to_owned(), reason: reason.to_owned() });
-        }
+    pub fn prepare(&self, toolkit: &Toolkit, folder: &Path) -> Result<Vec<Command>, Error> {
         let clang = Clang::find(self.clang.as_deref())?;
-        let mut commands = self.commands(&clang, toolkit)?;
+        let mut commands = self.commands(&clang, toolkit, folder)?;
         if self.run {
             let program = self.output.clone().unwrap_or_else(|| "a.out".into());
             let program = if program.is_absolute() { program } else { Path::new(".").join(program) };
@@ -446,27 +519,60 @@ impl Nvcc {
         Ok(commands.into_iter().filter_map(command).collect())
     }
 
+    /// What nvcc tells of its folders with `-v`, in its form; CMake reads it, for which something else must come last.
+    fn describe(&self, toolkit: &Toolkit) -> Result<String, Error> {
+        let folder = toolkit.folder().display();
+        let architectures: Vec<_> =
+            self.architectures()?.iter().map(|number| format!("-arch compute_{number}")).collect();
+        Ok(format!(
+            "#$ PATH={}\n#$ TOP={folder}\n#$ NVVMIR_LIBRARY_DIR={folder}/nvvm/libdevice\n#$ INCLUDES=\"-I{folder}/include\"\n\
+             #$ LIBRARIES=-L{}\n#$ ARCHITECTURES={}\n\
+             {}",
+            std::env::var("PATH").unwrap_or_default(),
+            toolkit.libraries().display(),
+            architectures.join(" "),
+            VERSION.lines().last().unwrap_or_default().to_owned() + "\n",
+        ))
+    }
+
     /// Does the work, and returns the exit status of clang, which has written its own errors.
     ///
     /// # Errors
-    /// Those of [`Nvcc::prepare`], and a program can't be run.
+    /// There is no clang, something that was asked for is missing, or a program can't be run.
     pub fn run(&self, toolkit: &Toolkit) -> Result<u8, Error> {
-        for mut command in self.prepare(toolkit)? {
-            let program = PathBuf::from(command.get_program());
-            if self.dry_run {
-                let words = std::iter::once(command.get_program()).chain(command.get_args());
-                let line: Vec<_> = words.map(OsStr::to_string_lossy).collect();
-                eprintln!("#$ {}", line.join(" "));
-                continue;
-            }
-            let status = command.status().map_err(|error| Error::Run { program, error })?;
-            if !status.success() {
-                let code = status.code().and_then(|code| u8::try_from(code).ok());
-                return Ok(code.unwrap_or(255));
-            }
+        let folder = unique(&std::env::temp_dir().join("nvcc"));
+        let shows = self.verbose || self.dry_run;
+        if shows {
+            eprint!("{}", self.describe(toolkit)?);
         }
-        Ok(0)
+        let commands = self.prepare(toolkit, &folder)?;
+        if self.dry_run {
+            commands.iter().for_each(show);
+            return Ok(0);
+        }
+        std::fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        let status = commands.into_iter().map(|command| self.run_one(command)).find(|status| !matches!(status, Ok(0)));
+        // What is left in the folder for temporary files does no harm.
+        let _ = std::fs::remove_dir_all(&folder);
+        status.unwrap_or(Ok(0))
     }
+
+    fn run_one(&self, mut command: Command) -> Result<u8, Error> {
+        if self.verbose {
+            show(&command);
+        }
+        let program = PathBuf::from(command.get_program());
+        let status = command.status().map_err(|error| Error::Run { program, error })?;
+        let code = if status.success() { Some(0) } else { status.code().and_then(|code| u8::try_from(code).ok()) };
+        Ok(code.unwrap_or(255))
+    }
+}
+
+/// Writes a command like nvcc.
+fn show(command: &Command) {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let line: Vec<_> = words.map(OsStr::to_string_lossy).collect();
+    eprintln!("#$ {}", line.join(" "));
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -20,6 +20,7 @@ mod inspect;
 mod link;
 mod man;
 mod nvcc;
+mod nvlink;
 mod passes;
 mod ptxas;
 mod run;
@@ -27,7 +28,7 @@ mod test;
 mod translate;
 
 /// Programs of NVIDIA's toolkit that this program replaces where it is called by their names. Each is a subcommand.
-pub const STAND_INS: [&str; 3] = ["fatbinary", "nvcc", "ptxas"];
+pub const STAND_INS: [&str; 4] = ["fatbinary", "nvcc", "nvlink", "ptxas"];
 
 /// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device, or on a reference device
 /// that needs no driver.
@@ -59,6 +60,8 @@ enum Command {
     Nvcc(nvcc::Arguments),
     #[command(hide = true)]
     Fatbinary(fatbinary::Arguments),
+    #[command(hide = true)]
+    Nvlink(nvlink::Arguments),
     Cache(cache::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -98,6 +101,7 @@ impl CommandLine {
             Command::Ptxas(arguments) => ptxas::run(&arguments, out),
             Command::Nvcc(arguments) => nvcc::run(&arguments, out),
             Command::Fatbinary(arguments) => fatbinary::run(&arguments),
+            Command::Nvlink(arguments) => nvlink::run(&arguments),
             Command::Cache(arguments) => cache::run(&arguments, out),
             Command::Completions(arguments) => completions::run(&arguments, Self::command(), out),
             Command::Man(arguments) => man::run(&arguments, Self::command(), out),

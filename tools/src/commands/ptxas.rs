@@ -70,20 +70,13 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let source = input::read_source(&wanted.input)?;
     let program = match Program::new(&source) {
         Ok(program) => program,
-        Err(errors) => return Ok(refuse(&errors)),
+        Err(errors) => return Ok(refuse("ptxas", &errors)),
     };
-    // A device with all features: an error here applies to every device.
-    let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
-    for name in program.entries() {
-        let entries = [name.to_owned()];
-        let translated = program.translate(&Options::new(&target).entries(Some(&entries)).launched(false));
-        let is_for_linker = |error: &Diagnostic| wanted.is_relocatable && matches!(error.kind, ErrorKind::Undefined(_));
-        if let Err(errors) = translated
-            && !errors.list.iter().all(is_for_linker)
-        {
-            return Ok(refuse(&errors));
-        }
-        if wanted.is_verbose {
+    if let Some(errors) = check(&program, wanted.is_relocatable)? {
+        return Ok(refuse("ptxas", &errors));
+    }
+    if wanted.is_verbose {
+        for name in program.entries() {
             cli::warn(format_args!("ptxas info    : Compiling entry function '{name}'"));
         }
     }
@@ -93,12 +86,30 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// Shows errors like ptxas.
-fn refuse(errors: &Diagnostics) -> Status {
+/// Translates all kernels, and returns the errors of the first that can't be. If the program is for a linker, names that it doesn't define are
+/// no errors.
+pub fn check(program: &Program, is_relocatable: bool) -> Result<Option<Diagnostics>> {
+    // A device with all features: an error here applies to every device.
+    let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
+    let is_for_linker = |error: &Diagnostic| is_relocatable && matches!(error.kind, ErrorKind::Undefined(_));
+    for name in program.entries() {
+        let entries = [name.to_owned()];
+        let translated = program.translate(&Options::new(&target).entries(Some(&entries)).launched(false));
+        if let Err(errors) = translated
+            && !errors.list.iter().all(is_for_linker)
+        {
+            return Ok(Some(errors));
+        }
+    }
+    Ok(None)
+}
+
+/// Shows errors like a program of NVIDIA's toolkit.
+pub fn refuse(program: &str, errors: &Diagnostics) -> Status {
     for error in &errors.list {
         let SourcePosition { file, line, .. } = errors.source.place(error.place().start);
-        cli::warn(format_args!("ptxas {file}, line {line}; error   : {}", error.kind));
+        cli::warn(format_args!("{program} {file}, line {line}; error   : {}", error.kind));
     }
-    cli::warn("ptxas fatal   : Ptx assembly aborted due to errors");
+    cli::warn(format_args!("{program} fatal   : Ptx assembly aborted due to errors"));
     Status::Code(255)
 }

@@ -116,7 +116,7 @@ fn run(program: &Program, options: &[String], log: &mut String) -> Result<(Strin
     arguments.extend(["-ptx", "-x", "cu", "-D__CUDACC_RTC__", "-I"].map(OsString::from));
     arguments.extend([folder.path().into(), "-o".into(), output.clone().into(), input.into()]);
     let nvcc = Nvcc::parse(&arguments)?;
-    for mut command in nvcc.prepare(&toolkit()?)? {
+    for mut command in nvcc.prepare(&toolkit()?, folder.path())? {
         let shown = PathBuf::from(command.get_program());
         let run = command.output().map_err(|error| Error::Run { program: shown, error })?;
         let here = format!("{}/", folder.path().display());
