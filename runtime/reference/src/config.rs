@@ -74,7 +74,7 @@ pub struct Mode {
 /// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
 /// # let shader = device.shader(&translation.spirv).unwrap();
 /// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
-/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128], bindings: &[] };
+/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128] };
 /// device.dispatch(&pipeline, &dispatch).unwrap_err();
 /// assert!(device.take_trace().iter().any(|line| line.contains("OpStore")));
 /// ```

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::compile::compile;
 use crate::config::{Config, Mode};
-use crate::dispatch::{Bound, Dispatch};
 use crate::finding::{Finding, Refusal, Site};
 use crate::memory::Fault;
 use crate::memory::Words;
@@ -46,6 +45,15 @@ pub struct Shader {
 #[derive(Debug)]
 pub struct Pipeline {
     program: Arc<Program>,
+}
+
+/// A dispatch.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispatch<'a> {
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
+    /// Push constants.
+    pub push_constants: &'a [u8],
 }
 
 #[allow(clippy::result_large_err, reason = "errors are rare, and callers want the finding itself")]
@@ -236,16 +244,11 @@ impl Device {
     pub fn dispatch(&self, pipeline: &Pipeline, dispatch: &Dispatch<'_>) -> Result<(), Finding> {
         let program = &pipeline.program;
         let Config { mode, step_budget, trace, .. } = self.config;
-        let bound = program.code.bindings.iter().map(|wanted| {
-            let is_it = |bound: &&Bound| (bound.set, bound.binding) == (wanted.set, wanted.binding);
-            dispatch.bindings.iter().find(is_it).copied()
-        });
         let groups = dispatch.groups.iter().fold(1_usize, |all, &extent| all.saturating_mul(extent as usize)).max(1);
         let launch = Launch {
             program,
             groups: dispatch.groups,
             push_constants: dispatch.push_constants,
-            bound: bound.collect(),
             shadowed: mode.check,
             threads: if mode == Mode::default() { self.config.threads.clamp(1, groups) } else { 1 },
             steps: AtomicU64::new(0),

@@ -51,7 +51,7 @@ pub struct Finding {
 /// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
 /// # let shader = device.shader(&translation.spirv).unwrap();
 /// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
-/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128], bindings: &[] };
+/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128] };
 /// let Site { entry, workgroup, local, .. } = device.dispatch(&pipeline, &dispatch).unwrap_err().site;
 /// assert_eq!((entry.as_str(), workgroup, local), ("wild", Some([0; 3]), Some([0; 3])));
 /// ```
@@ -86,7 +86,7 @@ pub struct Site {
 /// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
 /// # let shader = device.shader(&translation.spirv).unwrap();
 /// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
-/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128], bindings: &[] };
+/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128] };
 /// let SpirvInstruction { text, word } = device.dispatch(&pipeline, &dispatch).unwrap_err().site.instruction.unwrap();
 /// assert!(text.contains("OpStore") && (word as usize) < translation.spirv.len());
 /// ```

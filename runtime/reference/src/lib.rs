@@ -22,7 +22,6 @@ mod code;
 mod compile;
 mod config;
 mod device;
-mod dispatch;
 mod finding;
 mod memory;
 mod module;
@@ -30,7 +29,6 @@ mod requirements;
 mod run;
 
 pub use config::{Choice, Config, Mode, Plain, Seeded, Trace};
-pub use device::{Device, Pipeline, Shader};
-pub use dispatch::{Bound, Dispatch};
+pub use device::{Device, Dispatch, Pipeline, Shader};
 pub use finding::{Finding, FindingKind, Refusal, Site, SpirvInstruction};
 pub use memory::device::Pool;

@@ -12,7 +12,7 @@ use ptx2spv_reference::FindingKind::{
     Deadlock, DivergentBarrier, Misaligned, OutOfBounds, Race, StepBudget, Undefined, Uninitialised, Unreachable,
     UseAfterFree,
 };
-use ptx2spv_reference::{Bound, Device, Dispatch, Finding, FindingKind, Mode, Site};
+use ptx2spv_reference::{Device, Dispatch, Finding, FindingKind, Mode, Site};
 use support::{CHECKED, PLAIN, adversarial, device, directory, words};
 
 /// An expected fault.
@@ -72,7 +72,7 @@ const FAULTS: &[Fault] = &[
     fault("unreachable", Unreachable, "OpUnreachable", Some((0, 3)), &[]),
 ];
 
-/// Runs a module on two workgroups, with two buffers of zeroes, by address, and a bound one. Returns all findings.
+/// Runs a module on two workgroups, with two buffers of zeroes. Returns all findings.
 fn run(name: &str, miss: bool, mode: Mode) -> Vec<Finding> {
     let device = device(32, mode, STEPS);
     let file = format!("{name}{}.spv", if miss { ".miss" } else { "" });
@@ -85,13 +85,12 @@ fn run(name: &str, miss: bool, mode: Mode) -> Vec<Finding> {
         }
         address
     };
-    let (a, b, c) = (buffer(true), buffer(name != "uninitialised_buffer"), buffer(true));
+    let (a, b) = (buffer(true), buffer(name != "uninitialised_buffer"));
     if name == "use_after_free" && !miss {
         device.free(b);
     }
     let push_constants: Vec<u8> = [a, b].iter().flat_map(|address| address.to_le_bytes()).collect();
-    let bindings = [Bound { set: 0, binding: 0, address: c, range: BYTES }];
-    let dispatch = Dispatch { groups: [2, 1, 1], push_constants: &push_constants, bindings: &bindings };
+    let dispatch = Dispatch { groups: [2, 1, 1], push_constants: &push_constants };
     let mut found: Vec<Finding> = device.dispatch(&pipeline, &dispatch).err().into_iter().collect();
     found.extend(read(&device, a));
     found.extend(device.take_findings());
@@ -211,7 +210,7 @@ fn faults_of_kernels_have_their_ptx_line() {
     let options = ptx2spv_translator::Options::new(&device.config().target).line_info(true);
     let spirv = ptx2spv_translator::Program::new(&source).unwrap().translate(&options).unwrap().spirv;
     let pipeline = device.pipeline(&device.shader(&spirv).unwrap(), "kernel", &[], None).unwrap();
-    let dispatch = Dispatch { groups: [1, 1, 1], push_constants: &[0; 128], bindings: &[] };
+    let dispatch = Dispatch { groups: [1, 1, 1], push_constants: &[0; 128] };
     let finding = device.dispatch(&pipeline, &dispatch).unwrap_err();
     let line = 1 + text.lines().position(|line| line.ends_with("// here")).unwrap() as u32;
     assert_eq!((finding.kind, &finding.site.line), (OutOfBounds, &Some(("kernel.ptx".to_owned(), line))), "{finding}");

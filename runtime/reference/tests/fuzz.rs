@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{fs, thread};
 
-use ptx2spv_reference::{Bound, Choice, Dispatch, Mode, Seeded};
+use ptx2spv_reference::{Choice, Dispatch, Mode, Seeded};
 use support::{CHECKED, PLAIN, adversarial, device, directory, words};
 
 /// Default number of mutants of each module.
@@ -49,10 +49,7 @@ fn run(module: &[u32], mode: Mode) -> bool {
         device.fill(*address, 1024, 1).unwrap();
     }
     let push_constants: Vec<u8> = buffers.iter().cycle().take(16).flat_map(|address| address.to_le_bytes()).collect();
-    let bindings: Vec<Bound> = (0..8)
-        .map(|index| Bound { set: index / 4, binding: index % 4, address: buffers[index as usize % 4], range: 1024 })
-        .collect();
-    let dispatch = Dispatch { groups: [2, 1, 1], push_constants: &push_constants, bindings: &bindings };
+    let dispatch = Dispatch { groups: [2, 1, 1], push_constants: &push_constants };
     let _ = device.dispatch(&pipeline, &dispatch);
     let _ = device.read(buffers[0], &mut [0; 1024]);
     device.take_findings();

@@ -3,7 +3,7 @@
 
 #![allow(clippy::result_large_err, reason = "it is the device's own error")]
 
-use ptx2spv_reference::{Bound, Config, Device, Dispatch, Finding, FindingKind, Mode};
+use ptx2spv_reference::{Config, Device, Dispatch, Finding, FindingKind, Mode};
 use ptx2spv_translator::interface::{push_constant, spec_id};
 use ptx2spv_translator::{Options, Program, Source, Target};
 
@@ -75,8 +75,7 @@ impl Launch<'_> {
             let at = (push_constant::PARAMS + param.offset) as usize;
             constants[at..at + *size as usize].copy_from_slice(&value.to_le_bytes()[..*size as usize]);
         }
-        let bindings: &[Bound] = &[];
-        device.dispatch(&pipeline, &Dispatch { groups: grid, push_constants: &constants, bindings })
+        device.dispatch(&pipeline, &Dispatch { groups: grid, push_constants: &constants })
     }
 }
 

@@ -16,19 +16,6 @@ pub struct Variable {
     pub bytes: u32,
 }
 
-/// A descriptor of a storage or uniform buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Binding {
-    /// The variable's `OpName`, or `%id`.
-    pub name: String,
-    /// `DescriptorSet`.
-    pub set: u32,
-    /// `Binding`.
-    pub binding: u32,
-    /// Whether the module must not write it.
-    pub read_only: bool,
-}
-
 /// An atomic operation on one scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atomic {

@@ -8,8 +8,7 @@
 //!
 //! Conventions for the 64 bits of a cell:
 //! * Booleans are 0 or 1. Integers and floats of width `bits` are in the low bits, and the bits above are zero.
-//! * A *pointer* is one cell. For `PhysicalStorageBuffer`, `StorageBuffer` and `Uniform` it is a device address
-//!   (relative to the descriptor's first byte for the latter two), for `Workgroup` a byte offset into the workgroup's
+//! * A *pointer* is one cell. For `PhysicalStorageBuffer` it is a device address, for `Workgroup` a byte offset into the workgroup's
 //!   memory, for `Function` and `Private` a byte offset into the invocation's memory, for `PushConstant` an offset into
 //!   the push constants. `Input` variables have no addresses: loads from them are [`Inst::Builtin`].
 //!
@@ -22,7 +21,7 @@ mod operations;
 
 pub use flow::{Block, Convergence, Loop};
 pub use group::{Group, GroupOp, MatrixKind, MatrixProduct, Scan};
-pub use memory::{Atomic, AtomicOp, Barrier, Binding, MemoryAccess, Scope, Semantics, Variable};
+pub use memory::{Atomic, AtomicOp, Barrier, MemoryAccess, Scope, Semantics, Variable};
 pub use operations::{Binary, Class, Convert, FloatControl, FloatControls, Rounding, Ternary, Unary, Wide};
 
 /// A register of an invocation.
@@ -54,8 +53,6 @@ pub struct Code {
     pub workgroup_size: [u32; 3],
     /// The variables in `Workgroup`, `Private` and `Function` memory, for messages and bounds.
     pub variables: Vec<Variable>,
-    /// Descriptors that the entry point uses.
-    pub bindings: Vec<Binding>,
     /// Atomic operations ([`Inst::Atomic`]).
     pub atomics: Vec<Atomic>,
     /// Operations of a subgroup ([`Inst::Group`]).
@@ -119,8 +116,6 @@ pub enum Inst {
     /// `d = a + index * stride`, for pointers. `index` is signed and has width `bits`. `count` is the number of
     /// elements, or 0 if unknown. An index out of range is a fault once the pointer is used.
     Index { bits: u8, d: Slot, a: Slot, index: Slot, stride: u32, count: u32 },
-    /// The address of a binding ([`Code::bindings`]) as a pointer.
-    BindingAddress { d: Slot, binding: u32 },
 
     /// Announces that the next instructions access `bytes` bytes at a pointer with a promised alignment of `align` (1
     /// for none). Bounds and alignment are checked here for the whole access. Precedes every SPIR-V load, store and

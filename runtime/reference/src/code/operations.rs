@@ -3,7 +3,7 @@
 /// The memory that a pointer points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Device memory by address: `PhysicalStorageBuffer`, `StorageBuffer`, `Uniform`.
+    /// Device memory by address: `PhysicalStorageBuffer`.
     Device,
     /// `Workgroup`.
     Workgroup,

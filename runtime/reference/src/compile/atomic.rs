@@ -118,7 +118,7 @@ impl Compiler<'_> {
             return Err(inst.refuse(rule::UNIVERSAL, "works on another type than its pointer points to"));
         }
         let place = match pointer.storage {
-            StorageClass::StorageBuffer | StorageClass::PhysicalStorageBuffer | StorageClass::Uniform => Class::Device,
+            StorageClass::PhysicalStorageBuffer => Class::Device,
             StorageClass::Workgroup => Class::Workgroup,
             other => return Err(inst.refuse("VUID-StandaloneSpirv-None-04686", format!("works on {other:?} memory"))),
         };

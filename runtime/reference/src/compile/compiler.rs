@@ -4,7 +4,7 @@ use ptx2spv_target::Target;
 use rustc_hash::FxHashMap;
 
 use super::emit::Emitter;
-use super::facts::{Callee, Deferred, PointerFacts, Shared};
+use super::facts::{Callee, Initial, PointerFacts, Shared};
 use super::layout::{Layouts, Scalar};
 use super::value::{Cells, Value};
 use super::{Result, refuse};
@@ -28,7 +28,7 @@ pub(super) struct Compiler<'m> {
     /// Facts about pointers other than their addresses.
     pub(super) facts: FxHashMap<u32, PointerFacts>,
     /// Work to do before the entry point begins.
-    pub(super) deferred: Vec<Deferred>,
+    pub(super) initials: Vec<Initial>,
     /// Functions by id, with the information that callers need.
     pub(super) callees: FxHashMap<u32, Callee>,
     /// Workgroup memory allocated so far.
@@ -47,7 +47,7 @@ impl<'m> Compiler<'m> {
             values: FxHashMap::default(),
             named: 0,
             facts: FxHashMap::default(),
-            deferred: Vec::new(),
+            initials: Vec::new(),
             callees: FxHashMap::default(),
             shared: Shared::default(),
         }

@@ -164,7 +164,7 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
                 [d, insert, offset, count].into_iter().for_each(&mut f)
             }
             Inst::Index { d, a, index, .. } => [d, a, index].into_iter().for_each(&mut f),
-            Inst::BindingAddress { d, .. } | Inst::Builtin { d, .. } | Inst::Clock { d } => f(d),
+            Inst::Builtin { d, .. } | Inst::Clock { d } => f(d),
             Inst::Arrive { thread, .. } => f(thread),
             Inst::Access { pointer, .. } => f(pointer),
             Inst::Load { d, pointer, .. } => [d, pointer].into_iter().for_each(&mut f),

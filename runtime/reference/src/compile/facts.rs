@@ -26,13 +26,13 @@ pub(super) struct PointerFacts {
     pub(super) read_only: bool,
 }
 
-/// Work to do before the entry point begins.
+/// The initial value of a `Private` variable, which is stored before the entry point begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Deferred {
-    /// Fetch the address of a descriptor.
-    Address { word: u32, binding: u32, d: Slot },
-    /// Initialize a `Private` variable.
-    Initial { word: u32, pointer: Slot, ty: u32, value: u32 },
+pub(super) struct Initial {
+    pub(super) word: u32,
+    pub(super) pointer: Slot,
+    pub(super) ty: u32,
+    pub(super) value: u32,
 }
 
 /// Workgroup memory allocated so far.

@@ -31,7 +31,7 @@ struct MemoryOperands {
 /// The class of a storage class, if it is memory.
 pub(super) fn class_of(class: StorageClass) -> Option<Class> {
     Some(match class {
-        StorageClass::PhysicalStorageBuffer | StorageClass::StorageBuffer | StorageClass::Uniform => Class::Device,
+        StorageClass::PhysicalStorageBuffer => Class::Device,
         StorageClass::Workgroup => Class::Workgroup,
         StorageClass::Function | StorageClass::Private => Class::Private,
         StorageClass::PushConstant => Class::PushConstant,

@@ -48,7 +48,7 @@ pub(crate) fn compile(module: &Module, entry: &str, specialization: &[(u32, u64)
     compiler.globals(specialization)?;
     compiler.modes(point)?;
     let start = compiler.functions(point.function)?;
-    compiler.deferred(start)?;
+    compiler.initials(start)?;
     compiler.check_limits()?;
     let Compiler { emit, mut code, .. } = compiler;
     emit.finish(&mut code);

@@ -6,11 +6,11 @@ use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass};
 
 use super::compiler::Compiler;
 use super::emit::Label;
-use super::facts::{Deferred, PointerFacts};
+use super::facts::Initial;
 use super::layout::Kind;
 use super::value::{Component, Value};
 use super::{Result, refuse};
-use crate::code::{Binding, Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
+use crate::code::{Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
 use crate::module::{Instruction, Type, rule};
 
 /// Maximum bytes of an invocation's own memory, so that a workgroup's memory fits into the host's.
@@ -54,7 +54,7 @@ impl Compiler<'_> {
                     if self.type_of(value)? != ty {
                         return Err(inst.refuse(rule::UNIVERSAL, "has an initial value of another type"));
                     }
-                    self.deferred.push(Deferred::Initial { word: inst.word, pointer, ty, value });
+                    self.initials.push(Initial { word: inst.word, pointer, ty, value });
                 }
                 pointer
             }
@@ -70,7 +70,6 @@ impl Compiler<'_> {
                 }
                 self.emit.constant(0)
             }
-            StorageClass::StorageBuffer | StorageClass::Uniform => self.descriptor(inst, class, ty)?,
             _ => return Err(inst.refuse(rule::UNSUPPORTED, format!("a variable in {class:?}"))),
         };
         Ok(Value::Cells(Rc::new([slot])))
@@ -171,40 +170,6 @@ impl Compiler<'_> {
         Ok(offset as u32)
     }
 
-    /// A buffer. Its address is fetched once for each invocation.
-    fn descriptor(&mut self, inst: &Instruction<'_>, class: StorageClass, ty: u32) -> Result<Slot> {
-        let Kind::Struct(members) = &self.layouts.get(ty)?.kind else {
-            return Err(inst.refuse(rule::UNSUPPORTED, "is not a single buffer: arrays of descriptors and textures"));
-        };
-        let members = members.len() as u32;
-        let decoration = |kind| self.module.decoration(inst.id, kind);
-        let (Some(set), Some(binding)) = (decoration(Decoration::DescriptorSet), decoration(Decoration::Binding))
-        else {
-            let message = "has no descriptor set and binding";
-            return Err(inst.refuse("VUID-StandaloneSpirv-UniformConstant-06677", message));
-        };
-        let uniform = class == StorageClass::Uniform && self.module.decoration(ty, Decoration::BufferBlock).is_none();
-        let member_read_only = |member| self.module.member_decoration(ty, member, Decoration::NonWritable).is_some();
-        let read_only = uniform
-            || decoration(Decoration::NonWritable).is_some()
-            || (members > 0 && (0..members).all(member_read_only));
-        let name = match self.module.name(inst.id) {
-            name if name.starts_with('%') => self.module.name(ty),
-            name => name,
-        };
-        let number = self.code.bindings.len() as u32;
-        let facts = PointerFacts {
-            coherent: decoration(Decoration::Coherent).is_some(),
-            volatile: decoration(Decoration::Volatile).is_some(),
-            read_only,
-        };
-        self.code.bindings.push(Binding { name, set, binding, read_only });
-        self.facts.insert(inst.id, facts);
-        let d = self.emit.fresh(1)?;
-        self.deferred.push(Deferred::Address { word: inst.word, binding: number, d });
-        Ok(d)
-    }
-
     /// A built-in input.
     fn input(&mut self, inst: &Instruction<'_>) -> Result<Value> {
         let number = self.module.decoration(inst.id, Decoration::BuiltIn);
@@ -235,27 +200,19 @@ impl Compiler<'_> {
         Ok(Value::Input(builtin, Component::All))
     }
 
-    /// Emits the deferred work, followed by the jump to the entry point.
-    pub(super) fn deferred(&mut self, main: Label) -> Result<()> {
+    /// Emits the initial values of variables, followed by the jump to the entry point.
+    pub(super) fn initials(&mut self, main: Label) -> Result<()> {
         let start = self.emit.label();
         self.emit.bind(start);
         // A block of its own before the entry point's first block.
         self.emit.place.block = self.code.blocks.len() as u32;
         self.emit.place.line = None;
-        // Stores of initial values may defer more work.
+        // A value may be the address of another variable, which has an initial value too.
         let mut next = 0;
-        while let Some(&deferred) = self.deferred.get(next) {
+        while let Some(&Initial { word, pointer, ty, value }) = self.initials.get(next) {
             next += 1;
-            match deferred {
-                Deferred::Address { word, binding, d } => {
-                    self.emit.place.word = word;
-                    self.emit.emit(Inst::BindingAddress { d, binding })?;
-                }
-                Deferred::Initial { word, pointer, ty, value } => {
-                    self.emit.place.word = word;
-                    self.initialise(pointer, ty, value)?;
-                }
-            }
+            self.emit.place.word = word;
+            self.initialise(pointer, ty, value)?;
         }
         if next == 0 {
             self.code.start = self.emit.position(main);

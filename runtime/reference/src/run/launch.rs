@@ -11,7 +11,6 @@ use super::lane::Lane;
 use super::log::Log;
 use crate::code::{Code, Pc, SourceLine};
 use crate::config::Trace;
-use crate::dispatch::Bound;
 use crate::finding::{Finding, Site, SpirvInstruction};
 use crate::memory::Fault;
 
@@ -89,8 +88,6 @@ pub(crate) struct Launch<'a> {
     pub groups: [u32; 3],
     /// Push constants.
     pub push_constants: &'a [u8],
-    /// The bound buffer for each of [`Code::bindings`].
-    pub bound: Vec<Option<Bound>>,
     /// Whether undefined bits are tracked.
     pub shadowed: bool,
     /// Number of host threads.
@@ -106,10 +103,6 @@ pub(crate) struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    pub(super) fn bound(&self, binding: u32) -> Option<Bound> {
-        self.bound.get(binding as usize).copied().flatten()
-    }
-
     pub(super) fn traces(&self, shape: &Shape, lane: u32) -> bool {
         self.trace.is_some_and(|trace| trace.workgroup == shape.workgroup && trace.local == shape.local(lane))
     }

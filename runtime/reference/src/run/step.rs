@@ -212,9 +212,6 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                 s.set(d, spread(ua | ui), here, &[a, index]);
             });
         }
-        Inst::BindingAddress { d, binding } => {
-            register!(d) = cx.launch.bound(binding).map_or(0, |bound| bound.address);
-        }
         Inst::Access { class, pointer, bytes, align, write } => {
             cx.demand(lane.shadow.as_deref_mut(), who, pointer, "an address");
             let address = register!(pointer);

@@ -46,7 +46,7 @@ pub(super) fn record(launch: &Launch<'_>, lane: &Lane, pc: Pc) {
         lines.push(line + &(launch.program.disassemble)(word));
     }
     let Some(text) = lines.last_mut() else { return };
-    let is_address = matches!(inst, Inst::Offset { .. } | Inst::Index { .. } | Inst::BindingAddress { .. });
+    let is_address = matches!(inst, Inst::Offset { .. } | Inst::Index { .. });
     if is_address && let Some((_, Some(length))) = continued {
         text.truncate(length);
     }
@@ -88,7 +88,6 @@ fn results(code: &Code, inst: &Inst) -> (Slot, u32) {
         | Inst::Move { d, .. }
         | Inst::Offset { d, .. }
         | Inst::Index { d, .. }
-        | Inst::BindingAddress { d, .. }
         | Inst::Load { d, .. }
         | Inst::Builtin { d, .. }
         | Inst::Clock { d } => (d, 1),

@@ -19,9 +19,7 @@ import re, sys
 text = sys.stdin.read()
 text = re.sub(r"(OpSource GLSL 460 %\d+) \".*?\"\n(?=\s+Op)", r"\1\n", text, flags=re.S)
 text = re.sub(r"\s+OpModuleProcessed .*", "", text)
-if sys.argv[1] == "read_only":
-    text = text.replace(" Restrict", " NonWritable")
-print(text)' "$name" | spirv-as --preserve-numeric-ids --target-env vulkan1.2 - -o "$name$variant.spv"
+print(text)' | spirv-as --preserve-numeric-ids --target-env vulkan1.2 - -o "$name$variant.spv"
         spirv-val --target-env vulkan1.2 "$name$variant.spv"
     done
 done

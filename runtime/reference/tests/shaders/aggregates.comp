@@ -1,11 +1,13 @@
 // Vectors, structures and arrays, by constant and by computed index.
 #version 460
+#extension GL_EXT_buffer_reference : require
 layout(local_size_x = 32) in;
 struct Inner { uvec3 v; float f; };
 struct Outer { Inner list[3]; vec3 m[2]; bool flags[2]; };
-layout(binding = 0, std430) readonly buffer In { uint data[]; } x;
-layout(binding = 1, std430) buffer Out { uint data[]; } o;
-layout(binding = 2, std430) buffer Structs { Inner list[]; } s;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) buffer Out { uint data[]; };
+layout(buffer_reference, std430) buffer Structs { Inner list[]; };
+layout(push_constant) uniform Push { In x; Out o; Structs s; };
 
 const uint table[8] = uint[](3, 1, 4, 1, 5, 9, 2, 6);
 

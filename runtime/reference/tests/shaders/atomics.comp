@@ -1,12 +1,14 @@
 // Atomics in buffers and workgroup memory whose sum total does not depend on the order.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_atomic_int64 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 64) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) buffer Totals { uint sum, all, any, odd, least, most, tickets, taken; int low, high; uint swaps, locked; } t;
-layout(binding = 2) buffer Wide { uint64_t sum, all, any, odd, least, most, chain; int64_t low, high; } w;
-layout(binding = 3) buffer Slots { uint list[]; } slots;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) buffer Totals { uint sum, all, any, odd, least, most, tickets, taken; int low, high; uint swaps, locked; };
+layout(buffer_reference, std430) buffer Wide { uint64_t sum, all, any, odd, least, most, chain; int64_t low, high; };
+layout(buffer_reference, std430) buffer Slots { uint list[]; };
+layout(push_constant) uniform Push { In x; Totals t; Wide w; Slots slots; };
 shared uint group_sum;
 shared uint64_t group_wide;
 shared uint group_swap;

@@ -1,8 +1,10 @@
 // Control flow: nested loops, early returns, calls with results by reference, private arrays.
 #version 460
+#extension GL_EXT_buffer_reference : require
 layout(local_size_x = 32) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 
 uint calls = 0;
 

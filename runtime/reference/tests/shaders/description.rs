@@ -42,11 +42,6 @@ enum Push {
 /// A buffer.
 #[derive(Debug, Deserialize)]
 pub struct Buffer {
-    /// Descriptor set and binding, if it has a descriptor.
-    pub at: Option<[u32; 2]>,
-    /// Whether the descriptor is that of a uniform buffer.
-    #[serde(default)]
-    pub uniform: bool,
     #[serde(flatten)]
     content: Content,
 }

@@ -1,12 +1,14 @@
 // Subgroup operations under conditions and in loops of different length: those run together that are there together.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 layout(local_size_x = 64) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 
 // The value of the first invocation that is there.
 uint first_of(uint v) { return subgroupShuffle(v, subgroupMin(gl_SubgroupInvocationID)); }

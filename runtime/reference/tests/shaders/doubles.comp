@@ -1,10 +1,12 @@
 // Double precision: what is rounded once, exactly; quotients and roots within a tolerance.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 layout(local_size_x = 32) in;
-layout(binding = 0) readonly buffer In { uvec2 data[]; } x;
-layout(binding = 1) writeonly buffer Out { uvec2 data[]; } o;
-layout(binding = 2) writeonly buffer Near { double data[]; } near;
+layout(buffer_reference, std430) readonly buffer In { uvec2 data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uvec2 data[]; };
+layout(buffer_reference, std430) writeonly buffer Near { double data[]; };
+layout(push_constant) uniform Push { In x; Out o; Near near; };
 
 uint at = gl_GlobalInvocationID.x * 16;
 void put(uvec2 v) { o.data[at++] = v; }

@@ -1,11 +1,13 @@
 // Half precision arithmetic and storage.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
 #extension GL_EXT_shader_16bit_storage : require
 layout(local_size_x = 32) in;
-layout(binding = 0) readonly buffer In { uint16_t data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint16_t data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint16_t data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint16_t data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 
 uint at = gl_GlobalInvocationID.x * 16;
 void put(uint16_t v) { o.data[at++] = v; }

@@ -1,8 +1,10 @@
 // Arithmetic of 32-bit integers. Words of `a` and `b` are arbitrary; shift amounts and divisors are made valid.
 #version 460
+#extension GL_EXT_buffer_reference : require
 layout(local_size_x = 32) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 
 uint at = gl_GlobalInvocationID.x * 32;
 void put(uint v) { o.data[at++] = v; }

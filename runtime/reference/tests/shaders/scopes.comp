@@ -1,11 +1,13 @@
 // The Vulkan memory model: groups hand their results on by release and acquire, the last one adds them all up.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
 layout(local_size_x = 32) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) nonprivate buffer Partial { uint sums[]; } partial;
-layout(binding = 2) nonprivate buffer Done { uint count, total, last, flag; } done;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) buffer Partial { nonprivate uint sums[]; };
+layout(buffer_reference, std430) buffer Done { nonprivate uint count, total, last, flag; };
+layout(push_constant) uniform Push { In x; Partial partial; Done done; };
 shared uint cells[32];
 shared bool is_last;
 shared uint word;

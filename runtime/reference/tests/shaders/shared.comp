@@ -1,9 +1,11 @@
 // Workgroup memory: a reduction, a transpose, structures, and atomics, between barriers.
 #version 460
+#extension GL_EXT_buffer_reference : require
 layout(local_size_x = 8, local_size_y = 8) in;
 struct Pair { uint low; uvec2 high; };
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 shared uint sums[64];
 shared uint tile[8][9];
 shared Pair pairs[64];

@@ -1,10 +1,12 @@
 // Workgroup memory with explicit layout: blocks that alias each other, read at another width than written.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shared_memory_block : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 layout(local_size_x = 64) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 layout(std430) shared Words { uint list[128]; } words;
 layout(std430) shared Bytes { uint8_t list[512]; } bytes;
 layout(std430) shared Halves { layout(offset = 256) uint16_t list[128]; } halves;

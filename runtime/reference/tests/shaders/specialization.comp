@@ -1,5 +1,6 @@
 // Specialization constants of all types, in sizes and in constant expressions, the size of the workgroup included.
 #version 460
+#extension GL_EXT_buffer_reference : require
 layout(local_size_x_id = 0, local_size_y = 2) in;
 layout(constant_id = 0) const uint width = 1;
 layout(constant_id = 1) const int offset = -5;
@@ -9,7 +10,8 @@ layout(constant_id = 4) const double big = 2.0lf;
 layout(constant_id = 5) const uint unchanged = 41u;
 const uint twice = width * 2u;
 const int mixed = extra ? offset * 3 : offset - int(twice);
-layout(binding = 0) writeonly buffer Out { uint data[]; } o;
+layout(buffer_reference, std430) writeonly buffer Out { uint data[]; };
+layout(push_constant) uniform Push { Out o; };
 shared uint cells[twice];
 struct Row { uint cells[width]; };
 

@@ -1,8 +1,10 @@
 // Functions that Vulkan gives a tolerance.
 #version 460
+#extension GL_EXT_buffer_reference : require
 layout(local_size_x = 32) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) writeonly buffer Out { float data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { float data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 
 uint at = gl_GlobalInvocationID.x * 12;
 void put(float v) { o.data[at++] = v; }

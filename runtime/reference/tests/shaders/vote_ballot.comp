@@ -1,10 +1,12 @@
 // Ballots, broadcasts and the built-ins of subgroups, all in uniform control flow.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 layout(local_size_x = 64) in;
-layout(binding = 0) readonly buffer In { uint data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+layout(buffer_reference, std430) readonly buffer In { uint data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint data[]; };
+layout(push_constant) uniform Push { In x; Out o; };
 
 // Vulkan doesn't say which invocations are in a subgroup: all is by place in the subgroup.
 uint self = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;

@@ -1,10 +1,12 @@
 // 64-, 16- and 8-bit integers: arithmetic, comparison, conversion, storage.
 #version 460
+#extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 layout(local_size_x = 32) in;
-layout(binding = 0) readonly buffer In { uint64_t data[]; } x;
-layout(binding = 1) writeonly buffer Out { uint64_t data[]; } o;
-layout(binding = 2) buffer Narrow { uint8_t bytes[128]; uint16_t halves[64]; } n;
+layout(buffer_reference, std430) readonly buffer In { uint64_t data[]; };
+layout(buffer_reference, std430) writeonly buffer Out { uint64_t data[]; };
+layout(buffer_reference, std430) buffer Narrow { uint8_t bytes[128]; uint16_t halves[64]; };
+layout(push_constant) uniform Push { In x; Out o; Narrow n; };
 
 uint at = gl_GlobalInvocationID.x * 23;
 void put(uint64_t v) { o.data[at++] = v; }

@@ -89,7 +89,7 @@ impl Pipeline for ReferencePipeline {
         device.interpreter.name_allocations(names.iter().map(|(address, name)| (*address, name.as_str())));
         let mut ended = true;
         for (base, groups) in launch.dispatches() {
-            let dispatch = Dispatch { groups, push_constants: launch.push_constants(base), bindings: &[] };
+            let dispatch = Dispatch { groups, push_constants: launch.push_constants(base) };
             if let Err(fault) = device.interpreter.dispatch(&self.pipeline, &dispatch) {
                 device.add_fault(fault);
                 ended = false;

@@ -1,7 +1,7 @@
 //! Runs the test shaders of the reference device on Vulkan devices, and checks or records their results.
 //!
-//! Unlike kernels, these shaders have descriptors and use whatever the device has. So this is a small Vulkan program of
-//! its own: all buffers are in one mapped memory, and objects live until the program ends.
+//! Unlike kernels, these shaders have push constants of their own and use whatever the device has. So this is a small Vulkan
+//! program of its own: all buffers are in one mapped memory, and objects live until the program ends.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -95,7 +95,6 @@ struct Vulkan {
     device: ash::Device,
     queue: vk::Queue,
     commands: vk::CommandBuffer,
-    buffer: vk::Buffer,
     /// The host address and device address of the buffer's memory.
     host: *mut u8,
     address: u64,
@@ -105,7 +104,7 @@ struct Vulkan {
 
 /// Maximum total bytes of a shader's buffers.
 const MEMORY: u64 = 1 << 20;
-/// Satisfies every device's alignment of descriptors.
+/// Satisfies every layout.
 const ALIGN: u64 = 256;
 
 impl Vulkan {
@@ -169,9 +168,7 @@ impl Vulkan {
         // SAFETY: see above.
         let commands = *unsafe { device.allocate_command_buffers(&info) }?.first().context("no command buffer")?;
 
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
-            | vk::BufferUsageFlags::UNIFORM_BUFFER
-            | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         let info = vk::BufferCreateInfo::default().size(MEMORY).usage(usage);
         // SAFETY: see above.
         let buffer = unsafe { device.create_buffer(&info, None) }?;
@@ -206,7 +203,6 @@ impl Vulkan {
             device,
             queue,
             commands,
-            buffer,
             host: host.cast(),
             address,
             _entry: entry,
@@ -223,8 +219,6 @@ impl Vulkan {
             let (name, there) = match capability {
                 9 => ("Float16", self.float16),
                 65 => ("GroupNonUniformShuffle", operations(vk::SubgroupFeatureFlags::SHUFFLE)),
-                67 => ("GroupNonUniformClustered", operations(vk::SubgroupFeatureFlags::CLUSTERED)),
-                68 => ("GroupNonUniformQuad", operations(vk::SubgroupFeatureFlags::QUAD)),
                 4428 => ("WorkgroupMemoryExplicitLayoutKHR", self.explicit_layout),
                 _ => ("", true),
             };
@@ -262,36 +256,12 @@ impl Vulkan {
         }
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
 
-        // The bindings of sets 0 and 1.
-        let mut bindings = [Vec::new(), Vec::new()];
-        for (buffer, (offset, words)) in description.buffers.iter().zip(&places) {
-            let Some([set, binding]) = buffer.at else { continue };
-            let uniform = buffer.uniform;
-            let ty = if uniform { vk::DescriptorType::UNIFORM_BUFFER } else { vk::DescriptorType::STORAGE_BUFFER };
-            let range = vk::DescriptorBufferInfo { buffer: self.buffer, offset: *offset, range: *words as u64 * 4 };
-            bindings.get_mut(set as usize).context("a descriptor set beyond 1")?.push((binding, ty, range));
-        }
-        let mut layouts = Vec::new();
-        for set in &bindings {
-            let slot = |&(binding, ty, _): &(u32, vk::DescriptorType, _)| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(binding)
-                    .descriptor_type(ty)
-                    .descriptor_count(1)
-                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            };
-            let slots: Vec<_> = set.iter().map(slot).collect();
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&slots);
-            // SAFETY: as in `new`.
-            layouts.push(unsafe { device.create_descriptor_set_layout(&info, None) }?);
-        }
         let ranges = [vk::PushConstantRange {
             stage_flags: vk::ShaderStageFlags::COMPUTE,
             offset: 0,
             size: u32::try_from(push.len())?,
         }];
-        let ranges = if push.is_empty() { &[] } else { &ranges[..] };
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts).push_constant_ranges(ranges);
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
         // SAFETY: as in `new`.
         let layout = unsafe { device.create_pipeline_layout(&info, None) }?;
         let info = vk::ShaderModuleCreateInfo::default().code(&shader.spirv);
@@ -307,25 +277,6 @@ impl Vulkan {
         let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
         let [pipeline] = made.map_err(|(_, error)| error)?[..] else { bail!("no pipeline") };
 
-        let count = |ty| vk::DescriptorPoolSize { ty, descriptor_count: 16 };
-        let sizes = [count(vk::DescriptorType::STORAGE_BUFFER), count(vk::DescriptorType::UNIFORM_BUFFER)];
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(2).pool_sizes(&sizes);
-        // SAFETY: as in `new`.
-        let pool = unsafe { device.create_descriptor_pool(&info, None) }?;
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-        // SAFETY: as in `new`.
-        let sets = unsafe { device.allocate_descriptor_sets(&info) }?;
-        for (&set, bindings) in sets.iter().zip(&bindings) {
-            for (binding, ty, range) in bindings {
-                let write = vk::WriteDescriptorSet::default()
-                    .dst_set(set)
-                    .dst_binding(*binding)
-                    .descriptor_type(*ty)
-                    .buffer_info(slice::from_ref(range));
-                // SAFETY: as in `new`; no dispatch is running.
-                unsafe { device.update_descriptor_sets(&[write], &[]) };
-            }
-        }
         let [x, y, z] = description.groups;
         let barrier = vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::SHADER_WRITE)
@@ -335,10 +286,7 @@ impl Vulkan {
             let (point, commands) = (vk::PipelineBindPoint::COMPUTE, self.commands);
             device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
             device.cmd_bind_pipeline(commands, point, pipeline);
-            device.cmd_bind_descriptor_sets(commands, point, layout, 0, &sets, &[]);
-            if !push.is_empty() {
-                device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, &push);
-            }
+            device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, &push);
             device.cmd_dispatch(commands, x, y, z);
             let (from, to) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::HOST);
             device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);

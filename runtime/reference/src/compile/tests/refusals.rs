@@ -132,22 +132,28 @@ fn versions_are_those_of_the_target() {
 
 /// A 64-bit atomic on workgroup memory or on a buffer.
 fn atomic(class: &str) -> String {
+    let (variable, pointer) = match class {
+        "Workgroup" => ("%p = OpVariable %pulong Workgroup", ""),
+        _ => ("", "%p = OpConvertUToPtr %pulong %l1"),
+    };
     let globals = format!(
         "%ulong = OpTypeInt 64 0
         %l1 = OpConstant %ulong 1
         %u0 = OpConstant %uint 0
-        %block = OpTypeStruct %ulong
-        %pblock = OpTypePointer {class} %block
         %pulong = OpTypePointer {class} %ulong
-        %variable = OpVariable %pblock {class}"
+        {variable}"
     );
-    let body = "%p = OpAccessChain %pulong %variable %u0\n%old = OpAtomicIAdd %ulong %p %u1 %u0 %l1";
-    let text = module(&["Int64", "Int64Atomics"], &[], &globals, body);
-    let decorations = "OpDecorate %variable DescriptorSet 0
-        OpDecorate %variable Binding 0
-        OpDecorate %block Block
-        OpMemberDecorate %block 0 Offset 0\n";
-    if class == "StorageBuffer" { text.replacen("%void =", &format!("{decorations}%void ="), 1) } else { text }
+    let body = format!("{pointer}\n%old = OpAtomicIAdd %ulong %p %u1 %u0 %l1");
+    physical(&module(&["Int64", "Int64Atomics"], &[], &globals, &body))
+}
+
+/// A module with physical pointers.
+fn physical(module: &str) -> String {
+    module.replace("OpMemoryModel Logical", "OpMemoryModel PhysicalStorageBuffer64").replacen(
+        "OpCapability Shader",
+        "OpCapability Shader\nOpCapability PhysicalStorageBufferAddresses",
+        1,
+    )
 }
 
 #[test]
@@ -155,9 +161,9 @@ fn atomics_depend_on_where_they_are() {
     let (buffer, shared) = (Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics);
     let accepted = |class, target: &Target| compile_words(&assemble(&atomic(class)), "main", target).is_ok();
     assert!(accepted("Workgroup", &without(&[buffer])));
-    assert!(accepted("StorageBuffer", &without(&[shared])));
+    assert!(accepted("PhysicalStorageBuffer", &without(&[shared])));
     assert_eq!(refusal(&atomic("Workgroup"), &without(&[shared])).rule, "shaderSharedInt64Atomics");
-    assert_eq!(refusal(&atomic("StorageBuffer"), &without(&[buffer])).rule, "shaderBufferInt64Atomics");
+    assert_eq!(refusal(&atomic("PhysicalStorageBuffer"), &without(&[buffer])).rule, "shaderBufferInt64Atomics");
 }
 
 #[test]
@@ -236,49 +242,35 @@ fn operands_fit_each_other() {
 }
 
 /// A load by a physical pointer, with these memory operands.
-fn physical(operands: &str) -> String {
-    format!(
-        "OpCapability Shader
-        OpCapability PhysicalStorageBufferAddresses
-        OpCapability Int64
-        OpMemoryModel PhysicalStorageBuffer64 GLSL450
-        OpEntryPoint GLCompute %main \"main\"
-        OpExecutionMode %main LocalSize 1 1 1
-        %void = OpTypeVoid
-        %function = OpTypeFunction %void
-        %ulong = OpTypeInt 64 0
+fn load(operands: &str) -> String {
+    let globals = "%ulong = OpTypeInt 64 0
         %address = OpConstant %ulong 0x1000
-        %pointer = OpTypePointer PhysicalStorageBuffer %ulong
-        %main = OpFunction %void None %function
-        %entry = OpLabel
-        %p = OpConvertUToPtr %pointer %address
-        %x = OpLoad %ulong %p {operands}
-        OpReturn
-        OpFunctionEnd"
-    )
+        %pointer = OpTypePointer PhysicalStorageBuffer %ulong";
+    let body = format!("%p = OpConvertUToPtr %pointer %address\n%x = OpLoad %ulong %p {operands}");
+    physical(&module(&["Int64"], &[], globals, &body))
 }
 
 #[test]
 fn physical_pointers_say_their_alignment() {
-    assert_eq!(rule(&physical("")), "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708");
-    assert_eq!(rule(&physical("Aligned 4")), "VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314");
-    assert!(compile_text(&physical("Aligned 16")).is_ok());
+    assert_eq!(rule(&load("")), "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708");
+    assert_eq!(rule(&load("Aligned 4")), "VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314");
+    assert!(compile_text(&load("Aligned 16")).is_ok());
 }
 
 #[test]
 fn read_only_memory_is_not_written() {
-    let globals = "%u0 = OpConstant %uint 0
+    let globals = "%ulong = OpTypeInt 64 0
+        %address = OpConstant %ulong 0x1000
+        %u0 = OpConstant %uint 0
         %block = OpTypeStruct %uint
-        %pblock = OpTypePointer StorageBuffer %block
-        %puint = OpTypePointer StorageBuffer %uint
-        %variable = OpVariable %pblock StorageBuffer";
-    let body = "%p = OpAccessChain %puint %variable %u0\nOpStore %p %u1";
-    let decorations = "OpDecorate %variable DescriptorSet 0
-        OpDecorate %variable Binding 0
-        OpDecorate %block Block
-        OpMemberDecorate %block 0 Offset 0\n";
-    let with =
-        |more: &str| module(&[], &[], globals, body).replacen("%void =", &format!("{decorations}{more}%void ="), 1);
+        %pblock = OpTypePointer PhysicalStorageBuffer %block
+        %puint = OpTypePointer PhysicalStorageBuffer %uint";
+    let body = "%b = OpConvertUToPtr %pblock %address\n%p = OpAccessChain %puint %b %u0\nOpStore %p %u1 Aligned 4";
+    let decorations = "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n";
+    let with = |more: &str| {
+        let text = physical(&module(&["Int64"], &[], globals, body));
+        text.replacen("%void =", &format!("{decorations}{more}%void ="), 1)
+    };
     assert!(compile_text(&with("")).is_ok());
     assert_eq!(rule(&with("OpMemberDecorate %block 0 NonWritable\n")), "SPIR-V 3.20 Decoration, NonWritable");
 }
@@ -315,20 +307,9 @@ fn blocks_need_terminators() {
 fn types_have_no_cycles() {
     // spirv-as accepts something that spirv-val refuses: a struct that contains itself, because it is forward-declared
     // as a pointer.
-    let text = "OpCapability Shader
-        OpCapability PhysicalStorageBufferAddresses
-        OpMemoryModel PhysicalStorageBuffer64 GLSL450
-        OpEntryPoint GLCompute %main \"main\"
-        OpExecutionMode %main LocalSize 1 1 1
-        OpTypeForwardPointer %cycle PhysicalStorageBuffer
-        %void = OpTypeVoid
-        %function = OpTypeFunction %void
-        %cycle = OpTypeStruct %cycle
-        %main = OpFunction %void None %function
-        %entry = OpLabel
-        OpReturn
-        OpFunctionEnd";
-    assert_eq!(rule(text), "SPIR-V 2.16.1 Universal Validation Rules");
+    let text = physical(&module(&[], &[], "%cycle = OpTypeStruct %cycle", ""));
+    let text = text.replacen("%void =", "OpTypeForwardPointer %cycle PhysicalStorageBuffer\n%void =", 1);
+    assert_eq!(rule(&text), "SPIR-V 2.16.1 Universal Validation Rules");
     let list = text.replace(
         "%cycle = OpTypeStruct %cycle",
         "%node = OpTypeStruct %cycle\n%cycle = OpTypePointer PhysicalStorageBuffer %node",

@@ -50,11 +50,12 @@ const SWAP: &str = module!(
 );
 
 /// A buffer with vectors and an array of structs, from which single components are read.
-const LAYOUT: &str = module!(
-    "%buffer",
-    "OpName %buffer \"buffer\"
-    OpDecorate %buffer DescriptorSet 1
-    OpDecorate %buffer Binding 3
+const LAYOUT: &str = "OpCapability Shader
+    OpCapability Int64
+    OpCapability PhysicalStorageBufferAddresses
+    OpMemoryModel PhysicalStorageBuffer64 GLSL450
+    OpEntryPoint GLCompute %main \"main\"
+    OpExecutionMode %main LocalSize 4 1 1
     OpDecorate %block Block
     OpMemberDecorate %block 0 Offset 16
     OpMemberDecorate %block 1 Offset 96
@@ -65,6 +66,7 @@ const LAYOUT: &str = module!(
     %void = OpTypeVoid
     %function = OpTypeFunction %void
     %uint = OpTypeInt 32 0
+    %ulong = OpTypeInt 64 0
     %float = OpTypeFloat 32
     %v3 = OpTypeVector %float 3
     %part = OpTypeStruct %uint %v3
@@ -72,26 +74,26 @@ const LAYOUT: &str = module!(
     %u2 = OpConstant %uint 2
     %vectors = OpTypeArray %v3 %u2
     %block = OpTypeStruct %vectors %parts
-    %pblock = OpTypePointer StorageBuffer %block
-    %pvectors = OpTypePointer StorageBuffer %vectors
-    %pvector = OpTypePointer StorageBuffer %v3
-    %ppart = OpTypePointer StorageBuffer %part
+    %pblock = OpTypePointer PhysicalStorageBuffer %block
+    %pvectors = OpTypePointer PhysicalStorageBuffer %vectors
+    %pvector = OpTypePointer PhysicalStorageBuffer %v3
+    %ppart = OpTypePointer PhysicalStorageBuffer %part
     %u0 = OpConstant %uint 0
     %u1 = OpConstant %uint 1
     %u5 = OpConstant %uint 5
-    %buffer = OpVariable %pblock StorageBuffer
+    %address = OpConstant %ulong 0x1000
     %main = OpFunction %void None %function
     %entry = OpLabel
+    %buffer = OpConvertUToPtr %pblock %address
     %p = OpAccessChain %pvectors %buffer %u0
-    %m = OpLoad %vectors %p
+    %m = OpLoad %vectors %p Aligned 16
     %q = OpAccessChain %pvector %buffer %u0 %u1
-    %second = OpLoad %v3 %q
+    %second = OpLoad %v3 %q Aligned 8
     %r = OpAccessChain %ppart %buffer %u1 %u5
-    %s = OpLoad %part %r
-    OpStore %r %s
+    %s = OpLoad %part %r Aligned 4
+    OpStore %r %s Aligned 4
     OpReturn
-    OpFunctionEnd"
-);
+    OpFunctionEnd";
 
 /// Two nested loops, the inner one with a barrier, and a third loop without one.
 const LOOPS: &str = module!(
@@ -343,8 +345,6 @@ fn phis_change_places_at_once() {
 #[test]
 fn buffers_are_laid_out_as_decorated() {
     let code = code(LAYOUT);
-    let binding = &code.bindings[0];
-    assert_eq!((binding.name.as_str(), binding.set, binding.binding, binding.read_only), ("buffer", 1, 3, false));
     // Two vectors of three components, 24 bytes apart.
     assert_eq!(
         accesses(&code),
@@ -355,15 +355,12 @@ fn buffers_are_laid_out_as_decorated() {
             (28, vec![4, 16, 20, 24])
         ]
     );
-    let offsets: Vec<u32> = code
-        .insts
-        .iter()
-        .filter_map(|inst| match *inst {
-            Inst::Offset { offset, .. } => Some(offset),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(offsets, [16, 16 + 24, 96 + 5 * 32]);
+    let pointers = code.insts.iter().filter_map(|inst| match *inst {
+        Inst::Access { pointer, .. } => constant(&code, pointer),
+        _ => None,
+    });
+    let (vectors, part) = (0x1000 + 16, 0x1000 + 96 + 5 * 32);
+    assert_eq!(pointers.collect::<Vec<u64>>(), [vectors, vectors + 24, part, part]);
 }
 
 #[test]

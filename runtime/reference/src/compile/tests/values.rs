@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::assemble;
 use crate::config::Config;
-use crate::device::Device;
-use crate::dispatch::{Bound, Dispatch};
+use crate::device::{Device, Dispatch};
 
 /// Types and constants for all modules here.
 const GLOBALS: &str = "
@@ -18,9 +17,12 @@ const GLOBALS: &str = "
     %v3 = OpTypeVector %float 3
     %words = OpTypeRuntimeArray %uint
     %block = OpTypeStruct %words
-    %pblock = OpTypePointer StorageBuffer %block
-    %puint = OpTypePointer StorageBuffer %uint
-    %buffer = OpVariable %pblock StorageBuffer
+    %pblock = OpTypePointer PhysicalStorageBuffer %block
+    %puint = OpTypePointer PhysicalStorageBuffer %uint
+    %push = OpTypeStruct %pblock
+    %ppush = OpTypePointer PushConstant %push
+    %ppblock = OpTypePointer PushConstant %pblock
+    %constants = OpVariable %ppush PushConstant
     %f1 = OpConstant %float 1
     %f2 = OpConstant %float 2
     %f3 = OpConstant %float 3
@@ -35,15 +37,16 @@ const GLOBALS: &str = "
 fn run(globals: &str, body: &str, floats: &[&str], integers: &[&str]) -> Vec<u32> {
     let mut text = format!(
         "OpCapability Shader
+        OpCapability PhysicalStorageBufferAddresses
         OpCapability DotProductKHR
         OpCapability DotProductInput4x8BitPackedKHR
         OpExtension \"SPV_KHR_integer_dot_product\"
         %glsl = OpExtInstImport \"GLSL.std.450\"
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %buffer
+        OpMemoryModel PhysicalStorageBuffer64 GLSL450
+        OpEntryPoint GLCompute %main \"main\" %constants
         OpExecutionMode %main LocalSize 1 1 1
-        OpDecorate %buffer DescriptorSet 0
-        OpDecorate %buffer Binding 0
+        OpDecorate %push Block
+        OpMemberDecorate %push 0 Offset 0
         OpDecorate %words ArrayStride 4
         OpDecorate %block Block
         OpMemberDecorate %block 0 Offset 0
@@ -53,7 +56,12 @@ fn run(globals: &str, body: &str, floats: &[&str], integers: &[&str]) -> Vec<u32
     for index in 0..count.max(1) {
         let _ = writeln!(text, "%i{index} = OpConstant %uint {index}");
     }
-    let _ = write!(text, "%main = OpFunction %void None %function\n%entry = OpLabel\n{body}\n");
+    let _ = write!(
+        text,
+        "%main = OpFunction %void None %function\n%entry = OpLabel\n{body}
+        %place = OpAccessChain %ppblock %constants %i0
+        %buffer = OpLoad %pblock %place\n"
+    );
     for (index, name) in floats.iter().chain(integers).enumerate() {
         let value = if index < floats.len() {
             let _ = writeln!(text, "%r{index} = OpBitcast %uint {name}");
@@ -61,7 +69,10 @@ fn run(globals: &str, body: &str, floats: &[&str], integers: &[&str]) -> Vec<u32
         } else {
             (*name).into()
         };
-        let _ = writeln!(text, "%p{index} = OpAccessChain %puint %buffer %i0 %i{index}\nOpStore %p{index} {value}");
+        let _ = writeln!(
+            text,
+            "%p{index} = OpAccessChain %puint %buffer %i0 %i{index}\nOpStore %p{index} {value} Aligned 4"
+        );
     }
     text += "OpReturn\nOpFunctionEnd";
     let device = Device::new(Config::default());
@@ -69,8 +80,7 @@ fn run(globals: &str, body: &str, floats: &[&str], integers: &[&str]) -> Vec<u32
     let pipeline = device.pipeline(&shader, "main", &[], None).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
     let bytes = 4 * count as u64;
     let address = device.allocate(bytes).expect("there is memory");
-    let bindings = [Bound { set: 0, binding: 0, address, range: bytes }];
-    let dispatch = Dispatch { groups: [1, 1, 1], push_constants: &[], bindings: &bindings };
+    let dispatch = Dispatch { groups: [1, 1, 1], push_constants: &address.to_le_bytes() };
     device.dispatch(&Arc::clone(&pipeline), &dispatch).expect("nothing goes wrong");
     let mut result = vec![0; bytes as usize];
     device.read(address, &mut result).expect("it is allocated");

@@ -258,7 +258,6 @@ impl Run {
             program: &self.program,
             groups: [self.groups, 1, 1],
             push_constants: &[1, 2, 3, 4],
-            bound: Vec::new(),
             shadowed: self.mode.check,
             threads: if self.mode == Mode::default() { self.threads } else { 1 },
             steps: AtomicU64::new(0),
