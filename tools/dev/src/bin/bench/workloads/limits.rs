@@ -1,7 +1,7 @@
 //! Launches that come as close as possible to the chip's limits.
 
 use super::work::{Unit, Work};
-use super::workload::{Kernel, Workload, kernel, linear};
+use super::workload::{Workload, linear};
 
 /// Operations of a thread in each round: eight chains of sixteen steps.
 const STEPS: u64 = 8 * 16;
@@ -10,23 +10,23 @@ const STEPS: u64 = 8 * 16;
 pub fn all(quick: bool) -> Vec<(Workload, Work)> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     let (vectors, threads, rounds) = (size(1 << 25, 1 << 9), size(1 << 19, 1 << 8), size(256, 2));
-    let copy = kernel!("limits", "copy").workload(
-        "copy",
-        format!("{vectors} vectors of 16 bytes"),
-        linear(vectors, 256),
-        [format!("u32[{}]:random(1)", 4 * vectors), format!("u32[{}]", 4 * vectors)],
-    );
-    let chains = |kernel: Kernel, unit, result: String, factor: &str, per_step: u64| {
-        let args = [result, factor.to_owned(), format!("u32:{rounds}")];
+    let launch = |entry, name, size, threads, args: String| {
+        let ptx = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/limits.ptx"));
+        let (grid, block) = linear(threads, 256);
+        Workload { name, size, ptx, entry, grid, block, shared: 0, args: args.split(' ').map(String::from).collect() }
+    };
+    let (size, words) = (format!("{vectors} vectors of 16 bytes"), 4 * vectors);
+    let copy = launch("copy", "copy", size, vectors, format!("u32[{words}]:random(1) u32[{words}]"));
+    let chains = |entry, unit, args: String, per_step: u64| {
         let size = format!("{threads} threads, {rounds} rounds");
-        let workload = kernel.workload("chains", size, linear(threads, 256), args);
-        (workload, Work { unit, count: u64::from(threads) * u64::from(rounds) * STEPS * per_step })
+        let work = Work { unit, count: u64::from(threads) * u64::from(rounds) * STEPS * per_step };
+        (launch(entry, "chains", size, threads, format!("{args} u32:{rounds}")), work)
     };
     vec![
         (copy, Work { unit: Unit::Byte, count: 32 * u64::from(vectors) }),
-        chains(kernel!("limits", "fma_f32"), Unit::F32, format!("f32[{threads}]"), "f32:0.75", 2),
-        chains(kernel!("limits", "fma_f64"), Unit::F64, format!("f64[{threads}]"), "f64:0.75", 2),
-        chains(kernel!("limits", "fma_f16"), Unit::F16, format!("f16[{}]", 2 * threads), "f32:0.75", 4),
-        chains(kernel!("limits", "dot_s8"), Unit::S8, format!("s32[{threads}]"), "u32:0x01020304", 8),
+        chains("fma_f32", Unit::F32, format!("f32[{threads}] f32:0.75"), 2),
+        chains("fma_f64", Unit::F64, format!("f64[{threads}] f64:0.75"), 2),
+        chains("fma_f16", Unit::F16, format!("f16[{}] f32:0.75", 2 * threads), 4),
+        chains("dot_s8", Unit::S8, format!("s32[{threads}] u32:0x01020304"), 8),
     ]
 }

@@ -25,10 +25,10 @@ fn without_textures(quick: bool) -> Vec<Workload> {
 pub fn for_cpus() -> Vec<Workload> {
     vec![
         basics::nbody(1 << 12),
-        basics::matmul(256),
+        basics::matmul_tiled(256),
         basics::mandelbrot(256),
         basics::black_scholes(1 << 18),
-        basics::reduce(1 << 22),
+        basics::reduce_atomic(1 << 22),
         dense::softmax(256),
         dense::kmeans(1 << 15),
         grids::stencil3d_f32(128),

@@ -21,40 +21,50 @@ pub struct Workload {
     pub args: Vec<String>,
 }
 
-/// The kernel that is named like its file in `tools/dev/kernels/`, or another one of that file.
-macro_rules! kernel {
-    ($file:literal) => {
-        kernel!($file, $file)
-    };
-    ($file:literal, $entry:literal) => {
-        $crate::workloads::workload::Kernel {
-            ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $file, ".ptx")),
-            entry: $entry,
+/// Workloads from a folder with PTX, one a row: the kernel, which is also the name of its file unless that stands in brackets
+/// (with the kernel if it differs), the sizes, real and quick, and what follows from them; the name, the description of the
+/// size, grid and block, the arguments, and dynamic shared memory. Each row becomes a function of its sizes, and `all` has all.
+macro_rules! rows {
+    ($folder:literal; $(
+        $kernel:ident $([$($file:literal)+])? ($($param:ident: $real:expr => $quick:expr),+ $(; $($value:ident = $of:expr),+)?):
+        $name:literal, $size:literal, $shape:expr, $args:literal $(, shared $shared:literal)?;
+    )+) => {
+        /// All workloads. Quick ones are small enough for a CPU.
+        pub fn all(quick: bool) -> Vec<$crate::workloads::Workload> {
+            vec![$($kernel($(if quick { $quick } else { $real }),+)),+]
         }
+
+        $(
+            pub fn $kernel($($param: u32),+) -> $crate::workloads::Workload {
+                $($(let $value = $of;)+)?
+                let (grid, block) = $shape;
+                $crate::workloads::Workload {
+                    name: $name,
+                    size: format!($size),
+                    ptx: rows!(@ptx $folder $kernel $($($file)+)?),
+                    entry: rows!(@entry $kernel $($($file)+)?),
+                    grid,
+                    block,
+                    shared: 0 $(+ $shared)?,
+                    args: format!($args).split(' ').map(String::from).collect(),
+                }
+            }
+        )+
+    };
+    (@ptx $folder:literal $kernel:ident) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), $folder, stringify!($kernel), ".ptx"))
+    };
+    (@ptx $folder:literal $kernel:ident $file:literal $($entry:literal)?) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), $folder, $file, ".ptx"))
+    };
+    (@entry $kernel:ident $file:literal $entry:literal) => {
+        $entry
+    };
+    (@entry $kernel:ident $($file:literal)?) => {
+        stringify!($kernel)
     };
 }
-pub(super) use kernel;
-
-/// A kernel of a module.
-pub struct Kernel {
-    /// The PTX module.
-    pub ptx: &'static str,
-    /// The kernel's name in there.
-    pub entry: &'static str,
-}
-
-impl Kernel {
-    /// A workload without dynamic shared memory.
-    pub fn workload<const ARGS: usize>(
-        self,
-        name: &'static str,
-        size: String,
-        (grid, block): ([u32; 3], [u32; 3]),
-        args: [String; ARGS],
-    ) -> Workload {
-        Workload { name, size, ptx: self.ptx, entry: self.entry, grid, block, shared: 0, args: args.into() }
-    }
-}
+pub(super) use rows;
 
 /// Blocks in a row.
 pub fn linear(threads: u32, block: u32) -> ([u32; 3], [u32; 3]) {
