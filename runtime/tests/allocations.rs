@@ -7,52 +7,7 @@ use ptx2spv_translator::Source;
 
 /// A kernel with its parameters in push constants, one with so many that they lie in device memory, one that may report something,
 /// and one with more shared memory than some devices have.
-const PTX: &str = "
-    .version 7.0
-    .target sm_50
-    .address_size 64
-    .visible .entry few(.param .u64 out, .param .u32 by)
-    {
-        .reg .b32 %r<2>;
-        .reg .b64 %rd<2>;
-        ld.param.u64 %rd1, [out];
-        ld.param.u32 %r1, [by];
-        red.global.add.u32 [%rd1], %r1;
-        ret;
-    }
-    .visible .entry many(.param .u64 out, .param .align 4 .b8 by[4000])
-    {
-        .reg .b32 %r<2>;
-        .reg .b64 %rd<2>;
-        ld.param.u64 %rd1, [out];
-        ld.param.u32 %r1, [by+3996];
-        red.global.add.u32 [%rd1], %r1;
-        ret;
-    }
-    .visible .entry reports(.param .u64 out, .param .u32 by)
-    {
-        .reg .pred %p;
-        .reg .b32 %r<2>;
-        .reg .b64 %rd<2>;
-        ld.param.u64 %rd1, [out];
-        ld.param.u32 %r1, [by];
-        setp.ne.u32 %p, %r1, 1;
-        @%p trap;
-        red.global.add.u32 [%rd1], %r1;
-        ret;
-    }
-    .extern .shared .align 4 .b8 room[];
-    .visible .entry shares(.param .u64 out, .param .u32 by)
-    {
-        .reg .b32 %r<2>;
-        .reg .b64 %rd<2>;
-        ld.param.u64 %rd1, [out];
-        ld.param.u32 %r1, [by];
-        st.shared.u32 [room+65532], %r1;
-        ld.shared.u32 %r1, [room+65532];
-        red.global.add.u32 [%rd1], %r1;
-        ret;
-    }";
+const PTX: &str = include_str!("ptx/allocations.ptx");
 
 const LAUNCHES: u32 = 1000;
 

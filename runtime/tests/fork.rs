@@ -7,17 +7,7 @@ use std::time::{Duration, Instant};
 use ptx2spv_runtime::{Device, DeviceSelector, Error, LaunchConfig};
 use ptx2spv_translator::Source;
 
-const PTX: &str = "
-    .version 7.0
-    .target sm_50
-    .address_size 64
-    .visible .entry one(.param .u64 out)
-    {
-        .reg .b64 %rd<2>;
-        ld.param.u64 %rd1, [out];
-        st.global.u32 [%rd1], 1;
-        ret;
-    }";
+const PTX: &str = include_str!("ptx/fork.ptx");
 
 /// A child's use of its parent's device. The device doesn't work there, so nothing may wait for it.
 fn use_in_child() -> bool {

@@ -84,56 +84,7 @@ fn effects(spirv: &[u32], file: &str) -> Vec<(Op, Option<(u32, u32)>)> {
 
 /// Each line names the instructions that come from that line only. Passes move the loop, the call, the guard and the
 /// two conditions on one predicate.
-const SAMPLE: &str = "
-.version 7.0
-.target sm_70
-.address_size 64
-.shared .align 4 .u32 tile[64];
-.func (.reg .u32 %result) first(.reg .u64 %from)
-{
-    ld.global.u32 %result, [%from];          // Load
-    ret;
-}
-.visible .entry sample(.param .u64 data)
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<9>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [data];
-    mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd2, %r1, 4;
-    add.s64 %rd2, %rd2, %rd1;
-    ld.global.u32 %r2, [%rd2];               // Load
-    mov.u32 %r3, tile;
-    st.shared.u32 [%r3], %r2;                // Store
-    bar.sync 0;                              // ControlBarrier
-    mov.u32 %r4, 0;
-round:
-    ld.shared.u32 %r5, [%r3];                // Load
-    add.u32 %r4, %r4, 1;
-    setp.lt.u32 %p1, %r4, %r5;
-    @%p1 bra round;                          // BranchConditional
-    setp.eq.u32 %p2, %r1, 0;
-    @%p2 st.global.u32 [%rd1], %r4;          // BranchConditional Store
-    @%p2 atom.global.add.u32 %r6, [%rd1], 1; // AtomicIAdd
-    st.global.u32 [%rd2+4], 7;               // Store
-    @!%p2 bra over;                          // BranchConditional
-    call.uni (%r7), first, (%rd1);
-    st.global.u32 [%rd2+8], %r7;             // Store
-over:
-    red.shared.xor.b32 [%r3], %r4;           // AtomicXor
-    fence.acq_rel.gpu;                       // MemoryBarrier
-    bar.sync 0;                              // ControlBarrier
-    ret;
-}
-.visible .entry other(.param .u64 data)
-{
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [data];
-    st.global.u64 [%rd1], %rd1;              // Store
-    ret;
-}
-";
+const SAMPLE: &str = include_str!("ptx/lines.ptx");
 
 #[test]
 fn effects_of_a_sample_have_their_lines() {

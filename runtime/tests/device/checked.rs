@@ -6,108 +6,12 @@ use ptx2spv_translator::Source;
 use crate::{Context, Launch};
 
 /// `.loc` says where its load comes from.
-const READ: &str = r#".version 7.0
-.target sm_70
-.address_size 64
-.file 1 "access.cu"
-.global .u32 table[4] = {1, 2, 3, 4};
-.extern .shared .align 16 .b8 dynamic[];
-.visible .entry read(.param .u64 at, .param .u64 out)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u64 %rd2, [out];
-    .loc 1 7 3
-    ld.global.u32 %r1, [%rd1];
-    st.global.u32 [%rd2], %r1;
-    ret;
-}"#;
+const READ: &str = include_str!("ptx/checked_read.ptx");
 
-const OTHERS: &str = "
-.visible .entry write(.param .u64 at, .param .u32 n)
-{
-    .reg .pred %p;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u32 %r1, [n];
-    mov.u32 %r2, %tid.x;
-    mov.u32 %r3, %ctaid.y;
-    mad.lo.u32 %r2, %r3, 8, %r2;
-    mul.wide.u32 %rd2, %r2, 4;
-    add.u64 %rd1, %rd1, %rd2;
-    st.global.u32 [%rd1], %r1;
-    ret;
-}
-.visible .entry sum(.param .u64 at, .param .u32 n, .param .u64 out)
-{
-    .reg .pred %p;
-    .reg .b32 %r<5>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u32 %r1, [n];
-    ld.param.u64 %rd2, [out];
-    mov.u32 %r2, 0;
-    mov.u32 %r3, 0;
-next:
-    ld.global.u32 %r4, [%rd1];
-    add.u32 %r3, %r3, %r4;
-    add.u64 %rd1, %rd1, 4;
-    add.u32 %r2, %r2, 1;
-    setp.lt.u32 %p, %r2, %r1;
-    @%p bra next;
-    st.global.u32 [%rd2], %r3;
-    ret;
-}
-.visible .entry variable(.param .u32 index, .param .u64 out)
-{
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<4>;
-    ld.param.u32 %r1, [index];
-    ld.param.u64 %rd1, [out];
-    mov.u64 %rd2, table;
-    mul.wide.s32 %rd3, %r1, 4;
-    add.u64 %rd2, %rd2, %rd3;
-    ld.global.u32 %r2, [%rd2];
-    st.global.u32 [%rd1], %r2;
-    ret;
-}
-";
+const OTHERS: &str = include_str!("ptx/checked_others.ptx");
 
 /// Neighbouring accesses: loads from line 11 on, stores from line 26 on.
-const NEIGHBOURS: &str = ".version 7.0
-.target sm_70
-.address_size 64
-.visible .entry loads(.param .u64 at, .param .u64 out)
-{
-    .reg .b32 %r<5>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [at];
-    ld.param.u64 %rd2, [out];
-    mov.u32 %r4, 0;
-    ld.global.u32 %r1, [%rd1+4];
-    ld.global.u32 %r2, [%rd1];
-    ld.global.u32 %r3, [%rd1+12];
-    ld.global.u32 %r4, [%rd1+-8];
-    mad.lo.u32 %r1, %r2, 100, %r1;
-    mad.lo.u32 %r1, %r3, 10000, %r1;
-    mad.lo.u32 %r1, %r4, 1000000, %r1;
-    st.global.u32 [%rd2], %r1;
-    ret;
-}
-.visible .entry stores(.param .u32 at, .param .u64 out)
-{
-    .shared .align 4 .b8 memory[64];
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<2>; ld.param.u32 %r1, [at]; ld.param.u64 %rd1, [out]; mov.u32 %r2, memory; add.u32 %r1, %r1, %r2;
-    st.shared.u32 [%r1+-4], 7;
-    st.shared.u32 [%r1], 8;
-    st.shared.u32 [%r1+4], 9;
-    ld.shared.u32 %r3, [%r1+-4];
-    st.global.u32 [%rd1], %r3;
-    ret;
-}";
+const NEIGHBOURS: &str = include_str!("ptx/checked_neighbours.ptx");
 
 /// Kernels that access memory at an address or an offset `at`, and store the value in `out`.
 fn kernels() -> String {
@@ -156,7 +60,7 @@ fn kernels() -> String {
 }}"
         );
     }
-    text + OTHERS
+    text + "\n" + OTHERS
 }
 
 fn load(context: &Context) -> Module {
@@ -284,33 +188,7 @@ fn each_of_neighbouring_accesses_is_checked() {
 }
 
 /// Loads of several sizes whose addresses are all known at the first of them, and one that another gives, in the order of the parameters.
-const RUN: &str = ".version 7.0
-.target sm_70
-.address_size 64
-.visible .entry run(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 offset, .param .u64 out) {
-.reg .b32 %r<8>;
-.reg .b64 %rd<12>;
-ld.param.u64 %rd1, [a];
-ld.param.u64 %rd2, [b];
-ld.param.u64 %rd3, [c];
-ld.param.u32 %r1, [offset];
-ld.param.u64 %rd4, [out];
-ld.global.u32 %r2, [%rd1];
-cvt.s64.s32 %rd5, %r1;
-add.s64 %rd6, %rd2, %rd5;
-ld.global.u64 %rd7, [%rd6];
-shl.b64 %rd8, %rd5, 1;
-add.s64 %rd9, %rd3, %rd8;
-ld.global.u16 %r3, [%rd9];
-add.s32 %r4, %r2, %r3;
-st.global.u32 [%rd4], %r4;
-ld.global.u32 %r5, [%rd7];
-ld.global.u32 %r6, [%rd1];
-add.s32 %r6, %r6, %r5;
-st.global.u32 [%rd4+4], %r6;
-ret;
-}
-";
+const RUN: &str = include_str!("ptx/checked_run.ptx");
 
 #[test]
 fn each_load_of_a_run_is_checked() {

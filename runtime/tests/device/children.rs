@@ -7,14 +7,49 @@ use ptx2spv_runtime::{Device, Error, LaunchConfig, LoadOptions};
 use ptx2spv_translator::interface::ServiceSizes;
 use ptx2spv_translator::{Options, Program, Source};
 
-use crate::child_kernels::{ASTRAY, ENDLESS, KERNELS, WAITING};
 use crate::{Context, Launch};
 
 /// `cudaErrorLaunchPendingCountExceeded`
 const TOO_MANY: usize = 69;
 
+/// The device runtime's functions, named with a prefix, and two more: `take` returns a parameter buffer for one thread of a
+/// kernel, and `start` launches the kernel of a buffer in the default stream, and returns the error.
+const RUNTIME: &str = include_str!("ptx/children_runtime.ptx");
+
+/// Kernels with the device runtime of CUDA 12.
+fn current(name: &str, kernels: &str) -> Source {
+    let text = format!(".version 8.0\n.target sm_70\n{}{kernels}", RUNTIME.replace("PREFIX", "__cudaCDP2"));
+    Source::new(name, text)
+}
+
+/// Kernels with the device runtime before, which has `cudaDeviceSynchronize`.
+fn older(name: &str, kernels: &str) -> Source {
+    let text = format!(".version 6.0\n.target sm_60\n{}{kernels}", RUNTIME.replace("PREFIX", "cuda"));
+    Source::new(name, text)
+}
+
+/// Each thread of `launch` launches `add` several times, `fail` launches a kernel that traps, and `down` launches itself
+/// with one level less.
 fn source() -> Source {
-    Source::new("children.ptx", KERNELS)
+    current("children.ptx", include_str!("ptx/children_kernels.ptx"))
+}
+
+/// Kernels that wait for their launches: `down` waits for itself with one level less; of the two threads of `between`,
+/// the second waits for its launch while the first one holds a parameter buffer and waits for the second.
+fn waiting() -> Source {
+    older("waiting.ptx", include_str!("ptx/children_waiting.ptx"))
+}
+
+/// Kernels that write to memory of the device runtime: `spoil` launches `add` and then writes a word at an offset from
+/// the launch's parameter buffer. One thread of `signal` waits for its launch while the others wait for that thread's
+/// word in shared memory, and all add the launch's result to the second word.
+fn astray() -> Source {
+    older("astray.ptx", include_str!("ptx/children_astray.ptx"))
+}
+
+/// `forever` launches itself endlessly. `set` sets a byte in each of some slices, made of rows of 4 bytes, to 7.
+fn endless() -> Source {
+    current("endless.ptx", include_str!("ptx/children_endless.ptx"))
 }
 
 fn with_capacity(launches: u32) -> LoadOptions {
@@ -126,7 +161,7 @@ fn launches_of_several_streams_and_threads() {
 #[test]
 fn grids_wait_for_grids() {
     on(Context::several(), |device| {
-        let module = device.load(&Source::new("waiting.ptx", WAITING)).unwrap();
+        let module = device.load(&waiting()).unwrap();
         let down = module.kernel("down").unwrap();
         let one = LaunchConfig::linear(1, 1);
         for depth in [0, 1, 20] {
@@ -150,7 +185,7 @@ fn grids_wait_for_grids() {
 #[test]
 fn parameter_buffers_stay_while_others_wait() {
     on(Context::several(), |device| {
-        let module = device.load_with(&Source::new("waiting.ptx", WAITING), with_capacity(2)).unwrap();
+        let module = device.load_with(&waiting(), with_capacity(2)).unwrap();
         let sum = device.upload_slice(&[0_u32]).unwrap();
         module.kernel("between").unwrap().run(&LaunchConfig::linear(2, 2), &[(&sum).into()]).unwrap();
         assert_eq!(sum.to_vec().unwrap(), [1 + 107 + 1000]);
@@ -160,7 +195,7 @@ fn parameter_buffers_stay_while_others_wait() {
 #[test]
 fn launches_without_end_are_stopped() {
     on([Context::new()], |device| {
-        let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
+        let module = device.load(&endless()).unwrap();
         device.set_wait_limit(Some(Duration::from_secs(2)));
         let failed = module.kernel("forever").unwrap().run(&LaunchConfig::linear(1, 1), &[]);
         assert!(matches!(failed, Err(Error::Timeout)), "{failed:?}");
@@ -189,7 +224,7 @@ fn what_was_not_waited_for_is_not_launched_later() {
 #[test]
 fn sets_of_slices_are_checked_as_a_whole() {
     on(Context::several(), |device| {
-        let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
+        let module = device.load(&endless()).unwrap();
         let set = module.kernel("set").unwrap();
         let bytes = device.upload_slice(&[0_u8; 16]).unwrap();
         let config = LaunchConfig::linear(1, 1);
@@ -227,7 +262,7 @@ fn buffers_are_launched_as_they_were_given() {
 #[test]
 fn threads_wait_for_one_that_waits_for_its_launch() {
     on(Context::several(), |device| {
-        let kernel = device.load(&Source::new("astray.ptx", ASTRAY)).unwrap().kernel("signal").unwrap();
+        let kernel = device.load(&astray()).unwrap().kernel("signal").unwrap();
         for threads in [64, 41] {
             let sums = device.upload_slice(&[0_u32; 2]).unwrap();
             kernel.run(&LaunchConfig::linear(threads, threads), &[(&sums).into()]).unwrap();
@@ -240,7 +275,7 @@ fn threads_wait_for_one_that_waits_for_its_launch() {
 #[test]
 fn overwritten_records_are_found() {
     on([Context::new()], |device| {
-        let kernel = device.load(&Source::new("astray.ptx", ASTRAY)).unwrap().kernel("spoil").unwrap();
+        let kernel = device.load(&astray()).unwrap().kernel("spoil").unwrap();
         let run = |distance: i32, word: u32| {
             let sum = device.upload_slice(&[0_u32]).unwrap();
             let ran = kernel.run(&LaunchConfig::linear(1, 1), &[(&sum).into(), distance.into(), word.into()]);

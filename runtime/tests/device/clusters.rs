@@ -7,52 +7,7 @@ use crate::Launch;
 
 /// Each block writes its place in its cluster and its cluster's number to `out`, and how many clusters there are.
 /// * `either`: clusters of any size; `demanding` of two; `large`: with 4,096 bytes of shared memory each.
-const KERNELS: &str = "
-.version 7.8
-.target sm_90
-.address_size 64
-.func place(.reg .b64 %out)
-{
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<2>;
-    mov.u32 %r0, %ctaid.x;
-    mad.wide.u32 %rd1, %r0, 12, %out;
-    mov.u32 %r1, %cluster_ctarank;
-    mov.u32 %r2, %clusterid.x;
-    mov.u32 %r3, %nclusterid.x;
-    st.global.u32 [%rd1], %r1;
-    st.global.u32 [%rd1+4], %r2;
-    st.global.u32 [%rd1+8], %r3;
-    ret;
-}
-.visible .entry either(.param .u64 out)
-{
-    .reg .b64 %rd<1>;
-    ld.param.u64 %rd0, [out];
-    call place, (%rd0);
-    ret;
-}
-.visible .entry demanding(.param .u64 out) .reqnctapercluster 2
-{
-    .reg .b64 %rd<1>;
-    ld.param.u64 %rd0, [out];
-    call place, (%rd0);
-    ret;
-}
-.visible .entry few(.param .u64 out) .maxclusterrank 4
-{
-    ret;
-}
-.visible .entry large(.param .u64 out) .reqntid 64
-{
-    .shared .b32 data[1024];
-    .reg .b64 %rd<1>;
-    ld.param.u64 %rd0, [out];
-    st.shared.u32 [data+4], 1;
-    call place, (%rd0);
-    ret;
-}
-";
+const KERNELS: &str = include_str!("ptx/clusters.ptx");
 
 fn device() -> Device {
     Device::reference(ReferenceOptions::default().config().unwrap())

@@ -9,59 +9,7 @@ use ptx2spv_translator::{Options, Program, Source};
 use crate::{Context, Launch};
 
 /// Every block waits for the next one, the last for none: in the order of their numbers, no block would end.
-const CHAIN: &str = "
-    .version 7.0
-    .target sm_70
-    .address_size 64
-    .visible .entry chain(.param .u64 flags)
-    {
-        .reg .pred %p;
-        .reg .b32 %r<6>;
-        .reg .b64 %rd<3>;
-        ld.param.u64 %rd1, [flags];
-        mov.u32 %r1, %ctaid.x;
-        mov.u32 %r2, %nctaid.x;
-        mul.wide.u32 %rd2, %r1, 4;
-        add.u64 %rd1, %rd1, %rd2;
-        add.u32 %r3, %r1, 1;
-        setp.eq.u32 %p, %r3, %r2;
-        mov.u32 %r4, 0;
-        @%p bra found;
-    wait:
-        ld.acquire.gpu.global.u32 %r4, [%rd1+4];
-        setp.eq.u32 %p, %r4, 0;
-        @%p bra wait;
-    found:
-        add.u32 %r4, %r4, 1;
-        st.release.gpu.global.u32 [%rd1], %r4;
-        ret;
-    }
-    .visible .entry valid(.param .u64 out)
-    {
-        .reg .pred %p;
-        .reg .b32 %r<4>;
-        .reg .b64 %rd<2>;
-        ld.param.u64 %rd1, [out];
-        mov.u32 %r1, %envreg1;
-        mov.u32 %r2, %envreg2;
-        or.b32 %r1, %r1, %r2;
-        setp.ne.u32 %p, %r1, 0;
-        selp.u32 %r1, 1, 0, %p;
-        st.global.u32 [%rd1], %r1;
-        ret;
-    }
-    .visible .entry forever(.param .u64 flag)
-    {
-        .reg .pred %p;
-        .reg .b32 %r<2>;
-        .reg .b64 %rd<2>;
-        ld.param.u64 %rd1, [flag];
-    wait:
-        ld.acquire.gpu.global.u32 %r1, [%rd1];
-        setp.eq.u32 %p, %r1, 0;
-        @%p bra wait;
-        ret;
-    }";
+const CHAIN: &str = include_str!("ptx/cooperative.ptx");
 
 fn source() -> Source {
     Source::new("chain.ptx", CHAIN)

@@ -7,37 +7,7 @@ use crate::{Context, Launch};
 
 /// Event 0 by all warps, 1 and 7 by those of threads below 40, 3 by each warp once more than by the one before, and 9 by a
 /// single thread of each.
-const KERNELS: &str = "
-.version 7.0
-.target sm_70
-.address_size 64
-.global .u32 before = 7;
-.visible .entry counting()
-{
-    .reg .pred %p;
-    .reg .b32 %r<4>;
-    pmevent 0;
-    mov.u32 %r1, %tid.x;
-    setp.lt.u32 %p, %r1, 40;
-    @%p pmevent.mask 0x82;
-    shr.u32 %r2, %r1, 5;
-again:
-    pmevent 3;
-    setp.ne.u32 %p, %r2, 0;
-    sub.u32 %r2, %r2, 1;
-    @%p bra again;
-    and.b32 %r3, %r1, 31;
-    setp.eq.u32 %p, %r3, 5;
-    @!%p bra done;
-    pmevent 9;
-done:
-    ret;
-}
-.visible .entry nothing()
-{
-    ret;
-}
-";
+const KERNELS: &str = include_str!("ptx/events.ptx");
 
 fn events(counts: &[(usize, u64)]) -> [u64; 16] {
     let mut all = [0; 16];

@@ -41,34 +41,7 @@ fn waits_end_at_their_limit() {
 
 /// Each thread loops as long as drivers allow that end loops early, and the last one says how far it got. The loop is known not to be longer.
 /// All stop after the loop if the number of rounds ends with three one bits.
-const LONG: &str = "
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry long(.param .u64 out, .param .u32 rounds)
-{
-  .reg .pred %p;
-  .reg .b32 %x, %i, %n;
-  .reg .b64 %a;
-  ld.param.u64 %a, [out];
-  ld.param.u32 %n, [rounds];
-  mov.u32 %x, 1;
-  mov.u32 %i, 0;
-loop:
-  mad.lo.u32 %x, %x, 1664525, %i;
-  add.u32 %i, %i, 1;
-  setp.ge.u32 %p, %i, %n;
-  @%p bra done;
-  setp.lt.u32 %p, %i, 30000;
-  @%p bra loop;
-done:
-  and.b32 %i, %n, 7;
-  setp.eq.u32 %p, %i, 7;
-  @%p trap;
-  st.global.u32 [%a], %x;
-  ret;
-}
-";
+const LONG: &str = include_str!("ptx/faults.ptx");
 
 fn rounds(count: u32) -> u32 {
     (0..count).fold(1_u32, |x, i| x.wrapping_mul(1_664_525).wrapping_add(i))

@@ -9,54 +9,7 @@ use ptx2spv_runtime::{
 use crate::{Context, Launch};
 
 /// Each thread reads one place, by coordinates that count texels in planes, and from 0 to 1 in volumes of 2 x 2 x 2.
-const KERNELS: &str = "
-.version 7.0
-.target sm_50
-.address_size 64
-.visible .entry plane(.param .u64 texture, .param .u64 out, .param .f32 across)
-{
-    .reg .b64 %t, %p;
-    .reg .b32 %n, %i;
-    .reg .f32 %x, %y, %a, %r<4>;
-    ld.param.u64 %t, [texture];
-    ld.param.u64 %p, [out];
-    ld.param.f32 %a, [across];
-    mov.u32 %n, %tid.x;
-    and.b32 %i, %n, 7;
-    cvt.rn.f32.u32 %x, %i;
-    add.f32 %x, %x, %a;
-    shr.u32 %i, %n, 3;
-    cvt.rn.f32.u32 %y, %i;
-    add.f32 %y, %y, 0f3F000000;
-    tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%x, %y}];
-    mad.wide.u32 %p, %n, 16, %p;
-    st.global.v4.f32 [%p], {%r0, %r1, %r2, %r3};
-    ret;
-}
-.visible .entry volume(.param .u64 texture, .param .u64 out)
-{
-    .reg .b64 %t, %p;
-    .reg .b32 %n, %i;
-    .reg .f32 %x, %y, %z, %r<4>;
-    ld.param.u64 %t, [texture];
-    ld.param.u64 %p, [out];
-    mov.u32 %n, %tid.x;
-    and.b32 %i, %n, 1;
-    cvt.rn.f32.u32 %x, %i;
-    fma.rn.f32 %x, %x, 0f3F000000, 0f3E800000;
-    shr.u32 %i, %n, 1;
-    and.b32 %i, %i, 1;
-    cvt.rn.f32.u32 %y, %i;
-    fma.rn.f32 %y, %y, 0f3F000000, 0f3E800000;
-    shr.u32 %i, %n, 2;
-    cvt.rn.f32.u32 %z, %i;
-    fma.rn.f32 %z, %z, 0f3F000000, 0f3E800000;
-    tex.3d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%x, %y, %z, %z}];
-    mad.wide.u32 %p, %n, 16, %p;
-    st.global.v4.f32 [%p], {%r0, %r1, %r2, %r3};
-    ret;
-}
-";
+const KERNELS: &str = include_str!("ptx/images.ptx");
 
 fn load(device: &Device) -> Module {
     let options = LoadOptions::uncached(Math::EXACT.with(Topic::Textures, true));

@@ -7,7 +7,6 @@ mod arguments;
 mod blocks;
 mod buffers;
 mod checked;
-mod child_kernels;
 mod children;
 mod clusters;
 mod cooperative;

@@ -6,22 +6,7 @@ use ptx2spv_translator::Source;
 use crate::{Context, Launch};
 
 /// Adds one to each of a block's words.
-const INCREASE: &str = "
-    .version 1.4
-    .target sm_10
-    .entry increase(.param .u32 words)
-    {
-        .reg .u32 %t, %p, %x;
-        .reg .u16 %h;
-        ld.param.u32 %p, [words];
-        mov.u16 %h, %tid.x;
-        mul.wide.u16 %t, %h, 4;
-        add.u32 %p, %p, %t;
-        ld.global.u32 %x, [%p];
-        add.u32 %x, %x, 1;
-        st.global.u32 [%p], %x;
-        exit;
-    }";
+const INCREASE: &str = include_str!("ptx/near.ptx");
 
 #[test]
 fn buffers_since_the_module_was_loaded_are_in_reach() {

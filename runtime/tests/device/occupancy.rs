@@ -2,17 +2,7 @@
 
 use ptx2spv_runtime::{Config, Device, Kernel, Source};
 
-const KERNELS: &str = "
-    .version 7.0
-    .target sm_50
-    .address_size 64
-    .visible .entry free() { ret; }
-    .visible .entry full() .maxntid 128
-    {
-        .shared .align 4 .b8 room[16384];
-        st.shared.u32 [room], 1;
-        ret;
-    }";
+const KERNELS: &str = include_str!("ptx/occupancy.ptx");
 
 /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`.
 const MULTIPROCESSORS: u32 = 16;

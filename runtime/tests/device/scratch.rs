@@ -10,59 +10,7 @@ use crate::{Context, Launch, Load};
 
 /// * `turned(out)`: each block turns its threads' numbers around in dynamic shared memory, at the end of what there is.
 /// * `spread(out)`: each thread keeps its number in 400 KiB of local memory, at a place of its own.
-const KERNELS: &str = r#"
-.version 7.8
-.target sm_70
-.address_size 64
-.extern .shared .align 16 .b8 dynamic[];
-.visible .entry turned(.param .u64 out)
-{
-    .reg .b32 %t, %n, %g, %v, %e;
-    .reg .b64 %o, %x, %b;
-    ld.param.u64 %o, [out];
-    mov.u32 %t, %tid.x;
-    mov.u32 %n, %ntid.x;
-    mov.u32 %g, %ctaid.x;
-    mad.lo.u32 %g, %g, %n, %t;
-    mov.u32 %e, %dynamic_smem_size;
-    cvt.u64.u32 %x, %e;
-    mov.u64 %b, dynamic;
-    add.u64 %b, %b, %x;
-    add.u32 %v, %t, 1;
-    mul.wide.u32 %x, %v, 4;
-    sub.u64 %x, %b, %x;
-    st.shared.u32 [%x], %g;
-    bar.sync 0;
-    sub.u32 %v, %n, %t;
-    mul.wide.u32 %x, %v, 4;
-    sub.u64 %x, %b, %x;
-    ld.shared.u32 %v, [%x];
-    mad.wide.u32 %o, %g, 4, %o;
-    st.global.u32 [%o], %v;
-    ret;
-}
-.visible .entry spread(.param .u64 out)
-{
-    .local .align 4 .b8 memory[409600];
-    .reg .b32 %t, %n, %g, %v;
-    .reg .b64 %o, %x;
-    ld.param.u64 %o, [out];
-    mov.u32 %t, %tid.x;
-    mov.u32 %n, %ntid.x;
-    mov.u32 %g, %ctaid.x;
-    mad.lo.u32 %g, %g, %n, %t;
-    mul.lo.u32 %v, %g, 4001;
-    rem.u32 %v, %v, 102400;
-    mov.u64 %x, memory;
-    mad.wide.u32 %x, %v, 4, %x;
-    st.local.u32 [%x], %g;
-    bar.sync 0;
-    ld.local.u32 %v, [%x];
-    mad.wide.u32 %o, %g, 4, %o;
-    st.global.u32 [%o], %v;
-    ret;
-}
-"#;
+const KERNELS: &str = include_str!("ptx/scratch.ptx");
 
 const BLOCK: u32 = 32;
 

@@ -8,68 +8,7 @@ use crate::{Context, Launch};
 
 /// Threads that allocate and keep memory, each of which checks the values that it wrote to both ends; and threads that
 /// print a line.
-const KERNELS: &str = r#"
-.version 7.0
-.target sm_70
-.address_size 64
-.extern .func (.param .b64 r) malloc(.param .b64 size);
-.extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
-.global .align 1 .b8 format[33] = "0123456789abcdef0123456789abcde\n";
-.visible .entry allocate(.param .u64 out, .param .u64 size)
-{
-    .reg .pred %p;
-    .reg .b32 %r<5>;
-    .reg .b64 %rd<7>;
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [size];
-    mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd3, %r1, 4;
-    add.u64 %rd1, %rd1, %rd3;
-    {
-    .param .b64 a;
-    .param .b64 r;
-    st.param.b64 [a], %rd2;
-    call (r), malloc, (a);
-    ld.param.b64 %rd4, [r];
-    }
-    mov.u32 %r2, 0;
-    setp.eq.u64 %p, %rd4, 0;
-    @%p bra done;
-    add.u64 %rd5, %rd4, %rd2;
-    st.u32 [%rd4], %r1;
-    st.u32 [%rd5+-4], %r1;
-    ld.u32 %r3, [%rd4];
-    ld.u32 %r4, [%rd5+-4];
-    add.u32 %r2, %r3, %r4;
-    add.u32 %r2, %r2, 1;
-done:
-    st.global.u32 [%rd1], %r2;
-    ret;
-}
-.visible .entry print(.param .u32 n)
-{
-    .reg .pred %p;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<3>;
-    ld.param.u32 %r1, [n];
-    mov.u64 %rd1, format;
-    cvta.global.u64 %rd1, %rd1;
-    mov.u64 %rd2, 0;
-again:
-    {
-    .param .b64 a;
-    .param .b64 b;
-    .param .b32 r;
-    st.param.b64 [a], %rd1;
-    st.param.b64 [b], %rd2;
-    call (r), vprintf, (a, b);
-    ld.param.b32 %r2, [r];
-    }
-    sub.u32 %r1, %r1, 1;
-    setp.ne.u32 %p, %r1, 0;
-    @%p bra again;
-    ret;
-}"#;
+const KERNELS: &str = include_str!("ptx/service_sizes.ptx");
 
 fn source() -> Source {
     let numbers: Vec<String> = b"0123456789abcdef0123456789abcde\n\0".iter().map(u8::to_string).collect();

@@ -9,110 +9,11 @@ use crate::{Context, Launch};
 ///   memory or a generic one. The block's first word is 100 plus its number.
 /// * `copied(out, place)`: copies `out` to a place in dynamic shared memory, and the first word from there back to the end.
 /// * `not_awaited(out, place)`: the same copy, which nothing waits for.
-const KERNELS: &str = "
-.version 8.0
-.target sm_90
-.address_size 64
-.extern .shared .align 16 .b8 dynamic[];
-.visible .entry mapped(.param .u64 out, .param .u32 rank, .param .u32 kind)
-{
-    .reg .b64 %po, %g;
-    .reg .b32 %rank, %kind, %a, %m, %v, %t;
-    .reg .pred %p;
-    .shared .align 16 .b8 own[64];
-    ld.param.u64 %po, [out];
-    ld.param.u32 %rank, [rank];
-    ld.param.u32 %kind, [kind];
-    mov.u32 %t, %cluster_ctarank;
-    add.u32 %t, %t, 100;
-    st.shared.u32 [own], %t;
-    barrier.cluster.arrive;
-    barrier.cluster.wait;
-    mov.u32 %a, own;
-    mapa.shared::cluster.u32 %m, %a, %rank;
-    cvta.shared.u64 %g, own;
-    mapa.u64 %g, %g, %rank;
-    mov.u32 %v, 0;
-    setp.eq.u32 %p, %kind, 0;
-    @%p ld.shared::cluster.u32 %v, [%m];
-    setp.eq.u32 %p, %kind, 1;
-    @%p st.shared::cluster.u32 [%m+4], %t;
-    setp.eq.u32 %p, %kind, 2;
-    @%p atom.shared::cluster.add.u32 %v, [%m], 0;
-    setp.eq.u32 %p, %kind, 3;
-    @%p ld.u32 %v, [%g];
-    setp.eq.u32 %p, %kind, 4;
-    @%p st.u32 [%g+4], %t;
-    setp.eq.u32 %p, %kind, 5;
-    @%p atom.add.u32 %v, [%g], 0;
-    barrier.cluster.arrive;
-    barrier.cluster.wait;
-    mov.u32 %t, %ctaid.x;
-    mad.wide.u32 %po, %t, 4, %po;
-    st.global.u32 [%po], %v;
-    ret;
-}
-.visible .entry copied(.param .u64 out, .param .u32 place)
-{
-    .reg .b64 %po;
-    .reg .b32 %place, %a, %v;
-    ld.param.u64 %po, [out];
-    ld.param.u32 %place, [place];
-    mov.u32 %a, dynamic;
-    add.u32 %a, %a, %place;
-    cp.async.cg.shared.global [%a], [%po], 16;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    and.b32 %place, %place, 63;
-    mov.u32 %a, dynamic;
-    add.u32 %a, %a, %place;
-    ld.shared.u32 %v, [%a];
-    st.global.u32 [%po+16], %v;
-    ret;
-}
-.visible .entry not_awaited(.param .u64 out, .param .u32 place)
-{
-    .reg .b64 %po;
-    .reg .b32 %place, %a;
-    ld.param.u64 %po, [out];
-    ld.param.u32 %place, [place];
-    mov.u32 %a, dynamic;
-    add.u32 %a, %a, %place;
-    cp.async.cg.shared.global [%a], [%po], 16;
-    ret;
-}
-";
+const KERNELS: &str = include_str!("ptx/shared_memory_kernels.ptx");
 
 /// * `within(out, place)`: copies 16 bytes of `out` to a place in dynamic shared memory, of which the first and last 4 may lie outside of
 ///   the allocation. The first 8 bytes there have an mbarrier.
-const WITHIN: &str = "
-.version 9.2
-.target sm_90
-.address_size 64
-.extern .shared .align 16 .b8 dynamic[];
-.visible .entry within(.param .u64 out, .param .u32 place)
-{
-    .reg .b64 %po, %s;
-    .reg .b32 %place, %a, %m, %v;
-    .reg .pred %p;
-    ld.param.u64 %po, [out];
-    ld.param.u32 %place, [place];
-    mov.u32 %m, dynamic;
-    add.u32 %a, %m, %place;
-    mbarrier.init.shared.b64 [%m], 1;
-    fence.proxy.async.shared::cta;
-    mbarrier.arrive.expect_tx.shared.b64 %s, [%m], 16;
-    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%a], [%po], 16, 4, 4, [%m];
-WAIT:
-    mbarrier.try_wait.shared.b64 %p, [%m], %s;
-    @!%p bra WAIT;
-    and.b32 %place, %place, 63;
-    add.u32 %a, %m, %place;
-    ld.shared.u32 %v, [%a+4];
-    st.global.u32 [%po+16], %v;
-    ret;
-}
-";
+const WITHIN: &str = include_str!("ptx/shared_memory_within.ptx");
 
 /// How a launch with 64 bytes of dynamic shared memory that must fail does so.
 fn fault(context: &Context, kernel: &Kernel, grid: u32, args: &[Arg<'_>]) -> String {

@@ -11,25 +11,7 @@ use ptx2spv_translator::{Options, Program, Source, Target, Translation};
 use crate::{Context, Launch, Load};
 
 /// Each thread writes three times the number of its neighbour in the warp.
-const ROTATE: &str = "
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry rotate(.param .u64 out)
-{
-    .reg .b32 %t, %next, %own, %got;
-    .reg .b64 %p, %offset;
-    mov.u32 %t, %tid.x;
-    add.u32 %next, %t, 1;
-    mul.lo.u32 %own, %t, 3;
-    shfl.sync.idx.b32 %got, %own, %next, 31, -1;
-    ld.param.u64 %p, [out];
-    mul.wide.u32 %offset, %t, 4;
-    add.u64 %p, %p, %offset;
-    st.global.u32 [%p], %got;
-    ret;
-}
-";
+const ROTATE: &str = include_str!("ptx/shipped.ptx");
 
 fn translate(target: &Target) -> Translation {
     let source = Source::new("rotate.ptx", ROTATE);

@@ -7,33 +7,7 @@ use ptx2spv_translator::Source;
 use crate::Context;
 
 /// `out[i] = (pair.scale * i) + pair.shift` for every thread; both by value, in a struct with padding.
-const SCALED: &str = "
-    .version 7.0
-    .target sm_50
-    .address_size 64
-    .visible .entry scaled(.param .u64 out, .param .align 8 .b8 pair[16], .param .f32 more)
-    .maxntid 96
-    {
-        .shared .align 4 .b8 area[24];
-        .reg .b32 %r<3>;
-        .reg .f32 %f<3>;
-        .reg .f64 %fd<4>;
-        .reg .b64 %rd<4>;
-        ld.param.u64 %rd1, [out];
-        ld.param.u32 %r1, [pair];
-        ld.param.f64 %fd1, [pair+8];
-        ld.param.f32 %f1, [more];
-        mov.u32 %r2, %tid.x;
-        mul.lo.u32 %r1, %r1, %r2;
-        cvt.rn.f64.u32 %fd2, %r1;
-        add.f64 %fd2, %fd2, %fd1;
-        cvt.f64.f32 %fd3, %f1;
-        add.f64 %fd2, %fd2, %fd3;
-        mul.wide.u32 %rd2, %r2, 8;
-        add.u64 %rd3, %rd1, %rd2;
-        st.global.f64 [%rd3], %fd2;
-        ret;
-    }";
+const SCALED: &str = include_str!("ptx/slices.ptx");
 
 /// As a C compiler lays it out.
 #[repr(C)]

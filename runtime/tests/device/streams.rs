@@ -328,28 +328,7 @@ fn threads_with_streams_of_their_own() {
 }
 
 /// A loop of one thread, long on any device.
-const LONG: &str = "
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry long(.param .u64 out, .param .u32 count)
-{
-  .reg .pred %p;
-  .reg .b32 %x, %i, %n;
-  .reg .b64 %a;
-  ld.param.u64 %a, [out];
-  ld.param.u32 %n, [count];
-  mov.u32 %x, 1;
-  mov.u32 %i, 0;
-loop:
-  mad.lo.u32 %x, %x, 1664525, %i;
-  add.u32 %i, %i, 1;
-  setp.lt.u32 %p, %i, %n;
-  @%p bra loop;
-  st.global.u32 [%a], %x;
-  ret;
-}
-";
+const LONG: &str = include_str!("ptx/streams.ptx");
 
 #[test]
 #[ignore = "needs a device with several queues"]

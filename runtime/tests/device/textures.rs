@@ -404,50 +404,7 @@ fn references_by_name() {
 /// * `gather(image, out)`: element i of linear memory.
 /// * `invert(canvas)`: each thread's element of a surface, inverted.
 /// * `named(out)`: element i of the texture bound to `table`.
-const KERNELS: &str = "
-.version 7.0
-.target sm_50
-.address_size 64
-.global .texref table;
-.visible .entry gather(.param .u64 image, .param .u64 out)
-{
-    .reg .b32 %i, %r<4>;
-    .reg .b64 %image, %out, %at;
-    mov.u32 %i, %tid.x;
-    ld.param.u64 %image, [image];
-    tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%image, {%i}]; // gather
-    ld.param.u64 %out, [out];
-    mul.wide.u32 %at, %i, 4;
-    add.u64 %out, %out, %at;
-    st.global.u32 [%out], %r0;
-    ret;
-}
-.visible .entry invert(.param .u64 canvas)
-{
-    .reg .b32 %x, %y, %r;
-    .reg .b64 %canvas;
-    mov.u32 %x, %tid.x;
-    mov.u32 %y, %tid.y;
-    shl.b32 %x, %x, 2;
-    ld.param.u64 %canvas, [canvas];
-    suld.b.2d.b32.trap {%r}, [%canvas, {%x, %y}]; // load
-    not.b32 %r, %r;
-    sust.b.2d.b32.trap [%canvas, {%x, %y}], {%r};
-    ret;
-}
-.visible .entry named(.param .u64 out)
-{
-    .reg .b32 %i, %r<4>;
-    .reg .b64 %out, %at;
-    mov.u32 %i, %tid.x;
-    tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [table, {%i}];
-    ld.param.u64 %out, [out];
-    mul.wide.u32 %at, %i, 4;
-    add.u64 %out, %out, %at;
-    st.global.u32 [%out], %r0;
-    ret;
-}
-";
+const KERNELS: &str = include_str!("ptx/textures.ptx");
 
 fn linear(buffer: &Buffer) -> Resource {
     Resource::Linear { address: buffer.address(), format: format(ChannelFormat::U32, 1), bytes: buffer.len() }

@@ -52,19 +52,7 @@ fn failing_cases_are_counted_and_reported() {
 }
 
 /// Stores to an unmapped address.
-const CRASHING: &str = "
-.version 7.0
-.target sm_50
-.address_size 64
-.visible .entry crashing(.param .u64 number)
-{
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [number];
-    shl.b64 %rd2, %rd1, 3;
-    st.global.u32 [%rd2], 1;
-    ret;
-}
-";
+const CRASHING: &str = include_str!("ptx/cases.ptx");
 
 /// On CPU devices, such a kernel ends the process. Other devices fail differently, and the reference device reports the
 /// fault.

@@ -42,29 +42,7 @@ fn fails(args: &[&str], status: i32, part: &str) {
 }
 
 /// `out[i] = 2 * in[i] + 1`, and a variable.
-const PTX: &str = "
-.version 7.0
-.target sm_50
-.address_size 64
-.global .align 4 .u32 counter[3];
-.visible .entry odd(.param .u64 in, .param .u64 out)
-.reqntid 4, 1, 1
-{
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [in];
-    ld.param.u64 %rd2, [out];
-    mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd3, %r1, 4;
-    add.s64 %rd1, %rd1, %rd3;
-    add.s64 %rd2, %rd2, %rd3;
-    ld.global.u32 %r2, [%rd1];
-    mad.lo.u32 %r2, %r2, 2, 1;
-    st.global.u32 [%rd2], %r2;
-    ret;
-}
-.visible .entry other() { ret; }
-";
+const PTX: &str = include_str!("ptx/main.ptx");
 
 /// A directory with `odd.ptx`, and a case for it with the given expected elements.
 fn odd(expected: &str) -> tempfile::TempDir {

@@ -181,27 +181,7 @@ fn one_thread_is_followed() {
 }
 
 /// Writes the upper half of a handle.
-const HANDLE: &str = "
-.version 7.0
-.target sm_50
-.address_size 64
-.visible .entry handle(.param .u64 texture, .param .u64 surface, .param .u64 out)
-{
-    .reg .pred %p<3>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [texture];
-    ld.param.u64 %rd2, [surface];
-    ld.param.u64 %rd3, [out];
-    cvta.to.global.u64 %rd3, %rd3;
-    setp.ne.u64 %p1, %rd1, 0;
-    setp.ne.u64 %p2, %rd2, %rd1;
-    selp.u64 %rd1, 1, 0, %p1;
-    selp.u64 %rd2, 2, 0, %p2;
-    st.global.u64 [%rd3], %rd1;
-    st.global.u64 [%rd3+8], %rd2;
-    ret;
-}
-";
+const HANDLE: &str = include_str!("ptx/run.ptx");
 
 #[test]
 fn textures_and_pictures_on_the_command_line() {

@@ -173,19 +173,7 @@ fn inspect_tells_what_a_launch_needs() {
 }
 
 /// Names as mangled by `nvcc`: `axpy(int)` and `void blas::axpy<float>(float*)`.
-const MANGLED: &str = "
-.version 7.0
-.target sm_50
-.address_size 64
-.visible .entry _Z4axpyi(.param .u32 n) { ret; }
-.visible .entry _ZN4blas4axpyIfEEvPT_(.param .u64 x)
-{
-    .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [x];
-    st.global.u32 [%rd1], 7;
-    ret;
-}
-";
+const MANGLED: &str = include_str!("ptx/translate.ptx");
 
 #[test]
 fn kernels_go_by_their_names_in_cpp() {

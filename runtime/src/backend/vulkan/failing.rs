@@ -127,25 +127,7 @@ mod tests {
     use crate::backend::vulkan::{self, Instance, InstanceOptions, PhysicalDevice};
     use crate::{Arg, Device, DeviceKind, Error, Kernel, LaunchConfig, LoadOptions, Stream};
 
-    const PTX: &str = "
-        .version 7.0
-        .target sm_50
-        .address_size 64
-        .global .u32 three = 3;
-        .visible .entry step(.param .u64 numbers)
-        {
-            .reg .b32 %x, %y, %i;
-            .reg .b64 %a, %o;
-            mov.u32 %i, %tid.x;
-            ld.param.u64 %a, [numbers];
-            mul.wide.u32 %o, %i, 4;
-            add.u64 %a, %a, %o;
-            ld.global.u32 %x, [%a];
-            ld.global.u32 %y, [three];
-            mad.lo.u32 %x, %x, %y, %i;
-            st.global.u32 [%a], %x;
-            ret;
-        }";
+    const PTX: &str = include_str!("ptx/failing.ptx");
 
     /// The device to open: a CPU device, since others may have other limits.
     fn physical(instance: &Instance) -> PhysicalDevice {

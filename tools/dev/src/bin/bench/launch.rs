@@ -27,15 +27,7 @@ pub struct Arguments {
 }
 
 /// A kernel with a few arguments that returns at once.
-const PTX: &str = "
-.version 6.0
-.target sm_50
-.address_size 64
-.visible .entry nothing(.param .u64 a, .param .u64 b, .param .u32 n)
-{
-    ret;
-}
-";
+const PTX: &str = include_str!("ptx/launch.ptx");
 
 #[derive(Serialize)]
 struct Row {
