@@ -27,7 +27,8 @@ void main() {
     put(product);
     put(floor(a));
     put(ceil(a));
-    put(trunc(b));
+    // A zero of either sign becomes the same number.
+    put(trunc(b) + 0.5);
     put(abs(a) + floor(roundEven(b)));
     put(min(a, b));
     put(max(a, b));
