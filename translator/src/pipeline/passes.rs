@@ -385,8 +385,8 @@ fn suspended_loops(
     budget: u32,
 ) -> Option<LoopSuspension> {
     let lockstep = policy.workgroups.lockstep;
-    let CountedRounds { once, each } =
-        legalize::counted_rounds(function, lockstep, if suspended.together { 1 } else { lockstep });
+    let lanes = u32::from(suspended.together) + if suspended.apart { lockstep } else { 0 };
+    let CountedRounds { once, each } = legalize::counted_rounds(function, lockstep, lanes);
     // Threads of other workgroups may make a compare-and-swap fail too.
     let rounds = (budget - budget / 8).saturating_sub(once);
     (once <= MOST_ONCE).then_some(LoopSuspension { saved_words: suspended.saved_words, rounds, cost: each })
@@ -404,6 +404,8 @@ fn suspend_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), Erro
     if unit.resolved.merged {
         return Ok(());
     }
+    // What leads from there into a loop would count as another start of the loop.
+    unit.graph.clear_unreachable();
     let loops = sync::loops(&unit.graph);
     // Whether a loop is short shows in the tree.
     let mut copy = unit.clone();

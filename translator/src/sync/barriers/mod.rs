@@ -21,10 +21,10 @@
 
 mod in_place;
 mod named;
-mod operations;
+pub(super) mod operations;
 mod state_machine;
 pub(super) mod suspension;
-mod triple_buffer;
+pub(super) mod triple_buffer;
 
 use crate::cfg::{Barrier, Cfg, Kind, Red, Reduction, Stop, dependence};
 use crate::ir::{Builder, Builtin, Function, Stmt, Type, Value};

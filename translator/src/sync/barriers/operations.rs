@@ -24,7 +24,7 @@ pub(super) fn block_threads(b: &mut Builder<'_>) -> Value {
     b.mul(area, z)
 }
 
-pub(super) fn store(b: &mut Builder<'_>, address: Value, value: Value) {
+pub fn store(b: &mut Builder<'_>, address: Value, value: Value) {
     b.store(WORD, address, vec![value]);
 }
 
