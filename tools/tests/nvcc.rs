@@ -76,6 +76,28 @@ fn mathematics() {
     run("mathematics", &["-O3"]);
 }
 
+#[test]
+fn fp8() {
+    run("fp8", &["-O3"]);
+}
+
+#[test]
+fn matrices() {
+    run("matrices", &["-O3", "-arch=sm_80"]);
+}
+
+/// By `cp.async`, and by ordinary copies before it.
+#[test]
+fn pipeline() {
+    run("pipeline", &["-O3", "-arch=sm_80", "-lnvToolsExt"]);
+    run("pipeline", &["-O3", "-arch=sm_70"]);
+}
+
+#[test]
+fn random() {
+    run("random", &["-O3"]);
+}
+
 /// A copy of a project of several files, which includes `check.h` from the folder above.
 fn project(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

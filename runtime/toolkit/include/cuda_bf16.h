@@ -8,6 +8,9 @@ struct __bfloat16_raw {
     unsigned short x;
 };
 typedef __bfloat16_raw __nv_bfloat16_raw;
+struct __nv_bfloat162_raw {
+    unsigned short x, y;
+};
 PTX2SPV_BOTH unsigned short ptx2spv_round_bfloat16(float a)
 {
     unsigned int bits = __builtin_bit_cast(unsigned int, a);

@@ -7,6 +7,9 @@
 struct __half_raw {
     unsigned short x;
 };
+struct __half2_raw {
+    unsigned short x, y;
+};
 #ifdef __clang__
 template <class T> PTX2SPV_BOTH unsigned short ptx2spv_round_half(T a) { return __builtin_bit_cast(unsigned short, (_Float16)a); }
 PTX2SPV_BOTH float ptx2spv_widen_half(unsigned short a) { return (float)__builtin_bit_cast(_Float16, a); }

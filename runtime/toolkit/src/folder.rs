@@ -30,6 +30,7 @@ const SAME: &[(&str, &str)] = &[
     ("crt/host_config.h", "../host_config.h"),
     ("crt/host_defines.h", "../host_defines.h"),
     ("cuda_device_runtime_api.h", "cuda_runtime.h"),
+    ("cuda_occupancy.h", "cuda_runtime.h"),
     ("cuda_profiler_api.h", "cuda_runtime_api.h"),
     ("cuda_surface_types.h", "cuda_runtime.h"),
     ("cuda_texture_types.h", "cuda_runtime.h"),
@@ -40,6 +41,9 @@ const SAME: &[(&str, &str)] = &[
     ("driver_functions.h", "cuda_runtime.h"),
     ("math_constants.h", "crt/math_constants.h"),
     ("math_functions.h", "cuda_runtime.h"),
+    ("nvToolsExt.h", "nvtx3/nvToolsExt.h"),
+    ("nvtx3/nvToolsExtCuda.h", "nvToolsExt.h"),
+    ("nvtx3/nvToolsExtCudaRt.h", "nvToolsExt.h"),
     ("sm_20_intrinsics.h", "cuda_runtime.h"),
     ("sm_30_intrinsics.h", "cuda_runtime.h"),
     ("surface_functions.h", "cuda_runtime.h"),
@@ -55,7 +59,12 @@ const VERSION: &str = "{\"cuda\": {\"name\": \"CUDA SDK\", \"version\": \"12.8.0
 const EMPTY_ARCHIVE: &str = "!<arch>\n";
 
 /// Libraries beside `libcudart.so`: statically linked programs get the shared one.
-const LIBRARIES: &[(&str, &str)] = &[("libcudart_static.a", "INPUT(-lcudart)\n"), ("libcudadevrt.a", EMPTY_ARCHIVE)];
+const LIBRARIES: &[(&str, &str)] = &[
+    ("libcudart_static.a", "INPUT(-lcudart)\n"),
+    ("libcudadevrt.a", EMPTY_ARCHIVE),
+    // Its functions are in the header.
+    ("libnvToolsExt.a", EMPTY_ARCHIVE),
+];
 
 /// Options of clang for the device's mathematics. Not `-ffreestanding`: it would keep the functions from being inlined.
 /// Whether denormal numbers are zeros is asked where kernels are compiled.
