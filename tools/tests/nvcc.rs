@@ -98,6 +98,12 @@ fn random() {
     run("random", &["-O3"]);
 }
 
+/// The layout of structures that headers and library share.
+#[test]
+fn structures() {
+    run("structures", &["-lcuda"]);
+}
+
 /// A copy of a project of several files, which includes `check.h` from the folder above.
 fn project(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

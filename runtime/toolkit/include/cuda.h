@@ -1,6 +1,7 @@
 /* The driver API in C, of version 12. Functions that libcuda.so.1 has and this list doesn't can be declared by the program. */
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
+#include "crt/uuid.h"
 #include <stddef.h>
 #include <stdint.h>
 #include "curesult.h"
@@ -32,10 +33,6 @@ typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct CUlinkState_st *CUlinkState;
 typedef unsigned long long CUtexObject;
 typedef unsigned long long CUsurfObject;
-#ifndef CU_UUID_HAS_BEEN_DEFINED
-#define CU_UUID_HAS_BEEN_DEFINED
-typedef struct CUuuid_st CUuuid;
-#endif
 typedef void(CUDA_CB *CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef void(CUDA_CB *CUhostFn)(void *data);
 typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int threads);
@@ -201,7 +198,6 @@ typedef enum CUdevice_attribute_enum {
     CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR = 106,
 } CUdevice_attribute;
 
-struct CUuuid_st;
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
     size_t Width, Height;
     CUarray_format Format;
@@ -295,6 +291,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDeviceGetCount(int *count);
 CUresult cuDeviceGetName(char *name, int length, CUdevice device);
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device);
 CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device);
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);

@@ -3,6 +3,7 @@
 #define __DRIVER_TYPES_H__
 #include <limits.h>
 #include <stddef.h>
+#include "crt/uuid.h"
 #include "cuda_errors.h"
 #include "host_defines.h"
 #include "vector_types.h"
@@ -315,10 +316,6 @@ enum cudaDeviceAttr {
     cudaDevAttrMemoryPoolsSupported = 115,
     cudaDevAttrClusterLaunch = 120,
 };
-
-typedef struct CUuuid_st {
-    char bytes[16];
-} cudaUUID_t;
 
 struct cudaChannelFormatDesc {
     int x, y, z, w;
