@@ -10,7 +10,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     /// assumes `NotNaN`, so that an unordered pair may compare either way.
     #[inline(always)]
     pub fn compare(&mut self, op: Binary, a: u64, b: u64) -> u64 {
-        let (a, b) = if self.is_orderly() { (a, b) } else { (self.operand(a), self.operand(b)) };
+        let (a, b) = if C::OPEN { (self.operand(a), self.operand(b)) } else { (a, b) };
         let (x, y) = (F::widen(a), F::widen(b));
         let result = match op {
             Binary::FOrdEqual => x == y,
@@ -40,7 +40,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     /// Returns `b` if `second(a, b)` holds, else `a`.
     #[inline(always)]
     fn select(&mut self, a: u64, b: u64, number: bool, second: impl Fn(f64, f64) -> bool) -> u64 {
-        let (a, b) = if self.is_orderly() { (a, b) } else { (self.operand(a), self.operand(b)) };
+        let (a, b) = if C::OPEN { (self.operand(a), self.operand(b)) } else { (a, b) };
         let chosen = match (F::is_nan(a), F::is_nan(b)) {
             (false, false) => {
                 if second(F::widen(a), F::widen(b)) {
@@ -58,7 +58,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
             (true, false) => b,
             (false, true) => a,
         };
-        if self.is_orderly() { chosen } else { self.result(chosen) }
+        if C::OPEN { self.result(chosen) } else { chosen }
     }
 
     /// `NClamp`.

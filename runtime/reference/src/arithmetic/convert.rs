@@ -2,15 +2,15 @@
 
 use super::bits::mask;
 use super::env::{Env, with_env};
-use super::format::{Direction, F16, F32, F64, Format};
-use crate::code::{FloatControls, Rounding};
+use super::format::{F16, F32, F64, Format};
+use crate::code::FloatControls;
 use crate::config::Choice;
 
 impl<F: Format, C: Choice> Env<'_, F, C> {
     /// `OpConvertUToF`, `OpConvertSToF`. Vulkan: "Correctly rounded".
     #[inline]
     pub fn integer_to_float(&mut self, negative: bool, magnitude: u64) -> u64 {
-        if self.is_orderly() && F::BITS >= 32 {
+        if !C::OPEN && F::BITS >= 32 {
             let sign = if negative { F::SIGN } else { 0 };
             let value = if F::BITS == 32 { (magnitude as f32).to_bits().into() } else { (magnitude as f64).to_bits() };
             return sign | value;
@@ -22,29 +22,21 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     }
 
     /// Converts a value to this format. A NaN has the operand's payload.
-    fn deliver(&mut self, value: f64, rounding: Option<Rounding>) -> u64 {
-        let direction = rounding.map_or_else(|| self.direction(), Direction::from);
+    fn deliver(&mut self, value: f64) -> u64 {
+        let direction = self.direction();
         let result = F::narrow(value, direction);
         if F::is_nan(result) { self.nan([result]) } else { self.result(result) }
     }
 }
 
-/// `OpFConvert`. Vulkan: "Correctly rounded"; `FPRoundingMode` overrides the entry point's mode. Specials are preserved
-/// if the entry point requires it for both widths.
-pub fn between_floats<C: Choice>(
-    rounding: Option<Rounding>,
-    from: u8,
-    to: u8,
-    a: u64,
-    floats: &FloatControls,
-    choice: &mut C,
-) -> u64 {
+/// `OpFConvert`. Vulkan: "Correctly rounded". Specials are preserved if the entry point requires it for both widths.
+pub fn between_floats<C: Choice>(from: u8, to: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
     let (a, preserved) =
         with_env!(Both, from, floats, choice, env => (env.operand(a), env.control.signed_zero_inf_nan));
     let value = widen(from, a);
     with_env!(Both, to, floats, choice, env => {
         env.control.signed_zero_inf_nan &= preserved;
-        env.deliver(value, rounding)
+        env.deliver(value)
     })
 }
 

@@ -59,7 +59,7 @@ pub fn convert(op: Convert, from: u8, to: u8, a: u64) -> bool {
     match op {
         Convert::FToU => !within(0.0, power(to)),
         Convert::FToS => !within(-power(to - 1), power(to - 1)),
-        Convert::UToF | Convert::SToF | Convert::FToF(_) | Convert::UToU | Convert::SToS => false,
+        Convert::UToF | Convert::SToF | Convert::FToF | Convert::UToU | Convert::SToS => false,
     }
 }
 

@@ -22,10 +22,10 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     /// A result that differs from an operand in at most the sign.
     #[inline]
     fn bitwise(&mut self, operand: u64, result: u64) -> u64 {
-        if self.is_orderly() {
+        if !C::OPEN {
             return result;
         }
-        if C::OPEN && F::is_nan(operand) { self.nan([result]) } else { self.result(result) }
+        if F::is_nan(operand) { self.nan([result]) } else { self.result(result) }
     }
 
     /// `OpFDiv`. Vulkan: 2.5 ULP for a divisor of 0 or in [2^-126, 2^126], for half precision [2^-14, 2^14]; other
@@ -96,7 +96,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     /// The operations that round to an integer.
     #[inline(always)]
     pub fn round(&mut self, op: Unary, a: u64) -> u64 {
-        let a = if self.is_orderly() { a } else { self.operand(a) };
+        let a = if C::OPEN { self.operand(a) } else { a };
         if F::is_nan(a) {
             return self.nan([a]);
         }
@@ -108,6 +108,6 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
             _ => x.round_ties_even(),
         };
         let result = F::narrow(rounded, Direction::NearestEven);
-        if self.is_orderly() { result } else { self.result(result) }
+        if C::OPEN { self.result(result) } else { result }
     }
 }

@@ -4,7 +4,6 @@ use rustc_apfloat::ieee::Double;
 use rustc_apfloat::{Float as _, Round};
 
 use super::odd;
-use crate::code::Rounding;
 
 /// Rounding direction of a value that lies between two floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,15 +16,6 @@ pub enum Direction {
     Up,
     /// To the lesser float.
     Down,
-}
-
-impl From<Rounding> for Direction {
-    fn from(rounding: Rounding) -> Self {
-        match rounding {
-            Rounding::NearestEven => Self::NearestEven,
-            Rounding::Zero => Self::Zero,
-        }
-    }
 }
 
 impl From<Direction> for Round {

@@ -155,7 +155,7 @@ pub fn convert<C: Choice>(op: Convert, from: u8, to: u8, a: u64, floats: &FloatC
         }
         Convert::FToU => convert::to_unsigned(from, to, a),
         Convert::FToS => convert::to_signed(from, to, a),
-        Convert::FToF(rounding) => convert::between_floats(rounding, from, to, a, floats, choice),
+        Convert::FToF => convert::between_floats(from, to, a, floats, choice),
     }
 }
 

@@ -22,7 +22,7 @@ mod operations;
 pub use flow::{Block, Convergence, Loop};
 pub use group::{Group, GroupOp, MatrixKind, MatrixProduct, Scan};
 pub use memory::{Atomic, AtomicOp, Barrier, MemoryAccess, Scope, Semantics, Variable};
-pub use operations::{Binary, Class, Convert, FloatControl, FloatControls, Rounding, Ternary, Unary, Wide};
+pub use operations::{Binary, Class, Convert, FloatControl, FloatControls, Ternary, Unary, Wide};
 
 /// A register of an invocation.
 pub type Slot = u32;

@@ -146,21 +146,12 @@ pub enum Convert {
     /// Undefined out of range.
     FToU,
     FToS,
-    /// Between float widths, with the rounding of an `FPRoundingMode` decoration, or else of the entry point.
-    FToF(Option<Rounding>),
+    /// Between float widths.
+    FToF,
     /// Zero-extends or truncates.
     UToU,
     /// Sign-extends or truncates.
     SToS,
-}
-
-/// A rounding mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rounding {
-    /// To nearest, ties to even.
-    NearestEven,
-    /// Toward zero.
-    Zero,
 }
 
 /// Float controls of the entry point, for 16, 32 and 64 bits in this order.
@@ -170,10 +161,10 @@ pub struct FloatControls(pub [FloatControl; 3]);
 /// The entry point's requirements for floats of one width. Without a requirement, the device chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatControl {
-    /// Denormals: `Some(true)` preserved, `Some(false)` flushed to zero.
-    pub denormals_kept: Option<bool>,
-    /// The rounding of results.
-    pub rounding: Option<Rounding>,
+    /// `DenormPreserve`.
+    pub denormals_kept: bool,
+    /// `RoundingModeRTE`.
+    pub nearest_even: bool,
     /// `SignedZeroInfNanPreserve`.
     pub signed_zero_inf_nan: bool,
 }

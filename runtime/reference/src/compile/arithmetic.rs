@@ -1,13 +1,13 @@
 //! Operations on scalars and vectors, split into operations on registers.
 
-use rspirv::spirv::{Decoration, FPRoundingMode, Op};
+use rspirv::spirv::{Decoration, Op};
 
 use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
 use super::operations::{binary, family, shift, unary, wide};
 use super::value::Cells;
-use crate::code::{Binary, Convert, Inst, Rounding, Slot, Ternary, Unary, Wide};
+use crate::code::{Binary, Convert, Inst, Slot, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {
@@ -35,8 +35,10 @@ impl Compiler<'_> {
                 Op::ConvertUToF => self.convert(inst, Convert::UToF)?,
                 Op::ConvertSToF => self.convert(inst, Convert::SToF)?,
                 Op::FConvert => {
-                    let rounding = self.rounding(inst)?;
-                    self.convert(inst, Convert::FToF(rounding))?;
+                    if self.module.decoration(inst.id, Decoration::FPRoundingMode).is_some() {
+                        return Err(inst.refuse(rule::UNSUPPORTED, "has a rounding mode of its own"));
+                    }
+                    self.convert(inst, Convert::FToF)?;
                 }
                 Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => self.bitcast(inst)?,
                 Op::Select => self.select(inst)?,
@@ -136,24 +138,14 @@ impl Compiler<'_> {
 
     fn convert(&mut self, inst: &Instruction<'_>, op: Convert) -> Result<()> {
         let (to, _) = self.layouts.vector(inst.ty)?;
-        let from_float = matches!(op, Convert::FToU | Convert::FToS | Convert::FToF(_));
-        let to_float = matches!(op, Convert::UToF | Convert::SToF | Convert::FToF(_));
+        let from_float = matches!(op, Convert::FToU | Convert::FToS | Convert::FToF);
+        let to_float = matches!(op, Convert::UToF | Convert::SToF | Convert::FToF);
         let from = self.expect(inst, 0, |from| if from_float { from.is_float() } else { from.is_int() })?;
         if !(if to_float { to.is_float() } else { to.is_int() }) {
             return Err(inst.refuse(rule::UNIVERSAL, format!("converts to {to:?}")));
         }
         let (from, to) = (from.bits(), to.bits());
         self.each(inst, 1, |d, [a, ..]| Inst::Convert { op, from, to, d, a })
-    }
-
-    /// The rounding mode in a conversion's decoration.
-    fn rounding(&self, inst: &Instruction<'_>) -> Result<Option<Rounding>> {
-        let Some(mode) = self.module.decoration(inst.id, Decoration::FPRoundingMode) else { return Ok(None) };
-        match FPRoundingMode::from_u32(mode) {
-            Some(FPRoundingMode::RTE) => Ok(Some(Rounding::NearestEven)),
-            Some(FPRoundingMode::RTZ) => Ok(Some(Rounding::Zero)),
-            _ => Err(inst.refuse("VUID-StandaloneSpirv-FPRoundingMode-04675", "rounds neither to even nor to zero")),
-        }
     }
 
     fn wide(&mut self, inst: &Instruction<'_>, op: Wide) -> Result<()> {

@@ -4,7 +4,7 @@ use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, FPFastMathMode};
 
 use super::compiler::Compiler;
 use super::{Result, refuse};
-use crate::code::{FloatControl, Rounding};
+use crate::code::FloatControl;
 use crate::module::{EntryPoint, Mode, Type, rule};
 
 impl Compiler<'_> {
@@ -18,10 +18,8 @@ impl Compiler<'_> {
                 Some(ExecutionMode::SubgroupUniformControlFlowKHR) => self.code.convergence.subgroup_uniform = true,
                 Some(
                     kind @ (ExecutionMode::DenormPreserve
-                    | ExecutionMode::DenormFlushToZero
                     | ExecutionMode::SignedZeroInfNanPreserve
-                    | ExecutionMode::RoundingModeRTE
-                    | ExecutionMode::RoundingModeRTZ),
+                    | ExecutionMode::RoundingModeRTE),
                 ) => self.float_control(kind, mode)?,
                 Some(ExecutionMode::FPFastMathDefault) => self.fast_math(mode)?,
                 _ => {
@@ -131,10 +129,8 @@ impl Compiler<'_> {
     fn float_control(&mut self, kind: ExecutionMode, mode: &Mode) -> Result<()> {
         let control = self.control(mode, mode.operands.first().copied().unwrap_or(0))?;
         match kind {
-            ExecutionMode::DenormPreserve => control.denormals_kept = Some(true),
-            ExecutionMode::DenormFlushToZero => control.denormals_kept = Some(false),
-            ExecutionMode::RoundingModeRTE => control.rounding = Some(Rounding::NearestEven),
-            ExecutionMode::RoundingModeRTZ => control.rounding = Some(Rounding::Zero),
+            ExecutionMode::DenormPreserve => control.denormals_kept = true,
+            ExecutionMode::RoundingModeRTE => control.nearest_even = true,
             _ => control.signed_zero_inf_nan = true,
         }
         Ok(())

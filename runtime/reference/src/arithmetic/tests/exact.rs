@@ -72,41 +72,24 @@ fn double_arithmetic_is_rounded_once() {
     arithmetic::<format::F64, Double>(40_000);
 }
 
-/// Tests through the interface: both rounding modes, denormals preserved and flushed.
+/// Tests through the interface.
 fn interface<R: Reference>() {
     use Binary as B;
     let mut sample = samples::<R>(2);
     for _ in 0..20_000 {
         let operands @ [a, b, c] = [sample(), sample(), sample()];
-        for rounding in [Rounding::NearestEven, Rounding::Zero] {
-            let round = match rounding {
-                Rounding::NearestEven => Round::NearestTiesToEven,
-                Rounding::Zero => Round::TowardZero,
-            };
-            for kept in [true, false] {
-                let flush = |value: R| if value.is_denormal() && !kept { R::ZERO.copy_sign(value) } else { value };
-                let floats = with(rounding, kept);
-                let [x, y, z] = operands.map(|operand| flush(R::of(operand)));
-                let expected = [
-                    (B::FAdd, x.add_r(y, round)),
-                    (B::FSub, x.sub_r(y, round)),
-                    (B::FMul, x.mul_r(y, round)),
-                    (B::FDiv, x.div_r(y, round)),
-                ];
-                for (op, expected) in expected {
-                    let bits = binary(op, R::WIDTH, a, b, &floats, &mut Plain);
-                    assert!(same(flush(expected.value), bits), "{op:?} {floats:?} {a:x} {b:x}: {bits:x}");
-                }
-                let bits = ternary(Ternary::Fma, R::WIDTH, operands, &floats, &mut Plain);
-                let expected = x.mul_add_r(y, z, round).value;
-                assert!(same(flush(expected), bits), "fma {floats:?} {a:x} {b:x} {c:x}: {bits:x}");
-            }
+        let [x, y, z] = operands.map(R::of);
+        for (op, expected) in [(B::FAdd, x + y), (B::FSub, x - y), (B::FMul, x * y), (B::FDiv, x / y)] {
+            let bits = binary(op, R::WIDTH, a, b, &BOUND, &mut Plain);
+            assert!(same(expected.value, bits), "{op:?} {a:x} {b:x}: {bits:x}");
         }
+        let bits = ternary(Ternary::Fma, R::WIDTH, operands, &BOUND, &mut Plain);
+        assert!(same(x.mul_add(y, z).value, bits), "fma {a:x} {b:x} {c:x}: {bits:x}");
     }
 }
 
 #[test]
-fn modes_are_respected() {
+fn operations_are_rounded_to_nearest_even() {
     interface::<Half>();
     interface::<Single>();
     interface::<Double>();
@@ -120,7 +103,7 @@ fn nans_are_the_first_operand_quieted() {
     assert_eq!(add(0x7f80_0000, 0xff80_0000), 0x7fc0_0000);
     assert_eq!(binary(Binary::FMul, 64, 0x7ff0_0000_0000_0000, 0, &FREE, &mut Plain), 0x7ff8_0000_0000_0000);
     assert_eq!(ternary(Ternary::Fma, 16, [0, 0, 0x7c01], &FREE, &mut Plain), 0x7e01);
-    assert_eq!(convert(Convert::FToF(None), 32, 16, 0x7fa0_2000, &FREE, &mut Plain), 0x7f01);
+    assert_eq!(convert(Convert::FToF, 32, 16, 0x7fa0_2000, &FREE, &mut Plain), 0x7f01);
 }
 
 fn to_floats<R: Reference>() {
@@ -130,20 +113,11 @@ fn to_floats<R: Reference>() {
         // Integers of all lengths.
         let integer = (random.bits() >> random.pick(64)).wrapping_neg() ^ if index % 2 == 0 { u64::MAX } else { 0 };
         let integer = integer & mask(width);
-        for (rounding, round) in
-            [(Rounding::NearestEven, Round::NearestTiesToEven), (Rounding::Zero, Round::TowardZero)]
-        {
-            let floats = with(rounding, true);
-            let unsigned = convert(Convert::UToF, width, R::WIDTH, integer, &floats, &mut Plain);
-            assert_eq!(
-                unsigned,
-                R::from_u128_r(integer.into(), round).value.bits(),
-                "{width} {integer:x} {rounding:?}"
-            );
-            let value = ((integer << (64 - width)) as i64) >> (64 - width);
-            let signed = convert(Convert::SToF, width, R::WIDTH, integer, &floats, &mut Plain);
-            assert_eq!(signed, R::from_i128_r(value.into(), round).value.bits(), "{width} {value} {rounding:?}");
-        }
+        let unsigned = convert(Convert::UToF, width, R::WIDTH, integer, &BOUND, &mut Plain);
+        assert_eq!(unsigned, R::from_u128(integer.into()).value.bits(), "{width} {integer:x}");
+        let value = ((integer << (64 - width)) as i64) >> (64 - width);
+        let signed = convert(Convert::SToF, width, R::WIDTH, integer, &BOUND, &mut Plain);
+        assert_eq!(signed, R::from_i128(value.into()).value.bits(), "{width} {value}");
     }
 }
 
@@ -187,18 +161,9 @@ fn between<A: Reference + FloatConvert<B>, B: Reference>() {
     for _ in 0..60_000 {
         // Half of the samples have an exponent within the narrower format's range.
         let bits = sample();
-        let expected = |round| A::of(bits).convert_r(round, &mut false).value;
-        let found = |rounding, floats: &FloatControls| {
-            convert(Convert::FToF(rounding), A::WIDTH, B::WIDTH, bits, floats, &mut Plain)
-        };
-        let zero = expected(Round::TowardZero);
-        assert!(same(expected(Round::NearestTiesToEven), found(None, &FREE)), "{bits:x}");
-        assert!(same(zero, found(Some(Rounding::Zero), &FREE)), "{bits:x}");
-        assert!(same(zero, found(None, &with(Rounding::Zero, true))), "{bits:x}");
-        assert!(same(
-            expected(Round::NearestTiesToEven),
-            found(Some(Rounding::NearestEven), &with(Rounding::Zero, true))
-        ));
+        let expected: B = A::of(bits).convert(&mut false).value;
+        let found = convert(Convert::FToF, A::WIDTH, B::WIDTH, bits, &FREE, &mut Plain);
+        assert!(same(expected, found), "{bits:x}");
     }
 }
 
@@ -216,7 +181,7 @@ fn floats_change_width() {
 fn doubles_are_rounded_to_halves_once() {
     // 1 + 2^-11 + 2^-40: rounding to single precision first would give the tie 1 + 2^-11, and then 1.
     let value = (1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)).to_bits();
-    assert_eq!(convert(Convert::FToF(None), 64, 16, value, &FREE, &mut Plain), 0x3c01);
+    assert_eq!(convert(Convert::FToF, 64, 16, value, &FREE, &mut Plain), 0x3c01);
 }
 
 fn integral<R: Reference>() {

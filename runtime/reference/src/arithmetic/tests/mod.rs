@@ -11,21 +11,16 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, Round};
 
 use super::*;
-use crate::code::{FloatControl, Rounding};
+use crate::code::FloatControl;
 use crate::config::{Plain, Seeded};
 
 /// No requirements.
 const FREE: FloatControls =
-    FloatControls([FloatControl { denormals_kept: None, rounding: None, signed_zero_inf_nan: false }; 3]);
+    FloatControls([FloatControl { denormals_kept: false, nearest_even: false, signed_zero_inf_nan: false }; 3]);
 
 /// All requirements.
-const BOUND: FloatControls = with(Rounding::NearestEven, true);
-
-const fn with(rounding: Rounding, denormals_kept: bool) -> FloatControls {
-    FloatControls(
-        [FloatControl { denormals_kept: Some(denormals_kept), rounding: Some(rounding), signed_zero_inf_nan: true }; 3],
-    )
-}
+const BOUND: FloatControls =
+    FloatControls([FloatControl { denormals_kept: true, nearest_even: true, signed_zero_inf_nan: true }; 3]);
 
 /// A format of `rustc_apfloat` that the interpreter has too.
 trait Reference: Float {

@@ -29,14 +29,11 @@ impl Right {
         let control = |bits: u8| floats.0[bits.trailing_zeros() as usize - 4];
         let (from, to) = (control(A::WIDTH), control(R::WIDTH));
         let preserved = from.signed_zero_inf_nan && to.signed_zero_inf_nan;
-        let rounds: &[Round] = match to.rounding {
-            Some(Rounding::NearestEven) => &[Round::NearestTiesToEven],
-            Some(Rounding::Zero) => &[Round::TowardZero],
-            None => &[Round::TowardPositive, Round::TowardNegative],
-        };
+        let rounds: &[Round] =
+            if to.nearest_even { &[Round::NearestTiesToEven] } else { &[Round::TowardPositive, Round::TowardNegative] };
         let mut right = Self::default();
         for flushed in 0..1_u32 << operands.len() {
-            if flushed != 0 && from.denormals_kept == Some(true) {
+            if flushed != 0 && from.denormals_kept {
                 break;
             }
             let operands: Vec<A> = operands
@@ -60,7 +57,7 @@ impl Right {
         &mut self,
         result: R,
         truncated: R,
-        kept: Option<bool>,
+        kept: bool,
         preserved: bool,
         operands: &[A],
     ) {
@@ -71,11 +68,8 @@ impl Right {
             self.any |= !preserved;
             return;
         }
-        if kept != Some(true) && (truncated.is_denormal() || result.is_denormal()) {
+        if !kept && (truncated.is_denormal() || result.is_denormal()) {
             values.push(zero);
-        }
-        if kept == Some(false) && result.is_denormal() {
-            values = vec![zero];
         }
         let finite = operands.iter().all(|operand| operand.is_finite());
         if !preserved && result.is_infinite() && finite {
@@ -91,12 +85,9 @@ impl Right {
 /// Combinations of requirements.
 fn demands() -> Vec<FloatControls> {
     let mut all = Vec::new();
-    for denormals_kept in [None, Some(true), Some(false)] {
-        for rounding in [None, Some(Rounding::NearestEven), Some(Rounding::Zero)] {
-            for signed_zero_inf_nan in [false, true] {
-                all.push(FloatControls([FloatControl { denormals_kept, rounding, signed_zero_inf_nan }; 3]));
-            }
-        }
+    for bits in 0..8 {
+        let [denormals_kept, nearest_even, signed_zero_inf_nan] = [1, 2, 4].map(|bit| bits & bit != 0);
+        all.push(FloatControls([FloatControl { denormals_kept, nearest_even, signed_zero_inf_nan }; 3]));
     }
     all
 }
@@ -174,19 +165,10 @@ fn narrowing<A: Reference + FloatConvert<R>, R: Reference>() {
         for _ in 0..600 {
             let a = sample();
             let right = Right::of(&[a], &floats, |x: &[A], round| x[0].convert_r(round, &mut false).value);
-            let run = |choice: &mut Seeded| convert(Convert::FToF(None), A::WIDTH, R::WIDTH, a, &floats, choice);
-            let plain = convert(Convert::FToF(None), A::WIDTH, R::WIDTH, a, &floats, &mut Plain);
+            let run = |choice: &mut Seeded| convert(Convert::FToF, A::WIDTH, R::WIDTH, a, &floats, choice);
+            let plain = convert(Convert::FToF, A::WIDTH, R::WIDTH, a, &floats, &mut Plain);
             assert!(right.has::<R>(plain), "{a:x} {floats:?}: plain {plain:x}");
             draws.check::<R>(&right, plain, &|| format!("{a:x} {floats:?}"), run);
-            // A decoration decides where the entry point leaves the rounding open.
-            let mut decorated = floats;
-            for control in &mut decorated.0 {
-                control.rounding = Some(Rounding::Zero);
-            }
-            let right = Right::of(&[a], &decorated, |x: &[A], round| x[0].convert_r(round, &mut false).value);
-            let found =
-                convert(Convert::FToF(Some(Rounding::Zero)), A::WIDTH, R::WIDTH, a, &floats, &mut Seeded::new(a));
-            assert!(right.has::<R>(found), "decorated {a:x} {floats:?}: {found:x}");
         }
         draws.finish();
     }
@@ -272,8 +254,8 @@ fn bound<R: Reference + FloatConvert<Half> + FloatConvert<Single> + FloatConvert
         assert!(same(-R::of(a), found), "{a:x}: {found:x}");
         for to in [16, 32, 64] {
             let [plain, found] = [
-                convert(Convert::FToF(None), R::WIDTH, to, a, &BOUND, &mut Plain),
-                convert(Convert::FToF(None), R::WIDTH, to, a, &BOUND, &mut choice),
+                convert(Convert::FToF, R::WIDTH, to, a, &BOUND, &mut Plain),
+                convert(Convert::FToF, R::WIDTH, to, a, &BOUND, &mut choice),
             ];
             assert!(plain == found || R::of(a).is_nan(), "{a:x} to {to}: {found:x}");
             let [plain, found] = [
@@ -347,8 +329,7 @@ fn conversions_preserve_what_both_widths_do() {
     let preserving = |widths: [bool; 3]| {
         FloatControls(widths.map(|signed_zero_inf_nan| FloatControl { signed_zero_inf_nan, ..FREE.0[0] }))
     };
-    let half =
-        |floats: FloatControls| drawn(|choice| convert(Convert::FToF(None), 32, 16, 0x8000_0000, &floats, choice));
+    let half = |floats: FloatControls| drawn(|choice| convert(Convert::FToF, 32, 16, 0x8000_0000, &floats, choice));
     assert_eq!(half(preserving([true, true, false])), BTreeSet::from([0x8000]));
     assert_eq!(half(preserving([true, false, false])), BTreeSet::from([0, 0x8000]));
     assert_eq!(half(preserving([false, true, false])), BTreeSet::from([0, 0x8000]));
@@ -368,11 +349,8 @@ fn denormals_may_be_flushed() {
     assert!(drawn(|choice| binary(Binary::FDiv, 32, denormal, 0x3f80_0000, &BOUND, choice)).contains(&0));
     // The smallest normal number, rounded up from below, counts as denormal: (1 - 2^-24) 2^-126.
     let factors = (0x3f7f_ffff, 0x0080_0000);
-    let floats = FloatControls(FREE.0.map(|control| FloatControl {
-        rounding: Some(Rounding::NearestEven),
-        signed_zero_inf_nan: true,
-        ..control
-    }));
+    let floats =
+        FloatControls(FREE.0.map(|control| FloatControl { nearest_even: true, signed_zero_inf_nan: true, ..control }));
     let found = drawn(|choice| binary(Binary::FMul, 32, factors.0, factors.1, &floats, choice));
     assert_eq!(found, BTreeSet::from([0, 0x0080_0000]));
 }

@@ -233,11 +233,11 @@ fn exact(op: Unary, x: f64) -> f64 {
 /// A float of the given width near a double.
 fn encode(value: f64, half: bool) -> u64 {
     let single = u64::from((value as f32).to_bits());
-    if half { convert(Convert::FToF(None), 32, 16, single, &FREE, &mut Plain) } else { single }
+    if half { convert(Convert::FToF, 32, 16, single, &FREE, &mut Plain) } else { single }
 }
 
 fn decode(bits: u64, half: bool) -> f64 {
-    let single = if half { convert(Convert::FToF(None), 16, 32, bits, &FREE, &mut Plain) } else { bits };
+    let single = if half { convert(Convert::FToF, 16, 32, bits, &FREE, &mut Plain) } else { bits };
     f32::from_bits(single as u32).into()
 }
 

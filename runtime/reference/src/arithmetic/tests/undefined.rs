@@ -228,7 +228,7 @@ fn what_is_decided_is_defined() {
     assert_eq!(of(B::UDiv, 100, 3, 1, 0), 0xffff_ffff);
     assert_eq!(of(B::FAdd, 0, 0, 1, 0), 0xffff_ffff);
     assert_eq!(of(B::FOrdEqual, 0, 0, 1, 0), 1);
-    assert_eq!(mask_of::convert(Convert::FToF(None), 32, 16, 0, 1), 0xffff);
+    assert_eq!(mask_of::convert(Convert::FToF, 32, 16, 0, 1), 0xffff);
     // Selections.
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [1, 5, 6], [0, 0, 0xff]), 0);
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [0, 5, 6], [0, 0, 0xf0]), 0xf0);
