@@ -1,7 +1,7 @@
 //! The public interface of the reference device: memory, shaders, pipelines, dispatches.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::compile::compile;
 use crate::config::{Config, Mode};
@@ -71,9 +71,8 @@ impl Device {
         &self.config
     }
 
-    /// Locks the state, even after a thread has panicked. Memory is then as that thread left it.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        run::lock(&self.state)
     }
 
     /// Allocates uninitialized memory and returns its device address, a multiple of 256. Addresses are never reused.

@@ -21,7 +21,7 @@ pub struct Variable {
 pub struct Atomic {
     /// The operation.
     pub op: AtomicOp,
-    /// The memory.
+    /// The memory: `Device` or `Workgroup`.
     pub class: Class,
     /// Width of the scalar: 8, 16, 32 or 64.
     pub bits: u8,

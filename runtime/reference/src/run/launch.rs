@@ -8,7 +8,7 @@ use super::builtin::Shape;
 use super::convergence::Convergence;
 use super::direct::Direct;
 use super::lane::Lane;
-use super::log::Log;
+use super::trace::Log;
 use crate::code::{Code, Pc, SourceLine};
 use crate::config::Trace;
 use crate::finding::{Finding, Site, SpirvInstruction};

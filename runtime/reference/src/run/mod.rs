@@ -12,7 +12,6 @@ mod findings;
 mod group;
 mod lane;
 mod launch;
-mod log;
 mod matrix;
 mod plain;
 mod private;
@@ -27,6 +26,7 @@ mod world;
 
 pub(crate) use findings::Findings;
 pub(crate) use launch::{Launch, Program};
-pub(crate) use log::Log;
 pub(crate) use plain::run as run_plain;
+pub(crate) use schedule::lock;
 pub(crate) use strict::Knowledge;
+pub(crate) use trace::Log;

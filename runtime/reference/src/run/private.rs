@@ -2,10 +2,9 @@
 
 use super::lane::Lane;
 use super::world::Value;
-use crate::code::{Atomic, Class, FloatControls};
-use crate::config::Choice;
+use crate::code::Class;
 use crate::finding::FindingKind;
-use crate::memory::{Fault, atomic};
+use crate::memory::Fault;
 
 /// The bytes at an address, as a range in a memory of `size` bytes.
 #[inline(always)]
@@ -61,23 +60,6 @@ pub(super) fn store(lane: &mut Lane, address: u64, bytes: u8, value: Value) -> R
 pub(super) fn constant(constants: &[u8], address: u64, bytes: u8) -> Result<Value, Box<Fault>> {
     let range = range(Class::PushConstant, address, bytes, constants.len())?;
     Ok(Value { bits: number(&constants[range]), undefined: 0 })
-}
-
-/// An atomic operation on an invocation's own memory, which SPIR-V permits, but Vulkan doesn't. Returns the old value.
-pub(super) fn atomic<C: Choice>(
-    choice: &mut C,
-    lane: &mut Lane,
-    atomic: &Atomic,
-    address: u64,
-    value: Value,
-    comparator: Value,
-    floats: &FloatControls,
-) -> Result<Value, Box<Fault>> {
-    let bytes = atomic.bits / 8;
-    let old = load(lane, address, bytes)?;
-    let new = atomic::apply(atomic.op, atomic.bits, old.bits, value.bits, comparator.bits, floats, choice);
-    store(lane, address, bytes, Value { bits: new, undefined: value.undefined })?;
-    Ok(old)
 }
 
 /// The fault of an access that is not entirely inside of an invocation's own memory or the push constants.

@@ -375,12 +375,10 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
     let value = register(atomic.value, has_value);
     let comparator = register(atomic.comparator, atomic.op == CompareExchange);
     let address = lane.registers[atomic.pointer as usize];
-    let old = match atomic.class {
-        Class::Device | Class::Workgroup => cx.world.atomic(cx.local, who, atomic, address, value, comparator),
-        Class::Private => private::atomic(cx.world.choice(), lane, atomic, address, value, comparator, &code.floats),
-        Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
-    }
-    .map_err(|fault| stray(fault, address, atomic.class, code))?;
+    let old = cx
+        .world
+        .atomic(cx.local, who, atomic, address, value, comparator)
+        .map_err(|fault| stray(fault, address, atomic.class, code))?;
     if atomic.op != Store {
         // Undefined bits are arbitrary, but the same for all invocations, until they are written.
         lane.registers[atomic.d as usize] = old.bits;
