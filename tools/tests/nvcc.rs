@@ -98,6 +98,12 @@ fn random() {
     run("random", &["-O3"]);
 }
 
+#[test]
+#[ignore = "needs Debian's libthrust-dev and libcub-dev, and minutes"]
+fn thrust() {
+    run("thrust", &["-O3", "-std=c++17", "--extended-lambda"]);
+}
+
 /// The layout of structures that headers and library share.
 #[test]
 fn structures() {

@@ -85,63 +85,34 @@ template <> struct ptx2spv_element<4> { typedef unsigned int type; };
 template <> struct ptx2spv_element<8> { typedef uint2 type; };
 template <> struct ptx2spv_element<16> { typedef uint4 type; };
 
-/* Overloads for the sizes of elements and the modes at the border. `geometry` is PTX's, `place` the coordinates after the object, which is
-   operand `object` for reads of a component. */
-#define PTX2SPV_SURFACE_MODE(dimension, geometry, parameters, mode, p1, p2, p4, ...)                                                                  \
-    static __device__ __inline__ unsigned char ptx2spv_read_##dimension##_##mode(unsigned char *, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)   \
-    {                                                                                                                                                 \
-        unsigned short v;                                                                                                                             \
-        asm volatile("suld.b." geometry ".b8." #mode " {%0}, [%1, " p1 "];" : "=h"(v) : "l"(s), __VA_ARGS__ : "memory");                              \
-        return (unsigned char)v;                                                                                                                      \
-    }                                                                                                                                                 \
-    static __device__ __inline__ unsigned short ptx2spv_read_##dimension##_##mode(unsigned short *, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters) \
-    {                                                                                                                                                 \
-        unsigned short v;                                                                                                                             \
-        asm volatile("suld.b." geometry ".b16." #mode " {%0}, [%1, " p1 "];" : "=h"(v) : "l"(s), __VA_ARGS__ : "memory");                             \
-        return v;                                                                                                                                     \
-    }                                                                                                                                                 \
-    static __device__ __inline__ unsigned int ptx2spv_read_##dimension##_##mode(unsigned int *, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)     \
-    {                                                                                                                                                 \
-        unsigned int v;                                                                                                                               \
-        asm volatile("suld.b." geometry ".b32." #mode " {%0}, [%1, " p1 "];" : "=r"(v) : "l"(s), __VA_ARGS__ : "memory");                             \
-        return v;                                                                                                                                     \
-    }                                                                                                                                                 \
-    static __device__ __inline__ uint2 ptx2spv_read_##dimension##_##mode(uint2 *, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)                   \
-    {                                                                                                                                                 \
-        uint2 v;                                                                                                                                      \
-        asm volatile("suld.b." geometry ".v2.b32." #mode " {%0, %1}, [%2, " p2 "];"                                                                   \
-                     : "=r"(v.x), "=r"(v.y) : "l"(s), __VA_ARGS__ : "memory");                                                                        \
-        return v;                                                                                                                                     \
-    }                                                                                                                                                 \
-    static __device__ __inline__ uint4 ptx2spv_read_##dimension##_##mode(uint4 *, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)                   \
-    {                                                                                                                                                 \
-        uint4 v;                                                                                                                                      \
-        asm volatile("suld.b." geometry ".v4.b32." #mode " {%0, %1, %2, %3}, [%4, " p4 "];"                                                           \
-                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(s), __VA_ARGS__ : "memory");                                                  \
-        return v;                                                                                                                                     \
-    }                                                                                                                                                 \
-    static __device__ __inline__ void ptx2spv_write_##dimension##_##mode(unsigned char v, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)           \
-    {                                                                                                                                                 \
-        asm volatile("sust.b." geometry ".b8." #mode " [%0, " p1 "], {%1};" ::"l"(s), "h"((unsigned short)v), __VA_ARGS__ : "memory");                \
-    }                                                                                                                                                 \
-    static __device__ __inline__ void ptx2spv_write_##dimension##_##mode(unsigned short v, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)          \
-    {                                                                                                                                                 \
-        asm volatile("sust.b." geometry ".b16." #mode " [%0, " p1 "], {%1};" ::"l"(s), "h"(v), __VA_ARGS__ : "memory");                               \
-    }                                                                                                                                                 \
-    static __device__ __inline__ void ptx2spv_write_##dimension##_##mode(unsigned int v, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)            \
-    {                                                                                                                                                 \
-        asm volatile("sust.b." geometry ".b32." #mode " [%0, " p1 "], {%1};" ::"l"(s), "r"(v), __VA_ARGS__ : "memory");                               \
-    }                                                                                                                                                 \
-    static __device__ __inline__ void ptx2spv_write_##dimension##_##mode(uint2 v, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)                   \
-    {                                                                                                                                                 \
-        asm volatile("sust.b." geometry ".v2.b32." #mode " [%0, " p2 "], {%1, %2};"                                                                   \
-                     ::"l"(s), "r"(v.x), "r"(v.y), __VA_ARGS__ : "memory");                                                                           \
-    }                                                                                                                                                 \
-    static __device__ __inline__ void ptx2spv_write_##dimension##_##mode(uint4 v, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)                   \
-    {                                                                                                                                                 \
-        asm volatile("sust.b." geometry ".v4.b32." #mode " [%0, " p4 "], {%1, %2, %3, %4};"                                                           \
-                     ::"l"(s), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), __VA_ARGS__ : "memory");                                                       \
+/* A read and a write of a type, as a word or a vector of words `v`, for a mode at the border. `geometry` is PTX's, `place` the coordinates after
+   the object, which are the operands at the end. */
+#define PTX2SPV_SURFACE_ELEMENT(dimension, geometry, parameters, mode, type, word, width, read, written, outputs, inputs, place, ...)       \
+    static __device__ __inline__ type ptx2spv_read_##dimension##_##mode(type *, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)           \
+    {                                                                                                                                       \
+        word v;                                                                                                                             \
+        asm volatile("suld.b." geometry "." width "." #mode " " read ", " place "];"                                                        \
+                     : PTX2SPV_UNPACK outputs : "l"(s), __VA_ARGS__ : "memory");                                                            \
+        return (type)v;                                                                                                                     \
+    }                                                                                                                                       \
+    static __device__ __inline__ void ptx2spv_write_##dimension##_##mode(type value, cudaSurfaceObject_t s, PTX2SPV_UNPACK parameters)      \
+    {                                                                                                                                       \
+        word v = (word)value;                                                                                                               \
+        asm volatile("sust.b." geometry "." width "." #mode " [%0, " place "], " written ";"                                                \
+                     ::"l"(s), PTX2SPV_UNPACK inputs, __VA_ARGS__ : "memory");                                                              \
     }
+/* Overloads for the sizes of elements. `p1`, `p2` and `p4` are the place after one, two and four operands. */
+#define PTX2SPV_SURFACE_MODE(dimension, geometry, parameters, mode, p1, p2, p4, ...)                                                        \
+    PTX2SPV_SURFACE_ELEMENT(dimension, geometry, parameters, mode, unsigned char, unsigned short, "b8", "{%0}, [%1", "{%1}",                \
+                            ("=h"(v)), ("h"(v)), p1, __VA_ARGS__)                                                                           \
+    PTX2SPV_SURFACE_ELEMENT(dimension, geometry, parameters, mode, unsigned short, unsigned short, "b16", "{%0}, [%1", "{%1}",              \
+                            ("=h"(v)), ("h"(v)), p1, __VA_ARGS__)                                                                           \
+    PTX2SPV_SURFACE_ELEMENT(dimension, geometry, parameters, mode, unsigned int, unsigned int, "b32", "{%0}, [%1", "{%1}",                  \
+                            ("=r"(v)), ("r"(v)), p1, __VA_ARGS__)                                                                           \
+    PTX2SPV_SURFACE_ELEMENT(dimension, geometry, parameters, mode, uint2, uint2, "v2.b32", "{%0, %1}, [%2", "{%1, %2}",                     \
+                            ("=r"(v.x), "=r"(v.y)), ("r"(v.x), "r"(v.y)), p2, __VA_ARGS__)                                                  \
+    PTX2SPV_SURFACE_ELEMENT(dimension, geometry, parameters, mode, uint4, uint4, "v4.b32", "{%0, %1, %2, %3}, [%4", "{%1, %2, %3, %4}",     \
+                            ("=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)), ("r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)), p4, __VA_ARGS__)
 #define PTX2SPV_SURFACE(dimension, geometry, parameters, arguments, p1, p2, p4, ...)                                      \
     PTX2SPV_SURFACE_MODE(dimension, geometry, parameters, trap, p1, p2, p4, __VA_ARGS__)                                  \
     PTX2SPV_SURFACE_MODE(dimension, geometry, parameters, clamp, p1, p2, p4, __VA_ARGS__)                                 \
@@ -181,6 +152,7 @@ PTX2SPV_SURFACE(2DLayered, "a2d", (int x, int y, int layer), (x, y, layer), "{%4
                 "r"(x), "r"(y), "r"(layer))
 #undef PTX2SPV_SURFACE
 #undef PTX2SPV_SURFACE_MODE
+#undef PTX2SPV_SURFACE_ELEMENT
 #undef PTX2SPV_UNPACK
 
 #endif
