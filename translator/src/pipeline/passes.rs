@@ -153,8 +153,8 @@ pub static PASSES: &[Pass] = &[
     policy("expand_bits", Mapped, |function, policy| legalize::expand_bits(function, &policy.floats.trusted)),
     // Before `expand_nans`, which replaces what is left to the rare case.
     policy("group_nans", Mapped, |function, policy| {
-        if policy.branches_cheap && policy.floats.doubles && !policy.floats.trusted.nan_f64_nvidia {
-            legalize::group_nans(function);
+        let is_cheaper = policy.branches_cheap && policy.floats.doubles && !policy.floats.trusted.nan_f64_nvidia;
+        if is_cheaper && legalize::group_nans(function) {
             // What the rare case alone needs must not stay where all look for what is the same.
             opt::remove_dead(function);
         }

@@ -318,6 +318,30 @@ fn division_by_fma_next_to_powers_of_two() {
     }
 }
 
+/// Quotients on `F32` as near the middle of two numbers as there are: an odd number of 2^-25 divisors apart.
+#[test]
+fn division_by_fma_next_to_ties() {
+    let target = fusing(true, true);
+    let mut device = Device::new(Operation::Div, Type::F32, &target);
+    let mut random = Random::new(41);
+    let divisors = (0..512).map(|step| (1 << 24) - 1 - 2 * step);
+    let others = (0..4000).map(|_| (1 << 23) | (random.bits() & 0x7f_ffff) | 1);
+    for divisor in divisors.chain(others) {
+        // Newton's method doubles the bits of the inverse modulo 2^64.
+        let inverse = (0..6)
+            .fold(divisor, |inverse: u64, _| inverse.wrapping_mul(2u64.wrapping_sub(divisor.wrapping_mul(inverse))));
+        for (apart, places) in (-9..=9i64).step_by(2).flat_map(|apart| [(apart, 24), (apart, 25)]) {
+            // The middle times the divisor, less than a multiple of 2^places by what they are apart.
+            let middle = (apart as u64).wrapping_neg().wrapping_mul(inverse) & ((1 << places) - 1);
+            let middle = middle | (u64::from(places == 24) << 24);
+            let dividend = (middle * divisor).wrapping_add_signed(apart) >> places;
+            if (1 << 24..1 << 25).contains(&middle) && (1 << 23..1 << 24).contains(&dividend) {
+                device.check([dividend, divisor, 0].map(|significand| (significand & 0x7f_ffff) | 0x3f80_0000), false);
+            }
+        }
+    }
+}
+
 #[test]
 fn sqrt_by_fma() {
     check(Operation::Sqrt, Type::F32, &fusing(true, true), 100_000);

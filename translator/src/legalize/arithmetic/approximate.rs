@@ -4,9 +4,8 @@
 //! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
 //! measures the remaining errors.
 
-use crate::ir::{Binary, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
-use crate::legalize::arithmetic::division::{are_ordinary, divide};
-use crate::legalize::arithmetic::flushed::flush;
+use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
+use crate::legalize::arithmetic::division::unless_extreme;
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;
@@ -30,14 +29,7 @@ pub fn expand_approximate(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) => Rewritten::By(full_exp2(b, facts, x)),
-        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) if facts.exp2_f32_close && facts.exp2_f32_flushes => {
-            Rewritten::By(b.unary(Unary::Exp2Approx, x))
-        }
-        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) => {
-            let x = flush(b, x);
-            let power = full_exp2(b, facts, x);
-            Rewritten::By(flush(b, power))
-        }
+        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) => Rewritten::By(flushed_exp2(b, facts, x)),
         Stmt::Let(_, Op::Unary(Unary::Log2Approx, x)) if !facts.log2_f32_close => Rewritten::By(log2(b, x)),
         Stmt::Let(_, Op::Unary(Unary::SinApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(sine(b, x)),
         Stmt::Let(_, Op::Unary(Unary::CosApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(cosine(b, x)),
@@ -76,6 +68,17 @@ fn full_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
         true if facts.denormals_f32_kept => raised_exp2(b, x),
         _ => exp2(b, x),
     }
+}
+
+/// `2^x` with zero for subnormal results. Subnormal operands give one as zeros do.
+fn flushed_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
+    let power = if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, x) } else { exp2(b, x) };
+    if facts.exp2_f32_close && facts.exp2_f32_flushes {
+        return power;
+    }
+    let [least, zero] = [-126.0, 0.0].map(|number| b.f32(number));
+    let is_low = b.flt(x, least);
+    b.select(is_low, zero, power)
 }
 
 /// `2^x` by the device's own function; subnormal results are made from normal ones.
@@ -294,20 +297,19 @@ fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
 /// A quotient within two units in the last place. Vulkan's division is within 2.5 units for ordinary numbers, and a step of Newton's method
 /// corrects its result; other numbers are divided exactly.
 fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
-    let is_ordinary = are_ordinary(b, x, y);
-    b.choose(is_ordinary, |b| corrected(b, floats, x, y), |b| divide(b, floats, Rounding::NearestEven, x, y))
-}
-
-fn corrected(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
-    let quotient = b.binary(Binary::FDivApprox, x, y);
-    let rest = if floats.fma_f32_fused {
+    let one = b.f32(1.0);
+    let reciprocal = b.binary(Binary::FDivApprox, one, y);
+    let quotient = b.fmul(x, reciprocal);
+    let corrected = if floats.fma_f32_fused {
         let negative = soft::negated(b, y);
-        b.fma(negative, quotient, x)
+        let rest = b.fma(negative, quotient, x);
+        b.fma(rest, reciprocal, quotient)
     } else {
-        remainder(b, quotient, x, y)
+        let rest = remainder(b, quotient, x, y);
+        let step = b.fmul(rest, reciprocal);
+        b.fadd(quotient, step)
     };
-    let step = b.binary(Binary::FDivApprox, rest, y);
-    b.fadd(quotient, step)
+    unless_extreme(b, floats, [x, y], corrected)
 }
 
 /// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.

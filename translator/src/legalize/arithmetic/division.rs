@@ -4,11 +4,11 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Binary, Block, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Value, rewrite};
+use crate::ir::{Binary, Block, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Value, rewrite};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::quotient;
 use crate::policy::Floats;
-use crate::soft::{Format, Parts, SINGLE, leading, negated, product_sign, round, stick, with_extremes};
+use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading, negated, product_sign, round, stick, with_extremes};
 use crate::target::Facts;
 
 /// Replaces `FDiv` on types where the target's division is not correctly rounded. `avoided` says whether `F64` may not be divided by the
@@ -96,53 +96,83 @@ fn refines(floats: &Floats, ty: Type) -> bool {
 
 /// The correctly rounded quotient, where [`refines`] says so: of ordinary operands by [`quotient`], of others by their significands.
 fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
-    let is_ordinary = are_ordinary(b, x, y);
-    b.choose(is_ordinary, |b| quotient(b, x, y), |b| divide(b, floats, Rounding::NearestEven, x, y))
+    let quotient = quotient(b, x, y);
+    unless_extreme(b, floats, [x, y], quotient)
 }
 
-/// Whether a dividend and a divisor are such that Newton's method has normal numbers only; of a divisor on `F64`, the reciprocal is one on
-/// `F32` too.
-pub fn are_ordinary(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+/// A quotient by Newton's method, which has normal numbers only if dividend and divisor are ordinary; of a divisor on `F64`, the reciprocal
+/// is one on `F32` too. Others are divided by their significands, in a branch that is hardly ever taken.
+pub fn unless_extreme(b: &mut Builder<'_>, floats: &Floats, [x, y]: [Value; 2], quotient: Value) -> Value {
     let format = Format::of(b.type_of(x));
     let [of_dividends, of_divisors] = if format == SINGLE { [40, 40] } else { [400, 100] };
     let place = format.precision - 1;
     let bounds = |exponent: u64| [(format.bias as u64 - exponent) << place, (2 * exponent) << place];
-    let is_ordinary = |b: &mut Builder<'_>, float: Value, exponent: u64| {
-        let [least, range] = bounds(exponent);
-        let magnitude = b.magnitude(float);
+    // The bounds are powers of two, so that the upper halves of numbers on `F64` suffice.
+    let is_extreme = |b: &mut Builder<'_>, float: Value, exponent: u64| {
+        let [least, range] = bounds(exponent).map(|bound| bound >> (format.bits - 32));
+        let bits = b.bits(float);
+        let bits = if format == SINGLE { bits } else { b.halves(bits).1 };
+        let magnitude = b.magnitude(bits);
         let above = b.sub_const(magnitude, least);
-        let range = b.constant_like(magnitude, range);
-        b.ult(above, range)
+        let range = b.i32(range as u32);
+        b.ule(range, above)
     };
-    let is_divisor = is_ordinary(b, y, of_divisors);
+    let mut has_extreme = is_extreme(b, y, of_divisors);
     let [least, range] = bounds(of_dividends);
-    // Such as the one of a reciprocal.
-    if b.known(x).is_some_and(|bits| (bits & (format.sign() - 1)).wrapping_sub(least) < range) {
-        return is_divisor;
+    // A constant, such as the dividend of a reciprocal, is known to be ordinary.
+    if !b.known(x).is_some_and(|bits| (bits & (format.sign() - 1)).wrapping_sub(least) < range) {
+        let is_dividend = is_extreme(b, x, of_dividends);
+        has_extreme = b.or(is_dividend, has_extreme);
     }
-    let is_dividend = is_ordinary(b, x, of_dividends);
-    b.and(is_dividend, is_divisor)
+    b.choose(has_extreme, |b| divide(b, floats, Rounding::NearestEven, x, y), |_| quotient)
 }
 
 /// The correctly rounded quotient of ordinary numbers, by Newton's method from the device's reciprocal on `F32`, which Vulkan has within 2.5
-/// units in the last place (Markstein, "Computation of Elementary Functions on the IBM RISC System/6000", 1990).
-///
-/// A step from within one unit of the reciprocal gives the correctly rounded one, except where all bits of the divisor's significand are
-/// ones. A correctly rounded reciprocal and a quotient within one unit, whose remainder is exact, make the correctly rounded quotient.
+/// units in the last place.
 fn quotient(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
-    let format = Format::of(b.type_of(y));
     let one = b.f32(1.0);
-    let divisor = if format == SINGLE { y } else { b.narrow(y) };
-    let approximate = b.binary(Binary::FDivApprox, one, divisor);
-    // Each step doubles the number of bits that are right, from 21.
-    let (mut reciprocal, one, steps) =
-        if format == SINGLE { (approximate, one, 2) } else { (b.widen(approximate), b.f64(1.0), 3) };
+    match b.type_of(y) {
+        Type::F32 => {
+            let reciprocal = b.binary(Binary::FDivApprox, one, y);
+            quotient_f32(b, x, y, reciprocal)
+        }
+        _ => {
+            let divisor = b.narrow(y);
+            let reciprocal = b.binary(Binary::FDivApprox, one, divisor);
+            quotient_f64(b, x, y, reciprocal)
+        }
+    }
+}
+
+/// A step for the reciprocal, and one for the quotient.
+///
+/// The step alone ends below the reciprocal, by the square of the error, and so at times below the middle of two numbers that the reciprocal
+/// lies just above. Four quotients would be wrong for that, all with a divisor just below a power of two. So 2^-41 is added, which no
+/// quotient minds: those that could come near the middle of two numbers were tried, for all divisors and all errors up to 3.6 units.
+fn quotient_f32(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
+    let [one, above] = [1.0, 2f32.powi(-41)].map(|number| b.f32(number));
     let negative = negated(b, y);
-    for _ in 0..steps {
+    let error = b.fma(negative, reciprocal, one);
+    let error = b.fadd(error, above);
+    let reciprocal = b.fma(error, reciprocal, reciprocal);
+    let quotient = b.fmul(x, reciprocal);
+    let remainder = b.fma(negative, quotient, x);
+    b.fma(remainder, reciprocal, quotient)
+}
+
+/// A step from within one unit of the reciprocal gives the correctly rounded one, except where all bits of the divisor's significand are
+/// ones. A correctly rounded reciprocal and a quotient within one unit, whose remainder is exact, make the correctly rounded quotient
+/// (Markstein, "Computation of Elementary Functions on the IBM RISC System/6000", 1990).
+fn quotient_f64(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
+    let one = b.f64(1.0);
+    let negative = negated(b, y);
+    let mut reciprocal = b.widen(reciprocal);
+    // Each step doubles the number of bits that are right, from 21.
+    for _ in 0..3 {
         let error = b.fma(negative, reciprocal, one);
         reciprocal = b.fma(error, reciprocal, reciprocal);
     }
-    let reciprocal = above_tie(b, format, y, reciprocal);
+    let reciprocal = above_tie(b, y, reciprocal);
     let mut quotient = b.fmul(x, reciprocal);
     for _ in 0..2 {
         let remainder = b.fma(negative, quotient, x);
@@ -151,19 +181,16 @@ fn quotient(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     quotient
 }
 
-/// The reciprocal of a divisor whose significand is all ones: just above the middle between a power of two and the next number, so that
-/// Newton's method may end at the former.
-fn above_tie(b: &mut Builder<'_>, format: Format, divisor: Value, reciprocal: Value) -> Value {
+/// The reciprocal of a divisor on `F64` whose significand is all ones: just above the middle between a power of two and the next number, so
+/// that Newton's method may end at the former.
+fn above_tie(b: &mut Builder<'_>, divisor: Value, reciprocal: Value) -> Value {
     let bits = b.bits(divisor);
-    let fraction = b.and_const(bits, format.hidden() - 1);
-    let ones = b.constant_like(bits, format.hidden() - 1);
-    let is_all_ones = b.eq(fraction, ones);
-    let ty = b.type_of(bits);
-    let last = b.bool_to(ty, is_all_ones);
+    let fraction = b.and_const(bits, DOUBLE.hidden() - 1);
+    let is_all_ones = b.compare_const(Compare::Equal, fraction, DOUBLE.hidden() - 1);
+    let last = b.bool_to(Type::I64, is_all_ones);
     let bits = b.bits(reciprocal);
     let bits = b.or(bits, last);
-    let float = b.type_of(reciprocal);
-    b.bitcast(bits, float)
+    b.bitcast(bits, Type::F64)
 }
 
 /// A quotient without the device's division on its type.

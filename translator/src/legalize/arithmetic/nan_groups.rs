@@ -19,14 +19,30 @@ const MOST_RESULTS: usize = 16;
 /// Most operations that are performed again.
 const MOST_REPEATED: usize = 128;
 
-/// Groups the results of a function whose NaNs matter.
-pub fn group_nans(function: &mut Function) {
+/// Groups the results of a function whose NaNs matter, and returns whether there are any.
+pub fn group_nans(function: &mut Function) -> bool {
+    let mut has_results = false;
+    for_each_stmt(&function.body, |stmt| has_results |= result_of(function, stmt).is_some());
+    if !has_results {
+        return false;
+    }
     let exposed = Exposed::of(function);
     let mut uses = IndexVec::filled(0, function.values.len());
     for_each_stmt(&function.body, |stmt| for_each_operand(stmt, |value| uses[value] += 1));
     let mut body = std::mem::take(&mut function.body);
     Grouping { function, exposed, uses }.list(&mut body);
     function.body = body;
+    true
+}
+
+/// A result on `F64` with the NaN that it must be.
+fn result_of(function: &Function, stmt: &Stmt) -> Option<Value> {
+    match *stmt {
+        Stmt::Let(result, Op::Binary(Binary::OrNan, ..)) if function.values.at(result) == Some(&Type::F64) => {
+            Some(result)
+        }
+        _ => None,
+    }
 }
 
 struct Grouping<'f> {
@@ -110,8 +126,7 @@ impl Grouping<'_> {
 
     /// Whether a statement is a result on f64 whose NaN matters.
     fn begins(&self, stmt: &Stmt) -> bool {
-        matches!(*stmt, Stmt::Let(result, Op::Binary(Binary::OrNan, ..))
-            if self.function.values.at(result) == Some(&Type::F64) && self.exposed.value(result))
+        result_of(self.function, stmt).is_some_and(|result| self.exposed.value(result))
     }
 
     /// Appends the test of a group, the rare case, and what others use of the results.

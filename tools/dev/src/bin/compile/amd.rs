@@ -4,7 +4,7 @@
 //! `SISchedule.td`, model GFX10): a full-rate vector instruction takes one cycle, transcendental functions and 32-bit products a
 //! quarter of that rate, f64 a sixteenth. Memory instructions count as four, which is the rate of the address units, not the latency.
 //! Polaris has the same proportions. Nothing is known of how often a loop or a branch is taken: code that is rarely executed counts
-//! in full, but for what the translator keeps for infinities and NaNs on f64. So the numbers compare two versions of the same kernel, and say
+//! in full, but for what the translator keeps for infinities and NaNs on f64, and for very large and very small operands of divisions. So the numbers compare two versions of the same kernel, and say
 //! nothing about its time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,9 @@ const ROUNDS: u64 = 10;
 /// Loops that count.
 const MOST_LOOPS: u32 = 4;
 
-/// What the translator compares the exponents of f64 with, to know whether one is infinite or NaN: see `nan_groups.rs`.
-const INFINITE: &str = "0xffe00000";
+/// What the translator compares exponents with before a branch that is hardly ever taken: of f64 that may be infinite or NaN
+/// (`nan_groups.rs`), and of operands of divisions (`division.rs`), on f32 and, dividend and divisor, on f64.
+const RARE: [u32; 4] = [0xffe0_0000, 80 << 23, 800 << 20, 200 << 20];
 /// Instructions between such a comparison and the branch.
 const BRANCH_DISTANCE: usize = 4;
 
@@ -31,8 +32,8 @@ pub struct Cost {
 /// The cost of a kernel, from the text that RADV shows of it; `None` where that has none of AMD's instructions.
 pub fn cost(code: &str) -> Option<Cost> {
     let (mut instructions, mut labels, mut tests) = (Vec::new(), BTreeMap::new(), Vec::new());
-    // The constant, and scalar registers with it: `s_bfm_b32` makes eleven ones from bit 21 on.
-    let mut infinities = BTreeSet::from([INFINITE]);
+    // Scalar registers with such constants.
+    let mut rare_constants = BTreeSet::new();
     for line in code.lines() {
         let mut words = line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
         let Some(first) = words.next() else { continue };
@@ -40,14 +41,17 @@ pub fn cost(code: &str) -> Option<Cost> {
             labels.insert(label, instructions.len());
         } else if is_instruction(first) {
             let operands: Vec<&str> = words.take_while(|word| *word != ";").collect();
-            match (first, operands.as_slice()) {
-                ("s_mov_b32", [register, INFINITE]) | ("s_bfm_b32", [register, "11", "21"]) => {
-                    infinities.insert(*register);
+            if let Some((register, value)) = constant(first, &operands) {
+                if RARE.contains(&value) {
+                    rare_constants.insert(register);
+                } else {
+                    rare_constants.remove(register);
                 }
-                _ if first.starts_with("v_cmp") && operands.iter().any(|operand| infinities.contains(operand)) => {
+            } else if first.starts_with("v_cmp") {
+                let is_rare = |operand| number(operand).is_some_and(|value| RARE.contains(&value));
+                if operands.iter().any(|operand| rare_constants.contains(operand) || is_rare(operand)) {
                     tests.push(instructions.len());
                 }
-                _ => {}
             }
             instructions.push((first, operands.first().copied().unwrap_or_default()));
         }
@@ -69,6 +73,23 @@ pub fn cost(code: &str) -> Option<Cost> {
         instructions.iter().zip(depths).enumerate().filter(|(at, _)| !rare.iter().any(|rare| rare.contains(at)));
     let weighted = weighted.map(|(_, ((opcode, _), depth))| cycles(opcode) * ROUNDS.pow(depth.min(MOST_LOOPS)));
     Some(Cost { cycles: weighted.sum(), loops: deepest })
+}
+
+/// The scalar register that an instruction sets to a constant.
+fn constant<'a>(opcode: &str, operands: &[&'a str]) -> Option<(&'a str, u32)> {
+    let value = match (opcode, operands) {
+        ("s_mov_b32", [_, value]) => number(value)?,
+        ("s_brev_b32", [_, value]) => number(value)?.reverse_bits(),
+        ("s_bfm_b32", [_, ones, place]) => {
+            1u32.checked_shl(number(ones)?)?.wrapping_sub(1).checked_shl(number(place)?)?
+        }
+        _ => return None,
+    };
+    Some((operands[0], value))
+}
+
+fn number(operand: &str) -> Option<u32> {
+    operand.strip_prefix("0x").map_or_else(|| operand.parse().ok(), |digits| u32::from_str_radix(digits, 16).ok())
 }
 
 /// The units that have instructions, as their prefixes.
@@ -132,10 +153,10 @@ mod tests {
     }
 
     #[test]
-    fn what_infinities_and_nans_take_is_rare() {
+    fn what_extreme_operands_take_is_rare() {
         let code = "BB0:\n\ts_mov_b32 s9, 0xffe00000\n\tv_cmpx_le_u32_e32 s9, v1 ; 7da602ff\n\ts_cbranch_execz BB2\nBB1:\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\n\
-            BB2:\n\tv_cmp_gt_u32_e32 vcc, 5, v1\n\ts_cbranch_execz BB4\nBB3:\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\nBB4:\n\ts_endpgm\n";
-        assert_eq!(cost(code), Some(Cost { cycles: 3 + 2 + 16 + 1, loops: 0 }));
+            BB2:\n\ts_brev_b32 s9, 20\n\tv_cmpx_le_u32_e32 s9, v1\n\ts_cbranch_execz BB3\n\tv_add_f32 v0, v0, v0\nBB3:\n\ts_mov_b32 s9, 5\n\tv_cmp_gt_u32_e32 vcc, s9, v1\n\ts_cbranch_execz BB4\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\nBB4:\n\ts_endpgm\n";
+        assert_eq!(cost(code), Some(Cost { cycles: 3 + 3 + 3 + 16 + 1, loops: 0 }));
     }
 
     #[test]
