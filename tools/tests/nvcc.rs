@@ -104,6 +104,14 @@ fn thrust() {
     run("thrust", &["-O3", "-std=c++17", "--extended-lambda"]);
 }
 
+/// `CCCL_INCLUDE` is the folder with its headers.
+#[test]
+#[ignore = "needs CCCL, such as that of the Python package nvidia-cuda-cccl-cu12"]
+fn standard() {
+    let include = std::env::var("CCCL_INCLUDE").unwrap();
+    run("standard", &["-O3", "-std=c++17", "-arch=sm_80", "-I", &include]);
+}
+
 /// The layout of structures that headers and library share.
 #[test]
 fn structures() {

@@ -8,6 +8,10 @@
 #define __CUDACC_VER_BUILD__ 0
 #define __CUDACC_EXTENDED_LAMBDA__
 #define __CUDACC_RELAXED_CONSTEXPR__
+/* Questions of nvcc's, for which lambdas are of a special kind; clang's are like all others. */
+#define __nv_is_extended_device_lambda_closure_type(type) false
+#define __nv_is_extended_host_device_lambda_closure_type(type) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
 #endif
 #include "cuda_runtime_api.h"
 #include "vector_functions.h"
