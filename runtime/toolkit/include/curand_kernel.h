@@ -1,5 +1,6 @@
-/* Random numbers in kernels: XORWOW, MRG32k3a and Philox4x32-10 by the papers that define them, and distributions. Philox's numbers are those
-   of cuRAND. The states of the other two are made of the seed in a way of our own: with the seed 0 they begin as in the papers. */
+/* Random numbers in kernels: XORWOW, MRG32k3a and Philox4x32-10 by the papers that define them, and distributions. Philox's key is the seed, and
+   its counter the subsequence above and a quarter of the offset below. The states of the other two are made of the seed in a way of our own: with
+   the seed 0 they begin as in the papers. */
 #ifndef PTX2SPV_CURAND_KERNEL_H
 #define PTX2SPV_CURAND_KERNEL_H
 #include "cuda_runtime.h"

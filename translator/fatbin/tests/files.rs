@@ -4,7 +4,7 @@ mod packer;
 
 use object::BinaryFormat;
 use packer::{LTO, LZ4, Packed, ZSTD, container, library, machine_code, object, pack, ptx, several, windows_program};
-use ptx2spv_fatbin::{Architecture, Binary, Choice, Compression, Error, Kind, Module};
+use ptx2spv_fatbin::{Architecture, Binary, Choice, Compression, Error, Image, Kind, Module, fat_binary};
 
 /// Text long enough that compression finds something, as different for each architecture.
 fn text(arch: u32) -> String {
@@ -187,4 +187,24 @@ fn files_without_ptx() {
         Binary::read(&object(BinaryFormat::Elf, ".nv_fatbin", &0x1ee5_5a01_u64.to_le_bytes())).unwrap_err(),
         Error::OldContainer
     );
+}
+
+/// What is written is read again, whatever the length of the text.
+#[test]
+fn written() {
+    for length in 0..9 {
+        let images = [60, 80].map(|architecture| {
+            let ptx = text(architecture) + &"/".repeat(length);
+            Image { architecture, ptx: ptx.into_bytes() }
+        });
+        let bytes = fat_binary(&images);
+        let binary = Binary::read(&bytes).unwrap();
+        assert_eq!(bytes.len() % 8, 0);
+        for Image { architecture: number, ptx } in &images {
+            let programs =
+                binary.programs("f", Choice::Exactly(Architecture { number: *number, suffix: None })).unwrap();
+            assert_eq!(programs[0].modules[0].ptx.as_bytes(), ptx);
+            assert!(!programs[0].relocatable);
+        }
+    }
 }
