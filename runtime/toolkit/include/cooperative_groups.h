@@ -128,6 +128,9 @@ template <unsigned int width, class Parent = void> class thread_block_tile {
     static_assert(width <= 32 && (width & (width - 1)) == 0, "tiles of up to a warp");
 
   public:
+    thread_block_tile() = default;
+    /* A tile of any group is one of no group in particular. */
+    template <class Other> PTX2SPV_METHOD thread_block_tile(const thread_block_tile<width, Other> &) {}
     PTX2SPV_METHOD unsigned int lanes() const
     {
         return width == 32 ? 0xffffffff : ((1u << (width % 32)) - 1) << (details::lane() / width * width);

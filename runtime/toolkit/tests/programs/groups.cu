@@ -20,7 +20,7 @@ __global__ void tiles(int *out)
 {
     __shared__ int scratch[128];
     cg::thread_block block = cg::this_thread_block();
-    auto tile = cg::tiled_partition<8>(block);
+    cg::thread_block_tile<8> tile = cg::tiled_partition<8>(block);
     int value = (int)block.thread_rank();
     int total = cg::reduce(tile, value, cg::plus<int>());
     int before = cg::exclusive_scan(tile, value);
