@@ -19,7 +19,7 @@ fn registers_must_fit_the_type() {
     body_refused("cvt.u32.u64 %r1, ¦%r2;", "register `%r2` is .u32, which does not fit the type .u64");
     body_refused("ld.global.u64 ¦%r1, [%rd1];", "register `%r1` is .u32, which does not fit the type .u64");
     body_refused("ld.global.u32 %r1, [¦%f1];", "register `%f1` of type .f32 can't hold an address");
-    body_refused("ld.global.u32 %r1, [¦%rs1];", "register `%rs1` of type .u16 can't hold an address");
+    body_refused("¦ld.global.u32 %r1, [%rs1];", "a 16-bit address of global memory");
     let element = |line: &str| kernel("k", &format!(".global .u32 g[8]; .reg .u32 %v; .reg .s16 %s; {line}"));
     refused(&element("ld.global.u32 %v, g[¦%f1];"), &["register `%f1` of type .f32 can't be an index"]);
     refused(&element("ld.global.u32 %v, g[¦%p1];"), &["register `%p1` of type .pred can't be an index"]);

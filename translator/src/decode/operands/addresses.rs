@@ -74,9 +74,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
                 Symbol::Reg(reg) => {
                     let ty = self.register_type(reg)?;
-                    if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
-                        && matches!(ty.bits(), 32 | 64)
-                    {
+                    if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits) && ty.bits() <= 64 {
                         return Ok((Base::Reg(reg), 0));
                     }
                     Err(Diagnostic::invalid(

@@ -210,7 +210,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         Some(StateSpace::Local) => (Space::Local, false),
         // The address may be of the function's own parameter, which lies in local memory, or of a kernel parameter.
         Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has(Word::ParamEntry) => match base {
-            Base::Reg(register) if l.register_type(register)?.bits() == 32 => (Space::Local, false),
+            Base::Reg(register) if l.register_type(register)?.bits() <= 32 => (Space::Local, false),
             Base::Reg(_) | Base::Absolute | Base::Variable(_) | Base::Element { .. } | Base::Param(_) => {
                 (Space::Generic, false)
             }
@@ -221,6 +221,12 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     let narrow = matches!(space, Space::Shared | Space::Local);
     let address = match base {
         Base::Reg(register) => {
+            let bits = l.register_type(register)?.bits();
+            if !narrow && bits < 32 {
+                // Where constants and parameters lie, their addresses have more bits than on NVIDIA's devices.
+                let message = format!("an address of {bits} bits outside shared and local memory");
+                return Err(Diagnostic::unsupported(message, i.span));
+            }
             let register = l.register(register)?;
             let register = if narrow {
                 l.narrow(register)
