@@ -120,7 +120,7 @@ pub fn unless_extreme(b: &mut Builder<'_>, floats: &Floats, [x, y]: [Value; 2], 
     let mut has_extreme = is_extreme(b, y, of_divisors);
     let [least, range] = bounds(of_dividends);
     // A constant, such as the dividend of a reciprocal, is known to be ordinary.
-    if !b.known(x).is_some_and(|bits| (bits & (format.sign() - 1)).wrapping_sub(least) < range) {
+    if b.known(x).is_none_or(|bits| (bits & (format.sign() - 1)).wrapping_sub(least) >= range) {
         let is_dividend = is_extreme(b, x, of_dividends);
         has_extreme = b.or(is_dividend, has_extreme);
     }
