@@ -1,6 +1,6 @@
 //! Loops of any length compute right results, though lavapipe's driver ends loops after 65,535 iterations: threads are suspended before, and
-//! go on in the next dispatch. Where threads of a block that loop differently must meet, they can't be suspended. Such kernels report an error
-//! there; on other devices they succeed.
+//! go on in the next dispatch. Where threads of a block that loop differently must meet, and may also leave before, they can't be suspended. Such
+//! kernels report an error there; on other devices they succeed.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,9 +14,9 @@ use crate::{Context, Launch};
 
 /// * `single(out, n)`: a loop of `n` rounds; each thread stores what it computed.
 /// * `nest(out, n, m, every)`: threads whose number is a multiple of `every` do `n` times `m` rounds, the others one; then
-///   all of the block meet, and each stores what it computed.
+///   all of the block meet, and each stores what it computed. A thread 99 would leave before.
 /// * `chain(out, n)`: counts `n` and the thread's number down to zero, meets the other threads, and uses what is left as an index with which
-///   only zero lies in memory.
+///   only zero lies in memory. A thread 99 would leave before.
 /// * `keep(out, n)`: each thread reads what it has stored before, does `n` rounds, and stores three times that plus one. It stops if that is 1.
 /// * `swap(out, n)`: each thread adds one to a double `n` times: where the device has no such atomic, a loop around
 ///   compare-and-swap in a loop.
