@@ -5,7 +5,7 @@
 //! measures the remaining errors.
 
 use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
-use crate::legalize::arithmetic::division::unless_extreme;
+use crate::legalize::arithmetic::division::{corrected, unless_extreme};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;
@@ -300,16 +300,15 @@ fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let one = b.f32(1.0);
     let reciprocal = b.binary(Binary::FDivApprox, one, y);
     let quotient = b.fmul(x, reciprocal);
-    let corrected = if floats.fma_f32_fused {
+    let quotient = if floats.fma_f32_fused {
         let negative = soft::negated(b, y);
-        let rest = b.fma(negative, quotient, x);
-        b.fma(rest, reciprocal, quotient)
+        corrected(b, x, negative, reciprocal, quotient)
     } else {
         let rest = remainder(b, quotient, x, y);
         let step = b.fmul(rest, reciprocal);
         b.fadd(quotient, step)
     };
-    unless_extreme(b, floats, [x, y], corrected)
+    unless_extreme(b, floats, [x, y], quotient)
 }
 
 /// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.

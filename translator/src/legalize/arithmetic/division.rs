@@ -156,6 +156,11 @@ fn quotient_f32(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> V
     let error = b.fadd(error, above);
     let reciprocal = b.fma(error, reciprocal, reciprocal);
     let quotient = b.fmul(x, reciprocal);
+    corrected(b, x, negative, reciprocal, quotient)
+}
+
+/// A quotient after a step by its exact remainder, with the divisor's negative and its reciprocal.
+pub fn corrected(b: &mut Builder<'_>, x: Value, negative: Value, reciprocal: Value, quotient: Value) -> Value {
     let remainder = b.fma(negative, quotient, x);
     b.fma(remainder, reciprocal, quotient)
 }
@@ -175,8 +180,7 @@ fn quotient_f64(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> V
     let reciprocal = above_tie(b, y, reciprocal);
     let mut quotient = b.fmul(x, reciprocal);
     for _ in 0..2 {
-        let remainder = b.fma(negative, quotient, x);
-        quotient = b.fma(remainder, reciprocal, quotient);
+        quotient = corrected(b, x, negative, reciprocal, quotient);
     }
     quotient
 }

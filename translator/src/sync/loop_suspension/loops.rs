@@ -85,7 +85,7 @@ pub fn join_rounds(cfg: &mut Cfg, loops: &mut [Loop], position: usize) {
     let mut starts: Vec<BlockId> =
         loops.get(position).into_iter().flat_map(|one| &one.back).map(|edge| edge.1).collect();
     starts.sort_unstable();
-    starts.dedup_by(|a, b| a == b);
+    starts.dedup();
     for start in starts {
         let ways = |one: &Loop| one.back.iter().filter(|(_, to)| *to == start).count();
         if loops.get(position).is_some_and(|one| ways(one) > 1) {
