@@ -1,9 +1,10 @@
 //! The files that fat binaries lie in.
 
-use object::read::archive::ArchiveFile;
-use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use std::collections::BTreeSet;
 
+use object::archive::MAGIC as ARCHIVE;
+use object::read::archive::ArchiveFile;
+use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::{FileKind, Object, ObjectSection, ObjectSymbol};
 
 use crate::container::{self, CONTAINER_MAGIC, Container};
@@ -16,7 +17,7 @@ const EM_CUDA: u16 = 190;
 pub(crate) fn is_known(bytes: &[u8]) -> bool {
     // Objects of COFF begin with nothing that tells them from other files but the number of the machine.
     bytes.starts_with(&CONTAINER_MAGIC.to_le_bytes())
-        || bytes.starts_with(b"!<arch>\n")
+        || bytes.starts_with(&ARCHIVE)
         || bytes.starts_with(b"MZ")
         || FileKind::parse(bytes).is_ok()
 }
@@ -24,7 +25,7 @@ pub(crate) fn is_known(bytes: &[u8]) -> bool {
 pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Container<'_>>, Error> {
     let containers = if bytes.starts_with(&CONTAINER_MAGIC.to_le_bytes()) {
         container::all(bytes, false, None)?
-    } else if bytes.starts_with(b"!<arch>\n") {
+    } else if bytes.starts_with(&ARCHIVE) {
         library(bytes)?
     } else {
         match FileKind::parse(bytes).map_err(unknown)? {
@@ -77,7 +78,7 @@ impl Registrations {
     /// # Errors
     /// The file is damaged.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let objects = if bytes.starts_with(b"!<arch>\n") {
+        let objects = if bytes.starts_with(&ARCHIVE) {
             members(bytes)?.into_iter().map(|(_, object)| object).collect()
         } else {
             vec![bytes]
