@@ -17,7 +17,9 @@ use crate::ir::{
     Arithmetic, Builder, Builtin, Constants, Function, HELPER_PARAMETERS, Helper, Op, Rewritten, Rounding, Stmt, Type,
     Unary, Value, bits_type, for_each_stmt, map_op_operands, rewrite, size,
 };
+use crate::legalize::arithmetic::division::divided_by_device;
 use crate::legalize::arithmetic::rounded::{floors, is_floor_of_clamped};
+use crate::policy::Policy;
 use crate::target::Facts;
 
 /// The most statements of an operation that stays inline.
@@ -132,11 +134,11 @@ impl Lengths {
 /// Those of `length`.
 pub fn outline(
     function: &mut Function,
-    facts: &Facts,
+    policy: &Policy,
     length: impl Fn(&Shape) -> Result<usize, ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    let may_be_long = |body: &Function, value, op: &Op| is_candidate(body, facts.fma_f32_fused, value, op);
-    outline_those(function, facts, may_be_long, length)
+    let is_fma_fused = policy.floats.trusted.fma_f32_fused;
+    outline_those(function, policy, |body, value, op| is_candidate(body, is_fma_fused, value, op), length)
 }
 
 /// The same for arithmetic on f16, which is replaced before other passes look at what it is made of.
@@ -145,19 +147,23 @@ pub fn outline(
 /// Those of `length`.
 pub fn outline_halves(
     function: &mut Function,
-    facts: &Facts,
+    policy: &Policy,
     length: impl Fn(&Shape) -> Result<usize, ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    outline_those(function, facts, |_, _, op| matches!(op, Op::Half(..)), length)
+    outline_those(function, policy, |_, _, op| matches!(op, Op::Half(..)), length)
 }
 
 fn outline_those(
     function: &mut Function,
-    facts: &Facts,
+    policy: &Policy,
     may_be_long: impl Fn(&Function, Value, &Op) -> bool,
     length: impl Fn(&Shape) -> Result<usize, ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    let candidates = Candidates::of(function, facts, may_be_long);
+    let short = |body: &Function, constants: &Constants| Short {
+        floors: floors_of_clamped(body, &policy.floats.trusted, constants),
+        quotients: divided_by_device(body, &policy.floats, policy.avoid_double_divisions),
+    };
+    let candidates = Candidates::of(function, short, may_be_long);
     if candidates.often.values().all(|count| *count < 2) {
         return Ok(());
     }
@@ -184,10 +190,10 @@ fn outline_those(
     let mut added = Added { first: helpers.len(), ..Added::default() };
     for body in helpers.iter_mut().map(|helper| &mut helper.function).chain([&mut *function]) {
         let constants = body.constants();
-        let short = floors_of_clamped(body, facts, &constants);
+        let short = short(body, &constants);
         rewrite(body, |b, stmt| {
             let Stmt::Let(result, op) = *stmt else { return Rewritten::Kept };
-            if short.contains(&op) {
+            if short.has(result, &op) {
                 return Rewritten::Kept;
             }
             let (shape, operands) = Shape::of(b.function, result, op, &constants);
@@ -237,15 +243,19 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of(function: &Function, facts: &Facts, may_be_long: impl Fn(&Function, Value, &Op) -> bool) -> Candidates {
+    fn of(
+        function: &Function,
+        short: impl Fn(&Function, &Constants) -> Short,
+        may_be_long: impl Fn(&Function, Value, &Op) -> bool,
+    ) -> Candidates {
         let mut candidates = Candidates::default();
         for body in function.helpers.iter().map(|helper| &helper.function).chain([function]) {
             let constants = body.constants();
-            let short = floors_of_clamped(body, facts, &constants);
+            let short = short(body, &constants);
             for_each_stmt(&body.body, |stmt| {
                 if let Stmt::Let(value, op) = stmt
                     && may_be_long(body, *value, op)
-                    && !short.contains(op)
+                    && !short.has(*value, op)
                 {
                     let (shape, _) = Shape::of(body, *value, *op, &constants);
                     *candidates.often.entry(shape.general()).or_default() += 1;
@@ -254,6 +264,18 @@ impl Candidates {
             });
         }
         candidates
+    }
+}
+
+/// Operations of a function that are short where they are.
+struct Short {
+    floors: FxHashSet<Op>,
+    quotients: FxHashSet<Value>,
+}
+
+impl Short {
+    fn has(&self, result: Value, op: &Op) -> bool {
+        self.floors.contains(op) || self.quotients.contains(&result)
     }
 }
 

@@ -139,8 +139,7 @@ pub static PASSES: &[Pass] = &[
         if settings.policy.floats.halves {
             return Ok(());
         }
-        let facts = &settings.policy.floats.trusted;
-        legalize::outline_halves(&mut unit.function, facts, |shape| length("outline_halves", shape, settings))
+        legalize::outline_halves(&mut unit.function, settings.policy, |shape| length("outline_halves", shape, settings))
     }),
     policy("expand_halves", Mapped, |function, policy| {
         if !policy.floats.halves {
@@ -168,8 +167,7 @@ pub static PASSES: &[Pass] = &[
     policy("expand_atomics", Mapped, |function, policy| legalize::expand_atomics(function, &policy.floats)),
     // What follows makes many statements of one.
     unit("outline", Mapped, Mapped, |unit, settings| {
-        let facts = &settings.policy.floats.trusted;
-        legalize::outline(&mut unit.function, facts, |shape| length("outline", shape, settings))
+        legalize::outline(&mut unit.function, settings.policy, |shape| length("outline", shape, settings))
     }),
     every("expand_matrix_steps", Mapped, legalize::expand_matrix_steps),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
@@ -205,11 +203,10 @@ pub static PASSES: &[Pass] = &[
     }),
     // What long operations are made of is long itself where no arithmetic is trusted.
     unit("outline_untrusted", Mapped, Mapped, |unit, settings| {
-        let facts = &settings.policy.floats.trusted;
-        if singles::trusts(facts) {
+        if singles::trusts(&settings.policy.floats.trusted) {
             return Ok(());
         }
-        legalize::outline(&mut unit.function, facts, |shape| length("outline_untrusted", shape, settings))
+        legalize::outline(&mut unit.function, settings.policy, |shape| length("outline_untrusted", shape, settings))
     }),
     // What all others left to the device.
     policy("expand_untrusted", Mapped, |function, policy| singles::expand_untrusted(function, &policy.floats.trusted)),

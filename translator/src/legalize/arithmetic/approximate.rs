@@ -4,8 +4,8 @@
 //! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
 //! measures the remaining errors.
 
-use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
-use crate::legalize::arithmetic::division::{corrected, unless_extreme};
+use crate::ir::{Binary, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
+use crate::legalize::arithmetic::division::{corrected, divide, unless_extreme};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;
@@ -308,7 +308,7 @@ fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
         let step = b.fmul(rest, reciprocal);
         b.fadd(quotient, step)
     };
-    unless_extreme(b, floats, [x, y], quotient)
+    unless_extreme(b, [x, y], quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
 /// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.

@@ -4,31 +4,30 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Binary, Block, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Value, rewrite};
+use crate::ir::{
+    Binary, Block, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Value, for_each_stmt, rewrite,
+};
 use crate::legalize::arithmetic::convert::{narrow, widen};
-use crate::legalize::arithmetic::quotient;
 use crate::policy::Floats;
-use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading, negated, product_sign, round, stick, with_extremes};
+use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading, negated, product_sign, quiet, round, stick, with_extremes};
 use crate::target::Facts;
 
 /// Replaces `FDiv` on types where the target's division is not correctly rounded. `avoided` says whether `F64` may not be divided by the
 /// device under conditions in loops ([`Quirks::double_divisions_wrong`](crate::target::Quirks)).
 pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) {
     let facts = &floats.trusted;
-    let avoids = avoided && facts.div_f64_rounded && floats.fma_f64_fused;
+    let avoids = avoids(floats, avoided);
     if facts.div_f32_rounded && facts.div_f64_rounded && !avoids {
         return;
     }
     let mut conditional = FxHashSet::default();
     if avoids {
-        // A helper may be called anywhere.
-        let is_helper = matches!(function.body.last(), Some(Stmt::Return(_)));
-        find_conditional(&function.body, Place { is_conditional: is_helper, ..Place::default() }, &mut conditional);
+        find_conditional(function, &mut conditional);
     }
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
             Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
-            Type::F64 if conditional.contains(&result) => Rewritten::By(quotient::by_fma(b, x, y)),
+            Type::F64 if conditional.contains(&result) => Rewritten::By(refined_as_by_device(b, x, y)),
             Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
             Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, floats, x, y)),
             ty if refines(floats, ty) => Rewritten::By(refined(b, floats, x, y)),
@@ -36,6 +35,37 @@ pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) 
         },
         _ => Rewritten::Kept,
     });
+}
+
+/// The quotients on `F64` that [`expand_division`] leaves to a device whose division fails in other places.
+pub fn divided_by_device(function: &Function, floats: &Floats, avoided: bool) -> FxHashSet<Value> {
+    let mut quotients = FxHashSet::default();
+    if !avoids(floats, avoided) {
+        return quotients;
+    }
+    for_each_stmt(&function.body, |stmt| {
+        if let Stmt::Let(result, Op::Binary(Binary::FDiv, ..)) = stmt
+            && function.type_of(*result) == Type::F64
+        {
+            quotients.insert(*result);
+        }
+    });
+    let mut conditional = FxHashSet::default();
+    find_conditional(function, &mut conditional);
+    quotients.retain(|quotient| !conditional.contains(quotient));
+    quotients
+}
+
+/// Whether the device's division on `F64` is right but for places that are avoided.
+fn avoids(floats: &Floats, avoided: bool) -> bool {
+    avoided && floats.trusted.div_f64_rounded && floats.fma_f64_fused
+}
+
+/// Finds the quotients under conditions in loops, among them those after a conditional break.
+fn find_conditional(function: &Function, found: &mut FxHashSet<Value>) {
+    // A helper may be called anywhere.
+    let is_helper = matches!(function.body.last(), Some(Stmt::Return(_)));
+    find_conditional_in(&function.body, Place { is_conditional: is_helper, ..Place::default() }, found);
 }
 
 /// Where a list of statements stands.
@@ -46,8 +76,7 @@ struct Place {
     is_conditional: bool,
 }
 
-/// Finds the quotients under conditions in loops, among them those after a conditional break.
-fn find_conditional(block: &Block, mut place: Place, found: &mut FxHashSet<Value>) {
+fn find_conditional_in(block: &Block, mut place: Place, found: &mut FxHashSet<Value>) {
     for stmt in block {
         match stmt {
             Stmt::Let(result, Op::Binary(Binary::FDiv, ..)) if place.is_conditional => {
@@ -55,11 +84,11 @@ fn find_conditional(block: &Block, mut place: Place, found: &mut FxHashSet<Value
             }
             Stmt::If { then, otherwise, .. } => {
                 let inner = Place { is_conditional: place.is_conditional || place.in_loop, ..place };
-                find_conditional(then, inner, found);
-                find_conditional(otherwise, inner, found);
+                find_conditional_in(then, inner, found);
+                find_conditional_in(otherwise, inner, found);
                 place.is_conditional |= breaks(then) || breaks(otherwise);
             }
-            Stmt::Loop(body) => find_conditional(body, Place { in_loop: true, ..place }, found),
+            Stmt::Loop(body) => find_conditional_in(body, Place { in_loop: true, ..place }, found),
             _ => {}
         }
     }
@@ -97,12 +126,32 @@ fn refines(floats: &Floats, ty: Type) -> bool {
 /// The correctly rounded quotient, where [`refines`] says so: of ordinary operands by [`quotient`], of others by their significands.
 fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = quotient(b, x, y);
-    unless_extreme(b, floats, [x, y], quotient)
+    unless_extreme(b, [x, y], quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
+}
+
+/// The same on `F64` with the NaNs of NVIDIA's division, which other passes rely on: an operand's, the first's before the second's.
+fn refined_as_by_device(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+    let quotient = quotient(b, x, y);
+    unless_extreme(b, [x, y], quotient, |b| {
+        let quotient = by_significands(b, Rounding::NearestEven, x, y, significand_of_refined);
+        let mut bits = b.bits(quotient);
+        for parts in [y, x].map(|operand| Parts::of(b, operand)) {
+            let is_nan = parts.is_nan(b);
+            let quieted = quiet(b, DOUBLE, parts.bits);
+            bits = b.select(is_nan, quieted, bits);
+        }
+        b.bitcast(bits, Type::F64)
+    })
 }
 
 /// A quotient by Newton's method, which has normal numbers only if dividend and divisor are ordinary; of a divisor on `F64`, the reciprocal
-/// is one on `F32` too. Others are divided by their significands, in a branch that is hardly ever taken.
-pub fn unless_extreme(b: &mut Builder<'_>, floats: &Floats, [x, y]: [Value; 2], quotient: Value) -> Value {
+/// is one on `F32` too. Others are divided in another way, in a branch that is hardly ever taken.
+pub fn unless_extreme<'f>(
+    b: &mut Builder<'f>,
+    [x, y]: [Value; 2],
+    quotient: Value,
+    divide: impl FnOnce(&mut Builder<'f>) -> Value,
+) -> Value {
     let format = Format::of(b.type_of(x));
     let [of_dividends, of_divisors] = if format == SINGLE { [40, 40] } else { [400, 100] };
     let place = format.precision - 1;
@@ -124,7 +173,7 @@ pub fn unless_extreme(b: &mut Builder<'_>, floats: &Floats, [x, y]: [Value; 2], 
         let is_dividend = is_extreme(b, x, of_dividends);
         has_extreme = b.or(is_dividend, has_extreme);
     }
-    b.choose(has_extreme, |b| divide(b, floats, Rounding::NearestEven, x, y), |_| quotient)
+    b.choose(has_extreme, divide, |_| quotient)
 }
 
 /// The correctly rounded quotient of ordinary numbers, by Newton's method from the device's reciprocal on `F32`, which Vulkan has within 2.5

@@ -13,7 +13,6 @@ pub(in crate::legalize) mod matrix;
 pub(in crate::legalize) mod nan_groups;
 pub(in crate::legalize) mod nans;
 pub(in crate::legalize) mod products;
-pub(in crate::legalize) mod quotient;
 pub(in crate::legalize) mod root_ends;
 pub(in crate::legalize) mod roots;
 pub(in crate::legalize) mod round;
