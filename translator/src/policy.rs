@@ -268,6 +268,8 @@ impl Floats {
     fn new(target: &Target, math: Math) -> Self {
         let computes_doubles = |facts: &Facts| target.has(Feature::ShaderFloat64) && facts.denormals_f64_kept;
         let mut trusted = math.relax(&target.facts);
+        trusted.convert_f16_exact &= target.has(Feature::ShaderFloat16);
+        trusted.nan_conversions_f16_nvidia &= trusted.convert_f16_exact;
         if !computes_doubles(&target.facts) {
             // Emulated floats give no NaN of their own accord.
             trusted.nan_f64_nvidia = math.is_fast(Topic::Nan);

@@ -124,7 +124,7 @@ impl Contents {
     pub(crate) fn everything() -> Contents {
         let functions =
             [Glsl::Fma, Glsl::Sqrt, Glsl::InverseSqrt, Glsl::Exp2, Glsl::Log2, Glsl::Sin, Glsl::Trunc, Glsl::NMin];
-        let operations = [Op::FDiv, Op::Dot, Op::FNegate, Op::ConvertSToF, Op::AtomicFAddEXT];
+        let operations = [Op::FDiv, Op::Dot, Op::FNegate, Op::FConvert, Op::ConvertSToF, Op::AtomicFAddEXT];
         Contents {
             floats: [16, 32, 64].into(),
             operations: operations.iter().flat_map(|op| [32, 64].map(|width| (*op as u32, width))).collect(),
@@ -156,6 +156,7 @@ impl Contents {
             Op::FDiv
             | Op::Dot
             | Op::FNegate
+            | Op::FConvert
             | Op::ConvertSToF
             | Op::ConvertUToF
             | Op::ConvertFToS
@@ -239,6 +240,9 @@ impl Contents {
             "to_integer_f32_saturates" => self.has(&[Op::ConvertFToS, Op::ConvertFToU], 0),
             "clamp_f32_right" => self.has_function(&[Glsl::NClamp], 32),
             "arithmetic_f16_exact" | "nan_f16_nvidia" => self.floats.contains(&16),
+            "convert_f16_exact" | "nan_conversions_f16_nvidia" => {
+                self.floats.contains(&16) && (self.has(&[Op::FConvert], 16) || self.has(&[Op::FConvert], 32))
+            }
             "matrix_f16_exact" | "matrix_bytes_exact" => self.has(&[Op::CooperativeMatrixMulAddKHR], 0),
             "dot_f32_fused" => self.has(&[Op::Dot], 32),
             "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),

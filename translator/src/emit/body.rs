@@ -62,6 +62,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) parameters: Vec<Word>,
     /// The last sample of the block under construction, by its first channel, and its texel.
     pub(super) sampled: Option<(Sample, Word)>,
+    /// Pairs of f16 by the word that has their bits, so that one operation's result is another's operand as it is: drivers take words apart.
+    pub(super) half_pairs: FxHashMap<Word, Word>,
     /// Which 32-bit values are another one plus a constant.
     pub(super) offsets: Offsets,
     /// Invocations of the workgroup, once used.
@@ -121,6 +123,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             shared,
             parameters: Vec::new(),
             sampled: None,
+            half_pairs: FxHashMap::default(),
             offsets: Offsets::default(),
             workgroup_size: 0,
             at: None,

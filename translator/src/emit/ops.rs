@@ -58,6 +58,8 @@ impl Body<'_, '_, '_> {
             Operation::Dot(op, a, b) => self.dot_bytes(op, a, b),
             Operation::DotFma(operands) => self.dot_fma(operands),
             Operation::Halves(form, operands) => self.halves(form, operands),
+            Operation::WidenHalf(word) => self.widen_half(word),
+            Operation::NarrowHalf(single) => self.narrow_half(single),
             Operation::Pair(low, high) => {
                 let (low, high) = (self.value(low), self.value(high));
                 let vector = self.ty(Type::Pair)?;
@@ -135,16 +137,56 @@ impl Body<'_, '_, '_> {
 
     /// An instruction on two f16 in a word. The upper half of a single f16 is zero and stays zero.
     fn halves(&mut self, form: Form, operands: Operands) -> Result<Word> {
-        let half = self.module.global(Global::Float(16))?;
-        let pair = self.module.global(Global::Vector(half, 2))?;
         let mut pairs = Vec::with_capacity(3);
-        for value in operands.into_iter().flatten() {
-            let word = self.value(value);
-            pairs.push(self.compute(Op::Bitcast, pair, &[word]));
+        for word in operands.into_iter().flatten() {
+            pairs.push(self.half_pair(word)?);
         }
+        let pair = self.half_pair_type()?;
         let result = self.write(form, pair, &pairs);
-        let word = self.ty(Type::I32)?;
-        Ok(self.compute(Op::Bitcast, word, &[result]))
+        self.word_of_halves(result)
+    }
+
+    /// The f16 in the lower half of a word, as f32.
+    fn widen_half(&mut self, word: Value) -> Result<Word> {
+        let half = self.module.global(Global::Float(16))?;
+        let single = self.ty(Type::F32)?;
+        let pair = self.half_pair(word)?;
+        let low = self.component(half, pair, 0);
+        Ok(self.write(Form::Float(Op::FConvert), single, &[low]))
+    }
+
+    /// An f32, as the f16 in the lower half of a word with zeros above.
+    fn narrow_half(&mut self, single: Value) -> Result<Word> {
+        let half = self.module.global(Global::Float(16))?;
+        let zero = self.module.global(Global::Constant(half, 0))?;
+        let pair = self.half_pair_type()?;
+        let single = self.value(single);
+        let low = self.write(Form::Float(Op::FConvert), half, &[single]);
+        let result = self.compute(Op::CompositeConstruct, pair, &[low, zero]);
+        self.word_of_halves(result)
+    }
+
+    fn half_pair_type(&mut self) -> Result<Word> {
+        let half = self.module.global(Global::Float(16))?;
+        self.module.global(Global::Vector(half, 2))
+    }
+
+    /// The two f16 of a word.
+    fn half_pair(&mut self, word: Value) -> Result<Word> {
+        let word = self.value(word);
+        if let Some(pair) = self.half_pairs.get(&word) {
+            return Ok(*pair);
+        }
+        let pair = self.half_pair_type()?;
+        Ok(self.compute(Op::Bitcast, pair, &[word]))
+    }
+
+    /// The word of two f16.
+    fn word_of_halves(&mut self, pair: Word) -> Result<Word> {
+        let ty = self.ty(Type::I32)?;
+        let word = self.compute(Op::Bitcast, ty, &[pair]);
+        self.half_pairs.insert(word, pair);
+        Ok(word)
     }
 
     /// The sum of the products of four bytes each.

@@ -96,6 +96,10 @@ pub(super) enum Operation {
     DotFma([Value; 3]),
     /// One instruction on two f16 in a word.
     Halves(Form, Operands),
+    /// An f16 in a word, as f32.
+    WidenHalf(Value),
+    /// An f32, as f16 in a word.
+    NarrowHalf(Value),
     Pair(Value, Value),
     Input(Input),
     Sample(Sample),
@@ -304,6 +308,8 @@ fn unary(op: Unary, a: Value, logical: bool) -> Option<Operation> {
         Unary::LowWord => return Some(Operation::LowWord(a)),
         Unary::HighWord => return Some(Operation::HighWord(a)),
         Unary::Clamp => return Some(Operation::Clamp(a)),
+        Unary::WidenHalf => return Some(Operation::WidenHalf(a)),
+        Unary::NarrowHalf => return Some(Operation::NarrowHalf(a)),
         Unary::Root(_) | Unary::Exp2Flushed | Unary::Saturate => return None,
         Unary::Not if logical => Form::Core(Op::LogicalNot),
         Unary::Not => Form::Core(Op::Not),

@@ -163,9 +163,10 @@ impl<'f> Builder<'f> {
             | Unary::LowWord
             | Unary::HighWord
             | Unary::SaturateToSigned
-            | Unary::SaturateToUnsigned => Type::I32,
+            | Unary::SaturateToUnsigned
+            | Unary::NarrowHalf => Type::I32,
             Unary::Widen => Type::F64,
-            Unary::Narrow => Type::F32,
+            Unary::Narrow | Unary::WidenHalf => Type::F32,
             Unary::Bitcast(ty)
             | Unary::SignedToFloat(ty)
             | Unary::UnsignedToFloat(ty)

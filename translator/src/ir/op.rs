@@ -258,6 +258,10 @@ pub enum Unary {
     Widen,
     /// `F64` to `F32`, to nearest even.
     Narrow,
+    /// The f16 in the lower half of an `I32` to `F32`, exact; a NaN becomes some NaN. The upper half doesn't count.
+    WidenHalf,
+    /// `F32` to f16 in an `I32`, to nearest even, with zeros in the upper half. NaN becomes 0x7fff.
+    NarrowHalf,
     /// To an integral value towards zero.
     Trunc,
     /// To an integral value, to nearest even.

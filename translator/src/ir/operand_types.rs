@@ -29,6 +29,8 @@ pub(super) fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Typ
         Unary::SaturateToSigned | Unary::SaturateToUnsigned => operand == F32 && result == I32,
         Unary::Widen => operand == F32 && result == F64,
         Unary::Narrow => operand == F64 && result == F32,
+        Unary::WidenHalf => operand == I32 && result == F32,
+        Unary::NarrowHalf => operand == F32 && result == I32,
         Unary::Exp2Approx
         | Unary::Exp2Flushed
         | Unary::Log2Approx

@@ -13,7 +13,7 @@ pub(crate) use arithmetic::bits::{expand_bits, expand_saturate};
 pub(crate) use arithmetic::division::expand_division;
 pub(crate) use arithmetic::dot::expand_dots;
 pub(crate) use arithmetic::fma::expand_fma;
-pub(crate) use arithmetic::halves::{expand_half_nans, expand_halves};
+pub(crate) use arithmetic::halves::{expand_half_conversions, expand_half_nans, expand_halves};
 pub(crate) use arithmetic::matrix::expand_matrix_steps;
 pub(crate) use arithmetic::nan_groups::group_nans;
 pub(crate) use arithmetic::nans::expand_nans;

@@ -169,7 +169,9 @@ fn is_cheap_unary(op: Unary) -> bool {
         | Unary::Saturate
         | Unary::Clamp
         | Unary::SaturateToSigned
-        | Unary::SaturateToUnsigned => true,
+        | Unary::SaturateToUnsigned
+        | Unary::WidenHalf
+        | Unary::NarrowHalf => true,
         // Conversions to integers are undefined out of range.
         Unary::FloatToSigned(_)
         | Unary::FloatToUnsigned(_)

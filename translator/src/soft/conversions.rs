@@ -1,17 +1,25 @@
 //! Conversions between formats on bits.
 
-use super::formats::{BFLOAT, DOUBLE, Format, SINGLE};
+use super::formats::{BFLOAT, DOUBLE, Format, HALF, SINGLE};
 use super::rounding::{Overflow, overflowed, round_truncated};
-use crate::ir::{Builder, Rounding, Type, Value};
+use crate::ir::{Builder, Rounding, Type, Unary, Value};
 
-/// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN.
+/// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN. f16 is left to an operation that a device may have.
+pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
+    match from {
+        BFLOAT => {
+            let bits = b.shl(bits, SINGLE.bits - BFLOAT.bits);
+            b.bitcast(bits, Type::F32)
+        }
+        HALF => b.unary(Unary::WidenHalf, bits),
+        _ => widen_bits(b, from, bits),
+    }
+}
+
+/// The same by integer operations, of formats with fewer exponents than `F32`.
 ///
 /// Relies on `F32` arithmetic only for normal numbers.
-pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
-    if from == BFLOAT {
-        let bits = b.shl(bits, SINGLE.bits - BFLOAT.bits);
-        return b.bitcast(bits, Type::F32);
-    }
+pub fn widen_bits(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
     let magnitude = b.and_const(bits, from.sign() - 1);
     let sign = b.and_const(bits, from.sign());
     let sign = b.shl(sign, SINGLE.bits - from.bits);
@@ -40,8 +48,17 @@ pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
     b.bitcast(bits, Type::F32)
 }
 
-/// The bits, in `I32`, of the number of a narrower format that an `F32` or `F64` is rounded to. NaN becomes NVIDIA's.
+/// The bits, in `I32`, of the number of a narrower format that an `F32` or `F64` is rounded to. NaN becomes NVIDIA's. The f16 nearest to an
+/// `F32` is left to an operation that a device may have.
 pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
+    match (to, rounding, overflow, b.type_of(float)) {
+        (HALF, Rounding::NearestEven, Overflow::Rounded, Type::F32) => b.unary(Unary::NarrowHalf, float),
+        _ => narrow_bits(b, to, rounding, overflow, float),
+    }
+}
+
+/// The same by integer operations.
+pub fn narrow_bits(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
     let from = Format::of(b.type_of(float));
     let bits = b.bits(float);
     let magnitude = b.and_const(bits, from.sign() - 1);

@@ -13,7 +13,7 @@ mod rounding;
 mod sum;
 
 pub use bits::{compared_with_itself, extremum, flush, flush_tiny, is_nan, magnitude, negated, quiet, relu, saturate};
-pub use conversions::{narrow, narrow_stochastic, widen};
+pub use conversions::{narrow, narrow_bits, narrow_stochastic, widen, widen_bits};
 pub use formats::{BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
 pub use integers::from_integer;
 pub use parts::{Parts, leading, leading_zeros, round, round_normal, stick, unless_nan, width};

@@ -99,6 +99,11 @@ pub struct Facts {
     pub arithmetic_f16_exact: bool,
     /// Where those give f16's NaN, it is the one that NVIDIA's instructions give: 0x7fff.
     pub nan_f16_nvidia: bool,
+    /// `OpFConvert` from f32 to f16 is rounded to nearest even, that from f16 to f32 is exact, and both keep denormals of f16, infinities and
+    /// the signs of zeros, also of operands that the driver's compiler knows.
+    pub convert_f16_exact: bool,
+    /// Where those give a NaN, it is the one that NVIDIA's instructions give: 0x7fff and 0x7fffffff.
+    pub nan_conversions_f16_nvidia: bool,
     /// Products of cooperative matrices of f16 are those of NVIDIA's instructions for sm_90, and an invocation's elements are those of its lane
     /// there: of the first factor those of row `g` before those of row `g + 8`, else in the same order.
     pub matrix_f16_exact: bool,
@@ -192,6 +197,8 @@ impl Facts {
         clamp_f32_right: true,
         arithmetic_f16_exact: false,
         nan_f16_nvidia: false,
+        convert_f16_exact: false,
+        nan_conversions_f16_nvidia: false,
         matrix_f16_exact: false,
         matrix_bytes_exact: false,
         atomic_add_f64_exact: true,
@@ -212,6 +219,8 @@ impl Facts {
         roots_f32_flush: true,
         arithmetic_f16_exact: true,
         nan_f16_nvidia: true,
+        convert_f16_exact: true,
+        nan_conversions_f16_nvidia: true,
         matrix_f16_exact: true,
         matrix_bytes_exact: true,
         nan_f32_nvidia: true,
@@ -231,6 +240,7 @@ impl Facts {
         sin_cos_f32_close: false,
         min_max_f32_exact: false,
         arithmetic_f16_exact: true,
+        convert_f16_exact: true,
         matrix_f16_exact: true,
         matrix_bytes_exact: true,
         ..Facts::ALL

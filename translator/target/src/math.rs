@@ -111,6 +111,7 @@ impl Math {
                 }
                 Topic::Nan => {
                     facts.nan_f16_nvidia = true;
+                    facts.nan_conversions_f16_nvidia = true;
                     facts.nan_f32_nvidia = true;
                     facts.nan_f64_nvidia = true;
                 }

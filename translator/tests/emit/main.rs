@@ -43,6 +43,24 @@ fn halves_and_sums_of_products_are_the_targets() {
     }
 }
 
+/// One operation's pair of f16 is another's operand as it is. A word from elsewhere is taken apart.
+#[test]
+fn halves_are_converted_by_the_target() {
+    use ptx2spv_translator::internals::ir::{Arithmetic, Halves, Unary};
+    let mut b = Builder::default();
+    let word = b.any(Type::I32);
+    let single = b.op(Type::F32, Op::Unary(Unary::WidenHalf, word));
+    let half = b.op(Type::I32, Op::Unary(Unary::NarrowHalf, single));
+    let sum = b.op(Type::I32, Op::Half(Halves::Low, Arithmetic::Add(half, half)));
+    b.op(Type::F32, Op::Unary(Unary::WidenHalf, sum));
+    let function = b.finish();
+    let text = emit_valid(&nvidia(), &function);
+    assert_eq!(lines(&text, "OpFConvert").len(), 3, "{text}");
+    // The word from memory, and the words of two results.
+    assert_eq!(lines(&text, "OpBitcast").len(), 3, "{text}");
+    emit_error(&without(nvidia(), &[Feature::ShaderFloat16]), &function);
+}
+
 #[test]
 fn images_are_read_from_tables() {
     use ptx2spv_translator::internals::ir::Sample;

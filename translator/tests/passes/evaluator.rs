@@ -4,6 +4,9 @@
 //! fact vouches for goes wrong on purpose, so that code which relies on it shows. Operations as the device gives them
 //! (`…Approx`) are the host's, off by one unit in the last place.
 
+use rustc_apfloat::ieee::{Half, Single};
+use rustc_apfloat::{Float, FloatConvert};
+
 use ptx2spv_translator::internals::ir::semantics;
 use ptx2spv_translator::internals::ir::{
     Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
@@ -314,6 +317,16 @@ impl Machine {
             Unary::FNeg if self.facts.negate_f32_exact => a ^ 1 << 31,
             Unary::Widen => x.to_bits(),
             Unary::Narrow => as_f32(x as f32),
+            Unary::WidenHalf if self.facts.convert_f16_exact => {
+                let wide: Single = Half::from_bits((a & 0xffff).into()).convert(&mut false).value;
+                wide.to_bits() as u64
+            }
+            // The device's own NaN isn't NVIDIA's.
+            Unary::NarrowHalf if self.facts.convert_f16_exact && x.is_nan() => 0xfe00,
+            Unary::NarrowHalf if self.facts.convert_f16_exact => {
+                let narrow: Half = Single::from_bits(a.into()).convert(&mut false).value;
+                narrow.to_bits() as u64
+            }
             _ if rounds && !self.facts.rounding_exact && !x.is_normal() => 0,
             Unary::Trunc => exact(x.trunc()),
             Unary::RoundEven => exact(x.round_ties_even()),

@@ -67,10 +67,18 @@ fn unknown(has_double: bool) -> Target {
     target
 }
 
+/// A device with conversions of f16.
+fn converting() -> Target {
+    let mut target = unknown(true);
+    target.features.insert(Feature::ShaderFloat16);
+    target.facts.convert_f16_exact = true;
+    target
+}
+
 #[test]
 fn narrow_formats_widen_exactly() {
-    fn check<F: Float + FloatConvert<Single>>(format: Format) {
-        let mut device = Device::new(&unknown(false), &[Type::I32], |b, bits| {
+    fn check<F: Float + FloatConvert<Single>>(format: Format, target: &Target) {
+        let mut device = Device::new(target, &[Type::I32], |b, bits| {
             let wide = widen(b, format, bits[0]);
             b.bits(wide)
         });
@@ -83,19 +91,25 @@ fn narrow_formats_widen_exactly() {
             assert!(same, "{format:?} {bits:#x}: {found:e}, not {expected:e}");
         }
     }
-    check::<Half>(HALF);
-    check::<BFloat>(BFLOAT);
-    check::<Float8E5M2>(E5M2);
-    check::<Float8E4M3FN>(E4M3);
+    check::<Half>(HALF, &converting());
+    let target = unknown(false);
+    check::<Half>(HALF, &target);
+    check::<BFloat>(BFLOAT, &target);
+    check::<Float8E5M2>(E5M2, &target);
+    check::<Float8E4M3FN>(E4M3, &target);
 }
 
 /// Holds `narrow` from a wide format against the reference, on numbers around those of the narrow one.
 fn check_narrow<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(from: Format, to: Format) {
+    check_narrow_on::<W, N>(&unknown(true), from, to);
+}
+
+fn check_narrow_on<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(target: &Target, from: Format, to: Format) {
     let ty = if from == SINGLE { Type::F32 } else { Type::F64 };
     let bits_ty = if from == SINGLE { Type::I32 } else { Type::I64 };
     for (rounding, round) in ROUNDINGS {
         let overflow = if to == E4M3 { Overflow::Largest } else { Overflow::Rounded };
-        let mut device = Device::new(&unknown(true), &[bits_ty], |b, bits| {
+        let mut device = Device::new(target, &[bits_ty], |b, bits| {
             let float = b.bitcast(bits[0], ty);
             narrow(b, to, rounding, overflow, float)
         });
@@ -141,6 +155,7 @@ fn check_narrow<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(from: Fo
 #[test]
 fn f32_narrows_to_f16() {
     check_narrow::<Single, Half>(SINGLE, HALF);
+    check_narrow_on::<Single, Half>(&converting(), SINGLE, HALF);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! An instruction that the self-test tries.
 
-use super::operands::{Operands, double, double_nans, ends, halves, single, single_nans, tiny, unary};
+use super::operands::{Operands, double, double_nans, ends, half, halves, near_half, single, single_nans, tiny, unary};
 
 /// The size of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,16 @@ impl Instruction {
         Self { text, width: Width::Single, operands: halves, right }
     }
 
+    /// An instruction on the f16 in the operand's lower half.
+    pub const fn half(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: half, right }
+    }
+
+    /// An instruction on f32 that rounds to f16.
+    pub const fn near_half(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: near_half, right }
+    }
+
     pub const fn single_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
         Self { text, width: Width::Single, operands: single_nans, right }
     }
@@ -101,6 +111,7 @@ impl Instruction {
 {{
     .shared .align 8 .b8 cells[2048];
     .reg .pred %p, %beyond;
+    .reg .b16 %half, %rest;
     .reg .b32 %i, %n, %cell, %base, %word;
     .reg .b64 %in, %out, %at;
     .reg .b{bits} %a, %b, %c, %r;

@@ -70,6 +70,10 @@ const FLOOR: &str = "cvt.sat.f32.f32 %r, %a; fma.rm.f32 %r, %r, 0f437C0000, 0f4B
 /// The same for a sum.
 const SUM_FLOOR: &str = "add.rn.sat.f32 %r, %a, %b; fma.rm.f32 %r, %r, 0f437C0000, 0f4B400001;";
 
+/// Converts to f16 and from it.
+const NARROW: &str = "cvt.rn.f16.f32 %half, %a; mov.b32 %r, {%half, 0};";
+const WIDEN: &str = "mov.b32 {%half, %rest}, %a; cvt.f32.f16 %r, %half;";
+
 /// The tests for a square root by its inverse.
 pub const SQRT: &[Instruction] = &[
     Instruction::single("sqrt.rn.f32 %r, %a;", judge::sqrt_f32),
@@ -431,6 +435,37 @@ pub const FACTS: FactTests = &[
             Instruction::halves("sub.rn.f16x2 %r, %a, %b;", judge::nan_f16),
             Instruction::halves("mul.rn.f16x2 %r, %a, %b;", judge::nan_f16),
             Instruction::halves("fma.rn.f16x2 %r, %a, %b, %c;", judge::nan_f16),
+        ],
+    ),
+    (
+        |facts| &mut facts.convert_f16_exact,
+        &[
+            Instruction::unary(NARROW, judge::narrowed_f16),
+            Instruction::near_half(NARROW, judge::narrowed_f16),
+            Instruction::half(WIDEN, judge::widened_f16),
+            // A conversion of another one's result.
+            Instruction::half(
+                "mov.b32 {%half, %rest}, %a; cvt.f32.f16 %r, %half; cvt.rn.f16.f32 %half, %r; mov.b32 %r, {%half, 0};",
+                judge::same_f16,
+            ),
+            Instruction::near_half("cvt.rn.f16.f32 %half, %a; cvt.f32.f16 %r, %half;", judge::rounded_f16),
+            // Operands known to the driver's compiler: ties after an even and after an odd number, and one of subnormals.
+            Instruction::half(
+                "cvt.rn.f16.f32 %half, 0f3f801000; cvt.rn.f16.f32 %rest, 0f3f803000; mov.b32 %r, {%half, %rest};",
+                |_, result| result == 0x3c02_3c00,
+            ),
+            Instruction::half("cvt.rn.f16.f32 %half, 0fb4200000; mov.b32 %r, {%half, 0};", |_, result| {
+                result == 0x8002
+            }),
+            Instruction::half("mov.b16 %half, 0x8001; cvt.f32.f16 %r, %half;", |_, result| result == 0xb380_0000),
+        ],
+    ),
+    (
+        |facts| &mut facts.nan_conversions_f16_nvidia,
+        &[
+            Instruction::single_nan(NARROW, judge::nan_f16),
+            Instruction::half(WIDEN, judge::nan_f32),
+            Instruction::single_nan("cvt.rn.f16.f32 %half, %a; cvt.f32.f16 %r, %half;", judge::nan_f32),
         ],
     ),
     (

@@ -464,3 +464,28 @@ pub fn fma_f16(operands: Operands, result: u64) -> bool {
 pub fn product_and_sum_f16(operands: Operands, result: u64) -> bool {
     halves(operands, result, |[a, b, c]| widened(narrowed(a * b)) + c)
 }
+
+/// An f16, the upper half of whose word is zero. One NaN is as good as another.
+fn is_f16(exact: f64, result: u64) -> bool {
+    if exact.is_nan() { result <= 0xffff && widened(result).is_nan() } else { result == narrowed(exact) }
+}
+
+/// The first operand, an f32, as f16.
+pub fn narrowed_f16(operands: Operands, result: u64) -> bool {
+    is_f16(f32s(operands)[0].into(), result)
+}
+
+/// The f16 in the lower half of the first operand.
+pub fn same_f16([a, ..]: Operands, result: u64) -> bool {
+    is_f16(widened(a & 0xffff), result)
+}
+
+/// The same as f32.
+pub fn widened_f16([a, ..]: Operands, result: u64) -> bool {
+    same_f32(widened(a & 0xffff) as f32, result)
+}
+
+/// The first operand, an f32, rounded to f16 and as f32 again.
+pub fn rounded_f16(operands: Operands, result: u64) -> bool {
+    same_f32(widened(narrowed(f32s(operands)[0].into())) as f32, result)
+}

@@ -217,6 +217,7 @@ mod tests {
             known_specials_f64_right: true,
             known_constants_f64_right: true,
             convert_f32_exact: true,
+            convert_f16_exact: true,
             negate_f32_exact: true,
             denormals_f32_kept: true,
             denormals_f64_kept: true,

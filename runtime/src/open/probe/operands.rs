@@ -113,6 +113,24 @@ pub fn halves() -> Vec<Operands> {
     list.iter().zip(other).map(|(low, high)| std::array::from_fn(|index| low[index] | high[index] << 16)).collect()
 }
 
+/// All f16, each with other bits above.
+pub fn half() -> Vec<Operands> {
+    (0..=0xffff_u64).map(|bits| [bits | (bits ^ 0x9b05) << 16, 0, 0]).collect()
+}
+
+/// All f16 but NaNs as f32, and the f32 around the middle between an f16 and the next one.
+pub fn near_half() -> Vec<Operands> {
+    let mut list = Vec::new();
+    for bits in 0..=0x7c00 {
+        let [here, next] = [bits, bits + 1].map(|bits| if bits < 0x7c00 { widened(bits) } else { 65536.0 });
+        let middle = (((here + next) / 2.0) as f32).to_bits();
+        for number in [(here as f32).to_bits(), middle - 1, middle, middle + 1] {
+            list.extend([number, number | 1 << 31].map(|number| [number.into(), 0, 0]));
+        }
+    }
+    list
+}
+
 /// Operands for f64.
 pub fn double() -> Vec<Operands> {
     DOUBLE.operands(|a, b| (f64::from_bits(a) * f64::from_bits(b)).to_bits())

@@ -55,6 +55,8 @@ modifiers! {
         "clamp" Clamp,
         "widen" Widen,
         "narrow" Narrow,
+        "widen_half" WidenHalf,
+        "narrow_half" NarrowHalf,
         "trunc" Trunc,
         "round_even" RoundEven,
         "floor" Floor,

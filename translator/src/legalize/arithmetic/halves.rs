@@ -1,5 +1,5 @@
-//! Arithmetic on f16 in `F32`, on devices whose own isn't known to be PTX's; and the NaN of NVIDIA's hardware, where the device's own
-//! arithmetic gives another.
+//! Arithmetic on f16 in `F32`, on devices whose own isn't known to be PTX's, and conversions by integers there; and the NaN of NVIDIA's
+//! hardware, where the device's own operations give another.
 //!
 //! f16 is exact in f32, and a result that f32 rounds first comes out as if it were rounded once. For sums, the reason is that 24 >= 2 * 11
 //! + 2 (Figueroa, "When is double rounding innocuous?", 1995). Products are exact in f32. `Fma` is rounded to odd there.
@@ -7,10 +7,11 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::{
-    Arithmetic, Builder, Function, Halves, Op, Rewritten, Rounding, Stmt, Value, for_each_operand, for_each_stmt,
-    rewrite,
+    Arithmetic, Builder, Function, Halves, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, for_each_operand,
+    for_each_stmt, rewrite,
 };
 use crate::soft::{self, HALF, Overflow};
+use crate::target::Facts;
 
 /// Replaces `Half`.
 pub fn expand_halves(function: &mut Function) {
@@ -26,38 +27,76 @@ pub fn expand_halves(function: &mut Function) {
     });
 }
 
-/// Replaces NaNs of the device by NVIDIA's, where anything but arithmetic on f16 sees them: there a NaN gives a NaN, whichever it is.
+/// Replaces NaNs of the device by NVIDIA's, where anything but operations on f16 sees them.
 pub fn expand_half_nans(function: &mut Function) {
+    let seen = seen(function);
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, op @ Op::Half(halves, _)) if seen.contains(&result) => {
+            let ty = b.type_of(result);
+            let own = b.op(ty, op);
+            Rewritten::By(if halves == Halves::Both { with_nans(b, own) } else { with_nan(b, own) })
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// An f16 with NVIDIA's NaN.
+fn with_nan(b: &mut Builder<'_>, half: Value) -> Value {
+    let magnitude = b.and_const(half, HALF.sign() - 1);
+    let infinity = b.constant(Type::I32, HALF.infinity());
+    let is_nan = b.ult(infinity, magnitude);
+    let nan = b.constant(Type::I32, HALF.nan);
+    b.select(is_nan, nan, half)
+}
+
+/// Two f16 with NVIDIA's NaN, which has all bits but the sign.
+fn with_nans(b: &mut Builder<'_>, pair: Value) -> Value {
+    let both = |half: u64| half << 16 | half;
+    let magnitudes = b.and_const(pair, both(HALF.sign() - 1));
+    // The sign becomes one where there is a NaN, and no sum is beyond its half.
+    let sums = b.add_const(magnitudes, both(HALF.sign() - 1 - HALF.infinity()));
+    let signs = b.and_const(sums, both(HALF.sign()));
+    let ones = b.shr(signs, HALF.bits - 1);
+    let fractions = b.sub(signs, ones);
+    let filled = b.or(pair, fractions);
+    let kept = b.unary(Unary::Not, signs);
+    b.and(filled, kept)
+}
+
+/// Replaces conversions between f16 and `F32`: by integer operations, or by the device's own and NVIDIA's NaN, as the facts have it.
+pub fn expand_half_conversions(function: &mut Function, facts: &Facts) {
+    if facts.nan_conversions_f16_nvidia {
+        return;
+    }
+    let seen = if facts.convert_f16_exact { seen(function) } else { FxHashSet::default() };
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Unary(Unary::WidenHalf, bits)) if !facts.convert_f16_exact => {
+            Rewritten::By(soft::widen_bits(b, HALF, bits))
+        }
+        Stmt::Let(_, Op::Unary(Unary::NarrowHalf, number)) if !facts.convert_f16_exact => {
+            Rewritten::By(soft::narrow_bits(b, HALF, Rounding::NearestEven, Overflow::Rounded, number))
+        }
+        Stmt::Let(result, Op::Unary(Unary::NarrowHalf, number)) if seen.contains(&result) => {
+            let own = b.unary(Unary::NarrowHalf, number);
+            let is_number = b.feq(number, number);
+            let nan = b.constant(Type::I32, HALF.nan);
+            Rewritten::By(b.select(is_number, own, nan))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Values that anything but operations on f16 sees. To those it makes no difference which NaN an operand is.
+fn seen(function: &Function) -> FxHashSet<Value> {
     let mut seen = FxHashSet::default();
     for_each_stmt(&function.body, |stmt| {
-        if !matches!(stmt, Stmt::Let(_, Op::Half(..))) {
+        if !matches!(stmt, Stmt::Let(_, Op::Half(..) | Op::Unary(Unary::WidenHalf, _))) {
             for_each_operand(stmt, |value| {
                 seen.insert(value);
             });
         }
     });
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, op @ Op::Half(halves, _)) if seen.contains(&result) => {
-            let ty = b.type_of(result);
-            let own = b.op(ty, op);
-            let places: &[u32] = if halves == Halves::Both { &[0, 16] } else { &[0] };
-            let zero = b.i32(0);
-            // All ones where there is a NaN. NVIDIA's has all bits but the sign.
-            let nans = places.iter().fold(zero, |nans, &place| {
-                let magnitude = b.and_const(own, (HALF.sign() - 1) << place);
-                let infinity = b.i32(((HALF.infinity() << place) | ((1 << place) - 1)) as u32);
-                let is_nan = b.ult(infinity, magnitude);
-                let all = b.i32(0xffff << place);
-                let here = b.select(is_nan, all, zero);
-                b.or(nans, here)
-            });
-            let signs = places.iter().fold(0, |signs, place| signs | HALF.sign() << place);
-            let signs = b.and_const(nans, signs);
-            let filled = b.or(own, nans);
-            Rewritten::By(b.xor(filled, signs))
-        }
-        _ => Rewritten::Kept,
-    });
+    seen
 }
 
 /// The bits of a result, from the half of each operand that `half` takes.

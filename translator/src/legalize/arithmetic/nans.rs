@@ -15,16 +15,15 @@ use crate::target::Facts;
 /// Replaces every `OrNan`.
 pub fn expand_nans(function: &mut Function, facts: &Facts) {
     let exposed = Exposed::of(function);
-    let mut single = FxHashSet::default();
+    let mut own = FxHashSet::default();
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Binary(Binary::OrNan, value, nan)) => {
-            let is_trusted = if b.type_of(result) == Type::F32 { facts.nan_f32_nvidia } else { facts.nan_f64_nvidia };
-            let is_own = is_trusted && single.contains(&value);
+            let is_own = own.contains(&value);
             Rewritten::By(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
         }
         Stmt::Let(result, op) => {
-            if is_single(&op) && !may_return_operand(b, op) {
-                single.insert(result);
+            if gives_nvidia_nan(&op, b.type_of(result), facts) && !may_return_operand(b, op) {
+                own.insert(result);
             }
             Rewritten::Kept
         }
@@ -32,14 +31,21 @@ pub fn expand_nans(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// Whether an operation is, or becomes, a single operation of the device whose NaNs the facts describe.
-fn is_single(op: &Op) -> bool {
-    matches!(
-        op,
+/// Whether an operation is, or becomes, a single operation of the device whose NaNs are NVIDIA's by the facts.
+fn gives_nvidia_nan(op: &Op, ty: Type, facts: &Facts) -> bool {
+    match op {
+        Op::Unary(Unary::WidenHalf, _) => facts.nan_conversions_f16_nvidia,
         Op::Fma(..)
-            | Op::Unary(Unary::Sqrt | Unary::Root(_) | Unary::FNeg, _)
-            | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FMin | Binary::FMax, ..)
-    )
+        | Op::Unary(Unary::Sqrt | Unary::Root(_) | Unary::FNeg, _)
+        | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FMin | Binary::FMax, ..) => {
+            if ty == Type::F32 {
+                facts.nan_f32_nvidia
+            } else {
+                facts.nan_f64_nvidia
+            }
+        }
+        _ => false,
+    }
 }
 
 /// Whether a driver may know that the result is an operand, and so return an operand's NaN unchanged: a quotient, a minimum or a maximum with
