@@ -165,15 +165,15 @@ pub static PASSES: &[Pass] = &[
         legalize::expand_narrow_memory(function, policy.memory.narrow_global)
     }),
     policy("expand_atomics", Mapped, |function, policy| legalize::expand_atomics(function, &policy.floats)),
+    // After all that converts to f16 or from it. Before `outline`, which takes what integers' conversions are made of for itself.
+    policy("expand_half_conversions", Mapped, |function, policy| {
+        legalize::expand_half_conversions(function, &policy.floats.trusted)
+    }),
     // What follows makes many statements of one.
     unit("outline", Mapped, Mapped, |unit, settings| {
         legalize::outline(&mut unit.function, settings.policy, |shape| length("outline", shape, settings))
     }),
     every("expand_matrix_steps", Mapped, legalize::expand_matrix_steps),
-    // After all that converts to f16 or from it.
-    policy("expand_half_conversions", Mapped, |function, policy| {
-        legalize::expand_half_conversions(function, &policy.floats.trusted)
-    }),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     policy("expand_doubles", Mapped, |function, policy| {
         if !policy.floats.doubles {
