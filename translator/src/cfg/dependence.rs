@@ -19,10 +19,12 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{BasicBlock, BlockId, Cfg, End};
 use super::joins::Joins;
+use super::loops::marked;
 use super::stop::{Barrier, Kind, Stop};
 use crate::index::{Index, IndexVec, number};
 use crate::ir::{Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Varies, Warp, WarpOp};
@@ -30,7 +32,7 @@ use crate::ir::{Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, V
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     let inside = vec![true; cfg.blocks.len()];
-    let all = Part::new(function, cfg, &cfg.reverse_postorder(), &inside);
+    let all = Part::all(function, cfg, &inside);
     let mut analysis = Analysis::new(function, cfg, &all, Sources::Threads);
     analysis.run(cfg, &Joins::new(cfg), inside.clone());
     analysis.blocks
@@ -38,7 +40,7 @@ pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
 
 /// What in a loop depends on what other threads do meanwhile.
 pub struct OnOthers {
-    values: IndexVec<Value, bool>,
+    values: FixedBitSet,
     blocks: Vec<bool>,
     controlled: VarSet,
 }
@@ -46,7 +48,7 @@ pub struct OnOthers {
 impl OnOthers {
     /// Whether a value does.
     pub fn decides(&self, value: Value) -> bool {
-        self.values.at(value).copied().unwrap_or(true)
+        depends(&self.values, value)
     }
 
     /// Whether it does, if a thread that stays in the loop executes a block in each turn.
@@ -72,7 +74,9 @@ pub fn on_others(
 ) -> OnOthers {
     let mut analysis = Analysis::new(function, cfg, part, Sources::Others(learns));
     // A block that has no sources, nothing that depends at its start, and does not depend itself, changes nothing.
-    analysis.run(cfg, joins, part.inside.iter().zip(sources).map(|(inside, source)| *inside && *source).collect());
+    let is_source = |block: &BlockId| sources.get(block.position()) == Some(&true);
+    let pending: Vec<BlockId> = part.blocks().filter(is_source).collect();
+    analysis.run(cfg, joins, marked(cfg, &pending));
     OnOthers { values: analysis.values, blocks: analysis.blocks, controlled: analysis.controlled }
 }
 
@@ -80,7 +84,7 @@ pub fn on_others(
 /// of them.
 pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
     let inside = vec![true; cfg.blocks.len()];
-    let all = Part::new(function, cfg, &cfg.reverse_postorder(), &inside);
+    let all = Part::all(function, cfg, &inside);
     let mut analysis = Analysis::new(function, cfg, &all, Sources::Lanes(alike));
     analysis.run(cfg, &Joins::new(cfg), inside.clone());
     let parts = |block: &BasicBlock| match block.end {
@@ -115,11 +119,12 @@ struct Analysis<'s> {
     part: &'s Part<'s>,
     /// Whether the threads that run together are those of several blocks.
     blocks_differ: bool,
-    values: IndexVec<Value, bool>,
+    /// The values that depend.
+    values: FixedBitSet,
     /// The variables that depend where the analysis is, by their places.
     vars: VarSet,
-    /// Those at the start of each block, among the variables that carry something there; `None` for none.
-    entries: IndexVec<BlockId, Option<VarSet>>,
+    /// Those at the start of blocks, among the variables that carry something there.
+    entries: FxHashMap<BlockId, VarSet>,
     blocks: Vec<bool>,
     /// The variables that are assigned something where that depends.
     controlled: VarSet,
@@ -131,9 +136,9 @@ impl<'s> Analysis<'s> {
             sources,
             part,
             blocks_differ: function.cluster.is_some(),
-            values: IndexVec::filled(false, function.values.len()),
+            values: FixedBitSet::with_capacity(function.values.len()),
             vars: VarSet::new(part.places.count),
-            entries: vec![None; cfg.blocks.len()].into(),
+            entries: FxHashMap::default(),
             blocks: vec![false; cfg.blocks.len()],
             controlled: VarSet::new(function.vars.len()),
         }
@@ -164,8 +169,11 @@ impl<'s> Analysis<'s> {
                 self.block(&block.body, Control { depends, nested: false });
                 self.stop(block.stop.as_ref(), depends);
                 for next in block.end.successors() {
-                    if self.join(next) && part.has(next) {
-                        pending[next.position()] = true; // the block has an entry
+                    if part.has(next)
+                        && self.join(next)
+                        && let Some(pending) = pending.get_mut(next.position())
+                    {
+                        *pending = true;
                     }
                 }
                 let End::Branch { condition, .. } = block.end else { continue };
@@ -203,30 +211,25 @@ impl<'s> Analysis<'s> {
 
     /// Goes to the start of a block.
     fn enter(&mut self, block: BlockId) {
-        match self.entries.at(block) {
-            Some(Some(entry)) => self.vars.start_with(entry),
-            _ => self.vars.start_with(&self.part.places.none),
-        }
+        self.vars.start_with(self.entries.get(&block).unwrap_or(&self.part.places.none));
     }
 
     fn value(&self, value: Value) -> bool {
-        self.values.at(value).copied().unwrap_or(true)
+        depends(&self.values, value)
     }
 
     /// Lets the variables that depend here do so at the start of a block. Returns whether one of them did not.
     fn join(&mut self, block: BlockId) -> bool {
-        match self.entries.at_mut(block) {
-            Some(Some(entry)) => entry.extend(&self.vars),
-            // Most often nothing depends.
-            Some(_) if !self.vars.has_among_first(&self.part.places.none) => false,
-            Some(none) => {
-                let mut entry = self.part.places.none.clone();
-                entry.extend(&self.vars);
-                *none = Some(entry);
-                true
-            }
-            None => false,
+        // Most often nothing depends.
+        if !self.vars.has_among_first(&self.part.places.none) {
+            return false;
         }
+        let mut is_new = false;
+        let entry = self.entries.entry(block).or_insert_with(|| {
+            is_new = true;
+            self.part.places.none.clone()
+        });
+        entry.extend(&self.vars) || is_new
     }
 
     /// Assigns to a variable something that depends or not.
@@ -243,8 +246,8 @@ impl<'s> Analysis<'s> {
     }
 
     fn mark(&mut self, value: Value) {
-        if let Some(flag) = self.values.at_mut(value) {
-            *flag = true;
+        if !self.value(value) {
+            self.values.insert(value.position());
         }
     }
 
@@ -382,6 +385,11 @@ impl<'s> Analysis<'s> {
     }
 }
 
+/// Whether a value is one of a set for all values of a function, or unknown there.
+fn depends(values: &FixedBitSet, value: Value) -> bool {
+    value.position() >= values.len() || values.contains(value.position())
+}
+
 /// A part of a graph that an analysis looks at, such as a loop.
 pub struct Part<'p> {
     inside: &'p [bool],
@@ -393,9 +401,25 @@ pub struct Part<'p> {
 }
 
 impl<'p> Part<'p> {
-    /// The part with the blocks inside. `order` has all blocks of the graph in [`Cfg::reverse_postorder`].
-    pub fn new(function: &Function, cfg: &Cfg, order: &[BlockId], inside: &'p [bool]) -> Self {
-        let order = among(inside, order);
+    /// The part with these blocks, which are marked as inside. `places` are those of [`places_in_order`].
+    pub fn new(
+        function: &Function,
+        cfg: &Cfg,
+        places: &IndexVec<BlockId, u32>,
+        blocks: &[BlockId],
+        inside: &'p [bool],
+    ) -> Self {
+        let mut order = blocks.to_vec();
+        order.sort_unstable_by_key(|block| places.at(*block));
+        Self::of(function, cfg, order, inside)
+    }
+
+    /// The whole graph.
+    fn all(function: &Function, cfg: &Cfg, inside: &'p [bool]) -> Self {
+        Self::of(function, cfg, cfg.reverse_postorder(), inside)
+    }
+
+    fn of(function: &Function, cfg: &Cfg, order: Vec<BlockId>, inside: &'p [bool]) -> Self {
         let mut blocks = order.clone();
         blocks.sort_unstable();
         let places = Cow::Owned(Places::new(function, cfg, &blocks));
@@ -413,10 +437,31 @@ impl<'p> Part<'p> {
         self.blocks.iter().copied()
     }
 
+    /// The first of them.
+    pub fn first(&self) -> Option<BlockId> {
+        self.blocks.first().copied()
+    }
+
+    /// The last of them.
+    pub fn last(&self) -> Option<BlockId> {
+        self.blocks.last().copied()
+    }
+
     /// Whether a block is one of them.
     pub fn has(&self, block: BlockId) -> bool {
         self.inside.get(block.position()) == Some(&true)
     }
+}
+
+/// The place of each block in [`Cfg::reverse_postorder`].
+pub fn places_in_order(cfg: &Cfg) -> IndexVec<BlockId, u32> {
+    let mut places = IndexVec::filled(0, cfg.blocks.len());
+    for (place, block) in (0..).zip(cfg.reverse_postorder()) {
+        if let Some(entry) = places.at_mut(block) {
+            *entry = place;
+        }
+    }
+    places
 }
 
 /// The blocks of a list that are inside.

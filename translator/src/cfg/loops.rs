@@ -5,7 +5,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{BlockId, Cfg};
-use crate::index::Index;
+use crate::index::{Index, IndexVec};
 
 /// An edge of a graph.
 pub type Edge = (BlockId, BlockId);
@@ -48,15 +48,16 @@ pub fn marked(cfg: &Cfg, blocks: &[BlockId]) -> Vec<bool> {
     marks
 }
 
-/// The back edges of a loop: those inside it that lead to an entry.
-pub fn ways_back(cfg: &Cfg, component: &[BlockId], inside: &[bool]) -> Vec<Edge> {
-    let is_inside = |block: BlockId| inside.get(block.position()) == Some(&true);
-    let mut entries = FxHashSet::default();
-    for (number, block) in cfg.blocks.iter().enumerate() {
-        if inside.get(number) != Some(&true) {
-            entries.extend(block.end.successors().filter(|next| is_inside(*next)));
-        }
-    }
+/// The back edges of a loop: those inside it that lead to an entry. `predecessors` are those of the graph.
+pub fn ways_back(
+    cfg: &Cfg,
+    predecessors: &IndexVec<BlockId, Vec<BlockId>>,
+    component: &[BlockId],
+    inside: &[bool],
+) -> Vec<Edge> {
+    let is_outside = |block: &BlockId| inside.get(block.position()) != Some(&true);
+    let is_entry = |block: &&BlockId| predecessors.at(**block).into_iter().flatten().any(is_outside);
+    let entries: FxHashSet<BlockId> = component.iter().filter(is_entry).copied().collect();
     let edges = component.iter().flat_map(|from| cfg.successors(*from).map(|to| (*from, to)));
     edges.filter(|(_, to)| entries.contains(to)).collect()
 }

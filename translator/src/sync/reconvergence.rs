@@ -22,7 +22,7 @@ use super::barriers::new_entry;
 use crate::cfg::loops::{Edge, components, marked, ways_back};
 use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins, dependence};
-use crate::index::{Index, number};
+use crate::index::{Index, IndexVec, number};
 use crate::ir::{Block, Builder, Function, Stmt, Type, has_warp, last_mark};
 
 /// Gives new entries to the loops in which threads of a warp would not reconverge for a warp operation. The graph has no stops any more.
@@ -39,17 +39,20 @@ pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg) {
         }
     }
     let paths = Paths::new(function, cfg);
+    let mut predecessors = cfg.predecessors();
     let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default())];
     while let Some((part, cut)) = todo.pop() {
         for component in components(cfg, &part, &cut) {
             if !component.iter().any(|block| cfg.blocks.at(*block).is_some_and(|block| has_warp(&block.body))) {
                 continue;
             }
-            let mut here = Loop::new(cfg, component);
+            let mut here = Loop::new(cfg, &predecessors, component);
             if paths.may_diverge(&here) {
                 let divergences = paths.divergences(cfg, &here);
                 if divergences.iter().any(|divergence| divergence.separates(&here)) {
-                    here = enter_elsewhere(function, cfg, here, &paths, &divergences);
+                    let blocks = enter_elsewhere(function, cfg, here, &paths, &divergences);
+                    predecessors = cfg.predecessors();
+                    here = Loop::new(cfg, &predecessors, blocks);
                 }
             }
             let cut = cut.iter().copied().chain(here.back).collect();
@@ -66,9 +69,9 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(cfg: &Cfg, blocks: Vec<BlockId>) -> Self {
+    fn new(cfg: &Cfg, predecessors: &IndexVec<BlockId, Vec<BlockId>>, blocks: Vec<BlockId>) -> Self {
         let inside = marked(cfg, &blocks);
-        let back = ways_back(cfg, &blocks, &inside);
+        let back = ways_back(cfg, predecessors, &blocks, &inside);
         Self { blocks, inside, back }
     }
 
@@ -143,14 +146,14 @@ impl Divergence {
     }
 }
 
-/// Gives a loop a new entry, to which its safe back edges lead.
+/// Gives a loop a new entry, to which its safe back edges lead. Returns its blocks.
 fn enter_elsewhere(
     function: &mut Function,
     cfg: &mut Cfg,
     here: Loop,
     paths: &Paths,
     divergences: &[Divergence],
-) -> Loop {
+) -> Vec<BlockId> {
     let safe = |edge: &Edge| !divergences.iter().any(|divergence| divergence.crosses(*edge));
     let mut back: Vec<Edge> = here.back.iter().copied().filter(safe).collect();
     if back.is_empty() {
@@ -199,7 +202,7 @@ fn enter_elsewhere(
     let mut blocks = here.blocks;
     blocks.extend((first..cfg.blocks.len()).map(BlockId::new));
     enter(cfg, &inward);
-    Loop::new(cfg, blocks)
+    blocks
 }
 
 fn push(cfg: &mut Cfg, body: Block, next: BlockId) -> BlockId {

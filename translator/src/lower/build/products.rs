@@ -143,10 +143,11 @@ fn innermost_loops(graph: &Cfg) -> FxHashMap<BlockId, usize> {
     let mut cut = FxHashSet::default();
     let mut todo = components(graph, &graph.reverse_postorder(), &cut);
     let mut number = 0;
+    let predecessors = graph.predecessors();
     while let Some(component) = todo.pop() {
         found.extend(component.iter().map(|block| (*block, number)));
         number += 1;
-        let back = ways_back(graph, &component, &marked(graph, &component));
+        let back = ways_back(graph, &predecessors, &component, &marked(graph, &component));
         // Without an entry it can't be reached.
         if !back.is_empty() {
             cut.extend(back);

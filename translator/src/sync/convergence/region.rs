@@ -98,7 +98,7 @@ struct Found {
     converging: FxHashSet<BlockId>,
     /// A region around the blocks, if it has been computed, and no operation can be reached after it.
     closed: Option<ConvergenceRegion>,
-    /// The number of sides that have been followed since then.
+    /// The number of sides that have been followed.
     followed: usize,
 }
 
@@ -108,10 +108,10 @@ impl Found {
         self.closed.as_ref().is_some_and(|region| region.has(block))
     }
 
-    /// Computes a region, from time to time: following the paths of some sides takes longer.
+    /// Computes a region, each time after twice as many sides: a region takes as long as following the paths of some sides, or of very many.
     fn update(&mut self, cfg: &Cfg, graph: &Graph, sites: &[Site<'_>]) {
         self.followed += 1;
-        if self.followed.is_multiple_of(4) {
+        if self.followed >= 4 && self.followed.is_power_of_two() {
             self.closed = graph.around(cfg, self.blocks.iter().copied().collect()).filter(|region| {
                 region.exit.is_none_or(|exit| {
                     let after = graph.reach(cfg, exit, |_| false);

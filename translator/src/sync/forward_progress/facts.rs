@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cfg::dependence::Part;
+use crate::cfg::dependence::{self, Part};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins};
+use crate::index::IndexVec;
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var, VarSet, Warp, WarpOp,
     for_each_operand, for_each_stmt, has_warp,
@@ -14,10 +15,10 @@ pub(super) struct Kernel<'c> {
     pub(super) function: &'c Function,
     pub(super) cfg: &'c Cfg,
     pub(super) joins: Joins,
-    /// All blocks in [`Cfg::reverse_postorder`].
-    order: Vec<BlockId>,
+    /// The places of all blocks in [`Cfg::reverse_postorder`].
+    order: IndexVec<BlockId, u32>,
     pub(super) values: FxHashMap<Value, &'c Op>,
-    /// What variables are assigned.
+    /// What variables are assigned, in the order of the blocks.
     pub(super) assigned: FxHashMap<Var, Vec<(BlockId, Value)>>,
     /// How and from where values are loaded.
     loaded: FxHashMap<Value, (BlockId, Access, Value)>,
@@ -40,7 +41,7 @@ impl<'c> Kernel<'c> {
             function,
             cfg,
             joins: Joins::new(cfg),
-            order: cfg.reverse_postorder(),
+            order: dependence::places_in_order(cfg),
             values: FxHashMap::default(),
             assigned: FxHashMap::default(),
             loaded: FxHashMap::default(),
@@ -110,9 +111,9 @@ pub(super) struct Loop<'c> {
 }
 
 impl<'c> Loop<'c> {
-    /// The facts about a loop of the blocks inside.
-    pub(super) fn new(kernel: &'c Kernel<'c>, inside: &'c [bool]) -> Self {
-        Self { kernel, part: Part::new(kernel.function, kernel.cfg, &kernel.order, inside) }
+    /// The facts about a loop of these blocks, which are those marked as inside.
+    pub(super) fn new(kernel: &'c Kernel<'c>, blocks: &[BlockId], inside: &'c [bool]) -> Self {
+        Self { kernel, part: Part::new(kernel.function, kernel.cfg, &kernel.order, blocks, inside) }
     }
 
     /// Those about a loop of some of its blocks.
@@ -122,8 +123,10 @@ impl<'c> Loop<'c> {
 
     /// What the loop assigns to a variable.
     pub(super) fn assigned(&self, var: Var) -> impl Iterator<Item = Value> {
-        let all = self.kernel.assigned.get(&var).into_iter().flatten();
-        all.filter(|(block, _)| self.part.has(*block)).map(|(_, value)| *value)
+        let all = self.kernel.assigned.get(&var).map_or(&[][..], Vec::as_slice);
+        let first = all.partition_point(|(block, _)| self.part.first() > Some(*block));
+        let until_last = all.iter().skip(first).take_while(|(block, _)| self.part.last() >= Some(*block));
+        until_last.filter(|(block, _)| self.part.has(*block)).map(|(_, value)| *value)
     }
 
     /// Whether the loop assigns something to a variable.
@@ -163,6 +166,15 @@ impl<'c> Loop<'c> {
             // Whatever else accesses memory reads it.
             _ => access.order != MemoryOrder::Weak && access.space != Space::Local,
         }
+    }
+
+    /// Whether all statements of the loop that learn something are among these.
+    pub(super) fn learns_only_by(&self, learns: &dyn Fn(&Stmt) -> bool) -> bool {
+        let mut only = true;
+        for block in self.part.blocks().filter_map(|block| self.kernel.cfg.blocks.at(block)) {
+            for_each_stmt(&block.body, |stmt| only &= !self.learns(stmt) || learns(stmt));
+        }
+        only
     }
 
     /// Whether a statement learns from threads that may belong to other blocks, and takes no lock.

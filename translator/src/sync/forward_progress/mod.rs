@@ -43,12 +43,12 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
             if !component.iter().any(|block| reads(*block)) {
                 continue;
             }
-            let back = ways_back(cfg, &component, &inside);
+            let back = ways_back(cfg, &predecessors, &component, &inside);
             if back.is_empty() {
                 // Nothing leads to the loop, so no thread waits there.
                 continue;
             }
-            let whole = Loop::new(&kernel, &inside);
+            let whole = Loop::new(&kernel, &component, &inside);
             if whole.is_left_by(&|stmt| whole.learns(stmt)) {
                 let global = whole.waits_for_global(&mut among_blocks);
                 for edge in &back {
@@ -96,11 +96,12 @@ impl Loop<'_> {
         found
     }
 
-    /// Whether the loop waits for what it reads in global memory. `among_blocks` is set if that may be for threads of other blocks.
+    /// Whether the loop, which waits, waits for what it reads in global memory. `among_blocks` is set if that may be for threads of other blocks.
     fn waits_for_global(&self, among_blocks: &mut bool) -> bool {
-        let for_blocks = self.is_left_by(&|stmt| self.learns_of_blocks(stmt));
+        let waits_for = |learns: &dyn Fn(&Stmt) -> bool| self.learns_only_by(learns) || self.is_left_by(learns);
+        let for_blocks = waits_for(&|stmt| self.learns_of_blocks(stmt));
         *among_blocks |= for_blocks;
-        for_blocks || self.is_left_by(&|stmt| self.learns_of_global(stmt))
+        for_blocks || waits_for(&|stmt| self.learns_of_global(stmt))
     }
 
     /// Whether all exits of the loop do, but for those that are taken at once or never.

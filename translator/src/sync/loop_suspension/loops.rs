@@ -27,10 +27,11 @@ impl Loop {
 /// The loops of a graph, each after the one around it.
 pub fn loops(cfg: &Cfg) -> Vec<Loop> {
     let mut found: Vec<Loop> = Vec::new();
+    let predecessors = cfg.predecessors();
     let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default(), None)];
     while let Some((part, cut, around)) = todo.pop() {
         for component in components(cfg, &part, &cut) {
-            let back = ways_back(cfg, &component, &marked(cfg, &component));
+            let back = ways_back(cfg, &predecessors, &component, &marked(cfg, &component));
             // Nothing leads to a loop in unreachable code.
             if !back.is_empty() {
                 let cut = cut.iter().copied().chain(back.iter().copied()).collect();
