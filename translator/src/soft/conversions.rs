@@ -16,7 +16,7 @@ pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
     }
 }
 
-/// The same by integer operations, of formats with fewer exponents than `F32`.
+/// The same by integer operations, of formats with fewer exponents than `F32`; a NaN keeps its sign and fraction.
 ///
 /// Relies on `F32` arithmetic only for normal numbers.
 pub fn widen_bits(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {

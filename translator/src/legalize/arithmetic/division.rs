@@ -5,7 +5,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::{
-    Binary, Block, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Value, for_each_stmt, rewrite,
+    Binary, Block, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, for_each_stmt,
+    rewrite,
 };
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::policy::Floats;
@@ -37,10 +38,16 @@ pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) 
     });
 }
 
-/// The quotients on `F64` that [`expand_division`] leaves to a device whose division fails in other places.
+/// The quotients on `F64` that [`expand_division`] leaves to a device whose division fails in other places: all of a function, or none,
+/// since what the device computes wrong there are other values.
 pub fn divided_by_device(function: &Function, floats: &Floats, avoided: bool) -> FxHashSet<Value> {
     let mut quotients = FxHashSet::default();
     if !avoids(floats, avoided) {
+        return quotients;
+    }
+    let mut conditional = FxHashSet::default();
+    find_conditional(function, &mut conditional);
+    if !conditional.is_empty() {
         return quotients;
     }
     for_each_stmt(&function.body, |stmt| {
@@ -50,9 +57,6 @@ pub fn divided_by_device(function: &Function, floats: &Floats, avoided: bool) ->
             quotients.insert(*result);
         }
     });
-    let mut conditional = FxHashSet::default();
-    find_conditional(function, &mut conditional);
-    quotients.retain(|quotient| !conditional.contains(quotient));
     quotients
 }
 
@@ -125,15 +129,18 @@ fn refines(floats: &Floats, ty: Type) -> bool {
 
 /// The correctly rounded quotient, where [`refines`] says so: of ordinary operands by [`quotient`], of others by their significands.
 fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
-    let quotient = quotient(b, x, y);
+    let quotient = quotient(b, reciprocal, x, y);
     unless_extreme(b, [x, y], quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
-/// The same on `F64` with the NaNs of NVIDIA's division, which other passes rely on: an operand's, the first's before the second's.
+/// The same on `F64` without a division of the device, and with the NaNs of NVIDIA's, which other passes rely on: an operand's, the first's
+/// before the second's.
 fn refined_as_by_device(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
-    let quotient = quotient(b, x, y);
+    let quotient = quotient(b, reciprocal_by_root, x, y);
     unless_extreme(b, [x, y], quotient, |b| {
-        let quotient = by_significands(b, Rounding::NearestEven, x, y, significand_of_refined);
+        let quotient = by_significands(b, Rounding::NearestEven, x, y, |b, format, x, y| {
+            significand_of_refined(b, reciprocal_by_root, format, x, y)
+        });
         let mut bits = b.bits(quotient);
         for parts in [y, x].map(|operand| Parts::of(b, operand)) {
             let is_nan = parts.is_nan(b);
@@ -176,18 +183,39 @@ pub fn unless_extreme<'f>(
     b.choose(has_extreme, divide, |_| quotient)
 }
 
-/// The correctly rounded quotient of ordinary numbers, by Newton's method from the device's reciprocal on `F32`, which Vulkan has within 2.5
-/// units in the last place.
-fn quotient(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+/// The reciprocal of an ordinary number on `F32`, with at least 21 bits that are right.
+type Reciprocal = fn(&mut Builder<'_>, Value) -> Value;
+
+/// The device's, which Vulkan has within 2.5 units in the last place.
+fn reciprocal(b: &mut Builder<'_>, divisor: Value) -> Value {
     let one = b.f32(1.0);
+    b.binary(Binary::FDivApprox, one, divisor)
+}
+
+/// The same without a division, which on `F32` makes NVIDIA's driver fail as on `F64`: the square of the reciprocal root, which Vulkan has
+/// within two units.
+fn reciprocal_by_root(b: &mut Builder<'_>, divisor: Value) -> Value {
+    let magnitude = b.magnitude(divisor);
+    let magnitude = b.bitcast(magnitude, Type::F32);
+    let root = b.unary(Unary::InverseSqrtApprox, magnitude);
+    let square = b.fmul(root, root);
+    let bits = b.bits(square);
+    let sign = b.bits(divisor);
+    let sign = b.and_const(sign, SINGLE.sign());
+    let bits = b.or(bits, sign);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The correctly rounded quotient of ordinary numbers, by Newton's method from a reciprocal on `F32`.
+fn quotient(b: &mut Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Value {
     match b.type_of(y) {
         Type::F32 => {
-            let reciprocal = b.binary(Binary::FDivApprox, one, y);
+            let reciprocal = reciprocal(b, y);
             quotient_f32(b, x, y, reciprocal)
         }
         _ => {
             let divisor = b.narrow(y);
-            let reciprocal = b.binary(Binary::FDivApprox, one, divisor);
+            let reciprocal = reciprocal(b, divisor);
             quotient_f64(b, x, y, reciprocal)
         }
     }
@@ -251,7 +279,9 @@ pub fn divide(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value
     let has_double = floats.doubles && floats.trusted.div_f64_rounded;
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x, y),
-        ty if refines(floats, ty) => by_significands(b, rounding, x, y, significand_of_refined),
+        ty if refines(floats, ty) => {
+            by_significands(b, rounding, x, y, |b, format, x, y| significand_of_refined(b, reciprocal, format, x, y))
+        }
         _ => by_significands(b, rounding, x, y, long_division),
     }
 }
@@ -265,16 +295,14 @@ fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Val
     narrow(b, facts, rounding, quotient)
 }
 
-/// Divides two significands whose first bit is one. Returns that of the quotient with the place of its first bit at the top of the integer
-/// or one below, rounded to odd, and whether the dividend was the smaller one, for which the quotient is given doubled.
-type DivideSignificands = fn(&mut Builder<'_>, Format, Value, Value) -> (Value, Value);
-
-fn by_significands(
-    b: &mut Builder<'_>,
+/// A quotient by that of the significands, whose first bit is one. `divide_significands` returns the quotient with the place of its first bit
+/// at the top of the integer or one below, rounded to odd, and whether the dividend was the smaller one, for which the quotient is given doubled.
+fn by_significands<'f>(
+    b: &mut Builder<'f>,
     rounding: Rounding,
     x: Value,
     y: Value,
-    divide_significands: DivideSignificands,
+    divide_significands: impl FnOnce(&mut Builder<'f>, Format, Value, Value) -> (Value, Value),
 ) -> Value {
     let x = Parts::of(b, x).normalised(b);
     let y = Parts::of(b, y).normalised(b);
@@ -299,7 +327,13 @@ fn by_significands(
 
 /// By [`quotient`] of the significands as numbers from 1 to 2, and the sign of the remainder, which says on which side of that the exact
 /// quotient lies.
-fn significand_of_refined(b: &mut Builder<'_>, format: Format, dividend: Value, divisor: Value) -> (Value, Value) {
+fn significand_of_refined(
+    b: &mut Builder<'_>,
+    reciprocal: Reciprocal,
+    format: Format,
+    dividend: Value,
+    divisor: Value,
+) -> (Value, Value) {
     let is_less = b.ult(dividend, divisor);
     let one = (format.bias as u64) << (format.precision - 1);
     let float = if format == SINGLE { Type::F32 } else { Type::F64 };
@@ -308,7 +342,7 @@ fn significand_of_refined(b: &mut Builder<'_>, format: Format, dividend: Value, 
         let bits = b.or_const(fraction, one);
         b.bitcast(bits, float)
     });
-    let nearest = quotient(b, x, y);
+    let nearest = quotient(b, reciprocal, x, y);
     let negative = negated(b, y);
     let remainder = b.fma(negative, nearest, x);
     let bits = b.bits(nearest);

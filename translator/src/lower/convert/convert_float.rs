@@ -9,7 +9,7 @@ use crate::isa::word::Word;
 use crate::lower::convert::range;
 use crate::lower::float::{float_of, flush_if, format, operand, or_nan, rounding, saturate};
 use crate::lower::lowering::{Lowering, Result, carrier, float_type};
-use crate::soft::{self, DOUBLE, Format, Overflow, SINGLE, TENSOR};
+use crate::soft::{self, DOUBLE, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// `cvt` from integers to floats.
 pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -97,7 +97,13 @@ fn round_integral(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value) -> Va
 pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.ty(0)?, i.ty(1)?);
     let ftz = i.modifiers.has(Word::Ftz);
-    let value = operand(l, i, 1, from, ftz && flushes(to, from))?;
+    let value = if (to, from) == (ScalarType::F64, ScalarType::F16) {
+        // An f64 keeps a NaN's fraction, which a device's conversion may lose.
+        let bits = l.int(i, 1, from)?;
+        soft::widen_bits(&mut l.b, HALF, bits)
+    } else {
+        operand(l, i, 1, from, ftz && flushes(to, from))?
+    };
     // Hardware flushes by arithmetic on f32, which gives this NaN. The conversion from f16 gives the same NaN.
     let by_arithmetic = match from {
         ScalarType::F32 => ftz && matches!(to, ScalarType::F32 | ScalarType::F64),

@@ -70,6 +70,6 @@ fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) 
 fn cut_half(b: &mut Builder<'_>, bits: Value) -> Value {
     let float = b.bitcast(bits, Type::F32);
     let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
-    let float = soft::widen(b, HALF, half);
+    let float = soft::widen_bits(b, HALF, half);
     b.bits(float)
 }

@@ -146,7 +146,8 @@ impl Format {
                 |b| {
                     for var in channels {
                         let bits = b.get(var);
-                        let float = soft::widen(b, HALF, bits);
+                        // Texture units keep NaNs, which a device's conversion may not.
+                        let float = soft::widen_bits(b, HALF, bits);
                         let bits = b.bits(float);
                         b.set(var, bits);
                     }
