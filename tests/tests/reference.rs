@@ -28,7 +28,7 @@ const PRESETS_OF_A_CASE: usize = 1;
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Driver bugs whose workarounds are harmless without the bug. Adversarial runs have them in every other group of eight
 /// seeds.
-const QUIRKS: [&str; 15] = [
+const QUIRKS: [&str; 16] = [
     "blocks_slow",
     "byte_swaps_wrong",
     "conditions_slow",
@@ -41,6 +41,7 @@ const QUIRKS: [&str; 15] = [
     "maximal_reconvergence_wrong",
     "memory_barriers_optional",
     "nan_signs_wrong",
+    "offsets_unchecked",
     "stack_small",
     "surplus_invocations_loop",
     "workgroup_atomic_stores_wrong",

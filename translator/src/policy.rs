@@ -187,6 +187,8 @@ pub struct Memory {
     pub shared_bytes: u32,
     /// Bytes of an invocation's local memory with which the driver makes pipelines, if it has a limit.
     pub local_bytes: Option<u32>,
+    /// Whether accesses past the end of shared and local memory would hit something else.
+    pub offsets_unchecked: bool,
 }
 
 impl Policy {
@@ -333,6 +335,7 @@ impl Memory {
             narrow_global: target.has_narrow_global(),
             shared_bytes: target.limits.max_compute_shared_memory_size,
             local_bytes: target.quirks.local_memory,
+            offsets_unchecked: target.quirks.offsets_unchecked,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a kernel must not reach by an address of shared memory: other blocks that its cluster doesn't have, and what lies past the end.
+//! What a kernel must not reach by an address of shared or local memory: other blocks that its cluster doesn't have, and what lies past the end.
 
 use ptx2spv_runtime::{Arg, Error, Kernel, LaunchConfig};
 use ptx2spv_translator::Source;
@@ -78,6 +78,35 @@ fn copies_past_the_end_end_the_launch() {
         }
         assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
         drop((awaited, not_awaited, within, module, newer, out, others));
+        context.finish();
+    }
+}
+
+/// `past(out, kind, place)`: writes and reads 7 at a place in 64 bytes of static or dynamic shared memory or of local memory.
+const PAST: &str = include_str!("ptx/shared_memory_past.ptx");
+
+#[test]
+fn accesses_past_the_end_of_shared_and_local_memory_end_the_launch() {
+    // Elsewhere the device decides what happens.
+    for context in Context::several().into_iter().filter(|context| context.device.target().quirks.offsets_unchecked) {
+        let module = context.device.load(&Source::new("past.ptx", PAST)).unwrap();
+        let kernel = module.kernel("past").unwrap();
+        let out = context.device.upload(&[0_u32]).unwrap();
+        let others = context.device.upload(&[7_u32; 4096]).unwrap();
+        for kind in 0..4_u32 {
+            for place in [0, 56] {
+                let args = [Arg::Pointer(&out), kind.into(), place.into()];
+                kernel.run(&LaunchConfig::linear(1, 1).with_shared(64), &args).unwrap();
+                assert_eq!(out.download::<u32>().unwrap(), [7], "{kind} {place}");
+                out.write(0, &[0; 4]).unwrap();
+            }
+            for place in [128, 1 << 16, 0x7fff_fff0, 0xffff_ff00_u32] {
+                let text = fault(&context, &kernel, 1, &[Arg::Pointer(&out), kind.into(), place.into()]);
+                assert!(text.contains("past the end of shared or local memory"), "{kind} {place}: {text}");
+            }
+        }
+        assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
+        drop((kernel, module, out, others));
         context.finish();
     }
 }

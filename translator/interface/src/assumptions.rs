@@ -111,6 +111,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         conditions_slow: _,             // only slow
         blocks_slow: _,                 // the same
         device_memory_barriers_slow: _, // the same
+        offsets_unchecked: _,           // met by wrong kernels only
         stack_small,
     } = *device;
     let within = |held: Option<u32>, most: Option<u32>| most.is_none_or(|most| held.is_some_and(|held| held <= most));

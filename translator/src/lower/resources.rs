@@ -78,6 +78,7 @@ pub fn services(
         || may_report
         || allocates
         || policy.loop_budget.is_some()
+        || policy.memory.offsets_unchecked
         || waits && instructions(program).any(reports::may_wait_in_vain);
     // The least size in bytes that the device doesn't access atomically.
     let locked = if policy.memory.global_long_atomics { 16 } else { 8 };

@@ -107,6 +107,14 @@ pub static PASSES: &[Pass] = &[
         legalize::expand_matrix_products(&mut unit.function, has_unit);
         Ok(())
     }),
+    // While each thread still has its own local memory.
+    unit("confine_accesses", Tree, Tree, |unit, settings| {
+        // Checked accesses stay inside.
+        if settings.policy.memory.offsets_unchecked && settings.allocations.is_none() {
+            legalize::confine_accesses(&mut unit.function, settings.blocks);
+        }
+        Ok(())
+    }),
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     unit("map_warps", Tree, Mapped, |unit, settings| {
         warp::pack(&mut unit.function, &settings.policy.workgroups, settings.blocks)?;

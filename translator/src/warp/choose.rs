@@ -45,6 +45,21 @@ impl Blocks {
         within && threads <= workgroups.invocations
     }
 
+    /// Threads of the largest block that may be launched.
+    pub fn most_threads(self) -> u32 {
+        self.threads().unwrap_or(MAX_THREADS)
+    }
+
+    /// The same in x, y or z.
+    pub fn most(self, dimension: u8) -> u32 {
+        match self {
+            Self::Of(size) => {
+                size.get(usize::from(dimension)).map_or(MAX_THREADS, |size| (*size).clamp(1, MAX_THREADS))
+            }
+            Self::Fitting | Self::UpTo(_) => self.most_threads(),
+        }
+    }
+
     /// Threads of the largest block. Blocks larger than CUDA allows need no room: they can't be launched.
     fn threads(self) -> Option<u32> {
         match self {

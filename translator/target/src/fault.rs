@@ -32,10 +32,12 @@ pub enum Fault {
     /// bits), a word with the access's bytes, its [`CheckedAccess`] from bit 8 and its [`CheckedSpace`] from bit 16 on, the size of
     /// shared or local memory, then the block's `%ctaid` and the thread's `%tid`, three words each.
     IllegalAccess,
+    /// A thread accessed shared or local memory past the end, and got another place there.
+    AccessPastEnd,
 }
 
 impl Fault {
-    const ALL: [Fault; 11] = [
+    const ALL: [Fault; 12] = [
         Fault::LoopCutShort,
         Fault::Trap,
         Fault::Breakpoint,
@@ -47,6 +49,7 @@ impl Fault {
         Fault::InvalidFree,
         Fault::SurfaceAccess,
         Fault::IllegalAccess,
+        Fault::AccessPastEnd,
     ];
 
     /// The number that stands for it in the record's first word: from 1, below 2^31.

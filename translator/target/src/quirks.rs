@@ -56,6 +56,9 @@ pub struct Quirks {
     pub dot_nans_lost: bool,
     /// The bits of a condition's 1, where float operations read them, become those of 1.0 in some kernels. Seen in NVIDIA's driver 580.159.
     pub condition_bits_wrong: bool,
+    /// Accesses past the end of a variable in workgroup, private or function memory hit what else the process has there, since the driver
+    /// executes shaders in the program's process and checks no offsets.
+    pub offsets_unchecked: bool,
     /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
     pub subgroups_unreliable: bool,
     /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.

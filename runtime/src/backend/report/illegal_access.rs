@@ -111,33 +111,50 @@ impl IllegalAccess {
         nearest: &dyn Fn(u64) -> Option<Nearest>,
     ) -> Error {
         let (kind, message) = self.explain(nearest);
-        #[cfg(feature = "reference")]
-        {
-            use ptx2spv_reference::{Finding, FindingKind, Site};
-            let kind = match kind {
-                Kind::Misaligned => FindingKind::Misaligned,
-                Kind::OutOfBounds => FindingKind::OutOfBounds,
-                Kind::UseAfterFree => FindingKind::UseAfterFree,
-            };
-            let (line, origin) = match place {
-                Some(SourceLocation { line, module, source, .. }) => (module.map(|module| (module, line)), source),
-                None => (None, None),
-            };
-            let entry = kernels.join(" or ");
-            let (workgroup, local) = (Some(self.block), Some(self.thread));
-            let site = Site { entry, instruction: None, line, origin, workgroup, local };
-            Error::Fault { findings: vec![Finding { kind, message, site, other: None, repeated: 0 }] }
-        }
-        #[cfg(not(feature = "reference"))]
-        {
-            let kind = match kind {
-                Kind::Misaligned => "misaligned access",
-                Kind::OutOfBounds => "out-of-bounds access",
-                Kind::UseAfterFree => "use of freed memory",
-            };
-            let reason = format!("{kind}: {message}, by thread {:?} of block {:?}", self.thread, self.block);
-            Error::Aborted { kernels, reason, place: place.map(Box::new) }
-        }
+        error(kind, message, kernels, place, Some((self.block, self.thread)))
+    }
+}
+
+/// The error that reports an access past the end of shared or local memory.
+pub(crate) fn past_end(kernels: Vec<String>, place: Option<SourceLocation>) -> Error {
+    let message = "an access past the end of shared or local memory, which access checks find".to_owned();
+    error(Kind::OutOfBounds, message, kernels, place, None)
+}
+
+/// The error that reports a fault, by a thread of a block if these are known.
+fn error(
+    kind: Kind,
+    message: String,
+    kernels: Vec<String>,
+    place: Option<SourceLocation>,
+    by: Option<([u32; 3], [u32; 3])>,
+) -> Error {
+    #[cfg(feature = "reference")]
+    {
+        use ptx2spv_reference::{Finding, FindingKind, Site};
+        let kind = match kind {
+            Kind::Misaligned => FindingKind::Misaligned,
+            Kind::OutOfBounds => FindingKind::OutOfBounds,
+            Kind::UseAfterFree => FindingKind::UseAfterFree,
+        };
+        let (line, origin) = match place {
+            Some(SourceLocation { line, module, source, .. }) => (module.map(|module| (module, line)), source),
+            None => (None, None),
+        };
+        let entry = kernels.join(" or ");
+        let (workgroup, local) = by.unzip();
+        let site = Site { entry, instruction: None, line, origin, workgroup, local };
+        Error::Fault { findings: vec![Finding { kind, message, site, other: None, repeated: 0 }] }
+    }
+    #[cfg(not(feature = "reference"))]
+    {
+        let kind = match kind {
+            Kind::Misaligned => "misaligned access",
+            Kind::OutOfBounds => "out-of-bounds access",
+            Kind::UseAfterFree => "use of freed memory",
+        };
+        let by = by.map(|(block, thread)| format!(", by thread {thread:?} of block {block:?}")).unwrap_or_default();
+        Error::Aborted { kernels, reason: format!("{kind}: {message}{by}"), place: place.map(Box::new) }
     }
 }
 

@@ -154,6 +154,9 @@ impl Reporters {
         if let (Some(Fault::IllegalAccess), Some(access)) = (report.fault, IllegalAccess::of_record(&report.record)) {
             return access.error(kernels, place, nearest);
         }
+        if report.fault == Some(Fault::AccessPastEnd) {
+            return illegal_access::past_end(kernels, place);
+        }
         let reason = match (report.fault, loop_budget) {
             (Some(Fault::LoopCutShort), Some(rounds)) => {
                 format!(
@@ -176,7 +179,9 @@ impl Reporters {
             (Some(Fault::SurfaceAccess), _) => {
                 "a thread accessed a surface outside of its bounds, or not aligned".to_owned()
             }
-            (Some(Fault::IllegalAccess), _) => "a thread accessed memory that is not there".to_owned(),
+            (Some(Fault::IllegalAccess | Fault::AccessPastEnd), _) => {
+                "a thread accessed memory that is not there".to_owned()
+            }
             (None, _) => format!("it reported the unknown status {}", report.word(0)),
         };
         Error::Aborted { kernels, reason, place: place.map(Box::new) }

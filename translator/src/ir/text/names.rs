@@ -261,5 +261,6 @@ modifiers! {
         "invalid_free" InvalidFree,
         "surface_access" SurfaceAccess,
         "illegal_access" IllegalAccess,
+        "access_past_end" AccessPastEnd,
     }
 }

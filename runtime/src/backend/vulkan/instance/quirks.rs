@@ -113,6 +113,16 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "offsets_unchecked",
+            drivers: "Mesa llvmpipe, SwiftShader",
+            description: "accesses past the end of shared and local memory hit what else the process has there",
+            evidence: "runtime/tests/device/shared_memory.rs",
+        },
+        hits: |device| device.is_llvmpipe() || device.is_swiftshader(),
+        avoid: |quirks| quirks.offsets_unchecked = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "surplus_invocations_loop",
             drivers: "Mesa llvmpipe 22.3",
             description: "loops run on for what a workgroup leaves of its last vector",
@@ -405,6 +415,7 @@ mod tests {
             local_memory: Some(Quirks::LLVMPIPE_LOCAL_MEMORY),
             nesting: Some(64),
             blocks_slow: true,
+            offsets_unchecked: true,
             ..Quirks::default()
         };
         assert_eq!(quirks(Identity { driver_info: "Mesa 22.3.6 (LLVM 15.0.6)", ..device }), all);
@@ -444,6 +455,7 @@ mod tests {
                 loop_values_lost: true,
                 conditions_slow: true,
                 stack_small: true,
+                offsets_unchecked: true,
                 local_memory: Some(Quirks::SWIFTSHADER_LOCAL_MEMORY),
                 ..Quirks::default()
             }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostic::Span;
-use crate::ir::{Block, MemoryOrder, Space, Stmt, Type, Value};
+use crate::ir::{Binary, Block, MemoryOrder, Op, Space, Stmt, Type, Value};
 use crate::target::CheckedAccess;
 
 /// The most bytes from the first to the last of a group.
@@ -61,9 +61,13 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Groups the accesses of a function. `checked` gives `None` for those that need no check.
-    pub fn of(body: &Block, is_access: impl Fn(&Stmt) -> bool, checked: impl Fn(&Stmt) -> Option<Checked>) -> Self {
+    pub fn of(
+        body: &Block,
+        is_access: impl Fn(&Stmt) -> bool,
+        mut checked: impl FnMut(&Stmt) -> Option<Checked>,
+    ) -> Self {
         let mut groups = Self::default();
-        groups.add(body, None, &is_access, &checked);
+        groups.add(body, None, &is_access, &mut checked);
         groups
     }
 
@@ -72,7 +76,7 @@ impl Groups {
         list: &Block,
         mut at: Option<Span>,
         is_access: &impl Fn(&Stmt) -> bool,
-        checked: &impl Fn(&Stmt) -> Option<Checked>,
+        checked: &mut impl FnMut(&Stmt) -> Option<Checked>,
     ) {
         // The last group of each kind of access from a value, and the constant of its first access.
         let mut open: FxHashMap<(Kind, Option<Value>), (usize, u64)> = FxHashMap::default();
@@ -135,6 +139,22 @@ impl Group {
 fn distance(address: Type, from: u64, to: u64) -> i64 {
     let distance = to.wrapping_sub(from);
     if address == Type::I32 { i64::from(distance as u32 as i32) } else { distance as i64 }
+}
+
+/// The value and the constant whose sum an address is. Constants are the sum of nothing and themselves.
+pub(crate) fn place(definitions: &FxHashMap<Value, Op>, address: Value) -> (Option<Value>, u64) {
+    let (mut at, mut offset) = (address, 0_u64);
+    loop {
+        match definitions.get(&at) {
+            Some(Op::Const(bits)) => return (None, offset.wrapping_add(*bits)),
+            Some(&Op::Binary(Binary::Add, a, c)) => match (definitions.get(&a), definitions.get(&c)) {
+                (_, Some(Op::Const(bits))) => (at, offset) = (a, offset.wrapping_add(*bits)),
+                (Some(Op::Const(bits)), _) => (at, offset) = (c, offset.wrapping_add(*bits)),
+                _ => return (Some(at), offset),
+            },
+            _ => return (Some(at), offset),
+        }
+    }
 }
 
 /// Whether an access may be checked together with others: it orders no other accesses.

@@ -15,14 +15,14 @@
 //! provides are let be.
 
 mod bounds;
-mod groups;
+pub(crate) mod groups;
 mod hits;
 mod runs;
 
 use rustc_hash::FxHashMap;
 
 use self::bounds::{find, in_local, in_shared, shared_size, within};
-use self::groups::{Checked, Group, Groups, Kind, Member, is_weak};
+use self::groups::{Checked, Group, Groups, Kind, Member, is_weak, place};
 use self::hits::{Hits, Root};
 use self::runs::{Load, Place, Runs, gather_loads};
 use crate::interface::push_constant;
@@ -180,7 +180,7 @@ impl Checks {
     /// What must be checked of an access, if anything.
     fn checked(&self, function: &Function, stmt: &Stmt) -> Option<Checked> {
         let (kind, address) = kind_of(function, stmt)?;
-        let checked = Checked { kind, place: self.place(address), is_weak: is_weak(stmt) };
+        let checked = Checked { kind, place: place(&self.definitions, address), is_weak: is_weak(stmt) };
         (!self.is_surely_legal(function, kind, address)).then_some(checked)
     }
 
@@ -369,28 +369,12 @@ impl Checks {
 
     /// The push constant and the known offset whose sum an address is; `None` for other addresses.
     fn origin(&self, address: Value) -> Option<(Option<u32>, u64)> {
-        match self.place(address) {
+        match place(&self.definitions, address) {
             (None, offset) => Some((None, offset)),
             (Some(base), offset) => match self.definitions.get(&base) {
                 Some(Op::Builtin(Builtin::PushConstant(constant))) => Some((Some(*constant), offset)),
                 _ => None,
             },
-        }
-    }
-
-    /// The value and the constant whose sum an address is. Constants are the sum of nothing and themselves.
-    fn place(&self, address: Value) -> (Option<Value>, u64) {
-        let (mut at, mut offset) = (address, 0_u64);
-        loop {
-            match self.definitions.get(&at) {
-                Some(Op::Const(bits)) => return (None, offset.wrapping_add(*bits)),
-                Some(&Op::Binary(Binary::Add, a, c)) => match (self.definitions.get(&a), self.definitions.get(&c)) {
-                    (_, Some(Op::Const(bits))) => (at, offset) = (a, offset.wrapping_add(*bits)),
-                    (Some(Op::Const(bits)), _) => (at, offset) = (c, offset.wrapping_add(*bits)),
-                    _ => return (Some(at), offset),
-                },
-                _ => return (Some(at), offset),
-            }
         }
     }
 
@@ -471,7 +455,7 @@ impl Checks {
 }
 
 /// The address at a distance from another one.
-fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
+pub(crate) fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
     // Distances of 32-bit addresses have 32 bits.
     let bits = if b.type_of(address) == Type::I32 { (distance as u32).into() } else { distance as u64 };
     b.add_const(address, bits)

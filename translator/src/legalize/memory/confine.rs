@@ -1,0 +1,135 @@
+//! Keeps accesses to shared and local memory inside, for drivers that don't check offsets
+//! ([`Quirks::offsets_unchecked`](crate::target::Quirks)): past the end lies what else the process has.
+//!
+//! An offset that may be too large is replaced by the last one, which a variable notes. Neighbouring accesses are moved together
+//! ([`groups`](super::accesses::groups)). The end of the thread reports what was noted: the launch has failed, and what else it did has
+//! no meaning. Such drivers execute the arms of conditions in any case, so there is one only, whose report has no details.
+//!
+//! What the translator itself keeps after the kernel's shared memory counts as inside: its own accesses look like the kernel's.
+
+use super::accesses::groups::{Checked, Groups, Kind, place};
+use super::accesses::offset_by;
+use super::generic::expand_generic;
+use super::largest::Largest;
+use crate::ir::{Binary, Builder, Builtin, Function, Rewritten, Space, Stmt, Type, Value, rewrite};
+use crate::target::{CheckedAccess, Fault};
+use crate::warp::Blocks;
+
+/// Both kinds of memory end at multiples of this many bytes, so that an aligned access that begins inside ends there.
+const GRANULE: u32 = 16;
+
+/// Confines the accesses of a kernel for these blocks. Expands generic accesses.
+pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
+    expand_generic(function);
+    let mut largest = Largest::new(function, blocks);
+    let is_access = |stmt: &Stmt| stmt.access().is_some();
+    let groups = Groups::of(&function.body, is_access, |stmt| checked(function, &mut largest, stmt));
+    if groups.list.is_empty() {
+        return;
+    }
+    let mut numbers = groups.of.iter();
+    let mut members: Vec<_> = groups.list.iter().map(|group| group.members.iter()).collect();
+    let mut confined: Vec<Option<Confined>> = vec![None; groups.list.len()];
+    // The bits by which addresses were moved.
+    let noted = function.var(Type::I32);
+    rewrite(function, |b, stmt| {
+        let mut stmt = stmt.clone();
+        let Some((access, address)) = stmt.access_mut() else { return Rewritten::Kept };
+        let Some(&Some(number)) = numbers.next() else { return Rewritten::Kept };
+        let group = &groups.list[number];
+        let Some(member) = members[number].next() else { return Rewritten::Kept };
+        let Confined { lowest, fits } = *confined[number].get_or_insert_with(|| {
+            let size = size(b, access.space);
+            let first = offset_by(b, *address, group.lowest);
+            let (confined, moved) = Confined::new(b, first, group.span, size);
+            let before = b.get(noted);
+            let all = b.or(before, moved);
+            b.set(noted, all);
+            confined
+        });
+        let [none, distance] =
+            [0, member.distance - group.lowest].map(|distance| b.constant(Type::I32, distance as u64));
+        let distance = b.select(fits, distance, none);
+        *address = b.add(lowest, distance);
+        b.push(stmt);
+        Rewritten::Replaced
+    });
+    let mut b = Builder::new(function);
+    b.at(None);
+    let moved = b.get(noted);
+    let is_outside = b.is_nonzero(moved);
+    b.if_(is_outside, |b| b.report(Fault::AccessPastEnd));
+    b.finish();
+}
+
+/// A group of accesses that has been confined.
+#[derive(Clone, Copy)]
+struct Confined {
+    /// The lowest address.
+    lowest: Value,
+    /// Whether the memory has room for the whole group. Else all of its accesses are to the lowest address.
+    fits: Value,
+}
+
+impl Confined {
+    /// Moves a group that begins at an address and spans some bytes, such that it ends before the memory of a size does. Gives bits that
+    /// are set if it had to be moved.
+    fn new(b: &mut Builder<'_>, first: Value, span: u64, size: Value) -> (Self, Value) {
+        let span = b.constant(Type::I32, span);
+        let fits = b.ule(span, size);
+        let end = b.binary(Binary::MaxUnsigned, size, span);
+        let last = b.sub(end, span);
+        let lowest = b.binary(Binary::MinUnsigned, first, last);
+        let moved = b.xor(lowest, first);
+        let all = b.i32(u32::MAX);
+        let moved = b.select(fits, moved, all);
+        (Self { lowest, fits }, moved)
+    }
+}
+
+/// What must be confined of an access, if it isn't known to stay inside.
+fn checked(function: &Function, largest: &mut Largest, stmt: &Stmt) -> Option<Checked> {
+    let (access, address) = stmt.access()?;
+    let elements = match stmt {
+        Stmt::Load { results, .. } => results.len(),
+        Stmt::Store { values, .. } => values.len(),
+        _ => 1,
+    };
+    let bytes = u64::from(access.bytes) * elements as u64;
+    let inside = match access.space {
+        Space::Local => function.local_bytes.into(),
+        Space::Shared => function.workgroup_shared_bytes(),
+        Space::Global | Space::Generic => return None,
+    };
+    let (base, constant) = place(largest.definitions(), address);
+    let most = base.map_or(0, |base| largest.of(function, base));
+    // Offsets have 32 bits.
+    if most.saturating_add((constant as u32).into()).saturating_add(bytes) <= inside {
+        return None;
+    }
+    let kind = Kind {
+        space: access.space,
+        // Whatever it is.
+        what: CheckedAccess::Read,
+        read_only: false,
+        bytes,
+        address: function.type_of(address),
+    };
+    Some(Checked { kind, place: (base, constant), is_weak: true })
+}
+
+/// The size of the memory that a kernel may reach, which local memory is made to have.
+fn size(b: &mut Builder<'_>, space: Space) -> Value {
+    match space {
+        Space::Local => {
+            b.function.local_bytes = b.function.local_bytes.max(1).next_multiple_of(GRANULE);
+            b.i32(b.function.local_bytes)
+        }
+        _ if b.function.dynamic_shared => {
+            let of_launch = b.builtin(Builtin::SharedBytes);
+            b.add_const(of_launch, b.function.own_shared_bytes.into())
+        }
+        // Offsets have 32 bits.
+        _ => b.constant(Type::I32, b.function.workgroup_shared_bytes().next_multiple_of(GRANULE.into())),
+    }
+}
