@@ -38,6 +38,11 @@ pub(super) enum Selected<'f> {
         value: Value,
         lane: Value,
     },
+    ShuffleXor {
+        result: Value,
+        value: Value,
+        bits: Value,
+    },
     MatrixProduct {
         results: &'f [Value; 4],
         types: MatrixTypes,
@@ -192,7 +197,8 @@ pub(super) fn select<'f>(function: &Function, stmt: &'f Stmt, exit: Option<Word>
         Stmt::Subgroup(ref results, op) => match (op, results.as_slice()) {
             (SubgroupOp::Ballot(predicate), results) => Selected::Ballot { results, predicate },
             (SubgroupOp::Shuffle(value, lane), &[result]) => Selected::Shuffle { result, value, lane },
-            (SubgroupOp::Shuffle(..), _) => return None,
+            (SubgroupOp::ShuffleXor(value, bits), &[result]) => Selected::ShuffleXor { result, value, bits },
+            (SubgroupOp::Shuffle(..) | SubgroupOp::ShuffleXor(..), _) => return None,
             (SubgroupOp::MatrixProduct(types, fragments), results) => {
                 Selected::MatrixProduct { results: results.first_chunk()?, types, fragments }
             }

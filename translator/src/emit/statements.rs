@@ -182,6 +182,10 @@ impl<'f> Body<'_, '_, 'f> {
                 let id = self.shuffle(value, lane)?;
                 self.set_value(result, id);
             }
+            Selected::ShuffleXor { result, value, bits } => {
+                let id = self.exchange(Op::GroupNonUniformShuffleXor, value, bits)?;
+                self.set_value(result, id);
+            }
             Selected::MatrixProduct { results, types, fragments } => {
                 let sums = self.matrix_product(types, fragments)?;
                 results.iter().zip(sums).for_each(|(result, sum)| self.set_value(*result, sum));

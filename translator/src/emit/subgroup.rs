@@ -31,23 +31,26 @@ impl Body<'_, '_, '_> {
 
     /// What the invocation of a number has as a value.
     pub(super) fn shuffle(&mut self, value: Value, lane: Value) -> Result<Word> {
-        let scope = self.subgroup_scope()?;
         let device = self.module.device;
-        if !device.shuffles {
-            return Err(lacks("shuffles"));
-        }
-        let (value, lane) = (self.value(value), self.value(lane));
         // SwiftShader makes much less of a broadcast than of a shuffle; to compile it takes llvmpipe ten times as long.
         let simpler = device.workarounds.conditions_slow && device.ballots;
-        let to_all = simpler && self.offsets.constant(lane).is_some();
-        let (op, capability) = if to_all {
-            (Op::GroupNonUniformBroadcast, Capability::GroupNonUniformBallot)
-        } else {
-            (Op::GroupNonUniformShuffle, Capability::GroupNonUniformShuffle)
-        };
-        self.module.capability(capability);
+        let to_all = simpler && self.offsets.constant(self.value(lane)).is_some();
+        self.exchange(if to_all { Op::GroupNonUniformBroadcast } else { Op::GroupNonUniformShuffle }, value, lane)
+    }
+
+    /// What another invocation, which an operation finds by a number, has as a value.
+    pub(super) fn exchange(&mut self, op: Op, value: Value, number: Value) -> Result<Word> {
+        let scope = self.subgroup_scope()?;
+        if !self.module.device.shuffles {
+            return Err(lacks("shuffles"));
+        }
+        self.module.capability(match op {
+            Op::GroupNonUniformBroadcast => Capability::GroupNonUniformBallot,
+            _ => Capability::GroupNonUniformShuffle,
+        });
+        let (value, number) = (self.value(value), self.value(number));
         let ty = self.ty(Type::I32)?;
-        Ok(self.result(op, ty, vec![scope, Operand::IdRef(value), Operand::IdRef(lane)]))
+        Ok(self.result(op, ty, vec![scope, Operand::IdRef(value), Operand::IdRef(number)]))
     }
 
     fn subgroup_scope(&mut self) -> Result<Operand> {

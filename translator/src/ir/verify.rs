@@ -284,7 +284,7 @@ impl<'f> Checker<'f> {
                 self.expect(a, Type::Bool)?;
                 (self.function.packing.map_or(0, |packing| packing.ballot_words()), [Type::I32; 4])
             }
-            SubgroupOp::Shuffle(a, lane) => {
+            SubgroupOp::Shuffle(a, lane) | SubgroupOp::ShuffleXor(a, lane) => {
                 self.expect(a, Type::I32)?;
                 self.expect(lane, Type::I32)?;
                 (1, [Type::I32; 4])

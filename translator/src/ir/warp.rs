@@ -157,6 +157,8 @@ pub enum SubgroupOp {
     Ballot(Value),
     /// What the invocation of a number (`I32`, below the subgroup's size) has as the first value (`I32`).
     Shuffle(Value, Value),
+    /// What the invocation whose number differs in the bits of a constant (`I32`, below the subgroup's size) has as the first value (`I32`).
+    ShuffleXor(Value, Value),
     /// [`WarpOp::MatrixProduct`], by the device's matrix units. The subgroup has 32 invocations.
     MatrixProduct(MatrixTypes, Fragments),
     /// Invocations wait for each other and see each other's earlier writes; gives nothing.
@@ -169,6 +171,7 @@ impl SubgroupOp {
         match self {
             SubgroupOp::Ballot(a) => SubgroupOp::Ballot(map(a)),
             SubgroupOp::Shuffle(a, lane) => SubgroupOp::Shuffle(map(a), map(lane)),
+            SubgroupOp::ShuffleXor(a, bits) => SubgroupOp::ShuffleXor(map(a), map(bits)),
             SubgroupOp::MatrixProduct(types, fragments) => SubgroupOp::MatrixProduct(types, fragments.map(map)),
             SubgroupOp::Barrier => self,
         }

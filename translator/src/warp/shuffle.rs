@@ -108,8 +108,12 @@ impl Pack<'_> {
         let first = own - packed as usize;
         let (low, high) = (distance & (size - 1), distance >> bits);
         let invocation = self.warp_invocation();
+        let from = |packed: u32| offered.get(first..).and_then(|lanes| lanes.get(packed as usize));
+        let from = |packed: u32| from(packed).copied().filter(|_| packed < WARP / size);
         let (other, near, far) = match mode {
-            Shuffle::Butterfly => (self.b.xor_const(invocation, low.into()), packed ^ high, None),
+            Shuffle::Butterfly => {
+                return from(packed ^ high).map_or(offered[own], |value| self.exchange_across(value, low, done));
+            }
             Shuffle::Index => {
                 let kept = self.b.and_const(invocation, u64::from(segment & (size - 1)));
                 let other = self.b.or_const(kept, u64::from(low & !segment));
@@ -129,8 +133,6 @@ impl Pack<'_> {
             }
         };
         let other = self.b.and_const(other, u64::from(size - 1));
-        let from = |packed: u32| offered.get(first..).and_then(|lanes| lanes.get(packed as usize));
-        let from = |packed: u32| from(packed).copied().filter(|_| packed < WARP / size);
         let near = from(near).map(|value| self.exchange(value, other, done));
         match far.and_then(|(carried, far)| from(far).map(|value| (carried, value))) {
             Some((carried, far)) => {
@@ -178,18 +180,16 @@ impl Pack<'_> {
         let size = self.packing.subgroup_size.min(WARP);
         let first = group * self.packing.warp_lanes() as usize;
         let value = offered.get(first + (lane / size) as usize).copied().unwrap_or(self.positions.invocation);
-        let other = *done.sources.entry(lane % size).or_insert_with(|| self.b.i32(lane % size));
+        let other = self.number(lane % size, done);
         self.exchange(value, other, done)
     }
 
     /// The values of all invocations of the same warp, joined; the same in each of them.
     pub(super) fn join_all(&mut self, value: Value, mut join: impl FnMut(&mut Self, Value, Value) -> Value) -> Value {
         let size = self.packing.subgroup_size.min(WARP);
-        let invocation = self.warp_invocation();
         let (mut joined, mut distance) = (value, 1);
         while distance < size {
-            let other = self.b.xor_const(invocation, distance.into());
-            let theirs = self.exchange(joined, other, &mut Done::default());
+            let theirs = self.exchange_across(joined, distance, &mut Done::default());
             joined = join(self, joined, theirs);
             distance *= 2;
         }
@@ -212,17 +212,32 @@ impl Pack<'_> {
         if size == 1 {
             return value;
         }
-        if let Some(&result) = done.results.get(&(value, other)) {
-            return result;
-        }
         let mut from = other;
         if size > WARP {
             let warp = self.b.and_const(self.positions.invocation, u64::from(!(WARP - 1)));
             from = self.b.or(warp, other);
         }
-        let result = self.b.function.value(Type::I32);
-        self.b.push(Stmt::Subgroup(vec![result], SubgroupOp::Shuffle(value, from)));
-        done.results.insert((value, other), result);
-        result
+        self.exchange_by(SubgroupOp::Shuffle(value, from), (value, other), done)
+    }
+
+    /// The value of the invocation of the same warp whose number differs in these bits.
+    fn exchange_across(&mut self, value: Value, bits: u32, done: &mut Done) -> Value {
+        if bits == 0 {
+            return value;
+        }
+        let bits = self.number(bits, done);
+        self.exchange_by(SubgroupOp::ShuffleXor(value, bits), (value, bits), done)
+    }
+
+    fn exchange_by(&mut self, op: SubgroupOp, key: (Value, Value), done: &mut Done) -> Value {
+        *done.results.entry(key).or_insert_with(|| {
+            let result = self.b.function.value(Type::I32);
+            self.b.push(Stmt::Subgroup(vec![result], op));
+            result
+        })
+    }
+
+    fn number(&mut self, number: u32, done: &mut Done) -> Value {
+        *done.sources.entry(number).or_insert_with(|| self.b.i32(number))
     }
 }

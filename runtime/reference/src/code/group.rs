@@ -15,7 +15,7 @@ pub struct Group {
     pub d: Slot,
     /// First register of the value.
     pub value: Slot,
-    /// The number of another invocation, or the first register of a second factor; unused by others.
+    /// The number of another invocation, or what it differs by, or the first register of a second factor; unused by others.
     pub other: Slot,
 }
 
@@ -27,6 +27,7 @@ pub enum GroupOp {
     /// Ballots are four 32-bit registers.
     Ballot,
     Shuffle,
+    ShuffleXor,
     /// Combines values by an operation: `IAdd`, `FAdd`, `UMin` or `GroupFMax`.
     Arithmetic(Binary, Scan),
     /// The product of two cooperative matrices, which `value` and `other` begin, and a sum.

@@ -20,6 +20,7 @@ fn operation(op: Op) -> Option<GroupOp> {
         Op::GroupNonUniformBroadcast => GroupOp::Broadcast,
         Op::GroupNonUniformBallot => GroupOp::Ballot,
         Op::GroupNonUniformShuffle => GroupOp::Shuffle,
+        Op::GroupNonUniformShuffleXor => GroupOp::ShuffleXor,
         Op::GroupNonUniformIAdd => combines(Binary::IAdd),
         Op::GroupNonUniformFAdd => combines(Binary::FAdd),
         Op::GroupNonUniformUMin => combines(Binary::UMin),
@@ -47,7 +48,7 @@ impl Compiler<'_> {
                 op = GroupOp::Arithmetic(arithmetic, scan(inst, id)?);
                 id = inst.operand(2)?;
             }
-            GroupOp::Broadcast | GroupOp::Shuffle => {
+            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor => {
                 let lane = inst.operand(2)?;
                 if self.vector_of(lane)? != (Scalar::Int(32), 1) {
                     return Err(inst.refuse(rule::UNIVERSAL, format!("%{lane} is not a 32-bit integer")));

@@ -30,7 +30,7 @@ pub(super) fn execute<W: World>(
     size: u32,
     pc: Pc,
 ) {
-    if W::STRICT && matches!(group.op, GroupOp::Broadcast | GroupOp::Shuffle) {
+    if W::STRICT && matches!(group.op, GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor) {
         for place in places(active) {
             let lane = &mut lanes[place as usize];
             let who = Who { lane: lane.index, subgroup: lane.subgroup, pc };
@@ -109,7 +109,7 @@ impl Group {
     pub fn results(&self) -> u32 {
         match self.op {
             GroupOp::Ballot | GroupOp::MatrixProduct(_) => 4,
-            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::Arithmetic(..) => self.components,
+            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::Arithmetic(..) => self.components,
         }
     }
 }
@@ -131,11 +131,14 @@ impl Tangle<'_> {
                 results[place as usize] = result(place);
             }
         };
+        let from = |source: u64| match source {
+            source if source < self.size.into() => self.value(source as u32, component),
+            _ => self.nothing(),
+        };
+        let other = |place| self.register(place, self.group.other).bits;
         match self.group.op {
-            GroupOp::Broadcast | GroupOp::Shuffle => each(&|place| match self.register(place, self.group.other).bits {
-                source if source < self.size.into() => self.value(source as u32, component),
-                _ => self.nothing(),
-            }),
+            GroupOp::Broadcast | GroupOp::Shuffle => each(&|place| from(other(place))),
+            GroupOp::ShuffleXor => each(&|place| from(u64::from(place) ^ other(place))),
             // It has its own function.
             GroupOp::MatrixProduct(_) => {}
             GroupOp::Ballot => {

@@ -246,6 +246,7 @@ modifiers! {
     SubgroupOp {
         "ballot" Ballot(a),
         "shuffle" Shuffle(a, lane),
+        "shuffle_xor" ShuffleXor(a, bits),
         "matrix_product" MatrixProduct(types, fragments),
         "barrier" Barrier,
     }

@@ -240,7 +240,9 @@ impl Unknown<'_> {
                     }
                 }
                 Stmt::Atomic(_) | Stmt::Warp(_) => self.define(stmt, true),
-                Stmt::Subgroup(_, SubgroupOp::Shuffle(value, _)) => self.define(stmt, self.value(*value)),
+                Stmt::Subgroup(_, SubgroupOp::Shuffle(value, _) | SubgroupOp::ShuffleXor(value, _)) => {
+                    self.define(stmt, self.value(*value))
+                }
                 Stmt::If { then, otherwise, .. } => {
                     self.block(function, then);
                     self.block(function, otherwise);

@@ -145,6 +145,7 @@ fn shuffles() {
     let beyond = |random: u32, size: u32| random % (size + 2);
     check_one(GroupOp::Broadcast, any, within, |case, place| case.value(case.others[place] as usize));
     check_one(GroupOp::Shuffle, any, beyond, |case, place| case.value(case.others[place] as usize));
+    check_one(GroupOp::ShuffleXor, any, beyond, |case, place| case.value(place ^ case.others[place] as usize));
 }
 
 /// Checks all forms of a reduction.
