@@ -5,7 +5,7 @@
 
 use super::collective::{is_collective, may_break};
 use super::pack::{Lane, Old, Pack, Slot};
-use crate::ir::{Builtin, Op, Stmt, SubgroupOp, Type, Value, Var, has_warp};
+use crate::ir::{Binary, Builtin, Op, Stmt, SubgroupOp, Type, Value, Var, has_warp};
 
 /// The threads for which statements are executed.
 pub(super) enum Flow {
@@ -131,11 +131,32 @@ impl Pack<'_> {
             return known;
         }
         let ty = self.b.type_of(value);
+        let part = self.part_of_number(op, lane);
         let op = match *op {
             Op::Get(var) => Op::Get(self.var(var, lane)),
             op => crate::ir::map_op_operands(op, |value| self.lanes(value).get(lane).copied().unwrap_or(value)),
         };
-        self.b.op(ty, op)
+        let result = self.b.op(ty, op);
+        match part {
+            // Drivers know whether the block is one row, and which of the two it is.
+            Some(part) => self.b.select(self.positions.extent.flat, part, result),
+            None => result,
+        }
+    }
+
+    /// The lane and the warp as programs compute them from `%tid.x`, for blocks of one row: drivers know that warps are subgroups, and that a
+    /// subgroup's number is the same for all of it.
+    fn part_of_number(&self, op: &Op, lane: usize) -> Option<Value> {
+        let Op::Binary(binary, number, constant) = *op else { return None };
+        if *self.definitions.at(number)? != Some(Op::Builtin(Builtin::ThreadId(0))) {
+            return None;
+        }
+        let parts = match (binary, self.uniform.constant(constant)?) {
+            (Binary::And, 31) => &self.positions.lane,
+            (Binary::Shr, 5) => &self.positions.warp,
+            _ => return None,
+        };
+        parts.get(lane).copied().filter(|_| !self.positions.warp.is_empty())
     }
 
     /// The value of a built-in that depends on the lane.

@@ -26,6 +26,8 @@ pub(super) struct Positions {
     pub(super) tid: [Vec<Value>; 3],
     /// `%laneid`.
     pub(super) lane: Vec<Value>,
+    /// The number of the thread's warp in its block, where it follows from the subgroup's.
+    pub(super) warp: Vec<Value>,
     /// `%lanemask_eq`.
     pub(super) bit: Vec<Value>,
     /// Whether the block has this thread.
@@ -50,7 +52,7 @@ impl Positions {
         let extent = Extent::new(b);
         let threads = extent.threads;
         let invocation = if size == 1 { b.i32(0) } else { b.builtin(Builtin::SubgroupLane) };
-        let (rank, index) = match order {
+        let (rank, index, warp) = match order {
             ThreadOrder::Warps => {
                 // An invocation counts as a subgroup where the device's subgroups don't matter.
                 let subgroup = b.builtin(if size == 1 { Builtin::InvocationIndex } else { Builtin::SubgroupId });
@@ -60,7 +62,14 @@ impl Positions {
                 let (rank, subgroup) = divided(b, subgroup, own, cluster);
                 let start = b.mul_const(subgroup, span.into());
                 let base = b.add(start, invocation);
-                (rank, (0..listed).map(|lane| b.add_const(base, (lane * size).into())).collect())
+                let index = (0..listed).map(|lane| b.add_const(base, (lane * size).into())).collect();
+                let warp = if size > WARP {
+                    Vec::new()
+                } else {
+                    let first = b.mul_const(subgroup, (span / WARP).into());
+                    (0..listed).map(|lane| b.add_const(first, (lane * size / WARP).into())).collect()
+                };
+                (rank, index, warp)
             }
             ThreadOrder::Rows => {
                 let all = b.builtin(Builtin::InvocationIndex);
@@ -70,7 +79,7 @@ impl Positions {
                     let start = b.mul_const(row, lane.into());
                     b.add(base, start)
                 };
-                (rank, (0..listed).map(index).collect::<Vec<Value>>())
+                (rank, (0..listed).map(index).collect::<Vec<Value>>(), Vec::new())
             }
         };
         // The sizes are constants to the driver, so this value is one too, and the code below may fold away.
@@ -115,7 +124,7 @@ impl Positions {
                 list.push(value);
             }
         }
-        Self { invocation, rank, index, tid, lane, bit, exists, existing, extent }
+        Self { invocation, rank, index, tid, lane, warp, bit, exists, existing, extent }
     }
 
     /// The number in its block of a lane's thread, where all threads of a warp are in one invocation.
@@ -139,6 +148,8 @@ pub(super) struct Extent {
     area: Value,
     /// Threads of the block.
     pub(super) threads: Value,
+    /// Whether the block is one row.
+    pub(super) flat: Value,
 }
 
 impl Extent {
@@ -146,7 +157,8 @@ impl Extent {
         let size = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
         let area = b.mul(size[0], size[1]);
         let threads = b.mul(area, size[2]);
-        Self { size, area, threads }
+        let flat = b.eq(threads, size[0]);
+        Self { size, area, threads, flat }
     }
 
     /// Invocations of the workgroup where each carries `lanes` threads, a power of two.
@@ -158,9 +170,8 @@ impl Extent {
     /// `%tid` of a thread by its number in the block.
     pub(super) fn tid(&self, b: &mut Builder<'_>, index: Value) -> [Value; 3] {
         let [width, height, _] = self.size;
-        let flat = b.eq(self.threads, width);
         let x = b.rem_unsigned(index, width);
-        let x = b.select(flat, index, x);
+        let x = b.select(self.flat, index, x);
         let row = b.div_unsigned(index, width);
         let y = b.rem_unsigned(row, height);
         [x, y, b.div_unsigned(index, self.area)]
