@@ -9,6 +9,7 @@ pub(crate) mod doubles;
 pub(crate) mod flushed;
 pub(in crate::legalize) mod fma;
 pub(in crate::legalize) mod halves;
+mod late_nans;
 pub(in crate::legalize) mod matrix;
 pub(in crate::legalize) mod nan_groups;
 pub(in crate::legalize) mod nans;

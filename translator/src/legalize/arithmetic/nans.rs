@@ -3,10 +3,11 @@
 //! Lowering marks each result of a PTX float instruction with the NaN that it must be if it is NaN (`OrNan`). The mark is dropped where the
 //! device's own NaNs are NVIDIA's and the result comes from a single operation of the device. It is also dropped where only float
 //! operations use the result: their results don't depend on which NaN an operand is, or their own `OrNan` says how. Elsewhere it becomes a
-//! test and a selection.
+//! test and a selection: at the operation, or where a variable is read that a loop computes ([`late_nans`]).
 
 use rustc_hash::FxHashSet;
 
+use super::late_nans::late_nans;
 use crate::index::IndexVec;
 use crate::ir::{Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, Type, Unary, Value, Var, rewrite};
 use crate::soft::SINGLE;
@@ -14,9 +15,21 @@ use crate::target::Facts;
 
 /// Replaces every `OrNan`.
 pub fn expand_nans(function: &mut Function, facts: &Facts) {
-    let exposed = Exposed::of(function);
+    let mut exposed = Exposed::of(function);
+    let mut late = IndexVec::filled(false, function.vars.len());
+    if !facts.nan_f32_nvidia {
+        late = late_nans(function, &exposed);
+        exposed = Exposed::but_of(function, &late);
+    }
     let mut own = FxHashSet::default();
     rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Get(var)) if late[var] && exposed.value(result) => {
+            let bits = b.get(var);
+            let number = b.bitcast(bits, Type::F32);
+            let nan = b.constant(Type::F32, SINGLE.nan);
+            let number = or_nan(b, number, nan);
+            Rewritten::By(b.bitcast(number, b.type_of(bits)))
+        }
         Stmt::Let(result, Op::Binary(Binary::OrNan, value, nan)) => {
             let is_own = own.contains(&value);
             Rewritten::By(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
@@ -73,6 +86,8 @@ fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
 pub struct Exposed {
     values: IndexVec<Value, bool>,
     vars: IndexVec<Var, bool>,
+    /// Variables that expose nothing that they are assigned.
+    late: IndexVec<Var, bool>,
     /// Bits of those values that are constants.
     constants: Constants,
     types: IndexVec<Value, Type>,
@@ -82,9 +97,15 @@ impl Exposed {
     /// A backward walk over the statements finds all uses of a value before its definition. Variables carry values around loops, so the
     /// walk is repeated until it finds no further variable.
     pub fn of(function: &Function) -> Exposed {
+        Exposed::but_of(function, &IndexVec::filled(false, function.vars.len()))
+    }
+
+    /// The same where `late` variables expose nothing that they are assigned.
+    fn but_of(function: &Function, late: &IndexVec<Var, bool>) -> Exposed {
         let mut exposed = Exposed {
             values: IndexVec::filled(false, function.values.len()),
             vars: IndexVec::filled(false, function.vars.len()),
+            late: late.clone(),
             constants: IndexVec::filled(None, function.values.len()),
             types: function.values.clone(),
         };
@@ -106,6 +127,11 @@ impl Exposed {
     /// Whether the payload of a value matters. Values that were added since are taken to.
     pub fn value(&self, value: Value) -> bool {
         self.values.at(value).copied().unwrap_or(true)
+    }
+
+    /// The bits of a value that is a constant.
+    pub fn constant(&self, value: Value) -> Option<u64> {
+        self.constants.at(value).copied().flatten()
     }
 
     fn expose(&mut self, value: Value) {
@@ -141,7 +167,7 @@ impl Exposed {
             match stmt {
                 Stmt::Let(result, op) => self.op(*result, op),
                 Stmt::Set(var, value) => {
-                    if self.var(*var).is_none_or(|exposed| *exposed) {
+                    if !self.late[*var] && self.var(*var).is_none_or(|exposed| *exposed) {
                         self.expose(*value);
                     }
                 }
@@ -207,7 +233,7 @@ impl Exposed {
 
     /// Whether a value is a mask of exponents of `F32`.
     fn is_exponent(&self, value: Value) -> bool {
-        let known = self.constants.at(value).copied().flatten();
-        self.types.at(value) == Some(&Type::I32) && known.is_some_and(|bits| bits & !SINGLE.infinity() == 0)
+        self.types.at(value) == Some(&Type::I32)
+            && self.constant(value).is_some_and(|bits| bits & !SINGLE.infinity() == 0)
     }
 }
