@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::late_nans::late_nans;
 use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, Type, Unary, Value, Var, rewrite};
+use crate::ir::{Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, SubgroupOp, Type, Unary, Value, Var, rewrite};
 use crate::soft::SINGLE;
 use crate::target::Facts;
 
@@ -187,6 +187,13 @@ impl Exposed {
                     self.list(then);
                 }
                 Stmt::Loop(body) => self.list(body),
+                // What moves a value shows as much of it as is seen of the result.
+                Stmt::Subgroup(results, SubgroupOp::Shuffle(value, lane) | SubgroupOp::ShuffleXor(value, lane)) => {
+                    self.expose(*lane);
+                    if results.iter().any(|result| self.value(*result)) {
+                        self.expose(*value);
+                    }
+                }
                 Stmt::Subgroup(_, op) => {
                     op.map(|value| {
                         self.expose(value);
