@@ -4,7 +4,7 @@
 //! f16 is exact in f32, and a result that f32 rounds first comes out as if it were rounded once. For sums, the reason is that 24 >= 2 * 11
 //! + 2 (Figueroa, "When is double rounding innocuous?", 1995). Products are exact in f32. `Fma` is rounded to odd there.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
     Arithmetic, Binary, Builder, Function, Halves, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, for_each_operand,
@@ -93,15 +93,36 @@ pub fn expand_half_conversions(function: &mut Function, facts: &Facts) {
 
 /// Values that anything but operations on f16 sees. To those it makes no difference which NaN an operand is.
 fn seen(function: &Function) -> FxHashSet<Value> {
-    let mut seen = FxHashSet::default();
-    for_each_stmt(&function.body, |stmt| {
-        if !matches!(stmt, Stmt::Let(_, Op::Half(..) | Op::Unary(Unary::WidenHalf, _))) {
-            for_each_operand(stmt, |value| {
-                seen.insert(value);
-            });
+    let (mut seen, mut constants, mut moves) = (FxHashSet::default(), FxHashMap::default(), Vec::new());
+    for_each_stmt(&function.body, |stmt| match *stmt {
+        Stmt::Let(_, Op::Half(..) | Op::Unary(Unary::WidenHalf, _)) => {}
+        Stmt::Let(result, Op::Const(bits)) => {
+            constants.insert(result, bits);
         }
+        Stmt::Let(result, Op::Binary(op, a, b)) if moves_halves(op, constants.get(&b).copied()) => {
+            moves.push((result, [a, b]));
+        }
+        _ => for_each_operand(stmt, |value| {
+            seen.insert(value);
+        }),
     });
+    // Uses come after definitions, also where they are nested.
+    for (result, operands) in moves.into_iter().rev() {
+        if seen.contains(&result) {
+            seen.extend(operands);
+        }
+    }
     seen
+}
+
+/// Whether an operation with this constant takes whole halves of a word to where they belong. A NaN stays one with more bits.
+fn moves_halves(op: Binary, constant: Option<u64>) -> bool {
+    match op {
+        Binary::And => matches!(constant, Some(0xffff | 0xffff_0000)),
+        Binary::Shl | Binary::Shr => constant == Some(HALF.bits.into()),
+        Binary::Or => true,
+        _ => false,
+    }
 }
 
 /// The bits of a result, from the half of each operand that `half` takes.

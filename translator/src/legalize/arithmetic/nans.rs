@@ -9,7 +9,9 @@ use rustc_hash::FxHashSet;
 
 use super::late_nans::late_nans;
 use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, SubgroupOp, Type, Unary, Value, Var, rewrite};
+use crate::ir::{
+    Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, SubgroupOp, Type, Unary, Value, Var, rewrite,
+};
 use crate::soft::SINGLE;
 use crate::target::Facts;
 
