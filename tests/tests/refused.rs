@@ -208,6 +208,14 @@ fn versions_and_targets_decide_on_directives() {
         (".entry k() .reqnctapercluster 2 { ret; }", ("7.7", "sm_90"), ("7.8", "sm_89"), ("7.8", "sm_90")),
         (".entry k() .reqntid 32 { ret; }", ("2.0", "sm_20"), ("1.4", "sm_13"), ("2.1", "sm_13")),
         (".func f() .noreturn { trap; } .entry k() { ret; }", ("6.3", "sm_70"), ("6.4", "sm_20"), ("6.4", "sm_30")),
+        (
+            ".func f() { ret; } .func g(); .alias g, f; .entry k() { ret; }",
+            ("6.2", "sm_70"),
+            ("6.3", "sm_20"),
+            ("6.3", "sm_30"),
+        ),
+        (".pragma \"nounroll\"; .entry k() { ret; }", ("1.4", "sm_13"), ("1.3", "sm_10"), ("2.0", "sm_13")),
+        (".entry k() { .pragma \"nounroll\"; ret; }", ("1.4", "sm_13"), ("1.3", "sm_10"), ("2.0", "sm_13")),
         (".weak .func f() { ret; } .entry k() { ret; }", ("3.0", "sm_30"), ("2.3", "sm_20"), ("3.1", "sm_20")),
         (".common .global .b32 c; .entry k() { ret; }", ("4.3", "sm_30"), ("3.1", "sm_20"), ("5.0", "sm_30")),
         (

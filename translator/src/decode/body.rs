@@ -269,7 +269,11 @@ impl<'s> FunctionDecoder<'_, 's> {
                     inlined.insert([*file, *number, *column], calls.clone());
                     line = Some((*file, *number, calls));
                 }
-                ast::Statement::Pragma(_) => {}
+                ast::Statement::Pragma(text) => {
+                    if let Err(diagnostic) = self.module.check_name(".pragma", text.span) {
+                        self.report(diagnostic);
+                    }
+                }
             }
         }
         // The assembler doesn't optimise modules for a debugger. What calls do to registers of the module isn't known here.

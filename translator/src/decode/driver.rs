@@ -114,6 +114,7 @@ impl<'s> ModuleDecoder<'s> {
                 }
                 ast::Item::Function(function) => self.declare_function(function),
                 ast::Item::Alias { name, target } => {
+                    self.errors.extend(self.check_name(".alias", name.span).err());
                     let found = self.names.get(target.text).copied();
                     match found {
                         Some(symbol @ Symbol::Function(_)) => {
@@ -129,7 +130,7 @@ impl<'s> ModuleDecoder<'s> {
                 ast::Item::File { index, name } => {
                     self.program.files.insert(*index, (*name).to_owned());
                 }
-                ast::Item::Pragma(_) => {}
+                ast::Item::Pragma(text) => self.errors.extend(self.check_name(".pragma", text.span).err()),
             }
         }
     }

@@ -28,7 +28,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             other => return Err(Diagnostic::invalid(format!("expected a register of type {ty}"), other.span())),
         };
-        let Operand::Reg(register) = self.register(name, None, ty, ScalarType::fits)? else {
+        let Operand::Reg(register) = self.register(name, None, ty, ScalarType::fits_fixed)? else {
             return Err(Diagnostic::internal("a register that is none", name.span));
         };
         let parts = match suffix {

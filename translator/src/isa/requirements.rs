@@ -214,6 +214,7 @@ requirements! {
 }
 
 /// What special registers, types and directives need: the first target, or 0 for all, the first version, and the words.
+/// What `.pragma` and `.alias` need is what the manual says.
 const NAMES: &[(u32, (u32, u32), &str)] = &[
     (0, (1, 3), "%laneid %warpid %smid %pm0 %pm1 %pm2 %pm3"),
     (0, (2, 0), "%nwarpid %nsmid %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock64"),
@@ -231,11 +232,13 @@ const NAMES: &[(u32, (u32, u32), &str)] = &[
     (53, (1, 0), ".f16x2"),
     (70, (8, 3), ".b128"),
     (0, (1, 3), ".maxnreg .maxntid .minnctapersm"),
+    (0, (2, 0), ".pragma"),
     (0, (2, 1), ".reqntid"),
     (0, (3, 1), ".weak"),
     (30, (4, 0), ".managed"),
     (0, (5, 0), ".common"),
     (30, (6, 0), ".branchtargets"),
+    (30, (6, 3), ".alias"),
     (30, (6, 4), ".noreturn"),
     (90, (7, 8), ".explicitcluster .reqnctapercluster .maxclusterrank"),
     (80, (9, 0), ".abi_preserve .abi_preserve_control"),

@@ -673,7 +673,7 @@ rows! {
     "exit", "" => Exit;
     "trap", "" => Fail(Fault::Trap);
     "brkpt", "" => Fail(Fault::Breakpoint);
-    "nanosleep.u32", "a" => NOTHING;
+    "nanosleep.u32", "a:u32" => NOTHING;
     "pmevent{.mask}", "a:u16" => Compute(Pmevent);
     "call{.uni}", "call" => Call;
 }

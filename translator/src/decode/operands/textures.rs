@@ -51,7 +51,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut level = Operand::Sink;
         let mut gradients = [Operand::Sink, Operand::Sink];
         if modifiers.has(Word::Level) {
-            level = self.source(needed("the level")?, by, ScalarType::fits)?;
+            level = self.source(needed("the level")?, by, ScalarType::fits_fixed)?;
         } else if modifiers.has(Word::Grad) {
             for gradient in &mut gradients {
                 let written = needed("a gradient")?;
@@ -187,8 +187,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         let padding = types.iter().rev().take(1).cycle();
         let mut decoded = Vec::new();
         for (element, ty) in elements.iter().zip(types.iter().chain(padding)) {
-            // A layer isn't a float.
-            let fits = if *ty == ScalarType::U32 { ScalarType::fits } else { fits };
+            // Neither layers nor integer coordinates are floats or pairs of halves.
+            let fits = if ty.is_float() { fits } else { ScalarType::fits_fixed };
             decoded.push(self.source(element, *ty, fits)?);
         }
         decoded.truncate(types.len());
