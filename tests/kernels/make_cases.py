@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, grids, launches, memory, pipelines, tensor_cores, textures, warps
+from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, grids, launches, memory, pipelines, tensor_cores, textures, waits, warps
 
-FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters, grids, launches, tensor_cores, textures]
+FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters, grids, launches, tensor_cores, textures, waits]
 
 
 def main(wanted):

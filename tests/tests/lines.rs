@@ -148,8 +148,12 @@ const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"
 
 /// Lines before loops that wait for other threads, in kernels without barriers. The operation that synchronizes these
 /// threads has such a line.
-const WAITING: &[(&str, u32)] =
-    &[("kernels/locked_task.ptx", 81), ("ptx/progress.ptx", 44), ("ptx/waiting_leaders.ptx", 30)];
+const WAITING: &[(&str, u32)] = &[
+    ("kernels/locked_task.ptx", 81),
+    ("kernels/long_waits.ptx", 565),
+    ("ptx/progress.ptx", 44),
+    ("ptx/waiting_leaders.ptx", 30),
+];
 
 /// Parts of the names of special registers that tell a time.
 const CLOCKS: &[&str] = &["%clock", "%globaltimer"];

@@ -49,7 +49,7 @@ fn translate(name: &str, ptx: &str, target: &str, math: Option<&str>) -> Result<
     let source = Source::new(name, ptx);
     let refused = |diagnostics| Failure::from(Error::Translation(Box::new(diagnostics)));
     let program = Program::new(&source).map_err(refused)?;
-    let translated = program.translate(&Options::new(&target).math(math)).map_err(refused)?;
+    let translated = program.translate(&Options::new(&target).math(math).suspend_in_loops(true)).map_err(refused)?;
     let interface =
         serde_json::to_string(&translated.interface).map_err(|error| Failure::translation(error.to_string()))?;
     let interface = CString::new(interface).map_err(|error| Failure::translation(error.to_string()))?;

@@ -106,7 +106,9 @@ impl<'k> Launch<'k> {
         let start = |bytes: u64| bytes.checked_next_multiple_of(16).unwrap_or(u64::MAX);
         let in_loops = entry.workspace().zip(entry.suspends_in_loops);
         let max_count = match in_loops {
-            Some((kind, _)) if !waits => fitting(MAX_WORKSPACE, workspace(kind, 1), extent, max_count),
+            Some((kind, _)) if !waits && whole.is_none() => {
+                fitting(MAX_WORKSPACE, workspace(kind, 1), extent, max_count)
+            }
             _ => max_count,
         };
         let mut launch = Self {

@@ -91,6 +91,9 @@ pub(crate) fn run_alone(
     };
     space.write(0, 8)?;
     space.write(workspace::PATIENCE, patience)?;
+    if let Some(loops) = launch.long_loops() {
+        space.write(workspace::ROUNDS, loops.rounds)?;
+    }
     let (offset, params) = launch.set_workspace_address(space.address);
     if !params.is_empty() {
         backend.write(space.address + offset, params)?;

@@ -1,6 +1,6 @@
 //! Loops of any length compute right results, though lavapipe's driver ends loops after 65,535 iterations: threads are suspended before, and
-//! go on in the next dispatch. Where threads of a block that loop differently must meet, and may also leave before, they can't be suspended. Such
-//! kernels report an error there; on other devices they succeed.
+//! go on in the next dispatch. Kernels that rely on threads in lockstep can't be suspended where threads loop differently. Such kernels report an error
+//! there; on other devices they succeed.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,15 +8,16 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
 use ptx2spv_runtime::{Error, Graph, Kernel, LaunchConfig, Module, Stream};
-use ptx2spv_translator::Source;
+use ptx2spv_translator::{Options, Program, Source};
 
-use crate::{Context, Launch};
+use crate::{Context, Launch, Load};
 
 /// * `single(out, n)`: a loop of `n` rounds; each thread stores what it computed.
 /// * `nest(out, n, m, every)`: threads whose number is a multiple of `every` do `n` times `m` rounds, the others one; then
 ///   all of the block meet, and each stores what it computed. A thread 99 would leave before.
-/// * `chain(out, n)`: counts `n` and the thread's number down to zero, meets the other threads, and uses what is left as an index with which
-///   only zero lies in memory. A thread 99 would leave before.
+/// * `chain(out, n)`: counts `n` and the thread's number down to zero, passes what is left through a volatile word of shared memory, and uses it
+///   as an index with which only zero lies in memory. A thread 99 would do nothing of this.
+/// * `other_chain(out, n)`: the same, but it stores what is left.
 /// * `keep(out, n)`: each thread reads what it has stored before, does `n` rounds, and stores three times that plus one. It stops if that is 1.
 /// * `swap(out, n)`: each thread adds one to a double `n` times: where the device has no such atomic, a loop around
 ///   compare-and-swap in a loop.
@@ -39,7 +40,7 @@ fn sum(n: u32, m: u32) -> u32 {
     (0..n).flat_map(|_| 0..m).fold(0_u32, |x, i| x.wrapping_mul(3).wrapping_add(i))
 }
 
-/// Checks the result of a kernel whose longest thread runs `rounds` iterations. A short loop must succeed. A long one
+/// Checks the result of `chain` whose longest thread runs `rounds` iterations. A short loop must succeed. A long one
 /// may fail with the error that names the kernel, or succeed. Afterwards the device must work as before.
 fn check(context: &Context, kernel: &str, rounds: u32, result: Result<Vec<u32>, Error>, expected: &[u32]) {
     let limited = context.device.target().quirks.loop_budget.is_some();
@@ -77,6 +78,22 @@ fn single_loops() {
     }
 }
 
+/// Modules that were translated ahead are suspended too.
+#[test]
+fn shipped_loops() {
+    let context = Context::new();
+    let program = Program::new(&Source::new("loops.ptx", KERNELS)).unwrap();
+    let made = program.translate(&Options::new(context.device.target()).suspend_in_loops(true)).unwrap();
+    let module = context.device.translated(&made).unwrap();
+    let out = context.device.alloc(4 * 32).unwrap();
+    for n in [5, 200_000] {
+        module.kernel("single").unwrap().run(&ROW, &[(&out).into(), n.into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [sum(1, n); 32], "{n} rounds");
+    }
+    drop((module, out));
+    context.finish();
+}
+
 #[test]
 fn nested_loops_in_some_threads() {
     let context = Context::new();
@@ -87,7 +104,7 @@ fn nested_loops_in_some_threads() {
         for every in [1, 3, 16, 32] {
             kernel.run(&ROW, &[(&out).into(), n.into(), m.into(), every.into()]).unwrap();
             let expected: Vec<u32> = (0..32_u32).map(|i| if i % every == 0 { sum(n, m) } else { sum(1, 1) }).collect();
-            check(&context, "nest", n * m + n, out.download(), &expected);
+            assert_eq!(out.download::<u32>().unwrap(), expected, "{n} times {m} rounds of one in {every}");
         }
     }
     drop((module, kernel, out));
@@ -240,11 +257,10 @@ fn reports_of_stopped_kernels() {
             continue;
         }
         let (module, other) = (load(&context), load(&context));
-        let (nest, chain) = (module.kernel("nest").unwrap(), module.kernel("chain").unwrap());
-        let (other_nest, out) = (other.kernel("nest").unwrap(), context.device.alloc(4 * 32).unwrap());
+        let (first, chain) = (module.kernel("other_chain").unwrap(), module.kernel("chain").unwrap());
+        let (other_first, out) = (other.kernel("other_chain").unwrap(), context.device.alloc(4 * 32).unwrap());
         let launch = |kernel: &Kernel, n: u32| {
-            let args = [(&out).into(), n.into(), 1_u32.into(), 1_u32.into()];
-            kernel.run(&ONE, &args[..kernel.params().len()]).unwrap();
+            kernel.run(&ONE, &[(&out).into(), n.into()]).unwrap();
         };
         let names = |result: Result<(), Error>| match result {
             Ok(()) => vec![],
@@ -254,32 +270,32 @@ fn reports_of_stopped_kernels() {
         let device = &context.device;
         let nothing: &[String] = &[];
 
-        launch(&nest, 70_000);
+        launch(&first, 70_000);
         launch(&chain, 3);
-        launch(&other_nest, 3);
-        assert_eq!(names(device.synchronize()), ["nest", "chain"]);
+        launch(&other_first, 3);
+        assert_eq!(names(device.synchronize()), ["other_chain", "chain"]);
         assert_eq!(names(device.synchronize()), nothing);
         // Both modules: one after the other.
-        launch(&other_nest, 70_000);
+        launch(&other_first, 70_000);
         launch(&chain, 70_000);
-        assert_eq!(names(out.read(0, &mut [0; 4])), ["nest"]);
+        assert_eq!(names(out.read(0, &mut [0; 4])), ["other_chain"]);
         assert_eq!(names(out.read(0, &mut [0; 4])), ["chain"]);
         assert_eq!(names(out.read(0, &mut [0; 4])), nothing);
         // Only the first of several sets the word, which stays until it is read.
-        launch(&nest, 70_000);
-        launch(&nest, 3);
-        launch(&nest, 70_000);
+        launch(&first, 70_000);
+        launch(&first, 3);
+        launch(&first, 70_000);
         out.write(0, &[0; 4]).unwrap();
-        assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), ["nest"]);
+        assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), ["other_chain"]);
         assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), nothing);
-        let times = nest.timed(&ONE, &[(&out).into(), 70_000_u32.into(), 1_u32.into(), 1_u32.into()], 3);
-        assert_eq!(names(times.map(drop)), ["nest"]);
+        let times = first.timed(&ONE, &[(&out).into(), 70_000_u32.into()], 3);
+        assert_eq!(names(times.map(drop)), ["other_chain"]);
         // The module may have been dropped by then.
         launch(&chain, 70_000);
-        drop((module, nest, chain));
+        drop((module, first, chain));
         assert_eq!(names(device.synchronize()), ["chain"]);
-        launch(&other_nest, 70_000);
-        drop((other, other_nest, out));
+        launch(&other_first, 70_000);
+        drop((other, other_first, out));
         context.finish();
     }
 }

@@ -22,6 +22,7 @@ pub struct Header {
     locks: Option<u64>,
     workspace: Option<u32>,
     loop_workspace: Option<u32>,
+    pauses: Option<u32>,
     allocations: Option<Allocations>,
 }
 
@@ -38,6 +39,7 @@ impl Header {
             locks: None,
             workspace: None,
             loop_workspace: None,
+            pauses: None,
             allocations: None,
         };
         for line in text.lines().map_while(|line| line.strip_prefix(comment)) {
@@ -86,6 +88,7 @@ impl Header {
             "locks" => self.locks = Some(value.parse()?),
             "workspace" => self.workspace = Some(value.parse()?),
             "loop_workspace" => self.loop_workspace = Some(value.parse()?),
+            "pauses" => self.pauses = Some(value.parse()?),
             // With this many bytes of variables.
             "allocations" => {
                 let variables = value.parse()?;
@@ -110,6 +113,7 @@ impl Header {
             locks: self.locks,
             workspace: self.workspace,
             loop_workspace: self.loop_workspace,
+            pauses: self.pauses,
             allocations: self.allocations,
             ..Settings::new(policy)
         }

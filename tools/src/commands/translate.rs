@@ -198,6 +198,8 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             .block_threads(block_threads)
             .cluster(arguments.cluster)
             .cooperative(arguments.cooperative)
+            // What a header describes is launched by programs that know nothing of this.
+            .suspend_in_loops(!forms.contains(&Emit::Header))
             .dynamic_shared_bytes(dynamic_shared_bytes)
             .sizes(arguments.services.get())
             .line_info(arguments.line_info);

@@ -12,6 +12,8 @@ pub enum Stop {
         /// Whether that may be a thread of another block: the loop looks at global memory.
         global: bool,
     },
+    /// An iteration of a long loop, at which the thread has no rounds left in this dispatch.
+    Pause,
     /// An iteration of waiting for threads of the warp, which may be in such a loop or at a barrier.
     Await,
 }

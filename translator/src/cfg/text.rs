@@ -71,6 +71,7 @@ impl fmt::Display for StopText<'_> {
         let Barrier { kind, id, count, cluster, aligned } = match self.0 {
             Stop::Yield { global: false } => return write!(f, "yield"),
             Stop::Yield { global: true } => return write!(f, "yield.global"),
+            Stop::Pause => return write!(f, "pause"),
             Stop::Await => return write!(f, "await"),
             Stop::Barrier(barrier) => barrier,
         };
@@ -157,12 +158,13 @@ impl Line<'_> {
 
     fn stop(&mut self) -> Result<Stop, ParseError> {
         let here = *self;
-        let unknown = || here.expected("yield, yield.global, await or a barrier");
+        let unknown = || here.expected("yield, yield.global, pause, await or a barrier");
         let word = self.word().ok_or_else(unknown)?;
         let mut parts = Parts::new(word, Vec::new());
         let (kind, reduction) = match (parts.part(), parts.part()) {
             (Some("yield"), None) => return Ok(Stop::Yield { global: false }),
             (Some("yield"), Some("global")) => return Ok(Stop::Yield { global: true }),
+            (Some("pause"), None) => return Ok(Stop::Pause),
             (Some("await"), None) => return Ok(Stop::Await),
             (Some("barrier"), Some("sync")) => (Kind::Sync, None),
             (Some("barrier"), Some("arrive")) => (Kind::Arrive, None),

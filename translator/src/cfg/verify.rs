@@ -31,7 +31,7 @@ pub fn verify(function: &Function, cfg: &Cfg, stage: Stage) -> Result<(), String
                     used.push((red.predicate, Type::Bool));
                 }
             }
-            Some(Stop::Yield { .. } | Stop::Await) | None => {}
+            Some(Stop::Yield { .. } | Stop::Pause | Stop::Await) | None => {}
         }
         if let End::Branch { condition, .. } = block.end {
             used.push((condition, Type::Bool));

@@ -125,10 +125,11 @@ fn lower<'p>(
     id: FuncId,
     ptx: &Function,
     options: &Options<'p>,
-    suspends_in_loops: bool,
+    long_loops: LongLoops,
 ) -> Result<Lowered<'p>, Vec<Diagnostic>> {
     let Module { program, variables, variables_size, provided, services, policy, lengths, .. } = *module;
     addresses32::check_architecture(program).map_err(|diagnostic| locate(ptx, diagnostic))?;
+    let suspends_in_loops = long_loops != LongLoops::Left;
     let launches = LaunchKind { cluster: options.cluster, cooperative: options.cooperative, suspends_in_loops };
     let layout = layout::lay_out(program, id, variables, services, policy, launches)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
@@ -146,8 +147,9 @@ fn lower<'p>(
         scratch: layout.params_location.scratch_address(),
         dynamic_shared_bytes: options.dynamic_shared_bytes,
         checks: options.checks,
-        workspace: (layout.has_workspace() && !suspends_in_loops).then_some(push_constant::WORKSPACE_ADDRESS),
-        loop_workspace: suspends_in_loops.then_some(push_constant::WORKSPACE_ADDRESS),
+        workspace: layout.waits_outside().then_some(push_constant::WORKSPACE_ADDRESS),
+        loop_workspace: (long_loops == LongLoops::Suspend).then_some(push_constant::WORKSPACE_ADDRESS),
+        pauses: (long_loops == LongLoops::Pause).then_some(push_constant::WORKSPACE_ADDRESS),
         allocations: layout.allocations().map(|table| Allocations {
             table,
             variables: variables_size,
@@ -167,31 +169,46 @@ pub(crate) fn compile<'p>(
     options: &Options<'p>,
     observer: &mut Option<&mut dyn Observer>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
-    let kernel = compile_for(module, number, id, ptx, options, false, observer)?;
-    if !options.suspend_in_loops || !kernel.has_long_loops || kernel.layout.has_workspace() {
+    let kernel = compile_for(module, number, id, ptx, options, LongLoops::Left, observer)?;
+    if !options.suspend_in_loops || !kernel.has_long_loops {
         return Ok(kernel);
     }
     // Only now it is known that loops may be long.
-    match compile_for(module, number, id, ptx, options, true, observer) {
-        Ok(suspended) if suspended.suspends_in_loops.is_some() => Ok(suspended),
+    let ways = [LongLoops::Suspend, LongLoops::Pause];
+    for way in ways.into_iter().filter(|way| *way == LongLoops::Pause || !kernel.layout.waits_outside()) {
         // It may also have become too large for the device.
-        _ => Ok(kernel),
+        if let Ok(suspended) = compile_for(module, number, id, ptx, options, way, observer)
+            && suspended.suspends_in_loops.is_some()
+        {
+            return Ok(suspended);
+        }
     }
+    Ok(kernel)
 }
 
-/// Like [`compile`]; `suspends_in_loops` says whether threads are to be suspended in long loops, if the kernel allows that.
+/// What is done about loops of more rounds than the driver allows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LongLoops {
+    /// Nothing.
+    Left,
+    /// Threads are suspended there, if the kernel allows that.
+    Suspend,
+    /// Threads stop there, and their blocks are suspended, if the kernel allows that.
+    Pause,
+}
+
+/// Like [`compile`], with one way of dealing with long loops.
 fn compile_for<'p>(
     module: &Module<'p>,
     number: u32,
     id: FuncId,
     ptx: &'p Function,
     options: &Options<'p>,
-    suspends_in_loops: bool,
+    long_loops: LongLoops,
     observer: &mut Option<&mut dyn Observer>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let start = Stopwatch::start();
-    let Lowered { mut unit, layout, prints, launches, settings } =
-        lower(module, number, id, ptx, options, suspends_in_loops)?;
+    let Lowered { mut unit, layout, prints, launches, settings } = lower(module, number, id, ptx, options, long_loops)?;
     let name = ptx.name.as_str();
     if let Some(observer) = observer {
         let time = start.elapsed();
@@ -270,7 +287,8 @@ pub(crate) fn check_supported<'p>(
     if kernels.iter().all(|(_, id, _)| is_supported(module.program, *id)) {
         return Vec::new();
     }
-    let refused = kernels.iter().filter_map(|(number, id, ptx)| lower(module, *number, *id, ptx, options, false).err());
+    let refused =
+        kernels.iter().filter_map(|(number, id, ptx)| lower(module, *number, *id, ptx, options, LongLoops::Left).err());
     refused.flatten().collect()
 }
 

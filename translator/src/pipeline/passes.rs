@@ -13,9 +13,10 @@ use crate::legalize::arithmetic::flushed;
 use crate::legalize::arithmetic::singles;
 use crate::opt;
 use crate::policy::{Longs, Policy};
-use crate::sync::{self, SuspendedLoops};
+use crate::sync::{self, SuspendedLoops, SuspensionKind};
 use crate::target::{Math, Target};
 use crate::warp;
+use rustc_hash::FxHashSet;
 
 /// A step that takes a kernel from one stage to the same or the next one.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +55,9 @@ pub static PASSES: &[Pass] = &[
         sync::make_warp_sync_explicit(&unit.function, &mut unit.graph, settings.architecture);
         Ok(())
     }),
+    unit("pause_in_loops", Graph, Graph, pause_in_loops),
     unit("converge_warp_operations", Graph, Graph, |unit, _| {
-        sync::converge_warp_operations(&mut unit.function, &mut unit.graph);
+        sync::converge_warp_operations(&mut unit.function, &mut unit.graph, unit.rounds);
         Ok(())
     }),
     unit("resolve_barriers", Graph, Uniform, |unit, settings| {
@@ -65,7 +67,12 @@ pub static PASSES: &[Pass] = &[
             settings.required_threads(),
             settings.checks,
             settings.workspace,
+            settings.pauses.zip(unit.rounds),
         );
+        if unit.rounds.is_some() {
+            let saved_words = unit.resolved.saved_words.unwrap_or(0);
+            unit.suspended = Some(SuspendedLoops { saved_words, kind: SuspensionKind::Blocks });
+        }
         Ok(())
     }),
     unit("suspend_in_loops", Uniform, Uniform, suspend_in_loops),
@@ -394,11 +401,21 @@ fn suspended_loops(
     budget: u32,
 ) -> Option<LoopSuspension> {
     let lockstep = policy.workgroups.lockstep;
-    let lanes = u32::from(suspended.together) + if suspended.apart { lockstep } else { 0 };
-    let CountedRounds { once, each } = legalize::counted_rounds(function, lockstep, lanes);
+    let CountedRounds { once, each, alone } = legalize::counted_rounds(function, lockstep);
+    let packed = function.packing.map_or(1, |packing| packing.lanes);
+    let threads = u64::from(lockstep).saturating_mul(packed.into());
+    let cost = match suspended.kind {
+        SuspensionKind::Threads { together, apart } => {
+            let together = if together { each.saturating_mul(packed.into()) } else { 0 };
+            together.saturating_add(if apart { each.saturating_mul(threads) } else { 0 })
+        }
+        // A thread has as many rounds of both kinds of loops.
+        SuspensionKind::Blocks => alone.saturating_mul(threads).max(each).saturating_mul(2),
+    };
+    let cost = u32::try_from(cost).unwrap_or(u32::MAX);
     // Threads of other workgroups may make a compare-and-swap fail too.
     let rounds = (budget - budget / 8).saturating_sub(once);
-    (once <= MOST_ONCE).then_some(LoopSuspension { saved_words: suspended.saved_words, rounds, cost: each })
+    (once <= MOST_ONCE).then_some(LoopSuspension { saved_words: suspended.saved_words, rounds, cost })
 }
 
 /// The part of the driver's rounds that a loop takes at most whose threads are not suspended.
@@ -413,21 +430,51 @@ fn suspend_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), Erro
     if unit.resolved.merged {
         return Ok(());
     }
-    // What leads from there into a loop would count as another start of the loop.
-    unit.graph.clear_unreachable();
-    let loops = sync::loops(&unit.graph);
-    // Whether a loop is short shows in the tree.
-    let mut copy = unit.clone();
-    sync::mark_loops(&mut copy.function, &mut copy.graph, &loops);
-    structurize(&mut copy, settings)?;
-    opt::propagate_copies(&mut copy.function);
-    if legalize::most_rounds(&copy.function).is_some_and(|most| most < u64::from(budget / SHORT_KERNEL)) {
-        return Ok(());
-    }
-    let short = legalize::short_loops(&copy.function, (budget / SHORT).into());
-    let is_long = |position: usize| !short.contains(&(position as u64));
-    unit.suspended = sync::suspend_in_loops(&mut unit.function, &mut unit.graph, &loops, is_long, workspace);
+    let Some(loops) = Loops::of(unit, settings, budget)? else { return Ok(()) };
+    let is_long = |position| loops.is_long(position);
+    unit.suspended = sync::suspend_in_loops(&mut unit.function, &mut unit.graph, &loops.all, is_long, workspace);
     Ok(())
+}
+
+/// Lets threads stop in the loops that are not known to be short.
+fn pause_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
+    let Some((_, budget)) = settings.pauses.zip(settings.policy.loop_budget) else { return Ok(()) };
+    let Some(loops) = Loops::of(unit, settings, budget)? else { return Ok(()) };
+    unit.rounds =
+        sync::pause_in_loops(&mut unit.function, &mut unit.graph, &loops.all, |position| loops.is_long(position));
+    Ok(())
+}
+
+/// The loops of a kernel's graph.
+struct Loops {
+    all: Vec<sync::Loop>,
+    /// The positions of those that are known to be short.
+    short: FxHashSet<u64>,
+}
+
+impl Loops {
+    /// `None` if all loops together are short.
+    fn of(unit: &mut Unit, settings: &Settings<'_>, budget: u32) -> Result<Option<Self>, ErrorKind> {
+        // What leads from there into a loop would count as another start of the loop.
+        unit.graph.clear_unreachable();
+        let all = sync::loops(&unit.graph);
+        // Whether a loop is short shows in the tree.
+        let mut copy = unit.clone();
+        sync::mark_loops(&mut copy.function, &mut copy.graph, &all);
+        for block in &mut copy.graph.blocks {
+            block.stop = None;
+        }
+        structurize(&mut copy, settings)?;
+        opt::propagate_copies(&mut copy.function);
+        if legalize::most_rounds(&copy.function).is_some_and(|most| most < u64::from(budget / SHORT_KERNEL)) {
+            return Ok(None);
+        }
+        Ok(Some(Self { all, short: legalize::short_loops(&copy.function, (budget / SHORT).into()) }))
+    }
+
+    fn is_long(&self, position: usize) -> bool {
+        !self.short.contains(&(position as u64))
+    }
 }
 
 fn structurize(unit: &mut Unit, _: &Settings<'_>) -> Result<(), ErrorKind> {

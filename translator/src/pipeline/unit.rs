@@ -9,7 +9,7 @@ use crate::interface::{LoopSuspension, Status, push_constant};
 use crate::ir::{self, Function, ParseError, Stage};
 use crate::legalize::{Allocations, Lengths};
 use crate::policy::Policy;
-use crate::sync::{Resolved, SuspendedLoops};
+use crate::sync::{Resolved, RoundsLeft, SuspendedLoops};
 use crate::warp::Blocks;
 
 /// The bit that separates a kernel's number from its version for large blocks. No text has this many kernels.
@@ -28,6 +28,8 @@ pub struct Unit {
     pub(super) waits: bool,
     /// Whether loops may take more rounds than the driver allows.
     pub(super) has_long_loops: bool,
+    /// The rounds of threads that pause in its long loops, if they do.
+    pub(super) rounds: Option<RoundsLeft>,
     /// What has become of its long loops, if threads are suspended there.
     pub(super) suspended: Option<SuspendedLoops>,
     /// What launches have to do for threads that are suspended in loops, if they are.
@@ -129,6 +131,8 @@ pub struct Settings<'a> {
     pub workspace: Option<u32>,
     /// Where they have it if threads are to be suspended in long loops.
     pub loop_workspace: Option<u32>,
+    /// Where they have it if threads are to pause in long loops, so that their blocks are suspended.
+    pub pauses: Option<u32>,
     /// By what accesses are checked, if they are.
     pub allocations: Option<Allocations>,
     /// What the module's other kernels found of the lengths of operations.
@@ -152,6 +156,7 @@ impl<'a> Settings<'a> {
             checks: false,
             workspace: None,
             loop_workspace: None,
+            pauses: None,
             allocations: None,
             lengths: None,
         }

@@ -8,8 +8,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Unary, Value, Var, WARP_SIZE,
-    for_each_stmt, is_lane_loop, semantics,
+    Atomic, AtomicOp, Binary, Block, Class, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Unary,
+    Value, Var, WARP_SIZE, for_each_stmt, is_lane_loop, semantics,
 };
 use crate::legalize::driver::states::{rounds_of_states, state_variables};
 
@@ -58,28 +58,29 @@ pub struct CountedRounds {
     /// For everything but loops without limit.
     pub once: u32,
     /// At most for a round of a loop without limit, loops inside included.
-    pub each: u32,
+    pub each: u64,
+    /// The same for loops in which threads do nothing together.
+    pub alone: u64,
 }
 
-/// What a driver counts for a function. `lockstep` is the number of threads that run in lockstep, and `lanes` of those whose rounds may be
-/// different ones.
-pub fn counted_rounds(function: &Function, lockstep: u32, lanes: u32) -> CountedRounds {
-    let packed = function.packing.map_or(1, |packing| packing.lanes);
-    let lanes = u64::from(lanes).saturating_mul(packed.into());
+/// What a driver counts for a function. `lockstep` is the number of invocations that run in lockstep.
+pub fn counted_rounds(function: &Function, lockstep: u32) -> CountedRounds {
     // A compare-and-swap fails if another thread's succeeds.
     let swap = u64::from(lockstep).saturating_mul(2).saturating_add(2);
-    let mut cost = Cost { counter: Counter::new(function, &[]), helpers: Vec::new(), swap, dearest: 1 };
+    let has_parts = accesses_long_shared(function);
+    let counter = Counter::new(function, &[]);
+    let mut cost = Cost { counter, helpers: Vec::new(), swap, has_parts, each: 1, alone: 1 };
     for helper in function.helpers.iter().rev() {
         // Helpers call only later helpers. Their loops are short.
         let counter = Counter::new(&helper.function, &[]);
-        let mut own = Cost { counter, helpers: std::mem::take(&mut cost.helpers), swap: cost.swap, dearest: 1 };
+        let helpers = std::mem::take(&mut cost.helpers);
+        let mut own = Cost { counter, helpers, swap, has_parts, each: 1, alone: 1 };
         let rounds = own.list(&helper.function.body);
         cost.helpers = own.helpers;
         cost.helpers.insert(0, rounds);
     }
     let once = cost.list(&function.body);
-    let [once, each] = [once, lanes.saturating_mul(cost.dearest)].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    CountedRounds { once, each }
+    CountedRounds { once: u32::try_from(once).unwrap_or(u32::MAX), each: cost.each, alone: cost.alone }
 }
 
 /// The rounds that a driver counts for a list, if loops without limit take one.
@@ -89,8 +90,11 @@ struct Cost<'f> {
     helpers: Vec<u64>,
     /// Those of a loop around a compare-and-swap.
     swap: u64,
-    /// The most for a round of a loop without limit.
-    dearest: u64,
+    /// Whether words of shared memory may be parts of longer ones.
+    has_parts: bool,
+    /// The most for a round of a loop without limit, and of one in which threads do nothing together.
+    each: u64,
+    alone: u64,
 }
 
 impl Cost<'_> {
@@ -101,12 +105,26 @@ impl Cost<'_> {
                 Stmt::If { then, otherwise, .. } => self.list(then).saturating_add(self.list(otherwise)),
                 Stmt::Loop(body) => self.repeated(list.get(..index).unwrap_or_default(), body),
                 Stmt::Let(_, Op::Call(helper, _)) => self.helpers.get(*helper as usize).copied().unwrap_or(1),
-                stmt if may_loop(stmt) => self.swap,
+                stmt if may_loop(stmt) && !self.is_of_word(stmt) => self.swap,
                 _ => 0,
             };
             sum = sum.saturating_add(rounds);
         }
         sum
+    }
+
+    /// Whether a statement accesses a word as every device does at once.
+    fn is_of_word(&self, stmt: &Stmt) -> bool {
+        let (access, values) = match stmt {
+            Stmt::Atomic(Atomic { op: AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::FAdd, .. }) => {
+                return false;
+            }
+            Stmt::Atomic(Atomic { access, .. }) => (access, 1),
+            Stmt::Load { access, results, .. } => (access, results.len()),
+            Stmt::Store { access, values, .. } => (access, values.len()),
+            _ => return false,
+        };
+        access.bytes == 4 && values == 1 && !(access.space == Space::Shared && self.has_parts)
     }
 
     fn repeated(&mut self, before: &[Stmt], body: &Block) -> u64 {
@@ -121,12 +139,37 @@ impl Cost<'_> {
             Some(rounds) => rounds,
             None if swaps => self.swap,
             None => {
-                self.dearest = self.dearest.max(round);
+                self.each = self.each.max(round);
+                if !has_collective(body) {
+                    self.alone = self.alone.max(round);
+                }
                 1
             }
         };
         rounds.saturating_mul(round).saturating_add(1)
     }
+}
+
+/// Whether a function accesses 64 bits of shared memory as one.
+fn accesses_long_shared(function: &Function) -> bool {
+    let mut found = false;
+    for body in function.helpers.iter().map(|helper| &helper.function.body).chain([&function.body]) {
+        for_each_stmt(body, |stmt| {
+            found |= match stmt {
+                Stmt::Atomic(Atomic { access, .. }) | Stmt::Load { access, .. } | Stmt::Store { access, .. } => {
+                    access.space == Space::Shared && access.bytes == 8
+                }
+                _ => false,
+            }
+        });
+    }
+    found
+}
+
+fn has_collective(list: &Block) -> bool {
+    let mut found = false;
+    for_each_stmt(list, |stmt| found |= matches!(stmt.class(), Class::Collective(_)));
+    found
 }
 
 /// Whether emission may make a statement a loop that compares and swaps.

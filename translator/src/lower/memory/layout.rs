@@ -130,7 +130,12 @@ impl Layout {
 
     /// Whether launches have a workspace.
     pub fn has_workspace(&self) -> bool {
-        self.cooperative || self.waits_for_launches || self.suspends_in_loops
+        self.waits_outside() || self.suspends_in_loops
+    }
+
+    /// Whether blocks may wait for other blocks, or for what they launch, in launches of several dispatches.
+    pub fn waits_outside(&self) -> bool {
+        self.cooperative || self.waits_for_launches
     }
 
     /// Where the push constants have the address of the table of live allocations, if accesses are checked.

@@ -13,7 +13,7 @@
 //! other blocks wait too, which is harmless there. With `named`, each block has records of its own.
 //!
 //! In a cooperative launch, `suspension` lets a block whose threads all wait for other blocks end the dispatch there, and go on in
-//! the next one.
+//! the next one. It does the same where threads have no rounds of long loops left ([`super::pause_in_loops`]).
 //!
 //! Loops in which threads wait for each other ([`super::yield_in_loops`]) need one of the latter two, since there all
 //! threads of the block run on in each iteration. Vulkan promises no progress otherwise, and some devices run a
@@ -22,6 +22,7 @@
 mod in_place;
 mod named;
 pub(super) mod operations;
+mod rounds_left;
 mod state_machine;
 pub(super) mod suspension;
 pub(super) mod triple_buffer;
@@ -30,8 +31,10 @@ use crate::cfg::{Barrier, Cfg, Kind, Red, Reduction, Stop, dependence};
 use crate::ir::{Builder, Builtin, Function, Stmt, Type, Value};
 use operations::WARP;
 pub(super) use operations::constant;
+pub use rounds_left::RoundsLeft;
 use state_machine::Wait;
 pub use state_machine::{new_entry, push, set};
+use suspension::{Numbers, Suspending};
 
 /// The most threads of a block.
 const MAX_BLOCK: u32 = 1024;
@@ -50,13 +53,15 @@ pub struct Resolved {
 
 /// Replaces every stop of a kernel. `required` is the number of threads in a block, if known. `checks` asks for marks of which threads
 /// arrive where ([`Stmt::Arrive`]). `workspace` is the offset, in the push constants, of the address of a cooperative launch's workspace;
-/// it is given if blocks that wait for other blocks are to be suspended.
+/// it is given if blocks that wait for other blocks are to be suspended. `paused` has that offset for threads that pause in long loops, with
+/// their rounds.
 pub fn resolve_barriers(
     function: &mut Function,
     cfg: &mut Cfg,
     required: Option<u64>,
     checks: bool,
     workspace: Option<u32>,
+    paused: Option<(u32, RoundsLeft)>,
 ) -> Resolved {
     let padded = required.map(|required| required.next_multiple_of(WARP.into()));
     for block in &mut cfg.blocks {
@@ -69,14 +74,24 @@ pub fn resolve_barriers(
     }
     let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield { .. })));
     let polls = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield { global: true })));
-    let workspace = workspace.filter(|_| polls);
+    let suspending = |address, polls| Suspending {
+        workspace: address,
+        numbers: if workspace.is_some() { Numbers::Grid } else { Numbers::Dispatch },
+        polls,
+        rounds: paused.map(|(_, rounds)| rounds),
+    };
+    let suspending = match (workspace.filter(|_| polls), paused) {
+        (Some(address), _) => Some(suspending(address, true)),
+        (None, Some((address, _))) => Some(suspending(address, false)),
+        (None, None) => None,
+    };
     let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
     let any = barriers().next().is_some();
     let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
-    if !any && !yields && !awaits {
+    if !any && !yields && !awaits && suspending.is_none() {
         return Resolved::default();
     }
-    if !yields && !awaits {
+    if !yields && !awaits && suspending.is_none() {
         let divergent = dependence::divergent_blocks(function, cfg);
         // Early arrivals need no record here: the wait that follows is a barrier of all threads.
         let together = cfg
@@ -96,7 +111,7 @@ pub fn resolve_barriers(
         barrier.cluster == of_cluster && (waits || barrier.is_early())
     };
     let wait = match (any, yields) {
-        _ if awaits || workspace.is_some() => Wait::Named,
+        _ if awaits || suspending.is_some() => Wait::Named,
         (true, true) => Wait::Named,
         _ if barriers().all(|(_, barrier)| whole(barrier)) => Wait::Together,
         _ => Wait::Named,
@@ -109,7 +124,7 @@ pub fn resolve_barriers(
     if checks {
         mark_arrivals(function, cfg);
     }
-    let saved_words = state_machine::merge(function, cfg, wait, workspace);
+    let saved_words = state_machine::merge(function, cfg, wait, suspending);
     Resolved { threads: None, merged: true, saved_words }
 }
 

@@ -5,7 +5,7 @@
 
 use super::named::NamedBarriers;
 use super::operations::store;
-use super::suspension::{Block as Suspended, live_at};
+use super::suspension::{Suspending, live_at};
 use super::triple_buffer::{Sharing, TripleBuffer};
 use crate::cfg::switch::switch_among;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
@@ -50,12 +50,11 @@ impl StateMachine {
     }
 }
 
-/// Rebuilds the kernel around its stops. With a `workspace`, whose address is a push constant, blocks that wait for other blocks are
-/// suspended; then the result is the words that each of their threads saves.
-pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Option<u32>) -> Option<u32> {
+/// Rebuilds the kernel around its stops. With `suspending`, its blocks can be suspended; then the result is the words that each of their threads saves.
+pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Option<Suspending>) -> Option<u32> {
     let latch_data = match wait {
         Wait::Together => Latch::Together(TripleBuffer::new(function, Sharing::Workgroup)),
-        Wait::Named => Latch::Named(NamedBarriers::new(function, cfg, workspace)),
+        Wait::Named => Latch::Named(NamedBarriers::new(function, cfg, suspending)),
     };
     let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));
     let at = at.or_else(|| cfg.blocks.iter().find_map(|block| last_mark(&block.body)));
@@ -109,7 +108,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     // Now that the loop is complete, the variables that are live around it are known.
     let suspended = match &machine.latch_data {
         Latch::Named(barriers) => {
-            barriers.workspace().map(|at| Suspended::new(at, function, &live_at(function, cfg, dispatch)))
+            barriers.suspending().map(|suspending| suspending.block(function, live_at(function, cfg, dispatch)))
         }
         Latch::Together(_) => None,
     };
@@ -186,6 +185,7 @@ fn redirect(
     match (&stop, &machine.latch_data) {
         (Stop::Barrier(barrier), Latch::Named(barriers)) => barriers.arrive(&mut b, barrier),
         (Stop::Yield { global }, Latch::Named(barriers)) => barriers.look_again(&mut b, *global),
+        (Stop::Pause, Latch::Named(barriers)) => barriers.stay_ready(&mut b),
         _ => {}
     }
     let waits = !matches!(stop, Stop::Barrier(Barrier { kind: Kind::Arrive, .. }));

@@ -1,11 +1,13 @@
-//! Blocks that let other blocks run. Where a cooperative launch's threads wait for other blocks, their block saves its state and ends the
-//! dispatch. The host dispatches the grid again until all blocks have ended.
+//! Blocks that end a dispatch and go on in the next. Where a cooperative launch's threads wait for other blocks, their block saves its state and ends the
+//! dispatch. Where threads have no rounds of long loops left ([`pause_in_loops`](crate::sync::pause_in_loops)), their block does so too. The host
+//! dispatches the grid again until all blocks have ended.
 //!
-//! So the launch needs no forward progress between workgroups, which Vulkan doesn't promise. Registers that are live around the loop of the
+//! So a cooperative launch needs no forward progress between workgroups, which Vulkan doesn't promise. Registers that are live around the loop of the
 //! [state machine](super::state_machine), local memory and shared memory go to the launch's [workspace]: for each workgroup its status, its
 //! shared memory, and then word by word those of all its threads.
 
 use super::operations::block_threads;
+use super::rounds_left::RoundsLeft;
 use crate::cfg::{BlockId, Cfg};
 use crate::index::Index;
 use crate::interface::{push_constant, workspace};
@@ -23,12 +25,34 @@ pub const GLOBAL: Access = Access { space: Space::Global, bytes: 4, order: Memor
 const SHARED: Access = Access { space: Space::Shared, ..GLOBAL };
 const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
 
+/// How blocks of a kernel are suspended.
+#[derive(Clone, Copy, Debug)]
+pub struct Suspending {
+    /// Offset of the workspace's address in the push constants.
+    pub workspace: u32,
+    pub numbers: Numbers,
+    /// Whether threads poll what other blocks have written.
+    pub polls: bool,
+    /// The rounds of threads that pause in long loops.
+    pub rounds: Option<RoundsLeft>,
+}
+
+impl Suspending {
+    /// The state that a block saves, with the variables that are live where its threads go on.
+    pub fn block(self, function: &Function, mut live: VarSet) -> Block {
+        for own in self.rounds.into_iter().flat_map(RoundsLeft::variables) {
+            live.remove(own);
+        }
+        Block::with_words(self.workspace, self.numbers, function, &live, 0)
+    }
+}
+
 /// By which numbers workgroups find their parts of a workspace.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Those in the grid.
+    /// Those in the grid, whose workspace begins as zeros.
     Grid,
-    /// Those in the dispatch.
+    /// Those in the dispatch, whose workspace counts dispatches.
     Dispatch,
 }
 
@@ -73,12 +97,7 @@ pub fn head(b: &mut Builder<'_>, address: u32, word: u64) -> Value {
 }
 
 impl Block {
-    /// The state of a block: these variables, and those that every block needs.
-    pub fn new(address: u32, function: &Function, live: &VarSet) -> Self {
-        Self::with_words(address, Numbers::Grid, function, live, 0)
-    }
-
-    /// Like [`Block::new`]; the first `own_words` words of each thread are for the caller's use.
+    /// The state of a block: these variables, and those that every block needs. The first `own_words` words of each thread are for the caller's use.
     pub fn with_words(address: u32, numbers: Numbers, function: &Function, live: &VarSet, own_words: u32) -> Self {
         let mut live = live.clone();
         if let Some(exited) = function.exited {
@@ -238,7 +257,12 @@ impl Block {
     /// Restores the saved state, if there is one; gives the status.
     pub fn restore(&self, b: &mut Builder<'_>) -> Value {
         let place = self.place(b);
-        let status = b.load_one(GLOBAL, place.status);
+        let mut status = b.load_one(GLOBAL, place.status);
+        if self.numbers == Numbers::Dispatch {
+            let dispatch = head(b, self.address, workspace::DISPATCH);
+            let is_first = b.is_zero(dispatch);
+            status = b.select(is_first, dispatch, status);
+        }
         let goes_on = b.compare_const(Compare::Equal, status, SUSPENDED.into());
         b.if_(goes_on, |b| {
             self.restore_own(b, &place);

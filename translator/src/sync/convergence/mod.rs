@@ -18,7 +18,7 @@ mod region;
 mod site;
 mod split;
 
-use super::barriers::{constant, new_entry};
+use super::barriers::{RoundsLeft, constant, new_entry};
 use crate::cfg::switch::switch_among;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
@@ -30,8 +30,9 @@ use crate::target::Fault;
 use region::ConvergenceRegion;
 use site::{has_site, kind, push, site};
 
-/// Turns the region of a kernel where members may be elsewhere into a loop, if there is such a region.
-pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
+/// Turns the region of a kernel where members may be elsewhere into a loop, if there is such a region. Where threads pause in long loops,
+/// the loop's iterations count too.
+pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg, rounds: Option<RoundsLeft>) {
     if !cfg.blocks.iter().any(|block| has_site(&block.body)) {
         return;
     }
@@ -42,7 +43,7 @@ pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
     split::split(function, &mut divided);
     match region::region(function, &divided) {
         Some(region) => {
-            rebuild(function, &mut divided, &region);
+            rebuild(function, &mut divided, &region, rounds);
             *cfg = divided;
         }
         None => {
@@ -113,7 +114,7 @@ fn set(b: &mut Builder<'_>, var: Var, value: u32) {
     b.set(var, value);
 }
 
-fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion) {
+fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion, rounds: Option<RoundsLeft>) {
     let mut inside: Vec<BlockId> = cfg.blocks.indices().filter(|block| region.has(*block)).collect();
     let exit = region.exit.unwrap_or_else(|| ending(cfg, &inside));
     let points = points(function, cfg, &inside);
@@ -183,6 +184,9 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion) {
         serve(&mut b, index, point, &vars);
     }
     b.at(at);
+    if let Some(rounds) = rounds {
+        rounds.count_common(&mut b);
+    }
     let state = b.get(vars.state);
     let ready = b.is_nonzero(state);
     let condition = b.function.value(Type::Bool);

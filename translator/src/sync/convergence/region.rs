@@ -65,9 +65,9 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
         }
     }
     let mut found = found.blocks;
-    // Threads that wait in a loop reach an operation later than the other threads of their warp. A mask from before the loop names
+    // Threads that stop in a loop reach an operation later than the other threads of their warp. A mask from before the loop names
     // these threads too.
-    let waits = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. }));
+    let waits = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. } | Stop::Pause));
     let loops: Vec<BlockId> =
         cfg.blocks.enumerated().filter(|(_, block)| waits(block)).map(|(number, _)| number).filter(reached).collect();
     let region = graph.around(cfg, found.iter().copied().collect());

@@ -15,6 +15,7 @@
 
 mod loops;
 mod meetings;
+mod pauses;
 mod resumption;
 mod rounds;
 
@@ -30,6 +31,7 @@ use crate::ir::{Access, Builder, Class, Compare, Function, MemoryOrder, Scope, S
 pub use loops::{Loop, loops, mark_loops};
 use loops::{join_rounds, ways_in};
 use meetings::Meetings;
+pub use pauses::pause_in_loops;
 use resumption::{Resumption, START, set_state};
 use rounds::{Pause, Round, has, pauses, reaching};
 
@@ -41,10 +43,16 @@ const STATUS: Access = Access { order: MemoryOrder::Relaxed(Scope::Cta), ..GLOBA
 pub struct SuspendedLoops {
     /// Words that each thread saves.
     pub saved_words: u32,
-    /// Whether all threads of a block do the same rounds of some loops.
-    pub together: bool,
-    /// Whether threads do rounds of some loops by themselves.
-    pub apart: bool,
+    pub kind: SuspensionKind,
+}
+
+/// What is suspended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuspensionKind {
+    /// Threads, which do the same rounds of some loops together, or rounds of some loops by themselves, or both.
+    Threads { together: bool, apart: bool },
+    /// Blocks, one of whose threads pauses.
+    Blocks,
 }
 
 /// Suspends threads at the ends of rounds of the loops that are long: `is_long` says that of positions in the list. `workspace` is the offset of the
@@ -151,7 +159,8 @@ pub fn suspend_in_loops(
     meetings.open(&mut b);
     let body = b.block;
     set(cfg, BlockId::ENTRY, body, End::Goto(dispatch));
-    Some(SuspendedLoops { saved_words: suspension.saved.words(), together, apart })
+    let kind = SuspensionKind::Threads { together, apart };
+    Some(SuspendedLoops { saved_words: suspension.saved.words(), kind })
 }
 
 /// Counts a round at an edge back to a loop's start, and goes elsewhere if that was the last. A block that may also leave the loop does both at

@@ -2,7 +2,7 @@
 
 use super::super::operations::{WORD, store};
 use super::super::suspension;
-use super::layout::{END, GLOBAL, GO_ON, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, block, field, head};
+use super::layout::{END, GLOBAL, GO_ON, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, block, field, head};
 use super::{NamedBarriers, Polling};
 use crate::cfg::Barrier;
 use crate::interface::workspace;
@@ -50,7 +50,14 @@ impl NamedBarriers {
         let ended = b.compare(Compare::Equal, gone, whole);
         let able = b.get(someone);
         let nobody = b.is_zero(able);
-        let polled = self.polling.as_ref().map(|polling| self.poll(b, polling, nobody));
+        let rounds = self.suspending.and_then(|suspending| suspending.rounds);
+        let notes = (self.polling.is_some() || rounds.is_some()).then(|| {
+            let word = self.head(b, head::NOTES);
+            let notes = b.load_one(WORD, word);
+            store(b, word, zero);
+            notes
+        });
+        let polled = self.polling.as_ref().zip(notes).map(|(polling, notes)| self.poll(b, polling, notes, nobody));
         let unclear = b.get(tally.unclear);
         let stuck = b.or(nobody, unclear);
         let [go_on, end, stop] = [GO_ON, END, STUCK].map(|verdict| b.i32(verdict));
@@ -63,6 +70,17 @@ impl NamedBarriers {
             }
             None => verdict,
         };
+        let verdict = match notes.filter(|_| rounds.is_some()) {
+            Some(notes) => {
+                let paused = b.and_const(notes, PAUSED.into());
+                let paused = b.is_nonzero(paused);
+                let goes_on = b.compare_const(Compare::Equal, verdict, GO_ON.into());
+                let suspends = b.and(paused, goes_on);
+                let suspended = b.i32(SUSPENDED);
+                b.select(suspends, suspended, verdict)
+            }
+            None => verdict,
+        };
         // Arrivals that no thread waits for may be left.
         let verdict = b.select(ended, end, verdict);
         let word = self.head(b, head::VERDICT);
@@ -71,13 +89,10 @@ impl NamedBarriers {
 
     /// Whether threads that can go on can only poll, and the verdict in that case. Those that poll shared memory wait for threads of their
     /// own block, so they alone don't suspend it; nor do they keep it from being suspended where another thread polls global memory.
-    fn poll(&self, b: &mut Builder<'_>, polling: &Polling, nobody: Value) -> (Value, Value) {
-        let word = self.head(b, head::POLLS);
-        let polls = b.load_one(WORD, word);
+    fn poll(&self, b: &mut Builder<'_>, polling: &Polling, notes: Value, nobody: Value) -> (Value, Value) {
         let zero = b.i32(0);
-        store(b, word, zero);
         let [global, shared] = [GLOBAL, SHARED].map(|bit| {
-            let bit = b.and_const(polls, bit.into());
+            let bit = b.and_const(notes, bit.into());
             b.is_nonzero(bit)
         });
         let only = b.and(global, nobody);
@@ -96,7 +111,7 @@ impl NamedBarriers {
         let impatient = b.compare(Compare::LessEqualUnsigned, patience, idle);
         let suspends = b.and(only, impatient);
         let [go_on, suspended] = [GO_ON, SUSPENDED].map(|verdict| b.i32(verdict));
-        let polls = b.is_nonzero(polls);
+        let polls = b.or(global, shared);
         let polls = b.and(polls, nobody);
         (polls, b.select(suspends, suspended, go_on))
     }

@@ -16,8 +16,8 @@ pub mod head {
     pub const COMPLETE: u32 = 1;
     /// Whether there is another iteration: [`super::GO_ON`] and so on.
     pub const VERDICT: u32 = 2;
-    /// What threads poll: bits of [`super::GLOBAL`] and [`super::SHARED`].
-    pub const POLLS: u32 = 3;
+    /// What threads poll, and whether one has no rounds left: bits of [`super::GLOBAL`], [`super::SHARED`] and [`super::PAUSED`].
+    pub const NOTES: u32 = 3;
     /// Number of these words.
     pub const WORDS: u32 = 4;
 }
@@ -51,11 +51,14 @@ pub mod field {
 /// In [`field::EXPECTED`]: the barrier is used for a reduction.
 pub const REDUCES: u32 = 1 << 31;
 
-/// In [`head::POLLS`]: a thread polls global memory, which other blocks and the host change.
+/// In [`head::NOTES`]: a thread polls global memory, which other blocks and the host change.
 pub const GLOBAL: u32 = 1;
 
-/// In [`head::POLLS`]: a thread polls what only its own block changes.
+/// In [`head::NOTES`]: a thread polls what only its own block changes.
 pub const SHARED: u32 = 2;
+
+/// In [`head::NOTES`]: a thread has no rounds left in this dispatch.
+pub const PAUSED: u32 = 4;
 
 /// There is another iteration.
 pub const GO_ON: u32 = 0;
@@ -63,7 +66,7 @@ pub const GO_ON: u32 = 0;
 pub const END: u32 = 1;
 /// No thread can go on, or which thread can is undecidable.
 pub const STUCK: u32 = 2;
-/// All remaining threads wait for other blocks.
+/// The block is suspended.
 pub const SUSPENDED: u32 = 3;
 
 /// The barriers that have records.

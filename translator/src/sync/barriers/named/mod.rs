@@ -19,11 +19,11 @@ mod decide;
 mod layout;
 
 use super::operations::{WARP, WORD, add, block_threads, constant, store};
-use super::suspension::{self, Block as Suspended};
+use super::suspension::{self, Block as Suspended, Suspending};
 use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
 use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
 use crate::target::{Cluster, Fault};
-use layout::{BARRIERS, GLOBAL, GO_ON, Layout, REDUCES, SHARED, STUCK, SUSPENDED, block, field, head};
+use layout::{BARRIERS, GLOBAL, GO_ON, Layout, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, block, field, head};
 
 /// The records of a workgroup's barriers.
 pub struct NamedBarriers {
@@ -44,6 +44,8 @@ pub struct NamedBarriers {
     waits: Var,
     /// The last verdict.
     verdict: Var,
+    /// How the block is suspended, if it can be.
+    suspending: Option<Suspending>,
     /// What a cooperative launch needs.
     polling: Option<Polling>,
 }
@@ -60,7 +62,7 @@ struct Polling {
 
 impl NamedBarriers {
     /// Allocates the records in shared memory.
-    pub fn new(function: &mut Function, cfg: &Cfg, workspace: Option<u32>) -> Self {
+    pub fn new(function: &mut Function, cfg: &Cfg, suspending: Option<Suspending>) -> Self {
         let (mut barriers, mut cluster, mut counted, mut reduces, mut arrives) = (0, false, false, false, false);
         let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
         for block in &cfg.blocks {
@@ -86,17 +88,18 @@ impl NamedBarriers {
             at: function.var(Type::I32),
             waits: function.var(Type::Bool),
             verdict: function.var(Type::I32),
-            polling: workspace.map(|workspace| Polling {
-                workspace,
+            suspending,
+            polling: suspending.filter(|suspending| suspending.polls).map(|suspending| Polling {
+                workspace: suspending.workspace,
                 idle: function.var(Type::I32),
                 active: function.var(Type::Bool),
             }),
         }
     }
 
-    /// Offset of the workspace's address in the push constants, if blocks are to be suspended.
-    pub fn workspace(&self) -> Option<u32> {
-        self.polling.as_ref().map(|polling| polling.workspace)
+    /// How the block is suspended, if it can be.
+    pub fn suspending(&self) -> Option<Suspending> {
+        self.suspending
     }
 
     fn head(&self, b: &mut Builder<'_>, word: u32) -> Value {
@@ -282,8 +285,13 @@ impl NamedBarriers {
         if self.polling.is_none() {
             return self.stay_ready(b);
         }
-        let address = self.head(b, head::POLLS);
-        let operand = b.i32(if global { GLOBAL } else { SHARED });
+        self.note(b, if global { GLOBAL } else { SHARED });
+    }
+
+    /// Adds a bit to the workgroup's notes.
+    fn note(&self, b: &mut Builder<'_>, bit: u32) {
+        let address = self.head(b, head::NOTES);
+        let operand = b.i32(bit);
         b.atomic(Atomic { result: None, op: AtomicOp::Or, access: WORD, address, operand, compare: None });
     }
 
@@ -297,17 +305,22 @@ impl NamedBarriers {
             b.set(polling.idle, zero);
             b.set(polling.active, is_new);
         }
+        if let Some(Suspending { workspace, rounds: Some(rounds), .. }) = self.suspending {
+            rounds.renew(b, workspace);
+        }
         b.compare_const(Compare::Equal, status, suspension::ENDED.into())
     }
 
     /// Ends a dispatch: saves what the block needs to go on, if it hasn't ended.
     pub fn end_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) {
-        let Some(polling) = &self.polling else { return };
         let verdict = b.get(self.verdict);
         let goes_on = b.compare_const(Compare::Equal, verdict, SUSPENDED.into());
         b.if_(goes_on, |b| suspended.save(b));
         self.by_first_thread(b, |b| {
-            let active = b.get(polling.active);
+            let active = match &self.polling {
+                Some(polling) => b.get(polling.active),
+                None => b.bool(true),
+            };
             suspended.note(b, goes_on, active);
         });
     }
@@ -365,6 +378,11 @@ impl NamedBarriers {
 
     /// Synchronizes the workgroup and decides which barriers are complete; gives whether there is another iteration.
     pub fn synchronize(&self, b: &mut Builder<'_>) -> Value {
+        if let Some(rounds) = self.suspending.and_then(|suspending| suspending.rounds) {
+            rounds.count_common(b);
+            let paused = rounds.are_used_up(b);
+            b.if_(paused, |b| self.note(b, PAUSED));
+        }
         b.barrier();
         self.by_first_thread(b, |b| self.decide(b));
         b.barrier();

@@ -1,0 +1,54 @@
+//! Pauses in long loops, for kernels that are rebuilt as a loop of the whole workgroup.
+//!
+//! A thread without rounds stops at the end of a round, like one in a loop that waits. So what follows the loop may come to pass for other threads
+//! first: operations of warps wait for their members, barriers for their threads. Where the workgroup's threads synchronize, the block is then
+//! suspended: [`resolve_barriers`](super::super::resolve_barriers).
+
+use super::super::barriers::{RoundsLeft, push};
+use super::loops::Loop;
+use super::rounds::has;
+use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
+use crate::ir::{Builder, Function, Stmt, WarpOp, last_mark};
+
+/// Lets threads without rounds stop on the ways back to the starts of loops that are long: `is_long` says that of positions in the list. `None` if there
+/// is no such loop, or if a thread may not come late to what the threads of a warp that happen to be there do together.
+pub fn pause_in_loops(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    loops: &[Loop],
+    is_long: impl Fn(usize) -> bool,
+) -> Option<RoundsLeft> {
+    let is_of_present =
+        |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_none() && warp.op != WarpOp::ActiveMask);
+    if cfg.blocks.iter().any(|block| has(&block.body, &is_of_present)) {
+        return None;
+    }
+    let long = loops.iter().enumerate().filter(|(position, _)| is_long(*position));
+    let mut ways: Vec<(BlockId, BlockId)> = long.flat_map(|(_, one)| one.back.iter().copied()).collect();
+    ways.sort_unstable();
+    ways.dedup();
+    if ways.is_empty() {
+        return None;
+    }
+    let rounds = RoundsLeft::new(function);
+    for (from, to) in ways {
+        let Some(block) = cfg.blocks.at(from) else { continue };
+        // Those that stop there anyway are suspended there too.
+        if matches!(block.stop, Some(Stop::Yield { .. })) {
+            continue;
+        }
+        let mark = last_mark(&block.body).flatten();
+        let pause =
+            cfg.blocks.push(BasicBlock { body: vec![Stmt::At(mark)], stop: Some(Stop::Pause), end: End::Goto(to) });
+        let mut b = Builder::new(function);
+        b.at(mark);
+        rounds.count_own(&mut b);
+        let condition = rounds.are_used_up(&mut b);
+        let body = b.block;
+        let middle = push(cfg, body, End::Branch { condition, then: pause, otherwise: to });
+        if let Some(block) = cfg.blocks.at_mut(from) {
+            block.end = block.end.redirected(|next| if next == to { middle } else { next });
+        }
+    }
+    Some(rounds)
+}
