@@ -58,6 +58,11 @@ fn legal_instructions_are_accepted_in_the_same_kernel() {
     let legal = [
         "",
         "tex.2d.v4.f32.s32 {%f0, %a1, %f2, _}, [tx, {%a0, 3, %a2, %a3}];",
+        "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [tx, {%x0, %a1}];",
+        "sust.b.a1d.b32.trap [sf, {%x0, %a1}], {%a0};",
+        "vset.u32.u32.eq %u0, %x1, %u2;",
+        "vadd.u32.u32.u32.add %u0, %u1, %u2, %x3;",
+        "cp.async.ca.shared.global [%a0], [%d0], 4, %a1;",
         "tex.level.a2d.v2.f16x2.s32 {%a0, %a1}|%p, [tx, %d0, {%a0, %a1, %a2, %a3}], 1, {2, -3};",
         "suld.b.2d.v2.b8.trap {%h0, %h1}, [sf, {%a1, %a2, %a3, %a0}];",
         "sust.p.1d.v2.b32.zero [%d1, %a0], {%f0, 7};",

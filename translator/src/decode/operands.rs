@@ -64,6 +64,9 @@ use crate::isa::word::Word;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
+/// Whether a register of a type fits a wanted type.
+pub(super) type Fits = fn(ScalarType, ScalarType) -> bool;
+
 impl<'s> FunctionDecoder<'_, 's> {
     /// Decodes all operands of an instruction.
     pub(super) fn operands(
@@ -182,7 +185,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 other => Err(Diagnostic::invalid("expected a constant", other.span())),
             },
             "&a" => self.address_value(operand, ty),
-            video if video.contains('.') => self.video_operand(operand, video, ty),
+            video if video.contains('.') => self.video_operand(operand, video, ty, fits),
             _ => self.source(operand, ty, fits),
         }
     }
@@ -225,24 +228,14 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     /// Elements of vectors, predicates and a few other results may be dropped.
-    fn destination_or_sink(
-        &mut self,
-        operand: &ast::Operand<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
+    fn destination_or_sink(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, fits: Fits) -> Result<Operand> {
         match operand {
             ast::Operand::Sink(_) => Ok(Operand::Sink),
             operand => self.destination(operand, ty, fits),
         }
     }
 
-    pub(super) fn destination(
-        &mut self,
-        operand: &ast::Operand<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
+    pub(super) fn destination(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, fits: Fits) -> Result<Operand> {
         match operand {
             ast::Operand::Name { name, suffix } if suffix.is_none() || self.is_declared(name.text) => {
                 let operand = self.register(*name, *suffix, ty, fits)?;
@@ -267,7 +260,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         name: ast::Ident<'s>,
         selector: Option<ast::Ident<'s>>,
         ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
+        fits: Fits,
     ) -> Result<Operand> {
         match self.resolve_element(name, selector)? {
             Symbol::Reg(reg) => self.fitting(reg, name, ty, fits),
@@ -279,13 +272,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     /// A register, if its type fits. The name is for the message.
-    fn fitting(
-        &self,
-        register: Reg,
-        name: ast::Ident<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
+    fn fitting(&self, register: Reg, name: ast::Ident<'s>, ty: ScalarType, fits: Fits) -> Result<Operand> {
         let found = self.register_type(register)?;
         if fits(found, ty) {
             return Ok(Operand::Reg(register));
@@ -294,12 +281,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         Err(Diagnostic::invalid(message, name.span))
     }
 
-    fn source(
-        &mut self,
-        operand: &ast::Operand<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
+    fn source(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, fits: Fits) -> Result<Operand> {
         match operand {
             ast::Operand::Name { name, suffix } => {
                 if self.special(*name, *suffix)?.is_some() {
@@ -322,12 +304,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn source_or_special(
-        &mut self,
-        operand: &ast::Operand<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
+    fn source_or_special(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, fits: Fits) -> Result<Operand> {
         if let ast::Operand::Name { name, suffix } = operand
             && let Some(special) = self.special(*name, *suffix)?
         {
@@ -399,12 +376,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn value_and_predicate(
-        &mut self,
-        operand: &ast::Operand<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
+    fn value_and_predicate(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, fits: Fits) -> Result<Operand> {
         match operand {
             ast::Operand::Pair(pair, _) if !matches!(pair[1], ast::Operand::Sink(_)) => {
                 let [first, second] = pair.as_ref();
@@ -421,7 +393,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
+        fits: Fits,
         sink: bool,
     ) -> Result<Operand> {
         let (first, second) = match operand {

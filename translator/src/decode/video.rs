@@ -3,6 +3,7 @@
 
 use super::constants::immediate;
 use super::function::FunctionDecoder;
+use super::operands::Fits;
 use super::program::{Operand, Parts, Selected};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
@@ -15,6 +16,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         operand: &ast::Operand<'s>,
         role: &str,
         ty: ScalarType,
+        fits: Fits,
     ) -> Result<Operand, Diagnostic> {
         let (negatable, role) = match role.strip_prefix('-') {
             Some(role) => (true, role),
@@ -28,7 +30,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             other => return Err(Diagnostic::invalid(format!("expected a register of type {ty}"), other.span())),
         };
-        let Operand::Reg(register) = self.register(name, None, ty, ScalarType::fits_fixed)? else {
+        let Operand::Reg(register) = self.register(name, None, ty, fits)? else {
             return Err(Diagnostic::internal("a register that is none", name.span));
         };
         let parts = match suffix {

@@ -244,7 +244,7 @@ operations! {
     FirstCanceled,
     MapAddress [may_report]: SharedVariable,
     ClusterRank: SharedVariable,
-    CopyAsync: Copy,
+    CopyAsync [may_report]: Copy,
     CopiesAwaited [may_report],
     MbarrierArriveForCopies [may_report]: Copy,
     BulkLoad [may_report]: Copy,

@@ -214,7 +214,6 @@ requirements! {
 }
 
 /// What special registers, types and directives need: the first target, or 0 for all, the first version, and the words.
-/// What `.pragma` and `.alias` need is what the manual says.
 const NAMES: &[(u32, (u32, u32), &str)] = &[
     (0, (1, 3), "%laneid %warpid %smid %pm0 %pm1 %pm2 %pm3"),
     (0, (2, 0), "%nwarpid %nsmid %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock64"),

@@ -1,6 +1,6 @@
 //! Operands of `tex`, `tld4` and surface instructions: what names a texture, sampler or surface, and vectors of coordinates.
 
-use super::{Result, untyped};
+use super::{Fits, Result, untyped};
 use crate::ast;
 use crate::decode::function::FunctionDecoder;
 use crate::decode::program::{Base, Operand};
@@ -26,9 +26,6 @@ fn as_wide(found: ScalarType, wanted: ScalarType) -> bool {
     found.bits() == wanted.bits() && (found == ScalarType::Pred) == (wanted == ScalarType::Pred)
 }
 
-/// Whether a register of a type fits a wanted type.
-type Fits = fn(ScalarType, ScalarType) -> bool;
-
 impl<'s> FunctionDecoder<'_, 's> {
     /// `{d}|p, [texture, sampler, {c}], level or gradients, offset, comparison` become a pair of destinations, a list of the
     /// handles and the coordinates, and what follows in seven places, `_` for what isn't there.
@@ -51,7 +48,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut level = Operand::Sink;
         let mut gradients = [Operand::Sink, Operand::Sink];
         if modifiers.has(Word::Level) {
-            level = self.source(needed("the level")?, by, ScalarType::fits_fixed)?;
+            level = self.source(needed("the level")?, by, ScalarType::fits)?;
         } else if modifiers.has(Word::Grad) {
             for gradient in &mut gradients {
                 let written = needed("a gradient")?;
@@ -138,8 +135,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         };
         let surface = self.handle(base, &[ScalarType::SurfRef])?;
         let types = coordinate_types(geometry(modifiers, operand)?, ScalarType::S32);
+        // As ptxas has it, a coordinate alone is no pair of halves, and one of several may be.
+        let fits = if types.len() == 1 { ScalarType::fits_fixed } else { ScalarType::fits };
         let mut all = vec![surface];
-        if let Operand::List(coordinates) = self.coordinates(coordinates, &types, ScalarType::fits)? {
+        if let Operand::List(coordinates) = self.coordinates(coordinates, &types, fits)? {
             all.extend(coordinates);
         }
         Ok(Operand::List(all))
@@ -185,10 +184,15 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::invalid(message, operand.span()));
         }
         let padding = types.iter().rev().take(1).cycle();
+        // As ptxas has it, a layer beside floats is no float and no pair of halves.
+        let has_floats = types.iter().any(|ty| ty.is_float());
         let mut decoded = Vec::new();
         for (element, ty) in elements.iter().zip(types.iter().chain(padding)) {
-            // Neither layers nor integer coordinates are floats or pairs of halves.
-            let fits = if ty.is_float() { fits } else { ScalarType::fits_fixed };
+            let fits = match ty {
+                ScalarType::U32 if has_floats => ScalarType::fits_fixed,
+                ScalarType::U32 => ScalarType::fits,
+                _ => fits,
+            };
             decoded.push(self.source(element, *ty, fits)?);
         }
         decoded.truncate(types.len());

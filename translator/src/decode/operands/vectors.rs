@@ -1,6 +1,6 @@
 //! Operands that are vectors: lists of elements, and vectors of registers by their names.
 
-use super::Result;
+use super::{Fits, Result};
 use crate::ast;
 use crate::decode::function::FunctionDecoder;
 use crate::decode::program::{Operand, Reg};
@@ -33,7 +33,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
+        fits: Fits,
         wanted: usize,
         destination: bool,
     ) -> Result<Operand> {
@@ -71,12 +71,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    pub(super) fn registers_of(
-        &self,
-        vector: &VectorRegister<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
+    pub(super) fn registers_of(&self, vector: &VectorRegister<'s>, ty: ScalarType, fits: Fits) -> Result<Operand> {
         let Reg(first) = vector.first;
         let registers = (first..first.saturating_add(vector.width)).map(Reg);
         let elements = registers.map(|register| self.fitting(register, vector.name, ty, fits));
@@ -89,7 +84,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         elements: &[ast::Operand<'s>],
         span: Span,
         ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
+        fits: Fits,
         destination: bool,
     ) -> Result<Operand> {
         if destination && elements.iter().all(|element| matches!(element, ast::Operand::Sink(_))) {
