@@ -10,7 +10,8 @@ use rustc_hash::FxHashSet;
 use super::late_nans::late_nans;
 use crate::index::IndexVec;
 use crate::ir::{
-    Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, SubgroupOp, Type, Unary, Value, Var, rewrite,
+    Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, SubgroupOp, Type, Unary, Value, Var,
+    for_each_operand, map_op_operands, mask, rewrite,
 };
 use crate::soft::SINGLE;
 use crate::target::Facts;
@@ -84,9 +85,11 @@ fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
     b.select(is_number, value, nan)
 }
 
-/// Values and variables whose NaN payload matters, because their bits reach memory or an integer comparison.
+/// Values and variables whose NaN payload matters, because their bits reach memory or an integer operation that may make a number of them.
 pub struct Exposed {
     values: IndexVec<Value, bool>,
+    /// Values that something is made of. What only the NaN of a result is made of whose payload doesn't matter, is not among them.
+    used: IndexVec<Value, bool>,
     vars: IndexVec<Var, bool>,
     /// Variables that expose nothing that they are assigned.
     late: IndexVec<Var, bool>,
@@ -106,6 +109,7 @@ impl Exposed {
     fn but_of(function: &Function, late: &IndexVec<Var, bool>) -> Exposed {
         let mut exposed = Exposed {
             values: IndexVec::filled(false, function.values.len()),
+            used: IndexVec::filled(false, function.values.len()),
             vars: IndexVec::filled(false, function.vars.len()),
             late: late.clone(),
             constants: IndexVec::filled(None, function.values.len()),
@@ -142,6 +146,12 @@ impl Exposed {
         }
     }
 
+    fn use_value(&mut self, value: Value) {
+        if let Some(used) = self.used.at_mut(value) {
+            *used = true;
+        }
+    }
+
     fn var(&mut self, var: Var) -> Option<&mut bool> {
         self.vars.at_mut(var)
     }
@@ -166,8 +176,12 @@ impl Exposed {
 
     fn list(&mut self, block: &Block) {
         for stmt in block.iter().rev() {
+            if !matches!(stmt, Stmt::Let(..)) {
+                for_each_operand(stmt, |value| self.use_value(value));
+            }
             match stmt {
-                Stmt::Let(result, op) => self.op(*result, op),
+                Stmt::Let(result, op) if self.used.at(*result) != Some(&false) => self.op(*result, op),
+                Stmt::Let(..) => {}
                 Stmt::Set(var, value) => {
                     if !self.late[*var] && self.var(*var).is_none_or(|exposed| *exposed) {
                         self.expose(*value);
@@ -211,6 +225,15 @@ impl Exposed {
     /// Marks the operands whose bits an operation exposes.
     fn op(&mut self, result: Value, op: &Op) {
         let is_exposed = self.value(result);
+        let mut operands = Vec::new();
+        map_op_operands(*op, |operand| {
+            operands.push(operand);
+            operand
+        });
+        if matches!(op, Op::Binary(Binary::OrNan, ..)) && !is_exposed {
+            operands.truncate(1);
+        }
+        operands.iter().for_each(|operand| self.use_value(*operand));
         match *op {
             Op::Get(var) => {
                 if let (true, Some(exposed)) = (is_exposed, self.var(var)) {
@@ -219,20 +242,46 @@ impl Exposed {
             }
             // A comparison of two integers, which may be the bits of a NaN.
             Op::Compare(_, a, b) if !self.is_float(a) => [a, b].into_iter().for_each(|value| self.expose(value)),
-            // All NaNs have the same exponent.
+            // All NaNs have the same exponent. What would move another bit there has exposed it.
             Op::Binary(Binary::And, a, b) if self.is_exponent(a) || self.is_exponent(b) => {}
             // The replacement of a NaN.
             Op::Binary(Binary::OrNan, _, nan) if is_exposed => self.expose(nan),
-            // Operations that move or change bits.
-            Op::Unary(Unary::Bitcast(_), a) if is_exposed => self.expose(a),
-            Op::Unary(_, a) if is_exposed && !self.is_float(a) => self.expose(a),
-            Op::Binary(_, a, b) if is_exposed && !self.is_float(a) => {
-                [a, b].into_iter().for_each(|value| self.expose(value));
+            // What moves a NaN, or makes another of it, shows as much of it as is seen of the result.
+            Op::Unary(Unary::Bitcast(_), a) => {
+                if is_exposed {
+                    self.expose(a);
+                }
             }
             Op::Select(_, a, b) if is_exposed => [a, b].into_iter().for_each(|value| self.expose(value)),
+            Op::Binary(op, a, b) if !is_exposed && self.keeps_nan(op, a, b) => {}
+            // Others may make numbers of its bits, which any use shows, by float operations too.
+            Op::Unary(_, a) if !self.is_float(a) => self.expose(a),
+            Op::Binary(_, a, b) if !self.is_float(a) => [a, b].into_iter().for_each(|value| self.expose(value)),
+            Op::Pair(..) | Op::Half(..) | Op::Matrix(..) | Op::Call(..) => {
+                for operand in operands {
+                    if !self.is_float(operand) {
+                        self.expose(operand);
+                    }
+                }
+            }
             // Float operations don't depend on which NaN an operand is; no other operations take operands that could be
             // NaNs.
             _ => {}
+        }
+    }
+
+    /// Whether an operation on integers gives the bits of a NaN wherever an operand has such bits.
+    fn keeps_nan(&self, op: Binary, a: Value, b: Value) -> bool {
+        let Some(all) = self.types.at(a).map(|ty| mask(*ty)) else { return false };
+        let sign = all ^ all >> 1;
+        let is_with = |holds: fn(u64, u64) -> bool| {
+            [a, b].into_iter().any(|operand| self.constant(operand).is_some_and(|bits| holds(bits, sign)))
+        };
+        match op {
+            Binary::Or => true,
+            Binary::And => is_with(|bits, sign| bits | sign == sign | (sign - 1)),
+            Binary::Xor => is_with(|bits, sign| bits & !sign == 0),
+            _ => false,
         }
     }
 
