@@ -466,6 +466,15 @@ pub const FACTS: FactTests = &[
             Instruction::single_nan(NARROW, judge::nan_f16),
             Instruction::half(WIDEN, judge::nan_f32),
             Instruction::single_nan("cvt.rn.f16.f32 %half, %a; cvt.f32.f16 %r, %half;", judge::nan_f32),
+            // Drivers may return an f16 that only passes through f32, and ask its sign in place of the f32's.
+            Instruction::half(
+                "mov.b32 {%half, %rest}, %a; cvt.f32.f16 %r, %half; cvt.rn.f16.f32 %half, %r; mov.b32 %r, {%half, 0};",
+                judge::nan_f16,
+            ),
+            Instruction::half(
+                "mov.b32 {%half, %rest}, %a; cvt.f32.f16 %r, %half; slct.b32.s32 %r, 1, 0, %r;",
+                judge::positive_nan_f16,
+            ),
         ],
     ),
     (

@@ -445,6 +445,11 @@ pub fn nan_f16(_: Operands, result: u64) -> bool {
         .all(|half| !widened(half).is_nan() || half == narrowed(f64::NAN))
 }
 
+/// One, if the lower half of the first operand is NaN.
+pub fn positive_nan_f16(operands: Operands, result: u64) -> bool {
+    !widened(operands[0] & 0xffff).is_nan() || result == 1
+}
+
 pub fn add_f16(operands: Operands, result: u64) -> bool {
     halves(operands, result, |[a, b, _]| a + b)
 }

@@ -65,8 +65,10 @@ fn with_nans(b: &mut Builder<'_>, pair: Value) -> Value {
 
 /// Replaces conversions between f16 and `F32`: by integer operations, or by the device's own and NVIDIA's NaN, as the facts have it.
 pub fn expand_half_conversions(function: &mut Function, facts: &Facts) {
+    if facts.nan_conversions_f16_nvidia {
+        return;
+    }
     let seen = if facts.convert_f16_exact { seen(function) } else { FxHashSet::default() };
-    let mut computed = FxHashSet::default();
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::WidenHalf, bits)) if !facts.convert_f16_exact => {
             Rewritten::By(soft::widen_bits(b, HALF, bits))
@@ -74,18 +76,11 @@ pub fn expand_half_conversions(function: &mut Function, facts: &Facts) {
         Stmt::Let(_, Op::Unary(Unary::NarrowHalf, number)) if !facts.convert_f16_exact => {
             Rewritten::By(soft::narrow_bits(b, HALF, Rounding::NearestEven, Overflow::Rounded, number))
         }
-        // A driver may know that a number comes from an f16, and return that f16 with its NaN.
-        Stmt::Let(result, Op::Unary(Unary::NarrowHalf, number))
-            if seen.contains(&result) && !(facts.nan_conversions_f16_nvidia && computed.contains(&number)) =>
-        {
+        Stmt::Let(result, Op::Unary(Unary::NarrowHalf, number)) if seen.contains(&result) => {
             let own = b.unary(Unary::NarrowHalf, number);
             let is_number = b.feq(number, number);
             let nan = b.constant(Type::I32, HALF.nan);
             Rewritten::By(b.select(is_number, own, nan))
-        }
-        Stmt::Let(result, Op::Fma(..) | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv, ..)) => {
-            computed.insert(result);
-            Rewritten::Kept
         }
         _ => Rewritten::Kept,
     });
