@@ -15,6 +15,8 @@ const MAX_SCRATCH: u64 = 512 << 20;
 
 /// Maximum bytes of the workspace of a dispatch whose threads may be suspended in long loops, unless a single workgroup needs more.
 const MAX_WORKSPACE: u64 = 16 << 20;
+/// The same where blocks may wait for others: room for more blocks than any device runs at a time.
+const MAX_WAITING_WORKSPACE: u64 = 1 << 30;
 
 /// A box of blocks: the first block and the number of blocks in each dimension.
 pub(crate) type Part = ([u32; 3], [u32; 3]);
@@ -106,8 +108,9 @@ impl<'k> Launch<'k> {
         let start = |bytes: u64| bytes.checked_next_multiple_of(16).unwrap_or(u64::MAX);
         let in_loops = entry.workspace().zip(entry.suspends_in_loops);
         let max_count = match in_loops {
-            Some((kind, _)) if !waits && whole.is_none() => {
-                fitting(MAX_WORKSPACE, workspace(kind, 1), extent, max_count)
+            Some((kind, _)) if whole.is_none() => {
+                let most = if waits { MAX_WAITING_WORKSPACE } else { MAX_WORKSPACE };
+                fitting(most, workspace(kind, 1), extent, max_count)
             }
             _ => max_count,
         };

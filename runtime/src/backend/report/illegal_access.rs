@@ -116,9 +116,9 @@ impl IllegalAccess {
 }
 
 /// The error that reports an access past the end of shared or local memory.
-pub(crate) fn past_end(kernels: Vec<String>, place: Option<SourceLocation>) -> Error {
+pub(crate) fn past_end(kernels: Vec<String>) -> Error {
     let message = "an access past the end of shared or local memory, which access checks find".to_owned();
-    error(Kind::OutOfBounds, message, kernels, place, None)
+    error(Kind::OutOfBounds, message, kernels, None, None)
 }
 
 /// The error that reports a fault, by a thread of a block if these are known.

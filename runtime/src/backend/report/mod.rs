@@ -155,7 +155,7 @@ impl Reporters {
             return access.error(kernels, place, nearest);
         }
         if report.fault == Some(Fault::AccessPastEnd) {
-            return illegal_access::past_end(kernels, place);
+            return illegal_access::past_end(kernels);
         }
         let reason = match (report.fault, loop_budget) {
             (Some(Fault::LoopCutShort), Some(rounds)) => {

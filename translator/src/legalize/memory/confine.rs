@@ -27,6 +27,8 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
     if groups.list.is_empty() {
         return;
     }
+    // A report without a place would be one of a loop that the driver cut short, which stops nothing.
+    let place = groups.list.iter().flat_map(|group| &group.members).find_map(|member| member.at);
     let mut numbers = groups.of.iter();
     let mut members: Vec<_> = groups.list.iter().map(|group| group.members.iter()).collect();
     let mut confined: Vec<Option<Confined>> = vec![None; groups.list.len()];
@@ -55,7 +57,7 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
         Rewritten::Replaced
     });
     let mut b = Builder::new(function);
-    b.at(None);
+    b.at(place);
     let moved = b.get(noted);
     let is_outside = b.is_nonzero(moved);
     b.if_(is_outside, |b| b.report(Fault::AccessPastEnd));

@@ -79,7 +79,10 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     }
     for site in &sites {
         let keeps_mask = |block| !graph.barriers.has(block) && !site.sources.iter().any(|source| source.block == block);
-        if keeps_mask(site.block) {
+        // An operation whose mask is its own last result waits for threads that come round again, and the first time for others. A mask that
+        // `activemask` makes in the same block names only threads that are there.
+        let is_made_here = |source: &Source<'_>| source.block == site.block && source.warp.members.is_none();
+        if !site.sources.iter().any(is_made_here) {
             let before = graph.ways([site.block], keeps_mask);
             let missed_in: Vec<BlockId> = loops.iter().copied().filter(|block| before.has(*block)).collect();
             found.extend(missed_in.first().map(|_| site.block));

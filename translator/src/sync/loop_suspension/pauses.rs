@@ -8,7 +8,7 @@ use super::super::barriers::{RoundsLeft, push};
 use super::loops::Loop;
 use super::rounds::has;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
-use crate::ir::{Builder, Function, Stmt, WarpOp, last_mark};
+use crate::ir::{Builder, Function, Stmt, last_mark};
 
 /// Lets threads without rounds stop on the ways back to the starts of loops that are long: `is_long` says that of positions in the list. `None` if there
 /// is no such loop, or if a thread may not come late to what the threads of a warp that happen to be there do together.
@@ -18,8 +18,8 @@ pub fn pause_in_loops(
     loops: &[Loop],
     is_long: impl Fn(usize) -> bool,
 ) -> Option<RoundsLeft> {
-    let is_of_present =
-        |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_none() && warp.op != WarpOp::ActiveMask);
+    // `activemask` too: hardware might have more lanes there, and later operations take what it gives as their mask.
+    let is_of_present = |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_none());
     if cfg.blocks.iter().any(|block| has(&block.body, &is_of_present)) {
         return None;
     }

@@ -19,7 +19,7 @@ pub(crate) mod groups;
 mod hits;
 mod runs;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::bounds::{find, in_local, in_shared, shared_size, within};
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak, place};
@@ -349,9 +349,9 @@ impl Checks {
 
     /// A value, and all values that it is the sum of.
     fn terms(&self, value: Value) -> impl Iterator<Item = Value> {
-        let mut todo = vec![value];
+        let (mut todo, mut seen) = (vec![value], FxHashSet::default());
         std::iter::from_fn(move || {
-            let value = todo.pop()?;
+            let value = next_unseen(&mut todo, &mut seen)?;
             if let Some(&Op::Binary(Binary::Add, a, c)) = self.definitions.get(&value) {
                 todo.extend([a, c]);
             }
@@ -380,8 +380,8 @@ impl Checks {
 
     /// What an address is computed from: of the parts of sums a push constant or else a variable.
     fn root(&self, address: Value) -> Root {
-        let (mut todo, mut found) = (vec![address], Root::Other(address));
-        while let Some(value) = todo.pop() {
+        let (mut todo, mut seen, mut found) = (vec![address], FxHashSet::default(), Root::Other(address));
+        while let Some(value) = next_unseen(&mut todo, &mut seen) {
             match self.definitions.get(&value) {
                 Some(Op::Builtin(Builtin::PushConstant(constant))) => return Root::Constant(*constant),
                 Some(&Op::Get(var)) if found == Root::Other(address) => found = Root::Var(var),
@@ -478,4 +478,9 @@ fn report(b: &mut Builder<'_>, kind: Kind, mut address: Value) {
     };
     // At most 16 bytes.
     b.report_access(what, space, bytes as u32, address, size);
+}
+
+/// The next value that has not been seen: sums may share summands, so that there are many ways to one value.
+fn next_unseen(todo: &mut Vec<Value>, seen: &mut FxHashSet<Value>) -> Option<Value> {
+    std::iter::from_fn(|| todo.pop()).find(|value| seen.insert(*value))
 }
