@@ -112,6 +112,7 @@ extern "C" __global__ void locked(u32* sum, u32* lock, u32 limit) {
     bool done = false;
     while (!done) {
         if (atomicCAS(lock, 0u, 1u) == 0) {
+            __threadfence();
             *(volatile u32*)sum = *(volatile u32*)sum + search(t, limit);
             __threadfence();
             atomicExch(lock, 0u);
@@ -128,7 +129,8 @@ extern "C" __global__ void in_turn(u32* out, u32 limit) {
     __syncthreads();
     u32 n = search(t, limit);
     while (turn != t) {}
-    out[t] = n + (t ? ((volatile u32*)out)[t - 1] : 0);
+    __threadfence();
+    ((volatile u32*)out)[t] = n + (t ? ((volatile u32*)out)[t - 1] : 0);
     __threadfence();
     turn = t + 1;
 }

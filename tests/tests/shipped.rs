@@ -108,7 +108,11 @@ fn translate(case: &Prepared, target: &Target) -> Result<Translation, Diagnostic
     let threads = case.block.into_iter().fold(1, u32::saturating_mul);
     let entries = [case.entry.clone()];
     let cooperative = case.cooperative;
-    let options = Options::new(target).entries(Some(&entries)).block_threads(Some(threads)).cooperative(cooperative);
+    let options = Options::new(target)
+        .entries(Some(&entries))
+        .block_threads(Some(threads))
+        .cooperative(cooperative)
+        .suspend_in_loops(true);
     case.ptx.program()?.translate(&options)
 }
 
