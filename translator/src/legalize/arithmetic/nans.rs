@@ -247,11 +247,8 @@ impl Exposed {
             // The replacement of a NaN.
             Op::Binary(Binary::OrNan, _, nan) if is_exposed => self.expose(nan),
             // What moves a NaN, or makes another of it, shows as much of it as is seen of the result.
-            Op::Unary(Unary::Bitcast(_), a) => {
-                if is_exposed {
-                    self.expose(a);
-                }
-            }
+            Op::Unary(Unary::Bitcast(_), a) if is_exposed => self.expose(a),
+            Op::Unary(Unary::Bitcast(_), _) => {}
             Op::Select(_, a, b) if is_exposed => [a, b].into_iter().for_each(|value| self.expose(value)),
             Op::Binary(op, a, b) if !is_exposed && self.keeps_nan(op, a, b) => {}
             // Others may make numbers of its bits, which any use shows, by float operations too.
