@@ -138,6 +138,20 @@ fn functions_that_wait() {
     assert!(4 * many < 9 * few && many < 300_000, "{few} words for 10 functions, {many} for 20");
 }
 
+/// There are as many ways from an address to what it is the sum of as the Fibonacci number says, and each value is looked at once.
+#[test]
+fn sums_of_sums() {
+    let sums = "add.u64 %rd1, %rd1, %rd2;\nadd.u64 %rd2, %rd1, %rd2;\n".repeat(100);
+    let body = format!(
+        ".reg .b64 %rd<3>;\nld.global.u64 %rd1, [g];\nld.global.u64 %rd2, [g+8];\n{sums}st.global.u32 [%rd1], 1;\n"
+    );
+    let target = Target::preset("lavapipe").unwrap();
+    let options = Options::new(&target).checks(true);
+    let (answer, translation) =
+        hostile::translate_with(&options, "sums of sums", &module(".global .u64 g[2];\n", &body));
+    assert!(translation.is_some(), "{}", answer.messages());
+}
+
 /// What can't be translated is found before the rest is.
 #[test]
 fn unsupported_at_the_end() {
