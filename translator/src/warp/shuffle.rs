@@ -1,5 +1,7 @@
 //! Shuffles: the source lane of each thread, and its value by as few subgroup operations as possible.
 
+use std::mem::{Discriminant, discriminant};
+
 use rustc_hash::FxHashMap;
 
 use super::choose::WARP;
@@ -9,8 +11,8 @@ use crate::ir::{Compare, Shuffle, Stmt, SubgroupOp, Type, Value};
 /// Subgroup operations that an operation of a warp has done already.
 #[derive(Default)]
 pub(super) struct Done {
-    /// By operand and source.
-    results: FxHashMap<(Value, Value), Value>,
+    /// By kind of operation, operand and source.
+    results: FxHashMap<(Discriminant<SubgroupOp>, Value, Value), Value>,
     /// Constant sources, so that the same number is the same value.
     sources: FxHashMap<u32, Value>,
 }
@@ -229,8 +231,8 @@ impl Pack<'_> {
         self.exchange_by(SubgroupOp::ShuffleXor(value, bits), (value, bits), done)
     }
 
-    fn exchange_by(&mut self, op: SubgroupOp, key: (Value, Value), done: &mut Done) -> Value {
-        *done.results.entry(key).or_insert_with(|| {
+    fn exchange_by(&mut self, op: SubgroupOp, (value, by): (Value, Value), done: &mut Done) -> Value {
+        *done.results.entry((discriminant(&op), value, by)).or_insert_with(|| {
             let result = self.b.function.value(Type::I32);
             self.b.push(Stmt::Subgroup(vec![result], op));
             result
