@@ -120,6 +120,10 @@ fn sample(mut launches: Vec<Launch>) -> Vec<Launch> {
     launches
 }
 
+/// Whether a launch is of a file of slow cases, or of a program whose lanes execute warp operations in different places.
 fn is_slow(launch: &Launch) -> bool {
-    matches!(launch, Launch::Case(case) if SLOW_FILES.iter().any(|file| case.file.ends_with(file)))
+    match launch {
+        Launch::Case(case) => SLOW_FILES.iter().any(|file| case.file.ends_with(file)),
+        Launch::Random(program) => program.divergent(),
+    }
 }
