@@ -35,11 +35,14 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
     // The bits by which addresses were moved.
     let noted = function.var(Type::I32);
     rewrite(function, |b, stmt| {
-        let mut stmt = stmt.clone();
-        let Some((access, address)) = stmt.access_mut() else { return Rewritten::Kept };
+        if !is_access(stmt) {
+            return Rewritten::Kept;
+        }
         let Some(&Some(number)) = numbers.next() else { return Rewritten::Kept };
         let group = &groups.list[number];
         let Some(member) = members[number].next() else { return Rewritten::Kept };
+        let mut stmt = stmt.clone();
+        let Some((access, address)) = stmt.access_mut() else { return Rewritten::Kept };
         let Confined { lowest, fits } = *confined[number].get_or_insert_with(|| {
             let size = size(b, access.space);
             let first = offset_by(b, *address, group.lowest);
