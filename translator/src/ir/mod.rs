@@ -47,7 +47,7 @@ pub use op::{
     Accumulator, Arithmetic, Binary, Builtin, Compare, Factors, HELPER_PARAMETERS, Halves, MatrixStep, Minifloat, Op,
     Root, Rounding, Sample, Unary, Varies,
 };
-pub use operands::{for_each_operand, for_each_result, map_op_operands, map_operands};
+pub use operands::{for_each_op_operand, for_each_operand, for_each_result, map_op_operands, map_operands};
 pub use rewrite::{Rewritten, rewrite};
 pub use semantics::mask;
 pub use stage::Stage;

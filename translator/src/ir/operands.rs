@@ -49,6 +49,14 @@ pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
     }
 }
 
+/// Visits the operands of an operation.
+pub fn for_each_op_operand(op: Op, mut visit: impl FnMut(Value)) {
+    map_op_operands(op, |value| {
+        visit(value);
+        value
+    });
+}
+
 /// Calls `visit` with every value that the statement uses.
 pub fn for_each_operand(stmt: &Stmt, mut visit: impl FnMut(Value)) {
     let mut visited = |value| {

@@ -11,7 +11,7 @@ use super::late_nans::late_nans;
 use crate::index::IndexVec;
 use crate::ir::{
     Binary, Block, Builder, Constants, Function, Op, Rewritten, Stmt, SubgroupOp, Type, Unary, Value, Var,
-    for_each_operand, map_op_operands, mask, rewrite,
+    for_each_op_operand, for_each_operand, mask, rewrite,
 };
 use crate::soft::SINGLE;
 use crate::target::Facts;
@@ -225,15 +225,10 @@ impl Exposed {
     /// Marks the operands whose bits an operation exposes.
     fn op(&mut self, result: Value, op: &Op) {
         let is_exposed = self.value(result);
-        let mut operands = Vec::new();
-        map_op_operands(*op, |operand| {
-            operands.push(operand);
-            operand
-        });
-        if matches!(op, Op::Binary(Binary::OrNan, ..)) && !is_exposed {
-            operands.truncate(1);
+        match *op {
+            Op::Binary(Binary::OrNan, number, _) if !is_exposed => self.use_value(number),
+            op => for_each_op_operand(op, |operand| self.use_value(operand)),
         }
-        operands.iter().for_each(|operand| self.use_value(*operand));
         match *op {
             Op::Get(var) => {
                 if let (true, Some(exposed)) = (is_exposed, self.var(var)) {
@@ -254,13 +249,11 @@ impl Exposed {
             // Others may make numbers of its bits, which any use shows, by float operations too.
             Op::Unary(_, a) if !self.is_float(a) => self.expose(a),
             Op::Binary(_, a, b) if !self.is_float(a) => [a, b].into_iter().for_each(|value| self.expose(value)),
-            Op::Pair(..) | Op::Half(..) | Op::Matrix(..) | Op::Call(..) => {
-                for operand in operands {
-                    if !self.is_float(operand) {
-                        self.expose(operand);
-                    }
+            op @ (Op::Pair(..) | Op::Half(..) | Op::Matrix(..) | Op::Call(..)) => for_each_op_operand(op, |operand| {
+                if !self.is_float(operand) {
+                    self.expose(operand);
                 }
-            }
+            }),
             // Float operations don't depend on which NaN an operand is; no other operations take operands that could be
             // NaNs.
             _ => {}
