@@ -138,7 +138,7 @@ fn result(report: &Diagnostics, error: &Diagnostic) -> Value {
 fn physical_location(source: &Source, span: Span) -> Value {
     let (start, end) = (source.place(span.start), source.place(span.end));
     json!({
-        "artifactLocation": {"uri": &*start.file},
+        "artifactLocation": {"uri": uri(&start.file)},
         "region": {
             "startLine": start.line,
             "startColumn": start.column,
@@ -146,4 +146,10 @@ fn physical_location(source: &Source, span: Span) -> Value {
             "endColumn": end.column,
         },
     })
+}
+
+/// A path as a reference to a resource (RFC 3986).
+fn uri(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

@@ -26,7 +26,7 @@ fn errors_are_reported_with_their_places() {
         fs::write(&path, text).unwrap();
         path.display().to_string()
     };
-    let (right, wrong) = (file("right.ptx", PTX), file("wrong.ptx", WRONG));
+    let (right, wrong) = (file("right.ptx", PTX), file("a wrong é.ptx", WRONG));
     let message = "unknown instruction `jump`: PTX has no such opcode";
 
     let done = run(&["check", &right]);
@@ -49,7 +49,7 @@ fn errors_are_reported_with_their_places() {
     assert_eq!(
         result["locations"][0]["physicalLocation"],
         json!({
-            "artifactLocation": {"uri": wrong},
+            "artifactLocation": {"uri": wrong.replace(' ', "%20").replace('é', "%C3%A9")},
             "region": {"startLine": 7, "startColumn": 5, "endLine": 7, "endColumn": 9},
         })
     );
@@ -86,4 +86,18 @@ fn targets_are_checked_on_request() {
         "{}",
         done.out
     );
+}
+
+/// Both examples call the program as it is.
+#[test]
+fn the_examples_for_hooks_and_workflows_run() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx");
+    let hook = include_str!("../../../examples/pre-commit/.pre-commit-config.yaml");
+    let workflow = include_str!("../../../examples/pre-commit/code-scanning.yml");
+    for (text, before, after) in [(hook, "entry: ptx2spv ", "\n"), (workflow, "xargs -0 ptx2spv ", " >")] {
+        let (command, _) = text.split_once(before).unwrap().1.split_once(after).unwrap();
+        let words: Vec<&str> = command.split(' ').chain(ptx.to_str()).collect();
+        assert_eq!(run(&words).status, Some(0), "{words:?}");
+    }
 }
