@@ -114,10 +114,9 @@ fn capability_need(capability: Capability) -> Option<Need> {
         Capability::FloatControls2 => Features(&[ShaderFloatControls2]),
         Capability::ShaderClockKHR => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
         // Targets don't describe subgroup operations. Those with Vulkan 1.1 are assumed to have all of them.
-        Capability::GroupNonUniform
-        | Capability::GroupNonUniformArithmetic
-        | Capability::GroupNonUniformBallot
-        | Capability::GroupNonUniformShuffle => Vulkan(1),
+        Capability::GroupNonUniform | Capability::GroupNonUniformBallot | Capability::GroupNonUniformShuffle => {
+            Vulkan(1)
+        }
         // Execution modes decide about each width.
         Capability::DenormPreserve
         | Capability::DenormFlushToZero

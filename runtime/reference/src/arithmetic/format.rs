@@ -50,7 +50,6 @@ pub trait Format: Sized {
     /// Index in [`FloatControls`](crate::code::FloatControls).
     const INDEX: usize;
 
-    /// The sign bit.
     const SIGN: u64 = 1 << (Self::BITS - 1);
     /// Positive infinity, which is also the mask of the exponent.
     const INFINITY: u64 = (Self::SIGN - 1) & !(Self::MIN_NORMAL - 1);

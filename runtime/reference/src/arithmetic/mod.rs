@@ -103,7 +103,6 @@ pub fn binary<C: Choice>(op: Binary, bits: u8, a: u64, b: u64, floats: &FloatCon
         B::FMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, false)),
         B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, true)),
         B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, true)),
-        B::GroupFMax => with_env!(Both, bits, floats, choice, env => env.max(a, b, true)),
     }
 }
 

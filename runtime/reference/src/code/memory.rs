@@ -1,14 +1,23 @@
 //! Variables, and accesses to memory.
 
-use super::Slot;
-use super::operations::Class;
+use super::{Binary, Slot};
+
+/// The memory that a pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Device memory by address: `PhysicalStorageBuffer`.
+    Device,
+    Workgroup,
+    /// `Function` and `Private`: the invocation's own memory.
+    Private,
+    PushConstant,
+}
 
 /// A variable in workgroup or private memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// The variable's `OpName`, or `%id`.
     pub name: String,
-    /// The memory that the variable lies in.
     pub class: Class,
     /// Offset of the first byte.
     pub offset: u32,
@@ -19,7 +28,6 @@ pub struct Variable {
 /// An atomic operation on one scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atomic {
-    /// The operation.
     pub op: AtomicOp,
     /// The memory: `Device` or `Workgroup`.
     pub class: Class,
@@ -27,13 +35,11 @@ pub struct Atomic {
     pub bits: u8,
     /// The register for the old value; unused by stores.
     pub d: Slot,
-    /// Pointer.
     pub pointer: Slot,
     /// Operand; unused by loads.
     pub value: Slot,
     /// The comparand of a compare-exchange.
     pub comparator: Slot,
-    /// The memory scope.
     pub scope: Scope,
     /// The memory semantics; for compare-exchange those if equal.
     pub semantics: Semantics,
@@ -43,21 +49,13 @@ pub struct Atomic {
 
 /// The effect of an atomic operation, named after SPIR-V.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "SPIR-V's names")]
 pub enum AtomicOp {
     Load,
     Store,
     Exchange,
     CompareExchange,
-    IAdd,
-    SMin,
-    UMin,
-    SMax,
-    UMax,
-    And,
-    Or,
-    Xor,
-    FAdd,
+    /// Stores the result of an operation on the old value and the operand.
+    Update(Binary),
 }
 
 /// A scope of execution or memory.
@@ -65,15 +63,12 @@ pub enum AtomicOp {
 pub enum Scope {
     /// Only the invocation itself.
     Invocation,
-    /// Its subgroup.
     Subgroup,
-    /// Its workgroup.
     Workgroup,
     /// The whole dispatch: `QueueFamily`, `Device` and `CrossDevice`.
     Device,
 }
 
-/// Memory semantics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Semantics {
     /// Later accesses are ordered after it.
@@ -88,7 +83,6 @@ pub struct Semantics {
     pub device: bool,
     /// Orders accesses to workgroup memory (`WorkgroupMemory`).
     pub workgroup: bool,
-    /// `Volatile`.
     pub volatile: bool,
 }
 
@@ -99,7 +93,6 @@ pub struct Barrier {
     pub execution: Scope,
     /// The scope in which memory is ordered.
     pub memory: Scope,
-    /// The memory semantics.
     pub semantics: Semantics,
 }
 
@@ -113,7 +106,6 @@ pub struct MemoryAccess {
     pub available: Option<Scope>,
     /// `MakePointerVisible` for this scope.
     pub visible: Option<Scope>,
-    /// `Volatile`.
     pub volatile: bool,
     /// `Coherent`, in a module without the Vulkan memory model.
     pub coherent: bool,

@@ -14,15 +14,12 @@
 //!
 //! There are no vectors: the compiler unrolls them into scalar instructions.
 
-mod flow;
-mod group;
 mod memory;
 mod operations;
 
-pub use flow::{Block, Convergence, Loop};
-pub use group::{Group, GroupOp, MatrixKind, MatrixProduct, Scan};
-pub use memory::{Atomic, AtomicOp, Barrier, MemoryAccess, Scope, Semantics, Variable};
-pub use operations::{Binary, Class, Convert, FloatControl, FloatControls, Ternary, Unary, Wide};
+pub use memory::{Atomic, AtomicOp, Barrier, Class, MemoryAccess, Scope, Semantics, Variable};
+pub use operations::{Binary, Convert, Family, Source, Ternary, Unary, Wide};
+pub use rspirv::spirv::BuiltIn;
 
 /// A register of an invocation.
 pub type Slot = u32;
@@ -35,7 +32,7 @@ pub type Pc = u32;
 pub struct Code {
     /// The instructions of all functions, those of each function together.
     pub insts: Vec<Inst>,
-    /// The origin of each instruction in [`Code::insts`].
+    /// The origin of each instruction.
     pub places: Vec<Origin>,
     /// The first instruction of the entry point.
     pub start: Pc,
@@ -49,7 +46,6 @@ pub struct Code {
     pub workgroup_bytes: u32,
     /// Whether `Workgroup` memory starts as zeros (all its variables have a null initializer) instead of undefined.
     pub workgroup_zeroed: bool,
-    /// The size of a workgroup.
     pub workgroup_size: [u32; 3],
     /// The variables in `Workgroup`, `Private` and `Function` memory, for messages and bounds.
     pub variables: Vec<Variable>,
@@ -63,8 +59,8 @@ pub struct Code {
     pub accesses: Vec<MemoryAccess>,
     /// Basic blocks of all functions.
     pub blocks: Vec<Block>,
-    /// Loops of all functions.
-    pub loops: Vec<Loop>,
+    /// The header of each loop of all functions, an index of [`Code::blocks`].
+    pub loops: Vec<u32>,
     /// Source files, indexed by [`Origin::file`].
     pub files: Vec<String>,
     /// The entry point's float controls.
@@ -130,7 +126,7 @@ pub enum Inst {
     /// An atomic operation, an index of [`Code::atomics`].
     Atomic(u32),
     /// Reads a component of a built-in variable.
-    Builtin { builtin: Builtin, component: u8, d: Slot },
+    Builtin { builtin: BuiltIn, component: u8, d: Slot },
     /// `OpReadClockKHR`: 64 bits at `d`.
     Clock { d: Slot },
 
@@ -159,24 +155,93 @@ pub enum Inst {
     NextRound(u32),
 }
 
-/// Built-in inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builtin {
-    NumWorkgroups,
-    WorkgroupId,
-    LocalInvocationId,
-    GlobalInvocationId,
-    LocalInvocationIndex,
-    SubgroupSize,
-    NumSubgroups,
-    SubgroupId,
-    SubgroupLocalInvocationId,
-    /// Masks of four 32-bit components.
-    SubgroupEqMask,
-    SubgroupGeMask,
-    SubgroupGtMask,
-    SubgroupLeMask,
-    SubgroupLtMask,
-    /// The `WorkgroupSize` input, which is a constant here.
-    WorkgroupSize,
+/// The reconvergence guarantees of the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Convergence {
+    /// `MaximallyReconvergesKHR`.
+    pub maximal: bool,
+    /// `SubgroupUniformControlFlowKHR`.
+    pub subgroup_uniform: bool,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The block's first instruction.
+    pub start: Pc,
+    /// The loops around it, outermost first: indices of [`Code::loops`]. A loop contains its header but not its merge
+    /// block.
+    pub loops: Vec<u32>,
+    /// The successors without back edges: indices of [`Code::blocks`].
+    pub forward: Vec<u32>,
+}
+
+/// Float controls of the entry point, for 16, 32 and 64 bits in this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FloatControls(pub [FloatControl; 3]);
+
+/// The entry point's requirements for floats of one width. Without a requirement, the device chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FloatControl {
+    /// `DenormPreserve`.
+    pub denormals_kept: bool,
+    /// `RoundingModeRTE`.
+    pub nearest_even: bool,
+    /// `SignedZeroInfNanPreserve`.
+    pub signed_zero_inf_nan: bool,
+}
+
+/// A subgroup operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    pub op: GroupOp,
+    /// Width of a component of `value`.
+    pub bits: u8,
+    /// Components of `value` and the result.
+    pub components: u32,
+    /// The result's first register.
+    pub d: Slot,
+    /// First register of the value.
+    pub value: Slot,
+    /// The number of another invocation, or what it differs by, or the first register of a second factor; unused by others.
+    pub other: Slot,
+}
+
+/// The kind of a group operation, named after `OpGroupNonUniform…`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupOp {
+    Broadcast,
+    /// Ballots are four 32-bit registers.
+    Ballot,
+    Shuffle,
+    ShuffleXor,
+    /// The product of two cooperative matrices, which `value` and `other` begin, and a sum.
+    MatrixProduct(MatrixProduct),
+}
+
+/// A product of cooperative matrices of 16 by 8 elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixProduct {
+    pub kind: MatrixKind,
+    /// The first register of what is added.
+    pub addend: Slot,
+}
+
+/// Types of a product of cooperative matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixKind {
+    /// f16, with sums of f16 or of f32.
+    Halves { sums_are_halves: bool },
+    /// Bytes; the signs are those of the factors.
+    Bytes { are_signed: [bool; 2] },
+}
+
+impl MatrixKind {
+    /// Elements of a factor in 32 bits.
+    pub fn elements_of_word(self) -> u32 {
+        match self {
+            Self::Halves { .. } => 2,
+            Self::Bytes { .. } => 4,
+        }
+    }
 }

@@ -1,170 +1,176 @@
-//! Operations on scalars.
+//! Operations on scalars: the types of their operands, and the instructions that they come from.
 
-/// The memory that a pointer points to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// Device memory by address: `PhysicalStorageBuffer`.
-    Device,
-    /// `Workgroup`.
-    Workgroup,
-    /// `Function` and `Private`: the invocation's own memory.
-    Private,
-    /// `PushConstant`.
-    PushConstant,
+use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core, Op as Atomic};
+
+/// An instruction that an operation may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Core(Core),
+    /// A function of `GLSL.std.450`.
+    Glsl(Glsl),
+    /// The update of memory by an atomic.
+    Atomic(Core),
 }
 
-/// Scalar operations with one operand. Those without a comment are the SPIR-V (or `GLSL.std.450`) instruction of that
-/// name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unary {
-    SNegate,
-    Not,
-    LogicalNot,
-    BitReverse,
+/// The types that an operation accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Bool,
+    Int,
+    Float,
+    BoolOrInt,
+}
+
+/// Defines operations: each with the family of its operands, and the instructions of that meaning.
+macro_rules! operations {
+    ($(#[$about:meta])* $name:ident: $($(#[$note:meta])* $op:ident($family:ident) = $($set:ident $from:ident),*;)*) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Hash)]
+        pub enum $name {
+            $($(#[$note])* $op,)*
+        }
+
+        impl $name {
+            /// The operation of an instruction.
+            pub fn of(source: Source) -> Option<Self> {
+                match source {
+                    $($(Source::$set($set::$from) => Some(Self::$op),)*)*
+                    _ => None,
+                }
+            }
+
+            /// The type of the operands.
+            pub fn family(self) -> Family {
+                match self {
+                    $(Self::$op => Family::$family,)*
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    /// Scalar operations with one operand.
+    Unary:
+    SNegate(Int) = Core SNegate;
+    Not(Int) = Core Not;
+    LogicalNot(Bool) = Core LogicalNot;
+    BitReverse(Int) = Core BitReverse;
     /// The result has the operand's width.
-    BitCount,
-    FNegate,
-    RoundEven,
-    Trunc,
-    FAbs,
-    Floor,
-    Ceil,
-    Sin,
-    Cos,
-    Tanh,
-    Exp,
-    Log,
-    Exp2,
-    Log2,
-    Sqrt,
-    InverseSqrt,
-    FindUMsb,
+    BitCount(Int) = Core BitCount;
+    FindUMsb(Int) = Glsl FindUMsb;
+    FNegate(Float) = Core FNegate;
+    FAbs(Float) = Glsl FAbs;
+    RoundEven(Float) = Glsl RoundEven;
+    Trunc(Float) = Glsl Trunc;
+    Floor(Float) = Glsl Floor;
+    Ceil(Float) = Glsl Ceil;
+    Sin(Float) = Glsl Sin;
+    Cos(Float) = Glsl Cos;
+    Tanh(Float) = Glsl Tanh;
+    Exp(Float) = Glsl Exp;
+    Log(Float) = Glsl Log;
+    Exp2(Float) = Glsl Exp2;
+    Log2(Float) = Glsl Log2;
+    Sqrt(Float) = Glsl Sqrt;
+    InverseSqrt(Float) = Glsl InverseSqrt;
 }
 
-/// Scalar operations with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Binary {
-    IAdd,
-    ISub,
-    IMul,
-    UDiv,
-    SDiv,
-    UMod,
-    SMod,
-    FAdd,
-    FSub,
-    FMul,
-    FDiv,
+operations! {
+    /// Scalar operations with two operands.
+    Binary:
+    IAdd(Int) = Core IAdd, Atomic AtomicIAdd;
+    ISub(Int) = Core ISub;
+    IMul(Int) = Core IMul;
+    UDiv(Int) = Core UDiv;
+    SDiv(Int) = Core SDiv;
+    UMod(Int) = Core UMod;
+    SMod(Int) = Core SMod;
+    FAdd(Float) = Core FAdd, Atomic AtomicFAddEXT;
+    FSub(Float) = Core FSub;
+    FMul(Float) = Core FMul;
+    FDiv(Float) = Core FDiv;
     /// The amount is unsigned and may be of any width.
-    ShiftLeftLogical,
-    ShiftRightLogical,
-    ShiftRightArithmetic,
-    BitwiseAnd,
-    BitwiseOr,
-    BitwiseXor,
-    LogicalAnd,
-    LogicalOr,
-    /// Comparisons have a boolean result and operands of width `bits`. Booleans are compared with 1 bit.
-    IEqual,
-    INotEqual,
-    UGreaterThan,
-    UGreaterThanEqual,
-    ULessThan,
-    ULessThanEqual,
-    SGreaterThan,
-    SGreaterThanEqual,
-    SLessThan,
-    SLessThanEqual,
-    FOrdEqual,
-    FUnordNotEqual,
-    FOrdLessThan,
-    FOrdLessThanEqual,
-    FOrdGreaterThan,
-    FOrdGreaterThanEqual,
-    FMin,
-    FMax,
-    NMin,
-    NMax,
-    /// `OpGroupNonUniformFMax`: like `NMax`, but bound by `SignedZeroInfNanPreserve`.
-    GroupFMax,
-    UMin,
-    UMax,
-    SMin,
-    SMax,
+    ShiftLeftLogical(Int) = Core ShiftLeftLogical;
+    ShiftRightLogical(Int) = Core ShiftRightLogical;
+    ShiftRightArithmetic(Int) = Core ShiftRightArithmetic;
+    BitwiseAnd(Int) = Core BitwiseAnd, Atomic AtomicAnd;
+    BitwiseOr(Int) = Core BitwiseOr, Atomic AtomicOr;
+    BitwiseXor(Int) = Core BitwiseXor, Atomic AtomicXor;
+    LogicalAnd(Bool) = Core LogicalAnd;
+    LogicalOr(Bool) = Core LogicalOr;
+    /// Comparisons, from here to `FOrdGreaterThanEqual`, have a boolean result and operands of width `bits`. Booleans are
+    /// compared with 1 bit.
+    IEqual(BoolOrInt) = Core IEqual, Core LogicalEqual;
+    INotEqual(BoolOrInt) = Core INotEqual, Core LogicalNotEqual;
+    UGreaterThan(Int) = Core UGreaterThan;
+    UGreaterThanEqual(Int) = Core UGreaterThanEqual;
+    ULessThan(Int) = Core ULessThan;
+    ULessThanEqual(Int) = Core ULessThanEqual;
+    SGreaterThan(Int) = Core SGreaterThan;
+    SGreaterThanEqual(Int) = Core SGreaterThanEqual;
+    SLessThan(Int) = Core SLessThan;
+    SLessThanEqual(Int) = Core SLessThanEqual;
+    FOrdEqual(Float) = Core FOrdEqual;
+    FUnordNotEqual(Float) = Core FUnordNotEqual;
+    FOrdLessThan(Float) = Core FOrdLessThan;
+    FOrdLessThanEqual(Float) = Core FOrdLessThanEqual;
+    FOrdGreaterThan(Float) = Core FOrdGreaterThan;
+    FOrdGreaterThanEqual(Float) = Core FOrdGreaterThanEqual;
+    FMin(Float) = Glsl FMin;
+    FMax(Float) = Glsl FMax;
+    NMin(Float) = Glsl NMin;
+    NMax(Float) = Glsl NMax;
+    UMin(Int) = Glsl UMin, Atomic AtomicUMin;
+    UMax(Int) = Glsl UMax, Atomic AtomicUMax;
+    SMin(Int) = Glsl SMin, Atomic AtomicSMin;
+    SMax(Int) = Glsl SMax, Atomic AtomicSMax;
+}
+
+operations! {
+    /// Scalar operations with three operands.
+    Ternary:
+    /// `a` is the boolean, `bits` the width of the other operands.
+    Select(BoolOrInt) =;
+    Fma(Float) = Glsl Fma;
+    SClamp(Int) = Glsl SClamp;
+    NClamp(Float) = Glsl NClamp;
+    /// Base, offset, count. The latter two are unsigned, of any width.
+    BitFieldUExtract(Int) =;
+}
+
+operations! {
+    /// Scalar operations with two results.
+    Wide:
+    /// Low half, then high half.
+    UMulExtended(Int) = Core UMulExtended;
+    SMulExtended(Int) = Core SMulExtended;
+}
+
+operations! {
+    /// Conversions; the type of the operand is given.
+    Convert:
+    UToF(Int) = Core ConvertUToF;
+    SToF(Int) = Core ConvertSToF;
+    /// Undefined out of range.
+    FToU(Float) = Core ConvertFToU;
+    FToS(Float) = Core ConvertFToS;
+    /// Between float widths.
+    FToF(Float) = Core FConvert;
+    /// Zero-extends or truncates.
+    UToU(Int) = Core UConvert;
+    /// Sign-extends or truncates.
+    SToS(Int) = Core SConvert;
 }
 
 impl Binary {
     /// Whether the result is a boolean.
     pub fn compares(self) -> bool {
-        matches!(
-            self,
-            Self::IEqual
-                | Self::INotEqual
-                | Self::UGreaterThan
-                | Self::UGreaterThanEqual
-                | Self::ULessThan
-                | Self::ULessThanEqual
-                | Self::SGreaterThan
-                | Self::SGreaterThanEqual
-                | Self::SLessThan
-                | Self::SLessThanEqual
-                | Self::FOrdEqual
-                | Self::FUnordNotEqual
-                | Self::FOrdLessThan
-                | Self::FOrdLessThanEqual
-                | Self::FOrdGreaterThan
-                | Self::FOrdGreaterThanEqual
-        )
+        (Self::IEqual..=Self::FOrdGreaterThanEqual).contains(&self)
     }
-}
 
-/// Scalar operations with three operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ternary {
-    /// `a` is the boolean, `bits` the width of the other operands.
-    Select,
-    Fma,
-    SClamp,
-    NClamp,
-    /// Base, offset, count. The latter two are unsigned, of any width.
-    BitFieldUExtract,
-}
-
-/// Scalar operations with two results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wide {
-    /// Low half, then high half.
-    UMulExtended,
-    SMulExtended,
-}
-
-/// Conversions, named after the SPIR-V instruction without its `Op`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Convert {
-    UToF,
-    SToF,
-    /// Undefined out of range.
-    FToU,
-    FToS,
-    /// Between float widths.
-    FToF,
-    /// Zero-extends or truncates.
-    UToU,
-    /// Sign-extends or truncates.
-    SToS,
-}
-
-/// Float controls of the entry point, for 16, 32 and 64 bits in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FloatControls(pub [FloatControl; 3]);
-
-/// The entry point's requirements for floats of one width. Without a requirement, the device chooses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FloatControl {
-    /// `DenormPreserve`.
-    pub denormals_kept: bool,
-    /// `RoundingModeRTE`.
-    pub nearest_even: bool,
-    /// `SignedZeroInfNanPreserve`.
-    pub signed_zero_inf_nan: bool,
+    /// Whether the second operand may have another width.
+    pub fn shifts(self) -> bool {
+        (Self::ShiftLeftLogical..=Self::ShiftRightArithmetic).contains(&self)
+    }
 }

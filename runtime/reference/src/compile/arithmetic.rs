@@ -1,55 +1,91 @@
 //! Operations on scalars and vectors, split into operations on registers.
 
-use rspirv::spirv::{Decoration, Op};
+use ptx2spv_target::marks;
+use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op, PackedVectorFormat};
 
 use super::Result;
-use super::compiler::Compiler;
+use super::compiler::{Cells, Compiler};
 use super::layout::Scalar;
-use super::operations::{binary, family, shift, unary, wide};
-use super::value::Cells;
-use crate::code::{Binary, Convert, Inst, Slot, Ternary, Unary, Wide};
+use crate::code::{Binary, Convert, Family, Inst, Slot, Source, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
+
+impl Family {
+    fn accepts(self, scalar: Scalar) -> bool {
+        match self {
+            Self::Bool => scalar == Scalar::Bool,
+            Self::Int => scalar.is_int(),
+            Self::Float => scalar.is_float(),
+            Self::BoolOrInt => !scalar.is_float(),
+        }
+    }
+}
 
 impl Compiler<'_> {
     /// Compiles an instruction without side effects. Returns whether it is one.
     pub(super) fn pure(&mut self, inst: &Instruction<'_>) -> Result<bool> {
-        let op = inst.op;
-        if let Some(op) = unary(op) {
-            self.unary(inst, op)?;
-        } else if let Some(op) = binary(op) {
-            self.binary(inst, op)?;
-        } else if let Some(op) = shift(op) {
-            let (scalar, _) = self.layouts.vector(inst.ty)?;
-            self.expect(inst, 0, |base| base == scalar && scalar.is_int())?;
-            self.expect(inst, 1, Scalar::is_int)?;
-            let bits = scalar.bits();
-            self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })?;
-        } else if let Some(op) = wide(op) {
+        if self.operation(inst, Source::Core(inst.op))? {
+            return Ok(true);
+        }
+        match inst.op {
+            Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => self.bitcast(inst)?,
+            Op::Select => self.select(inst)?,
+            Op::BitFieldInsert => self.insert_bits(inst)?,
+            Op::BitFieldUExtract => self.extract_bits(inst)?,
+            Op::Dot => self.dot(inst)?,
+            Op::SDot => self.dot_bytes(inst, [Convert::SToS, Convert::SToS])?,
+            Op::UDot => self.dot_bytes(inst, [Convert::UToU, Convert::UToU])?,
+            Op::SUDot => self.dot_bytes(inst, [Convert::SToS, Convert::UToU])?,
+            _ => return self.composite_operation(inst),
+        }
+        Ok(true)
+    }
+
+    /// Compiles an extended instruction.
+    pub(super) fn extended(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let set = inst.operand(0)?;
+        if self.module.is_debug_set(set) {
+            return self.mark(inst, set);
+        }
+        if self.module.set_name(set) != Some("GLSL.std.450") {
+            return Err(inst.refuse(rule::UNSUPPORTED, "an instruction set other than GLSL.std.450"));
+        }
+        let number = inst.operand(1)?;
+        let inner = Instruction { operands: inst.rest(2), ..*inst };
+        match Glsl::from_u32(number) {
+            Some(function) if self.operation(&inner, Source::Glsl(function))? => Ok(()),
+            _ => Err(inst.refuse(rule::UNSUPPORTED, format!("instruction {number} of GLSL.std.450"))),
+        }
+    }
+
+    /// Compiles an instruction without effect of its own, if it is one of [`marks`].
+    fn mark(&mut self, inst: &Instruction<'_>, set: u32) -> Result<()> {
+        if self.module.set_name(set) == Some(marks::SET) && inst.operand(1)? == marks::ARRIVE {
+            let thread = self.scalar(inst.operand(2)?)?;
+            let place = self.constant_operand(inst, inst.operand(3)?)? as u32;
+            self.emit.emit(Inst::Arrive { thread, place })?;
+        }
+        Ok(())
+    }
+
+    /// Compiles an operation on scalars, applied to each component of vectors. Returns whether there is one.
+    fn operation(&mut self, inst: &Instruction<'_>, source: Source) -> Result<bool> {
+        if let Some(op) = Unary::of(source) {
+            let bits = self.expect_all(inst, 1, op.family(), None)?;
+            self.each(inst, |d, [a]| Inst::Unary { op, bits, d, a })?;
+        } else if let Some(op) = Binary::of(source) {
+            let of_one_type = if op.shifts() { 1 } else { 2 };
+            let bits = self.expect_all(inst, of_one_type, op.family(), op.compares().then_some(Scalar::Bool))?;
+            self.expect(inst, 1, |scalar| op.family().accepts(scalar))?;
+            self.each(inst, |d, [a, b]| Inst::Binary { op, bits, d, a, b })?;
+        } else if let Some(op) = Ternary::of(source) {
+            let bits = self.expect_all(inst, 3, op.family(), None)?;
+            self.each(inst, |d, [a, b, c]| Inst::Ternary { op, bits, d, a, b, c })?;
+        } else if let Some(op) = Wide::of(source) {
             self.wide(inst, op)?;
+        } else if let Some(op) = Convert::of(source) {
+            self.convert(inst, op)?;
         } else {
-            match op {
-                Op::UConvert => self.convert(inst, Convert::UToU)?,
-                Op::SConvert => self.convert(inst, Convert::SToS)?,
-                Op::ConvertFToU => self.convert(inst, Convert::FToU)?,
-                Op::ConvertFToS => self.convert(inst, Convert::FToS)?,
-                Op::ConvertUToF => self.convert(inst, Convert::UToF)?,
-                Op::ConvertSToF => self.convert(inst, Convert::SToF)?,
-                Op::FConvert => {
-                    if self.module.decoration(inst.id, Decoration::FPRoundingMode).is_some() {
-                        return Err(inst.refuse(rule::UNSUPPORTED, "has a rounding mode of its own"));
-                    }
-                    self.convert(inst, Convert::FToF)?;
-                }
-                Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => self.bitcast(inst)?,
-                Op::Select => self.select(inst)?,
-                Op::BitFieldInsert => self.insert_bits(inst)?,
-                Op::BitFieldUExtract => self.extract_bits(inst)?,
-                _ => {
-                    return Ok(self.composite_operation(inst)?
-                        || self.vector_product(inst)?
-                        || self.integer_dot(inst)?);
-                }
-            }
+            return Ok(false);
         }
         Ok(true)
     }
@@ -85,72 +121,45 @@ impl Compiler<'_> {
         Err(inst.refuse(rule::UNIVERSAL, format!("has a result of another type than {scalar:?}")))
     }
 
-    /// An operation with one operand, applied to each component of a vector.
-    pub(super) fn unary(&mut self, inst: &Instruction<'_>, op: Unary) -> Result<()> {
-        let scalar = self.expect(inst, 0, family(Inst::Unary { op, bits: 0, d: 0, a: 0 }))?;
-        if op == Unary::BitCount && self.layouts.vector(inst.ty)?.0 != scalar {
-            return Err(inst.refuse("VUID-StandaloneSpirv-Base-04781", "counts bits of another width than its own"));
+    /// Refuses operands that are not all of one type of a family, and a result of another type than that, or than
+    /// `result`. Returns the operands' width.
+    fn expect_all(&self, inst: &Instruction<'_>, count: usize, family: Family, result: Option<Scalar>) -> Result<u8> {
+        let scalar = self.expect(inst, 0, |scalar| family.accepts(scalar))?;
+        for index in 1..count {
+            self.expect(inst, index, |other| other == scalar)?;
         }
-        self.expect_result(inst, scalar)?;
-        let bits = scalar.bits();
-        self.each(inst, 1, |d, [a, ..]| Inst::Unary { op, bits, d, a })
-    }
-
-    /// An operation with two operands of the same type.
-    pub(super) fn binary(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
-        let scalar = self.expect(inst, 0, family(Inst::Binary { op, bits: 0, d: 0, a: 0, b: 0 }))?;
-        self.expect(inst, 1, |other| other == scalar)?;
-        self.expect_result(inst, if op.compares() { Scalar::Bool } else { scalar })?;
-        let bits = scalar.bits();
-        self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })
-    }
-
-    /// An operation with three operands of the same type.
-    pub(super) fn ternary(&mut self, inst: &Instruction<'_>, op: Ternary) -> Result<()> {
-        let scalar = self.expect(inst, 0, family(Inst::Ternary { op, bits: 0, d: 0, a: 0, b: 0, c: 0 }))?;
-        self.expect(inst, 1, |other| other == scalar)?;
-        self.expect(inst, 2, |other| other == scalar)?;
-        self.expect_result(inst, scalar)?;
-        let bits = scalar.bits();
-        self.each(inst, 3, |d, [a, b, c]| Inst::Ternary { op, bits, d, a, b, c })
+        self.expect_result(inst, result.unwrap_or(scalar))?;
+        Ok(scalar.bits())
     }
 
     /// Emits a scalar operation for each component.
-    pub(super) fn each(
-        &mut self,
-        inst: &Instruction<'_>,
-        operands: usize,
-        f: impl Fn(Slot, [Slot; 3]) -> Inst,
-    ) -> Result<()> {
+    fn each<const N: usize>(&mut self, inst: &Instruction<'_>, f: impl Fn(Slot, [Slot; N]) -> Inst) -> Result<()> {
         let (_, count) = self.layouts.vector(inst.ty)?;
-        let cells: Vec<Cells> =
-            (0..operands).map(|index| self.operand_cells(inst, index, count)).collect::<Result<_>>()?;
-        let mut results = Vec::with_capacity(count as usize);
-        for component in 0..count as usize {
-            let mut slots = [0; 3];
-            for (slot, cells) in slots.iter_mut().zip(&cells) {
-                *slot = cells[component];
-            }
-            results.push(self.emit.compute(|d| f(d, slots))?);
-        }
+        let cells: Vec<Cells> = (0..N).map(|index| self.operand_cells(inst, index, count)).collect::<Result<_>>()?;
+        let components = 0..count as usize;
+        let slots = |component: usize| std::array::from_fn(|operand| cells[operand][component]);
+        let results: Vec<Slot> =
+            components.map(|component| self.emit.compute(|d| f(d, slots(component)))).collect::<Result<_>>()?;
         self.result(inst, results)
     }
 
     fn convert(&mut self, inst: &Instruction<'_>, op: Convert) -> Result<()> {
+        if self.module.decoration(inst.id, Decoration::FPRoundingMode).is_some() {
+            return Err(inst.refuse(rule::UNSUPPORTED, "has a rounding mode of its own"));
+        }
         let (to, _) = self.layouts.vector(inst.ty)?;
-        let from_float = matches!(op, Convert::FToU | Convert::FToS | Convert::FToF);
+        let from = self.expect(inst, 0, |from| op.family().accepts(from))?;
         let to_float = matches!(op, Convert::UToF | Convert::SToF | Convert::FToF);
-        let from = self.expect(inst, 0, |from| if from_float { from.is_float() } else { from.is_int() })?;
         if !(if to_float { to.is_float() } else { to.is_int() }) {
             return Err(inst.refuse(rule::UNIVERSAL, format!("converts to {to:?}")));
         }
         let (from, to) = (from.bits(), to.bits());
-        self.each(inst, 1, |d, [a, ..]| Inst::Convert { op, from, to, d, a })
+        self.each(inst, |d, [a]| Inst::Convert { op, from, to, d, a })
     }
 
     fn wide(&mut self, inst: &Instruction<'_>, op: Wide) -> Result<()> {
         let (scalar, count) = self.vector_of(inst.operand(0)?)?;
-        self.expect(inst, 0, Scalar::is_int)?;
+        self.expect(inst, 0, |scalar| op.family().accepts(scalar))?;
         self.expect(inst, 1, |other| other == scalar)?;
         let leaves = self.layouts.leaves(inst.ty)?;
         if leaves.iter().any(|leaf| leaf.1 != scalar) {
@@ -250,14 +259,51 @@ impl Compiler<'_> {
         self.result(inst, results)
     }
 
-    /// Combines registers by an operation, from the first to the last.
-    pub(super) fn joined(&mut self, op: Binary, bits: u8, cells: &[Slot]) -> Result<Slot> {
-        let mut rest = cells.iter();
-        let mut all = rest.next().copied().unwrap_or(0);
-        for &b in rest {
-            all = self.emit.compute(|d| Inst::Binary { op, bits, d, a: all, b })?;
+    /// The sum of the products of components, which are floats.
+    fn dot(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (a, b) = (inst.operand(0)?, inst.operand(1)?);
+        let (scalar, count) = self.vector_of(a)?;
+        self.expect_result(inst, scalar)?;
+        if !scalar.is_float() || self.vector_of(b)? != (scalar, count) {
+            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different types"));
         }
-        Ok(all)
+        let (a, b) = (self.cells(a)?, self.cells(b)?);
+        self.sum_of_products(inst, [Binary::FMul, Binary::FAdd], scalar.bits(), &a, &b)
+    }
+
+    /// The sum of the products of four bytes in two words each, extended in these ways.
+    fn dot_bytes(&mut self, inst: &Instruction<'_>, extensions: [Convert; 2]) -> Result<()> {
+        let format = PackedVectorFormat::PackedVectorFormat4x8Bit as u32;
+        if self.expect_all(inst, 2, Family::Int, None)? != 32 || inst.operands.get(2) != Some(&format) {
+            return Err(inst.refuse(rule::UNSUPPORTED, "is not of words of four bytes"));
+        }
+        let mut factors = [Vec::new(), Vec::new()];
+        for (index, (bytes, op)) in factors.iter_mut().zip(extensions).enumerate() {
+            let word = self.scalar(inst.operand(index)?)?;
+            for a in self.reinterpret(&[word], 32, 8)? {
+                bytes.push(self.emit.compute(|d| Inst::Convert { op, from: 8, to: 32, d, a })?);
+            }
+        }
+        self.sum_of_products(inst, [Binary::IMul, Binary::IAdd], 32, &factors[0], &factors[1])
+    }
+
+    fn sum_of_products(
+        &mut self,
+        inst: &Instruction<'_>,
+        [multiply, add]: [Binary; 2],
+        bits: u8,
+        a: &[Slot],
+        b: &[Slot],
+    ) -> Result<()> {
+        let mut sum = None;
+        for (&a, &b) in a.iter().zip(b) {
+            let term = self.emit.compute(|d| Inst::Binary { op: multiply, bits, d, a, b })?;
+            sum = Some(match sum {
+                None => term,
+                Some(a) => self.emit.compute(|d| Inst::Binary { op: add, bits, d, a, b: term })?,
+            });
+        }
+        self.result(inst, Vec::from_iter(sum))
     }
 
     fn insert_bits(&mut self, inst: &Instruction<'_>) -> Result<()> {

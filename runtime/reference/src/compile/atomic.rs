@@ -6,28 +6,18 @@ use rspirv::spirv::{MemorySemantics, Op, StorageClass};
 use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
-use crate::code::{Atomic, AtomicOp, Barrier, Class, Inst, Scope, Semantics};
+use crate::code::{Atomic, AtomicOp, Barrier, Binary, Class, Inst, Scope, Semantics, Source};
 use crate::module::{Instruction, rule};
 use crate::requirements;
 
-/// The atomic operation of an instruction.
 fn operation(op: Op) -> Option<AtomicOp> {
-    Some(match op {
-        Op::AtomicLoad => AtomicOp::Load,
-        Op::AtomicStore => AtomicOp::Store,
-        Op::AtomicExchange => AtomicOp::Exchange,
-        Op::AtomicCompareExchange => AtomicOp::CompareExchange,
-        Op::AtomicIAdd => AtomicOp::IAdd,
-        Op::AtomicSMin => AtomicOp::SMin,
-        Op::AtomicUMin => AtomicOp::UMin,
-        Op::AtomicSMax => AtomicOp::SMax,
-        Op::AtomicUMax => AtomicOp::UMax,
-        Op::AtomicAnd => AtomicOp::And,
-        Op::AtomicOr => AtomicOp::Or,
-        Op::AtomicXor => AtomicOp::Xor,
-        Op::AtomicFAddEXT => AtomicOp::FAdd,
-        _ => return None,
-    })
+    match op {
+        Op::AtomicLoad => Some(AtomicOp::Load),
+        Op::AtomicStore => Some(AtomicOp::Store),
+        Op::AtomicExchange => Some(AtomicOp::Exchange),
+        Op::AtomicCompareExchange => Some(AtomicOp::CompareExchange),
+        _ => Binary::of(Source::Atomic(op)).map(AtomicOp::Update),
+    }
 }
 
 impl Compiler<'_> {
@@ -104,7 +94,7 @@ impl Compiler<'_> {
         let id = inst.operand(0)?;
         let pointer = if op == AtomicOp::Load { self.pointer(inst, id)? } else { self.writable(inst, id)? };
         let (scalar, count) = self.layouts.vector(pointer.pointee)?;
-        let float = op == AtomicOp::FAdd;
+        let float = op == AtomicOp::Update(Binary::FAdd);
         let bits = match scalar {
             Scalar::Int(bits @ (32 | 64)) if !float => bits,
             Scalar::Float(bits @ (32 | 64))

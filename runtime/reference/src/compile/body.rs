@@ -3,18 +3,15 @@
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::compiler::Compiler;
+use super::compiler::{Callee, Cells, Compiler, Value};
 use super::emit::Label;
-use super::facts::Callee;
 use super::flow::Flow;
 use super::group::waits_for_others;
 use super::layout::Scalar;
-use super::value::{Cells, Value};
 use super::{Result, refuse};
-use crate::code::{Block, Inst, Loop, Slot, SourceLine};
+use crate::code::{Block, Inst, Slot, SourceLine};
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
 
-/// A phi.
 struct Phi {
     ty: u32,
     result: Cells,
@@ -82,8 +79,8 @@ impl<'m> Compiler<'m> {
             let callee = self.callee(function, waits.contains(&number))?;
             self.callees.insert(function.id, callee);
         }
-        for (place, &number) in (0..).zip(&order) {
-            self.function(&module.functions[number], place)?;
+        for &number in &order {
+            self.function(&module.functions[number])?;
         }
         Ok(self.callees.get(&main).map_or(0, |callee| callee.label))
     }
@@ -107,8 +104,8 @@ impl<'m> Compiler<'m> {
         Ok(Callee { label: self.emit.label(), parameters: parameters.into(), result, waits })
     }
 
-    fn function(&mut self, function: &'m Function, number: u32) -> Result<()> {
-        let mut body = self.body(function, number)?;
+    fn function(&mut self, function: &'m Function) -> Result<()> {
+        let mut body = self.body(function)?;
         for block in (0..function.blocks.len()).filter(|&block| body.flow.reached[block]) {
             body.phis[block] = self.phis(&function.blocks[block])?;
         }
@@ -132,7 +129,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Analyses a function, and numbers its blocks and loops.
-    fn body(&mut self, function: &'m Function, number: u32) -> Result<Body<'m>> {
+    fn body(&mut self, function: &'m Function) -> Result<Body<'m>> {
         let Some(callee) = self.callees.get(&function.id).cloned() else {
             return Err(refuse(rule::UNIVERSAL, format!("%{} is not a function", function.id)));
         };
@@ -153,7 +150,6 @@ impl<'m> Compiler<'m> {
                 start: 0,
                 loops: flow.around[block].iter().map(|&number| first_loop + number as u32).collect(),
                 forward: forward.into_iter().map(|to| numbers[to]).collect(),
-                function: number,
             });
             let mut instructions = source.instructions.clone().map(|at| self.module.instruction(at));
             let waits = instructions.any(|inst| match inst.op {
@@ -167,7 +163,7 @@ impl<'m> Compiler<'m> {
                 flow.around[block].iter().for_each(|&number| loop_waits[number] = true);
             }
         }
-        self.code.loops.extend(flow.loops.iter().map(|found| Loop { header: numbers[found.header] }));
+        self.code.loops.extend(flow.loops.iter().map(|&header| numbers[header]));
         let mut labels: Vec<Label> = function.blocks.iter().map(|_| self.emit.label()).collect();
         // A function's first block has no predecessors.
         labels[0] = callee.label;

@@ -1,18 +1,67 @@
 //! The state of the compiler, and values by id.
 
+use std::rc::Rc;
+
 use ptx2spv_target::Target;
 use rustc_hash::FxHashMap;
 
-use super::emit::Emitter;
-use super::facts::{Callee, Initial, PointerFacts, Shared};
+use super::emit::{Emitter, Label};
 use super::layout::{Layouts, Scalar};
-use super::value::{Cells, Value};
+use super::variables::Initial;
 use super::{Result, refuse};
-use crate::code::{Code, Slot};
+use crate::code::{BuiltIn, Code, Inst, Slot};
 use crate::module::{Instruction, Module, rule};
 
 /// Maximum number of registers named by values, so that a small module can't exhaust memory.
 const NAMED_LIMIT: usize = 1 << 22;
+
+/// The registers of a value, one for each scalar in it.
+pub(super) type Cells = Rc<[Slot]>;
+
+/// The value of an id.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Cells(Cells),
+    /// A zero value of a type.
+    Null(u32),
+    /// A pointer to a built-in input, or to one component of it.
+    Input(BuiltIn, Option<u8>),
+}
+
+/// The information about a function that its callers need.
+#[derive(Clone, Debug)]
+pub(super) struct Callee {
+    /// The function's first instruction.
+    pub(super) label: Label,
+    /// The registers of all parameters, in order.
+    pub(super) parameters: Cells,
+    /// The registers of the result.
+    pub(super) result: Cells,
+    /// Whether the function, or one that it calls, waits for other invocations.
+    pub(super) waits: bool,
+}
+
+/// Facts about a pointer other than its address.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PointerFacts {
+    pub(super) coherent: bool,
+    pub(super) volatile: bool,
+    /// Whether the module promises not to write through it.
+    pub(super) read_only: bool,
+}
+
+/// Workgroup memory allocated so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shared {
+    /// Whether there are variables without an explicit layout.
+    pub(super) plain: bool,
+    /// Blocks with an explicit layout, and whether all of them are `Aliased`.
+    pub(super) blocks: u32,
+    pub(super) all_aliased: bool,
+    /// The number of variables with a null initializer, and of all variables.
+    pub(super) zeroed: u32,
+    pub(super) count: u32,
+}
 
 /// An entry point under compilation.
 pub(super) struct Compiler<'m> {
@@ -71,7 +120,6 @@ impl<'m> Compiler<'m> {
         self.layouts.vector(self.type_of(id)?)
     }
 
-    /// The value of an id.
     pub(super) fn value(&mut self, id: u32) -> Result<Value> {
         match self.values.get(&id) {
             Some(value) => Ok(value.clone()),
@@ -117,12 +165,11 @@ impl<'m> Compiler<'m> {
     pub(super) fn copies(&mut self, cells: &[Slot]) -> Result<Slot> {
         let first = self.emit.fresh(cells.len() as u32)?;
         for (d, &a) in (first..).zip(cells) {
-            self.emit.emit(crate::code::Inst::Move { d, a })?;
+            self.emit.emit(Inst::Move { d, a })?;
         }
         Ok(first)
     }
 
-    /// Defines the value of an id.
     pub(super) fn define(&mut self, id: u32, value: Value) -> Result<()> {
         if let Value::Cells(cells) = &value {
             self.named += cells.len();

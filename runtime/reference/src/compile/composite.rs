@@ -77,8 +77,7 @@ impl Compiler<'_> {
         for &index in indices {
             let outside = || inst.refuse(rule::UNIVERSAL, format!("there is no part {index}"));
             let (part, count, stride) = match &self.layouts.get(ty)?.kind {
-                // A component needs no type id, since indices end here.
-                Kind::Vector { count, .. } => (self.module.get_type(ty).and_then(component).unwrap_or(0), *count, 1),
+                Kind::Vector { count, .. } => (self.module.component_type(ty), *count, 1),
                 &Kind::Array { element: part, length: count, .. } => (part, count, self.layouts.cells(part)?),
                 &Kind::CooperativeMatrix { element, length, .. } => (element, length, 1),
                 Kind::Struct(members) => {
@@ -138,13 +137,5 @@ impl Compiler<'_> {
             });
         }
         self.result(inst, cells)
-    }
-}
-
-/// The type of a vector's components.
-fn component(ty: &crate::module::Type) -> Option<u32> {
-    match ty {
-        crate::module::Type::Vector { component, .. } => Some(*component),
-        _ => None,
     }
 }

@@ -3,9 +3,8 @@
 use rspirv::spirv::{Decoration, Op};
 
 use super::Result;
-use super::compiler::Compiler;
+use super::compiler::{Cells, Compiler, Value};
 use super::layout::Scalar;
-use super::value::{Cells, Value};
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {

@@ -119,7 +119,6 @@ impl Emitter {
         self.labels[label as usize] = self.insts.len() as u32;
     }
 
-    /// The position of a label.
     pub(super) fn position(&self, label: Label) -> u32 {
         self.labels[label as usize]
     }

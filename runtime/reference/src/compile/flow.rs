@@ -11,20 +11,13 @@ const BLOCK_LIMIT: usize = 1 << 16;
 /// The depth of nested control flow that SPIR-V consumers must accept.
 const NESTING_LIMIT: usize = 1023;
 
-/// A loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Loop {
-    /// The loop's first block.
-    pub(super) header: usize,
-}
-
 /// The control flow of a function. Blocks are numbered as in the function.
 #[derive(Debug)]
 pub(super) struct Flow {
     /// Whether control can reach a block.
     pub(super) reached: Vec<bool>,
-    /// Loops, outer ones before those in them.
-    pub(super) loops: Vec<Loop>,
+    /// The headers of loops, outer ones before those in them.
+    pub(super) loops: Vec<usize>,
     /// For every block, the loops around it, outermost first.
     pub(super) around: Vec<Vec<usize>>,
     /// For every block, the loop that it heads.
@@ -56,11 +49,11 @@ impl Flow {
         // Dominators are visited before the blocks that they dominate.
         for &block in &tree.order {
             let mut around = if block == 0 { Vec::new() } else { flow.around[tree.parent[block]].clone() };
-            around.retain(|&number: &usize| merge_of(&blocks[flow.loops[number].header]) != Some(block));
+            around.retain(|&number: &usize| merge_of(&blocks[flow.loops[number]]) != Some(block));
             if let Some(Merge::Loop { .. }) = blocks[block].merge {
                 flow.headed[block] = Some(flow.loops.len());
                 around.push(flow.loops.len());
-                flow.loops.push(Loop { header: block });
+                flow.loops.push(block);
             }
             if around.len() > NESTING_LIMIT {
                 return Err(refuse(rule::LIMITS, format!("loops nest more than {NESTING_LIMIT} deep")));

@@ -1,11 +1,11 @@
 //! Subgroup operations.
 
-use rspirv::spirv::{CooperativeMatrixOperands, GroupOperation, Op};
+use rspirv::spirv::{CooperativeMatrixOperands, Op};
 
 use super::Result;
 use super::compiler::Compiler;
 use super::layout::{Kind, Scalar};
-use crate::code::{Binary, Group, GroupOp, Inst, MatrixKind, MatrixProduct, Scan, Scope, Slot};
+use crate::code::{Group, GroupOp, Inst, MatrixKind, MatrixProduct, Scope, Slot};
 use crate::module::{Instruction, rule};
 
 /// Whether an operation waits for other invocations.
@@ -13,20 +13,14 @@ pub(super) fn waits_for_others(op: Op) -> bool {
     [Op::ControlBarrier, Op::CooperativeMatrixMulAddKHR].contains(&op) || operation(op).is_some()
 }
 
-/// The operation of an instruction. That of scans is not known yet, but what combines the values.
 fn operation(op: Op) -> Option<GroupOp> {
-    let combines = |arithmetic| GroupOp::Arithmetic(arithmetic, Scan::Reduce);
-    Some(match op {
-        Op::GroupNonUniformBroadcast => GroupOp::Broadcast,
-        Op::GroupNonUniformBallot => GroupOp::Ballot,
-        Op::GroupNonUniformShuffle => GroupOp::Shuffle,
-        Op::GroupNonUniformShuffleXor => GroupOp::ShuffleXor,
-        Op::GroupNonUniformIAdd => combines(Binary::IAdd),
-        Op::GroupNonUniformFAdd => combines(Binary::FAdd),
-        Op::GroupNonUniformUMin => combines(Binary::UMin),
-        Op::GroupNonUniformFMax => combines(Binary::GroupFMax),
-        _ => return None,
-    })
+    match op {
+        Op::GroupNonUniformBroadcast => Some(GroupOp::Broadcast),
+        Op::GroupNonUniformBallot => Some(GroupOp::Ballot),
+        Op::GroupNonUniformShuffle => Some(GroupOp::Shuffle),
+        Op::GroupNonUniformShuffleXor => Some(GroupOp::ShuffleXor),
+        _ => None,
+    }
 }
 
 impl Compiler<'_> {
@@ -36,26 +30,19 @@ impl Compiler<'_> {
             self.matrix_product(inst)?;
             return Ok(true);
         }
-        let Some(mut op) = operation(inst.op) else { return Ok(false) };
+        let Some(op) = operation(inst.op) else { return Ok(false) };
         if self.scope(inst, inst.operand(0)?)? != Scope::Subgroup {
             let rule = "VUID-StandaloneSpirv-None-04642";
             return Err(inst.refuse(rule, "has a scope other than Subgroup"));
         }
-        let mut id = inst.operand(1)?;
+        let id = inst.operand(1)?;
         let mut other = self.emit.constant(0);
-        match op {
-            GroupOp::Arithmetic(arithmetic, _) => {
-                op = GroupOp::Arithmetic(arithmetic, scan(inst, id)?);
-                id = inst.operand(2)?;
+        if op != GroupOp::Ballot {
+            let lane = inst.operand(2)?;
+            if self.vector_of(lane)? != (Scalar::Int(32), 1) {
+                return Err(inst.refuse(rule::UNIVERSAL, format!("%{lane} is not a 32-bit integer")));
             }
-            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor => {
-                let lane = inst.operand(2)?;
-                if self.vector_of(lane)? != (Scalar::Int(32), 1) {
-                    return Err(inst.refuse(rule::UNIVERSAL, format!("%{lane} is not a 32-bit integer")));
-                }
-                other = self.scalar(lane)?;
-            }
-            GroupOp::Ballot | GroupOp::MatrixProduct(_) => {}
+            other = self.scalar(lane)?;
         }
         let (scalar, components) = self.vector_of(id)?;
         let result = self.layouts.vector(inst.ty)?;
@@ -119,15 +106,5 @@ impl Compiler<'_> {
         let (value, other, addend) = (first(ids[0])?, first(ids[1])?, first(ids[2])?);
         let op = GroupOp::MatrixProduct(MatrixProduct { kind, addend });
         self.group(inst, Group { op, bits: c.bits(), components: 4, d: 0, value, other })
-    }
-}
-
-/// The values that an operation combines.
-fn scan(inst: &Instruction<'_>, operation: u32) -> Result<Scan> {
-    match GroupOperation::from_u32(operation) {
-        Some(GroupOperation::Reduce) => Ok(Scan::Reduce),
-        Some(GroupOperation::InclusiveScan) => Ok(Scan::Inclusive),
-        Some(GroupOperation::ExclusiveScan) => Ok(Scan::Exclusive),
-        _ => Err(inst.refuse(rule::UNSUPPORTED, "the group operation")),
     }
 }

@@ -55,7 +55,6 @@ impl Scalar {
     }
 }
 
-/// A member of a struct.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) ty: u32,

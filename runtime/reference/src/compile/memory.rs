@@ -2,15 +2,12 @@
 
 use rspirv::spirv::{Decoration, MemoryAccess as Operands, Op, StorageClass};
 
-use super::compiler::Compiler;
-use super::facts::PointerFacts;
+use super::compiler::{Compiler, PointerFacts, Value};
 use super::layout::{Kind, Member, Scalar};
-use super::value::{Component, Value};
 use super::{Result, refuse};
-use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Scope, Slot};
+use crate::code::{Binary, BuiltIn, Class, Convert, Inst, MemoryAccess, Scope, Slot};
 use crate::module::{Instruction, rule};
 
-/// A pointer to memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
     pub(super) class: Class,
@@ -61,7 +58,6 @@ impl Compiler<'_> {
         facts
     }
 
-    /// An operand that is a pointer to memory.
     pub(super) fn pointer(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Pointer> {
         let (storage, pointee) = self.pointer_type(self.type_of(id)?)?;
         let Some(class) = class_of(storage) else {
@@ -115,7 +111,7 @@ impl Compiler<'_> {
                     pointer.facts.read_only |= decorated(Decoration::NonWritable);
                     continue;
                 }
-                &Kind::Vector { count, .. } => (self.component_type(ty)?, count),
+                &Kind::Vector { count, .. } => (self.module.component_type(ty), count),
                 &Kind::Array { element, length, .. } => (element, length),
                 &Kind::RuntimeArray { element, .. } => (element, 0),
                 Kind::CooperativeMatrix { .. } | Kind::Scalar(_) | Kind::Other => {
@@ -178,20 +174,8 @@ impl Compiler<'_> {
         }
     }
 
-    fn component_type(&self, ty: u32) -> Result<u32> {
-        match self.module.get_type(ty) {
-            Some(&crate::module::Type::Vector { component, .. }) => Ok(component),
-            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is not a vector"))),
-        }
-    }
-
-    fn input_chain(
-        &mut self,
-        inst: &Instruction<'_>,
-        builtin: crate::code::Builtin,
-        component: Component,
-    ) -> Result<()> {
-        let (Component::All, &[index]) = (component, inst.rest(1)) else {
+    fn input_chain(&mut self, inst: &Instruction<'_>, builtin: BuiltIn, component: Option<u8>) -> Result<()> {
+        let (None, &[index]) = (component, inst.rest(1)) else {
             return Err(inst.refuse(rule::UNIVERSAL, "indexes a component"));
         };
         let base = self.pointer_type(self.type_of(inst.operand(0)?)?)?;
@@ -201,28 +185,20 @@ impl Compiler<'_> {
             return Err(inst.refuse(rule::UNIVERSAL, "results in a pointer of another type"));
         }
         let component = match self.scalar_constant(index)? {
-            Some(value) if value < u64::from(count) => Component::One(value as u8),
+            Some(value) if value < u64::from(count) => value as u8,
             Some(_) => return Err(inst.refuse(rule::UNIVERSAL, "there is no such component")),
             None => return Err(inst.refuse(rule::UNSUPPORTED, "indexes an input by something that is not a constant")),
         };
-        self.define(inst.id, Value::Input(builtin, component))
+        self.define(inst.id, Value::Input(builtin, Some(component)))
     }
 
-    /// Loads from a built-in input.
-    fn load_input(
-        &mut self,
-        inst: &Instruction<'_>,
-        builtin: crate::code::Builtin,
-        component: Component,
-    ) -> Result<()> {
+    /// Loads from a built-in input, all components or one.
+    fn load_input(&mut self, inst: &Instruction<'_>, builtin: BuiltIn, component: Option<u8>) -> Result<()> {
         let (_, count) = self.layouts.vector(inst.ty)?;
-        let read =
-            |compiler: &mut Self, component: u8| compiler.emit.compute(|d| Inst::Builtin { builtin, component, d });
-        let cells = match component {
-            // Built-ins have at most 4 components.
-            Component::All => (0..count as u8).map(|component| read(self, component)).collect::<Result<Vec<_>>>()?,
-            Component::One(component) => vec![read(self, component)?],
-        };
+        let first = component.unwrap_or(0);
+        // Built-ins have at most 4 components.
+        let read = |component| self.emit.compute(|d| Inst::Builtin { builtin, component, d });
+        let cells: Vec<Slot> = (first..first + count as u8).map(read).collect::<Result<_>>()?;
         self.result(inst, cells)
     }
 
@@ -342,7 +318,6 @@ impl Compiler<'_> {
         self.store_cells(pointer.class, pointer.slot, pointer.pointee, &cells, how, align)
     }
 
-    /// An operand that is a pointer to writable memory.
     pub(super) fn writable(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Pointer> {
         let pointer = self.pointer(inst, id)?;
         if pointer.facts.read_only || pointer.class == Class::PushConstant {

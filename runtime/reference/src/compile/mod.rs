@@ -10,17 +10,12 @@ mod body;
 mod compiler;
 mod composite;
 mod constants;
-mod dot;
 mod emit;
-mod facts;
 mod flow;
-mod glsl;
 mod group;
 mod layout;
 mod memory;
 mod modes;
-mod operations;
-mod value;
 mod variables;
 
 #[cfg(test)]

@@ -115,7 +115,6 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The float controls for one width.
     fn control(&mut self, mode: &Mode, width: u32) -> Result<&mut FloatControl> {
         let index = match width {
             16 => 0,

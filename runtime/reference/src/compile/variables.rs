@@ -4,17 +4,24 @@ use std::rc::Rc;
 
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass};
 
-use super::compiler::Compiler;
+use super::compiler::{Compiler, Value};
 use super::emit::Label;
-use super::facts::Initial;
 use super::layout::Kind;
-use super::value::{Component, Value};
 use super::{Result, refuse};
-use crate::code::{Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
+use crate::code::{Block, Class, Inst, MemoryAccess, Slot, Variable};
 use crate::module::{Instruction, Type, rule};
 
 /// Maximum bytes of an invocation's own memory, so that a workgroup's memory fits into the host's.
 const PRIVATE_LIMIT: u64 = 1 << 20;
+
+/// The initial value of a `Private` variable, which is stored before the entry point begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Initial {
+    word: u32,
+    pointer: Slot,
+    ty: u32,
+    value: u32,
+}
 
 impl Compiler<'_> {
     /// Defines an id outside of functions that has no value yet.
@@ -173,31 +180,18 @@ impl Compiler<'_> {
     /// A built-in input.
     fn input(&mut self, inst: &Instruction<'_>) -> Result<Value> {
         let number = self.module.decoration(inst.id, Decoration::BuiltIn);
-        let builtin = match number.and_then(BuiltIn::from_u32) {
-            Some(BuiltIn::NumWorkgroups) => Builtin::NumWorkgroups,
-            Some(BuiltIn::WorkgroupId) => Builtin::WorkgroupId,
-            Some(BuiltIn::LocalInvocationId) => Builtin::LocalInvocationId,
-            Some(BuiltIn::GlobalInvocationId) => Builtin::GlobalInvocationId,
-            Some(BuiltIn::LocalInvocationIndex) => Builtin::LocalInvocationIndex,
-            Some(BuiltIn::SubgroupSize) => Builtin::SubgroupSize,
-            Some(BuiltIn::NumSubgroups) => Builtin::NumSubgroups,
-            Some(BuiltIn::SubgroupId) => Builtin::SubgroupId,
-            Some(BuiltIn::SubgroupLocalInvocationId) => Builtin::SubgroupLocalInvocationId,
-            Some(BuiltIn::SubgroupEqMask) => Builtin::SubgroupEqMask,
-            Some(BuiltIn::SubgroupGeMask) => Builtin::SubgroupGeMask,
-            Some(BuiltIn::SubgroupGtMask) => Builtin::SubgroupGtMask,
-            Some(BuiltIn::SubgroupLeMask) => Builtin::SubgroupLeMask,
-            Some(BuiltIn::SubgroupLtMask) => Builtin::SubgroupLtMask,
-            Some(BuiltIn::WorkgroupSize) => Builtin::WorkgroupSize,
-            Some(other) => return Err(inst.refuse(rule::UNSUPPORTED, format!("the built-in {other:?}"))),
-            None => return Err(inst.refuse(rule::UNIVERSAL, "is an input but no built-in of compute shaders")),
+        let Some(builtin) = number.and_then(BuiltIn::from_u32) else {
+            return Err(inst.refuse(rule::UNIVERSAL, "is an input but no built-in of compute shaders"));
+        };
+        let Some(components) = components(builtin) else {
+            return Err(inst.refuse(rule::UNSUPPORTED, format!("the built-in {builtin:?}")));
         };
         let (_, ty) = self.pointer_type(inst.ty)?;
         let (scalar, count) = self.layouts.vector(ty)?;
-        if scalar.bits() != 32 || count != components(builtin) {
+        if scalar.bits() != 32 || count != components {
             return Err(inst.refuse(rule::UNIVERSAL, format!("has a type that {builtin:?} has not")));
         }
-        Ok(Value::Input(builtin, Component::All))
+        Ok(Value::Input(builtin, None))
     }
 
     /// Emits the initial values of variables, followed by the jump to the entry point.
@@ -235,23 +229,13 @@ impl Compiler<'_> {
     }
 }
 
-/// The number of components of a built-in.
-fn components(builtin: Builtin) -> u32 {
+/// The number of components of a built-in; `None` if it is not supported.
+fn components(builtin: BuiltIn) -> Option<u32> {
+    use BuiltIn::*;
     match builtin {
-        Builtin::NumWorkgroups
-        | Builtin::WorkgroupId
-        | Builtin::LocalInvocationId
-        | Builtin::GlobalInvocationId
-        | Builtin::WorkgroupSize => 3,
-        Builtin::SubgroupEqMask
-        | Builtin::SubgroupGeMask
-        | Builtin::SubgroupGtMask
-        | Builtin::SubgroupLeMask
-        | Builtin::SubgroupLtMask => 4,
-        Builtin::LocalInvocationIndex
-        | Builtin::SubgroupSize
-        | Builtin::NumSubgroups
-        | Builtin::SubgroupId
-        | Builtin::SubgroupLocalInvocationId => 1,
+        NumWorkgroups | WorkgroupId | LocalInvocationId | GlobalInvocationId | WorkgroupSize => Some(3),
+        SubgroupEqMask | SubgroupGeMask | SubgroupGtMask | SubgroupLeMask | SubgroupLtMask => Some(4),
+        LocalInvocationIndex | SubgroupSize | NumSubgroups | SubgroupId | SubgroupLocalInvocationId => Some(1),
+        _ => None,
     }
 }

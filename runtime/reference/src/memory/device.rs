@@ -232,7 +232,6 @@ impl Memory {
         written.ok_or_else(|| self.fault(address, bytes.len() as u64, "the host's write"))
     }
 
-    /// Fills bytes.
     pub fn fill(&self, address: u64, bytes: u64, byte: u8) -> Result<(), Box<Fault>> {
         let filled = self.find(address).and_then(|(words, offset)| words.fill(offset, bytes, byte));
         filled.ok_or_else(|| self.fault(address, bytes, "the host's fill"))

@@ -13,7 +13,6 @@ use crate::finding::FindingKind;
 /// The reason why an access is not possible. The caller knows where it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The kind of fault.
     pub kind: FindingKind,
     /// A description.
     pub message: String,

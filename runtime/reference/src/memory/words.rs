@@ -11,7 +11,6 @@ pub(crate) struct Words {
     bytes: u64,
 }
 
-/// The storage of the words.
 #[derive(Debug)]
 enum Storage {
     Own(Box<[AtomicU32]>),
@@ -50,7 +49,6 @@ impl Words {
         (bytes.div_ceil(4) <= words.len() as u64).then_some(Self { words: Storage::Lent(words), bytes })
     }
 
-    /// Number of bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

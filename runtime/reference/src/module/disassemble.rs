@@ -1,7 +1,7 @@
 //! Disassembles single instructions for messages.
 
 use rspirv::grammar::{OperandKind, OperandQuantifier};
-use rspirv::spirv::{BuiltIn, Capability, Decoration, GlslStd450Op, GroupOperation, MemoryAccess, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Capability, Decoration, GlslStd450Op, MemoryAccess, Op, StorageClass};
 
 use super::Module;
 use super::instruction::{Instruction, grammar};
@@ -50,7 +50,6 @@ fn operand(kind: OperandKind, word: u32) -> String {
     let named = match kind {
         OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics => return format!("%{word}"),
         OperandKind::StorageClass => StorageClass::from_u32(word).map(|value| format!("{value:?}")),
-        OperandKind::GroupOperation => GroupOperation::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::Decoration => Decoration::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::BuiltIn => BuiltIn::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::Capability => Capability::from_u32(word).map(|value| format!("{value:?}")),

@@ -13,7 +13,6 @@ use crate::finding::Refusal;
 /// A function with a body.
 #[derive(Debug)]
 pub(crate) struct Function {
-    /// The function's id.
     pub id: u32,
     /// The result type.
     pub result: u32,
@@ -23,7 +22,6 @@ pub(crate) struct Function {
     pub blocks: Vec<Block>,
 }
 
-/// A block.
 #[derive(Debug)]
 pub(crate) struct Block {
     /// The block's id.

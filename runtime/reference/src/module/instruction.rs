@@ -179,7 +179,6 @@ impl Instructions {
         self.version
     }
 
-    /// Number of instructions.
     pub fn len(&self) -> usize {
         self.records.len()
     }

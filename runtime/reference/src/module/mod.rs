@@ -47,14 +47,12 @@ struct Decorated {
     value: u32,
 }
 
-/// An entry point.
 #[derive(Debug)]
 pub(crate) struct EntryPoint {
     /// The execution model, as a number.
     pub model: u32,
     /// The function's id.
     pub function: u32,
-    /// Its name.
     pub name: String,
     /// Its execution modes.
     pub modes: Vec<Mode>,
@@ -63,7 +61,6 @@ pub(crate) struct EntryPoint {
 /// An execution mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Mode {
-    /// The kind of mode, as a number.
     pub mode: u32,
     /// The operands: literals, or ids of constants if [`Mode::ids`].
     pub operands: Vec<u32>,
@@ -73,7 +70,6 @@ pub(crate) struct Mode {
     pub word: u32,
 }
 
-/// A module.
 #[derive(Debug)]
 pub(crate) struct Module {
     instructions: Instructions,
@@ -88,7 +84,6 @@ pub(crate) struct Module {
     pub extensions: Vec<String>,
     /// Addressing model and memory model, as numbers.
     pub memory_model: (u32, u32),
-    /// Entry points.
     pub entry_points: Vec<EntryPoint>,
     /// Indices of the instructions that declare types, constants and variables.
     pub globals: Vec<usize>,
@@ -227,9 +222,16 @@ impl Module {
         self.instructions.definition(id)
     }
 
-    /// A type by its id.
     pub fn get_type(&self, id: u32) -> Option<&Type> {
         self.types.get(id)
+    }
+
+    /// The id of the type of a vector's components; 0 for other types.
+    pub fn component_type(&self, vector: u32) -> u32 {
+        match self.types.get(vector) {
+            Some(&Type::Vector { component, .. }) => component,
+            _ => 0,
+        }
     }
 
     /// Whether an extended instruction set only has debug information.
@@ -276,7 +278,6 @@ impl Module {
         found.map(|decorated| decorated.value)
     }
 
-    /// Whether the memory model is Vulkan's.
     pub fn has_vulkan_memory_model(&self) -> bool {
         self.memory_model.1 == rspirv::spirv::MemoryModel::Vulkan as u32
     }

@@ -63,7 +63,6 @@ pub(crate) struct Types {
 }
 
 impl Types {
-    /// A type by its id.
     pub fn get(&self, id: u32) -> Option<&Type> {
         self.types.get(&id)
     }

@@ -18,7 +18,6 @@ const REMEMBERED: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     place: u32,
-    /// The thread's number.
     pub thread: u32,
     /// The thread's invocation.
     pub who: Who,
@@ -28,7 +27,6 @@ pub(super) struct Arrival {
 #[derive(Debug, Default)]
 pub(super) struct Arrivals(FxHashMap<u32, Warp>);
 
-/// Arrivals of a warp.
 #[derive(Debug, Default)]
 struct Warp {
     /// The last arrivals of the thread that is furthest ahead.

@@ -76,7 +76,7 @@ impl Convergence {
             if here != there {
                 return match around.get(common.count()) {
                     // From anywhere in a loop, the way out passes every block after the header.
-                    Some(&left) => self.reaches(code.loops[left as usize].header, to_block),
+                    Some(&left) => self.reaches(code.loops[left as usize], to_block),
                     None if from_block == to_block => here < there,
                     None => self.reaches(from_block, to_block),
                 };

@@ -4,8 +4,7 @@ use super::lane::Lane;
 use super::matrix;
 use super::step::{Context, mask};
 use super::world::{Value, Who, World};
-use crate::arithmetic::{self, undefined};
-use crate::code::{Binary, FloatControls, Group, GroupOp, MatrixProduct, Pc, Scan, Slot};
+use crate::code::{Group, GroupOp, MatrixProduct, Pc, Slot};
 use crate::config::Choice;
 
 /// A set of invocations of a subgroup, by position.
@@ -40,14 +39,20 @@ pub(super) fn execute<W: World>(
     if let GroupOp::MatrixProduct(product) = group.op {
         return multiply(cx, group, product, lanes, active, size, pc);
     }
-    let floats = &cx.launch.program.code.floats;
-    let tangle = Tangle { group, lanes, active, size, floats };
     let mut results = [Value::default(); 128];
     for component in 0..group.results() {
-        tangle.component(component, cx.world.choice(), &mut results);
-        let d = group.d + component;
+        let tangle = Tangle { group, lanes, active, size };
+        let ballot = if group.op == GroupOp::Ballot { tangle.ballot(component) } else { Value::default() };
         for place in places(active) {
-            set(cx, &mut tangle.lanes[place as usize], d, results[place as usize], pc);
+            let other = || tangle.register(place, group.other).bits;
+            results[place as usize] = match group.op {
+                GroupOp::Broadcast | GroupOp::Shuffle => tangle.value(other(), component),
+                GroupOp::ShuffleXor => tangle.value(u64::from(place) ^ other(), component),
+                GroupOp::Ballot | GroupOp::MatrixProduct(_) => ballot,
+            };
+        }
+        for place in places(active) {
+            set(cx, &mut lanes[place as usize], group.d + component, results[place as usize], pc);
         }
     }
 }
@@ -109,7 +114,7 @@ impl Group {
     pub fn results(&self) -> u32 {
         match self.op {
             GroupOp::Ballot | GroupOp::MatrixProduct(_) => 4,
-            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::Arithmetic(..) => self.components,
+            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor => self.components,
         }
     }
 }
@@ -117,43 +122,12 @@ impl Group {
 /// The invocations that execute an operation together.
 struct Tangle<'a> {
     group: &'a Group,
-    lanes: &'a mut [Lane],
+    lanes: &'a [Lane],
     active: Places,
     size: u32,
-    floats: &'a FloatControls,
 }
 
 impl Tangle<'_> {
-    /// Sets a component of the result for each participant.
-    fn component<C: Choice>(&self, component: u32, choice: &mut C, results: &mut [Value; 128]) {
-        let mut each = |result: &dyn Fn(u32) -> Value| {
-            for place in places(self.active) {
-                results[place as usize] = result(place);
-            }
-        };
-        let from = |source: u64| match source {
-            source if source < self.size.into() => self.value(source as u32, component),
-            _ => self.nothing(),
-        };
-        let other = |place| self.register(place, self.group.other).bits;
-        match self.group.op {
-            GroupOp::Broadcast | GroupOp::Shuffle => each(&|place| from(other(place))),
-            GroupOp::ShuffleXor => each(&|place| from(u64::from(place) ^ other(place))),
-            // It has its own function.
-            GroupOp::MatrixProduct(_) => {}
-            GroupOp::Ballot => {
-                let voters = places(self.active).filter(|place| place / 32 == component);
-                let word = voters.fold(Value::default(), |word, place| {
-                    let Value { bits, undefined } = self.value(place, 0);
-                    let bit = |set: u64| (set & 1) << (place % 32);
-                    Value { bits: word.bits | bit(bits), undefined: word.undefined | bit(undefined) }
-                });
-                each(&|_| word);
-            }
-            GroupOp::Arithmetic(op, scan) => self.arithmetic(op, scan, component, choice, results),
-        }
-    }
-
     fn register(&self, place: u32, slot: Slot) -> Value {
         let lane = &self.lanes[place as usize];
         let undefined = lane.shadow.as_ref().map_or(0, |shadow| shadow.undefined[slot as usize]);
@@ -161,94 +135,20 @@ impl Tangle<'_> {
     }
 
     /// The operand of an invocation. Inactive ones have an undefined value.
-    fn value(&self, place: u32, component: u32) -> Value {
-        if self.active >> place & 1 == 0 {
-            return self.nothing();
+    fn value(&self, place: u64, component: u32) -> Value {
+        if place < self.size.into() && self.active >> place & 1 != 0 {
+            return self.register(place as u32, self.group.value + component);
         }
-        self.register(place, self.group.value + component)
-    }
-
-    /// An undefined value.
-    fn nothing(&self) -> Value {
         Value { bits: 0, undefined: mask(self.group.bits) }
     }
 
-    fn arithmetic<C: Choice>(
-        &self,
-        op: Binary,
-        scan: Scan,
-        component: u32,
-        choice: &mut C,
-        results: &mut [Value; 128],
-    ) {
-        let identity = Value { bits: identity(op, self.group.bits), undefined: 0 };
-        match scan {
-            Scan::Reduce => {
-                let total = self.join(op, places(self.active), component, choice);
-                places(self.active).for_each(|place| results[place as usize] = total.unwrap_or(identity));
-            }
-            // If the order of rounding is open, each prefix is combined separately.
-            Scan::Inclusive | Scan::Exclusive if C::OPEN => {
-                for place in places(self.active) {
-                    let own = u32::from(scan == Scan::Inclusive);
-                    let before = self.active & !(Places::MAX.checked_shl(place + own).unwrap_or(0));
-                    let total = self.join(op, places(before), component, choice);
-                    results[place as usize] = total.unwrap_or(identity);
-                }
-            }
-            Scan::Inclusive | Scan::Exclusive => {
-                let mut total = None;
-                for place in places(self.active) {
-                    let value = self.value(place, component);
-                    let next = total.map_or(value, |total| self.joined(op, total, value, choice));
-                    results[place as usize] = if scan == Scan::Inclusive { next } else { total.unwrap_or(identity) };
-                    total = Some(next);
-                }
-            }
-        }
-    }
-
-    /// Combines the values of invocations in an open order; `None` without invocations.
-    fn join<C: Choice>(
-        &self,
-        op: Binary,
-        of: impl Iterator<Item = u32>,
-        component: u32,
-        choice: &mut C,
-    ) -> Option<Value> {
-        let mut values = of.map(|place| self.value(place, component));
-        if !C::OPEN {
-            let first = values.next()?;
-            return Some(values.fold(first, |total, value| self.joined(op, total, value, choice)));
-        }
-        let mut values: Vec<Value> = values.collect();
-        while values.len() > 1 {
-            let first = values.remove(choice.pick(values.len() as u32) as usize);
-            let index = choice.pick(values.len() as u32) as usize;
-            values[index] = self.joined(op, first, values[index], choice);
-        }
-        values.pop()
-    }
-
-    fn joined<C: Choice>(&self, op: Binary, a: Value, b: Value, choice: &mut C) -> Value {
-        let bits = self.group.bits;
-        let undefined = if a.undefined | b.undefined == 0 {
-            0
-        } else {
-            undefined::binary(op, bits, [a.bits, b.bits], [a.undefined, b.undefined])
-        };
-        Value { bits: arithmetic::binary(op, bits, a.bits, b.bits, self.floats, choice), undefined }
-    }
-}
-
-/// The result of an exclusive scan for the first invocation.
-fn identity(op: Binary, bits: u8) -> u64 {
-    match (op, bits) {
-        (Binary::UMin, _) => mask(bits),
-        (Binary::GroupFMax, 16) => 0xfc00,
-        (Binary::GroupFMax, 32) => 0xff80_0000,
-        (Binary::GroupFMax, _) => 0xfff0_0000_0000_0000,
-        // Sums.
-        _ => 0,
+    /// A word of a ballot.
+    fn ballot(&self, component: u32) -> Value {
+        let voters = places(self.active).filter(|place| place / 32 == component);
+        voters.fold(Value::default(), |word, place| {
+            let Value { bits, undefined } = self.register(place, self.group.value);
+            let bit = |set: u64| (set & 1) << (place % 32);
+            Value { bits: word.bits | bit(bits), undefined: word.undefined | bit(undefined) }
+        })
     }
 }

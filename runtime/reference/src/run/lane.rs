@@ -39,12 +39,13 @@ pub(super) enum State {
     /// Ready to run.
     Ready,
     /// Repeats a cycle of states as long as memory has this version.
-    Cycling { version: u64 },
+    Cycling {
+        version: u64,
+    },
     /// Waits at a subgroup operation or a subgroup barrier.
     AtGroup,
     /// Waits at a barrier of the workgroup.
     AtBarrier,
-    /// Has ended.
     Ended,
 }
 

@@ -23,7 +23,6 @@ pub(crate) struct Program {
     pub code: Code,
     /// The entry point's name.
     pub entry: String,
-    /// The subgroup size.
     pub subgroup_size: u32,
     /// Disassembles the instruction that begins at a word.
     pub disassemble: Box<dyn Fn(u32) -> String + Send + Sync>,
@@ -86,7 +85,6 @@ pub(crate) struct Launch<'a> {
     pub program: &'a Program,
     /// Number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// Push constants.
     pub push_constants: &'a [u8],
     /// Whether undefined bits are tracked.
     pub shadowed: bool,

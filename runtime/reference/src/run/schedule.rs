@@ -30,7 +30,6 @@ pub(super) struct Shared {
     pub clock: AtomicU64,
     stop: AtomicBool,
     fatal: Mutex<Option<Box<Finding>>>,
-    /// The status of each thread.
     threads: Mutex<Vec<Status>>,
 }
 
@@ -76,7 +75,6 @@ impl Shared {
         self.fatal.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The work of one thread.
     pub fn work<W: World>(&self, thread: usize, launch: &Launch<'_>, world: W) {
         let mut worker = Worker {
             shared: self,

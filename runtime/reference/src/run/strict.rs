@@ -334,7 +334,6 @@ fn site(program: &Program, groups: [u32; 3], agent: Agent, pc: Pc) -> Site {
     program.site(pc, Some(grid_place(groups, agent.workgroup)), Some(local_place(program, agent.lane)))
 }
 
-/// The finding for a race.
 fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
     let Launch { program, groups, .. } = *launch;
     let offset = race.location.offset;

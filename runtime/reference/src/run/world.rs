@@ -11,7 +11,6 @@ use crate::memory::Fault;
 /// A number and its undefined bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
-    /// The number.
     pub bits: u64,
     /// Its undefined bits.
     pub undefined: u64,
@@ -45,7 +44,6 @@ pub(super) struct Access {
     pub class: Class,
     /// The address.
     pub address: u64,
-    /// Number of bytes.
     pub bytes: u8,
     /// The memory operands.
     pub how: MemoryAccess,
@@ -80,7 +78,6 @@ pub(super) trait World {
     /// The initial state of a workgroup, given its number in the grid; `None` if the host has too little memory.
     fn begin(&mut self, number: u64) -> Option<Self::Local>;
 
-    /// Ends an invocation.
     fn end_invocation(&mut self, local: &mut Self::Local, who: Who);
 
     /// Ends a workgroup.

@@ -2,8 +2,7 @@
 #version 460
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_ballot : require
 layout(local_size_x = 32) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint list[]; };
 layout(push_constant) uniform Push { Words a; Words b; } p;
@@ -16,6 +15,6 @@ void main() {
         if (mine) atomicExchange(p.a.list[0], 0u);
 #endif
     }
-    uint sum = subgroupAdd(i); // here
-    if (sum != 7777u) atomicExchange(p.a.list[0], 0u);
+    uint here = subgroupBallot(true).x; // here
+    if (here != 0u) atomicExchange(p.a.list[0], 0u);
 }

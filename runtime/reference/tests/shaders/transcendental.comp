@@ -23,5 +23,5 @@ void main() {
     put(cos(b));
     put(tanh(b));
     put(fma(a, b, u));
-    put(normalize(vec2(a, b)).y);
+    put((vec2(a, b) / sqrt(dot(vec2(a, b), vec2(a, b)))).y);
 }

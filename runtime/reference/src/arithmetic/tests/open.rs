@@ -314,17 +314,6 @@ fn zeros_and_infinities_are_loose() {
 }
 
 #[test]
-fn extremes_of_subgroups_are_bound() {
-    let of = |a, b, floats| drawn(|choice| binary(Binary::GroupFMax, 32, a, b, floats, choice));
-    let (zero, nan, one, infinity) = (0, 0x7fc0_0000, 0x3f80_0000, 0x7f80_0000);
-    assert_eq!(of(zero, zero, &BOUND), BTreeSet::from([zero]));
-    assert_eq!(of(zero, zero, &FREE), BTreeSet::from([zero, 0x8000_0000]));
-    assert_eq!(of(nan, one, &BOUND), BTreeSet::from([one]));
-    assert_eq!(of(infinity, infinity, &BOUND), BTreeSet::from([infinity]));
-    assert!(of(nan, nan, &BOUND).into_iter().all(|bits| Single::of(bits).is_nan()));
-}
-
-#[test]
 fn conversions_preserve_what_both_widths_do() {
     let preserving = |widths: [bool; 3]| {
         FloatControls(widths.map(|signed_zero_inf_nan| FloatControl { signed_zero_inf_nan, ..FREE.0[0] }))

@@ -37,7 +37,6 @@ fn device() -> Target {
     Target::preset("reference").expect("there is such a preset")
 }
 
-/// Compiles from words to code.
 fn compile_words(words: &[u32], entry: &str, target: &Target) -> Result<Code, Refusal> {
     let module = Module::parse(words)?;
     requirements::check(&module, target)?;

@@ -368,8 +368,7 @@ fn loops_are_nested_as_written() {
     let code = code(LOOPS);
     // Blocks in the order of the module: b0, outer, inner, inner_body, inner_next, inner_done, outer_next, outer_done,
     // third, third_next, third_done.
-    let headers: Vec<u32> = code.loops.iter().map(|found| found.header).collect();
-    assert_eq!(headers, [1, 2, 8]);
+    assert_eq!(code.loops, [1, 2, 8], "the headers");
     let loops: Vec<&[u32]> = code.blocks.iter().map(|block| block.loops.as_slice()).collect();
     let expected: [&[u32]; 11] = [&[], &[0], &[0, 1], &[0, 1], &[0, 1], &[0], &[0], &[], &[2], &[2], &[]];
     assert_eq!(loops, expected);

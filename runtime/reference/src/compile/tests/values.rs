@@ -13,7 +13,6 @@ const GLOBALS: &str = "
     %function = OpTypeFunction %void
     %uint = OpTypeInt 32 0
     %float = OpTypeFloat 32
-    %v2 = OpTypeVector %float 2
     %v3 = OpTypeVector %float 3
     %words = OpTypeRuntimeArray %uint
     %block = OpTypeStruct %words
@@ -30,7 +29,6 @@ const GLOBALS: &str = "
     %fm1 = OpConstant %float -1
     %a3 = OpConstantComposite %v3 %f1 %f2 %f3
     %b3 = OpConstantComposite %v3 %f4 %fm1 %f2
-    %c2 = OpConstantComposite %v2 %f3 %f4
     ";
 
 /// Runs a function body for one invocation and returns the words (integers or floats) that it computes.
@@ -41,7 +39,6 @@ fn run(globals: &str, body: &str, floats: &[&str], integers: &[&str]) -> Vec<u32
         OpCapability DotProductKHR
         OpCapability DotProductInput4x8BitPackedKHR
         OpExtension \"SPV_KHR_integer_dot_product\"
-        %glsl = OpExtInstImport \"GLSL.std.450\"
         OpMemoryModel PhysicalStorageBuffer64 GLSL450
         OpEntryPoint GLCompute %main \"main\" %constants
         OpExecutionMode %main LocalSize 1 1 1
@@ -87,22 +84,8 @@ fn run(globals: &str, body: &str, floats: &[&str], integers: &[&str]) -> Vec<u32
     result.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// Like [`run`], for the components of a vector of floats.
-fn run_vector(globals: &str, body: &str, count: usize) -> Vec<f32> {
-    let mut body = body.to_owned();
-    let names: Vec<String> = (0..count).map(|index| format!("%part{index}")).collect();
-    for (index, name) in names.iter().enumerate() {
-        let _ = write!(body, "\n{name} = OpCompositeExtract %float %result {index}");
-    }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    run(globals, &body, &names, &[]).into_iter().map(f32::from_bits).collect()
-}
-
 #[test]
 fn products_of_vectors() {
-    // I - 2 * dot(N, I) * N, where the dot product is 4 - 2 + 6.
-    assert_eq!(run_vector("", "%result = OpExtInst %v3 %glsl Reflect %a3 %b3", 3), [-63.0, 18.0, -29.0]);
-    assert_eq!(run_vector("", "%result = OpExtInst %v2 %glsl Normalize %c2", 2), [3.0 / 5.0, 4.0 / 5.0]);
     assert_eq!(run("", "%dot = OpDot %float %a3 %b3", &["%dot"], &[]), [8f32.to_bits()]);
 }
 

@@ -37,7 +37,6 @@ impl How {
         Self::plain(Self::READS, access, access.visible, bytes, class)
     }
 
-    /// A store.
     pub(super) fn store(access: &MemoryAccess, bytes: u8, class: usize) -> Self {
         Self::plain(Self::WRITES, access, access.available, bytes, class)
     }

@@ -158,7 +158,6 @@ impl Strict {
         self.order.begin_workgroup(workgroup);
     }
 
-    /// Ends an invocation.
     pub fn end_invocation(&mut self, agent: Agent) {
         self.order.end_invocation(agent);
     }
@@ -279,7 +278,6 @@ impl Strict {
         loaded
     }
 
-    /// A memory barrier.
     pub fn fence(&mut self, agent: Agent, barrier: &Barrier) {
         self.order.fence(agent, barrier);
     }

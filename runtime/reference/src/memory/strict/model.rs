@@ -66,9 +66,7 @@ pub struct Shape {
 /// The kind of access in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// A read.
     Read,
-    /// A write.
     Write,
     /// An atomic operation that only reads.
     AtomicRead,

@@ -41,7 +41,7 @@ fn both_arms_and_what_follows() {
     let mut asm = Assembler::new(COUNT);
     asm.block(&[], &[1, 2]);
     let total = asm.slot();
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let third = remainder(&mut asm, id, 3);
     asm.branch_if(third, 0, 1, 2);
     for _ in 0..2 {
@@ -66,7 +66,7 @@ fn rounds_of_a_loop() {
     let mut asm = Assembler::new(COUNT);
     asm.block(&[], &[1]);
     let (total, i) = (asm.slot(), asm.slot());
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let rounds = remainder(&mut asm, id, 4);
     let zero = asm.constant(0);
     asm.put(Inst::Move { d: total, a: zero });
@@ -101,7 +101,7 @@ fn nested_loops() {
     let mut asm = Assembler::new(COUNT);
     asm.block(&[], &[1]);
     let (total, i, j) = (asm.slot(), asm.slot(), asm.slot());
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let (outer_rounds, inner_rounds) = (remainder(&mut asm, id, 3), remainder(&mut asm, id, 2));
     let (outer, inner) = (asm.a_loop(1), asm.a_loop(2));
     let zero = asm.constant(0);
@@ -151,7 +151,7 @@ fn nested_loops() {
 fn those_who_return_early_are_not_waited_for() {
     let mut asm = Assembler::new(COUNT);
     asm.block(&[], &[1, 2]);
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let third = remainder(&mut asm, id, 3);
     asm.branch_if(third, 1, 1, 2);
     asm.block(&[], &[]);
@@ -169,7 +169,7 @@ fn calls_from_different_places_are_apart() {
     let mut asm = Assembler::new(COUNT);
     asm.block(&[], &[1, 2]);
     let total = asm.slot();
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let zero = asm.constant(0);
     asm.put(Inst::Move { d: total, a: zero });
     let third = remainder(&mut asm, id, 3);
@@ -183,7 +183,7 @@ fn calls_from_different_places_are_apart() {
     asm.put(Inst::Call(4));
     asm.store(id, total);
     asm.put(Inst::Return);
-    asm.block_of(1, &[], &[]);
+    asm.block(&[], &[]);
     let here = asm.count();
     append(&mut asm, total, here);
     asm.put(Inst::Return);
@@ -198,7 +198,7 @@ fn those_who_are_past_are_not_waited_for() {
     let mut asm = Assembler::new(COUNT);
     asm.block(&[], &[1, 2]);
     let total = asm.slot();
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let zero = asm.constant(0);
     asm.put(Inst::Move { d: total, a: zero });
     let half = remainder(&mut asm, id, 2);
@@ -227,8 +227,8 @@ fn whole_under(seed: u64, maximal: bool, subgroup_uniform: bool, divergent: bool
     asm.code.convergence = crate::code::Convergence { maximal, subgroup_uniform };
     asm.block(&[], &[1, 2]);
     let total = asm.slot();
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
-    let by = if divergent { asm.builtin(Builtin::SubgroupLocalInvocationId) } else { asm.builtin(Builtin::SubgroupId) };
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
+    let by = if divergent { asm.builtin(BuiltIn::SubgroupLocalInvocationId) } else { asm.builtin(BuiltIn::SubgroupId) };
     let half = remainder(&mut asm, by, 2);
     asm.branch_if(half, 0, 1, 2);
     for _ in 0..2 {

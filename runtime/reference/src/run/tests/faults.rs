@@ -110,7 +110,7 @@ fn use_after_free() {
 fn astray(how: u32) -> Run {
     let mut asm = Assembler::new(8);
     asm.block(&[], &[1, 2]);
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     asm.branch_if(id, 5, 1, 2);
     asm.block(&[], &[]);
     match how {
@@ -143,7 +143,7 @@ fn barriers_that_all_reach() {
     asm.code.workgroup_bytes = 80;
     asm.block(&[], &[1]);
     let (i, x) = (asm.slot(), asm.slot());
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let zero = asm.constant(0);
     asm.put(Inst::Move { d: i, a: zero });
     asm.put(Inst::Move { d: x, a: id });
@@ -249,7 +249,7 @@ fn undefined_values_that_matter() {
 fn undefined_values_are_arbitrary_under_seeds() {
     let mut asm = Assembler::new(4);
     asm.block(&[], &[]);
-    let id = asm.builtin(Builtin::LocalInvocationIndex);
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let value = undefined(&mut asm);
     asm.store(id, value);
     asm.put(Inst::Return);

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{Findings, Knowledge, Launch, Program, run_plain};
 use crate::code::{
-    Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupOp, Inst, Loop, MemoryAccess, Origin,
-    Pc, Scan, Scope, Semantics, Slot,
+    Atomic, AtomicOp, Barrier, Binary, Block, BuiltIn, Class, Code, Group, GroupOp, Inst, MemoryAccess, Origin, Pc,
+    Scope, Semantics, Slot, Unary,
 };
 use crate::config::{Mode, Trace};
 use crate::finding::Finding;
@@ -50,14 +50,10 @@ impl Assembler {
         Self { code }
     }
 
-    /// Begins a block of function 0, given the loops around it and its forward successors.
+    /// Begins a block, given the loops around it and its forward successors.
     fn block(&mut self, loops: &[u32], forward: &[u32]) {
-        self.block_of(0, loops, forward);
-    }
-
-    fn block_of(&mut self, function: u32, loops: &[u32], forward: &[u32]) {
         let (loops, forward) = (loops.to_vec(), forward.to_vec());
-        self.code.blocks.push(Block { start: self.code.insts.len() as Pc, loops, forward, function });
+        self.code.blocks.push(Block { start: self.code.insts.len() as Pc, loops, forward });
     }
 
     fn put(&mut self, inst: Inst) {
@@ -85,7 +81,7 @@ impl Assembler {
         }) as Slot
     }
 
-    fn builtin(&mut self, builtin: Builtin) -> Slot {
+    fn builtin(&mut self, builtin: BuiltIn) -> Slot {
         let d = self.slot();
         self.put(Inst::Builtin { builtin, component: 0, d });
         d
@@ -135,10 +131,12 @@ impl Assembler {
         self.put(Inst::Branch { condition, yes, no });
     }
 
-    /// The number of invocations that are here together.
+    /// The number of invocations that are here together, of a subgroup of at most 32.
     fn count(&mut self) -> Slot {
         let one = self.constant(1);
-        self.group(GroupOp::Arithmetic(Binary::IAdd, Scan::Reduce), 32, one, one)
+        let (a, d) = (self.group(GroupOp::Ballot, 1, one, one), self.slot());
+        self.put(Inst::Unary { op: Unary::BitCount, bits: 32, d, a });
+        d
     }
 
     fn load(&mut self, class: Class, pointer: Slot) -> Slot {
@@ -172,7 +170,7 @@ impl Assembler {
     }
 
     fn a_loop(&mut self, header: u32) -> u32 {
-        self.code.loops.push(Loop { header });
+        self.code.loops.push(header);
         self.code.loops.len() as u32 - 1
     }
 
@@ -226,7 +224,6 @@ struct Run {
     trace: Option<Trace>,
 }
 
-/// The outcome of a run.
 struct Outcome {
     result: Result<(), Box<Finding>>,
     found: Vec<Finding>,

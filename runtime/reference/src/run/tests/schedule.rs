@@ -6,12 +6,12 @@ use crate::finding::FindingKind;
 
 /// Every invocation spins until word `flag` of the buffer isn't 0, except those whose `builtin` is `setter`, which set
 /// it. Then all write 7 after it.
-fn wait_for(setter: u64, builtin: Builtin) -> Run {
+fn wait_for(setter: u64, builtin: BuiltIn) -> Run {
     let mut asm = Assembler::new(32);
     asm.block(&[], &[1, 2]);
     let flag = asm.constant(BUFFER);
     let who = asm.builtin(builtin);
-    let id = asm.builtin(Builtin::GlobalInvocationId);
+    let id = asm.builtin(BuiltIn::GlobalInvocationId);
     asm.branch_if(who, setter, 1, 2);
     asm.block(&[], &[3]);
     let one = asm.constant(1);
@@ -33,7 +33,7 @@ fn wait_for(setter: u64, builtin: Builtin) -> Run {
 fn waiting_for_another_invocation() {
     for setter in [0, 31] {
         for (check, seed) in modes() {
-            let words = wait_for(setter, Builtin::LocalInvocationIndex).mode(check, seed).words();
+            let words = wait_for(setter, BuiltIn::LocalInvocationIndex).mode(check, seed).words();
             assert_eq!(words[1..33], [7; 32]);
         }
     }
@@ -43,12 +43,12 @@ fn waiting_for_another_invocation() {
 fn waiting_for_another_workgroup() {
     for setter in [0, 49] {
         for threads in [1, 2, 3] {
-            let mut run = wait_for(setter, Builtin::WorkgroupId).groups(50);
+            let mut run = wait_for(setter, BuiltIn::WorkgroupId).groups(50);
             run.threads = threads;
             assert_eq!(run.words()[1..1601], [7; 1600]);
         }
         for (check, seed) in modes().skip(1) {
-            let words = wait_for(setter, Builtin::WorkgroupId).groups(50).mode(check, seed).words();
+            let words = wait_for(setter, BuiltIn::WorkgroupId).groups(50).mode(check, seed).words();
             assert_eq!(words[1..1601], [7; 1600]);
         }
     }
@@ -58,7 +58,7 @@ fn waiting_for_another_workgroup() {
 fn waiting_for_nobody() {
     for (check, seed) in modes() {
         for threads in [1, 3] {
-            let mut run = wait_for(1000, Builtin::LocalInvocationIndex).groups(3).mode(check, seed);
+            let mut run = wait_for(1000, BuiltIn::LocalInvocationIndex).groups(3).mode(check, seed);
             run.threads = threads;
             let finding = run.run().result.unwrap_err();
             assert_eq!(finding.kind, FindingKind::Deadlock, "{finding}");
@@ -74,7 +74,7 @@ fn waiting_at_a_barrier_for_each_other() {
         let mut asm = Assembler::new(8);
         asm.block(&[], &[1, 2]);
         let (flag, one) = (asm.constant(BUFFER), asm.constant(1));
-        let id = asm.builtin(Builtin::LocalInvocationIndex);
+        let id = asm.builtin(BuiltIn::LocalInvocationIndex);
         asm.branch_if(id, 0, 1, 2);
         asm.a_loop(1);
         asm.block(&[0], &[2]);
@@ -177,8 +177,8 @@ fn whole_grids() {
         let mut asm = Assembler::new(3);
         asm.block(&[], &[]);
         let (at, one) = (asm.constant(BUFFER), asm.constant(1));
-        asm.atomic(AtomicOp::IAdd, Class::Device, at, one);
-        let id = asm.builtin(Builtin::GlobalInvocationId);
+        asm.atomic(AtomicOp::Update(Binary::IAdd), Class::Device, at, one);
+        let id = asm.builtin(BuiltIn::GlobalInvocationId);
         let after = asm.binary(Binary::IAdd, id, one);
         asm.store(after, one);
         asm.put(Inst::Return);
@@ -197,7 +197,7 @@ fn whole_grids() {
 fn traces_one_invocation() {
     let mut asm = Assembler::new(4);
     asm.block(&[], &[1]);
-    let id = asm.builtin(Builtin::GlobalInvocationId);
+    let id = asm.builtin(BuiltIn::GlobalInvocationId);
     let here = asm.count();
     asm.put(Inst::Jump(1));
     asm.block(&[], &[]);
@@ -215,11 +215,12 @@ fn traces_one_invocation() {
     run.trace = Some(Trace { workgroup: [1, 0, 0], local: [2, 0, 0] });
     let expected = [
         "instruction 0 -> 0x6",
-        "instruction 1 -> 0x4",
-        "instruction 2",
-        "instruction 3 -> 0xa",
+        "instruction 1 -> 0xf -> 0x0 -> 0x0 -> 0x0",
+        "instruction 2 -> 0x4",
+        "instruction 3",
+        "instruction 4 -> 0xa",
         "a.ptx:12: instruction 100 -> 0x1000000018 at 0x1000000018 <- 0xa",
-        "instruction 7 (ended)",
+        "instruction 8 (ended)",
     ];
     for (check, seed) in modes().take(2) {
         run = run.mode(check, seed);

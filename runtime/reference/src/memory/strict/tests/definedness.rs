@@ -56,7 +56,7 @@ fn undefined_bits_are_kept_one_by_one() {
 #[test]
 fn an_atomic_hands_undefined_bits_on() {
     let (mut strict, memory) = started(false);
-    let add = atomic(AtomicOp::IAdd, Space::Device(1), Scope::Device, RELAXED);
+    let add = atomic(AtomicOp::Update(Binary::IAdd), Space::Device(1), Scope::Device, RELAXED);
     let old = strict
         .atomic(&memory, ONE, device(0), &add, 0, |bits, undefined| Some(New { bits: bits + 1, undefined, kept: 0 }));
     assert_eq!(old.undefined, 0xffff_ffff);

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::*;
-use crate::code::{Class, Scope, Semantics};
+use crate::code::{Binary, Class, Scope, Semantics};
 
 /// Memory that is initially zero.
 #[derive(Default)]

@@ -99,7 +99,7 @@ impl Execution {
             ..Self::synchronisation(agent, scope, RELAXED)
         };
         if self.random.pick(8) < if number == 0 { 7 } else { 1 } {
-            let op = [AtomicOp::Load, AtomicOp::Store, AtomicOp::IAdd][self.random.pick(3) as usize];
+            let op = [AtomicOp::Load, AtomicOp::Store, AtomicOp::Update(Binary::IAdd)][self.random.pick(3) as usize];
             (event.reads, event.writes) = (op != AtomicOp::Store, op != AtomicOp::Load);
             let (acquire, release) = (self.random.pick(2) == 0, self.random.pick(2) == 0);
             let semantics = self.semantics(acquire && event.reads, release && event.writes);

@@ -73,7 +73,7 @@ impl Run {
                 registers[thread].push(strict.atomic(memory, agent, place, &atomic, pc, |_, _| None).bits);
             }
             Add(place, scope, semantics) => {
-                let atomic = atomic(AtomicOp::IAdd, place.space, scope, semantics);
+                let atomic = atomic(AtomicOp::Update(Binary::IAdd), place.space, scope, semantics);
                 let old = strict.atomic(memory, agent, place, &atomic, pc, |old, _| Some(defined(old + 1)));
                 registers[thread].push(old.bits);
             }
@@ -150,7 +150,6 @@ fn orderly(threads: &[Thread]) -> BTreeSet<Outcome> {
     outcomes(threads, std::iter::once(None))
 }
 
-/// Outcomes in adversarial mode.
 fn adversarial(threads: &[Thread]) -> BTreeSet<Outcome> {
     outcomes(threads, (0..SEEDS).map(Some))
 }

@@ -100,7 +100,7 @@ fn an_access_is_not_hidden_by_one_that_is_ordered_after_it() {
 
 #[test]
 fn an_access_is_not_hidden_by_a_wider_or_narrower_one() {
-    let add = |bits| Atomic { bits, ..atomic(AtomicOp::IAdd, X.space, Scope::Device, RELAXED) };
+    let add = |bits| Atomic { bits, ..atomic(AtomicOp::Update(Binary::IAdd), X.space, Scope::Device, RELAXED) };
     let at = |offset| Location { offset, ..X };
     for (written, added, other, race) in [
         ((0, 4), (0, 32), (0, 32), Some(0)),
@@ -175,7 +175,7 @@ fn races_are_told_apart_byte_by_byte() {
 #[test]
 fn atomics_of_different_width_race() {
     let found = races_of(|strict, memory| {
-        let narrow = atomic(AtomicOp::IAdd, X.space, Scope::Device, RELAXED);
+        let narrow = atomic(AtomicOp::Update(Binary::IAdd), X.space, Scope::Device, RELAXED);
         let wide = Atomic { bits: 64, ..narrow };
         strict.atomic(memory, A, X, &narrow, 1, |old, _| Some(defined(old + 1)));
         strict.atomic(memory, FAR, X, &wide, 2, |old, _| Some(defined(old + 1)));
