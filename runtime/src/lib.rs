@@ -76,6 +76,7 @@ mod launch;
 mod memory;
 mod module;
 mod open;
+mod profile;
 mod stream;
 mod sync;
 mod texel;
@@ -120,6 +121,7 @@ pub use module::linker::Linker;
 pub use module::load_options::LoadOptions;
 pub use module::texture_reference::Reference;
 pub use open::{devices, find_device};
+pub use profile::{PROFILE_VARIABLE, ProfileRange};
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, SpirvInstruction, Trace};

@@ -8,8 +8,8 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "src",
         &[
-            "sync", "texel", "error", "cache", "info", "backend", "device", "stream", "memory", "texture", "module",
-            "launch", "graph", "open", "lib",
+            "sync", "profile", "texel", "error", "cache", "info", "backend", "device", "stream", "memory", "texture",
+            "module", "launch", "graph", "open", "lib",
         ],
     ),
     (

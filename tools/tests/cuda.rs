@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde_json::{Value, json};
+
 fn ptx2spv(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ptx2spv"));
     command.args(arguments);
@@ -60,8 +62,9 @@ impl Files {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    fn program(&self) -> String {
-        fs::write(self.path("program.c"), PROGRAM).unwrap();
+    /// Compiles a program for the driver library.
+    fn program(&self, text: &str) -> String {
+        fs::write(self.path("program.c"), text).unwrap();
         let mut compile = Command::new("cc");
         compile.args(["-Wall", "-o"]).arg(self.path("program")).arg(self.path("program.c")).arg("-ldl");
         let (status, _, errors) = finish(&mut compile);
@@ -85,7 +88,7 @@ fn the_printed_folder_has_all_libraries() {
 #[test]
 fn calls_are_traced_and_modules_dumped() {
     let files = Files::new();
-    let (trace, dump, program) = (files.name("trace.txt"), files.name("modules"), files.program());
+    let (trace, dump, program) = (files.name("trace.txt"), files.name("modules"), files.program(PROGRAM));
     let options = ["cuda", "--device", "reference", "--trace", &trace, "--dump", &dump, "--", &program];
     let (status, _, errors) = finish(ptx2spv(&options).args([files.path("good.ptx"), files.path("bad.ptx")]));
     assert_eq!(status, Some(5), "{errors}");
@@ -122,6 +125,84 @@ fn calls_are_traced_and_modules_dumped() {
     let (status, ..) = finish(ptx2spv(&options).args([files.path("good.ptx"), files.path("bad.ptx")]));
     assert_eq!(status, Some(5));
     assert_eq!(fs::read_to_string(&trace).unwrap().lines().count(), 2 * expected.len());
+}
+
+/// Launches a kernel five times in blocks of 32 threads, in a stream of its own, between copies and fills.
+const LAUNCHES: &str = r#"
+#include <dlfcn.h>
+#include <stddef.h>
+
+#define FIND(name) int (*name)() = dlsym(library, #name)
+
+int main(int count, char **arguments)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *context, *module, *kernel, *stream;
+    char bytes[4096] = {0};
+    unsigned long long memory;
+    if (!library || count != 2)
+        return 100;
+    FIND(cuInit); FIND(cuCtxCreate_v2); FIND(cuModuleLoad); FIND(cuModuleGetFunction); FIND(cuMemAlloc_v2); FIND(cuStreamCreate);
+    FIND(cuMemcpyHtoD_v2); FIND(cuMemsetD8_v2); FIND(cuLaunchKernel); FIND(cuStreamSynchronize); FIND(cuMemcpyDtoH_v2);
+    int failed = cuInit(0) | cuCtxCreate_v2(&context, 0, 0) | cuModuleLoad(&module, arguments[1])
+        | cuModuleGetFunction(&kernel, module, "second") | cuMemAlloc_v2(&memory, (size_t)4096) | cuStreamCreate(&stream, 0)
+        | cuMemcpyHtoD_v2(memory, bytes, (size_t)4096) | cuMemsetD8_v2(memory, 1, (size_t)4000);
+    for (int launch = 0; launch < 5; launch++)
+        failed |= cuLaunchKernel(kernel, 3, 2, 1, 32, 1, 1, 0, stream, NULL, NULL);
+    return failed | cuStreamSynchronize(stream) | cuMemcpyDtoH_v2(bytes, memory, (size_t)1000);
+}
+"#;
+
+#[test]
+fn a_profile_shows_kernels_copies_and_calls() {
+    let files = Files::new();
+    let (trace, program) = (files.name("trace.json"), files.program(LAUNCHES));
+    let option = format!("--profile={trace}");
+    for device in [&["--device", "reference"][..], &[]] {
+        let command = [&["cuda", &*option], device, &["--", &program]].concat();
+        let (status, out, tables) = finish(ptx2spv(&command).arg(files.path("good.ptx")));
+        assert_eq!((status, &*out), (Some(0), ""), "{tables}");
+        // The line of a name: its count, and for copies its bytes in MB.
+        let line = |name: &str| {
+            let line =
+                tables.lines().find(|line| line.ends_with(&format!("  {name}"))).unwrap_or_else(|| panic!("{tables}"));
+            line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        for (name, count) in [("second", "5"), ("host to device", "1"), ("cuLaunchKernel", "5"), ("translate", "1")] {
+            assert_eq!(line(name)[2], count, "{tables}");
+        }
+        assert_eq!((&*line("host to device")[6], &*line("device to host")[6]), ("0.004", "0.001"), "{tables}");
+        assert!(!tables.contains("missing"), "{tables}");
+
+        let events: Vec<Value> = serde_json::from_str(&fs::read_to_string(&trace).unwrap()).unwrap();
+        let named = |name: &str| events.iter().filter(|event| event["name"] == name).collect::<Vec<_>>();
+        let time = |event: &Value| (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+        let (kernels, calls) = (named("second"), named("cuLaunchKernel"));
+        assert_eq!((kernels.len(), calls.len()), (5, 5));
+        assert_eq!(kernels[0]["args"], json!({"grid": [3, 2, 1], "block": [32, 1, 1], "shared_bytes": 0}));
+        let bytes: u64 =
+            named("fill").iter().map(|fill| fill["args"]["bytes"].as_u64().unwrap()).filter(|&n| n == 4000).sum();
+        assert_eq!(bytes, 4000);
+        // Rows: the program's stream, which isn't the default one, on the device; the program's thread on the host.
+        let titles = named("thread_name");
+        let title = |of: &Value| {
+            titles.iter().find(|title| (&title["pid"], &title["tid"]) == (&of["pid"], &of["tid"])).unwrap()
+        };
+        assert_eq!(title(kernels[0])["args"]["name"], "stream 1");
+        assert_eq!(title(named("host to device")[0])["args"]["name"], "default stream");
+        assert!(title(calls[0])["args"]["name"].as_str().unwrap().starts_with("thread"));
+        // Kernels run one after another, within the wall time from the first launch to the end of the wait.
+        let (end, wait) = time(named("cuStreamSynchronize")[0]);
+        let mut earliest = time(calls[0]).0;
+        for kernel in kernels {
+            let (begin, duration) = time(kernel);
+            assert!(begin >= earliest - 0.01 && begin + duration <= end + wait, "{kernel}: {earliest} {}", end + wait);
+            earliest = begin + duration;
+        }
+    }
+    // The tables alone.
+    let (status, _, tables) =
+        finish(ptx2spv(&["cuda", "--device", "reference", "--profile", "--", &program]).arg(files.path("good.ptx")));
+    assert!(status == Some(0) && tables.contains("  cuLaunchKernel\n"), "{tables}");
 }
 
 #[test]

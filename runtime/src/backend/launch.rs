@@ -9,6 +9,7 @@ use ptx2spv_translator::target::{Limits, Scratch};
 use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::report::StatusRecord;
 use crate::backend::reused::ReusedBytes;
+use crate::profile::Work;
 
 /// Maximum bytes of scratch memory for a dispatch, unless a single workgroup needs more.
 const MAX_SCRATCH: u64 = 512 << 20;
@@ -34,6 +35,9 @@ pub(crate) trait Arguments {
 pub(crate) struct Launch<'k> {
     /// The kernel's name.
     pub kernel: &'k str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared_bytes: u32,
     /// The module's status record, if the kernel may report or print.
     pub status: Option<&'k Arc<StatusRecord>>,
     /// Whether the kernel may be stopped before its end.
@@ -116,6 +120,9 @@ impl<'k> Launch<'k> {
         };
         let mut launch = Self {
             kernel,
+            grid,
+            block: key.block,
+            dynamic_shared_bytes: key.dynamic_shared_bytes,
             status: None,
             // A report without a place is of a driver that ends loops, which stops nothing.
             may_stop: entry.reports.iter().any(|place| place.line != 0),
@@ -155,6 +162,12 @@ impl<'k> Launch<'k> {
         for (place, byte) in own.iter_mut().skip(offset as usize).zip(bytes) {
             *place = *byte;
         }
+    }
+
+    /// What the profile says of the launch.
+    pub fn work(&self) -> Work {
+        let Self { grid, block, dynamic_shared_bytes: shared_bytes, .. } = *self;
+        Work::Kernel { name: self.kernel.to_owned(), grid, block, shared_bytes }
     }
 
     /// The addresses among the arguments, with their positions.

@@ -22,6 +22,14 @@ pub(crate) enum StreamKey {
 }
 
 impl StreamKey {
+    /// The stream's row in the profile.
+    pub fn row(self) -> u64 {
+        match self {
+            Self::Default | Self::Everything => 0,
+            Self::Made { number, .. } => number + 1,
+        }
+    }
+
     /// Whether the device must run commands of the two streams in the order of the calls.
     pub fn is_in_order_with(self, other: Self) -> bool {
         match (self, other) {

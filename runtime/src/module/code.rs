@@ -18,6 +18,7 @@ use crate::module::check;
 use crate::module::load_options::LoadOptions;
 use crate::module::variables::LoadedVariables;
 use crate::module::version::Version;
+use crate::profile::ProfileRange;
 use crate::sync::lock;
 
 pub(crate) enum Code {
@@ -102,7 +103,10 @@ impl Ptx {
         let mut program = lock(&self.program);
         let program = match &mut *program {
             Some(program) => program,
-            none => none.insert(Program::new(&self.source)?),
+            none => {
+                let _range = ProfileRange::of_runtime("parse", Some(self.source.name()));
+                none.insert(Program::new(&self.source)?)
+            }
         };
         Ok(program.clone())
     }
@@ -115,6 +119,7 @@ impl Ptx {
         variables: &LoadedVariables,
         sizes: Sizes,
     ) -> Result<Version, Error> {
+        let _range = ProfileRange::of_runtime("translate", Some(name));
         let start = Instant::now();
         let only = [name.to_owned()];
         // The reference device's findings show lines. Drivers have no use for line information or marks.

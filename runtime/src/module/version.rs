@@ -8,6 +8,7 @@ use ptx2spv_translator::interface::Entry;
 use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::{Pipeline, Shader};
 use crate::error::Error;
+use crate::profile::ProfileRange;
 use crate::sync::OnceMap;
 
 /// A translation of a kernel for blocks and shared memory up to a certain size.
@@ -37,6 +38,7 @@ impl Version {
     /// The pipeline of a key whose sizes are within the device's limits.
     pub fn prepare(&self, key: PipelineKey) -> Result<Arc<Prepared>, Error> {
         self.pipelines.get_or_make(&key, || {
+            let _range = ProfileRange::of_runtime("make a pipeline", Some(&self.entry.name));
             let start = Instant::now();
             let pipeline = self.shader.pipeline(&self.entry, key)?;
             Ok(Arc::new(Prepared { pipeline, time: start.elapsed(), rate: Mutex::default() }))

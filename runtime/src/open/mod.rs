@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::info::select::DeviceSelector;
+use crate::profile::Pause;
 
 impl Device {
     /// Opens a device: one of a new Vulkan instance with default options, or the reference device.
@@ -129,6 +130,7 @@ fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device,
     let findings = match probe::known(&info) {
         Some(findings) => findings,
         None => {
+            let _pause = Pause::new();
             let findings = probe::measure(&Device::new(backend.clone(), probe::trusting(&info), None))?;
             probe::keep(&info, &findings);
             findings

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use ptx2spv::cli::{Status, UsageError};
-use ptx2spv_runtime::{DEVICE_VARIABLE, DeviceSelector};
+use ptx2spv_runtime::{DEVICE_VARIABLE, DeviceSelector, PROFILE_VARIABLE};
 use ptx2spv_toolkit::files::{link, write};
 use ptx2spv_toolkit::{Clang, Toolkit};
 
@@ -21,6 +21,7 @@ use ptx2spv_toolkit::{Clang, Toolkit};
 #[command(after_help = "\
 Examples:
   ptx2spv cuda -- python3 simulation.py
+  ptx2spv cuda --profile=trace.json -- ./program
   ptx2spv cuda --trace calls.txt --dump modules --device cpu -- ./program 100
   LD_LIBRARY_PATH=$(ptx2spv cuda --print-path) python3 simulation.py")]
 pub struct Arguments {
@@ -35,6 +36,10 @@ pub struct Arguments {
     /// Dump all modules into a folder, with files for their errors.
     #[arg(long, value_name = "FOLDER")]
     dump: Option<PathBuf>,
+    /// Print where the time went when the program ends: kernels, copies, translation, waits, calls. With a file, also write a trace in
+    /// Chrome's format, which https://ui.perfetto.dev shows; %p in its name stands for the number of the process.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    profile: Option<PathBuf>,
     /// Make kernels check their memory accesses: a wrong one is an illegal address for the program, and the trace
     /// describes it.
     #[arg(long)]
@@ -96,6 +101,11 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     }
     if let Some(trace) = &arguments.trace {
         command.env("PTX2SPV_CUDA_TRACE", trace);
+    }
+    if let Some(profile) = &arguments.profile {
+        // The program may work in another folder.
+        let file = if profile == Path::new("-") { profile.clone() } else { std::path::absolute(profile)? };
+        command.env(PROFILE_VARIABLE, file);
     }
     if arguments.check {
         command.env("PTX2SPV_CUDA_CHECK", "1");

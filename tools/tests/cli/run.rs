@@ -1,8 +1,11 @@
 //! Running kernels.
 
 use std::fs;
+use std::path::Path;
 
-use crate::{PTX, fails, odd, run};
+use ptx2spv_runtime::PROFILE_VARIABLE;
+
+use crate::{Done, PTX, command, fails, odd, run};
 
 #[test]
 fn a_kernel_runs_with_arguments_from_the_command_line() {
@@ -15,6 +18,24 @@ fn a_kernel_runs_with_arguments_from_the_command_line() {
     fails(&["run", &ptx, "--entry", "none"], 1, "none");
     fails(&["run", &ptx, "--entry", "odd", "--block", "4", "u32[4]:iota"], 1, "takes 2 arguments, not 1");
     fails(&["run", &ptx, "--entry", "odd", "--block", "8", "u32[4]", "u32[4]"], 1, "block of 8 x 1 x 1");
+}
+
+/// The profile of the runtime, here in a program in Rust.
+#[test]
+fn a_profile_comes_at_the_end() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let launch = ["run", &ptx, "--entry", "odd", "--block", "4", "u32[4]:iota", "u32[4]"];
+    let done: Done = command(&launch).env(PROFILE_VARIABLE, directory.path().join("%p.json")).output().unwrap().into();
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    assert!(done.err.contains("\nKernels\n") && done.err.contains("  odd\n"), "{}", done.err);
+    let is_trace = |path: &Path| path.file_stem().is_some_and(|name| name.to_str().unwrap().parse::<u32>().is_ok());
+    let traces: Vec<_> =
+        fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).filter(|path| is_trace(path)).collect();
+    let [trace] = &traces[..] else { panic!("{traces:?}") };
+    let events: Vec<serde_json::Value> = serde_json::from_str(&fs::read_to_string(trace).unwrap()).unwrap();
+    let kernel = events.iter().find(|event| event["name"] == "odd").unwrap();
+    assert_eq!((&kernel["args"]["grid"], &kernel["args"]["block"]), (&[1, 1, 1].into(), &[4, 1, 1].into()));
 }
 
 #[test]

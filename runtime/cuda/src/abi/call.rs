@@ -6,6 +6,8 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use ptx2spv_runtime::ProfileRange;
+
 use crate::abi::code::{self, Code, NOT_SUPPORTED, SUCCESS, UNKNOWN};
 use crate::abi::trace;
 
@@ -39,6 +41,7 @@ impl Call<'_> {
         name: fn(Code) -> Option<&'static CStr>,
         body: impl FnOnce() -> Result<(), Code>,
     ) -> Code {
+        let _range = ProfileRange::new(self.name);
         let start = trace::is_on().then(Instant::now);
         let outer = PER_THREAD.replace(self.per_thread);
         // Unwind safety: tables and objects are changed in one step, or not at all.

@@ -19,6 +19,7 @@ use crate::backend::range::{MemoryInfo, MemoryRange, Rows};
 use crate::backend::shape::Shape;
 use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
+use crate::profile::Work;
 use crate::sync::lock;
 
 /// Bytes that are filled at a time.
@@ -78,30 +79,36 @@ impl Backend for ReferenceDevice {
     }
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        let _measured = self.measure(StreamKey::Everything, || Work::copy(true, false, bytes.len() as u64));
         self.interpreter.write(address, bytes).map_err(fault)
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let _measured = self.measure(StreamKey::Everything, || Work::copy(false, true, bytes.len() as u64));
         self.interpreter.read(address, bytes).map_err(fault)
     }
 
-    fn fill(&self, _stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+        let _measured = self.measure(stream, || Work::fill(rows.ranges().map(|row| row.size).sum()));
         rows.ranges().try_for_each(|row| self.fill_row(row, word)).map(|()| FINISHED)
     }
 
-    fn copy(&self, _stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+        let work = || Work::copy(self.is_on_host(from), self.is_on_host(to), shape.bytes());
+        let _measured = self.measure(stream, work);
         for region in shape.regions() {
             self.interpreter.copy(from + region.from, to + region.to, region.size).map_err(fault)?;
         }
         Ok(FINISHED)
     }
 
-    fn upload(&self, _stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+        let _measured = self.measure(stream, || Work::copy(true, false, shape.bytes()));
         let mut rest = bytes;
         for region in shape.regions() {
             // The rows have as many bytes together as the list.
             let (row, others) = rest.split_at((region.size as usize).min(rest.len()));
-            self.write(to + region.to, row)?;
+            self.interpreter.write(to + region.to, row).map_err(fault)?;
             rest = others;
         }
         Ok(FINISHED)
@@ -109,17 +116,18 @@ impl Backend for ReferenceDevice {
 
     fn download(
         &self,
-        _stream: StreamKey,
+        stream: StreamKey,
         _after: Point,
         from: u64,
         shape: &Shape,
         bytes: &mut [u8],
     ) -> Result<(), Error> {
+        let _measured = self.measure(stream, || Work::copy(false, true, shape.bytes()));
         let mut rest = bytes;
         for region in shape.regions() {
             // The rows have as many bytes together as the list.
             let (row, others) = rest.split_at_mut((region.size as usize).min(rest.len()));
-            self.read(from + region.from, row)?;
+            self.interpreter.read(from + region.from, row).map_err(fault)?;
             rest = others;
         }
         Ok(())
@@ -240,7 +248,7 @@ fn no_room(size: u64) -> Error {
 }
 
 /// The error of a copy whose range was checked by [`crate::buffer`].
-fn fault(finding: Finding) -> Error {
+pub(super) fn fault(finding: Finding) -> Error {
     Error::Fault { findings: vec![finding] }
 }
 

@@ -16,6 +16,7 @@ use crate::backend::range::{MemoryRange, Rows};
 use crate::backend::report::printf;
 use crate::backend::report::{Circumstances, Record, Report, StatusRecord};
 use crate::error::Error;
+use crate::profile::{DeviceProfile, Measured, Work};
 use crate::sync::lock;
 
 /// The ticket of finished commands. Every command has finished when its call returns.
@@ -37,6 +38,7 @@ pub struct ReferenceDevice {
     pub(super) allocations: Allocations<Option<Arc<Lent>>>,
     /// The start of the device's clock.
     pub(super) opened: Instant,
+    pub(super) profile: Option<DeviceProfile>,
     /// Faults that stopped launches and were not returned to the host yet.
     pub(super) faults: Mutex<Vec<Finding>>,
     /// Reports of kernels that were not returned to the host yet.
@@ -50,6 +52,7 @@ pub struct ReferenceDevice {
 impl ReferenceDevice {
     pub(super) fn new(config: Config) -> Self {
         Self {
+            profile: DeviceProfile::new(&config.target.name),
             interpreter: ptx2spv_reference::Device::new(config),
             allocations: Allocations::default(),
             opened: Instant::now(),
@@ -58,6 +61,16 @@ impl ReferenceDevice {
             output: Mutex::default(),
             submissions: AtomicU64::new(0),
         }
+    }
+
+    /// Measures work, until the result is dropped.
+    pub(super) fn measure(&self, stream: StreamKey, work: impl FnOnce() -> Work) -> Option<Measured<'_>> {
+        self.profile.as_ref().map(|profile| profile.measure(stream.row(), work()))
+    }
+
+    /// Whether an address is in memory of the host.
+    pub(super) fn is_on_host(&self, address: u64) -> bool {
+        self.allocations.find(address).is_some_and(|(_, lent)| lent.is_some())
     }
 
     /// Takes the findings since the last call, except for those returned as [`Error::Fault`].

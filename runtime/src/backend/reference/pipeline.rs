@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use ptx2spv_reference::Dispatch;
 use ptx2spv_translator::interface::Entry;
 
+use super::backend::fault;
 use super::device::{FINISHED, ReferenceDevice};
 use crate::backend::launch::Launch;
 use crate::backend::order::{StreamKey, Ticket};
@@ -64,13 +65,13 @@ impl Drop for Temporary<'_> {
 
 impl Pipeline for ReferencePipeline {
     /// Runs a launch to its end, or until a fault stops it.
-    fn launch(&self, _stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
+    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
         let device = &*self.device;
         device.submissions.fetch_add(1, Relaxed);
         let params = match launch.params() {
             Some(bytes) => {
                 let params = Temporary::new(device, bytes.len() as u64)?;
-                device.write(params.address, bytes)?;
+                device.interpreter.write(params.address, bytes).map_err(fault)?;
                 Some(params)
             }
             None => None,
@@ -88,6 +89,7 @@ impl Pipeline for ReferencePipeline {
         names.extend(scratch.iter().map(|scratch| (scratch.address, "the scratch memory".to_owned())));
         device.interpreter.name_allocations(names.iter().map(|(address, name)| (*address, name.as_str())));
         let mut ended = true;
+        let measured = device.measure(stream, || launch.work());
         for (base, groups) in launch.dispatches() {
             let dispatch = Dispatch { groups, push_constants: launch.push_constants(base) };
             if let Err(fault) = device.interpreter.dispatch(&self.pipeline, &dispatch) {
@@ -96,6 +98,7 @@ impl Pipeline for ReferencePipeline {
                 break;
             }
         }
+        drop(measured);
         if let Some(record) = launch.status {
             device.look_at(record, launch.kernel)?;
         }

@@ -117,7 +117,7 @@ impl Backend for Device {
     }
 
     fn elapsed(&self, start: u64, end: u64) -> Duration {
-        Self::elapsed(self, start, end)
+        self.raw.clock.elapsed(start, end)
     }
 
     fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error> {

@@ -22,6 +22,7 @@ use crate::backend::vulkan::pipeline::handles::Handles;
 use crate::backend::vulkan::pipeline::kept_pipelines::KeptPipelines;
 use crate::backend::vulkan::pipeline::pipeline_cache::PipelineCache;
 use crate::backend::vulkan::submit::queues::Queues;
+use crate::backend::vulkan::submit::timing::Clock;
 use crate::error::Error;
 use crate::sync::lock;
 
@@ -49,10 +50,6 @@ pub(crate) struct Device {
     pub loop_budget: Option<u32>,
     /// Whether there are several subgroup sizes that a pipeline can choose from.
     pub asks_for_subgroup_sizes: bool,
-    /// Timestamps of the queue count in this many bits; zero if it has none.
-    pub timestamp_bits: u32,
-    /// Nanoseconds per timestamp tick.
-    pub timestamp_period: f32,
     pub instance: Instance,
 }
 
@@ -69,9 +66,10 @@ impl Device {
         let available = properties.queue_count.min(MAX_QUEUES as u32);
         // Waits between queues require timeline semaphores.
         let count = if info.own.timeline { instance.queues().unwrap_or(available) } else { 1 };
-        let family = Family { index: family, queues: count.min(available) };
         // SAFETY: as above.
         let limits = unsafe { instance.raw().get_physical_device_properties(physical) }.limits;
+        let clock = Clock { bits: properties.timestamp_valid_bits, period: limits.timestamp_period };
+        let family = Family { index: family, queues: count.min(available), clock };
         let raw = Arc::new(RawDevice::create(instance, physical, info, family)?);
         let memory = Arc::new(Memory::new(instance, physical, info, raw.clone())?);
         Ok(Self {
@@ -89,8 +87,6 @@ impl Device {
             loop_budget: info.target.quirks.loop_budget,
             memory_barriers_wait: info.target.quirks.memory_barriers_wait,
             asks_for_subgroup_sizes: info.target.subgroups.has_choice(),
-            timestamp_bits: properties.timestamp_valid_bits,
-            timestamp_period: limits.timestamp_period,
             instance: instance.clone(),
         })
     }

@@ -11,9 +11,11 @@ use crate::backend::vulkan::instance::Instance;
 use crate::backend::vulkan::instance::features::{self, Offer};
 use crate::backend::vulkan::memory::placed::PlacedMaps;
 use crate::backend::vulkan::submit::spin::Spin;
+use crate::backend::vulkan::submit::timing::Clock;
 use crate::error::Error;
 use crate::info::process::Process;
 use crate::info::{DeviceInfo, DeviceKind, OwnFeatures};
+use crate::profile::DeviceProfile;
 
 /// A logical device, destroyed when dropped. Its children hold an `Arc` of it.
 pub(crate) struct RawDevice {
@@ -34,6 +36,9 @@ pub(crate) struct RawDevice {
     pub external_host: Option<ExternalHost>,
     /// For mapping memory at its device address, if the device supports it.
     pub placed_maps: Option<PlacedMaps>,
+    /// The clock of the queues.
+    pub clock: Clock,
+    pub profile: Option<DeviceProfile>,
     /// How waits poll.
     pub(crate) spin: Spin,
     /// Features that the runtime itself uses.
@@ -51,11 +56,12 @@ pub(crate) struct RawDevice {
 }
 
 /// A queue family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) struct Family {
     pub index: u32,
     /// Number of queues, at least one.
     pub queues: u32,
+    pub clock: Clock,
 }
 
 /// `VK_EXT_external_memory_host`.
@@ -83,7 +89,7 @@ impl RawDevice {
         instance: &Instance,
         physical: vk::PhysicalDevice,
         info: &DeviceInfo,
-        Family { index: family, queues: count }: Family,
+        Family { index: family, queues: count, clock }: Family,
     ) -> Result<Self, Error> {
         let version = info.target.vulkan;
         let offer = Offer::query(instance, physical, version)?;
@@ -113,6 +119,8 @@ impl RawDevice {
             has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
             has_image_tables: features::has_tables(&info.target),
             placed_maps: info.own.placed_maps.then(|| PlacedMaps::new(instance, physical, &ash)),
+            clock,
+            profile: DeviceProfile::new(&info.name),
             spin: Spin::new(info.kind),
             own: info.own,
             timeline: (extension && info.own.timeline)

@@ -15,6 +15,7 @@ use crate::backend::vulkan::memory::regions::copy_regions;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
 use crate::backend::vulkan::submit::queues::Queues;
 use crate::error::Error;
+use crate::profile::Work;
 use crate::sync::lock;
 
 /// Bytes per staging block: large enough that a copy outweighs its submission.
@@ -105,6 +106,7 @@ impl Staging {
                 queues.record(stream, |recorder| {
                     // The buffers are retired through the queues when dropped.
                     copy_regions(recorder, (block.buffer, 0), find(range)?, &Shape::linear(range.size));
+                    recorder.profile(stream, || Work::copy(true, false, range.size));
                     Ok(())
                 })
             })?;
@@ -137,6 +139,7 @@ impl Staging {
                 queues.record(stream, |recorder| {
                     // As above.
                     copy_regions(recorder, find(range)?, (block.buffer, 0), &Shape::linear(range.size));
+                    recorder.profile(stream, || Work::copy(false, true, range.size));
                     Ok(())
                 })
             })?;

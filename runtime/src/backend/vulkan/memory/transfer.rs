@@ -14,6 +14,7 @@ use crate::backend::vulkan::memory::regions::copy_regions;
 use crate::backend::vulkan::memory::{Block, BlockLocation};
 use crate::error::Error;
 use crate::info::limits::MAX_PARAM_BLOCK;
+use crate::profile::{Measured, Work};
 
 impl Device {
     /// Allocates memory and returns its address.
@@ -103,6 +104,7 @@ impl Device {
             let (block, offset) = self.block(address)?;
             // Other threads may launch meanwhile.
             self.queues.synchronize(self.queues.deadline())?;
+            let _measured = self.measure(StreamKey::Everything, true, bytes);
             block.write_mapped(offset, bytes)?;
         } else {
             let find = |range| self.buffer(range);
@@ -125,6 +127,7 @@ impl Device {
             let (block, offset) = self.block(address)?;
             // As in `write`.
             self.queues.synchronize(self.queues.deadline())?;
+            let _measured = self.measure(StreamKey::Everything, false, bytes);
             block.read_mapped(offset, bytes)
         } else {
             self.staging.read(&self.queues, StreamKey::Everything, |range| self.buffer(range), address, bytes)
@@ -156,6 +159,7 @@ impl Device {
             };
             // One of the buffers is retired through the queue when freed, the other one below or with the batch.
             copy_regions(recorder, source, target, shape);
+            recorder.profile(stream, || Work::copy(true, false, shape.bytes()));
             self.images.follow(recorder, range);
             Ok(())
         });
@@ -177,6 +181,7 @@ impl Device {
         if self.memory.is_unified() {
             let (block, offset) = self.block(from)?;
             self.queues.wait(after, self.queues.deadline())?;
+            let _measured = self.measure(stream, false, bytes);
             let mut rest = bytes;
             for region in shape.regions() {
                 // The rows have as many bytes together as the list.
@@ -193,6 +198,7 @@ impl Device {
         let copied = self.queues.record(stream, |recorder| {
             let source = self.buffer(MemoryRange { address: from, size: shape.source_span() })?;
             copy_regions(recorder, source, (staged.buffer, 0), shape);
+            recorder.profile(stream, || Work::copy(false, true, shape.bytes()));
             Ok(())
         });
         let read = copied
@@ -248,8 +254,21 @@ impl Device {
                 }
             }
             self.images.follow(recorder, rows.span());
+            recorder.profile(stream, || Work::fill(rows.ranges().map(|row| row.size).sum()));
             Ok(())
         })
+    }
+
+    /// Measures a copy that the host makes.
+    fn measure(&self, stream: StreamKey, from_host: bool, bytes: &[u8]) -> Option<Measured<'_>> {
+        let work = || Work::copy(from_host, !from_host, bytes.len() as u64);
+        self.raw.profile.as_ref().map(|profile| profile.measure(stream.row(), work()))
+    }
+
+    /// Whether an address is in memory of the host, on a device with memory of its own.
+    fn is_on_host(&self, address: u64) -> bool {
+        let found = self.blocks.find(address).filter(|_| !self.memory.is_unified());
+        found.is_some_and(|(_, block)| block.mapped().is_ok())
     }
 
     /// Copies between ranges that do not overlap.
@@ -259,6 +278,7 @@ impl Device {
             // The buffers are retired through the queue when freed.
             let source = self.buffer(MemoryRange { address: from, size: shape.source_span() })?;
             copy_regions(recorder, source, self.buffer(range)?, shape);
+            recorder.profile(stream, || Work::copy(self.is_on_host(from), self.is_on_host(to), shape.bytes()));
             self.images.follow(recorder, range);
             Ok(())
         })

@@ -140,11 +140,13 @@ impl VulkanPipeline {
         let live = self.provide_live_table(launch)?;
         let printing = lock_printing(launch);
         // All launches share one scratch memory, so they run one after another.
+        let row = stream;
         let stream = if scratch.is_some() { StreamKey::Everything } else { stream };
         let recorded = self.device.queues.record(stream, |recorder| {
             self.begin(launch, recorder)?;
             recorder.follow();
             self.dispatch(launch, recorder);
+            recorder.profile(row, || launch.work());
             Ok(())
         });
         drop(printing);

@@ -8,9 +8,11 @@ use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
 use crate::backend::vulkan::submit::order::CommandOrder;
+use crate::backend::vulkan::submit::timing::Stamps;
 use crate::backend::vulkan::submit::watched::{Mirrored, Watched};
 use crate::error::Error;
 use crate::info::limits::MAX_PARAM_BLOCK;
+use crate::profile::Work;
 
 /// Number of commands after which a batch is submitted even if the device is busy.
 const BATCH_COMMANDS: u32 = 32;
@@ -42,11 +44,12 @@ pub(crate) struct Batch {
     params: Option<Block>,
     params_used: u64,
     mirrored: Vec<Mirrored>,
+    pub stamps: Option<Stamps>,
 }
 
 impl Batch {
     /// A new batch, ready for `begin`.
-    pub fn new(raw: &RawDevice, family: u32) -> Result<Self, Error> {
+    pub fn new(raw: &Arc<RawDevice>, family: u32) -> Result<Self, Error> {
         let info = vk::CommandPoolCreateInfo::default()
             .queue_family_index(family)
             .flags(vk::CommandPoolCreateFlags::TRANSIENT);
@@ -65,6 +68,7 @@ impl Batch {
                 params: None,
                 params_used: 0,
                 mirrored: Vec::new(),
+                stamps: Stamps::new(raw),
             }),
             other => {
                 // SAFETY: nothing uses the pool.
@@ -86,7 +90,11 @@ impl Batch {
                 .reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())
                 .and_then(|()| raw.ash.begin_command_buffer(self.commands, &info))
         }
-        .map_err(Error::vulkan("vkBeginCommandBuffer"))
+        .map_err(Error::vulkan("vkBeginCommandBuffer"))?;
+        if let Some(stamps) = &mut self.stamps {
+            stamps.begin(self.commands);
+        }
+        Ok(())
     }
 
     /// Ends recording. What the device has written becomes visible to the host once the batch has finished, and to all later commands
@@ -121,9 +129,9 @@ impl Batch {
         }
     }
 
-    /// Whether there is space for another parameter block.
+    /// Whether there is space for another parameter block, and for another timestamp.
     pub fn has_room(&self) -> bool {
-        self.params_used + u64::from(MAX_PARAM_BLOCK) <= PARAM_ROOM
+        self.params_used + u64::from(MAX_PARAM_BLOCK) <= PARAM_ROOM && self.stamps.as_ref().is_none_or(Stamps::has_room)
     }
 
     /// Whether it has enough commands to be submitted even if the device is busy.
@@ -158,6 +166,16 @@ impl Recorder<'_> {
     pub fn follow(&mut self) {
         if self.order.add(self.stream) {
             self.barrier();
+        }
+    }
+
+    /// Tells the profile what the commands that are being recorded do.
+    pub fn profile(&mut self, stream: StreamKey, work: impl FnOnce() -> Work) {
+        if let Some(profile) = &self.raw.profile {
+            match &mut self.batch.stamps {
+                Some(stamps) => stamps.next = Some((stream.row(), work())),
+                None => profile.untimed(),
+            }
         }
     }
 

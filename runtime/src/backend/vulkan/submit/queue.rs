@@ -1,6 +1,7 @@
 //! One queue: batches are recorded, submitted in order, and reused when they have finished.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use ash::vk;
 
@@ -8,6 +9,7 @@ use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::submit::batch::Batch;
 use crate::backend::vulkan::submit::order::CommandOrder;
 use crate::backend::vulkan::submit::progress::{Progress, Waits};
+use crate::backend::vulkan::submit::timing::Stamps;
 use crate::error::Error;
 
 /// Maximum number of submitted batches. Beyond it, recording waits for the oldest.
@@ -60,14 +62,14 @@ impl Queue {
 
     /// Begins the batch after the next submission in advance, while the caller has nothing else to do. If that fails, the
     /// call that needs the batch will report the failure.
-    pub fn prepare(&mut self, raw: &RawDevice, family: u32) {
+    pub fn prepare(&mut self, raw: &Arc<RawDevice>, family: u32) {
         if self.ready.is_none() {
             self.ready = self.begin(raw, family).ok();
         }
     }
 
     /// Begins to record an empty batch.
-    pub fn begin(&mut self, raw: &RawDevice, family: u32) -> Result<Batch, Error> {
+    pub fn begin(&mut self, raw: &Arc<RawDevice>, family: u32) -> Result<Batch, Error> {
         if let Some(batch) = self.ready.take() {
             return Ok(batch);
         }
@@ -98,6 +100,7 @@ impl Queue {
         let Some(mut batch) = self.open.take() else { return Ok(()) };
         batch.serial = self.submitted + 1;
         let submitted = batch.end(raw).and_then(|()| {
+            batch.stamps.iter_mut().for_each(Stamps::submit);
             // SAFETY: by the contract; the serial is higher than all earlier ones.
             unsafe { progress.submit(self.handle, batch.commands, batch.serial, &waits(&batch)) }
         });
@@ -126,13 +129,16 @@ impl Queue {
     pub fn reclaim_seen(&mut self, progress: &Progress) {
         self.finished = progress.seen();
         while self.in_flight.front().is_some_and(|batch| batch.serial <= self.finished) {
-            self.idle.extend(self.in_flight.pop_front());
+            let Some(mut batch) = self.in_flight.pop_front() else { return };
+            batch.stamps.iter_mut().for_each(Stamps::report);
+            self.idle.push(batch);
         }
     }
 
     /// # Safety
     /// No submission uses the batches.
     pub unsafe fn destroy(&mut self, ash: &ash::Device) {
+        self.in_flight.iter_mut().flat_map(|batch| &mut batch.stamps).for_each(Stamps::report);
         let single = self.open.take().into_iter().chain(self.ready.take());
         for batch in single.chain(self.in_flight.drain(..)).chain(self.idle.drain(..)) {
             // SAFETY: by the contract.

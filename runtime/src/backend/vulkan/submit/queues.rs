@@ -24,6 +24,7 @@ use crate::backend::vulkan::submit::progress::{Progress, Waits};
 use crate::backend::vulkan::submit::queue::Queue;
 use crate::backend::vulkan::submit::watched::{Launched, Watched};
 use crate::error::Error;
+use crate::profile::ProfileRange;
 use crate::sync::lock;
 
 /// The queue of the default stream, and of commands that are ordered with everything.
@@ -140,6 +141,7 @@ impl Queues {
             memory: &self.memory,
         });
         batch.recorded += 1;
+        batch.stamps.iter_mut().for_each(|stamps| stamps.end(commands));
         queue.open = Some(batch);
         written?;
         self.submit_if_due(state, index)?;
@@ -379,6 +381,7 @@ impl Queues {
         deadline: Deadline,
         prepare: impl Fn(usize) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let _range = ProfileRange::of_runtime("wait for the device", None);
         point.tickets().try_for_each(|Ticket { queue, serial }| {
             let progress = &self.progress[queue];
             progress.wait(serial, deadline.left(), || prepare(queue).and_then(|()| progress.find_loss()))

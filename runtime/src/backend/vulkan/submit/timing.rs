@@ -1,7 +1,7 @@
 //! Measures launches by the device's own clock.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 
@@ -12,15 +12,19 @@ use crate::backend::vulkan::device::Device;
 use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::pipeline::{VulkanPipeline, lock_printing};
 use crate::error::Error;
+use crate::profile::Work;
 
 /// Launches per submission: enough to keep the device busy, few enough not to look like a hang.
 const GROUP: u32 = 16;
+
+/// Nanoseconds by which a batch may have begun before the first one that is reported.
+const EARLIEST: f64 = 1e10;
 
 impl VulkanPipeline {
     /// Launches the kernel `repeats` times, one after another, and returns the time of each launch.
     pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
-        if device.timestamp_bits == 0 {
+        if device.raw.clock.bits == 0 {
             return Err(Error::NoTimestamps(device.raw.name.clone()));
         }
         let pool = Arc::new(QueryPool::new(device.raw.clone(), 2 * GROUP)?);
@@ -77,23 +81,32 @@ impl VulkanPipeline {
             )
         }
         .map_err(device.raw.error("vkGetQueryPoolResults"))?;
-        Ok(stamps.into_iter().map(|[start, end]| device.duration(end.wrapping_sub(start))).collect())
+        Ok(stamps.into_iter().map(|[start, end]| device.raw.clock.duration(end.wrapping_sub(start))).collect())
     }
 }
 
-impl Device {
-    /// The time between two readings of the queue's clock, zero if the second came first.
-    pub fn elapsed(&self, start: u64, end: u64) -> Duration {
+/// The clock of a device's queues.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    /// Timestamps count in this many bits; zero if there are none.
+    pub bits: u32,
+    /// Nanoseconds per tick.
+    pub period: f32,
+}
+
+impl Clock {
+    /// The time between two readings of the clock, zero if the second came first.
+    pub fn elapsed(self, start: u64, end: u64) -> Duration {
         // A difference of more than half of the clock's range is negative.
-        let half = 1 << (self.timestamp_bits.clamp(1, 64) - 1);
+        let half = 1 << (self.bits.clamp(1, 64) - 1);
         let ticks = end.wrapping_sub(start);
         if ticks & half == 0 { self.duration(ticks) } else { Duration::ZERO }
     }
 
-    /// The duration of `ticks`, of which the queue counts the lower bits.
-    fn duration(&self, ticks: u64) -> Duration {
-        let mask = u64::MAX >> 64_u32.saturating_sub(self.timestamp_bits).min(63);
-        Duration::from_nanos(((ticks & mask) as f64 * f64::from(self.timestamp_period)) as u64)
+    /// The duration of `ticks`, of which the clock counts the lower bits.
+    fn duration(self, ticks: u64) -> Duration {
+        let mask = u64::MAX >> 64_u32.saturating_sub(self.bits).min(63);
+        Duration::from_nanos(((ticks & mask) as f64 * f64::from(self.period)) as u64)
     }
 }
 
@@ -106,7 +119,7 @@ pub(crate) struct VulkanTimer {
 impl VulkanTimer {
     pub fn new(device: Arc<Device>) -> Result<Self, Error> {
         device.raw.check_process()?;
-        if device.timestamp_bits == 0 {
+        if device.raw.clock.bits == 0 {
             return Err(Error::NoTimestamps(device.raw.name.clone()));
         }
         Ok(Self { pool: Arc::new(QueryPool::new(device.raw.clone(), 1)?), device })
@@ -142,6 +155,93 @@ impl Timer for VulkanTimer {
 impl Drop for VulkanTimer {
     fn drop(&mut self) {
         self.device.queues.retire(self.pool.clone());
+    }
+}
+
+/// The timestamps of a batch for the profile: one when the batch begins, and one when each of its commands has ended, so that a command's
+/// time begins with the end of the one before.
+pub(crate) struct Stamps {
+    pool: QueryPool,
+    /// What each recorded command does, and the row of its stream.
+    works: Vec<Option<(u64, Work)>>,
+    /// The same for the command that is being recorded.
+    pub next: Option<(u64, Work)>,
+    submitted: Instant,
+}
+
+impl Stamps {
+    /// The timestamps of a batch.
+    const ROOM: u32 = 64;
+
+    /// `None` without a profile or timestamps.
+    pub fn new(raw: &Arc<RawDevice>) -> Option<Self> {
+        raw.profile.as_ref().filter(|_| raw.clock.bits > 0)?;
+        let pool = QueryPool::new(raw.clone(), Self::ROOM).ok()?;
+        Some(Self { pool, works: Vec::new(), next: None, submitted: Instant::now() })
+    }
+
+    /// Whether another command can have a timestamp.
+    pub fn has_room(&self) -> bool {
+        self.works.len() + 1 < Self::ROOM as usize
+    }
+
+    /// Begins the recording of a batch, whose earlier commands have finished.
+    pub fn begin(&mut self, commands: vk::CommandBuffer) {
+        self.works.clear();
+        // SAFETY: the command buffer is being recorded, and no submission uses the pool, which lives as long as the batch.
+        unsafe { self.pool.raw.ash.cmd_reset_query_pool(commands, self.pool.handle, 0, Self::ROOM) };
+        self.stamp(commands, 0);
+    }
+
+    /// Ends a command.
+    pub fn end(&mut self, commands: vk::CommandBuffer) {
+        let work = self.next.take();
+        let has_room = self.has_room();
+        if let (Some(profile), Some(_)) = (&self.pool.raw.profile, &work) {
+            if has_room { profile.count(1) } else { profile.untimed() }
+        }
+        if has_room {
+            self.works.push(work);
+            // At most ROOM, so the cast is exact.
+            self.stamp(commands, self.works.len() as u32);
+        }
+    }
+
+    /// The batch is about to be submitted.
+    pub fn submit(&mut self) {
+        self.submitted = Instant::now();
+    }
+
+    /// Reports the commands of a batch that has finished.
+    pub fn report(&mut self) {
+        let clock = self.pool.raw.clock;
+        let mut ticks = vec![0_u64; self.works.len() + 1];
+        let flags = vk::QueryResultFlags::TYPE_64;
+        // SAFETY: the queries belong to a batch that has finished, and the vector has room for them.
+        let read = unsafe { self.pool.raw.ash.get_query_pool_results(self.pool.handle, 0, &mut ticks, flags) };
+        let works = std::mem::take(&mut self.works);
+        let (Ok(()), Some(profile)) = (read, &self.pool.raw.profile) else { return };
+        let first = *profile.first.get_or_init(|| ticks[0].wrapping_sub((EARLIEST / f64::from(clock.period)) as u64));
+        let since_first = |tick: u64| clock.duration(tick.wrapping_sub(first));
+        profile.submitted(self.submitted, since_first(ticks[0]));
+        for (work, pair) in works.iter().zip(ticks.windows(2)) {
+            let Some((row, work)) = work else { continue };
+            let begin = since_first(pair[0]);
+            profile.ran(*row, begin, begin + clock.duration(pair[1].wrapping_sub(pair[0])), work);
+            profile.count(-1);
+        }
+    }
+
+    fn stamp(&self, commands: vk::CommandBuffer, query: u32) {
+        // SAFETY: the command buffer is being recorded, and the pool has the query.
+        unsafe {
+            self.pool.raw.ash.cmd_write_timestamp(
+                commands,
+                vk::PipelineStageFlags::BOTTOM_OF_PIPE,
+                self.pool.handle,
+                query,
+            );
+        }
     }
 }
 
