@@ -75,6 +75,8 @@ pub(crate) struct LongLoops {
     pub rounds: u32,
     /// Size of the workspace for the largest dispatch.
     pub bytes: u64,
+    /// Whether blocks may wait for each other, or for the host.
+    pub waits: bool,
 }
 
 /// Scratch memory of a launch.
@@ -146,7 +148,7 @@ impl<'k> Launch<'k> {
         let in_loops = in_loops.map(|(kind, suspension)| {
             let packed = key.packing.map_or(1, |packing| packing.lanes);
             let rounds = suspension.thread_rounds(threads, packed, key.shared_bytes.into());
-            LongLoops { rounds, bytes: workspace(kind, launch.largest_dispatch()) }
+            LongLoops { rounds, bytes: workspace(kind, launch.largest_dispatch()), waits }
         });
         launch.params_in_workspace = launch.workspace.or(in_loops.map(|loops| loops.bytes)).map(start);
         let whole = |bytes| start(bytes).saturating_add(params_size as u64);

@@ -18,6 +18,28 @@ const MAX_IDLE: u32 = 10_000;
 /// On devices that run many blocks at a time, the number of polls by a waiting thread before its block is suspended.
 const PATIENCE: u32 = 1_000;
 
+/// The number of successive dispatches without progress.
+#[derive(Default)]
+pub(crate) struct Idle(u32);
+
+impl Idle {
+    /// Counts a dispatch after which some workgroups are suspended.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`] after too many without progress.
+    pub fn count(&mut self, launch: &Launch<'_>, suspended: u32, progress: bool) -> Result<(), Error> {
+        self.0 = if progress { 0 } else { self.0 + 1 };
+        if self.0 <= MAX_IDLE {
+            return Ok(());
+        }
+        Err(Error::Aborted {
+            kernels: vec![launch.kernel.to_owned()],
+            reason: format!("blocks waited for each other without end: {suspended} of them are still waiting"),
+            place: None,
+        })
+    }
+}
+
 /// Memory of one launch.
 struct Workspace<'d> {
     address: u64,
@@ -98,7 +120,7 @@ pub(crate) fn run_alone(
     if !params.is_empty() {
         backend.write(space.address + offset, params)?;
     }
-    let mut idle = 0;
+    let mut idle = Idle::default();
     let start = Instant::now();
     loop {
         let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
@@ -114,14 +136,7 @@ pub(crate) fn run_alone(
             return Err(Error::Timeout);
         }
         let helped = between()?;
-        idle = if progress == 0 && !helped { idle + 1 } else { 0 };
-        if idle > MAX_IDLE {
-            return Err(Error::Aborted {
-                kernels: vec![launch.kernel.to_owned()],
-                reason: format!("blocks waited for each other without end: {suspended} of them are still waiting"),
-                place: None,
-            });
-        }
+        idle.count(launch, suspended, progress > 0 || helped)?;
         space.write(workspace::SUSPENDED, 0)?;
         space.write(workspace::PROGRESS, 0)?;
     }

@@ -13,6 +13,10 @@ use crate::backend::order::{Position, StreamState};
 use crate::backend::pinned_range::PinnedRange;
 use crate::device::Device;
 use crate::error::Error;
+use crate::launch::cooperative::Idle;
+
+/// The number of polls by a waiting thread before its block is suspended: only its rounds end its turn.
+const PATIENCE: u32 = i32::MAX as u32;
 
 /// Memory of one launch, which the host reads and writes between dispatches.
 struct Workspace<'d> {
@@ -68,7 +72,7 @@ pub(crate) fn run(
     stream: &StreamState,
     pipeline: &dyn Pipeline,
     launch: &mut Launch<'_>,
-    LongLoops { rounds, bytes }: LongLoops,
+    LongLoops { rounds, bytes, waits }: LongLoops,
 ) -> Result<(), Error> {
     let _lock = device.wait_to_submit_several(stream)?;
     let backend = device.backend();
@@ -76,26 +80,33 @@ pub(crate) fn run(
     let (offset, params) = launch.set_workspace_address(space.range.address);
     space.write(offset, params);
     space.word(workspace::ROUNDS).store(rounds, Relaxed);
+    space.word(workspace::PATIENCE).store(PATIENCE, Relaxed);
     let start = Instant::now();
     let parts: Vec<Part> = launch.dispatches().collect();
     for part in parts {
         launch.part = part;
+        let mut idle = Idle::default();
         for dispatch in 0.. {
             space.word(workspace::DISPATCH).store(dispatch, Relaxed);
             space.word(workspace::SUSPENDED).store(0, Relaxed);
+            space.word(workspace::PROGRESS).store(0, Relaxed);
             space.in_use = true;
             let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
             // Who waits for the stream is told if the kernel was stopped.
             device.join(stream, Position { point: ticket.into(), function: 0 });
             backend.wait(ticket.into(), device.deadline())?;
             space.in_use = false;
-            if space.word(workspace::SUSPENDED).load(Relaxed) == 0 {
+            let suspended = space.word(workspace::SUSPENDED).load(Relaxed);
+            if suspended == 0 {
                 break;
             }
             // Stopped threads may be waited for.
             backend.check_stopped()?;
             if start.elapsed() > device.wait_limit() {
                 return Err(Error::Timeout);
+            }
+            if waits {
+                idle.count(launch, suspended, space.word(workspace::PROGRESS).load(Relaxed) > 0)?;
             }
         }
     }

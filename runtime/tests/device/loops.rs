@@ -3,11 +3,12 @@
 //! there; on other devices they succeed.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::thread;
+use std::time::Duration;
 
-use ptx2spv_runtime::{Error, Graph, Kernel, LaunchConfig, Module, Stream};
+use ptx2spv_runtime::{Arg, Error, Graph, Kernel, LaunchConfig, Module, Stream};
 use ptx2spv_translator::{Options, Program, Source};
 
 use crate::{Context, Launch, Load};
@@ -22,6 +23,7 @@ use crate::{Context, Launch, Load};
 /// * `swap(out, n)`: each thread adds one to a double `n` times: where the device has no such atomic, a loop around
 ///   compare-and-swap in a loop.
 /// * `leave(out)`: threads do one to four rounds, and each stores what its last one computed.
+/// * `await(flag, out)`: the first thread waits until the flag is set, then all of the block meet, and each adds one to `out`.
 /// * `synchronize(out)`: threads synchronize, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
 const KERNELS: &str = include_str!("ptx/loops.ptx");
 
@@ -298,4 +300,32 @@ fn reports_of_stopped_kernels() {
         drop((other, other_first, out));
         context.finish();
     }
+}
+
+/// A kernel that waits for the host goes on when the host has answered, and ends with an error if no answer comes.
+#[test]
+fn a_kernel_waits_for_the_host() {
+    let context = Context::new();
+    let (device, module) = (&context.device, load(&context));
+    let kernel = module.kernel("await").unwrap();
+    let (mut flag, out) = (device.alloc_pinned(4).unwrap(), device.upload(&[0_u32]).unwrap());
+    // SAFETY: the memory is aligned, and only this word is accessed while the kernel runs.
+    let word = unsafe { AtomicU32::from_ptr(flag.bytes_mut().as_mut_ptr().cast()) };
+    // SAFETY: the kernel reads the flag and changes a number. The host sets the flag, or the launch waits for the kernel.
+    let launch = || unsafe { kernel.launch(&ROW, &[Arg::Address(flag.address()), (&out).into()]) };
+    thread::scope(|scope| {
+        let launched = scope.spawn(launch);
+        thread::sleep(Duration::from_millis(50));
+        word.store(1, SeqCst);
+        launched.join().unwrap().unwrap();
+    });
+    assert_eq!(out.download::<u32>().unwrap(), [32]);
+    if device.target().quirks.loop_budget.is_some() {
+        word.store(0, SeqCst);
+        let waited = launch();
+        assert!(matches!(&waited, Err(Error::Aborted { kernels, .. }) if kernels == &["await"]), "{waited:?}");
+        assert_eq!(out.download::<u32>().unwrap(), [32]);
+    }
+    drop((module, kernel, flag, out));
+    context.finish();
 }

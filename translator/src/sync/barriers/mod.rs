@@ -81,8 +81,7 @@ pub fn resolve_barriers(
         rounds: paused.map(|(_, rounds)| rounds),
     };
     let suspending = match (workspace.filter(|_| polls), paused) {
-        (Some(address), _) => Some(suspending(address, true)),
-        (None, Some((address, _))) => Some(suspending(address, false)),
+        (Some(address), _) | (None, Some((address, _))) => Some(suspending(address, polls)),
         (None, None) => None,
     };
     let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
