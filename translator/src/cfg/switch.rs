@@ -41,7 +41,7 @@ fn halves(
     let mut todo = Vec::new();
     let first = place(blocks, cases, otherwise, &mut todo);
     while let Some((number, cases)) = todo.pop() {
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         b.at(at);
         let value = b.get(var);
         let (condition, then, other) = match (cases, otherwise) {
@@ -55,7 +55,7 @@ fn halves(
             }
         };
         let (Some(then), Some(otherwise)) = (then, other) else { continue };
-        let body = b.block;
+        let body = b.into_block();
         if let Some(block) = blocks.at_mut(number) {
             *block = BasicBlock { body, stop: None, end: End::Branch { condition, then, otherwise } };
         }

@@ -43,10 +43,10 @@ impl Filler<'_> {
                 }
                 Node::Set { selector, value } => {
                     let Some(var) = self.selectors.get(selector as usize).copied() else { continue };
-                    let mut b = Builder::new(self.function);
+                    let b = Builder::new(self.function);
                     let value = b.i32(value);
                     b.set(var, value);
-                    out.append(&mut b.block);
+                    out.append(&mut b.take_block());
                 }
                 Node::If { condition, then, otherwise } => {
                     let condition = match condition {
@@ -60,10 +60,10 @@ impl Filler<'_> {
                         },
                         Condition::Selector { selector, equals } => {
                             let Some(var) = self.selectors.get(selector as usize).copied() else { continue };
-                            let mut b = Builder::new(self.function);
+                            let b = Builder::new(self.function);
                             let value = b.get(var);
                             let condition = b.compare_const(Compare::Equal, value, u64::from(equals));
-                            out.append(&mut b.block);
+                            out.append(&mut b.take_block());
                             condition
                         }
                     };

@@ -3,6 +3,8 @@
 //! The builder does not check its arguments: [`verify`](super::verify) does, afterwards. It merges no equal
 //! operations and moves none.
 
+use std::cell::RefCell;
+
 use super::definitions::Definitions;
 use super::fold::{Folded, fold, looks_through};
 use super::semantics::mask;
@@ -13,73 +15,106 @@ use super::{
 use crate::diagnostic::Span;
 use crate::target::{CheckedAccess, CheckedSpace, Fault};
 
-/// Appends statements to [`Builder::block`] and takes values and variables from [`Builder::function`].
+/// Appends statements to a list, and takes values and variables from a function.
+///
+/// Methods share the builder, so that the operands of an operation can be operations themselves: those are appended first, from left to
+/// right.
 ///
 /// ```
 /// use ptx2spv_translator::internals::ir::{Builder, Builtin, Function, Type};
 ///
 /// let mut function = Function::default();
 /// let register = function.var(Type::I32);
-/// let mut b = Builder::new(&mut function);
+/// let b = Builder::new(&mut function);
 /// let thread = b.builtin(Builtin::ThreadIndex);
-/// let odd = b.and_const(thread, 1);
-/// let odd = b.is_nonzero(odd);
-/// b.if_else(
-///     odd,
-///     |b| {
-///         let one = b.i32(1);
-///         b.set(register, one);
-///     },
-///     |b| b.set(register, thread),
-/// );
+/// let is_odd = b.is_nonzero(b.and_const(thread, 1));
+/// b.if_else(is_odd, |b| b.set(register, b.i32(1)), |b| b.set(register, thread));
 /// b.finish();
 /// assert_eq!(ptx2spv_translator::internals::ir::verify(&function), Ok(()));
 /// ```
 pub struct Builder<'f> {
     /// The function that gives values and variables.
-    pub function: &'f mut Function,
+    function: RefCell<&'f mut Function>,
     /// The list that statements are appended to.
-    pub block: Block,
+    block: RefCell<Block>,
     /// What defines values; only operations that [`fold`] looks through.
-    definitions: Definitions,
+    definitions: RefCell<Definitions>,
 }
 
 impl<'f> Builder<'f> {
     /// A builder with an empty list.
     pub fn new(function: &'f mut Function) -> Self {
-        let definitions = Definitions::from(function.values.len());
-        Self { function, block: Block::new(), definitions }
+        let definitions = Definitions::from(function.values.len()).into();
+        Self { function: RefCell::new(function), block: RefCell::default(), definitions }
     }
 
     /// Appends the list to the function's body.
     pub fn finish(self) {
-        let mut block = self.block;
-        self.function.body.append(&mut block);
+        self.function.into_inner().body.extend(self.block.into_inner());
+    }
+
+    /// The list.
+    pub fn into_block(self) -> Block {
+        self.block.into_inner()
+    }
+
+    /// Whether anything was appended to the list.
+    pub fn has_statements(&self) -> bool {
+        !self.block.borrow().is_empty()
+    }
+
+    /// The list so far; an empty one takes its place.
+    pub fn take_block(&self) -> Block {
+        self.block.take()
+    }
+
+    /// The list so far; another one takes its place.
+    pub fn replace_block(&self, block: Block) -> Block {
+        self.block.replace(block)
+    }
+
+    /// The result of `with`, which must not use the builder.
+    pub fn function<R>(&self, with: impl FnOnce(&mut Function) -> R) -> R {
+        with(&mut self.function.borrow_mut())
+    }
+
+    /// A new value, which the caller defines.
+    pub fn value(&self, ty: Type) -> Value {
+        self.function.borrow_mut().value(ty)
     }
 
     /// Appends a statement as it is.
-    pub fn push(&mut self, stmt: Stmt) {
-        self.block.push(stmt);
+    pub fn push(&self, stmt: Stmt) {
+        self.block.borrow_mut().push(stmt);
+    }
+
+    /// Appends statements as they are.
+    pub fn append(&self, mut stmts: Block) {
+        self.block.borrow_mut().append(&mut stmts);
     }
 
     /// Marks the following statements as coming from an instruction; see [`Stmt::At`].
-    pub fn at(&mut self, span: impl Into<Option<Span>>) {
+    pub fn at(&self, span: impl Into<Option<Span>>) {
         self.push(Stmt::At(span.into()));
     }
 
     /// The result of an operation: a new value, or an older one that is the same.
-    pub fn op(&mut self, ty: Type, op: Op) -> Value {
-        let definitions = &self.definitions;
-        match fold(self.function, &op, |value| definitions.of(value)) {
+    pub fn op(&self, ty: Type, op: Op) -> Value {
+        let folded = fold(&self.function.borrow(), &op, |value| self.definition(value));
+        match folded {
             Some(Folded::Value(value)) => value,
             Some(Folded::Const(bits)) => self.constant(ty, bits),
             None => self.define(ty, op),
         }
     }
 
+    fn definition(&self, value: Value) -> Option<Op> {
+        self.definitions.borrow().of(value)
+    }
+
     /// A new value of an operation, without simplification.
-    fn define(&mut self, ty: Type, op: Op) -> Value {
-        let value = self.function.value(ty);
+    fn define(&self, ty: Type, op: Op) -> Value {
+        let value = self.value(ty);
         self.note(value, op);
         self.push(Stmt::Let(value, op));
         value
@@ -87,15 +122,15 @@ impl<'f> Builder<'f> {
 
     /// Tells the builder what defines a value, so that it can simplify operations on it. The definition must be visible
     /// wherever the builder appends.
-    pub fn note(&mut self, value: Value, op: Op) {
+    pub fn note(&self, value: Value, op: Op) {
         if looks_through(&op) {
-            self.definitions.note(value, op);
+            self.definitions.borrow_mut().note(value, op);
         }
     }
 
     /// The bits of a value that this builder made as a constant.
     pub fn known(&self, value: Value) -> Option<u64> {
-        match self.definitions.of(value) {
+        match self.definition(value) {
             Some(Op::Const(bits)) => Some(bits),
             _ => None,
         }
@@ -103,7 +138,7 @@ impl<'f> Builder<'f> {
 
     /// What a value was before it was clamped to [0.0, 1.0], if it is known to have been.
     pub fn unsaturated(&self, value: Value) -> Option<Value> {
-        match self.definitions.of(value) {
+        match self.definition(value) {
             Some(Op::Unary(Unary::Saturate, value)) => Some(value),
             _ => None,
         }
@@ -111,52 +146,57 @@ impl<'f> Builder<'f> {
 
     /// Type of a value.
     pub fn type_of(&self, value: Value) -> Type {
-        self.function.type_of(value)
+        self.function.borrow().type_of(value)
+    }
+
+    /// Type of a variable.
+    pub fn var_type(&self, var: Var) -> Type {
+        self.function.borrow().var_type(var)
     }
 
     /// A new variable.
-    pub fn var(&mut self, ty: Type) -> Var {
-        self.function.var(ty)
+    pub fn var(&self, ty: Type) -> Var {
+        self.function.borrow_mut().var(ty)
     }
 
     /// A constant by its bits; those that the type doesn't have are dropped.
-    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+    pub fn constant(&self, ty: Type, bits: u64) -> Value {
         self.define(ty, Op::Const(bits & mask(ty)))
     }
 
     /// A `Bool` constant.
-    pub fn bool(&mut self, value: bool) -> Value {
+    pub fn bool(&self, value: bool) -> Value {
         self.constant(Type::Bool, value.into())
     }
 
     /// An `I32` constant.
-    pub fn i32(&mut self, value: u32) -> Value {
+    pub fn i32(&self, value: u32) -> Value {
         self.constant(Type::I32, value.into())
     }
 
     /// An `I64` constant.
-    pub fn i64(&mut self, value: u64) -> Value {
+    pub fn i64(&self, value: u64) -> Value {
         self.constant(Type::I64, value)
     }
 
     /// An `F32` constant.
-    pub fn f32(&mut self, value: f32) -> Value {
+    pub fn f32(&self, value: f32) -> Value {
         self.constant(Type::F32, value.to_bits().into())
     }
 
     /// An `F64` constant.
-    pub fn f64(&mut self, value: f64) -> Value {
+    pub fn f64(&self, value: f64) -> Value {
         self.constant(Type::F64, value.to_bits())
     }
 
     /// A constant of the type that another value has.
-    pub fn constant_like(&mut self, like: Value, bits: u64) -> Value {
+    pub fn constant_like(&self, like: Value, bits: u64) -> Value {
         let ty = self.type_of(like);
         self.constant(ty, bits)
     }
 
     /// A unary operation.
-    pub fn unary(&mut self, op: Unary, a: Value) -> Value {
+    pub fn unary(&self, op: Unary, a: Value) -> Value {
         let ty = match op {
             Unary::ZeroExtend | Unary::SignExtend => Type::I64,
             Unary::Truncate
@@ -178,48 +218,48 @@ impl<'f> Builder<'f> {
     }
 
     /// A binary operation.
-    pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
+    pub fn binary(&self, op: Binary, a: Value, b: Value) -> Value {
         let ty = self.type_of(a);
         self.op(ty, Op::Binary(op, a, b))
     }
 
     /// A binary operation with a constant (for shifts, the amount).
-    pub fn binary_const(&mut self, op: Binary, a: Value, b: u64) -> Value {
+    pub fn binary_const(&self, op: Binary, a: Value, b: u64) -> Value {
         let ty = if matches!(op, Binary::Shl | Binary::Shr | Binary::Sar) { Type::I32 } else { self.type_of(a) };
         let b = self.constant(ty, b);
         self.binary(op, a, b)
     }
 
     /// A comparison.
-    pub fn compare(&mut self, op: Compare, a: Value, b: Value) -> Value {
+    pub fn compare(&self, op: Compare, a: Value, b: Value) -> Value {
         self.op(Type::Bool, Op::Compare(op, a, b))
     }
 
     /// A comparison with a constant.
-    pub fn compare_const(&mut self, op: Compare, a: Value, b: u64) -> Value {
+    pub fn compare_const(&self, op: Compare, a: Value, b: u64) -> Value {
         let b = self.constant_like(a, b);
         self.compare(op, a, b)
     }
 
     /// `condition ? then : otherwise`.
-    pub fn select(&mut self, condition: Value, then: Value, otherwise: Value) -> Value {
+    pub fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {
         let ty = self.type_of(then);
         self.op(ty, Op::Select(condition, then, otherwise))
     }
 
     /// `a * b + c` rounded once.
-    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+    pub fn fma(&self, a: Value, b: Value, c: Value) -> Value {
         let ty = self.type_of(a);
         self.op(ty, Op::Fma(a, b, c))
     }
 
     /// 64 bits by their halves: a [`Type::Pair`] or an `F64`.
-    pub fn pair(&mut self, ty: Type, low: Value, high: Value) -> Value {
+    pub fn pair(&self, ty: Type, low: Value, high: Value) -> Value {
         self.op(ty, Op::Pair(low, high))
     }
 
     /// Float arithmetic rounded as asked for; the device's own operation where that is to nearest even.
-    pub fn rounded(&mut self, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+    pub fn rounded(&self, rounding: Rounding, arithmetic: Arithmetic) -> Value {
         use Arithmetic::{Add, Div, Fma, Mul, Narrow, Sqrt, Sub};
         if rounding == Rounding::NearestEven {
             return match arithmetic {
@@ -240,26 +280,26 @@ impl<'f> Builder<'f> {
     }
 
     /// Arithmetic on `F32` with subnormals flushed.
-    pub fn flushed(&mut self, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+    pub fn flushed(&self, rounding: Rounding, arithmetic: Arithmetic) -> Value {
         self.op(Type::F32, Op::Flushed(rounding, arithmetic))
     }
 
     /// Arithmetic on f16 in an `I32`.
-    pub fn half(&mut self, halves: Halves, arithmetic: Arithmetic) -> Value {
+    pub fn half(&self, halves: Halves, arithmetic: Arithmetic) -> Value {
         self.op(Type::I32, Op::Half(halves, arithmetic))
     }
 
     /// What another lane has as an `I32`, in a warp all of whose lanes take part.
-    pub fn from_lane(&mut self, value: Value, lane: Value) -> Value {
+    pub fn from_lane(&self, value: Value, lane: Value) -> Value {
         let [members, clamp] = [u32::MAX, 31].map(|bits| self.i32(bits));
         let op = WarpOp::Shuffle { mode: Shuffle::Index, value, lane, clamp };
-        let [taken, in_range] = [Type::I32, Type::Bool].map(|ty| self.function.value(ty));
+        let [taken, in_range] = [Type::I32, Type::Bool].map(|ty| self.value(ty));
         self.push(Stmt::Warp(Warp { results: vec![taken, in_range], op, members: Some(members) }));
         taken
     }
 
     /// The sum of the products of four pairs of bytes, each word's signed or not.
-    pub fn dot_of_bytes(&mut self, a: Value, b: Value, are_signed: [bool; 2]) -> Value {
+    pub fn dot_of_bytes(&self, a: Value, b: Value, are_signed: [bool; 2]) -> Value {
         match are_signed {
             [true, true] => self.dot_signed(a, b),
             [false, false] => self.dot_unsigned(a, b),
@@ -269,63 +309,64 @@ impl<'f> Builder<'f> {
     }
 
     /// A value that the launch gives; `I32` but for [`Builtin::Clock`].
-    pub fn builtin(&mut self, builtin: Builtin) -> Value {
+    pub fn builtin(&self, builtin: Builtin) -> Value {
         let ty = if builtin == Builtin::Clock { Type::I64 } else { Type::I32 };
         self.op(ty, Op::Builtin(builtin))
     }
 
     /// A word of the push constant block; `I32` or `I64`.
-    pub fn push_constant(&mut self, ty: Type, offset: u32) -> Value {
+    pub fn push_constant(&self, ty: Type, offset: u32) -> Value {
         self.op(ty, Op::Builtin(Builtin::PushConstant(offset)))
     }
 
     /// The present content of a variable.
-    pub fn get(&mut self, var: Var) -> Value {
-        let ty = self.function.var_type(var);
+    pub fn get(&self, var: Var) -> Value {
+        let ty = self.var_type(var);
         self.op(ty, Op::Get(var))
     }
 
     /// Assigns a variable.
-    pub fn set(&mut self, var: Var, value: Value) {
+    pub fn set(&self, var: Var, value: Value) {
         self.push(Stmt::Set(var, value));
     }
 
     /// Reads a number of elements.
-    pub fn load(&mut self, access: Access, address: Value, elements: usize) -> Vec<Value> {
+    pub fn load(&self, access: Access, address: Value, elements: usize) -> Vec<Value> {
         let ty = if access.bytes == 8 { Type::I64 } else { Type::I32 };
-        let results: Vec<Value> = (0..elements).map(|_| self.function.value(ty)).collect();
+        let results: Vec<Value> = (0..elements).map(|_| self.value(ty)).collect();
         self.push(Stmt::Load { results: results.clone(), access, address });
         results
     }
 
     /// Reads one element.
-    pub fn load_one(&mut self, access: Access, address: Value) -> Value {
-        let result = self.function.value(if access.bytes == 8 { Type::I64 } else { Type::I32 });
+    pub fn load_one(&self, access: Access, address: Value) -> Value {
+        let result = self.value(if access.bytes == 8 { Type::I64 } else { Type::I32 });
         self.push(Stmt::Load { results: vec![result], access, address });
         result
     }
 
     /// Writes elements.
-    pub fn store(&mut self, access: Access, address: Value, values: Vec<Value>) {
+    pub fn store(&self, access: Access, address: Value, values: Vec<Value>) {
         self.push(Stmt::Store { values, access, address });
     }
 
     /// A read-modify-write.
-    pub fn atomic(&mut self, atomic: Atomic) {
+    pub fn atomic(&self, atomic: Atomic) {
         self.push(Stmt::Atomic(atomic));
     }
 
     /// The offset in [`Space::Shared`](super::Space::Shared) of an address, as programs see addresses.
-    pub fn shared_offset(&mut self, address: Value) -> Value {
-        if self.function.shared_start == 0 {
+    pub fn shared_offset(&self, address: Value) -> Value {
+        let start = self.function(|function| function.shared_start);
+        if start == 0 {
             return address;
         }
         // An addition, since those of constants are joined.
-        self.add_const(address, self.function.shared_start.wrapping_neg().into())
+        self.add_const(address, start.wrapping_neg().into())
     }
 
     /// The address of a byte in shared memory of the translator's own.
-    pub fn own_shared(&mut self, memory: OwnShared, byte: u32) -> Value {
+    pub fn own_shared(&self, memory: OwnShared, byte: u32) -> Value {
         let offset = memory.offset.saturating_add(byte);
         if !memory.after_kernel {
             return self.i32(offset);
@@ -335,17 +376,17 @@ impl<'f> Builder<'f> {
     }
 
     /// A barrier of the block.
-    pub fn barrier(&mut self) {
+    pub fn barrier(&self) {
         self.push(Stmt::Barrier(Ordered::All));
     }
 
     /// Tells the host of a fault that has no details, from the last mark.
-    pub fn report(&mut self, fault: Fault) {
+    pub fn report(&self, fault: Fault) {
         self.push(Stmt::Report(fault, Vec::new()));
     }
 
     /// Tells the host of an illegal access to `bytes` bytes, in memory of the given size.
-    pub fn report_access(&mut self, what: CheckedAccess, space: CheckedSpace, bytes: u32, address: Value, size: Value) {
+    pub fn report_access(&self, what: CheckedAccess, space: CheckedSpace, bytes: u32, address: Value, size: Value) {
         let (low, high) =
             if self.type_of(address) == Type::I64 { self.halves(address) } else { (address, self.i32(0)) };
         let kind = self.i32(bytes | (what as u32) << 8 | (space as u32) << 16);
@@ -360,24 +401,24 @@ impl<'f> Builder<'f> {
     }
 
     /// A fence.
-    pub fn fence(&mut self, scope: Scope) {
+    pub fn fence(&self, scope: Scope) {
         self.push(Stmt::Fence(scope));
     }
 
     /// The list that `fill` appends to, apart from the present one.
-    pub fn nested(&mut self, fill: impl FnOnce(&mut Self)) -> Block {
-        let outer = std::mem::take(&mut self.block);
+    pub fn nested(&self, fill: impl FnOnce(&Self)) -> Block {
+        let outer = self.take_block();
         fill(self);
-        std::mem::replace(&mut self.block, outer)
+        self.replace_block(outer)
     }
 
     /// Runs `then` if the condition holds.
-    pub fn if_(&mut self, condition: Value, then: impl FnOnce(&mut Self)) {
+    pub fn if_(&self, condition: Value, then: impl FnOnce(&Self)) {
         self.if_else(condition, then, |_| {});
     }
 
     /// Runs `then` if the condition holds, else `otherwise`.
-    pub fn if_else(&mut self, condition: Value, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
+    pub fn if_else(&self, condition: Value, then: impl FnOnce(&Self), otherwise: impl FnOnce(&Self)) {
         let then = self.nested(then);
         let otherwise = self.nested(otherwise);
         self.push(Stmt::If { condition, then, otherwise });
@@ -385,17 +426,17 @@ impl<'f> Builder<'f> {
 
     /// A value that one of two ways computes, through a variable of the type that `then` gives; floats go by their bits.
     pub fn choose(
-        &mut self,
+        &self,
         condition: Value,
-        then: impl FnOnce(&mut Self) -> Value,
-        otherwise: impl FnOnce(&mut Self) -> Value,
+        then: impl FnOnce(&Self) -> Value,
+        otherwise: impl FnOnce(&Self) -> Value,
     ) -> Value {
-        let outer = std::mem::take(&mut self.block);
+        let outer = self.take_block();
         let value = then(self);
         let ty = self.type_of(value);
         let var = self.var(bits_type(ty));
         self.set_bits(var, value);
-        let then = std::mem::replace(&mut self.block, outer);
+        let then = self.replace_block(outer);
         let otherwise = self.nested(|b| {
             let value = otherwise(b);
             b.set_bits(var, value);
@@ -405,67 +446,67 @@ impl<'f> Builder<'f> {
         self.bitcast(bits, ty)
     }
 
-    fn set_bits(&mut self, var: Var, value: Value) {
-        let ty = self.function.var_type(var);
+    fn set_bits(&self, var: Var, value: Value) {
+        let ty = self.var_type(var);
         let bits = self.bitcast(value, ty);
         self.set(var, bits);
     }
 
     /// Runs `body` again and again until a break.
-    pub fn loop_(&mut self, body: impl FnOnce(&mut Self)) {
+    pub fn loop_(&self, body: impl FnOnce(&Self)) {
         let body = self.nested(body);
         self.push(Stmt::Loop(body));
     }
 
     /// Leaves the innermost loop; nothing may follow in the list.
-    pub fn break_(&mut self) {
+    pub fn break_(&self) {
         self.push(Stmt::Break);
     }
 
     /// The same bits as another type of the same width; the value itself where it has that type.
-    pub fn bitcast(&mut self, value: Value, ty: Type) -> Value {
+    pub fn bitcast(&self, value: Value, ty: Type) -> Value {
         if self.type_of(value) == ty { value } else { self.unary(Unary::Bitcast(ty), value) }
     }
 
     /// The bits of a float; an integer as it is.
-    pub fn bits(&mut self, value: Value) -> Value {
+    pub fn bits(&self, value: Value) -> Value {
         let ty = self.type_of(value);
         self.bitcast(value, bits_type(ty))
     }
 
     /// A float's bits with the sign's cleared, as an integer.
-    pub fn magnitude(&mut self, value: Value) -> Value {
+    pub fn magnitude(&self, value: Value) -> Value {
         let bits = self.bits(value);
         let ones = mask(self.type_of(bits));
         self.and_const(bits, ones >> 1)
     }
 
     /// Whether an integer is zero.
-    pub fn is_zero(&mut self, value: Value) -> Value {
+    pub fn is_zero(&self, value: Value) -> Value {
         self.compare_const(Compare::Equal, value, 0)
     }
 
     /// Whether an integer isn't zero.
-    pub fn is_nonzero(&mut self, value: Value) -> Value {
+    pub fn is_nonzero(&self, value: Value) -> Value {
         self.compare_const(Compare::NotEqual, value, 0)
     }
 
     /// 1 for true and 0 for false, of an integer type.
-    pub fn bool_to(&mut self, ty: Type, value: Value) -> Value {
+    pub fn bool_to(&self, ty: Type, value: Value) -> Value {
         let one = self.constant(ty, 1);
         let zero = self.constant(ty, 0);
         self.select(value, one, zero)
     }
 
     /// The low and high half of an `I64`.
-    pub fn halves(&mut self, value: Value) -> (Value, Value) {
+    pub fn halves(&self, value: Value) -> (Value, Value) {
         let low = self.truncate(value);
         let high = self.shr(value, 32);
         (low, self.truncate(high))
     }
 
     /// An `I64` from its halves.
-    pub fn join(&mut self, low: Value, high: Value) -> Value {
+    pub fn join(&self, low: Value, high: Value) -> Value {
         let low = self.zero_extend(low);
         let high = self.zero_extend(high);
         let high = self.shl(high, 32);
@@ -494,25 +535,25 @@ macro_rules! shorthands {
         /// shifts ending in `_by` as a value.
         #[allow(missing_docs)]
         impl Builder<'_> {
-            $(pub fn $unary(&mut self, a: Value) -> Value {
+            $(pub fn $unary(&self, a: Value) -> Value {
                 self.unary(Unary::$unary_op, a)
             })*
-            $(pub fn $binary(&mut self, a: Value, b: Value) -> Value {
+            $(pub fn $binary(&self, a: Value, b: Value) -> Value {
                 self.binary(Binary::$binary_op, a, b)
             }
-            pub fn $binary_const(&mut self, a: Value, b: u64) -> Value {
+            pub fn $binary_const(&self, a: Value, b: u64) -> Value {
                 self.binary_const(Binary::$binary_op, a, b)
             })*
-            $(pub fn $shift(&mut self, a: Value, amount: u32) -> Value {
+            $(pub fn $shift(&self, a: Value, amount: u32) -> Value {
                 self.binary_const(Binary::$shift_op, a, amount.into())
             }
-            pub fn $shift_by(&mut self, a: Value, amount: Value) -> Value {
+            pub fn $shift_by(&self, a: Value, amount: Value) -> Value {
                 self.binary(Binary::$shift_op, a, amount)
             })*
-            $(pub fn $float(&mut self, a: Value, b: Value) -> Value {
+            $(pub fn $float(&self, a: Value, b: Value) -> Value {
                 self.binary(Binary::$float_op, a, b)
             })*
-            $(pub fn $compare(&mut self, a: Value, b: Value) -> Value {
+            $(pub fn $compare(&self, a: Value, b: Value) -> Value {
                 self.compare(Compare::$compare_op, a, b)
             })*
         }

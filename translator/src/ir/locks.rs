@@ -8,7 +8,7 @@ pub const TABLE_BYTES: u64 = 4 * GLOBAL_LOCKS;
 const GLOBAL_LOCKS: u64 = 1024;
 
 /// Runs what `critical` appends while a lock of the table for global memory is held, which the address chooses.
-pub fn hold_in_table(b: &mut Builder<'_>, table: u64, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
+pub fn hold_in_table(b: &Builder<'_>, table: u64, address: Value, critical: impl FnOnce(&Builder<'_>)) {
     let number = number(b, address);
     let page = b.shr(number, 10);
     let number = b.xor(number, page);
@@ -22,19 +22,19 @@ pub fn hold_in_table(b: &mut Builder<'_>, table: u64, address: Value, critical: 
 }
 
 /// The hash that chooses a lock. Neighbouring addresses get different locks, and so do arrays whose sizes are powers of two.
-pub fn number(b: &mut Builder<'_>, address: Value) -> Value {
+pub fn number(b: &Builder<'_>, address: Value) -> Value {
     let number = if b.type_of(address) == Type::I64 { b.truncate(address) } else { address };
     b.shr(number, 3)
 }
 
 /// Runs what `critical` appends while a lock is held, which lies in a space and is taken by the threads of a scope.
-pub fn hold(b: &mut Builder<'_>, space: Space, scope: Scope, lock: Value, critical: impl FnOnce(&mut Builder<'_>)) {
+pub fn hold(b: &Builder<'_>, space: Space, scope: Scope, lock: Value, critical: impl FnOnce(&Builder<'_>)) {
     let word = |order| Access { space, bytes: 4, order, read_only: false };
     let done = b.var(Type::Bool);
     let no = b.bool(false);
     b.set(done, no);
     b.loop_(|b| {
-        let taken = b.function.value(Type::I32);
+        let taken = b.value(Type::I32);
         let operand = b.i32(1);
         let access = word(MemoryOrder::Acquire(scope));
         let op = AtomicOp::Exchange;

@@ -18,11 +18,11 @@ pub enum Rewritten {
 /// Gives every statement of a function but `If` and `Loop` to `replace`, together with a builder that appends where the statement
 /// stood. Operands are those of the rewritten function. Results that `replace` appends must be those of the statement, or be announced by
 /// [`Rewritten::By`].
-pub fn rewrite(function: &mut Function, replace: impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten) {
+pub fn rewrite(function: &mut Function, replace: impl FnMut(&Builder<'_>, &Stmt) -> Rewritten) {
     let mut body = std::mem::take(&mut function.body);
     let mut rewriting = Rewriting { replacement: IndexVec::new(), values: function.values.len(), replace };
-    let mut builder = Builder::new(function);
-    rewriting.list(&mut builder, &mut body);
+    let builder = Builder::new(function);
+    rewriting.list(&builder, &mut body);
     function.body = body;
 }
 
@@ -34,32 +34,32 @@ struct Rewriting<R> {
     replace: R,
 }
 
-impl<R: FnMut(&mut Builder<'_>, &Stmt) -> Rewritten> Rewriting<R> {
+impl<R: FnMut(&Builder<'_>, &Stmt) -> Rewritten> Rewriting<R> {
     /// Rewrites a list and those nested there. Statements before the first change stay where they are. The recursion must fit a
     /// small stack, so this does nothing else.
-    fn list(&mut self, builder: &mut Builder<'_>, stmts: &mut Block) {
-        let outer = std::mem::take(&mut builder.block);
+    fn list(&mut self, builder: &Builder<'_>, stmts: &mut Block) {
+        let outer = builder.take_block();
         let changed = stmts.iter_mut().enumerate().find_map(|(position, stmt)| {
             let stays = self.visit(builder, stmt);
-            (!stays || !builder.block.is_empty()).then_some((position, stays))
+            (!stays || builder.has_statements()).then_some((position, stays))
         });
         if let Some((position, stays)) = changed {
             let rest = stmts.split_off(position);
-            stmts.append(&mut builder.block);
-            builder.block = std::mem::take(stmts);
+            stmts.append(&mut builder.take_block());
+            builder.replace_block(std::mem::take(stmts));
             let mut visited = Some(stays);
             for mut stmt in rest {
                 if visited.take().unwrap_or_else(|| self.visit(builder, &mut stmt)) {
                     builder.push(stmt);
                 }
             }
-            *stmts = std::mem::take(&mut builder.block);
+            *stmts = builder.take_block();
         }
-        builder.block = outer;
+        builder.replace_block(outer);
     }
 
     /// Rewrites a statement, and returns whether it stays.
-    fn visit(&mut self, builder: &mut Builder<'_>, stmt: &mut Stmt) -> bool {
+    fn visit(&mut self, builder: &Builder<'_>, stmt: &mut Stmt) -> bool {
         if !self.replacement.is_empty() {
             // Values that `replace` made are above the table and are never replaced.
             let replacement = &self.replacement;
@@ -81,7 +81,7 @@ impl<R: FnMut(&mut Builder<'_>, &Stmt) -> Rewritten> Rewriting<R> {
 
     /// Rewrites a statement without lists, and returns whether it stays.
     #[inline(never)]
-    fn statement(&mut self, builder: &mut Builder<'_>, stmt: &Stmt) -> bool {
+    fn statement(&mut self, builder: &Builder<'_>, stmt: &Stmt) -> bool {
         match ((self.replace)(builder, stmt), stmt) {
             (Rewritten::By(value), Stmt::Let(result, _)) => {
                 if self.replacement.is_empty() {

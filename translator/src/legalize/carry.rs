@@ -18,7 +18,7 @@ pub(super) enum Carrier {
 
 impl Carrier {
     /// Picks up a value where it is in scope.
-    pub(super) fn take(b: &mut Builder<'_>, value: Value, constants: &Constants) -> Carrier {
+    pub(super) fn take(b: &Builder<'_>, value: Value, constants: &Constants) -> Carrier {
         if let Some(bits) = constants.at(value).copied().flatten() {
             return Carrier::Constant(bits);
         }
@@ -37,7 +37,7 @@ impl Carrier {
     }
 
     /// The value in the other list.
-    pub(super) fn give(&self, b: &mut Builder<'_>, old: Value) -> Value {
+    pub(super) fn give(&self, b: &Builder<'_>, old: Value) -> Value {
         let ty = b.type_of(old);
         match self {
             Carrier::Constant(bits) => b.constant(ty, *bits),

@@ -70,7 +70,7 @@ impl Shape {
     /// A helper that does the operation.
     fn helper(&self) -> Helper {
         let mut function = Function::default();
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let mut operands = Vec::new();
         for (number, (ty, constant)) in (0..).zip(self.operands.into_iter().flatten().zip(self.constants)) {
             operands.push(match constant {
@@ -196,7 +196,7 @@ fn outline_those(
             if short.has(result, &op) {
                 return Rewritten::Kept;
             }
-            let (shape, operands) = Shape::of(b.function, result, op, &constants);
+            let (shape, operands) = b.function(|function| Shape::of(function, result, op, &constants));
             let general = shape.general();
             let is_long = lengths.get(&shape).is_some_and(|length| *length > SHORT);
             if !is_long || candidates.often.get(&general).is_none_or(|count| *count < 2) {

@@ -21,8 +21,8 @@ pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> V
     let mut places = Vec::new();
     if reports_any(&function.body) {
         let body = std::mem::take(&mut function.body);
-        let mut b = Builder::new(function);
-        expand(&mut b, body, None, &mut Expansion { status, kernel, places: &mut places });
+        let b = Builder::new(function);
+        expand(&b, body, None, &mut Expansion { status, kernel, places: &mut places });
         b.finish();
     }
     places
@@ -39,7 +39,7 @@ pub fn reports_any(block: &Block) -> bool {
 }
 
 /// Address of a word of the record.
-pub(super) fn word(b: &mut Builder<'_>, status: Status, number: u32) -> Value {
+pub(super) fn word(b: &Builder<'_>, status: Status, number: u32) -> Value {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     b.add_const(base, status.offset.saturating_add(4 * u64::from(number)))
 }
@@ -51,7 +51,7 @@ struct Expansion<'p> {
 }
 
 /// Appends statements that stand after the mark `at`.
-fn expand(b: &mut Builder<'_>, stmts: Block, mut at: Option<Span>, expansion: &mut Expansion<'_>) {
+fn expand(b: &Builder<'_>, stmts: Block, mut at: Option<Span>, expansion: &mut Expansion<'_>) {
     for stmt in stmts {
         match stmt {
             Stmt::At(span) => {
@@ -74,7 +74,7 @@ fn expand(b: &mut Builder<'_>, stmts: Block, mut at: Option<Span>, expansion: &m
 }
 
 impl Expansion<'_> {
-    fn report(&mut self, b: &mut Builder<'_>, code: u32, details: &[Value], at: Option<Span>) {
+    fn report(&mut self, b: &Builder<'_>, code: u32, details: &[Value], at: Option<Span>) {
         let place = self.places.iter().position(|place| *place == at).unwrap_or_else(|| {
             self.places.push(at);
             self.places.len() - 1
@@ -82,7 +82,7 @@ impl Expansion<'_> {
         let address = word(b, self.status, 0);
         let operand = b.i32(code);
         let fine = b.i32(Status::FINE);
-        let found = b.function.value(Type::I32);
+        let found = b.value(Type::I32);
         b.atomic(Atomic {
             result: Some(found),
             op: AtomicOp::CompareExchange,

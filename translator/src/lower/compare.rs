@@ -177,7 +177,7 @@ fn ordered(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
     let [a, b] = [a, b].map(|float| {
         let format = Format::of(l.b.type_of(float));
         let bits = l.b.bits(float);
-        soft::is_nan(&mut l.b, format, bits)
+        soft::is_nan(&l.b, format, bits)
     });
     let either = l.b.or(a, b);
     l.b.not(either)

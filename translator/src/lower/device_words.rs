@@ -7,8 +7,8 @@ pub(super) const WORD: Access =
     Access { space: Space::Global, bytes: 4, order: MemoryOrder::Relaxed(Scope::Device), read_only: false };
 
 /// Adds to a word and gives its old value.
-pub(super) fn fetch_add(b: &mut Builder<'_>, address: Value, operand: Value) -> Value {
-    let result = b.function.value(Type::I32);
+pub(super) fn fetch_add(b: &Builder<'_>, address: Value, operand: Value) -> Value {
+    let result = b.value(Type::I32);
     b.atomic(Atomic { result: Some(result), op: AtomicOp::Add, access: WORD, address, operand, compare: None });
     result
 }

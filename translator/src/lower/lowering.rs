@@ -48,9 +48,8 @@ impl Lowering<'_, '_> {
 
     /// The variable that holds a register.
     pub fn variable(&mut self, register: Reg) -> Result<Var> {
-        let function = &mut *self.b.function;
         let (ty, var) = self.frame.registers.at_mut(register).ok_or_else(undeclared)?;
-        Ok(*var.get_or_insert_with(|| function.var(carrier(*ty))))
+        Ok(*var.get_or_insert_with(|| self.b.var(carrier(*ty))))
     }
 
     /// Content of a register.
@@ -61,21 +60,21 @@ impl Lowering<'_, '_> {
 
     /// The variable that holds the upper half of a 128-bit register.
     pub fn upper(&mut self, register: Reg) -> Var {
-        let function = &mut *self.b.function;
-        *self.frame.upper.entry(register).or_insert_with(|| function.var(Type::I64))
+        *self.frame.upper.entry(register).or_insert_with(|| self.b.var(Type::I64))
     }
 
     /// The variable that holds the carry flag `CC.CF`.
     pub fn carry(&mut self) -> Var {
-        let function = &mut *self.b.function;
-        *self.frame.carry.get_or_insert_with(|| function.var(Type::Bool))
+        *self.frame.carry.get_or_insert_with(|| self.b.var(Type::Bool))
     }
 
     /// Makes the function record where threads exit.
     pub fn note_exits(&mut self) {
-        if self.b.function.exited.is_none() {
-            self.b.function.exited = Some(self.b.function.var(Type::Bool));
-        }
+        self.b.function(|function| {
+            if function.exited.is_none() {
+                function.exited = Some(function.var(Type::Bool));
+            }
+        });
     }
 
     /// Operand number `index`; missing ones (which decoding has refused where they are needed) read as `_`.

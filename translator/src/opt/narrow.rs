@@ -106,7 +106,7 @@ fn halves_suffice(op: Op, definition: &IndexVec<Value, Option<Op>>) -> bool {
 }
 
 /// The lower half of a value, computed from the lower halves of what it was computed from.
-pub(super) fn narrow(b: &mut Builder<'_>, definition: &IndexVec<Value, Option<Op>>, value: Value, steps: u32) -> Value {
+pub(super) fn narrow(b: &Builder<'_>, definition: &IndexVec<Value, Option<Op>>, value: Value, steps: u32) -> Value {
     let Some(steps) = steps.checked_sub(1) else { return b.truncate(value) };
     match definition.at(value).copied().flatten() {
         Some(Op::Const(bits)) => b.constant(Type::I32, bits),
@@ -132,7 +132,7 @@ pub(super) fn narrow(b: &mut Builder<'_>, definition: &IndexVec<Value, Option<Op
 
 /// The comparison on 32 bits, if each side is a 32-bit number or a constant.
 fn narrow_comparison(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     definition: &IndexVec<Value, Option<Op>>,
     op: Compare,
     left: Value,

@@ -4,12 +4,12 @@ use super::{DOUBLE, Format};
 use crate::ir::{Builder, Compare, Rounding, Type, Value, mask};
 
 /// The sign bit cleared.
-pub fn magnitude(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+pub fn magnitude(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     b.and_const(bits, format.sign() - 1)
 }
 
 /// A float of the opposite sign.
-pub fn negated(b: &mut Builder<'_>, float: Value) -> Value {
+pub fn negated(b: &Builder<'_>, float: Value) -> Value {
     let ty = b.type_of(float);
     let bits = b.bits(float);
     let bits = b.xor_const(bits, Format::of(ty).sign());
@@ -17,14 +17,14 @@ pub fn negated(b: &mut Builder<'_>, float: Value) -> Value {
 }
 
 /// Whether it is NaN.
-pub fn is_nan(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+pub fn is_nan(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let magnitude = magnitude(b, format, bits);
     let infinity = b.constant_like(bits, format.infinity());
     b.ult(infinity, magnitude)
 }
 
 /// What a comparison of a float with itself says, which is a test for NaN, by its bits: `FEqual`, `FLessEqual` or `FNotEqual`.
-pub fn compared_with_itself(b: &mut Builder<'_>, op: Compare, float: Value) -> Value {
+pub fn compared_with_itself(b: &Builder<'_>, op: Compare, float: Value) -> Value {
     let format = Format::of(b.type_of(float));
     let bits = b.bits(float);
     let is_nan = is_nan(b, format, bits);
@@ -32,7 +32,7 @@ pub fn compared_with_itself(b: &mut Builder<'_>, op: Compare, float: Value) -> V
 }
 
 /// A subnormal replaced by zero of its sign.
-pub fn flush(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+pub fn flush(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let exponent = b.and_const(bits, format.hidden() * u64::from(format.top_exponent()));
     let is_tiny = b.is_zero(exponent);
     let zero = b.and_const(bits, format.sign());
@@ -41,7 +41,7 @@ pub fn flush(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
 
 /// A float on its way to a narrower format, replaced by zero of its sign if it is tiny: below the least normal number of
 /// that format when rounded to its precision with any exponent. That is what `.ftz` flushes.
-pub fn flush_tiny(b: &mut Builder<'_>, to: Format, rounding: Rounding, value: Value) -> Value {
+pub fn flush_tiny(b: &Builder<'_>, to: Format, rounding: Rounding, value: Value) -> Value {
     let ty = b.type_of(value);
     let from = Format::of(ty);
     let dropped = from.precision - to.precision;
@@ -73,7 +73,7 @@ pub fn flush_tiny(b: &mut Builder<'_>, to: Format, rounding: Rounding, value: Va
 }
 
 /// Clamped to [0.0, 1.0]; NaN becomes +0.0.
-pub fn saturate(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+pub fn saturate(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     // Non-negative floats have the same order as their bits; bits above infinity are negative numbers or NaN.
     let zero = b.constant_like(bits, 0);
     let one = b.constant_like(bits, format.one());
@@ -85,7 +85,7 @@ pub fn saturate(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
 }
 
 /// +0.0 for negative numbers; NaN becomes NVIDIA's.
-pub fn relu(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+pub fn relu(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let sign = b.and_const(bits, format.sign());
     let is_negative = b.is_nonzero(sign);
     let zero = b.constant_like(bits, 0);
@@ -97,18 +97,18 @@ pub fn relu(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
 
 /// The result for a NaN of an operation that only changes the sign: the one NaN of the hardware, but in double
 /// precision the operand made quiet.
-pub fn quiet(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+pub fn quiet(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     if format == DOUBLE { b.or_const(bits, format.hidden() >> 1) } else { b.constant_like(bits, format.nan) }
 }
 
 /// Whether a number is less than another; minus zero is less than plus zero.
-fn is_less(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Value {
+fn is_less(b: &Builder<'_>, format: Format, x: Value, y: Value) -> Value {
     let [x, y] = [x, y].map(|bits| order_key(b, format, bits));
     b.compare(Compare::LessSigned, x, y)
 }
 
 /// A signed integer with the same order as the float of these bits.
-fn order_key(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+fn order_key(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let width = if b.type_of(bits) == Type::I64 { 64 } else { 32 };
     let wide = b.shl(bits, width - format.bits);
     let sign = b.sar(wide, width - 1);
@@ -118,7 +118,7 @@ fn order_key(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
 
 /// The larger of two floats, or the smaller one. A NaN loses against a number, unless `nan_wins`. Of two NaNs, double
 /// precision gives the second made quiet, the others the one NaN of the hardware.
-pub fn extremum(b: &mut Builder<'_>, format: Format, largest: bool, nan_wins: bool, x: Value, y: Value) -> Value {
+pub fn extremum(b: &Builder<'_>, format: Format, largest: bool, nan_wins: bool, x: Value, y: Value) -> Value {
     let less = is_less(b, format, x, y);
     let result = if largest { b.select(less, y, x) } else { b.select(less, x, y) };
     let [x_nan, y_nan] = [x, y].map(|bits| is_nan(b, format, bits));

@@ -5,7 +5,7 @@ use super::rounding::{Overflow, overflowed, round_truncated};
 use crate::ir::{Builder, Rounding, Type, Unary, Value};
 
 /// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN. f16 is left to an operation that a device may have.
-pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
+pub fn widen(b: &Builder<'_>, from: Format, bits: Value) -> Value {
     match from {
         BFLOAT => {
             let bits = b.shl(bits, SINGLE.bits - BFLOAT.bits);
@@ -19,7 +19,7 @@ pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
 /// The same by integer operations, of formats with fewer exponents than `F32`; a NaN keeps its sign and fraction.
 ///
 /// Relies on `F32` arithmetic only for normal numbers.
-pub fn widen_bits(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
+pub fn widen_bits(b: &Builder<'_>, from: Format, bits: Value) -> Value {
     let magnitude = b.and_const(bits, from.sign() - 1);
     let sign = b.and_const(bits, from.sign());
     let sign = b.shl(sign, SINGLE.bits - from.bits);
@@ -50,7 +50,7 @@ pub fn widen_bits(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
 
 /// The bits, in `I32`, of the number of a narrower format that an `F32` or `F64` is rounded to. NaN becomes NVIDIA's. The f16 nearest to an
 /// `F32` is left to an operation that a device may have.
-pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
+pub fn narrow(b: &Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
     match (to, rounding, overflow, b.type_of(float)) {
         (HALF, Rounding::NearestEven, Overflow::Rounded, Type::F32) => b.unary(Unary::NarrowHalf, float),
         _ => narrow_bits(b, to, rounding, overflow, float),
@@ -58,7 +58,7 @@ pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Ove
 }
 
 /// The same by integer operations.
-pub fn narrow_bits(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
+pub fn narrow_bits(b: &Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
     let from = Format::of(b.type_of(float));
     let bits = b.bits(float);
     let magnitude = b.and_const(bits, from.sign() - 1);
@@ -88,7 +88,7 @@ pub fn narrow_bits(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow
 /// off and `random` carries, where `random` is an integer below `1 << width` that stands for a fraction of the last place. NaN becomes
 /// NVIDIA's.
 pub fn narrow_stochastic(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     to: Format,
     overflow: Overflow,
     random: Value,
@@ -98,7 +98,7 @@ pub fn narrow_stochastic(
     let bits = b.bits(float);
     let magnitude = b.and_const(bits, SINGLE.sign() - 1);
     let dropped = SINGLE.precision - to.precision;
-    let sum = |b: &mut Builder<'_>, number| {
+    let sum = |b: &Builder<'_>, number| {
         let sum = b.add(number, random);
         b.shr(sum, width)
     };
@@ -123,7 +123,7 @@ pub fn narrow_stochastic(
 }
 
 /// The number of a narrower format with a known magnitude: with the sign of `bits`, or NaN if `bits` is NaN.
-fn signed(b: &mut Builder<'_>, from: Format, to: Format, bits: Value, magnitude: Value) -> Value {
+fn signed(b: &Builder<'_>, from: Format, to: Format, bits: Value, magnitude: Value) -> Value {
     let sign = b.and_const(bits, from.sign());
     let sign = b.shr(sign, from.bits - to.bits);
     let result = b.or(magnitude, sign);
@@ -136,7 +136,7 @@ fn signed(b: &mut Builder<'_>, from: Format, to: Format, bits: Value, magnitude:
 
 /// A finite magnitude in a narrower format, truncated towards zero, with the part lost in the form that [`round_truncated`] takes. Magnitudes
 /// beyond the format's exponents give bits above its infinity.
-fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, Value) {
+fn cut(b: &Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, Value) {
     let dropped = from.precision - to.precision;
     if from.bias == to.bias {
         return (b.shr(magnitude, dropped), b.shl(magnitude, from.bits - dropped));
@@ -165,7 +165,7 @@ struct Placed {
     missing: Value,
 }
 
-fn place(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> Placed {
+fn place(b: &Builder<'_>, from: Format, to: Format, magnitude: Value) -> Placed {
     let fraction = b.and_const(magnitude, from.hidden() - 1);
     let normal = b.or_const(fraction, from.hidden());
     let exponent = b.shr(magnitude, from.precision - 1);

@@ -4,7 +4,7 @@ use super::{DOUBLE, Format, leading_zeros, round, stick, width};
 use crate::ir::{Builder, Compare, Rounding, Type, Value};
 
 /// The bits of the number of a format that an integer is rounded to: in `I64` for double precision, else in `I32`.
-pub fn from_integer(b: &mut Builder<'_>, format: Format, rounding: Rounding, signed: bool, integer: Value) -> Value {
+pub fn from_integer(b: &Builder<'_>, format: Format, rounding: Rounding, signed: bool, integer: Value) -> Value {
     let negative = if signed { b.compare_const(Compare::LessSigned, integer, 0) } else { b.bool(false) };
     let opposite = b.neg(integer);
     let magnitude = b.select(negative, opposite, integer);

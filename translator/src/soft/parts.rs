@@ -33,7 +33,7 @@ pub struct Parts {
 
 impl Parts {
     /// Unpacks a float.
-    pub fn of(b: &mut Builder<'_>, float: Value) -> Parts {
+    pub fn of(b: &Builder<'_>, float: Value) -> Parts {
         let format = Format::of(b.type_of(float));
         let bits = b.bits(float);
         let magnitude = b.and_const(bits, format.sign() - 1);
@@ -48,7 +48,7 @@ impl Parts {
     }
 
     /// Shifts a subnormal's leading one to where normal numbers have it; zero has none.
-    pub fn normalised(self, b: &mut Builder<'_>) -> Parts {
+    pub fn normalised(self, b: &Builder<'_>) -> Parts {
         let zeros = leading_zeros(b, self.significand);
         let shift = b.sub_const(zeros, u64::from(self.format.bits - self.format.precision));
         let significand = b.shl_by(self.significand, shift);
@@ -57,32 +57,32 @@ impl Parts {
     }
 
     /// Whether it is zero.
-    pub fn is_zero(&self, b: &mut Builder<'_>) -> Value {
+    pub fn is_zero(&self, b: &Builder<'_>) -> Value {
         b.is_zero(self.magnitude)
     }
 
     /// Whether it is infinite.
-    pub fn is_infinite(&self, b: &mut Builder<'_>) -> Value {
+    pub fn is_infinite(&self, b: &Builder<'_>) -> Value {
         let infinity = b.constant_like(self.bits, self.format.infinity());
         b.eq(self.magnitude, infinity)
     }
 
     /// Whether it is NaN.
-    pub fn is_nan(&self, b: &mut Builder<'_>) -> Value {
+    pub fn is_nan(&self, b: &Builder<'_>) -> Value {
         let infinity = b.constant_like(self.bits, self.format.infinity());
         b.ult(infinity, self.magnitude)
     }
 }
 
 /// The float of these bits, or NaN.
-pub fn unless_nan(b: &mut Builder<'_>, format: Format, is_nan: Value, bits: Value) -> Value {
+pub fn unless_nan(b: &Builder<'_>, format: Format, is_nan: Value, bits: Value) -> Value {
     let nan = b.constant_like(bits, format.nan);
     let bits = b.select(is_nan, nan, bits);
     b.bitcast(bits, if format == SINGLE { Type::F32 } else { Type::F64 })
 }
 
 /// Number of leading zeros of an integer, in `I32`; its width for zero.
-pub fn leading_zeros(b: &mut Builder<'_>, value: Value) -> Value {
+pub fn leading_zeros(b: &Builder<'_>, value: Value) -> Value {
     if b.type_of(value) != Type::I64 {
         let top = b.i32(31);
         let highest = b.find_high_bit(value);
@@ -98,7 +98,7 @@ pub fn leading_zeros(b: &mut Builder<'_>, value: Value) -> Value {
 }
 
 /// Sets the lowest bit if the other value isn't zero, so that rounding takes the lost bits into account.
-pub fn stick(b: &mut Builder<'_>, value: Value, lost: Value) -> Value {
+pub fn stick(b: &Builder<'_>, value: Value, lost: Value) -> Value {
     let lost = b.is_nonzero(lost);
     let ty = b.type_of(value);
     let lost = b.bool_to(ty, lost);
@@ -108,7 +108,7 @@ pub fn stick(b: &mut Builder<'_>, value: Value, lost: Value) -> Value {
 /// The magnitude bits of `significand * 2^(exponent - bias - leading)`, rounded, where the significand's leading one is
 /// bit [`leading`], its lowest bit stands for all that are lost, and the result is normal. `negative` is the sign.
 pub fn round_normal(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     format: Format,
     rounding: Rounding,
     negative: Value,
@@ -123,7 +123,7 @@ pub fn round_normal(
 /// The same for any exponent, giving subnormals and infinities too. If the significand is zero, the exponent must be at
 /// most zero.
 pub fn round(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     format: Format,
     rounding: Rounding,
     negative: Value,
@@ -147,7 +147,7 @@ pub fn round(
 
 /// `value >> amount` with everything lost in the lowest bit; for any amount that isn't negative, if the value's top bit is
 /// clear.
-fn shift_right_sticking(b: &mut Builder<'_>, value: Value, amount: Value) -> Value {
+fn shift_right_sticking(b: &Builder<'_>, value: Value, amount: Value) -> Value {
     let limit = width(b.type_of(value)) - 1;
     let limit = b.i32(limit);
     let is_below = b.ult(amount, limit);
@@ -161,7 +161,7 @@ fn shift_right_sticking(b: &mut Builder<'_>, value: Value, amount: Value) -> Val
 /// Rounds a significand and adds it to an exponent that is one too low, so that the leading one (and a carry out of
 /// rounding) increments the exponent.
 fn round_above(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     format: Format,
     rounding: Rounding,
     negative: Value,

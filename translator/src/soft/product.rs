@@ -4,7 +4,7 @@ use super::{Parts, leading, round, stick, unless_nan};
 use crate::ir::{Builder, Rounding, Value};
 
 /// The product of two floats of one type.
-pub fn product(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+pub fn product(b: &Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
     let x = Parts::of(b, x).normalised(b);
     let y = Parts::of(b, y).normalised(b);
     let format = x.format;
@@ -35,7 +35,7 @@ pub fn product(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> V
 }
 
 /// The sign bit that two floats' product or quotient has.
-pub fn product_sign(b: &mut Builder<'_>, x: &Parts, y: &Parts) -> Value {
+pub fn product_sign(b: &Builder<'_>, x: &Parts, y: &Parts) -> Value {
     let sign = b.xor(x.bits, y.bits);
     b.and_const(sign, x.format.sign())
 }
@@ -43,7 +43,7 @@ pub fn product_sign(b: &mut Builder<'_>, x: &Parts, y: &Parts) -> Value {
 /// Two floats' product or quotient: of this magnitude, but zero or infinite if `is_zero` or `is_infinite` holds, and NaN if both hold or an
 /// operand is NaN.
 pub fn with_extremes(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     operands: [&Parts; 2],
     magnitude: Value,
     is_zero: Value,

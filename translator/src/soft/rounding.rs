@@ -14,13 +14,7 @@ pub enum Overflow {
 
 /// Rounds a truncated magnitude. `lost` is the part cut off, as a fraction of the last place: an integer of the same type whose top bit
 /// stands for one half. `negative` is the sign, a `Bool`.
-pub fn round_truncated(
-    b: &mut Builder<'_>,
-    rounding: Rounding,
-    negative: Value,
-    magnitude: Value,
-    lost: Value,
-) -> Value {
+pub fn round_truncated(b: &Builder<'_>, rounding: Rounding, negative: Value, magnitude: Value, lost: Value) -> Value {
     match increment(b, rounding, negative, magnitude, lost) {
         Some(increment) => b.add(magnitude, increment),
         None => magnitude,
@@ -28,13 +22,7 @@ pub fn round_truncated(
 }
 
 /// What [`round_truncated`] adds to a magnitude (or to its lower part): 0 or 1, or nothing in any case.
-pub fn increment(
-    b: &mut Builder<'_>,
-    rounding: Rounding,
-    negative: Value,
-    magnitude: Value,
-    lost: Value,
-) -> Option<Value> {
+pub fn increment(b: &Builder<'_>, rounding: Rounding, negative: Value, magnitude: Value, lost: Value) -> Option<Value> {
     let ty = b.type_of(magnitude);
     let increment = match rounding {
         Rounding::TowardZero => return None,
@@ -62,7 +50,7 @@ pub fn increment(
 
 /// The magnitude that replaces one beyond the largest, as a constant of `like`'s type.
 pub fn overflowed(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     format: Format,
     rounding: Rounding,
     overflow: Overflow,
@@ -75,7 +63,7 @@ pub fn overflowed(
 }
 
 /// Whether that is infinity, else the largest number.
-pub fn overflows_to_infinity(b: &mut Builder<'_>, rounding: Rounding, overflow: Overflow, negative: Value) -> Value {
+pub fn overflows_to_infinity(b: &Builder<'_>, rounding: Rounding, overflow: Overflow, negative: Value) -> Value {
     match rounding {
         _ if overflow == Overflow::Largest => b.bool(false),
         Rounding::NearestEven => b.bool(true),

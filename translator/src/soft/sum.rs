@@ -3,7 +3,7 @@
 use crate::ir::{Arithmetic, Builder, Rounding, Type, Value};
 
 /// The sum of two floats and its error: their sum is exact (Knuth's TwoSum). The error is NaN if the sum isn't finite.
-pub fn two_sum(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
+pub fn two_sum(b: &Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     let sum = b.fadd(x, y);
     let y_part = b.fsub(sum, x);
     let x_part = b.fsub(sum, y_part);
@@ -18,7 +18,7 @@ pub fn two_sum(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
 /// product after each subtraction. In units of both factors' last places the first rest is below 2^38 and a multiple of 2^23; the second at
 /// most `low * y` and half a last place of the product, `(2^12 - 1) 2^24 + 2^23`, and a multiple of 2^12; the third is below 2^25 and such
 /// a multiple; the last one is the error.
-pub fn two_product(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
+pub fn two_product(b: &Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     let product = b.fmul(x, y);
     let [(x_high, x_low), (y_high, y_low)] = [x, y].map(|factor| {
         let bits = b.bits(factor);
@@ -40,7 +40,7 @@ pub fn two_product(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
 ///
 /// Only the sum itself may overflow, to infinity. The sum's error, and the product of the error with the sum, must not be subnormal. A sum
 /// that cancels is plus zero.
-pub fn odd_sum(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+pub fn odd_sum(b: &Builder<'_>, x: Value, y: Value) -> Value {
     let (sum, error) = two_sum(b, x, y);
     // Positive if the exact sum is farther from zero.
     let outward = b.fmul(error, sum);
@@ -59,7 +59,7 @@ pub fn odd_sum(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
 }
 
 /// Arithmetic on f16s that `F32` holds; rounding it to f16 gives what rounding the exact result would.
-pub fn half(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+pub fn half(b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
     match arithmetic {
         Arithmetic::Add(x, y) => b.fadd(x, y),
         Arithmetic::Sub(x, y) => b.fsub(x, y),

@@ -182,11 +182,11 @@ fn enter_elsewhere(
             let from: Vec<BlockId> = edges.iter().filter(|(_, to)| to == start).map(|(from, _)| *from).collect();
             let way = match var {
                 Some(var) if !from.is_empty() => {
-                    let mut b = Builder::new(function);
+                    let b = Builder::new(function);
                     b.at(at);
                     let value = b.i32(number(index));
                     b.set(var, value);
-                    let body = b.block;
+                    let body = b.into_block();
                     push(cfg, body, entry)
                 }
                 _ => entry,

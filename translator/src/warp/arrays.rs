@@ -56,8 +56,8 @@ impl Arrays {
         if self.end == self.start {
             return;
         }
-        let mut body = std::mem::take(&mut function.body);
-        let mut b = Builder::new(function);
+        let body = std::mem::take(&mut function.body);
+        let b = Builder::new(function);
         let address = b.var(Type::I32);
         let start = b.i32(self.start);
         let zero = b.i32(0);
@@ -74,7 +74,7 @@ impl Arrays {
             let more = b.ult(next, end);
             b.push(Stmt::If { condition: more, then: Vec::new(), otherwise: vec![Stmt::Break] });
         });
-        b.block.append(&mut body);
+        b.append(body);
         b.finish();
     }
 }

@@ -166,13 +166,13 @@ impl Pack<'_> {
         match (builtin, lane) {
             (Builtin::ClusterRank, _) => Some(positions.rank),
             (Builtin::ThreadIndex, Lane::Known(lane)) => positions.index.get(lane).copied(),
-            (Builtin::ThreadIndex, Lane::Present(lane)) => Some(positions.index_at(&mut self.b, lane)),
+            (Builtin::ThreadIndex, Lane::Present(lane)) => Some(positions.index_at(&self.b, lane)),
             (Builtin::ThreadId(dimension), Lane::Known(lane)) => {
                 positions.tid.get(usize::from(*dimension)).and_then(|lanes| lanes.get(lane)).copied()
             }
             (Builtin::ThreadId(dimension), Lane::Present(lane)) => {
-                let index = positions.index_at(&mut self.b, lane);
-                positions.extent.tid(&mut self.b, index).get(usize::from(*dimension)).copied()
+                let index = positions.index_at(&self.b, lane);
+                positions.extent.tid(&self.b, index).get(usize::from(*dimension)).copied()
             }
             (
                 Builtin::BlockSize(_)
@@ -232,13 +232,13 @@ impl Pack<'_> {
                 for (&var, mask) in live.iter().zip(self.masks(flow)) {
                     self.b.set(var, mask);
                 }
-                let outer = std::mem::take(&mut self.b.block);
+                let outer = self.b.take_block();
                 let masks: Vec<Value> = live.iter().map(|&var| self.b.get(var)).collect();
                 self.list(body, &Flow::Some(masks), &Loop::Apart(live.clone()));
                 let masks: Vec<Value> = live.iter().map(|&var| self.b.get(var)).collect();
                 let condition = self.any(&masks);
                 self.b.push(Stmt::If { condition, then: Vec::new(), otherwise: vec![Stmt::Break] });
-                let body = std::mem::replace(&mut self.b.block, outer);
+                let body = self.b.replace_block(outer);
                 self.b.push(Stmt::Loop(body));
             }
             Stmt::Loop(body) => {
@@ -272,11 +272,11 @@ impl Pack<'_> {
     }
 
     fn nested(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop) -> Old {
-        let (outer, at, expected) = (std::mem::take(&mut self.b.block), self.at, self.expected.len());
+        let (outer, at, expected) = (self.b.take_block(), self.at, self.expected.len());
         self.list(stmts, flow, inside);
         self.at = at;
         self.expected.truncate(expected);
-        std::mem::replace(&mut self.b.block, outer)
+        self.b.replace_block(outer)
     }
 
     /// Appends statements under masks, to be skipped if no lane is in the masks.
@@ -338,7 +338,7 @@ impl Pack<'_> {
         if self.packing.subgroup_size == 1 {
             return vec![self.b.bool_to(Type::I32, condition)];
         }
-        let words: Vec<Value> = (0..self.packing.ballot_words()).map(|_| self.b.function.value(Type::I32)).collect();
+        let words: Vec<Value> = (0..self.packing.ballot_words()).map(|_| self.b.value(Type::I32)).collect();
         self.b.push(Stmt::Subgroup(words.clone(), SubgroupOp::Ballot(condition)));
         words
     }

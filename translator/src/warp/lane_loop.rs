@@ -61,10 +61,10 @@ impl Pack<'_> {
     /// Appends a loop over the lanes.
     pub(super) fn for_each_lane(&mut self, body: impl FnOnce(&mut Self, Value)) {
         let number = self.b.var(Type::I32);
-        self.b.function.lane_numbers.push(number);
+        self.b.function(|function| function.lane_numbers.push(number));
         let first = self.b.i32(0);
         self.b.set(number, first);
-        let outer = std::mem::take(&mut self.b.block);
+        let outer = self.b.take_block();
         let lane = self.b.get(number);
         body(self, lane);
         let next = self.b.add_const(lane, 1);
@@ -72,7 +72,7 @@ impl Pack<'_> {
         let lanes = self.b.i32(WARP);
         let condition = self.b.ult(next, lanes);
         self.b.push(Stmt::If { condition, then: Vec::new(), otherwise: vec![Stmt::Break] });
-        let body = std::mem::replace(&mut self.b.block, outer);
+        let body = self.b.replace_block(outer);
         self.b.push(Stmt::Loop(body));
     }
 
@@ -85,11 +85,11 @@ impl Pack<'_> {
         let mask = self.mask(flow);
         self.for_each_lane(|pack, lane| {
             let condition = pack.is_in(mask, lane);
-            let outer = std::mem::take(&mut pack.b.block);
+            let outer = pack.b.take_block();
             pack.b.push(Stmt::At(at));
             let mut own: Own = inputs.into_iter().map(|value| (value, pack.value_at(value, lane))).collect();
             for (var, array) in loaded {
-                let value = pack.element(array, lane, pack.b.function.var_type(var));
+                let value = pack.element(array, lane, pack.b.var_type(var));
                 pack.b.set(var, value);
             }
             pack.lane(stmts, Lane::Present(lane), &mut own);
@@ -102,7 +102,7 @@ impl Pack<'_> {
                     pack.set_element(*array, lane, value);
                 }
             }
-            let then = std::mem::replace(&mut pack.b.block, outer);
+            let then = pack.b.replace_block(outer);
             pack.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
         });
         for (value, array) in escaping {
@@ -132,7 +132,9 @@ impl Pack<'_> {
         let is_read_later = |var: &Var| {
             let here = registers.reads.get(var).copied().unwrap_or(0);
             let everywhere = self.arrays.reads.get(var).copied().unwrap_or(0);
-            everywhere > here || registers.inputs.contains(var) || self.b.function.exited == Some(*var)
+            everywhere > here
+                || registers.inputs.contains(var)
+                || self.b.function(|function| function.exited) == Some(*var)
         };
         let stored: Vec<Var> = registers.assigned.iter().copied().filter(is_read_later).collect();
         let mut loaded = registers.inputs;
@@ -150,7 +152,7 @@ impl Pack<'_> {
         if let Some(array) = self.arrays.vars.get(&var) {
             return *array;
         }
-        let array = self.array_of(self.b.function.var_type(var));
+        let array = self.array_of(self.b.var_type(var));
         self.arrays.vars.insert(var, array);
         array
     }
@@ -256,7 +258,7 @@ impl Pack<'_> {
 
     /// The lanes that have exited; `None` if the kernel doesn't record exits.
     pub(super) fn exited_lanes(&mut self) -> Option<Value> {
-        let exited = self.b.function.exited?;
+        let exited = self.b.function(|function| function.exited)?;
         let array = (!self.uniform.var(exited)).then(|| self.var_array(exited));
         Some(self.lanes_where(|pack, lane| match array {
             Some(array) => pack.element(array, lane, Type::Bool),

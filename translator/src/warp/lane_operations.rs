@@ -118,7 +118,7 @@ impl Pack<'_> {
         let elsewhere = self.elsewhere(mask);
         let missing = self.b.and(awaited, elsewhere);
         let some = self.b.is_nonzero(missing);
-        let outer = std::mem::take(&mut self.b.block);
+        let outer = self.b.take_block();
         self.mark();
         let missing = match self.exited_lanes() {
             Some(exited) => {
@@ -129,7 +129,7 @@ impl Pack<'_> {
         };
         let fails = self.b.is_nonzero(missing);
         self.b.if_(fails, |b| b.push(Stmt::Report(Fault::DivergedMembers, Vec::new())));
-        let then = std::mem::replace(&mut self.b.block, outer);
+        let then = self.b.replace_block(outer);
         self.b.push(Stmt::If { condition: some, then, otherwise: Vec::new() });
     }
 

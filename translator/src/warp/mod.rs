@@ -92,9 +92,9 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
     let (values, vars) = (function.values.len(), function.vars.len());
     let in_loops = order == ThreadOrder::Warps && packing == Packing { subgroup_size: 1, lanes: choose::WARP };
     let arrays = Arrays::new(&body, function.local_bytes);
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     let mut pack = Pack {
-        positions: Positions::new(&mut b, packing, order, cluster, if in_loops { 1 } else { packing.lanes }),
+        positions: Positions::new(&b, packing, order, cluster, if in_loops { 1 } else { packing.lanes }),
         in_loops,
         arrays,
         uses: parallel_region::uses(&body, values),

@@ -47,7 +47,7 @@ impl Pack<'_> {
             WarpOp::MatrixProduct(types, fragments) => {
                 // Those that are left are of warps whose lanes are invocations.
                 let fragments = fragments.map(|word| self.lanes(word).first().copied().unwrap_or(word));
-                let results = [(); 4].map(|()| self.b.function.value(Type::I32));
+                let results = [(); 4].map(|()| self.b.value(Type::I32));
                 self.b.push(Stmt::Subgroup(results.to_vec(), SubgroupOp::MatrixProduct(types, fragments)));
                 results.map(|result| vec![result]).to_vec()
             }
@@ -110,7 +110,7 @@ impl Pack<'_> {
         }
         let Some(some) = some else { return };
         let condition = self.anywhere(some);
-        let outer = std::mem::take(&mut self.b.block);
+        let outer = self.b.take_block();
         self.mark();
         let exited = self.exited();
         // Which lane fails is not reported.
@@ -130,13 +130,13 @@ impl Pack<'_> {
         if let Some(fails) = any {
             self.b.if_(fails, |b| b.push(Stmt::Report(Fault::DivergedMembers, Vec::new())));
         }
-        let then = std::mem::replace(&mut self.b.block, outer);
+        let then = self.b.replace_block(outer);
         self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
     }
 
     /// The lanes that have exited, by group; empty if the kernel doesn't record exits.
     fn exited(&mut self) -> Vec<Value> {
-        let Some(exited) = self.b.function.exited else { return Vec::new() };
+        let Some(exited) = self.b.function(|function| function.exited) else { return Vec::new() };
         let each = (0..self.lane_count()).map(|lane| {
             let var = self.var(exited, lane);
             self.b.get(var)

@@ -59,12 +59,12 @@ impl Pack<'_> {
         if self.uniform.var(var) {
             return var;
         }
-        let ty = self.b.function.var_type(var);
+        let ty = self.b.var_type(var);
         let lanes = self.lane_count();
         let Some(vars) = self.vars.at_mut(var) else { return var };
         if vars.is_empty() {
             vars.push(var);
-            vars.extend((1..lanes).map(|_| self.b.function.var(ty)));
+            vars.extend((1..lanes).map(|_| self.b.var(ty)));
         }
         vars.get(lane).copied().unwrap_or(var)
     }

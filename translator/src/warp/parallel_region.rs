@@ -72,7 +72,7 @@ impl Pack<'_> {
         let mut each = vec![Vec::new(); escaping.len()];
         for lane in 0..self.lane_count() {
             let condition = if unconditional { None } else { self.takes_part(flow, lane) };
-            let outer = condition.map(|_| std::mem::take(&mut self.b.block));
+            let outer = condition.map(|_| self.b.take_block());
             self.b.push(Stmt::At(at));
             let mut own = Own::default();
             self.lane(&stmts, Lane::Known(lane), &mut own);
@@ -80,7 +80,7 @@ impl Pack<'_> {
                 let Some(&computed) = own.get(value) else { continue };
                 match storage.get(index).and_then(|vars| vars.get(lane)) {
                     Some(&var) => {
-                        let ty = self.b.function.var_type(var);
+                        let ty = self.b.var_type(var);
                         let bits = self.b.bitcast(computed, ty);
                         self.b.set(var, bits);
                     }
@@ -88,7 +88,7 @@ impl Pack<'_> {
                 }
             }
             if let (Some(condition), Some(outer)) = (condition, outer) {
-                let then = std::mem::replace(&mut self.b.block, outer);
+                let then = self.b.replace_block(outer);
                 self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
             }
         }
@@ -157,9 +157,9 @@ impl Pack<'_> {
     }
 
     fn nested_lane(&mut self, stmts: &[Stmt], lane: Lane, own: &mut Own) -> Old {
-        let outer = std::mem::take(&mut self.b.block);
+        let outer = self.b.take_block();
         self.lane(stmts, lane, own);
-        std::mem::replace(&mut self.b.block, outer)
+        self.b.replace_block(outer)
     }
 
     /// Appends a statement that accesses memory, or a mark.
@@ -181,7 +181,7 @@ impl Pack<'_> {
             };
         }
         let mut renew = |value: &mut Value| {
-            let new = self.b.function.value(self.b.function.type_of(*value));
+            let new = self.b.value(self.b.type_of(*value));
             own.insert(*value, new);
             *value = new;
         };

@@ -42,7 +42,7 @@ impl Positions {
     /// Appends the computation. `order` says which threads an invocation has; `listed` is the number of lanes to
     /// compute positions for.
     pub(super) fn new(
-        b: &mut Builder<'_>,
+        b: &Builder<'_>,
         packing: Packing,
         order: ThreadOrder,
         cluster: Option<Cluster>,
@@ -91,7 +91,7 @@ impl Positions {
         });
         let exists: Vec<Value> = exists.collect();
 
-        let own = |lane: u32, b: &mut Builder<'_>| {
+        let own = |lane: u32, b: &Builder<'_>| {
             if size > WARP {
                 b.and_const(invocation, u64::from(WARP - 1))
             } else {
@@ -128,14 +128,14 @@ impl Positions {
     }
 
     /// The number in its block of a lane's thread, where all threads of a warp are in one invocation.
-    pub(super) fn index_at(&self, b: &mut Builder<'_>, lane: Value) -> Value {
+    pub(super) fn index_at(&self, b: &Builder<'_>, lane: Value) -> Value {
         let first = self.index.first().copied().unwrap_or(self.invocation);
         b.add(first, lane)
     }
 }
 
 /// Divides a number in the workgroup into the block of the cluster and the number in that block, where each block has `of_block`.
-fn divided(b: &mut Builder<'_>, number: Value, of_block: Value, cluster: Option<Cluster>) -> (Value, Value) {
+fn divided(b: &Builder<'_>, number: Value, of_block: Value, cluster: Option<Cluster>) -> (Value, Value) {
     match cluster {
         Some(_) => (b.div_unsigned(number, of_block), b.rem_unsigned(number, of_block)),
         None => (b.i32(0), number),
@@ -153,7 +153,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    pub(super) fn new(b: &mut Builder<'_>) -> Self {
+    pub(super) fn new(b: &Builder<'_>) -> Self {
         let size = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
         let area = b.mul(size[0], size[1]);
         let threads = b.mul(area, size[2]);
@@ -162,13 +162,13 @@ impl Extent {
     }
 
     /// Invocations of the workgroup where each carries `lanes` threads, a power of two.
-    pub(super) fn row(&self, b: &mut Builder<'_>, lanes: u32) -> Value {
+    pub(super) fn row(&self, b: &Builder<'_>, lanes: u32) -> Value {
         let above = b.add_const(self.threads, (lanes - 1).into());
         b.shr(above, lanes.trailing_zeros())
     }
 
     /// `%tid` of a thread by its number in the block.
-    pub(super) fn tid(&self, b: &mut Builder<'_>, index: Value) -> [Value; 3] {
+    pub(super) fn tid(&self, b: &Builder<'_>, index: Value) -> [Value; 3] {
         let [width, height, _] = self.size;
         let x = b.rem_unsigned(index, width);
         let x = b.select(self.flat, index, x);
@@ -179,7 +179,7 @@ impl Extent {
 }
 
 /// The mask of existing lanes of the warp that begins at thread `first`, in a block of `threads`.
-fn existing(b: &mut Builder<'_>, threads: Value, first: Value, full: Value) -> Value {
+fn existing(b: &Builder<'_>, threads: Value, first: Value, full: Value) -> Value {
     let left = b.sub(threads, first);
     let whole = b.compare_const(Compare::LessUnsigned, left, WARP.into());
     let amount = b.and_const(left, u64::from(WARP - 1));

@@ -39,7 +39,7 @@ impl Pack<'_> {
             let new = match op {
                 Op::Builtin(Builtin::ThreadIndex) => index,
                 Op::Builtin(Builtin::ThreadId(dimension)) => {
-                    *self.positions.extent.tid(&mut self.b, index).get(usize::from(dimension))?
+                    *self.positions.extent.tid(&self.b, index).get(usize::from(dimension))?
                 }
                 op => {
                     let ty = self.b.type_of(value);

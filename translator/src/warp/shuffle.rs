@@ -58,7 +58,7 @@ impl Pack<'_> {
 
     /// The source lane of a lane, and whether it is in range (PTX, `shfl`, "Semantics").
     pub(super) fn source(&mut self, mode: Shuffle, lane: Value, asked: Value, clamp: Value) -> (Value, Value) {
-        let b = &mut self.b;
+        let b = &self.b;
         // Where a segment ends with its last lane and lanes stay in theirs, the source is in range.
         let stays = b.known(clamp).is_some_and(|clamp| {
             let segment = clamp >> 8 & 31;
@@ -233,7 +233,7 @@ impl Pack<'_> {
 
     fn exchange_by(&mut self, op: SubgroupOp, (value, by): (Value, Value), done: &mut Done) -> Value {
         *done.results.entry((discriminant(&op), value, by)).or_insert_with(|| {
-            let result = self.b.function.value(Type::I32);
+            let result = self.b.value(Type::I32);
             self.b.push(Stmt::Subgroup(vec![result], op));
             result
         })

@@ -17,11 +17,11 @@ pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {
     });
     let mut registers: Vec<Var> = read.into_iter().collect();
     registers.sort_unstable();
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     let position = [(); 4].map(|()| b.var(Type::I32));
     replace_positions(&mut body, position);
     let [thread, tid @ ..] = position;
-    let extent = Extent::new(&mut b);
+    let extent = Extent::new(&b);
     let first = b.builtin(Builtin::ThreadIndex);
     b.set(thread, first);
     b.loop_(|b| {
@@ -31,11 +31,11 @@ pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {
         }
         // Each thread starts with the same registers as the first.
         for var in registers {
-            let ty = b.function.var_type(var);
+            let ty = b.var_type(var);
             let zero = b.constant(ty, 0);
             b.set(var, zero);
         }
-        b.block.append(&mut body);
+        b.append(body);
         b.push(Stmt::At(None));
         let row = extent.row(b, packing.lanes);
         let next = b.add(index, row);

@@ -9,7 +9,7 @@ pub(super) fn spread_cluster(function: &mut Function) {
     if function.cluster.is_none() {
         return;
     }
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     let extent = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
     let area = b.mul(extent[0], extent[1]);
     let threads = b.mul(area, extent[2]);
@@ -20,7 +20,7 @@ pub(super) fn spread_cluster(function: &mut Function) {
     let row = b.div_unsigned(index, extent[0]);
     let y = b.rem_unsigned(row, extent[1]);
     let z = b.div_unsigned(index, area);
-    let mut head = b.block;
+    let mut head = b.into_block();
 
     rewrite(function, |_, stmt| match stmt {
         Stmt::Let(_, Op::Builtin(Builtin::ClusterRank)) => Rewritten::By(rank),

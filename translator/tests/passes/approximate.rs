@@ -30,7 +30,7 @@ impl Device {
     fn of(target: Target, op: impl FnOnce([Value; 2]) -> Op) -> Self {
         let mut function = Function::default();
         let vars = [(); 2].map(|()| function.var(Type::I32));
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let operands = vars.map(|var| {
             let bits = b.get(var);
             b.bitcast(bits, Type::F32)

@@ -45,13 +45,13 @@ fn function(operation: Operation, ty: Type, target: &Target) -> Function {
     let bits = if ty == Type::F32 { Type::I32 } else { Type::I64 };
     let mut function = Function::default();
     let operands = [(); 3].map(|()| function.var(bits));
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let operands = operands.map(|var: Var| {
         let value = b.get(var);
         b.bitcast(value, ty)
     });
     let address = b.i32(0);
-    let compute = |b: &mut Builder<'_>| {
+    let compute = |b: &Builder<'_>| {
         let result = b.op(ty, operation.op(operands));
         let result = b.bits(result);
         b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
@@ -63,7 +63,7 @@ fn function(operation: Operation, ty: Type, target: &Target) -> Function {
             b.break_();
         });
     } else {
-        compute(&mut b);
+        compute(&b);
     }
     b.finish();
     legalize(&mut function, target).unwrap();

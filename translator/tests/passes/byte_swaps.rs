@@ -9,7 +9,7 @@ use ptx2spv_translator::internals::pipeline::legalize;
 /// Loads two bytes, swaps them, and joins a third that overlaps.
 fn swap(target: &Target) -> Function {
     let mut function = Function::default();
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let address = b.i32(0);
     let pair = b.load_one(access(Space::Shared, 2), address);
     let word_address = b.i32(4);

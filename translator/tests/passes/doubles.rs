@@ -34,16 +34,16 @@ struct Device {
 
 impl Device {
     /// Operands come by their bits; results are seen by theirs, `Bool` ones as 0 or 1.
-    fn new(operands: &[Type], compute: impl FnOnce(&mut Builder<'_>, &[Value]) -> Value) -> Device {
+    fn new(operands: &[Type], compute: impl FnOnce(&Builder<'_>, &[Value]) -> Value) -> Device {
         let mut function = Function::default();
         let vars: Vec<_> = operands.iter().map(|ty| function.var(bits_type(*ty))).collect();
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let mut operand = |(var, ty): (_, &Type)| {
             let value = b.get(var);
             b.bitcast(value, *ty)
         };
         let operands: Vec<Value> = vars.into_iter().zip(operands).map(&mut operand).collect();
-        let result = compute(&mut b, &operands);
+        let result = compute(&b, &operands);
         let result = if b.type_of(result) == Type::Bool { b.bool_to(Type::I32, result) } else { b.bits(result) };
         let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
         let address = b.i32(0);
@@ -398,17 +398,17 @@ fn nans_and_moves() {
 fn atomic_sums() {
     let mut function = Function::default();
     let operand = function.var(Type::I64);
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let operand = b.get(operand);
     let address = b.i32(0);
     let initial = b.i64(1.5f64.to_bits());
     let access = access(Space::Shared, 8);
     b.store(access, address, vec![initial]);
-    let old = b.function.value(Type::I64);
+    let old = b.value(Type::I64);
     b.atomic(Atomic { result: Some(old), op: AtomicOp::FAdd, access, address, operand, compare: None });
     // The old content is seen as well.
     let new = b.load_one(access, address);
-    let both = b.function.value(Type::I64);
+    let both = b.value(Type::I64);
     b.push(Stmt::Let(both, Op::Binary(Binary::Xor, old, new)));
     b.store(access, address, vec![both]);
     b.finish();

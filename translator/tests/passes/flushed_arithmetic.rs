@@ -54,7 +54,7 @@ fn check(fused: bool, target: &Target, cases: u32) {
     for (rounding, round) in ROUNDINGS {
         let mut function = Function::default();
         let vars = [(); 3].map(|()| function.var(Type::I32));
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let operands = vars.map(|var| {
             let bits = b.get(var);
             b.bitcast(bits, Type::F32)

@@ -52,7 +52,7 @@ fn function(steps: &[Step]) -> Function {
     let mut function = Function::default();
     let vars = [(); VARS].map(|()| function.var(Type::I32));
     let counter = function.var(Type::I32);
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     for (n, var) in (0..).zip(vars) {
         let address = b.i32(4 * n);
         let value = b.load_one(access(Space::Shared, 4), address);

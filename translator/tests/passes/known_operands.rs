@@ -19,13 +19,13 @@ fn target(known_specials_f32_right: bool, known_constants_f32_right: bool) -> Ta
 }
 
 /// Applies operations to operands that `make` gives for a number from memory, and stores the results.
-fn function(target: &Target, make: impl Fn(&mut Builder<'_>, Value) -> [Value; 2]) -> Function {
+fn function(target: &Target, make: impl Fn(&Builder<'_>, Value) -> [Value; 2]) -> Function {
     let mut function = Function::default();
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let address = b.i32(0);
     let bits = b.load_one(access(Space::Shared, 4), address);
     let number = b.bitcast(bits, Type::F32);
-    let [x, y] = make(&mut b, number);
+    let [x, y] = make(&b, number);
     for (place, op) in OPERATIONS.into_iter().enumerate() {
         let result = b.binary(op, x, y);
         let bits = b.bits(result);
@@ -158,7 +158,7 @@ fn a_width_that_is_right_stays() {
     }
     // A sum of what it knows is known, also where f64 takes it over.
     let mut function = Function::default();
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let zero = b.f32(0.0);
     let one = b.f32(1.0);
     let sum = b.fadd(zero, one);

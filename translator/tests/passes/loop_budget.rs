@@ -76,7 +76,7 @@ fn random_programs_are_right_or_say_so() {
 fn counting(rounds: u64) -> Function {
     let mut function = Function::default();
     let left = function.var(Type::I64);
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let start = b.i64(rounds);
     b.set(left, start);
     b.loop_(|b| {
@@ -127,13 +127,13 @@ fn counted(random: &mut Random) -> Function {
     let mut function = Function::default();
     let ty = [Type::I32, Type::I64][random.below(2)];
     let [counter, rounds] = [function.var(ty), function.var(Type::I32)];
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let mask = if ty == Type::I32 { u64::from(u32::MAX) } else { u64::MAX };
-    let mut number = |b: &mut Builder<'_>, from: &[u64]| b.constant(ty, from[random.below(from.len())] & mask);
-    let step = number(&mut b, &[1, 2, 3, 64, 0xffff_ffff, u64::MAX, u64::MAX - 3, 1 << 32, 0]);
-    let first = number(&mut b, &ENDS);
-    let mut end = number(&mut b, &ENDS);
-    let more = number(&mut b, &[0, 1, 5, u64::MAX]);
+    let mut number = |b: &Builder<'_>, from: &[u64]| b.constant(ty, from[random.below(from.len())] & mask);
+    let step = number(&b, &[1, 2, 3, 64, 0xffff_ffff, u64::MAX, u64::MAX - 3, 1 << 32, 0]);
+    let first = number(&b, &ENDS);
+    let mut end = number(&b, &ENDS);
+    let more = number(&b, &[0, 1, 5, u64::MAX]);
     let truncated = ty == Type::I64 && random.below(2) == 1;
     if truncated {
         end = b.truncate(end);
@@ -186,7 +186,7 @@ fn numbered(random: &mut Random) -> Function {
     const NUMBERS: u64 = 6;
     let mut function = Function::default();
     let [state, rounds] = [(); 2].map(|()| function.var(Type::I32));
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let base = b.push_constant(Type::I64, 0);
     let odd = b.shr(base, 5);
     let odd = b.truncate(odd);
@@ -196,7 +196,7 @@ fn numbered(random: &mut Random) -> Function {
     let zero = b.i32(0);
     b.set(rounds, zero);
     // Most lead to greater numbers, so that many loops end.
-    let go = |b: &mut Builder<'_>, from: u64, random: &mut Random| {
+    let go = |b: &Builder<'_>, from: u64, random: &mut Random| {
         let next = if random.below(12) == 0 { random.below(6) } else { from as usize + 1 + random.below(3) };
         match numbers.get(next) {
             Some(next) => b.set(state, *next),

@@ -77,11 +77,11 @@ fn count(function: &Function, what: impl Fn(&str) -> bool) -> usize {
 }
 
 /// A function with a global address at hand, into which `fill` writes.
-fn function(fill: impl FnOnce(&mut Builder<'_>, Value)) -> Function {
+fn function(fill: impl FnOnce(&Builder<'_>, Value)) -> Function {
     let mut function = Function { shared_bytes: 64, local_bytes: 64, ..Function::default() };
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let global = b.push_constant(Type::I64, 0);
-    fill(&mut b, global);
+    fill(&b, global);
     b.finish();
     assert_eq!(verify(&function), Ok(()));
     function
@@ -192,7 +192,7 @@ fn only_loads_without_effect_go() {
         b.load(weak, global, 2);
         b.load(Access { order: MemoryOrder::Relaxed(Scope::System), ..weak }, global, 1);
         let one = b.i32(1);
-        let result = Some(b.function.value(Type::I32));
+        let result = Some(b.value(Type::I32));
         b.atomic(Atomic { result, op: AtomicOp::Add, access: weak, address: global, operand: one, compare: None });
     });
     optimise(&mut f);
@@ -218,7 +218,7 @@ fn marks_stay_only_before_statements() {
 }
 
 /// The space in which an access through an address ends up that `pointer(b, [global, shared, local])` computes.
-fn resolved(pointer: impl Fn(&mut Builder<'_>, [Value; 3]) -> Value) -> Space {
+fn resolved(pointer: impl Fn(&Builder<'_>, [Value; 3]) -> Value) -> Space {
     let mut f = function(|b, global| {
         let thread = b.builtin(Builtin::ThreadIndex);
         let [shared, local] = [GENERIC_SHARED, GENERIC_LOCAL].map(|tag| {
@@ -238,19 +238,19 @@ fn resolved(pointer: impl Fn(&mut Builder<'_>, [Value; 3]) -> Value) -> Space {
     stored.expect("a store")
 }
 
-fn element(b: &mut Builder<'_>) -> Value {
+fn element(b: &Builder<'_>) -> Value {
     let thread = b.builtin(Builtin::ThreadIndex);
     let wide = b.sign_extend(thread);
     b.shl(wide, 3)
 }
 
-fn condition(b: &mut Builder<'_>) -> Value {
+fn condition(b: &Builder<'_>) -> Value {
     let thread = b.builtin(Builtin::ThreadIndex);
     b.is_zero(thread)
 }
 
 /// The two halves of an address, loaded and joined.
-fn joined(b: &mut Builder<'_>, global: Value) -> Value {
+fn joined(b: &Builder<'_>, global: Value) -> Value {
     let halves = b.load(access(Space::Global, 4), global, 2);
     b.join(halves[0], halves[1])
 }
@@ -260,14 +260,14 @@ fn spaces_are_proven_where_they_can_be() {
     assert_eq!(resolved(|_, [global, _, _]| global), Space::Global);
     assert_eq!(resolved(|_, [_, shared, _]| shared), Space::Shared);
     assert_eq!(resolved(|_, [_, _, local]| local), Space::Local);
-    let indexed = |b: &mut Builder<'_>, base| {
+    let indexed = |b: &Builder<'_>, base| {
         let index = element(b);
         b.add(base, index)
     };
     assert_eq!(resolved(|b, [_, shared, _]| indexed(b, shared)), Space::Shared);
     assert_eq!(resolved(|b, [global, _, _]| indexed(b, global)), Space::Global);
     // Parameters: a base and a number of bytes.
-    let with_parameter = |b: &mut Builder<'_>, base| {
+    let with_parameter = |b: &Builder<'_>, base| {
         let bytes = b.push_constant(Type::I64, 8);
         b.add(base, bytes)
     };
@@ -275,7 +275,7 @@ fn spaces_are_proven_where_they_can_be() {
     // Rounding down to a multiple.
     assert_eq!(resolved(|b, [_, shared, _]| b.and_const(shared, !15)), Space::Shared);
     // A null pointer joins with any.
-    let or_null = |b: &mut Builder<'_>, pointer| {
+    let or_null = |b: &Builder<'_>, pointer| {
         let (condition, null) = (condition(b), b.i64(0));
         b.select(condition, pointer, null)
     };
@@ -284,7 +284,7 @@ fn spaces_are_proven_where_they_can_be() {
     let constant = Access { read_only: true, ..access(Space::Global, 8) };
     assert_eq!(resolved(|b, [global, _, _]| b.load_one(constant, global)), Space::Global);
     // Through a variable in a loop.
-    let walked = |b: &mut Builder<'_>, base| {
+    let walked = |b: &Builder<'_>, base| {
         let var = b.var(Type::I64);
         b.set(var, base);
         b.loop_(|b| {
@@ -302,7 +302,7 @@ fn spaces_are_proven_where_they_can_be() {
 #[test]
 fn spaces_stay_open_where_they_are() {
     assert_eq!(resolved(|b, [global, _, _]| b.load_one(access(Space::Global, 8), global)), Space::Generic);
-    let either = |b: &mut Builder<'_>, x, y| {
+    let either = |b: &Builder<'_>, x, y| {
         let condition = condition(b);
         b.select(condition, x, y)
     };
@@ -312,12 +312,12 @@ fn spaces_stay_open_where_they_are() {
     assert_eq!(resolved(|b, [_, shared, _]| b.not(shared)), Space::Generic);
     // The halves of an address joined: alone, with a number from the host, and or an address of shared memory.
     assert_eq!(resolved(|b, [global, _, _]| joined(b, global)), Space::Generic);
-    let with_parameter = |b: &mut Builder<'_>, base| {
+    let with_parameter = |b: &Builder<'_>, base| {
         let (pointer, bytes) = (joined(b, base), b.push_constant(Type::I64, 8));
         b.add(pointer, bytes)
     };
     assert_eq!(resolved(|b, [global, _, _]| with_parameter(b, global)), Space::Generic);
-    let or_shared = |b: &mut Builder<'_>, base, shared| {
+    let or_shared = |b: &Builder<'_>, base, shared| {
         let pointer = joined(b, base);
         either(b, shared, pointer)
     };
@@ -364,14 +364,14 @@ fn generic_accesses_choose_among_the_spaces_that_exist() {
 fn deep() -> Function {
     let mut function = Function { shared_bytes: 16, ..Function::default() };
     let var = function.var(Type::I32);
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let global = b.push_constant(Type::I64, 0);
     let thread = b.builtin(Builtin::ThreadIndex);
     let zero = b.is_zero(thread);
     let one = b.i32(1);
-    let preamble = std::mem::take(&mut b.block);
+    let preamble = b.take_block();
     for level in 0..2000 {
-        let mut inner = std::mem::take(&mut b.block);
+        let mut inner = b.take_block();
         let old = b.get(var);
         let new = b.add(old, one);
         b.set(var, new);
@@ -383,8 +383,8 @@ fn deep() -> Function {
             b.push(Stmt::Loop(inner));
         }
     }
-    let nest = std::mem::replace(&mut b.block, preamble);
-    b.block.extend(nest);
+    let nest = b.replace_block(preamble);
+    b.append(nest);
     b.finish();
     function
 }
@@ -461,9 +461,9 @@ fn extended_numbers_are_compared_before_they_are_extended() {
     for (number, bound) in numbers.into_iter().flat_map(|number| bounds.map(|bound| (number, bound))) {
         let mut f = Function::default();
         let var = f.var(Type::I32);
-        let mut b = Builder::new(&mut f);
+        let b = Builder::new(&mut f);
         let value = b.get(var);
-        let wide = b.function.value(Type::I64);
+        let wide = b.value(Type::I64);
         b.push(Stmt::Let(wide, Op::Unary(Unary::SignExtend, value)));
         let bound_value = b.i64(bound.cast_unsigned());
         let results =
@@ -487,7 +487,7 @@ fn extended_numbers_are_compared_before_they_are_extended() {
 
 /// A function with an `If` on whether the thread's number is odd, whose arms are as given, and a variable that is stored
 /// after it.
-fn conditional(then: impl FnOnce(&mut Builder<'_>, Var), otherwise: impl FnOnce(&mut Builder<'_>, Var)) -> Function {
+fn conditional(then: impl FnOnce(&Builder<'_>, Var), otherwise: impl FnOnce(&Builder<'_>, Var)) -> Function {
     function(|b, global| {
         let var = b.var(Type::I32);
         let thread = b.builtin(Builtin::ThreadIndex);
@@ -502,7 +502,7 @@ fn conditional(then: impl FnOnce(&mut Builder<'_>, Var), otherwise: impl FnOnce(
 #[test]
 fn small_conditions_become_selects() {
     // Nested: the inner one reads what the outer one has assigned.
-    let nested = |b: &mut Builder<'_>, var: Var| {
+    let nested = |b: &Builder<'_>, var: Var| {
         let seven = b.i32(7);
         b.set(var, seven);
         let thread = b.builtin(Builtin::ThreadIndex);
@@ -513,7 +513,7 @@ fn small_conditions_become_selects() {
             b.set(var, new);
         });
     };
-    let other = |b: &mut Builder<'_>, var: Var| {
+    let other = |b: &Builder<'_>, var: Var| {
         let nine = b.i32(9);
         b.set(var, nine);
     };
@@ -529,7 +529,7 @@ fn small_conditions_become_selects() {
 
 #[test]
 fn what_may_not_be_done_in_vain_keeps_its_condition() {
-    type Arm = fn(&mut Builder<'_>, Var);
+    type Arm = fn(&Builder<'_>, Var);
     let arms: [Arm; 4] = [
         |b, var| {
             let (seven, zero) = (b.i32(7), b.i32(0));

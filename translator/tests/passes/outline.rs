@@ -23,7 +23,7 @@ fn poor(integers: bool) -> Target {
 
 /// Sums, products, quotients and fused ones of the last result and an operand, which is a constant now and then; in conditions
 /// and loops too.
-fn step(b: &mut Builder<'_>, number: usize, x: Value, y: Value) -> Value {
+fn step(b: &Builder<'_>, number: usize, x: Value, y: Value) -> Value {
     let y = if number % 5 == 4 { b.constant(Type::F64, 1.625f64.to_bits()) } else { y };
     match number % 4 {
         0 => b.op(Type::F64, Op::Binary(Binary::FMul, x, y)),
@@ -46,15 +46,15 @@ fn expected(x: f64, y: f64) -> f64 {
 }
 
 /// The operand at an offset of shared memory.
-fn operand(b: &mut Builder<'_>, offset: u32) -> Value {
+fn operand(b: &Builder<'_>, offset: u32) -> Value {
     let address = b.i32(offset);
-    let bits = b.function.value(Type::I64);
+    let bits = b.value(Type::I64);
     b.push(Stmt::Load { results: vec![bits], access: access(Space::Shared, 8), address });
     b.bitcast(bits, Type::F64)
 }
 
 /// Stores the result and ends.
-fn finish(mut b: Builder<'_>, result: Value) {
+fn finish(b: Builder<'_>, result: Value) {
     let bits = b.bits(result);
     let address = b.i32(0);
     b.store(access(Space::Shared, 8), address, vec![bits]);
@@ -63,10 +63,10 @@ fn finish(mut b: Builder<'_>, result: Value) {
 
 fn program() -> Function {
     let mut function = Function::default();
-    let mut b = Builder::new(&mut function);
-    let [mut x, y] = [8, 16].map(|offset| operand(&mut b, offset));
+    let b = Builder::new(&mut function);
+    let [mut x, y] = [8, 16].map(|offset| operand(&b, offset));
     for number in 0..STEPS / 2 {
-        x = step(&mut b, number, x, y);
+        x = step(&b, number, x, y);
     }
     let kept = b.var(Type::I64);
     let bits = b.bits(x);
@@ -116,9 +116,9 @@ fn many_of_a_few() {
 #[test]
 fn a_few() {
     let mut function = Function::default();
-    let mut b = Builder::new(&mut function);
-    let [x, y] = [8, 16].map(|offset| operand(&mut b, offset));
-    let sum = step(&mut b, 1, x, y);
+    let b = Builder::new(&mut function);
+    let [x, y] = [8, 16].map(|offset| operand(&b, offset));
+    let sum = step(&b, 1, x, y);
     finish(b, sum);
     legalize(&mut function, &poor(true)).expect("legal");
     assert_eq!(verify(&function), Ok(()), "{function}");

@@ -17,7 +17,7 @@ pub fn random_program(random: &mut Random) -> Function {
     let mut function = Function { shared_bytes: MEMORY, local_bytes: MEMORY, ..Function::default() };
     let vars = TYPES.map(|ty| (0..4).map(|_| function.var(ty)).collect::<Vec<_>>());
     let pointer_vars: Vec<Var> = (0..3).map(|_| function.var(Type::I64)).collect();
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let mut program = Program { random, values: Default::default(), pointers: Vec::new(), vars, pointer_vars };
     for (ty, values) in TYPES.into_iter().zip(&mut program.values) {
         values.push(b.constant(ty, program.random.bits()));
@@ -27,7 +27,7 @@ pub fn random_program(random: &mut Random) -> Function {
     program.pointers.push(global);
     for tag in [GENERIC_SHARED, GENERIC_LOCAL] {
         let zero = b.i32(0);
-        let offset = b.function.value(Type::I64);
+        let offset = b.value(Type::I64);
         b.push(Stmt::Let(offset, Op::Unary(Unary::ZeroExtend, zero)));
         program.pointers.push(b.or_const(offset, tag << GENERIC_TAG_SHIFT));
     }
@@ -35,7 +35,7 @@ pub fn random_program(random: &mut Random) -> Function {
         let pointer = program.random.pick(&program.pointers);
         b.set(var, pointer);
     }
-    program.list(&mut b, 12, 0, false);
+    program.list(&b, 12, 0, false);
     for (index, var) in program.vars.clone().into_iter().flatten().enumerate() {
         let value = b.get(var);
         let value = match b.type_of(value) {
@@ -74,7 +74,7 @@ impl Program<'_> {
         values[values.len() - 1 - self.random.below(window)]
     }
 
-    fn list(&mut self, b: &mut Builder<'_>, length: usize, depth: u32, in_loop: bool) {
+    fn list(&mut self, b: &Builder<'_>, length: usize, depth: u32, in_loop: bool) {
         for _ in 0..1 + self.random.below(length) {
             b.at(Span { start: self.random.below(100) as u32, end: 100 });
             let ty = self.random.below(3);
@@ -103,7 +103,7 @@ impl Program<'_> {
     }
 
     /// A loop of at most three rounds.
-    fn repeat(&mut self, b: &mut Builder<'_>, depth: u32) {
+    fn repeat(&mut self, b: &Builder<'_>, depth: u32) {
         let counter = b.var(Type::I32);
         let rounds = self.random.below(4) as u64;
         let zero = b.i32(0);
@@ -115,13 +115,13 @@ impl Program<'_> {
             let next = b.add_const(count, 1);
             b.set(counter, next);
             let rest = self.nested(b, depth, true);
-            b.block.extend(rest);
+            b.append(rest);
         });
         b.push(Stmt::Loop(body));
     }
 
     /// A list whose values are not visible after it.
-    fn nested(&mut self, b: &mut Builder<'_>, depth: u32, in_loop: bool) -> Vec<Stmt> {
+    fn nested(&mut self, b: &Builder<'_>, depth: u32, in_loop: bool) -> Vec<Stmt> {
         let outer = (self.values.clone(), self.pointers.clone());
         let block = b.nested(|b| {
             self.list(b, 6, depth + 1, in_loop);
@@ -133,7 +133,7 @@ impl Program<'_> {
         block
     }
 
-    fn compute(&mut self, b: &mut Builder<'_>) {
+    fn compute(&mut self, b: &Builder<'_>) {
         use Binary::*;
         let ty = 1 + self.random.below(2);
         let (x, y) = (self.any(ty), self.any(ty));
@@ -157,13 +157,13 @@ impl Program<'_> {
             }
         };
         // Not through the builder's own folding: the passes are to meet everything.
-        let result = b.function.value(TYPES[ty]);
+        let result = b.value(TYPES[ty]);
         b.push(Stmt::Let(result, op));
         self.values[ty].push(result);
     }
 
     /// Makes or moves an address.
-    fn point(&mut self, b: &mut Builder<'_>) {
+    fn point(&mut self, b: &Builder<'_>) {
         let pointer = self.random.pick(&self.pointers);
         let pointer = match self.random.below(4) {
             0 => return b.set(self.random.pick(&self.pointer_vars), pointer),
@@ -183,7 +183,7 @@ impl Program<'_> {
         self.pointers.push(pointer);
     }
 
-    fn touch_memory(&mut self, b: &mut Builder<'_>) {
+    fn touch_memory(&mut self, b: &Builder<'_>) {
         let bytes = self.random.pick(&[1, 2, 4, 8]);
         let elements = self.random.pick(&[1, 1, 1, 2]);
         let access = access(Space::Generic, bytes);
@@ -197,7 +197,7 @@ impl Program<'_> {
                 // Only in global memory: local memory has no atomics.
                 let global = b.push_constant(Type::I64, 0);
                 let address = b.add(global, index);
-                let result = b.function.value(TYPES[ty]);
+                let result = b.value(TYPES[ty]);
                 let operand = self.any(ty);
                 let op = self.random.pick(&[AtomicOp::Add, AtomicOp::Exchange, AtomicOp::MaxUnsigned]);
                 b.atomic(Atomic { result: Some(result), op, access, address, operand, compare: None });

@@ -24,7 +24,7 @@ impl Device {
         let mut function = Function::default();
         let bits = if ty == Type::F32 { Type::I32 } else { Type::I64 };
         let operands = [(); 2].map(|()| function.var(bits));
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let [x, y] = operands.map(|var| {
             let value = b.get(var);
             b.bitcast(value, ty)

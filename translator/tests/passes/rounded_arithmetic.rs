@@ -133,7 +133,7 @@ impl<'t> Device<'t> {
         let bits = |ty| if ty == Type::F32 { Type::I32 } else { Type::I64 };
         let mut function = Function::default();
         let operands = [(); 3].map(|()| function.var(bits(from)));
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let mut constants = constants.into_iter();
         let operands = operands.map(|var: Var| match constants.next().flatten() {
             Some(bits) => b.constant(from, bits),

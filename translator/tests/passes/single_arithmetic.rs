@@ -19,12 +19,12 @@ struct Device<'t> {
 }
 
 impl<'t> Device<'t> {
-    fn new(target: &'t Target, apply: impl FnOnce(&mut Builder<'_>, [Value; 3]) -> Value) -> Self {
+    fn new(target: &'t Target, apply: impl FnOnce(&Builder<'_>, [Value; 3]) -> Value) -> Self {
         let mut function = Function::default();
         let vars = [(); 3].map(|()| function.var(Type::I32));
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let operands = vars.map(|var| b.get(var));
-        let result = apply(&mut b, operands);
+        let result = apply(&b, operands);
         let result = b.bits(result);
         let address = b.i32(8);
         let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
@@ -38,7 +38,7 @@ impl<'t> Device<'t> {
     }
 
     /// The same of floats, with NVIDIA's NaN.
-    fn of_floats(target: &'t Target, apply: impl FnOnce(&mut Builder<'_>, [Value; 3]) -> Value) -> Self {
+    fn of_floats(target: &'t Target, apply: impl FnOnce(&Builder<'_>, [Value; 3]) -> Value) -> Self {
         Self::new(target, |b, operands| {
             let operands = operands.map(|bits| b.bitcast(bits, Type::F32));
             let result = apply(b, operands);
@@ -216,7 +216,7 @@ fn comparisons() {
     ];
     for target in &targets() {
         for (compare, holds) in comparisons {
-            let apply = |b: &mut Builder<'_>, x, y| {
+            let apply = |b: &Builder<'_>, x, y| {
                 let holds = b.compare(compare, x, y);
                 b.bool_to(Type::I32, holds)
             };

@@ -31,12 +31,12 @@ struct Device {
 }
 
 impl Device {
-    fn new(target: &Target, types: &[Type], compute: impl FnOnce(&mut Builder<'_>, &[Value]) -> Value) -> Device {
+    fn new(target: &Target, types: &[Type], compute: impl FnOnce(&Builder<'_>, &[Value]) -> Value) -> Device {
         let mut function = Function::default();
         let vars: Vec<_> = types.iter().map(|ty| function.var(*ty)).collect();
-        let mut b = Builder::new(&mut function);
+        let b = Builder::new(&mut function);
         let operands: Vec<Value> = vars.into_iter().map(|var| b.get(var)).collect();
-        let result = compute(&mut b, &operands);
+        let result = compute(&b, &operands);
         let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
         let address = b.i32(0);
         let access = Access { space: Space::Shared, bytes, order: MemoryOrder::Weak, read_only: false };

@@ -23,7 +23,7 @@ fn target() -> Target {
 }
 
 /// Builds an operation on two operands.
-type Build = fn(&mut Builder<'_>, Value, Value) -> Value;
+type Build = fn(&Builder<'_>, Value, Value) -> Value;
 
 /// What an operation gives on some operands; `None` where its precondition fails.
 type Reference = fn(u64, u64) -> Option<u64>;
@@ -130,28 +130,28 @@ const OPERATIONS: &[(&str, Build, Reference)] = &[
     ),
 ];
 
-fn by_low(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
+fn by_low(b: &Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
     let amount = b.truncate(y);
     let amount = b.and_const(amount, 63);
     b.binary(op, x, amount)
 }
 
-fn holds(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
+fn holds(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
     let holds = b.compare(op, x, y);
     b.bool_to(Type::I64, holds)
 }
 
-fn low(b: &mut Builder<'_>, x: Value, extend: Unary) -> Value {
+fn low(b: &Builder<'_>, x: Value, extend: Unary) -> Value {
     let x = b.truncate(x);
     b.unary(extend, x)
 }
 
-fn wide(b: &mut Builder<'_>, x: Value, y: Value, extend: Unary) -> Value {
+fn wide(b: &Builder<'_>, x: Value, y: Value, extend: Unary) -> Value {
     let (x, y) = (low(b, x, extend), low(b, y, extend));
     b.mul(x, y)
 }
 
-fn float(b: &mut Builder<'_>, x: Value, op: Unary) -> Value {
+fn float(b: &Builder<'_>, x: Value, op: Unary) -> Value {
     let float = b.unary(op, x);
     let bits = b.bits(float);
     if b.type_of(bits) == Type::I32 { b.zero_extend(bits) } else { bits }
@@ -188,20 +188,20 @@ fn operand(random: &mut Random) -> u64 {
 
 /// A function that applies an operation to its variables 0 and 1, or to constants in their places, and leaves the result in
 /// shared memory.
-fn function(compute: fn(&mut Builder<'_>, Value, Value) -> Value, constants: [Option<u64>; 2]) -> Function {
+fn function(compute: fn(&Builder<'_>, Value, Value) -> Value, constants: [Option<u64>; 2]) -> Function {
     let mut function = Function { shared_bytes: 8, ..Function::default() };
     let vars = [(); 4].map(|()| function.var(Type::I32));
-    let mut b = Builder::new(&mut function);
-    let operand = |b: &mut Builder<'_>, constant: Option<u64>, low: Var, high: Var| match constant {
+    let b = Builder::new(&mut function);
+    let operand = |b: &Builder<'_>, constant: Option<u64>, low: Var, high: Var| match constant {
         Some(bits) => b.i64(bits),
         None => {
             let (low, high) = (b.get(low), b.get(high));
             b.join(low, high)
         }
     };
-    let x = operand(&mut b, constants[0], vars[0], vars[1]);
-    let y = operand(&mut b, constants[1], vars[2], vars[3]);
-    let result = compute(&mut b, x, y);
+    let x = operand(&b, constants[0], vars[0], vars[1]);
+    let y = operand(&b, constants[1], vars[2], vars[3]);
+    let result = compute(&b, x, y);
     let address = b.i32(0);
     b.store(access(Space::Shared, 8), address, vec![result]);
     b.finish();
@@ -284,7 +284,7 @@ fn operations_on_constants() {
 #[test]
 fn little_is_left_of_addresses() {
     let mut function = Function::default();
-    let mut b = Builder::new(&mut function);
+    let b = Builder::new(&mut function);
     let base = b.push_constant(Type::I64, 0);
     let index = b.builtin(Builtin::ThreadIndex);
     let offset = b.sign_extend(index);
@@ -366,7 +366,7 @@ fn atomics_and_ordered_accesses_under_locks() {
                 continue;
             }
             let mut function = Function { shared_bytes: MEMORY, local_bytes: MEMORY, ..Function::default() };
-            let mut b = Builder::new(&mut function);
+            let b = Builder::new(&mut function);
             let start =
                 if matches!(space, Space::Global | Space::Generic) { b.push_constant(Type::I64, 0) } else { b.i32(0) };
             let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..access(space, 8) };
@@ -379,7 +379,7 @@ fn atomics_and_ordered_accesses_under_locks() {
             // Succeeds every other time.
             let compare = (op == CompareExchange).then(|| b.i64(old ^ (round & 1)));
             b.store(access, start, vec![first, second]);
-            let result = Some(b.function.value(Type::I64));
+            let result = Some(b.value(Type::I64));
             b.atomic(Atomic { result, op, access, address: start, operand: second, compare });
             let after = b.add_const(start, 16);
             let loaded = b.load(access, start, 2);

@@ -42,7 +42,7 @@ pub fn expand_approximate(function: &mut Function, floats: &Floats) {
 }
 
 /// A polynomial by Horner's scheme, its coefficients given lowest first.
-fn polynomial(b: &mut Builder<'_>, coefficients: &[u32], x: Value) -> Value {
+fn polynomial(b: &Builder<'_>, coefficients: &[u32], x: Value) -> Value {
     let mut rest = coefficients.iter().rev().map(|bits| f32::from_bits(*bits));
     let highest = rest.next().unwrap_or_default();
     let highest = b.f32(highest);
@@ -54,7 +54,7 @@ fn polynomial(b: &mut Builder<'_>, coefficients: &[u32], x: Value) -> Value {
 }
 
 /// The result if the operand is a number, else NVIDIA's NaN.
-fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
+fn unless_nan(b: &Builder<'_>, operand: Value, result: Value) -> Value {
     let bits = b.bits(operand);
     let is_nan = soft::is_nan(b, SINGLE, bits);
     let nan = b.constant(Type::F32, SINGLE.nan);
@@ -62,7 +62,7 @@ fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
 }
 
 /// `2^x` by the device's own function as far as facts establish its accuracy.
-fn full_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
+fn full_exp2(b: &Builder<'_>, facts: &Facts, x: Value) -> Value {
     match facts.exp2_f32_close {
         true if facts.exp2_f32_denormals => b.unary(Unary::Exp2Approx, x),
         true if facts.denormals_f32_kept => raised_exp2(b, x),
@@ -71,7 +71,7 @@ fn full_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
 }
 
 /// `2^x` with zero for subnormal results. Subnormal operands give one as zeros do.
-fn flushed_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
+fn flushed_exp2(b: &Builder<'_>, facts: &Facts, x: Value) -> Value {
     let power = if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, x) } else { exp2(b, x) };
     if facts.exp2_f32_close && facts.exp2_f32_flushes {
         return power;
@@ -82,7 +82,7 @@ fn flushed_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
 }
 
 /// `2^x` by the device's own function; subnormal results are made from normal ones.
-fn raised_exp2(b: &mut Builder<'_>, x: Value) -> Value {
+fn raised_exp2(b: &Builder<'_>, x: Value) -> Value {
     let [least, shift, zero, factor, one] = [-126.0, 24.0, 0.0, 2f32.powi(-24), 1.0].map(|number| b.f32(number));
     let is_low = b.flt(x, least);
     // Where the sum's error could change the result, the sum is exact: its last place is no larger than the operand's.
@@ -94,7 +94,7 @@ fn raised_exp2(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// `2^x`. Subnormal results are put together on bits.
-fn exp2(b: &mut Builder<'_>, x: Value) -> Value {
+fn exp2(b: &Builder<'_>, x: Value) -> Value {
     // Beyond these bounds the result is zero or infinity anyway. A NaN is replaced by the lower bound until the end.
     let (low, high) = (b.f32(-160.0), b.f32(130.0));
     let above_low = b.flt(low, x);
@@ -138,7 +138,7 @@ fn exp2(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// The binary logarithm, of normal numbers; and of zeros, infinities and NaNs.
-fn log2(b: &mut Builder<'_>, x: Value) -> Value {
+fn log2(b: &Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
     // Choose the exponent so that the remaining factor is between the square roots of one half and of two.
     let least = b.i32(std::f32::consts::FRAC_1_SQRT_2.to_bits());
@@ -169,7 +169,7 @@ fn log2(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// The sine as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in revolutions.
-fn sine(b: &mut Builder<'_>, x: Value) -> Value {
+fn sine(b: &Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
     let sign = b.and_const(bits, SINGLE.sign());
     let result = sine_of_magnitude(b, x, 0);
@@ -180,12 +180,12 @@ fn sine(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// The cosine, in the same way.
-fn cosine(b: &mut Builder<'_>, x: Value) -> Value {
+fn cosine(b: &Builder<'_>, x: Value) -> Value {
     let result = sine_of_magnitude(b, x, 1);
     unless_finite(b, x, result)
 }
 
-fn unless_finite(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
+fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
     let magnitude = b.magnitude(operand);
     let infinity = b.i32(SINGLE.infinity() as u32);
     let is_finite = b.ult(magnitude, infinity);
@@ -194,7 +194,7 @@ fn unless_finite(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
 }
 
 /// Sine of `x`'s magnitude plus a number of quarter revolutions.
-fn sine_of_magnitude(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
+fn sine_of_magnitude(b: &Builder<'_>, x: Value, quarters: u64) -> Value {
     let angle = revolutions(b, x);
     let whole = b.unary(Unary::Trunc, angle);
     let part = b.fsub(angle, whole);
@@ -230,7 +230,7 @@ fn sine_of_magnitude(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
 const RECIPROCAL_TWO_PI: [u32; 2] = [0x3e22_f000, 0x3818_3000];
 
 /// `x`'s magnitude in revolutions, rounded towards zero.
-fn revolutions(b: &mut Builder<'_>, x: Value) -> Value {
+fn revolutions(b: &Builder<'_>, x: Value) -> Value {
     let [high_factor, low_factor] = RECIPROCAL_TWO_PI.map(f32::from_bits);
     let magnitude = b.magnitude(x);
     let x = b.bitcast(magnitude, Type::F32);
@@ -257,7 +257,7 @@ fn revolutions(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// The hyperbolic tangent: by a polynomial near zero, else from `2^(2x / ln 2)`.
-fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
+fn tanh(b: &Builder<'_>, x: Value, own_exp2: bool) -> Value {
     let bits = b.bits(x);
     let sign = b.and_const(bits, SINGLE.sign());
     let magnitude = b.magnitude(x);
@@ -296,7 +296,7 @@ fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
 
 /// A quotient within two units in the last place. Vulkan's division is within 2.5 units for ordinary numbers, and a step of Newton's method
 /// corrects its result; other numbers are divided exactly.
-fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
+fn quotient(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let one = b.f32(1.0);
     let reciprocal = b.binary(Binary::FDivApprox, one, y);
     let quotient = b.fmul(x, reciprocal);
@@ -312,7 +312,7 @@ fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
 }
 
 /// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.
-fn remainder(b: &mut Builder<'_>, quotient: Value, x: Value, y: Value) -> Value {
+fn remainder(b: &Builder<'_>, quotient: Value, x: Value, y: Value) -> Value {
     let [(quotient_high, quotient_low), (high, low)] = [quotient, y].map(|float| {
         let bits = b.bits(float);
         let high = b.and_const(bits, 0xffff_f000);

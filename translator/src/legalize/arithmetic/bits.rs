@@ -46,7 +46,7 @@ pub fn expand_saturate(function: &mut Function) {
 }
 
 /// Converts numbers in range; other numbers give the nearer bound.
-fn saturate(b: &mut Builder<'_>, signed: bool, x: Value) -> Value {
+fn saturate(b: &Builder<'_>, signed: bool, x: Value) -> Value {
     let (low, beyond) = if signed { (i32::MIN as f32, -(i32::MIN as f32)) } else { (0.0, -2.0 * i32::MIN as f32) };
     let (low, beyond) = (b.f32(low), b.f32(beyond));
     let is_low = b.flt(x, low);

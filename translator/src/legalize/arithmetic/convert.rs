@@ -10,7 +10,7 @@ const REBIAS: u64 = ((DOUBLE.bias - SINGLE.bias) as u64) << (DOUBLE.precision - 
 const MORE: u32 = DOUBLE.precision - SINGLE.precision;
 
 /// `F32` to `F64`.
-pub fn widen(b: &mut Builder<'_>, facts: &Facts, value: Value) -> Value {
+pub fn widen(b: &Builder<'_>, facts: &Facts, value: Value) -> Value {
     if facts.denormals_f32_kept {
         return b.widen(value);
     }
@@ -41,7 +41,7 @@ pub fn widen(b: &mut Builder<'_>, facts: &Facts, value: Value) -> Value {
 }
 
 /// `F64` to `F32`. NaN becomes NVIDIA's.
-pub fn narrow(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, value: Value) -> Value {
+pub fn narrow(b: &Builder<'_>, facts: &Facts, rounding: Rounding, value: Value) -> Value {
     if !facts.denormals_f32_kept {
         let bits = soft::narrow(b, SINGLE, rounding, Overflow::Rounded, value);
         return b.bitcast(bits, Type::F32);
@@ -54,7 +54,7 @@ pub fn narrow(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, value: Val
 }
 
 /// The `F32` that an `F64` is rounded to, given the one nearest to it. Its result for NaN doesn't matter.
-fn neighbour(b: &mut Builder<'_>, rounding: Rounding, value: Value, nearest: Value) -> Value {
+fn neighbour(b: &Builder<'_>, rounding: Rounding, value: Value, nearest: Value) -> Value {
     let exactly = b.widen(nearest);
     let inexact = b.fne(exactly, value);
     let [found, wanted] = [exactly, value].map(|float| b.magnitude(float));

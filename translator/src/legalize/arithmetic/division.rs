@@ -110,7 +110,7 @@ fn breaks(block: &Block) -> bool {
 /// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or NaN. No
 /// quotient is rounded up to the least normal number: significands of 24 bits differ by at least one last place, so quotients are at least
 /// as far from that number.
-fn guarded(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
+fn guarded(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = b.fdiv(x, y);
     let magnitude = b.magnitude(quotient);
     let above = b.sub_const(magnitude, SINGLE.hidden());
@@ -128,14 +128,14 @@ fn refines(floats: &Floats, ty: Type) -> bool {
 }
 
 /// The correctly rounded quotient, where [`refines`] says so: of ordinary operands by [`quotient`], of others by their significands.
-fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
+fn refined(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = quotient(b, reciprocal, x, y);
     unless_extreme(b, [x, y], quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
 /// The same on `F64` without a division of the device, and with the NaNs of NVIDIA's, which other passes rely on: an operand's, the first's
 /// before the second's.
-fn refined_as_by_device(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+fn refined_as_by_device(b: &Builder<'_>, x: Value, y: Value) -> Value {
     let quotient = quotient(b, reciprocal_by_root, x, y);
     unless_extreme(b, [x, y], quotient, |b| {
         let quotient = by_significands(b, Rounding::NearestEven, x, y, |b, format, x, y| {
@@ -154,17 +154,17 @@ fn refined_as_by_device(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
 /// A quotient by Newton's method, which has normal numbers only if dividend and divisor are ordinary; of a divisor on `F64`, the reciprocal
 /// is one on `F32` too. Others are divided in another way, in a branch that is hardly ever taken.
 pub fn unless_extreme<'f>(
-    b: &mut Builder<'f>,
+    b: &Builder<'f>,
     [x, y]: [Value; 2],
     quotient: Value,
-    divide: impl FnOnce(&mut Builder<'f>) -> Value,
+    divide: impl FnOnce(&Builder<'f>) -> Value,
 ) -> Value {
     let format = Format::of(b.type_of(x));
     let [of_dividends, of_divisors] = if format == SINGLE { [40, 40] } else { [400, 100] };
     let place = format.precision - 1;
     let bounds = |exponent: u64| [(format.bias as u64 - exponent) << place, (2 * exponent) << place];
     // The bounds are powers of two, so that the upper halves of numbers on `F64` suffice.
-    let is_extreme = |b: &mut Builder<'_>, float: Value, exponent: u64| {
+    let is_extreme = |b: &Builder<'_>, float: Value, exponent: u64| {
         let [least, range] = bounds(exponent).map(|bound| bound >> (format.bits - 32));
         let bits = b.bits(float);
         let bits = if format == SINGLE { bits } else { b.halves(bits).1 };
@@ -184,17 +184,17 @@ pub fn unless_extreme<'f>(
 }
 
 /// The reciprocal of an ordinary number on `F32`, with at least 21 bits that are right.
-type Reciprocal = fn(&mut Builder<'_>, Value) -> Value;
+type Reciprocal = fn(&Builder<'_>, Value) -> Value;
 
 /// The device's, which Vulkan has within 2.5 units in the last place.
-fn reciprocal(b: &mut Builder<'_>, divisor: Value) -> Value {
+fn reciprocal(b: &Builder<'_>, divisor: Value) -> Value {
     let one = b.f32(1.0);
     b.binary(Binary::FDivApprox, one, divisor)
 }
 
 /// The same without a division, which on `F32` makes NVIDIA's driver fail as on `F64`: the square of the reciprocal root, which Vulkan has
 /// within two units.
-fn reciprocal_by_root(b: &mut Builder<'_>, divisor: Value) -> Value {
+fn reciprocal_by_root(b: &Builder<'_>, divisor: Value) -> Value {
     let magnitude = b.magnitude(divisor);
     let magnitude = b.bitcast(magnitude, Type::F32);
     let root = b.unary(Unary::InverseSqrtApprox, magnitude);
@@ -207,7 +207,7 @@ fn reciprocal_by_root(b: &mut Builder<'_>, divisor: Value) -> Value {
 }
 
 /// The correctly rounded quotient of ordinary numbers, by Newton's method from a reciprocal on `F32`.
-fn quotient(b: &mut Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Value {
+fn quotient(b: &Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Value {
     match b.type_of(y) {
         Type::F32 => {
             let reciprocal = reciprocal(b, y);
@@ -226,7 +226,7 @@ fn quotient(b: &mut Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> 
 /// The step alone ends below the reciprocal, by the square of the error, and so at times below the middle of two numbers that the reciprocal
 /// lies just above. Four quotients would be wrong for that, all with a divisor just below a power of two. So 2^-41 is added, which no
 /// quotient minds: those that could come near the middle of two numbers were tried, for all divisors and all errors up to 3.6 units.
-fn quotient_f32(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
+fn quotient_f32(b: &Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
     let [one, above] = [1.0, 2f32.powi(-41)].map(|number| b.f32(number));
     let negative = negated(b, y);
     let error = b.fma(negative, reciprocal, one);
@@ -237,7 +237,7 @@ fn quotient_f32(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> V
 }
 
 /// A quotient after a step by its exact remainder, with the divisor's negative and its reciprocal.
-pub fn corrected(b: &mut Builder<'_>, x: Value, negative: Value, reciprocal: Value, quotient: Value) -> Value {
+pub fn corrected(b: &Builder<'_>, x: Value, negative: Value, reciprocal: Value, quotient: Value) -> Value {
     let remainder = b.fma(negative, quotient, x);
     b.fma(remainder, reciprocal, quotient)
 }
@@ -245,7 +245,7 @@ pub fn corrected(b: &mut Builder<'_>, x: Value, negative: Value, reciprocal: Val
 /// A step from within one unit of the reciprocal gives the correctly rounded one, except where all bits of the divisor's significand are
 /// ones. A correctly rounded reciprocal and a quotient within one unit, whose remainder is exact, make the correctly rounded quotient
 /// (Markstein, "Computation of Elementary Functions on the IBM RISC System/6000", 1990).
-fn quotient_f64(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
+fn quotient_f64(b: &Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
     let one = b.f64(1.0);
     let negative = negated(b, y);
     let mut reciprocal = b.widen(reciprocal);
@@ -264,7 +264,7 @@ fn quotient_f64(b: &mut Builder<'_>, x: Value, y: Value, reciprocal: Value) -> V
 
 /// The reciprocal of a divisor on `F64` whose significand is all ones: just above the middle between a power of two and the next number, so
 /// that Newton's method may end at the former.
-fn above_tie(b: &mut Builder<'_>, divisor: Value, reciprocal: Value) -> Value {
+fn above_tie(b: &Builder<'_>, divisor: Value, reciprocal: Value) -> Value {
     let bits = b.bits(divisor);
     let fraction = b.and_const(bits, DOUBLE.hidden() - 1);
     let is_all_ones = b.compare_const(Compare::Equal, fraction, DOUBLE.hidden() - 1);
@@ -275,7 +275,7 @@ fn above_tie(b: &mut Builder<'_>, divisor: Value, reciprocal: Value) -> Value {
 }
 
 /// A quotient without the device's division on its type.
-pub fn divide(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value, y: Value) -> Value {
+pub fn divide(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value, y: Value) -> Value {
     let has_double = floats.doubles && floats.trusted.div_f64_rounded;
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x, y),
@@ -288,7 +288,7 @@ pub fn divide(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value
 
 /// A quotient of 24-bit significands that is neither a 24-bit number nor halfway between two of them is farther from these than the error
 /// of `F64`'s rounding (53 bits are more than twice 24). This holds for subnormal results too.
-fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
+fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
     let x = widen(b, facts, x);
     let y = widen(b, facts, y);
     let quotient = b.fdiv(x, y);
@@ -298,11 +298,11 @@ fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Val
 /// A quotient by that of the significands, whose first bit is one. `divide_significands` returns the quotient with the place of its first bit
 /// at the top of the integer or one below, rounded to odd, and whether the dividend was the smaller one, for which the quotient is given doubled.
 fn by_significands<'f>(
-    b: &mut Builder<'f>,
+    b: &Builder<'f>,
     rounding: Rounding,
     x: Value,
     y: Value,
-    divide_significands: impl FnOnce(&mut Builder<'f>, Format, Value, Value) -> (Value, Value),
+    divide_significands: impl FnOnce(&Builder<'f>, Format, Value, Value) -> (Value, Value),
 ) -> Value {
     let x = Parts::of(b, x).normalised(b);
     let y = Parts::of(b, y).normalised(b);
@@ -328,7 +328,7 @@ fn by_significands<'f>(
 /// By [`quotient`] of the significands as numbers from 1 to 2, and the sign of the remainder, which says on which side of that the exact
 /// quotient lies.
 fn significand_of_refined(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     reciprocal: Reciprocal,
     format: Format,
     dividend: Value,
@@ -360,7 +360,7 @@ fn significand_of_refined(
     (b.add(significand, step), is_less)
 }
 
-fn long_division(b: &mut Builder<'_>, format: Format, significand: Value, divisor: Value) -> (Value, Value) {
+fn long_division(b: &Builder<'_>, format: Format, significand: Value, divisor: Value) -> (Value, Value) {
     // The first bit of the quotient is one.
     let is_less = b.ult(significand, divisor);
     let twice = b.shl(significand, 1);

@@ -23,7 +23,7 @@ pub fn expand_dots(function: &mut Function) {
 }
 
 /// A byte of a word by its number.
-fn byte(b: &mut Builder<'_>, word: Value, number: u32, signed: bool) -> Value {
+fn byte(b: &Builder<'_>, word: Value, number: u32, signed: bool) -> Value {
     let high = b.shl(word, 24 - 8 * number);
     if signed { b.sar(high, 24) } else { b.shr(high, 24) }
 }

@@ -49,7 +49,7 @@ fn is_fma(arithmetic: Arithmetic) -> bool {
     is_sum(arithmetic) || matches!(arithmetic, Arithmetic::Fma(..))
 }
 
-fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {
     let facts = &floats.trusted;
     let to_nearest = rounding == Rounding::NearestEven;
     let arithmetic = arithmetic.map(|operand| flush(b, operand));
@@ -85,14 +85,14 @@ fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: 
 }
 
 /// A subnormal replaced by zero of its sign.
-pub(crate) fn flush(b: &mut Builder<'_>, value: Value) -> Value {
+pub(crate) fn flush(b: &Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = soft::flush(b, SINGLE, bits);
     b.bitcast(bits, Type::F32)
 }
 
 /// The operation by an `Fma` that flushes. The addend -0.0 doesn't change any product.
-fn as_fma(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
+fn as_fma(b: &Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
     let (x, y, z) = match arithmetic {
         Arithmetic::Add(x, y) => (x, b.f32(1.0), y),
         Arithmetic::Sub(x, y) => (y, b.f32(-1.0), x),
@@ -111,7 +111,7 @@ fn as_fma(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
 const SCALE: u32 = 32;
 
 /// The same operation on scaled operands: its result is larger by 2 to the power of [`SCALE`].
-fn scale(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Arithmetic {
+fn scale(b: &Builder<'_>, arithmetic: Arithmetic) -> Arithmetic {
     let factor = b.constant(Type::F32, SINGLE.hidden() * u64::from(SINGLE.bias + SCALE));
     match arithmetic {
         Arithmetic::Mul(x, y) => Arithmetic::Mul(b.fmul(x, factor), y),
@@ -126,7 +126,7 @@ const LEAST: u64 = SINGLE.hidden() * (1 + SCALE as u64);
 
 /// Rounded to nearest by the device's own operation. A scaled result tells whether the result is tiny and, on a device that may flush,
 /// gives the value of a small result.
-fn scaled(b: &mut Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
+fn scaled(b: &Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
     let facts = &floats.trusted;
     let up = scale(b, arithmetic);
     let up = b.rounded(Rounding::NearestEven, up);
@@ -147,7 +147,7 @@ fn scaled(b: &mut Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value
 
 /// With any rounding, by an expensive operation, which is repeated on scaled operands only if the result is the least
 /// normal number.
-fn scaled_if_least(b: &mut Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+fn scaled_if_least(b: &Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Value {
     let result = b.rounded(rounding, arithmetic);
     let magnitude = b.magnitude(result);
     let least = b.i32(SINGLE.hidden() as u32);
@@ -167,7 +167,7 @@ fn scaled_if_least(b: &mut Builder<'_>, rounding: Rounding, arithmetic: Arithmet
 }
 
 /// A result's bits, or zero of its sign if the scaled result of bits `up` is tiny.
-fn zero_if_tiny(b: &mut Builder<'_>, up: Value, bits: Value) -> Value {
+fn zero_if_tiny(b: &Builder<'_>, up: Value, bits: Value) -> Value {
     let magnitude = b.magnitude(up);
     let least = b.i32(LEAST as u32);
     let is_tiny = b.ult(magnitude, least);

@@ -41,7 +41,7 @@ pub fn expand_half_nans(function: &mut Function) {
 }
 
 /// An f16 with NVIDIA's NaN.
-fn with_nan(b: &mut Builder<'_>, half: Value) -> Value {
+fn with_nan(b: &Builder<'_>, half: Value) -> Value {
     let magnitude = b.and_const(half, HALF.sign() - 1);
     let infinity = b.constant(Type::I32, HALF.infinity());
     let is_nan = b.ult(infinity, magnitude);
@@ -50,7 +50,7 @@ fn with_nan(b: &mut Builder<'_>, half: Value) -> Value {
 }
 
 /// Two f16 with NVIDIA's NaN, which has all bits but the sign.
-fn with_nans(b: &mut Builder<'_>, pair: Value) -> Value {
+fn with_nans(b: &Builder<'_>, pair: Value) -> Value {
     let both = |half: u64| half << 16 | half;
     let magnitudes = b.and_const(pair, both(HALF.sign() - 1));
     // The sign becomes one where there is a NaN, and no sum is beyond its half.
@@ -121,7 +121,7 @@ fn moves_halves(op: Binary, constant: Option<u64>) -> bool {
 }
 
 /// The bits of a result, from the half of each operand that `half` takes.
-fn one(b: &mut Builder<'_>, arithmetic: Arithmetic, half: fn(&mut Builder<'_>, Value) -> Value) -> Value {
+fn one(b: &Builder<'_>, arithmetic: Arithmetic, half: fn(&Builder<'_>, Value) -> Value) -> Value {
     let arithmetic = arithmetic.map(|bits| {
         let bits = half(b, bits);
         soft::widen(b, HALF, bits)

@@ -42,7 +42,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(b: &mut Builder<'_>, format: Format, bits: Value) -> Parts {
+    fn of(b: &Builder<'_>, format: Format, bits: Value) -> Parts {
         let magnitude = soft::magnitude(b, format, bits);
         let field = b.shr(magnitude, fraction_bits(format));
         let exponent = b.binary_const(Binary::MaxUnsigned, field, 1);
@@ -55,11 +55,11 @@ impl Parts {
         Parts { format, magnitude, exponent, significand, sign }
     }
 
-    fn is_infinite(&self, b: &mut Builder<'_>) -> Value {
+    fn is_infinite(&self, b: &Builder<'_>) -> Value {
         b.compare_const(Compare::Equal, self.magnitude, self.format.infinity())
     }
 
-    fn is_nan(&self, b: &mut Builder<'_>) -> Value {
+    fn is_nan(&self, b: &Builder<'_>) -> Value {
         soft::is_nan(b, self.format, self.magnitude)
     }
 }
@@ -70,7 +70,7 @@ fn fraction_bits(format: Format) -> u32 {
 }
 
 /// Two floats of eight bits as f16.
-fn halves(b: &mut Builder<'_>, format: Minifloat, word: Value) -> Value {
+fn halves(b: &Builder<'_>, format: Minifloat, word: Value) -> Value {
     let [low, high] = [0, 8].map(|position| {
         let bits = b.shr(word, position);
         match format {
@@ -87,7 +87,7 @@ fn halves(b: &mut Builder<'_>, format: Minifloat, word: Value) -> Value {
 }
 
 /// The e4m3 in the lowest bits as f16, which has all of its numbers as normal ones.
-fn half_of_e4m3(b: &mut Builder<'_>, bits: Value) -> Value {
+fn half_of_e4m3(b: &Builder<'_>, bits: Value) -> Value {
     let magnitude = b.and_const(bits, E4M3.sign() - 1);
     let rebias = HALF.bias - E4M3.bias;
     // A subnormal number with this many bits, or a normal one with all: the highest is the implied bit.
@@ -113,7 +113,7 @@ fn half_of_e4m3(b: &mut Builder<'_>, bits: Value) -> Value {
 }
 
 /// The factors in a word.
-fn factors(b: &mut Builder<'_>, factors: Factors, word: Value) -> Vec<Parts> {
+fn factors(b: &Builder<'_>, factors: Factors, word: Value) -> Vec<Parts> {
     let (format, bits) = match factors {
         Factors::F16 => (HALF, vec![word, b.shr(word, 16)]),
         Factors::Bf16 => (BFLOAT, vec![word, b.shr(word, 16)]),
@@ -130,14 +130,14 @@ fn addend(accumulator: Accumulator) -> Format {
 }
 
 /// An exponent that takes no part if something is zero.
-fn unless_zero(b: &mut Builder<'_>, exponent: Value, magnitude: Value) -> Value {
+fn unless_zero(b: &Builder<'_>, exponent: Value, magnitude: Value) -> Value {
     let zero = b.i32(0);
     let is_zero = b.is_zero(magnitude);
     b.select(is_zero, zero, exponent)
 }
 
 /// The flag of an infinity or a NaN.
-fn flag(b: &mut Builder<'_>, is_nan: Value, is_infinite: Value, sign: Value) -> Value {
+fn flag(b: &Builder<'_>, is_nan: Value, is_infinite: Value, sign: Value) -> Value {
     let [nan, zero] = [NAN, 0].map(|bits| b.i32(bits));
     let negative = b.and_const(sign, INFINITY.into());
     let infinity = b.add_const(negative, INFINITY.into());
@@ -145,7 +145,7 @@ fn flag(b: &mut Builder<'_>, is_nan: Value, is_infinite: Value, sign: Value) -> 
     b.select(is_nan, nan, infinity)
 }
 
-fn start(b: &mut Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
+fn start(b: &Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
     let format = addend(accumulator);
     let c = Parts::of(b, format, bits);
     let biased = b.add_const(c.exponent, (BIAS - format.bias).into());
@@ -155,7 +155,7 @@ fn start(b: &mut Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
     b.or(exponent, flag)
 }
 
-fn scale(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
+fn scale(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
     let mut flags = b.and_const(scale, 0xffff_0000);
     let mut largest = b.and_const(scale, 0xffff);
     for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
@@ -178,7 +178,7 @@ fn scale(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -
     b.or(flags, largest)
 }
 
-fn sum(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
+fn sum(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
     let largest = b.and_const(scale, 0xffff);
     let mut sum = b.i32(0);
     for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
@@ -194,7 +194,7 @@ fn sum(b: &mut Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> 
 
 /// A number, given by its significand and the bits of that which are a fraction, in units of the last bit that is kept.
 fn aligned(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     (significand, fraction): (Value, u32),
     exponent: Value,
     largest: Value,
@@ -208,7 +208,7 @@ fn aligned(
     b.sub(flipped, sign)
 }
 
-fn round(b: &mut Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum: Value) -> Value {
+fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum: Value) -> Value {
     let format = addend(accumulator);
     let largest = b.and_const(scale, 0xffff);
     let c = Parts::of(b, format, c);
@@ -279,7 +279,7 @@ fn round(b: &mut Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, 
 }
 
 /// The result, unless there are infinities or NaNs.
-fn special(b: &mut Builder<'_>, format: Format, scale: Value, finite: Value) -> Value {
+fn special(b: &Builder<'_>, format: Format, scale: Value, finite: Value) -> Value {
     let flags = b.shr(scale, 16);
     let is_finite = b.is_zero(flags);
     let negative = b.shr(flags, 1);

@@ -145,8 +145,8 @@ impl Grouping<'_> {
             all > inside.get(value).copied().unwrap_or(0)
         };
         let results: Vec<Value> = repeated.iter().map(|(value, _)| *value).filter(used_by_others).collect();
-        let mut b = Builder::new(self.function);
-        b.block = std::mem::take(list);
+        let b = Builder::new(self.function);
+        b.replace_block(std::mem::take(list));
         let mut tested = FxHashSet::default();
         let mut greatest = None;
         for value in tests.into_iter().filter(|value| tested.insert(*value)) {
@@ -155,7 +155,7 @@ impl Grouping<'_> {
             greatest = Some(greatest.map_or(magnitude, |before| b.binary(Binary::MaxUnsigned, before, magnitude)));
         }
         let Some(greatest) = greatest else {
-            *list = b.block;
+            *list = b.into_block();
             return;
         };
         let vars: Vec<(Value, Var)> = results
@@ -165,7 +165,7 @@ impl Grouping<'_> {
                 (value, b.var(ty))
             })
             .collect();
-        let assign = |b: &mut Builder<'_>, values: &FxHashMap<Value, Value>| {
+        let assign = |b: &Builder<'_>, values: &FxHashMap<Value, Value>| {
             let of = |value: &Value| values.get(value).copied().unwrap_or(*value);
             sets.iter().for_each(|(var, value)| b.set(*var, of(value)));
             for (value, var) in &vars {
@@ -173,7 +173,7 @@ impl Grouping<'_> {
                 b.set(*var, bits);
             }
         };
-        assign(&mut b, &fast);
+        assign(&b, &fast);
         let infinity = b.constant_like(greatest, DOUBLE.infinity() >> 31);
         let is_rare = b.compare(Compare::LessEqualUnsigned, infinity, greatest);
         b.if_(is_rare, |b| {
@@ -198,7 +198,7 @@ impl Grouping<'_> {
             let op = if b.type_of(bits) == ty { Op::Get(*var) } else { Op::Unary(Unary::Bitcast(ty), bits) };
             b.push(Stmt::Let(*value, op));
         }
-        *list = b.block;
+        *list = b.into_block();
     }
 }
 
@@ -228,7 +228,7 @@ const DEEPEST: u32 = 8;
 
 /// A value that only the rare case needs, computed there if it is cheap.
 fn repeat(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     value: Value,
     earlier: &FxHashMap<Value, Op>,
     again: &mut FxHashMap<Value, Value>,

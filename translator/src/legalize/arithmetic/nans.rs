@@ -80,7 +80,7 @@ fn may_return_operand(b: &Builder<'_>, op: Op) -> bool {
     }
 }
 
-fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
+fn or_nan(b: &Builder<'_>, value: Value, nan: Value) -> Value {
     let is_number = b.feq(value, value);
     b.select(is_number, value, nan)
 }

@@ -18,7 +18,7 @@ pub fn expand_matrix_products(function: &mut Function, has_unit: impl Fn(MatrixT
     });
 }
 
-fn expand(b: &mut Builder<'_>, types: MatrixTypes, fragments: &Fragments, results: &[Value]) {
+fn expand(b: &Builder<'_>, types: MatrixTypes, fragments: &Fragments, results: &[Value]) {
     let fused = match types {
         MatrixTypes::F16 => (Factors::F16, Accumulator::F32),
         MatrixTypes::F16Alone => (Factors::F16, Accumulator::F16),
@@ -35,10 +35,10 @@ fn expand(b: &mut Builder<'_>, types: MatrixTypes, fragments: &Fragments, result
 /// For each element of D, what `add` makes of a first value with each pair of words from the row and the column. There are four turns, one for each
 /// lane that holds words of a row: drivers take long to compile as much code four times.
 fn in_turns(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     fragments: &Fragments,
     first: [Value; 4],
-    add: impl Fn(&mut Builder<'_>, [Value; 2], usize, Value) -> Value,
+    add: impl Fn(&Builder<'_>, [Value; 2], usize, Value) -> Value,
 ) -> [Var; 4] {
     let index = b.builtin(Builtin::ThreadIndex);
     let lane = b.and_const(index, 31);
@@ -62,7 +62,7 @@ fn in_turns(
     let column = fragments.b.map(used);
     b.loop_(|b| {
         let number = b.get(turn);
-        let mut line = |words: [Option<Value>; 2], first| {
+        let line = |words: [Option<Value>; 2], first| {
             let lane = b.add(first, number);
             words.map(|word| word.map(|word| b.from_lane(word, lane)))
         };
@@ -86,12 +86,12 @@ fn in_turns(
 
 /// Sums of an element of C and products, as matrix units compute them.
 fn fused_sums(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     (factors, accumulator): (Factors, Accumulator),
     fragments: &Fragments,
     results: &[Value],
 ) {
-    let step = |b: &mut Builder<'_>, step, x, y, z| b.op(Type::I32, Op::Matrix(step, x, y, z));
+    let step = |b: &Builder<'_>, step, x, y, z| b.op(Type::I32, Op::Matrix(step, x, y, z));
     let starts = fragments.c.map(|addend| step(b, MatrixStep::Start(accumulator), addend, addend, addend));
     let scales = in_turns(b, fragments, starts, |b, [x, y], _, scale| step(b, MatrixStep::Scale(factors), x, y, scale));
     let scales = scales.map(|scale| b.get(scale));
@@ -109,7 +109,7 @@ fn fused_sums(
     }
 }
 
-fn bytes(b: &mut Builder<'_>, are_signed: [bool; 2], fragments: &Fragments, results: &[Value]) {
+fn bytes(b: &Builder<'_>, are_signed: [bool; 2], fragments: &Fragments, results: &[Value]) {
     let sums = in_turns(b, fragments, fragments.c, |b, [x, y], _, sum| {
         let dot = b.dot_of_bytes(x, y, are_signed);
         b.add(sum, dot)

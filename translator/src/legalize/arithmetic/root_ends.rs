@@ -18,7 +18,7 @@ pub fn expand_root_ends(function: &mut Function, facts: &Facts) {
     });
 }
 
-fn expand(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
+fn expand(b: &Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     // The replacement of an inaccurate root handles only normal numbers.
     let is_own = facts.roots_f32_close;
     let are_ends_right = is_own && facts.roots_f32_ends;
@@ -29,12 +29,12 @@ fn expand(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
 }
 
 /// The device's own root.
-fn own(b: &mut Builder<'_>, root: Root, x: Value) -> Value {
+fn own(b: &Builder<'_>, root: Root, x: Value) -> Value {
     b.unary(if root.inverse { Unary::InverseSqrtApprox } else { Unary::SqrtApprox }, x)
 }
 
 /// The device's own root. Subnormal operands are scaled up, and their roots are scaled back; the operands of other kinds are not changed.
-fn scaled(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
+fn scaled(b: &Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     let (up, is_small) = if facts.denormals_f32_kept {
         // Negative numbers of any size may be scaled as well.
         let [least_normal, factor] = [f32::MIN_POSITIVE, 2f32.powi(RAISE as i32)].map(|number| b.f32(number));
@@ -51,7 +51,7 @@ fn scaled(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
 }
 
 /// `result` for positive numbers, and the right root for zeros, infinities, negative numbers and NaNs.
-fn with_ends(b: &mut Builder<'_>, root: Root, x: Value, result: Value) -> Value {
+fn with_ends(b: &Builder<'_>, root: Root, x: Value, result: Value) -> Value {
     let bits = b.bits(x);
     let infinity = b.i32(SINGLE.infinity() as u32);
     let (of_zero, of_infinity) = if root.inverse {

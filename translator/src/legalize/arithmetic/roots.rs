@@ -37,7 +37,7 @@ pub fn expand_roots(function: &mut Function, floats: &Floats) {
 
 /// One over the root of a positive, normal number without `F64`: by a step of Newton's method from the device's, on a number from 1 to 4.
 /// Only the last sum has a rounding error that matters.
-fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
+fn inverse_single(b: &Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
     let exponent = b.sub_const(bits, SINGLE.one());
     let exponent = b.sar(exponent, SINGLE.precision);
@@ -63,7 +63,7 @@ fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// One over the root of a positive number, by a step of Newton's method from a guess that is as accurate as Vulkan requires.
-fn inverse_root(b: &mut Builder<'_>, x: Value, guess: Value) -> Value {
+fn inverse_root(b: &Builder<'_>, x: Value, guess: Value) -> Value {
     let [half, three_halves] = [0.5, 1.5].map(|number| b.f64(number));
     let square = b.fmul(guess, guess);
     let error = b.fmul(x, square);

@@ -14,7 +14,7 @@ pub fn expand_round(function: &mut Function) {
     });
 }
 
-fn round(b: &mut Builder<'_>, op: Unary, x: Value) -> Value {
+fn round(b: &Builder<'_>, op: Unary, x: Value) -> Value {
     let ty = b.type_of(x);
     let format = Format::of(ty);
     let bits = b.bits(x);

@@ -18,7 +18,7 @@ pub fn expand_rounded(function: &mut Function, floats: &Floats) {
     });
 }
 
-fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {
     let facts = &floats.trusted;
     let is_single = |b: &Builder<'_>, value| b.type_of(value) == Type::F32 && floats.doubles;
     match arithmetic {
@@ -79,7 +79,7 @@ pub fn is_floor_of_clamped(factor: Option<u64>, addend: Option<u64>) -> bool {
 
 /// The sum of a product and such an addend, rounded down, as in libraries' `exp`. The sum rounded to nearest is an integer. It is one too
 /// large if it added more than the product.
-fn floored(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) -> Value {
+fn floored(b: &Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) -> Value {
     let [mut x, y, z] = operands;
     let unsaturated = b.unsaturated(x).filter(|_| addend <= LAST_BEHIND_CLAMP);
     if let Some(number) = unsaturated

@@ -79,7 +79,7 @@ const AMPLE: f32 = f32::from_bits((127 - 100) << 23);
 /// The device's own sum is right where it is ample. Such a sum is no denormal. If an operand is denormal, it is below 2^-126, and the sum
 /// is the other operand whether the denormal was flushed or not, since half the distance to the other operand's neighbours is 2^-125 at
 /// least.
-fn sum(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
+fn sum(b: &Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
     let sum = b.binary(op, x, y);
     // With an ample addend, a sum that isn't ample has cancelled to zero or a multiple of 2^-123.
     let is_ample = |value| b.known(value).is_some_and(|bits| bits & (SINGLE.sign() - 1) >= AMPLE.to_bits().into());
@@ -96,7 +96,7 @@ fn sum(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
 ///
 /// If the first operand is 2^-98 or more, the second one is half of that at least, both are multiples of 2^-122, and so is what is left,
 /// which the device has got right. Else both are below 2^-97 and don't overflow when scaled.
-fn small_sum(b: &mut Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) -> Value {
+fn small_sum(b: &Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) -> Value {
     let raised = operands.map(|operand| raise(b, operand).0);
     let raised = b.binary(op, raised[0], raised[1]);
     let lowered = lower(b, raised);
@@ -113,7 +113,7 @@ pub const RAISE: u32 = 32;
 const RAISED_LEAST: f32 = f32::from_bits((RAISE + 1) << 23);
 
 /// A number scaled up by [`RAISE`], and whether it is zero or subnormal; any number if that overflows.
-pub fn raise(b: &mut Builder<'_>, x: Value) -> (Value, Value) {
+pub fn raise(b: &Builder<'_>, x: Value) -> (Value, Value) {
     let bits = b.bits(x);
     let magnitude = b.magnitude(bits);
     let least_normal = b.i32(SINGLE.hidden() as u32);
@@ -133,7 +133,7 @@ pub fn raise(b: &mut Builder<'_>, x: Value) -> (Value, Value) {
 }
 
 /// A number scaled down by [`RAISE`], which must be exact.
-fn lower(b: &mut Builder<'_>, raised: Value) -> Value {
+fn lower(b: &Builder<'_>, raised: Value) -> Value {
     let magnitude = b.magnitude(raised);
     let normal = b.sub_const(magnitude, u64::from(RAISE << 23));
     // The implied bit of normal numbers, put above a subnormal's bits.
@@ -155,7 +155,7 @@ fn lower(b: &mut Builder<'_>, raised: Value) -> Value {
 ///
 /// The device's own product is right where it is normal or infinite: a flushed factor gives zero, or NaN if the other factor is infinite.
 /// It is also right where a factor is zero. All other products are computed on integers.
-fn product(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+fn product(b: &Builder<'_>, x: Value, y: Value) -> Value {
     let product = b.fmul(x, y);
     let magnitude = b.magnitude(product);
     let above = b.sub_const(magnitude, SINGLE.hidden());
@@ -177,7 +177,7 @@ fn product(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
 
 /// The replacement of a comparison, if flushing could make it wrong. Flushing matters only where both operands are below the least normal
 /// number; there the bits are compared.
-fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value> {
+fn compare(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value> {
     let is_normal = |value| {
         let magnitude = b.known(value).map(|bits| bits & (SINGLE.sign() - 1));
         magnitude.is_some_and(|magnitude| magnitude >= SINGLE.hidden())
@@ -206,7 +206,7 @@ fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value
 }
 
 /// A comparison by bits alone.
-fn compare_bits(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
+fn compare_bits(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
     let keys = [x, y].map(|float| {
         let bits = b.bits(float);
         (key(b, bits), soft::is_nan(b, SINGLE, bits))
@@ -221,7 +221,7 @@ fn compare_bits(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
 }
 
 /// A signed integer with the same order as the number of these bits; both zeros give the same integer.
-fn key(b: &mut Builder<'_>, bits: Value) -> Value {
+fn key(b: &Builder<'_>, bits: Value) -> Value {
     let sign = b.sar(bits, 31);
     let magnitude = b.magnitude(bits);
     let flipped = b.xor(magnitude, sign);

@@ -34,7 +34,7 @@ const LEAST: f32 = f32::from_bits((127 - 101) << 23);
 /// Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too. Where the inverse root isn't known to be accurate enough
 /// for that, a step of Goldschmidt's method comes first: Vulkan has the inverse root within two units in the last place. Right for operands
 /// that are not infinite, negative or NaN, nor so small that the residual underflows.
-fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
+fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
     let bits = b.bits(x);
     let above = b.sub_const(bits, LEAST.to_bits().into());
     let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
@@ -61,7 +61,7 @@ fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
 }
 
 /// The device's root. Subnormal operands are scaled up and their roots down; no root is subnormal.
-fn raised(b: &mut Builder<'_>, x: Value) -> Value {
+fn raised(b: &Builder<'_>, x: Value) -> Value {
     let (raised, is_subnormal) = raise(b, x);
     let raised = b.select(is_subnormal, raised, x);
     let root = b.sqrt(raised);
@@ -71,7 +71,7 @@ fn raised(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// A square root without the device's on its type.
-pub fn root(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> Value {
+pub fn root(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> Value {
     let has_double = floats.doubles && floats.trusted.sqrt_f64_rounded;
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x),
@@ -85,14 +85,14 @@ pub fn root(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) 
 }
 
 /// As for division, `F64` has more than twice the bits, so that rounding twice is harmless.
-fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
+fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
     let x = widen(b, facts, x);
     let root = b.sqrt(x);
     narrow(b, facts, rounding, root)
 }
 
 /// On `F32`.
-fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
+fn on_integers(b: &Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let x = Parts::of(b, x).normalised(b);
     // An even exponent, with a significand of 1 to 4.
     let exponent = b.sub_const(x.exponent, SINGLE.bias.into());
@@ -124,7 +124,7 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
 ///
 /// The root has 25 bits, of which the approximation gets all but the last few right (Vulkan: five units of 24 bits at most).
 /// So the differences of squares, which are small, are known from their lower halves.
-fn root_of_single(b: &mut Builder<'_>, significand: Value) -> (Value, Value) {
+fn root_of_single(b: &Builder<'_>, significand: Value) -> (Value, Value) {
     let shift = SINGLE.precision + 1;
     let approximation = b.unary(Unary::UnsignedToFloat(Type::F32), significand);
     let factor = b.f32(2f32.powi(shift as i32));

@@ -70,7 +70,7 @@ impl Seen {
     }
 
     /// The replacement of `low | high`, if that joins a byte with a value shifted by one byte.
-    fn joined(&self, b: &mut Builder<'_>, low: Value, high: Value) -> Option<Value> {
+    fn joined(&self, b: &Builder<'_>, low: Value, high: Value) -> Option<Value> {
         let above = *self.raised.get(&high)?;
         if self.width(b, low) > BYTE {
             return None;

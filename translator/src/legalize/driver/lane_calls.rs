@@ -21,20 +21,20 @@ pub fn separate_lane_loops(function: &mut Function, are_calls: bool) {
     }
     let constants = function.constants();
     let body = std::mem::take(&mut function.body);
-    let mut b = Builder::new(function);
-    list(&mut b, body, &constants);
+    let b = Builder::new(function);
+    list(&b, body, &constants);
     b.finish();
 }
 
-fn list(b: &mut Builder<'_>, stmts: Block, constants: &Constants) {
+fn list(b: &Builder<'_>, stmts: Block, constants: &Constants) {
     for stmt in stmts {
         match stmt {
             Stmt::If { condition, then, otherwise } => {
                 b.if_else(condition, |b| list(b, then, constants), |b| list(b, otherwise, constants));
             }
             Stmt::Loop(mut body) => {
-                let outer =
-                    if is_lane_loop(&body, &b.function.lane_numbers) { outer_values(&body) } else { Vec::new() };
+                let is_lane_loop = b.function(|function| is_lane_loop(&body, &function.lane_numbers));
+                let outer = if is_lane_loop { outer_values(&body) } else { Vec::new() };
                 let carriers: Vec<_> =
                     outer.into_iter().map(|value| (value, Carrier::take(b, value, constants))).collect();
                 b.loop_(|b| {

@@ -44,8 +44,8 @@ pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) ->
     let offset = function.local_bytes.next_multiple_of(4);
     function.local_bytes = offset.saturating_add(MARK_BYTES);
     let body = std::mem::take(&mut function.body);
-    let mut b = Builder::new(function);
-    let word = reports::word(&mut b, status, 0);
+    let b = Builder::new(function);
+    let word = reports::word(&b, status, 0);
     // Codes are below 2^31, so this is zero.
     let status = b.load_one(reports::CODE, word);
     let zero = b.shr(status, 31);
@@ -56,7 +56,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) ->
         probe.watch(b, body);
         b.break_();
     });
-    let used_up = probe.used_up(&mut b);
+    let used_up = probe.used_up(&b);
     b.if_(used_up, |b| {
         b.at(None);
         b.report(Fault::LoopCutShort);
@@ -103,7 +103,7 @@ struct Probe<'r> {
 
 impl Probe<'_> {
     /// Appends statements that are in no loop but the one around the kernel, with probes after their loops.
-    fn watch(self, b: &mut Builder<'_>, stmts: Block) {
+    fn watch(self, b: &Builder<'_>, stmts: Block) {
         for stmt in stmts {
             match stmt {
                 Stmt::If { condition, then, otherwise } => {
@@ -120,7 +120,7 @@ impl Probe<'_> {
     }
 
     /// Whether a loop doesn't get a second iteration.
-    fn used_up(self, b: &mut Builder<'_>) -> Value {
+    fn used_up(self, b: &Builder<'_>) -> Value {
         let unmarked = b.i32(0);
         let marked = b.i32(1);
         b.store(MARK, self.mark, vec![unmarked]);

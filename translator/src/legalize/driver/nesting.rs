@@ -124,9 +124,9 @@ impl Flattening<'_> {
 
     /// A list in another statement, nested at most `most` levels deep.
     fn nested(&mut self, stmts: Block, shapes: Vec<Shape>, most: usize) -> Block {
-        let outer = std::mem::take(&mut self.b.block);
+        let outer = self.b.take_block();
         self.flatten(stmts.into_iter().zip(shapes).collect(), most);
-        std::mem::replace(&mut self.b.block, outer)
+        self.b.replace_block(outer)
     }
 
     /// Whether some statement of two arms comes out of them. If none does, loops over lanes alone are too deep.
@@ -146,7 +146,7 @@ impl Flattening<'_> {
         arm: impl Iterator<Item = Shaped>,
         most: usize,
     ) -> impl Iterator<Item = (Shaped, Names)> {
-        let outer = std::mem::take(&mut self.b.block);
+        let outer = self.b.take_block();
         let no = self.b.bool(false);
         let mut parts = Vec::new();
         let mut last = Part::new(Kind::Guarded, Vec::new());
@@ -166,16 +166,16 @@ impl Flattening<'_> {
                         }
                         let flag = self.b.var(Type::Bool);
                         self.b.set(flag, no);
-                        let around = std::mem::take(&mut self.b.block);
+                        let around = self.b.take_block();
                         let value = if holds { inner } else { self.b.not(inner) };
                         self.b.set(flag, value);
-                        last.stmts.extend(self.b.block.drain(..).map(simple));
+                        last.stmts.extend(self.b.take_block().into_iter().map(simple));
                         let flag = self.b.get(flag);
-                        let mut stmts: Vec<Shaped> = self.b.block.drain(..).map(simple).collect();
+                        let mut stmts: Vec<Shaped> = self.b.take_block().into_iter().map(simple).collect();
                         let condition = Stmt::If { condition: flag, then: arm, otherwise: Vec::new() };
                         stmts.push((condition, Shape::around([shapes, Vec::new()])));
                         deep.push(Part::new(Kind::Flagged, stmts));
-                        self.b.block = around;
+                        self.b.replace_block(around);
                     }
                 }
                 stmt => deep.push(Part::new(Kind::Loop, vec![(stmt, shape)])),
@@ -185,8 +185,7 @@ impl Flattening<'_> {
         }
         parts.push(last);
         self.separate(&mut parts);
-        let mut stmts: Vec<_> =
-            std::mem::replace(&mut self.b.block, outer).into_iter().map(simple).map(unnamed).collect();
+        let mut stmts: Vec<_> = self.b.replace_block(outer).into_iter().map(simple).map(unnamed).collect();
         for Part { kind, stmts: mut part, names, .. } in parts.into_iter().filter(|part| !part.stmts.is_empty()) {
             if kind == Kind::Guarded {
                 let (then, shapes) = part.drain(..).unzip();
@@ -210,13 +209,14 @@ impl Flattening<'_> {
 
     /// Whether a statement of an arm is nested too deep. Loops over lanes stay, since they become functions.
     fn comes_out(&self, stmt: &Stmt, shape: &Shape, most: usize) -> bool {
-        let stays = matches!(stmt, Stmt::Loop(body) if is_lane_loop(body, &self.b.function.lane_numbers));
+        let is_lane_loop = |body| self.b.function(|function| is_lane_loop(body, &function.lane_numbers));
+        let stays = matches!(stmt, Stmt::Loop(body) if is_lane_loop(body));
         !stays && shape.depth > most
     }
 
     /// Makes values that parts use from earlier parts go through variables.
     fn separate(&mut self, parts: &mut [Part]) {
-        let outer = std::mem::take(&mut self.b.block);
+        let outer = self.b.take_block();
         let used = self.used_later(parts);
         let mut last_uses: FxHashMap<Value, usize> = FxHashMap::default();
         for (number, values) in used.iter().enumerate() {
@@ -226,19 +226,19 @@ impl Flattening<'_> {
         for ((number, part), used) in parts.iter_mut().enumerate().zip(used) {
             for value in used {
                 if let Some(carrier) = carriers.get(&value) {
-                    part.names.push((value, carrier.give(&mut self.b, value)));
+                    part.names.push((value, carrier.give(&self.b, value)));
                 }
             }
             let mut results = Vec::new();
             part.stmts.iter().for_each(|(stmt, _)| for_each_result(stmt, |value| results.push(value)));
-            part.stmts.splice(..0, self.b.block.drain(..).map(simple));
+            part.stmts.splice(..0, self.b.take_block().into_iter().map(simple));
             for value in results.into_iter().filter(|value| last_uses.get(value).is_some_and(|last| *last > number)) {
-                let carrier = Carrier::take(&mut self.b, value, &self.constants);
+                let carrier = Carrier::take(&self.b, value, &self.constants);
                 carriers.insert(value, carrier);
             }
-            part.stmts.extend(self.b.block.drain(..).map(simple));
+            part.stmts.extend(self.b.take_block().into_iter().map(simple));
         }
-        self.b.block = outer;
+        self.b.replace_block(outer);
     }
 
     /// The values that each part uses from earlier parts, in the order of their first uses there.

@@ -36,7 +36,7 @@ pub fn hide_signs(function: &mut Function) {
         return;
     }
     let [veil] = Veil::draw(function, [VEIL]);
-    rewrite(function, |b: &mut Builder<'_>, stmt| match *stmt {
+    rewrite(function, |b: &Builder<'_>, stmt| match *stmt {
         Stmt::Let(result, Op::Binary(op, x, y)) if masked.contains(&result) => {
             let hidden = veil.hide(b, y);
             Rewritten::By(b.binary(op, x, hidden))

@@ -14,21 +14,21 @@ pub struct Veil {
 impl Veil {
     /// Puts zeros before everything else: a different one for each of these bits, which are below 16.
     pub fn draw<const N: usize>(function: &mut Function, bits: [u64; N]) -> [Veil; N] {
-        let mut body = std::mem::take(&mut function.body);
+        let body = std::mem::take(&mut function.body);
         let has_doubles = function.values.contains(&Type::F64) || function.values.contains(&Type::I64);
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         let address = b.push_constant(Type::I32, push_constant::VARIABLES_ADDRESS);
         let veils = bits.map(|bit| {
             let zero = b.and_const(address, bit);
             Veil { zero, wide: has_doubles.then(|| b.zero_extend(zero)) }
         });
-        b.block.append(&mut body);
+        b.append(body);
         b.finish();
         veils
     }
 
     /// The same value, of which no compiler knows a bit.
-    pub fn hide(&self, b: &mut Builder<'_>, value: Value) -> Value {
+    pub fn hide(&self, b: &Builder<'_>, value: Value) -> Value {
         let ty = b.type_of(value);
         let zero = match (bits_type(ty), self.wide) {
             (Type::I64, Some(wide)) => wide,

@@ -72,7 +72,7 @@ fn adds_right(floats: &Floats, space: Space) -> bool {
 }
 
 /// A sum on `F32`. In global memory it flushes (PTX section 9.7.12.5).
-fn sum(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
+fn sum(b: &Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     let [x, y] = [old, atomic.operand].map(|bits| b.bitcast(bits, Type::F32));
     match atomic.access.space {
         Space::Global => b.flushed(Rounding::NearestEven, Arithmetic::Add(x, y)),
@@ -81,7 +81,7 @@ fn sum(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
 }
 
 /// The bits of a number; any NaN becomes hardware's one NaN.
-fn bits_with_one_nan(b: &mut Builder<'_>, number: Value) -> Value {
+fn bits_with_one_nan(b: &Builder<'_>, number: Value) -> Value {
     let is_number = b.feq(number, number);
     let nan = b.i32(0x7fff_ffff);
     let bits = b.bits(number);
@@ -89,7 +89,7 @@ fn bits_with_one_nan(b: &mut Builder<'_>, number: Value) -> Value {
 }
 
 /// The new value of 16 bits.
-fn changed(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
+fn changed(b: &Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     let operand = b.and_const(atomic.operand, 0xffff);
     match atomic.compare {
         Some(compare) => {
@@ -102,7 +102,7 @@ fn changed(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
 }
 
 /// The result of an operation on one 16-bit float.
-fn half(b: &mut Builder<'_>, op: AtomicOp, old: Value, operand: Value) -> Value {
+fn half(b: &Builder<'_>, op: AtomicOp, old: Value, operand: Value) -> Value {
     let AtomicOp::Half(format, op) = op else { return operand };
     let format = match format {
         HalfFormat::F16 => HALF,

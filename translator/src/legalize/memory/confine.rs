@@ -59,7 +59,7 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
         b.push(stmt);
         Rewritten::Replaced
     });
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(place);
     let moved = b.get(noted);
     let is_outside = b.is_nonzero(moved);
@@ -79,7 +79,7 @@ struct Confined {
 impl Confined {
     /// Moves a group that begins at an address and spans some bytes, such that it ends before the memory of a size does. Gives bits that
     /// are set if it had to be moved.
-    fn new(b: &mut Builder<'_>, first: Value, span: u64, size: Value) -> (Self, Value) {
+    fn new(b: &Builder<'_>, first: Value, span: u64, size: Value) -> (Self, Value) {
         let span = b.constant(Type::I32, span);
         let fits = b.ule(span, size);
         let end = b.binary(Binary::MaxUnsigned, size, span);
@@ -124,17 +124,20 @@ fn checked(function: &Function, largest: &mut Largest, stmt: &Stmt) -> Option<Ch
 }
 
 /// The size of the memory that a kernel may reach, which local memory is made to have.
-fn size(b: &mut Builder<'_>, space: Space) -> Value {
+fn size(b: &Builder<'_>, space: Space) -> Value {
     match space {
-        Space::Local => {
-            b.function.local_bytes = b.function.local_bytes.max(1).next_multiple_of(GRANULE);
-            b.i32(b.function.local_bytes)
-        }
-        _ if b.function.dynamic_shared => {
+        Space::Local => b.i32(b.function(|function| {
+            function.local_bytes = function.local_bytes.max(1).next_multiple_of(GRANULE);
+            function.local_bytes
+        })),
+        _ if b.function(|function| function.dynamic_shared) => {
             let of_launch = b.builtin(Builtin::SharedBytes);
-            b.add_const(of_launch, b.function.own_shared_bytes.into())
+            b.add_const(of_launch, b.function(|function| function.own_shared_bytes).into())
         }
         // Offsets have 32 bits.
-        _ => b.constant(Type::I32, b.function.workgroup_shared_bytes().next_multiple_of(GRANULE.into())),
+        _ => b.constant(
+            Type::I32,
+            b.function(|function| function.workgroup_shared_bytes()).next_multiple_of(GRANULE.into()),
+        ),
     }
 }

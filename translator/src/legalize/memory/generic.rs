@@ -45,7 +45,7 @@ pub fn expand_generic(function: &mut Function) {
                 b.push(Stmt::If { condition, then, otherwise: choice });
             });
         }
-        b.block.extend(choice);
+        b.append(choice);
         for (result, var) in results.into_iter().zip(vars) {
             b.push(Stmt::Let(result, Op::Get(var)));
         }
@@ -63,8 +63,8 @@ fn accessing(stmt: &Stmt, space: Space, at: Value) -> Stmt {
 }
 
 /// Appends an access with results of its own, and assigns them to variables.
-pub(crate) fn access_into(b: &mut Builder<'_>, mut stmt: Stmt, vars: &[Var]) {
-    let results: Vec<Value> = vars.iter().map(|&var| b.function.value(b.function.var_type(var))).collect();
+pub(crate) fn access_into(b: &Builder<'_>, mut stmt: Stmt, vars: &[Var]) {
+    let results: Vec<Value> = vars.iter().map(|&var| b.value(b.var_type(var))).collect();
     match &mut stmt {
         Stmt::Load { results: into, .. } => into.clone_from(&results),
         Stmt::Atomic(atomic) => atomic.result = results.first().copied(),

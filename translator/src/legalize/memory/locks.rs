@@ -94,7 +94,7 @@ fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
 /// Frees the locks of shared memory at the start.
 fn release_all(function: &mut Function, locks: OwnShared) {
     let body = std::mem::take(&mut function.body);
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     let invocation = b.builtin(Builtin::InvocationIndex);
     let is_first = b.is_zero(invocation);
     b.if_(is_first, |b| {
@@ -106,7 +106,7 @@ fn release_all(function: &mut Function, locks: OwnShared) {
         }
     });
     b.barrier();
-    b.block.extend(body);
+    b.append(body);
     b.finish();
 }
 
@@ -118,7 +118,7 @@ struct Locks {
 }
 
 impl Locks {
-    fn atomic(&self, b: &mut Builder<'_>, atomic: &Atomic) -> Rewritten {
+    fn atomic(&self, b: &Builder<'_>, atomic: &Atomic) -> Rewritten {
         let plain = Access { order: MemoryOrder::Weak, ..atomic.access };
         let found = b.var(Type::I64);
         self.hold(b, atomic.access, atomic.address, |b| {
@@ -134,7 +134,7 @@ impl Locks {
     }
 
     /// Loads each element by itself: PTX promises no more.
-    fn load(&self, b: &mut Builder<'_>, results: &[Value], access: Access, address: Value) -> Rewritten {
+    fn load(&self, b: &Builder<'_>, results: &[Value], access: Access, address: Value) -> Rewritten {
         let plain = Access { order: MemoryOrder::Weak, ..access };
         let mut found: Vec<Var> = Vec::new();
         for (_, offset) in results.iter().zip((0u64..).step_by(8)) {
@@ -152,7 +152,7 @@ impl Locks {
         Rewritten::Replaced
     }
 
-    fn store(&self, b: &mut Builder<'_>, values: &[Value], access: Access, address: Value) -> Rewritten {
+    fn store(&self, b: &Builder<'_>, values: &[Value], access: Access, address: Value) -> Rewritten {
         let plain = Access { order: MemoryOrder::Weak, ..access };
         for (value, offset) in values.iter().zip((0u64..).step_by(8)) {
             let address = b.add_const(address, offset);
@@ -163,7 +163,7 @@ impl Locks {
 
     /// Runs what `critical` appends while the lock for an address is held. Local memory needs no lock, since no other
     /// thread sees it.
-    fn hold(&self, b: &mut Builder<'_>, access: Access, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
+    fn hold(&self, b: &Builder<'_>, access: Access, address: Value, critical: impl FnOnce(&Builder<'_>)) {
         match (access.space, self.shared) {
             (Space::Global | Space::Generic, _) => locks::hold_in_table(b, self.table, address, critical),
             (Space::Shared, Some(shared)) => {
@@ -180,9 +180,9 @@ impl Locks {
 }
 
 /// The new value of 64 bits.
-fn changed(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
+fn changed(b: &Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     let operand = atomic.operand;
-    let mut keep_if = |compare, x, y| {
+    let keep_if = |compare, x, y| {
         let keep = b.compare(compare, x, y);
         b.select(keep, old, operand)
     };

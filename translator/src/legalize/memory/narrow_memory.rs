@@ -80,7 +80,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// The part of `bits` bits at an address that is a multiple of the part's size.
-    pub(crate) fn of(b: &mut Builder<'_>, address: Value, bits: u32) -> Part {
+    pub(crate) fn of(b: &Builder<'_>, address: Value, bits: u32) -> Part {
         let word = b.and_const(address, !3);
         let byte = b.and_const(address, 3);
         let byte = if b.type_of(byte) == Type::I64 { b.truncate(byte) } else { byte };
@@ -88,13 +88,13 @@ impl Part {
     }
 
     /// The part of a word, zero-extended.
-    pub(crate) fn extract(self, b: &mut Builder<'_>, whole: Value) -> Value {
+    pub(crate) fn extract(self, b: &Builder<'_>, whole: Value) -> Value {
         let low = b.shr_by(whole, self.shift);
         b.and_const(low, (1 << self.bits) - 1)
     }
 
     /// A word with the part replaced by a number of as many bits.
-    pub(crate) fn insert(self, b: &mut Builder<'_>, whole: Value, value: Value) -> Value {
+    pub(crate) fn insert(self, b: &Builder<'_>, whole: Value, value: Value) -> Value {
         let ones = b.i32((1 << self.bits) - 1);
         let hole = b.shl_by(ones, self.shift);
         let hole = b.not(hole);
@@ -106,10 +106,10 @@ impl Part {
 
 /// Atomically replaces a word of 32 or 64 bits by the result of `change`; gives the variable that holds the old value.
 pub(crate) fn swap_loop(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     access: Access,
     address: Value,
-    change: impl FnOnce(&mut Builder<'_>, Value) -> Value,
+    change: impl FnOnce(&Builder<'_>, Value) -> Value,
 ) -> Var {
     let ty = if access.bytes == 8 { Type::I64 } else { Type::I32 };
     let found = b.var(ty);
@@ -118,7 +118,7 @@ pub(crate) fn swap_loop(
     b.loop_(|b| {
         let expected = b.get(found);
         let operand = change(b, expected);
-        let old = b.function.value(ty);
+        let old = b.value(ty);
         let op = AtomicOp::CompareExchange;
         b.atomic(Atomic { result: Some(old), op, access, address, operand, compare: Some(expected) });
         b.set(found, old);

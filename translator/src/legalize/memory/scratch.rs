@@ -81,24 +81,24 @@ struct Bases {
 fn compute_bases(function: &mut Function, scratch: Scratch) -> Bases {
     let body = std::mem::take(&mut function.body);
     let own_shared_bytes = function.own_shared_bytes;
-    let mut b = Builder::new(function);
-    let long = |b: &mut Builder<'_>, builtin| {
+    let b = Builder::new(function);
+    let long = |b: &Builder<'_>, builtin| {
         let value = b.builtin(builtin);
         b.zero_extend(value)
     };
     let local_bytes = b.i64(scratch.local_bytes.into());
-    let invocations = long(&mut b, Builtin::Invocations);
+    let invocations = long(&b, Builtin::Invocations);
     let all_local = b.mul(invocations, local_bytes);
     let mut bytes = all_local;
     if scratch.shared {
-        let shared = long(&mut b, Builtin::SharedBytes);
+        let shared = long(&b, Builtin::SharedBytes);
         let shared = b.add_const(shared, own_shared_bytes.into());
         bytes = b.add(bytes, shared);
     }
-    let mut number = long(&mut b, Builtin::WorkgroupId(2));
+    let mut number = long(&b, Builtin::WorkgroupId(2));
     for dimension in [1, 0] {
-        let count = long(&mut b, Builtin::WorkgroupCount(dimension));
-        let id = long(&mut b, Builtin::WorkgroupId(dimension));
+        let count = long(&b, Builtin::WorkgroupCount(dimension));
+        let id = long(&b, Builtin::WorkgroupId(dimension));
         let before = b.mul(number, count);
         number = b.add(before, id);
     }
@@ -106,12 +106,12 @@ fn compute_bases(function: &mut Function, scratch: Scratch) -> Bases {
     let start = b.push_constant(Type::I64, scratch.address);
     let start = b.add(start, before);
     let local = (scratch.local_bytes > 0).then(|| {
-        let invocation = long(&mut b, Builtin::InvocationIndex);
+        let invocation = long(&b, Builtin::InvocationIndex);
         let before = b.mul(invocation, local_bytes);
         b.add(start, before)
     });
     let shared = scratch.shared.then(|| b.add(start, all_local));
-    b.block.extend(body);
+    b.append(body);
     b.finish();
     Bases { local, shared }
 }

@@ -37,7 +37,7 @@ impl<'p> Build<'p> {
         self.finish(instance, End::Branch { condition: first, then: arrive, otherwise: leave }, arrive);
         self.with(instance, |l| {
             let share = share(l);
-            let seen = l.b.function.value(Type::I32);
+            let seen = l.b.value(Type::I32);
             let address = l.b.get(address);
             let access = Access { order: MemoryOrder::AcquireRelease(Scope::Device), ..WORD };
             let op = AtomicOp::Add;

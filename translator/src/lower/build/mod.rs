@@ -194,14 +194,14 @@ impl<'p> Build<'p> {
             return;
         }
         let number = self.new_block();
-        let mut b = Builder::new(&mut self.function);
+        let b = Builder::new(&mut self.function);
         if layout.reserved_shared > 0 {
-            clear_reserved_shared(&mut b);
+            clear_reserved_shared(&b);
         }
         if let Some(place) = layout.last_error {
-            launches::clear_error(&mut b, place);
+            launches::clear_error(&b, place);
         }
-        let body = b.block;
+        let body = b.into_block();
         if let Some(block) = self.blocks.at_mut(number) {
             block.body = body;
         }
@@ -210,9 +210,9 @@ impl<'p> Build<'p> {
     /// Reports at the end what asynchronous copies have noted that nothing waited for.
     fn finish_copies(&mut self, exit: BlockId) {
         let Some(noted) = self.copied_outside else { return };
-        let mut b = Builder::new(&mut self.function);
-        guard::report_noted(&mut b, self.layout, noted);
-        let mut body = b.block;
+        let b = Builder::new(&mut self.function);
+        guard::report_noted(&b, self.layout, noted);
+        let mut body = b.into_block();
         if let Some(block) = self.blocks.at_mut(exit) {
             block.body.append(&mut body);
         }
@@ -280,7 +280,7 @@ impl<'p> Build<'p> {
             }
         }
         for block in &mut self.blocks {
-            let mut b = Builder::new(&mut self.function);
+            let b = Builder::new(&mut self.function);
             let note = match block.end {
                 End::Branch { condition, then, otherwise } => match (ends(&ending, then), ends(&ending, otherwise)) {
                     (true, true) => b.bool(true),
@@ -292,7 +292,7 @@ impl<'p> Build<'p> {
                 End::Goto(_) | End::Exit => continue,
             };
             b.set(exited, note);
-            block.body.append(&mut b.block);
+            block.body.append(&mut b.take_block());
         }
     }
 
@@ -378,12 +378,12 @@ impl<'p> Build<'p> {
 
     /// Appends to the current block with a [`Lowering`].
     fn with<T>(&mut self, instance: &mut Instance<'p>, work: impl FnOnce(&mut Lowering<'_, '_>) -> T) -> T {
-        let mut builder = Builder::new(&mut self.function);
-        builder.block = std::mem::take(&mut instance.pending);
+        let builder = Builder::new(&mut self.function);
+        builder.replace_block(std::mem::take(&mut instance.pending));
         let mut lowering =
             Lowering { b: builder, program: self.program, layout: self.layout, frame: &mut instance.frame };
         let result = work(&mut lowering);
-        instance.pending = lowering.b.block;
+        instance.pending = lowering.b.into_block();
         result
     }
 
@@ -508,7 +508,7 @@ impl<'p> Build<'p> {
 
 /// Clears the words with which tiles of several warps wait. The tiles clear only their own bits, by atomics, and Vulkan leaves
 /// uninitialised memory undefined.
-fn clear_reserved_shared(b: &mut Builder<'_>) {
+fn clear_reserved_shared(b: &Builder<'_>) {
     let index = b.builtin(Builtin::ThreadIndex);
     let clears = b.compare_const(Compare::LessUnsigned, index, RESERVED_SHARED_WORDS.into());
     b.if_(clears, |b| {

@@ -121,10 +121,10 @@ impl<'p> Build<'p> {
             let mut returns = Returns::from(&mut self.function, last);
             for place in group {
                 let case = returns.add_site(place.after);
-                let mut b = Builder::new(&mut self.function);
+                let b = Builder::new(&mut self.function);
                 let case = b.i32(case);
                 b.set(returns.site, case);
-                let mut body = b.block;
+                let mut body = b.into_block();
                 if let Some(block) = graph.blocks.at_mut(place.before) {
                     block.body.append(&mut body);
                     block.end = End::Goto(first);

@@ -142,12 +142,12 @@ impl Stack {
             let cases: Vec<(u64, BlockId)> = sites.map(|(id, site)| (id, site.back.0)).collect();
             let which = function.var(Type::I32);
             let Some(first) = switch_among(function, blocks, None, which, &cases) else { continue };
-            let mut b = Builder::new(function);
+            let b = Builder::new(function);
             b.at(None);
             let frame = b.get(self.frame);
-            let id = self.load(&mut b, WORD, frame, HEADER);
+            let id = self.load(&b, WORD, frame, HEADER);
             b.set(which, id);
-            let body = b.block;
+            let body = b.into_block();
             if let Some(block) = blocks.at_mut(instance.returns) {
                 *block = BasicBlock { body, stop: None, end: End::Goto(first) };
             }
@@ -192,11 +192,11 @@ impl Stack {
     }
 
     /// Address in local memory that is `below` bytes below a frame.
-    fn address(&self, b: &mut Builder<'_>, frame: Value, below: u32) -> Value {
+    fn address(&self, b: &Builder<'_>, frame: Value, below: u32) -> Value {
         b.add_const(frame, u64::from(self.base.wrapping_sub(below)))
     }
 
-    fn load(&self, b: &mut Builder<'_>, access: Access, frame: Value, below: u32) -> Value {
+    fn load(&self, b: &Builder<'_>, access: Access, frame: Value, below: u32) -> Value {
         let address = self.address(b, frame, below);
         b.load_one(access, address)
     }
@@ -216,11 +216,11 @@ impl Stack {
         let pushed = (bytes + HEADER).next_multiple_of(FRAME_ALIGN);
         let room = callee.locals.bytes.next_multiple_of(FRAME_ALIGN);
 
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         b.at(site.at);
         b.report(Fault::StackOverflow);
-        let overflow = push_block(blocks, BasicBlock { body: b.block, stop: None, end: End::Goto(site.exits) });
-        let mut b = Builder::new(function);
+        let overflow = push_block(blocks, BasicBlock { body: b.into_block(), stop: None, end: End::Goto(site.exits) });
+        let b = Builder::new(function);
         b.at(site.at);
         let top = b.get(self.top);
         let most = STACK_BYTES.checked_sub(pushed + room);
@@ -232,11 +232,11 @@ impl Stack {
             None => b.bool(true),
         };
         if let Some(block) = blocks.at_mut(site.check) {
-            block.body.append(&mut b.block);
+            block.body.append(&mut b.take_block());
             block.end = End::Branch { condition, then: overflow, otherwise: site.push.0 };
         }
 
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         let top = b.get(self.top);
         let old = b.get(self.frame);
         let frame = b.add_const(top, pushed.into());
@@ -248,36 +248,36 @@ impl Stack {
                 Type::Bool => (WORD, b.bool_to(Type::I32, value)),
                 _ => (WORD, value),
             };
-            let address = self.address(&mut b, frame, below);
+            let address = self.address(&b, frame, below);
             b.store(access, address, vec![value]);
             below -= u32::from(access.bytes);
         }
         let number = b.i32(id);
-        let address = self.address(&mut b, frame, HEADER);
+        let address = self.address(&b, frame, HEADER);
         b.store(WORD, address, vec![number]);
-        let address = self.address(&mut b, frame, HEADER - 4);
+        let address = self.address(&b, frame, HEADER - 4);
         b.store(WORD, address, vec![old]);
         b.set(self.frame, frame);
         let top = b.add_const(frame, room.into());
         b.set(self.top, top);
-        insert(blocks, site.push, b.block);
+        insert(blocks, site.push, b.into_block());
 
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         let frame = b.get(self.frame);
         let mut below = pushed;
         for var in saved {
-            let ty = b.function.var_type(*var);
+            let ty = b.var_type(*var);
             let access = if ty == Type::I64 { LONG } else { WORD };
-            let value = self.load(&mut b, access, frame, below);
+            let value = self.load(&b, access, frame, below);
             let value = if ty == Type::Bool { b.is_nonzero(value) } else { value };
             b.set(*var, value);
             below -= u32::from(access.bytes);
         }
-        let old = self.load(&mut b, WORD, frame, HEADER - 4);
+        let old = self.load(&b, WORD, frame, HEADER - 4);
         b.set(self.frame, old);
         let top = b.sub_const(frame, pushed.into());
         b.set(self.top, top);
-        insert(blocks, site.back, b.block);
+        insert(blocks, site.back, b.into_block());
     }
 }
 

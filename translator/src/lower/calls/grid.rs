@@ -31,7 +31,7 @@ pub fn size(l: &mut Lowering<'_, '_>, threads: Value, grids: Value, handle: Valu
     let all = blocks(l);
     let block = block_threads(l);
     let all = l.b.mul(all, block);
-    answer(&mut l.b, handle, (threads, all), grids)
+    answer(&l.b, handle, (threads, all), grids)
 }
 
 /// `cudaCGGetRank`
@@ -47,7 +47,7 @@ pub fn rank(l: &mut Lowering<'_, '_>, thread: Value, grid: Value, handle: Value)
     let before = l.b.mul(number, block);
     let index = l.b.builtin(Builtin::ThreadIndex);
     let number = l.b.add(before, index);
-    answer(&mut l.b, handle, (thread, number), grid)
+    answer(&l.b, handle, (thread, number), grid)
 }
 
 /// Blocks of the grid.
@@ -64,7 +64,7 @@ fn block_threads(l: &mut Lowering<'_, '_>) -> Value {
 }
 
 /// Writes a value and 1 through the two pointers that aren't null, or zeros if there is no group; gives the error.
-fn answer(b: &mut Builder<'_>, handle: Value, (first, value): (Value, Value), second: Value) -> Value {
+fn answer(b: &Builder<'_>, handle: Value, (first, value): (Value, Value), second: Value) -> Value {
     let is_group = b.is_nonzero(handle);
     let [zero, one, unknown] = [0, 1, UNKNOWN].map(|number| b.i32(number));
     for (pointer, value) in [(first, value), (second, one)] {

@@ -11,18 +11,18 @@ use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, 
 use crate::lower::device_words::WORD;
 use crate::target::Fault;
 
-fn base(b: &mut Builder<'_>, region: MemoryRegion) -> Value {
+fn base(b: &Builder<'_>, region: MemoryRegion) -> Value {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     b.add_const(base, region.offset)
 }
 
 /// `malloc`: zero if there is no room.
-pub(crate) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -> Value {
+pub(crate) fn allocate(b: &Builder<'_>, region: MemoryRegion, size: Value) -> Value {
     allocate_at(b, region, size, None)
 }
 
 /// Memory at a multiple of `align`, which is a power of two: zero if it is none, or if there is no room.
-pub(crate) fn allocate_aligned(b: &mut Builder<'_>, region: MemoryRegion, size: Value, align: Value) -> Value {
+pub(crate) fn allocate_aligned(b: &Builder<'_>, region: MemoryRegion, size: Value, align: Value) -> Value {
     let low = b.sub_const(align, 1);
     let common = b.and(align, low);
     let single = b.is_zero(common);
@@ -32,7 +32,7 @@ pub(crate) fn allocate_aligned(b: &mut Builder<'_>, region: MemoryRegion, size: 
 }
 
 /// Memory at an address that has none of the bits in `low`: zero if there is no room.
-fn allocate_at(b: &mut Builder<'_>, region: MemoryRegion, size: Value, low: Option<Value>) -> Value {
+fn allocate_at(b: &Builder<'_>, region: MemoryRegion, size: Value, low: Option<Value>) -> Value {
     let base = base(b, region);
     let found = b.var(Type::I64);
     let nothing = b.i64(0);
@@ -53,7 +53,7 @@ fn allocate_at(b: &mut Builder<'_>, region: MemoryRegion, size: Value, low: Opti
 
 /// A mask with a low bit for each of the 1 to 32 granules in a run for `size` bytes, and the right shift of all ones
 /// that gives this mask.
-fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
+fn run(b: &Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
     // One byte more than requested, so that an access just after the end doesn't hit another allocation.
     let last = b.shr_by(size, shift);
     let most = b.i32(31);
@@ -63,7 +63,7 @@ fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
 }
 
 /// The number and the address of a granule, by a word of the bitmap and the bit in that.
-fn place(b: &mut Builder<'_>, arena: &Arena, base: Value, word: Value, bit: Value) -> (Value, Value) {
+fn place(b: &Builder<'_>, arena: &Arena, base: Value, word: Value, bit: Value) -> (Value, Value) {
     let granule = b.shl(word, 5);
     let granule = b.add(granule, bit);
     let granule = b.zero_extend(granule);
@@ -73,7 +73,7 @@ fn place(b: &mut Builder<'_>, arena: &Arena, base: Value, word: Value, bit: Valu
 }
 
 /// Searches an arena for a run of granules for `size` bytes at an address without the bits in `low`, and sets `found` to it.
-fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Value>, found: Var) {
+fn take(b: &Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Value>, found: Var) {
     let (word, bit) = (b.var(Type::I32), b.var(Type::I32));
     let zero = b.i32(0);
     b.set(word, zero);
@@ -107,7 +107,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, low: Optio
             suits,
             |b| {
                 let taken = b.or(used, mask);
-                let seen = b.function.value(Type::I32);
+                let seen = b.value(Type::I32);
                 let access = Access { order: MemoryOrder::AcquireRelease(Scope::Device), ..WORD };
                 b.atomic(Atomic {
                     result: Some(seen),
@@ -147,7 +147,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, low: Optio
 
 /// `free`: does nothing for a null pointer. A pointer that `malloc` didn't return, or that is already freed, is reported and otherwise
 /// ignored.
-pub(crate) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
+pub(crate) fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) {
     let base = base(b, region);
     let given = b.is_nonzero(pointer);
     b.if_(given, |b| {
@@ -161,7 +161,7 @@ pub(crate) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
             let address = b.add(base, offset);
             let address = b.add(address, sizes);
             // Of two threads that free the same memory, only one gets the size.
-            let entry = b.function.value(Type::I32);
+            let entry = b.value(Type::I32);
             let operand = b.i32(0);
             b.atomic(Atomic {
                 result: Some(entry),
@@ -210,7 +210,7 @@ struct Granule {
     sizes: Value,
 }
 
-fn granule(b: &mut Builder<'_>, base: Value, address: Value, bytes: u64) -> Granule {
+fn granule(b: &Builder<'_>, base: Value, address: Value, bytes: u64) -> Granule {
     let (exists, number, zero) = (b.bool(false), b.i32(0), b.i64(0));
     let mut found = Granule { exists, number, shift: number, bitmap: zero, sizes: zero };
     let offset = b.sub(address, base);

@@ -94,7 +94,7 @@ impl Service {
         match (self, arguments) {
             (Service::Print, &[format, values]) => {
                 let region = l.layout.services.output.ok_or_else(without)?;
-                Ok(Some(print(&mut l.b, region, format, values)))
+                Ok(Some(print(&l.b, region, format, values)))
             }
             (Service::Assert, &[message, file, line, function, _]) => {
                 let mut details = Vec::new();
@@ -114,15 +114,15 @@ impl Service {
             }
             (Service::Allocate, &[size]) => {
                 let region = l.layout.services.heap.ok_or_else(without)?;
-                Ok(Some(heap::allocate(&mut l.b, region, size)))
+                Ok(Some(heap::allocate(&l.b, region, size)))
             }
             (Service::AllocateAligned, &[size, align]) => {
                 let region = l.layout.services.heap.ok_or_else(without)?;
-                Ok(Some(heap::allocate_aligned(&mut l.b, region, size, align)))
+                Ok(Some(heap::allocate_aligned(&l.b, region, size, align)))
             }
             (Service::Free, &[pointer]) => {
                 let region = l.layout.services.heap.ok_or_else(without)?;
-                heap::free(&mut l.b, region, pointer);
+                heap::free(&l.b, region, pointer);
                 Ok(None)
             }
             (Service::Runtime(call), arguments) => call.lower(l, arguments).map(Some),
@@ -140,7 +140,7 @@ const GENERIC: Access = Access { space: Space::Generic, bytes: 4, order: MemoryO
 const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 
 /// `vprintf`: gives the number of arguments, or -1 if there is no format.
-fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value) -> Value {
+fn print(b: &Builder<'_>, region: MemoryRegion, format: Value, values: Value) -> Value {
     let (result, copying, to) = (b.var(Type::I32), b.var(Type::Bool), b.var(Type::I64));
     let none = b.i32(u32::MAX);
     let no = b.bool(false);
@@ -167,7 +167,7 @@ fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value
 
 /// Takes room for a record with a format and arguments of a size in bytes, and writes its header. Gives whether there is room, and
 /// sets `to` to where the arguments go.
-fn reserve(b: &mut Builder<'_>, region: MemoryRegion, (format, size): (Value, Value), to: Var) -> Value {
+fn reserve(b: &Builder<'_>, region: MemoryRegion, (format, size): (Value, Value), to: Var) -> Value {
     // Rounded up to a multiple of eight bytes, header included.
     let padded = b.add_const(size, output::HEADER + 7);
     let record = b.and_const(padded, !7);
@@ -218,7 +218,7 @@ struct Copy {
 ///
 /// Between `%` and the letter that ends a conversion, `*` takes an `int`, and `l`, `j`, `z`, `t` or `L` make the argument 64 bits wide.
 /// Pointers and floats are always 64 bits wide.
-fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
+fn read(b: &Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
     let (position, size, inside, wide) = (b.var(Type::I64), b.var(Type::I32), b.var(Type::Bool), b.var(Type::Bool));
     let zero = b.i32(0);
     let no = b.bool(false);
@@ -275,7 +275,7 @@ fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
 }
 
 /// Takes an argument of four bytes, or of eight if `long` holds, at a multiple of its size.
-fn take(b: &mut Builder<'_>, size: Var, count: Var, long: Value, copy: &Copy) {
+fn take(b: &Builder<'_>, size: Var, count: Var, long: Value, copy: &Copy) {
     let eight = b.i32(8);
     let four = b.i32(4);
     let bytes = b.select(long, eight, four);
@@ -311,7 +311,7 @@ fn take(b: &mut Builder<'_>, size: Var, count: Var, long: Value, copy: &Copy) {
     });
 }
 
-fn is_one_of(b: &mut Builder<'_>, letter: Value, letters: &[u8]) -> Value {
+fn is_one_of(b: &Builder<'_>, letter: Value, letters: &[u8]) -> Value {
     let mut found = b.bool(false);
     for &one in letters {
         let equal = b.compare_const(Compare::Equal, letter, one.into());

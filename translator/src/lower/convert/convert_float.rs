@@ -22,7 +22,7 @@ pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let float = l.b.unary(if from.is_signed() { Unary::SignedToFloat(ty) } else { Unary::UnsignedToFloat(ty) }, a);
         l.b.bits(float)
     } else {
-        soft::from_integer(&mut l.b, format, rounding(i), from.is_signed(), a)
+        soft::from_integer(&l.b, format, rounding(i), from.is_signed(), a)
     };
     finish(l, i, bits)
 }
@@ -79,7 +79,7 @@ pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 fn is_nan(l: &mut Lowering<'_, '_>, float: Value) -> Value {
     let format = Format::of(l.b.type_of(float));
     let bits = l.b.bits(float);
-    soft::is_nan(&mut l.b, format, bits)
+    soft::is_nan(&l.b, format, bits)
 }
 
 /// Rounds to an integral value as `.rni`, `.rmi`, `.rpi` or `.rzi` says.
@@ -100,7 +100,7 @@ pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let value = if (to, from) == (ScalarType::F64, ScalarType::F16) {
         // An f64 keeps a NaN's fraction, which a device's conversion may lose.
         let bits = l.int(i, 1, from)?;
-        soft::widen_bits(&mut l.b, HALF, bits)
+        soft::widen_bits(&l.b, HALF, bits)
     } else {
         operand(l, i, 1, from, ftz && flushes(to, from))?
     };
@@ -135,7 +135,7 @@ pub(crate) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
         }
         (Type::F64, ScalarType::F32) => {
             let value =
-                if i.modifiers.has(Word::Ftz) { soft::flush_tiny(&mut l.b, SINGLE, rounding, value) } else { value };
+                if i.modifiers.has(Word::Ftz) { soft::flush_tiny(&l.b, SINGLE, rounding, value) } else { value };
             let narrow = l.b.rounded(rounding, Arithmetic::Narrow(value));
             let nan = narrow_nan(l, SINGLE, value);
             let nan = l.b.bitcast(nan, Type::F32);
@@ -146,7 +146,7 @@ pub(crate) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
         _ => {
             let overflow = if i.modifiers.has(Word::Satfinite) { Overflow::Largest } else { Overflow::Rounded };
             let format = format(to)?;
-            let narrow = soft::narrow(&mut l.b, format, rounding, overflow, value);
+            let narrow = soft::narrow(&l.b, format, rounding, overflow, value);
             if l.b.type_of(value) == Type::F64 { or_narrow_nan(l, format, value, narrow) } else { narrow }
         }
     })
@@ -193,7 +193,7 @@ fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Result {
     let bits = flush_if(l, i.modifiers.has(Word::Ftz) && to == ScalarType::F32, format, bits);
     let bits = match i.modifiers.limit() {
         Some(Limit::Sat) => saturate(l, format, bits),
-        Some(Limit::Relu) => soft::relu(&mut l.b, format, bits),
+        Some(Limit::Relu) => soft::relu(&l.b, format, bits),
         None => bits,
     };
     l.set(i, 0, to, bits)
@@ -207,7 +207,7 @@ pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     } else {
         let value = float_of(l, SINGLE, bits);
         let narrow = bits_in(l, i, ScalarType::Tf32, value)?;
-        let narrow = if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, TENSOR, narrow) } else { narrow };
+        let narrow = if i.modifiers.has(Word::Relu) { soft::relu(&l.b, TENSOR, narrow) } else { narrow };
         l.b.shl(narrow, 13)
     };
     l.set(i, 0, ScalarType::Tf32, result)

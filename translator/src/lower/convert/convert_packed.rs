@@ -45,7 +45,7 @@ pub fn repack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let result = lane(l, i, to, scaled)?;
         let nan = l.b.constant(Type::I32, format(to)?.nan);
         let value_bits = l.b.bits(value);
-        let from_nan = soft::is_nan(&mut l.b, SINGLE, value_bits);
+        let from_nan = soft::is_nan(&l.b, SINGLE, value_bits);
         let scaled_by_nan = l.b.compare_const(Compare::Equal, scale, 0xff);
         let is_nan = l.b.or(from_nan, scaled_by_nan);
         Ok(l.b.select(is_nan, nan, result))
@@ -130,7 +130,7 @@ fn lane(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value)
 
 fn or_relu(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, bits: Value) -> Result<Value> {
     let format = format(to)?;
-    Ok(if i.modifiers.has(Word::Relu) { soft::relu(&mut l.b, format, bits) } else { bits })
+    Ok(if i.modifiers.has(Word::Relu) { soft::relu(&l.b, format, bits) } else { bits })
 }
 
 fn finish<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, lanes: [Value; N]) -> Result {
@@ -193,7 +193,7 @@ fn stochastic_lane(
 ) -> Result<Value> {
     let overflow = if i.modifiers.has(Word::Satfinite) { Overflow::Largest } else { Overflow::Rounded };
     let value = float_of(l, SINGLE, bits);
-    let bits = soft::narrow_stochastic(&mut l.b, format(to)?, overflow, random, width, value);
+    let bits = soft::narrow_stochastic(&l.b, format(to)?, overflow, random, width, value);
     or_relu(l, i, to, bits)
 }
 

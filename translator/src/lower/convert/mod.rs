@@ -105,8 +105,8 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Shared | SharedCta => {
             let shared = is_in_window(l, a, GENERIC_SHARED, CLUSTER_WINDOW);
             let low = l.b.truncate(a);
-            let own = if l.b.function.cluster.is_some() {
-                cluster::is_own(&mut l.b, low)
+            let own = if l.b.function(|function| function.cluster).is_some() {
+                cluster::is_own(&l.b, low)
             } else {
                 l.b.compare_const(Compare::LessUnsigned, low, 1 << LOCAL_WINDOW)
             };

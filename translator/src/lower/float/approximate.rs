@@ -329,7 +329,7 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let operand = l.b.bitcast(operand, Type::F64);
     let nan = nan_of(l, operand, &[operand]);
     let nan = l.b.bits(nan);
-    let [was_nan, is_nan] = [bits, result].map(|bits| soft::is_nan(&mut l.b, DOUBLE, bits));
+    let [was_nan, is_nan] = [bits, result].map(|bits| soft::is_nan(&l.b, DOUBLE, bits));
     let is_nan = l.b.or(was_nan, is_nan);
     let result = l.b.select(is_nan, nan, result);
     l.set(i, 0, i.ty(0)?, result)

@@ -40,8 +40,7 @@ fn keep_factors(l: &mut Lowering<'_, '_>, i: &Instruction, number: u32) -> Resul
 
 /// The variables that keep the factors of a product.
 fn factors(l: &mut Lowering<'_, '_>, ty: ScalarType, number: u32) -> [Var; 2] {
-    let function = &mut *l.b.function;
-    *l.frame.factors.entry(number).or_insert_with(|| [(); 2].map(|()| function.var(carrier(ty))))
+    *l.frame.factors.entry(number).or_insert_with(|| [(); 2].map(|()| l.b.var(carrier(ty))))
 }
 
 /// A sum with a product, rounded once.

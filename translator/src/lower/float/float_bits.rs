@@ -13,7 +13,7 @@ use crate::soft::{self, Format, SINGLE};
 /// `abs`
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     changed_sign(l, i, |l, format, bits| {
-        let magnitude = soft::magnitude(&mut l.b, format, bits);
+        let magnitude = soft::magnitude(&l.b, format, bits);
         if format == SINGLE { l.b.bitcast(magnitude, Type::F32) } else { magnitude }
     })
 }
@@ -42,8 +42,8 @@ fn changed_sign(
             let result = or_nan(l, changed, &[]);
             return l.b.bits(result);
         }
-        let is_nan = soft::is_nan(&mut l.b, format, a);
-        let quiet = soft::quiet(&mut l.b, format, a);
+        let is_nan = soft::is_nan(&l.b, format, a);
+        let quiet = soft::quiet(&l.b, format, a);
         l.b.select(is_nan, quiet, changed)
     })
 }
@@ -52,7 +52,7 @@ fn changed_sign(
 pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     each_lane(l, i, |l, format, [a, b]| {
         let sign = l.b.and_const(a, format.sign());
-        let magnitude = soft::magnitude(&mut l.b, format, b);
+        let magnitude = soft::magnitude(&l.b, format, b);
         l.b.or(sign, magnitude)
     })
 }
@@ -113,9 +113,9 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
         }
         let signs = l.b.xor(a, b);
         let sign = l.b.and_const(signs, format.sign());
-        let [a, b] = [a, b].map(|bits| soft::magnitude(&mut l.b, format, bits));
+        let [a, b] = [a, b].map(|bits| soft::magnitude(&l.b, format, bits));
         let result = extreme(l, format, largest, nan_wins, a, b);
-        let is_nan = soft::is_nan(&mut l.b, format, result);
+        let is_nan = soft::is_nan(&l.b, format, result);
         let signed = l.b.or(result, sign);
         l.b.select(is_nan, result, signed)
     })
@@ -127,7 +127,7 @@ fn extremum_of_three(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -
     each_lane(l, i, |l, format, operands| {
         let [a, b, c] = operands.map(|bits| {
             let bits = flush_if(l, i.modifiers.has(Word::Ftz), format, bits);
-            if i.modifiers.has(Word::Abs) { soft::magnitude(&mut l.b, format, bits) } else { bits }
+            if i.modifiers.has(Word::Abs) { soft::magnitude(&l.b, format, bits) } else { bits }
         });
         let first = extreme(l, format, largest, nan_wins, a, b);
         extreme(l, format, largest, nan_wins, first, c)
@@ -137,7 +137,7 @@ fn extremum_of_three(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -
 /// The larger of two floats by their bits, or the smaller one.
 fn extreme(l: &mut Lowering<'_, '_>, format: Format, largest: bool, nan_wins: bool, a: Value, b: Value) -> Value {
     if format != SINGLE || nan_wins {
-        return soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
+        return soft::extremum(&l.b, format, largest, nan_wins, a, b);
     }
     let [a, b] = [a, b].map(|bits| l.b.bitcast(bits, Type::F32));
     let result = l.b.binary(if largest { Binary::FMax } else { Binary::FMin }, a, b);

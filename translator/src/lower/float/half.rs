@@ -65,7 +65,7 @@ fn arithmetic_of<const N: usize>(
         let operands = floats(l, i, format, bits);
         let mut result = in_single(l, format, operation(operands));
         if i.modifiers.has(Word::Ftz) {
-            result = soft::flush_tiny(&mut l.b, format, Rounding::NearestEven, result);
+            result = soft::flush_tiny(&l.b, format, Rounding::NearestEven, result);
         }
         let result = finished(l, i, format, result);
         if i.modifiers.has(Word::Oob) { zero_if_out_of_bounds(l, &bits, result) } else { result }
@@ -83,14 +83,14 @@ fn whole<const N: usize>(
     let (halves, places) = if is_pair(ty) { (Halves::Both, &[0, 16][..]) } else { (Halves::Low, &[0][..]) };
     let mut result = l.b.half(halves, operation(operands));
     let clamp = match i.modifiers.limit() {
-        Some(Limit::Sat) => Some(soft::saturate as fn(&mut _, _, _) -> _),
-        Some(Limit::Relu) => Some(soft::relu as fn(&mut _, _, _) -> _),
+        Some(Limit::Sat) => Some(soft::saturate as fn(&_, _, _) -> _),
+        Some(Limit::Relu) => Some(soft::relu as fn(&_, _, _) -> _),
         None => None,
     };
     if let Some(clamp) = clamp {
         let clamped = places.iter().map(|place| {
             let bits = part(l, result, *place, 16, false);
-            clamp(&mut l.b, HALF, bits)
+            clamp(&l.b, HALF, bits)
         });
         let clamped: Vec<Value> = clamped.collect();
         result = join(l, &clamped, 16);
@@ -109,7 +109,7 @@ fn in_single(l: &mut Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -
         | Arithmetic::Sqrt(_)
         | Arithmetic::Narrow(_) => {
             // May be subnormal in f32.
-            if format == HALF { soft::half(&mut l.b, arithmetic) } else { l.b.rounded(Rounding::Odd, arithmetic) }
+            if format == HALF { soft::half(&l.b, arithmetic) } else { l.b.rounded(Rounding::Odd, arithmetic) }
         }
     }
 }

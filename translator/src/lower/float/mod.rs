@@ -71,13 +71,13 @@ pub fn float_of(l: &mut Lowering<'_, '_>, format: Format, bits: Value) -> Value 
     match format {
         SINGLE => l.b.bitcast(bits, Type::F32),
         DOUBLE => l.b.bitcast(bits, Type::F64),
-        narrow => soft::widen(&mut l.b, narrow, bits),
+        narrow => soft::widen(&l.b, narrow, bits),
     }
 }
 
 /// Replaces a denormal by zero of its sign if asked to.
 pub fn flush_if(l: &mut Lowering<'_, '_>, flush: bool, format: Format, bits: Value) -> Value {
-    if flush { soft::flush(&mut l.b, format, bits) } else { bits }
+    if flush { soft::flush(&l.b, format, bits) } else { bits }
 }
 
 /// Source operand number `index` as a float, flushed if asked to.
@@ -140,12 +140,12 @@ pub(crate) fn each_lane_of<const N: usize>(
 pub(crate) fn finished(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format, result: Value) -> Value {
     let bits = match format {
         SINGLE | DOUBLE => l.b.bits(result),
-        narrow => soft::narrow(&mut l.b, narrow, Rounding::NearestEven, Overflow::Rounded, result),
+        narrow => soft::narrow(&l.b, narrow, Rounding::NearestEven, Overflow::Rounded, result),
     };
     let bits = flush_if(l, i.modifiers.has(Word::Ftz), format, bits);
     match i.modifiers.limit() {
         Some(Limit::Sat) => saturate(l, format, bits),
-        Some(Limit::Relu) => soft::relu(&mut l.b, format, bits),
+        Some(Limit::Relu) => soft::relu(&l.b, format, bits),
         None => bits,
     }
 }
@@ -153,7 +153,7 @@ pub(crate) fn finished(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format
 /// The bits of a float clamped to [0.0, 1.0].
 pub(crate) fn saturate(l: &mut Lowering<'_, '_>, format: Format, bits: Value) -> Value {
     if format != SINGLE {
-        return soft::saturate(&mut l.b, format, bits);
+        return soft::saturate(&l.b, format, bits);
     }
     let float = l.b.bitcast(bits, Type::F32);
     let clamped = l.b.unary(Unary::Saturate, float);
@@ -173,7 +173,7 @@ pub(crate) fn nan_of(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]
     if format == DOUBLE {
         for &operand in operands.iter().rev() {
             let bits = l.b.bits(operand);
-            let quiet = soft::quiet(&mut l.b, format, bits);
+            let quiet = soft::quiet(&l.b, format, bits);
             let quiet = l.b.bitcast(quiet, Type::F64);
             let is_nan = l.b.fne(operand, operand);
             nan = l.b.select(is_nan, quiet, nan);

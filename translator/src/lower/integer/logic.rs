@@ -157,7 +157,7 @@ fn truth_table(l: &mut Lowering<'_, '_>, [a, b, c]: [Value; 3], table: u64) -> V
 
 /// The function of a 4-entry truth table with index `b*2 + c`.
 fn two_inputs(l: &mut Lowering<'_, '_>, b: Value, c: Value, table: u64) -> Value {
-    let mut row = |table: u64| match table & 3 {
+    let row = |table: u64| match table & 3 {
         0 => l.b.i32(0),
         1 => l.b.not(c),
         2 => c,

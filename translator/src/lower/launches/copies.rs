@@ -26,7 +26,7 @@ type Side = [Value; 3];
 
 /// Makes the host copy or set bytes. To set them, `from` begins with the byte.
 fn record(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     site: &Site,
     kind: Kind,
     (to, from): (Side, Side),
@@ -66,7 +66,7 @@ fn record(
 
 /// The same for copies, which must be within the device's memory.
 fn record_copy(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     site: &Site,
     kind: Value,
     sides: (Side, Side),
@@ -80,7 +80,7 @@ fn record_copy(
 
 /// `cudaMemcpyAsync`
 pub fn copy(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     site: &Site,
     (to, from): (Value, Value),
     bytes: Value,
@@ -93,7 +93,7 @@ pub fn copy(
 
 /// `cudaMemcpy2DAsync`
 pub fn copy_rows(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     site: &Site,
     [(to, to_pitch), (from, from_pitch)]: [(Value, Value); 2],
     (width, height): (Value, Value),
@@ -113,8 +113,8 @@ pub fn copy_rows(
 }
 
 /// `cudaMemcpy3DAsync`, of linear memory.
-pub fn copy_slices(b: &mut Builder<'_>, site: &Site, place: Value, stream: Value) -> Value {
-    let long = |b: &mut Builder<'_>, offset: u64| {
+pub fn copy_slices(b: &Builder<'_>, site: &Site, place: Value, stream: Value) -> Value {
+    let long = |b: &Builder<'_>, offset: u64| {
         let address = b.add_const(place, offset);
         load_long(b, address)
     };
@@ -146,7 +146,7 @@ pub fn copy_slices(b: &mut Builder<'_>, site: &Site, place: Value, stream: Value
 }
 
 /// `cudaMemsetAsync`
-pub fn set(b: &mut Builder<'_>, site: &Site, to: Value, value: Value, bytes: Value, stream: Value) -> Value {
+pub fn set(b: &Builder<'_>, site: &Site, to: Value, value: Value, bytes: Value, stream: Value) -> Value {
     let (zero, one) = (b.i64(0), b.i64(1));
     let value = b.zero_extend(value);
     record(b, site, Kind::Fill, ([to, zero, zero], [value, zero, zero]), [bytes, one, one], stream)
@@ -154,7 +154,7 @@ pub fn set(b: &mut Builder<'_>, site: &Site, to: Value, value: Value, bytes: Val
 
 /// `cudaMemset2DAsync`
 pub fn set_rows(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     site: &Site,
     (to, pitch): (Value, Value),
     value: Value,
@@ -167,7 +167,7 @@ pub fn set_rows(
 
 /// `cudaMemset3DAsync`
 pub fn set_slices(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     site: &Site,
     (to, pitch, rows): (Value, Value, Value),
     value: Value,
@@ -186,7 +186,7 @@ pub fn set_slices(
 }
 
 /// Whether rows fit into all pitches.
-fn pitches_fit(b: &mut Builder<'_>, pitches: &[Value], width: Value) -> Value {
+fn pitches_fit(b: &Builder<'_>, pitches: &[Value], width: Value) -> Value {
     let mut fit = b.bool(true);
     for pitch in pitches {
         let fits = b.ule(width, *pitch);

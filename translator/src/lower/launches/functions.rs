@@ -15,7 +15,7 @@ impl Call {
         let site = Site::of(l)?;
         let heap = l.layout.services.heap;
         let without = || Diagnostic::internal("a heap that isn't there", None);
-        let b = &mut l.b;
+        let b = &l.b;
         let error = match (self, arguments) {
             (Self::Buffer, &[kernel, gx, gy, gz, bx, by, bz, shared]) => {
                 let shape = launch::Shape { grid: [gx, gy, gz], block: [bx, by, bz], shared };

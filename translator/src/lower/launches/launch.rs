@@ -23,7 +23,7 @@ pub struct Shape {
 }
 
 /// The address of a kernel's entry in the table, and whether the table has one.
-pub(super) fn function(b: &mut Builder<'_>, site: &Site, kernel: Value) -> (Value, Value) {
+pub(super) fn function(b: &Builder<'_>, site: &Site, kernel: Value) -> (Value, Value) {
     // A function's address is sixteen times its number plus one.
     let number = b.shr(kernel, 4);
     let number = b.add_const(number, u64::MAX);
@@ -39,15 +39,15 @@ pub(super) fn function(b: &mut Builder<'_>, site: &Site, kernel: Value) -> (Valu
 }
 
 /// A word of a function's entry in the table.
-pub(super) fn word(b: &mut Builder<'_>, place: Value, word: Function) -> Value {
+pub(super) fn word(b: &Builder<'_>, place: Value, word: Function) -> Value {
     let address = b.add_const(place, word.offset());
     b.load_one(OWN, address)
 }
 
 /// Whether a kernel takes launches of a shape.
-fn fits(b: &mut Builder<'_>, place: Value, shape: &Shape) -> Value {
+fn fits(b: &Builder<'_>, place: Value, shape: &Shape) -> Value {
     let mut fine = b.bool(true);
-    let within = |b: &mut Builder<'_>, size: Value, most: u64| {
+    let within = |b: &Builder<'_>, size: Value, most: u64| {
         // Sizes must be at least 1.
         let before = b.add_const(size, u64::from(u32::MAX));
         b.compare_const(Compare::LessUnsigned, before, most)
@@ -82,7 +82,7 @@ fn fits(b: &mut Builder<'_>, place: Value, shape: &Shape) -> Value {
 }
 
 /// Allocates a record: gives its address, or zero if none is left.
-pub(super) fn take(b: &mut Builder<'_>, site: &Site) -> Value {
+pub(super) fn take(b: &Builder<'_>, site: &Site) -> Value {
     let capacity: u64 = site.region.capacity.into();
     let used = site.address(b, launches::USED);
     // Once all records are taken the count isn't increased, so that it can't overflow.
@@ -113,7 +113,7 @@ pub(super) fn take(b: &mut Builder<'_>, site: &Site) -> Value {
 }
 
 /// Gives a record its kind and stream, and the next place in the order of requests.
-pub(super) fn ask(b: &mut Builder<'_>, site: &Site, place: Value, kind: Kind, stream: Value) {
+pub(super) fn ask(b: &Builder<'_>, site: &Site, place: Value, kind: Kind, stream: Value) {
     let order = site.address(b, launches::ORDER);
     let one = b.i32(1);
     let before = fetch_add(b, order, one);
@@ -128,7 +128,7 @@ pub(super) fn ask(b: &mut Builder<'_>, site: &Site, place: Value, kind: Kind, st
 }
 
 /// Writes the configuration of a launch.
-fn describe(b: &mut Builder<'_>, place: Value, function: Value, shape: &Shape) {
+fn describe(b: &Builder<'_>, place: Value, function: Value, shape: &Shape) {
     let number = word(b, function, Function::Number);
     let number = b.add_const(number, u64::from(u32::MAX));
     let mut words = vec![(record::KERNEL, number), (record::DYNAMIC_SHARED, shape.shared)];
@@ -139,7 +139,7 @@ fn describe(b: &mut Builder<'_>, place: Value, function: Value, shape: &Shape) {
 }
 
 /// The address of a record's parameters, or zero without a record, which sets the error for that.
-fn parameters(b: &mut Builder<'_>, site: &Site, place: Value) -> Value {
+fn parameters(b: &Builder<'_>, site: &Site, place: Value) -> Value {
     let taken = b.is_nonzero(place);
     let fine = site.first_error(b, &[(taken, error::TOO_MANY_LAUNCHES)]);
     site.give(b, fine);
@@ -149,13 +149,13 @@ fn parameters(b: &mut Builder<'_>, site: &Site, place: Value) -> Value {
 }
 
 /// The error that keeps a kernel from being launched.
-fn launch_error(b: &mut Builder<'_>, site: &Site, (place, known): (Value, Value), shape: &Shape) -> Value {
+fn launch_error(b: &Builder<'_>, site: &Site, (place, known): (Value, Value), shape: &Shape) -> Value {
     let fits = fits(b, place, shape);
     site.first_error(b, &[(known, error::INVALID_FUNCTION), (fits, error::INVALID_CONFIGURATION)])
 }
 
 /// `cudaGetParameterBufferV2`: zero if such a launch is impossible.
-pub fn buffer(b: &mut Builder<'_>, site: &Site, kernel: Value, shape: &Shape) -> Value {
+pub fn buffer(b: &Builder<'_>, site: &Site, kernel: Value, shape: &Shape) -> Value {
     let function = function(b, site, kernel);
     let error = launch_error(b, site, function, shape);
     let fine = b.is_zero(error);
@@ -175,7 +175,7 @@ pub fn buffer(b: &mut Builder<'_>, site: &Site, kernel: Value, shape: &Shape) ->
 }
 
 /// `cudaGetParameterBuffer`: zero if there is no room.
-pub fn sized_buffer(b: &mut Builder<'_>, site: &Site, alignment: Value, size: Value) -> Value {
+pub fn sized_buffer(b: &Builder<'_>, site: &Site, alignment: Value, size: Value) -> Value {
     let room = u64::from(site.region.record_bytes) - record::PARAMS;
     let fits = b.compare_const(Compare::LessEqualUnsigned, size, room);
     let aligned = b.compare_const(Compare::LessEqualUnsigned, alignment, 64);
@@ -195,7 +195,7 @@ pub fn sized_buffer(b: &mut Builder<'_>, site: &Site, alignment: Value, size: Va
 }
 
 /// The record that a parameter buffer belongs to, and whether it exists and isn't launched yet.
-fn record_of(b: &mut Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) {
+fn record_of(b: &Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) {
     let first = site.address(b, site.region.records());
     let place = b.add_const(buffer, record::PARAMS.wrapping_neg());
     let offset = b.sub(place, first);
@@ -212,12 +212,12 @@ fn record_of(b: &mut Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) 
 }
 
 /// Whether kernels can be launched in a stream.
-fn is_stream(b: &mut Builder<'_>, stream: Value) -> Value {
+fn is_stream(b: &Builder<'_>, stream: Value) -> Value {
     b.compare_const(Compare::LessUnsigned, stream, GRAPH_STREAMS)
 }
 
 /// `cudaLaunchDeviceV2`
-pub fn launch(b: &mut Builder<'_>, site: &Site, buffer: Value, stream: Value) -> Value {
+pub fn launch(b: &Builder<'_>, site: &Site, buffer: Value, stream: Value) -> Value {
     let (place, ready) = record_of(b, site, buffer);
     let known = is_stream(b, stream);
     let error = site.first_error(b, &[(ready, error::INVALID_VALUE), (known, error::INVALID_VALUE)]);
@@ -228,7 +228,7 @@ pub fn launch(b: &mut Builder<'_>, site: &Site, buffer: Value, stream: Value) ->
 
 /// `cudaLaunchDevice`: without a buffer for a kernel without parameters.
 pub fn launch_kernel(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     site: &Site,
     kernel: Value,
     (buffer, stream): (Value, Value),
@@ -241,7 +241,7 @@ pub fn launch_kernel(
         fine,
         |b| {
             let given = b.is_nonzero(buffer);
-            let own = |b: &mut Builder<'_>| {
+            let own = |b: &Builder<'_>| {
                 let place = take(b, site);
                 let params = b.add_const(place, record::PARAMS);
                 let taken = b.is_nonzero(place);
@@ -264,21 +264,21 @@ pub fn launch_kernel(
 }
 
 /// `cudaStreamCreateWithFlags`
-pub fn new_stream(b: &mut Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
+pub fn new_stream(b: &Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
     // `cudaStreamDefault` and `cudaStreamNonBlocking` are the same here.
     let known = b.compare_const(Compare::LessEqualUnsigned, flags, 1);
     new_handle(b, site, place, known)
 }
 
 /// `cudaEventCreateWithFlags`
-pub fn new_event(b: &mut Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
+pub fn new_event(b: &Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
     // `cudaEventDisableTiming`
     let known = b.compare_const(Compare::Equal, flags, 2);
     new_handle(b, site, place, known)
 }
 
 /// Writes a new handle, if the flags for it are known.
-fn new_handle(b: &mut Builder<'_>, site: &Site, place: Value, known: Value) -> Value {
+fn new_handle(b: &Builder<'_>, site: &Site, place: Value, known: Value) -> Value {
     let given = b.is_nonzero(place);
     let error = site.first_error(b, &[(given, error::INVALID_VALUE), (known, error::INVALID_VALUE)]);
     let fine = b.is_zero(error);
@@ -295,14 +295,14 @@ fn new_handle(b: &mut Builder<'_>, site: &Site, place: Value, known: Value) -> V
 }
 
 /// `cudaStreamDestroy`, `cudaEventDestroy`: streams and events that kernels create need no cleanup.
-pub fn check_handle(b: &mut Builder<'_>, handle: Value) -> Value {
+pub fn check_handle(b: &Builder<'_>, handle: Value) -> Value {
     let made = b.compare_const(Compare::LessUnsigned, handle, launches::FIRST_HANDLE);
     let [none, wrong] = [error::SUCCESS, error::INVALID_VALUE].map(|code| b.i32(code));
     b.select(made, wrong, none)
 }
 
 /// `cudaEventRecord`, `cudaStreamWaitEvent`: requests run one after the other anyway, in the order of the calls.
-pub fn check_event(b: &mut Builder<'_>, event: Value, stream: Value) -> Value {
+pub fn check_event(b: &Builder<'_>, event: Value, stream: Value) -> Value {
     let error = check_handle(b, event);
     // Tail launches and fire-and-forget launches have no order.
     let tail = b.compare_const(Compare::Equal, stream, launches::TAIL_STREAM);
@@ -313,7 +313,7 @@ pub fn check_event(b: &mut Builder<'_>, event: Value, stream: Value) -> Value {
 }
 
 /// The error that keeps memory from being copied or set.
-pub(super) fn memory_error(b: &mut Builder<'_>, site: &Site, addresses: &[Value], stream: Value) -> Value {
+pub(super) fn memory_error(b: &Builder<'_>, site: &Site, addresses: &[Value], stream: Value) -> Value {
     let mut global = b.bool(true);
     for address in addresses {
         let given = is_global(b, *address);

@@ -28,11 +28,11 @@ use site::Site;
 /// Address of the word that counts requests.
 pub fn order_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
     let site = Site::of(l)?;
-    Ok(site.address(&mut l.b, launches::ORDER))
+    Ok(site.address(&l.b, launches::ORDER))
 }
 
 /// Address of the word that counts completed requests.
 pub fn completed_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
     let site = Site::of(l)?;
-    Ok(site.address(&mut l.b, launches::COMPLETED))
+    Ok(site.address(&l.b, launches::COMPLETED))
 }

@@ -30,7 +30,7 @@ mod attribute {
 }
 
 /// `cudaMalloc`
-pub fn allocate(b: &mut Builder<'_>, region: MemoryRegion, place: Value, size: Value) -> Value {
+pub fn allocate(b: &Builder<'_>, region: MemoryRegion, place: Value, size: Value) -> Value {
     let found = heap::allocate(b, region, size);
     store_long(b, place, found);
     let there = b.is_nonzero(found);
@@ -39,13 +39,13 @@ pub fn allocate(b: &mut Builder<'_>, region: MemoryRegion, place: Value, size: V
 }
 
 /// `cudaFree`
-pub fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) -> Value {
+pub fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) -> Value {
     heap::free(b, region, pointer);
     b.i32(error::SUCCESS)
 }
 
 /// `cudaGetLastError`, which clears the error, and `cudaPeekAtLastError`.
-pub fn last_error(b: &mut Builder<'_>, site: &Site, forgets: bool) -> Value {
+pub fn last_error(b: &Builder<'_>, site: &Site, forgets: bool) -> Value {
     let place = b.i32(site.last_error);
     let error = b.load_one(ERROR, place);
     if forgets {
@@ -55,7 +55,7 @@ pub fn last_error(b: &mut Builder<'_>, site: &Site, forgets: bool) -> Value {
 }
 
 /// Writes a number through a pointer unless it is null, and gives the error.
-pub fn constant(b: &mut Builder<'_>, site: &Site, place: Value, number: u32) -> Value {
+pub fn constant(b: &Builder<'_>, site: &Site, place: Value, number: u32) -> Value {
     let given = b.is_nonzero(place);
     let number = b.i32(number);
     b.if_(given, |b| b.store(GENERIC, place, vec![number]));
@@ -63,13 +63,13 @@ pub fn constant(b: &mut Builder<'_>, site: &Site, place: Value, number: u32) -> 
 }
 
 /// An attribute that every device has.
-fn known_attribute(b: &mut Builder<'_>, site: &Site, number: u64) -> Value {
+fn known_attribute(b: &Builder<'_>, site: &Site, number: u64) -> Value {
     let address = site.address(b, site.region.attributes() + 8 * number + 4);
     b.load_one(OWN, address)
 }
 
 /// `cudaDeviceGetAttribute`
-pub fn device(b: &mut Builder<'_>, site: &Site, place: Value, attribute: Value, device: Value) -> Value {
+pub fn device(b: &Builder<'_>, site: &Site, place: Value, attribute: Value, device: Value) -> Value {
     let first = b.is_zero(device);
     let given = b.is_nonzero(place);
     let inside = b.compare_const(Compare::LessUnsigned, attribute, ATTRIBUTES.into());
@@ -94,7 +94,7 @@ pub fn device(b: &mut Builder<'_>, site: &Site, place: Value, attribute: Value, 
 }
 
 /// `cudaDeviceGetLimit`
-pub fn limit(b: &mut Builder<'_>, site: &Site, place: Value, limit: Value) -> Value {
+pub fn limit(b: &Builder<'_>, site: &Site, place: Value, limit: Value) -> Value {
     let region = site.region;
     let limits = [
         (0, 1024),
@@ -120,7 +120,7 @@ pub fn limit(b: &mut Builder<'_>, site: &Site, place: Value, limit: Value) -> Va
 
 /// `cudaFuncGetAttributes`: shared, constant and local memory, most threads, registers, versions of PTX and of the code. Fields that later
 /// versions of CUDA have added stay as they are.
-pub fn function(b: &mut Builder<'_>, site: &Site, place: Value, kernel: Value) -> Value {
+pub fn function(b: &Builder<'_>, site: &Site, place: Value, kernel: Value) -> Value {
     let (entry, known) = place_of(b, site, kernel);
     let given = b.is_nonzero(place);
     let writes = b.and(known, given);
@@ -143,14 +143,7 @@ pub fn function(b: &mut Builder<'_>, site: &Site, place: Value, kernel: Value) -
 }
 
 /// `cudaOccupancyMaxActiveBlocksPerMultiprocessor`
-pub fn occupancy(
-    b: &mut Builder<'_>,
-    site: &Site,
-    place: Value,
-    kernel: Value,
-    threads: Value,
-    dynamic: Value,
-) -> Value {
+pub fn occupancy(b: &Builder<'_>, site: &Site, place: Value, kernel: Value, threads: Value, dynamic: Value) -> Value {
     let (entry, known) = place_of(b, site, kernel);
     let declared = word(b, entry, Function::SharedBytes);
     let zero = b.i32(0);
@@ -192,7 +185,7 @@ pub fn occupancy(
 }
 
 /// Address of an error's string.
-pub fn error_string(b: &mut Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
+pub fn error_string(b: &Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
     let known = b.compare_const(Compare::LessUnsigned, error, texts::count().into());
     // Numbers beyond the table use an entry without an error.
     let none = b.i32(texts::UNUSED);

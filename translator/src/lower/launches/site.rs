@@ -43,13 +43,13 @@ impl Site {
     }
 
     /// Address of a byte of the region.
-    pub(super) fn address(&self, b: &mut Builder<'_>, offset: u64) -> Value {
+    pub(super) fn address(&self, b: &Builder<'_>, offset: u64) -> Value {
         let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
         b.add_const(base, self.region.offset + offset)
     }
 
     /// Records an error as the thread's last error, unless it is success, and gives it.
-    pub(super) fn give(&self, b: &mut Builder<'_>, error: Value) -> Value {
+    pub(super) fn give(&self, b: &Builder<'_>, error: Value) -> Value {
         let wrong = b.is_nonzero(error);
         b.if_(wrong, |b| {
             let place = b.i32(self.last_error);
@@ -59,7 +59,7 @@ impl Site {
     }
 
     /// The first error whose condition does not hold.
-    pub(super) fn first_error(&self, b: &mut Builder<'_>, checks: &[(Value, u32)]) -> Value {
+    pub(super) fn first_error(&self, b: &Builder<'_>, checks: &[(Value, u32)]) -> Value {
         let mut error = b.i32(error::SUCCESS);
         for (fine, code) in checks.iter().rev() {
             let code = b.i32(*code);
@@ -70,13 +70,13 @@ impl Site {
 }
 
 /// Clears the thread's last error at the start.
-pub fn clear_error(b: &mut Builder<'_>, last_error: u32) {
+pub fn clear_error(b: &Builder<'_>, last_error: u32) {
     let place = b.i32(last_error);
     let none = b.i32(error::SUCCESS);
     b.store(ERROR, place, vec![none]);
 }
 
-pub(super) fn store_words(b: &mut Builder<'_>, base: Value, words: &[(u64, Value)]) {
+pub(super) fn store_words(b: &Builder<'_>, base: Value, words: &[(u64, Value)]) {
     for (offset, value) in words {
         let address = b.add_const(base, *offset);
         b.store(OWN, address, vec![*value]);
@@ -84,7 +84,7 @@ pub(super) fn store_words(b: &mut Builder<'_>, base: Value, words: &[(u64, Value
 }
 
 /// Whether an address is in global memory.
-pub(super) fn is_global(b: &mut Builder<'_>, address: Value) -> Value {
+pub(super) fn is_global(b: &Builder<'_>, address: Value) -> Value {
     let top = b.shr(address, 62);
     let shared = b.compare_const(Compare::Equal, top, 1);
     let local = b.compare_const(Compare::Equal, top, 2);
@@ -93,7 +93,7 @@ pub(super) fn is_global(b: &mut Builder<'_>, address: Value) -> Value {
 }
 
 /// Stores a value of 64 bits where the program says.
-pub(super) fn store_long(b: &mut Builder<'_>, address: Value, value: Value) {
+pub(super) fn store_long(b: &Builder<'_>, address: Value, value: Value) {
     let (low, high) = b.halves(value);
     b.store(GENERIC, address, vec![low]);
     let address = b.add_const(address, 4);
@@ -101,7 +101,7 @@ pub(super) fn store_long(b: &mut Builder<'_>, address: Value, value: Value) {
 }
 
 /// Loads a value of 64 bits from where the program says.
-pub(super) fn load_long(b: &mut Builder<'_>, address: Value) -> Value {
+pub(super) fn load_long(b: &Builder<'_>, address: Value) -> Value {
     let low = b.load_one(GENERIC, address);
     let address = b.add_const(address, 4);
     let high = b.load_one(GENERIC, address);

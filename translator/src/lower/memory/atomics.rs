@@ -44,7 +44,7 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
         compare = Some(operand);
         operand = l.int(i, first + 2, ty)?;
     }
-    let result = destination.map(|_| l.b.function.value(carrier(ty)));
+    let result = destination.map(|_| l.b.value(carrier(ty)));
     l.b.atomic(Atomic { result, op, access, address: place.address, operand, compare });
     match (result, destination) {
         (Some(result), Some(index)) => l.set(i, index, ty, result),
@@ -73,7 +73,7 @@ fn vector(
             pair => join(l, pair, 16),
         };
         let address = l.b.add_const(address, 4 * place);
-        let result = destination.map(|_| l.b.function.value(carrier(ty)));
+        let result = destination.map(|_| l.b.value(carrier(ty)));
         l.b.atomic(Atomic { result, op, access: Access { bytes: 4, ..access }, address, operand, compare: None });
         match result {
             Some(word) if in_pairs => old.extend([0, 16].map(|position| part(l, word, position, 16, false))),

@@ -51,7 +51,7 @@ fn exchange(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     place: SpaceAddress,
-    change: impl FnOnce(&mut Builder<'_>, [Value; 2]) -> Option<[Value; 2]>,
+    change: impl FnOnce(&Builder<'_>, [Value; 2]) -> Option<[Value; 2]>,
 ) -> Result<[Var; 2]> {
     let table = l.layout.services.locks.ok_or_else(|| Diagnostic::internal("128 bits without locks", i.span))?;
     // The words have a memory order, so that the analysis of waiting loops sees a loop that waits for another thread's
@@ -60,7 +60,7 @@ fn exchange(
     let (space, address) = place;
     let word = Access { space, bytes: 4, order, read_only: false };
     let found = [(); 2].map(|()| l.b.var(Type::I64));
-    locks::hold_in_table(&mut l.b, table, address, |b| {
+    locks::hold_in_table(&l.b, table, address, |b| {
         let addresses = [0, 4, 8, 12].map(|offset| b.add_const(address, offset));
         let words = addresses.map(|address| b.load_one(word, address));
         let old = [b.join(words[0], words[1]), b.join(words[2], words[3])];

@@ -13,24 +13,24 @@ use crate::target::Cluster;
 
 /// Bytes from the start of one block's shared memory to the start of the next block's; `None` if clusters are single
 /// blocks.
-fn share(b: &mut Builder<'_>) -> Option<Value> {
-    let cluster = b.function.cluster?;
-    if b.function.dynamic_shared {
+fn share(b: &Builder<'_>) -> Option<Value> {
+    let cluster = b.function(|function| function.cluster)?;
+    if b.function(|function| function.dynamic_shared) {
         let all = b.builtin(Builtin::SharedBytes);
         return Some(b.binary_const(Binary::DivUnsigned, all, cluster.blocks().into()));
     }
-    Some(b.constant(Type::I32, cluster.share(b.function.shared_bytes, 0)))
+    Some(b.constant(Type::I32, cluster.share(b.function(|function| function.shared_bytes), 0)))
 }
 
 /// Where the shared memory of a cluster ends; `None` if clusters are single blocks.
-pub fn end(b: &mut Builder<'_>) -> Option<Value> {
+pub fn end(b: &Builder<'_>) -> Option<Value> {
     let share = share(b)?;
-    let blocks = b.function.cluster.map_or(1, Cluster::blocks);
+    let blocks = b.function(|function| function.cluster).map_or(1, Cluster::blocks);
     Some(b.binary_const(Binary::Mul, share, blocks.into()))
 }
 
 /// The address of a byte of the block's own shared memory.
-pub fn own_address(b: &mut Builder<'_>, byte: u32) -> Value {
+pub fn own_address(b: &Builder<'_>, byte: u32) -> Value {
     let Some(share) = share(b) else { return b.i32(byte) };
     let rank = b.cluster_rank();
     let start = b.mul(rank, share);
@@ -38,7 +38,7 @@ pub fn own_address(b: &mut Builder<'_>, byte: u32) -> Value {
 }
 
 /// The number of the block in whose shared memory an offset lies.
-fn rank_of(b: &mut Builder<'_>, address: Value) -> Value {
+fn rank_of(b: &Builder<'_>, address: Value) -> Value {
     match share(b) {
         Some(share) => b.div_unsigned(address, share),
         None => b.i32(0),
@@ -46,7 +46,7 @@ fn rank_of(b: &mut Builder<'_>, address: Value) -> Value {
 }
 
 /// Whether an address, as programs see addresses, lies in the block's own shared memory.
-pub fn is_own(b: &mut Builder<'_>, address: Value) -> Value {
+pub fn is_own(b: &Builder<'_>, address: Value) -> Value {
     let offset = b.shared_offset(address);
     let (rank, own) = (rank_of(b, offset), b.cluster_rank());
     b.compare(Compare::Equal, rank, own)
@@ -54,7 +54,7 @@ pub fn is_own(b: &mut Builder<'_>, address: Value) -> Value {
 
 /// The same offset as `address` in the shared memory of the block with number `rank`. All addresses are offsets in
 /// `I32`.
-pub fn map(b: &mut Builder<'_>, address: Value, rank: Value) -> Value {
+pub fn map(b: &Builder<'_>, address: Value, rank: Value) -> Value {
     let Some(share) = share(b) else { return address };
     let offset = b.rem_unsigned(address, share);
     let start = b.mul(rank, share);
@@ -79,23 +79,23 @@ pub fn multicast(
     (barrier, of): (Value, Barrier),
     each: impl Fn(&mut Lowering<'_, '_>, [Value; 2]),
 ) {
-    for number in 0..l.b.function.cluster.map_or(1, Cluster::blocks) {
+    for number in 0..l.b.function(|function| function.cluster).map_or(1, Cluster::blocks) {
         let bit = l.b.and_const(mask, 1 << number);
         let wanted = l.b.is_nonzero(bit);
-        let outer = std::mem::take(&mut l.b.block);
+        let outer = l.b.take_block();
         let rank = l.b.i32(number);
-        let there = map(&mut l.b, address, rank);
+        let there = map(&l.b, address, rank);
         let counting = match of {
             Barrier::Own => rank,
             Barrier::OfPair => {
-                let given = rank_of(&mut l.b, barrier);
+                let given = rank_of(&l.b, barrier);
                 let is_odd = l.b.and_const(given, 1);
                 l.b.add_const(is_odd, u64::from(number & !1))
             }
         };
-        let barrier = map(&mut l.b, barrier, counting);
+        let barrier = map(&l.b, barrier, counting);
         each(l, [there, barrier]);
-        let then = std::mem::replace(&mut l.b.block, outer);
+        let then = l.b.replace_block(outer);
         l.b.push(Stmt::If { condition: wanted, then, otherwise: Vec::new() });
     }
 }
@@ -110,9 +110,9 @@ pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let rank = l.int(i, 2, ScalarType::U32)?;
     let low = l.narrow(address);
     let offset = l.b.shared_offset(low);
-    let mapped = map(&mut l.b, offset, rank);
+    let mapped = map(&l.b, offset, rank);
     let mapped = l.b.add_const(mapped, l.layout.shared_start.into());
-    let blocks = l.b.function.cluster.map_or(1, Cluster::blocks);
+    let blocks = l.b.function(|function| function.cluster).map_or(1, Cluster::blocks);
     let is_block = l.b.compare_const(Compare::LessUnsigned, rank, blocks.into());
     let nowhere = l.b.constant(Type::I32, NOWHERE);
     let mapped = l.b.select(is_block, mapped, nowhere);
@@ -131,6 +131,6 @@ pub fn rank(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = l.int(i, 1, i.ty(0)?)?;
     let low = l.narrow(address);
     let offset = l.b.shared_offset(low);
-    let rank = rank_of(&mut l.b, offset);
+    let rank = rank_of(&l.b, offset);
     l.set(i, 0, ScalarType::U32, rank)
 }

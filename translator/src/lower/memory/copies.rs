@@ -65,29 +65,29 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let copies = l.frame.pending_copies.clone();
     let pending = copies.as_ref().and_then(|copies| Some((copies, copies.at(i.span)?)));
     if let Some((_, copy)) = pending {
-        copy.complete(&mut l.b);
+        copy.complete(&l.b);
     }
-    let words = source_words(&mut l.b, from, given, size);
+    let words = source_words(&l.b, from, given, size);
     match pending {
-        Some((copies, copy)) => copies.begin(&mut l.b, copy, to, &words),
+        Some((copies, copy)) => copies.begin(&l.b, copy, to, &words),
         None => l.b.store(words_in(Space::Shared), to, words),
     }
     Ok(())
 }
 
 /// The words of a copy of `size` bytes, of which only the first `given` are read.
-fn source_words(b: &mut Builder<'_>, from: Value, given: Value, size: u64) -> Vec<Value> {
+fn source_words(b: &Builder<'_>, from: Value, given: Value, size: u64) -> Vec<Value> {
     let count = usize::try_from(size / 4).unwrap_or(1);
     if b.known(given) == Some(size) {
         return b.load(words_in(Space::Global), from, count);
     }
     let vars: Vec<Var> = (0..count).map(|_| b.var(Type::I32)).collect();
     let is_whole = b.compare_const(Compare::Equal, given, size);
-    let whole = |b: &mut Builder<'_>| {
+    let whole = |b: &Builder<'_>| {
         let words = b.load(words_in(Space::Global), from, count);
         vars.iter().zip(words).for_each(|(var, word)| b.set(*var, word));
     };
-    let part = |b: &mut Builder<'_>| {
+    let part = |b: &Builder<'_>| {
         for (offset, var) in (0..size).step_by(4).zip(&vars) {
             let source = b.add_const(from, offset);
             let word = partial_word(b, source, given, offset);
@@ -103,7 +103,7 @@ fn source_words(b: &mut Builder<'_>, from: Value, given: Value, size: u64) -> Ve
 fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
     let end = guard::end(l);
     let bytes = l.b.constant(Type::I32, size);
-    let inside = guard::is_inside(&mut l.b, address, bytes, end);
+    let inside = guard::is_inside(&l.b, address, bytes, end);
     let Some(var) = l.frame.copied_outside.filter(|_| l.b.known(inside) != Some(1)) else { return address };
     let noted = l.b.get(var);
     let next = l.b.add_const(address, 1);
@@ -123,7 +123,7 @@ pub fn awaited(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         };
         complete(l, but);
     } else if let Some(copies) = l.frame.pending_copies.clone() {
-        copies.commit(&mut l.b);
+        copies.commit(&l.b);
     }
     Ok(())
 }
@@ -131,10 +131,10 @@ pub fn awaited(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// Completes all pending copies, or those of all groups but the last ones.
 fn complete(l: &mut Lowering<'_, '_>, but: Option<u32>) {
     if let Some(copies) = l.frame.pending_copies.clone() {
-        copies.complete(&mut l.b, but);
+        copies.complete(&l.b, but);
     }
     if let Some(noted) = l.frame.copied_outside {
-        guard::report_noted(&mut l.b, l.layout, noted);
+        guard::report_noted(&l.b, l.layout, noted);
     }
 }
 
@@ -145,14 +145,14 @@ pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// Copies bytes by accesses that are as wide as possible.
-fn move_all(b: &mut Builder<'_>, from: Value, to: Value, size: u64) {
+fn move_all(b: &Builder<'_>, from: Value, to: Value, size: u64) {
     let elements = usize::try_from(size / 4).unwrap_or(1);
     let values = b.load(words_in(Space::Global), from, elements);
     b.store(words_in(Space::Shared), to, values);
 }
 
 /// The word at `offset` of a source of which only the first `given` bytes may be read; the other bytes are zero.
-pub fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
+pub fn partial_word(b: &Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
     let end = b.constant(Type::I32, offset + 4);
     let whole = b.compare(Compare::LessEqualUnsigned, end, given);
     b.choose(
@@ -178,7 +178,7 @@ pub fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u6
 }
 
 /// Runs `what` for the offset of each piece of `size` bytes.
-pub fn for_each(b: &mut Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
+pub fn for_each(b: &Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&Builder<'_>, Value)) {
     let next = b.var(Type::I32);
     let zero = b.i32(0);
     b.set(next, zero);
@@ -267,9 +267,9 @@ pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let size = l.int(i, 2, ScalarType::U32)?;
     let barrier = shared_address(l, i, 3)?;
     let end = guard::end(l);
-    let from_inside = guard::is_inside(&mut l.b, from, size, end);
+    let from_inside = guard::is_inside(&l.b, from, size, end);
     guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
-        let copy = |b: &mut Builder<'_>| {
+        let copy = |b: &Builder<'_>| {
             for_each(b, size, 16, |b, offset| {
                 let source = b.add(from, offset);
                 let values = b.load(words_in(Space::Shared), source, 4);
@@ -309,7 +309,7 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// Stores the bytes of words whose bits are set in `mask` to device memory.
-fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Value) {
+fn store_masked(b: &Builder<'_>, target: Value, values: &[Value], mask: Value) {
     for (number, &word) in (0..).zip(values) {
         let bits = b.shr(mask, 4 * number);
         let bits = b.and_const(bits, 0xf);
@@ -345,7 +345,7 @@ pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let bytes = u8::try_from(ty.bytes()).unwrap_or(4).max(4);
     let order = MemoryOrder::Relaxed(Scope::Device);
     let space = if barrier.is_some() { Space::Shared } else { Space::Global };
-    let reduce = |b: &mut Builder<'_>| {
+    let reduce = |b: &Builder<'_>| {
         for_each(b, size, bytes.into(), |b, offset| {
             let source = b.add(from, offset);
             let operand = b.load_one(Access { bytes, ..words_in(Space::Shared) }, source);
@@ -356,7 +356,7 @@ pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         });
     };
     let end = guard::end(l);
-    let to_inside = if space == Space::Shared { guard::is_inside(&mut l.b, to, size, end) } else { l.b.bool(true) };
+    let to_inside = if space == Space::Shared { guard::is_inside(&l.b, to, size, end) } else { l.b.bool(true) };
     guard::if_inside(l, CheckedAccess::Read, (from, size, bytes.into()), |b| {
         b.if_else(to_inside, reduce, |b| guard::report(b, CheckedAccess::Atomic, to, bytes.into(), end));
     });

@@ -10,10 +10,10 @@ use crate::target::{CheckedAccess, CheckedSpace};
 
 /// Where the shared memory that a kernel can address ends.
 pub fn end(l: &mut Lowering<'_, '_>) -> Value {
-    end_in(&mut l.b, l.layout)
+    end_in(&l.b, l.layout)
 }
 
-fn end_in(b: &mut Builder<'_>, layout: &Layout) -> Value {
+fn end_in(b: &Builder<'_>, layout: &Layout) -> Value {
     if let Some(end) = cluster::end(b) {
         return end;
     }
@@ -26,7 +26,7 @@ fn end_in(b: &mut Builder<'_>, layout: &Layout) -> Value {
 }
 
 /// Reports the address that copies have noted in a variable, if they have: 1 more than it.
-pub fn report_noted(b: &mut Builder<'_>, layout: &Layout, noted: Var) {
+pub fn report_noted(b: &Builder<'_>, layout: &Layout, noted: Var) {
     let end = end_in(b, layout);
     let noted = b.get(noted);
     let is_noted = b.is_nonzero(noted);
@@ -37,7 +37,7 @@ pub fn report_noted(b: &mut Builder<'_>, layout: &Layout, noted: Var) {
 }
 
 /// Whether `bytes` bytes from an address on end before `end`. All are `I32`.
-pub fn is_inside(b: &mut Builder<'_>, address: Value, bytes: Value, end: Value) -> Value {
+pub fn is_inside(b: &Builder<'_>, address: Value, bytes: Value, end: Value) -> Value {
     if let (Some(bytes), Some(end)) = (b.known(bytes), b.known(end))
         && let Some(last) = end.checked_sub(bytes)
     {
@@ -50,7 +50,7 @@ pub fn is_inside(b: &mut Builder<'_>, address: Value, bytes: Value, end: Value) 
 }
 
 /// Reports bytes of shared memory at an address.
-pub fn report(b: &mut Builder<'_>, what: CheckedAccess, address: Value, bytes: u32, end: Value) {
+pub fn report(b: &Builder<'_>, what: CheckedAccess, address: Value, bytes: u32, end: Value) {
     b.report_access(what, CheckedSpace::Shared, bytes, address, end);
 }
 
@@ -59,10 +59,10 @@ pub fn if_inside(
     l: &mut Lowering<'_, '_>,
     what: CheckedAccess,
     (address, bytes, piece): (Value, Value, u32),
-    copy: impl FnOnce(&mut Builder<'_>),
+    copy: impl FnOnce(&Builder<'_>),
 ) {
     let end = end(l);
-    let inside = is_inside(&mut l.b, address, bytes, end);
+    let inside = is_inside(&l.b, address, bytes, end);
     l.b.if_else(inside, copy, |b| report(b, what, address, piece, end));
 }
 
@@ -70,7 +70,7 @@ pub fn if_inside(
 pub fn word(l: &mut Lowering<'_, '_>, what: CheckedAccess, address: Value) -> (Value, Value) {
     let end = end(l);
     let bytes = l.b.i32(8);
-    let inside = is_inside(&mut l.b, address, bytes, end);
+    let inside = is_inside(&l.b, address, bytes, end);
     if l.b.known(inside) == Some(1) {
         return (address, inside);
     }
@@ -83,7 +83,7 @@ pub fn word(l: &mut Lowering<'_, '_>, what: CheckedAccess, address: Value) -> (V
 /// start of the cluster's memory.
 pub fn mapped(l: &mut Lowering<'_, '_>, what: CheckedAccess, (space, address): (Space, Value), bytes: u32) -> Value {
     let end = end(l);
-    let b = &mut l.b;
+    let b = &l.b;
     let count = b.i32(bytes);
     if space == Space::Shared {
         let inside = is_inside(b, address, count, end);
@@ -100,6 +100,6 @@ pub fn mapped(l: &mut Lowering<'_, '_>, what: CheckedAccess, (space, address): (
     b.if_else(legal, |_| {}, |b| report(b, what, offset, bytes, end));
     // Made of the address, so that the space is still known.
     let window = b.and_const(address, u64::MAX << 32);
-    let first = b.or_const(window, b.function.shared_start.into());
+    let first = b.or_const(window, b.function(|function| function.shared_start).into());
     b.select(legal, address, first)
 }

@@ -44,7 +44,7 @@ pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -
             let low = l.narrow(register);
             l.b.add_const(low, offset.cast_unsigned())
         }
-        Base::Absolute => cluster::own_address(&mut l.b, offset as u32),
+        Base::Absolute => cluster::own_address(&l.b, offset as u32),
         Base::Variable(id) | Base::Element { variable: id, .. }
             if l.program.variables.at(id).is_some_and(|known| known.space != StateSpace::Shared) =>
         {
@@ -138,7 +138,7 @@ pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// Adds to the barrier and gives its old content.
 fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: MemoryOrder) -> Value {
     let (address, _) = guard::word(l, CheckedAccess::Atomic, address);
-    let old = l.b.function.value(Type::I64);
+    let old = l.b.value(Type::I64);
     l.b.atomic(Atomic {
         result: Some(old),
         op: AtomicOp::Add,
@@ -166,9 +166,9 @@ fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
     let flip = l.b.i64(1 << PHASE);
     let flip = l.b.sub(flip, twice);
     let next = l.b.add(expected, flip);
-    let outer = std::mem::take(&mut l.b.block);
+    let outer = l.b.take_block();
     add(l, address, next, order);
-    let then = std::mem::replace(&mut l.b.block, outer);
+    let then = l.b.replace_block(outer);
     l.b.push(crate::ir::Stmt::If { condition: done, then, otherwise: Vec::new() });
     old
 }

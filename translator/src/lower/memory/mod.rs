@@ -239,7 +239,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             };
             l.b.add_const(register, offset.cast_unsigned())
         }
-        Base::Absolute if space == Space::Shared => cluster::own_address(&mut l.b, offset as u32),
+        Base::Absolute if space == Space::Shared => cluster::own_address(&l.b, offset as u32),
         Base::Absolute => l.b.constant(if narrow { Type::I32 } else { Type::I64 }, offset.cast_unsigned()),
         Base::Variable(_) | Base::Element { .. } | Base::Param(_) => {
             let address = variable_address(l, base, offset)?;
@@ -298,7 +298,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             })?;
             let narrow = place.wrapping_add(offset) as u32;
             if variable.space == StateSpace::Shared {
-                let address = cluster::own_address(&mut l.b, narrow.wrapping_add(l.layout.shared_start));
+                let address = cluster::own_address(&l.b, narrow.wrapping_add(l.layout.shared_start));
                 return Ok(l.b.zero_extend(address));
             }
             if variable.space == StateSpace::Local {
@@ -503,12 +503,11 @@ pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let scope = required_scope(i)?;
     let (space, address) = if scope == Scope::Cta {
-        let function = &mut *l.b.function;
-        let word = match function.fence_word {
-            Some(word) => word,
-            None => function.take_shared(1),
-        };
-        function.fence_word = Some(word);
+        let word = l.b.function(|function| {
+            let word = function.fence_word.unwrap_or_else(|| function.take_shared(1));
+            function.fence_word = Some(word);
+            word
+        });
         (Space::Shared, l.b.own_shared(word, 0))
     } else {
         let Some(word) = l.layout.fence_word() else {

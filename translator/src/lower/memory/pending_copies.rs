@@ -51,7 +51,7 @@ impl PendingCopies {
     }
 
     /// Notes what a copy is to write, and where.
-    pub fn begin(&self, b: &mut Builder<'_>, copy: &PendingCopy, to: Value, words: &[Value]) {
+    pub fn begin(&self, b: &Builder<'_>, copy: &PendingCopy, to: Value, words: &[Value]) {
         let place = b.add_const(to, 1);
         b.set(copy.place, place);
         copy.words.iter().zip(words).for_each(|(var, word)| b.set(*var, *word));
@@ -60,14 +60,14 @@ impl PendingCopies {
     }
 
     /// Counts a group.
-    pub fn commit(&self, b: &mut Builder<'_>) {
+    pub fn commit(&self, b: &Builder<'_>) {
         let commits = b.get(self.commits);
         let commits = b.add_const(commits, 1);
         b.set(self.commits, commits);
     }
 
     /// Completes all pending copies, or those of all groups but the last ones.
-    pub fn complete(&self, b: &mut Builder<'_>, but: Option<u32>) {
+    pub fn complete(&self, b: &Builder<'_>, but: Option<u32>) {
         for copy in &self.copies {
             let place = b.get(copy.place);
             let is_pending = b.is_nonzero(place);
@@ -90,13 +90,13 @@ impl PendingCopies {
 
 impl PendingCopy {
     /// Writes what is pending.
-    pub fn complete(&self, b: &mut Builder<'_>) {
+    pub fn complete(&self, b: &Builder<'_>) {
         let place = b.get(self.place);
         let is_pending = b.is_nonzero(place);
         b.if_(is_pending, |b| self.write(b, place));
     }
 
-    fn write(&self, b: &mut Builder<'_>, place: Value) {
+    fn write(&self, b: &Builder<'_>, place: Value) {
         let to = b.sub_const(place, 1);
         let words = self.words.iter().take(self.count).map(|var| b.get(*var)).collect();
         b.store(Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false }, to, words);

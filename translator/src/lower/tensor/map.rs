@@ -57,7 +57,7 @@ pub struct Map {
 
 impl Map {
     /// Reads the map at an address in device memory.
-    pub fn read(b: &mut Builder<'_>, at: Value, dimensions: usize) -> Map {
+    pub fn read(b: &Builder<'_>, at: Value, dimensions: usize) -> Map {
         let mut content = Vec::new();
         for quarter in 0..4 {
             let place = b.add_const(at, 16 * quarter);
@@ -82,12 +82,12 @@ impl Map {
     }
 
     /// The number of the elements' type.
-    pub fn ty(&self, b: &mut Builder<'_>) -> Value {
+    pub fn ty(&self, b: &Builder<'_>) -> Value {
         bits(b, self.modes, 7, 4)
     }
 
     /// The binary logarithm of an element's bytes.
-    pub fn shift(&self, b: &mut Builder<'_>) -> Value {
+    pub fn shift(&self, b: &Builder<'_>) -> Value {
         // Two bits for each type.
         let logarithms = [0, 1, 2, 2, 3, 3, 1, 2, 2, 3, 1].iter().rev().fold(0, |all, bits| all << 2 | bits);
         let ty = self.ty(b);
@@ -98,39 +98,39 @@ impl Map {
     }
 
     /// The bytes of a slice of channels; 0 if the tensor isn't interleaved.
-    pub fn slice(&self, b: &mut Builder<'_>) -> Value {
+    pub fn slice(&self, b: &Builder<'_>) -> Value {
         let code = bits(b, self.modes, 11, 2);
         b.shl(code, 4)
     }
 
     /// 0 if shared memory isn't swizzled, else the binary logarithm of the number of rows whose 16-byte pieces are
     /// permuted.
-    pub fn swizzling(&self, b: &mut Builder<'_>) -> Value {
+    pub fn swizzling(&self, b: &Builder<'_>) -> Value {
         bits(b, self.modes, 13, 2)
     }
 
     /// The binary logarithm of the number of 16-byte pieces that swizzling keeps together.
-    pub fn atom(&self, b: &mut Builder<'_>) -> Value {
+    pub fn atom(&self, b: &Builder<'_>) -> Value {
         let code = bits(b, self.modes, 19, 2);
         let upper = b.shr(code, 1);
         b.sub(code, upper)
     }
 
     /// Four bytes of the value read outside the tensor.
-    pub fn outside(&self, b: &mut Builder<'_>) -> Value {
+    pub fn outside(&self, b: &Builder<'_>) -> Value {
         let is_nan = bits(b, self.modes, 15, 1);
         b.mul_const(is_nan, 0x7ff7_7ff7)
     }
 
     /// Whether f32 is read as tf32.
-    pub fn is_tf32(&self, b: &mut Builder<'_>) -> Value {
+    pub fn is_tf32(&self, b: &Builder<'_>) -> Value {
         let bit = b.and_const(self.modes, 1 << 16);
         b.is_nonzero(bit)
     }
 
     /// The least and the greatest coordinate at which columns of pixels begin, in side `number` of the `of` sides that pictures have.
     /// `last` is the tensor's greatest coordinate there.
-    pub fn corners(&self, b: &mut Builder<'_>, last: Value, number: usize, of: usize) -> [Value; 2] {
+    pub fn corners(&self, b: &Builder<'_>, last: Value, number: usize, of: usize) -> [Value; 2] {
         let width = match of {
             1 => 16,
             2 => 8,
@@ -145,14 +145,14 @@ impl Map {
     }
 
     /// How many pixels a column has.
-    pub fn pixels(&self, b: &mut Builder<'_>) -> Value {
+    pub fn pixels(&self, b: &Builder<'_>) -> Value {
         let less = bits(b, self.columns[1], 0, 10);
         b.add_const(less, 1)
     }
 }
 
 /// Some bits of a word.
-fn bits(b: &mut Builder<'_>, word: Value, first: u32, count: u32) -> Value {
+fn bits(b: &Builder<'_>, word: Value, first: u32, count: u32) -> Value {
     let low = b.shr(word, first);
     b.and_const(low, (1 << count) - 1)
 }

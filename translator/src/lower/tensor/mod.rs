@@ -69,7 +69,7 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
         TensorMode::TileGather4 | TensorMode::TileScatter4 => 2,
         TensorMode::Tile | TensorMode::Im2col | TensorMode::Im2colNoOffs => coordinates.len(),
     };
-    let map = Map::read(&mut l.b, at, rank);
+    let map = Map::read(&l.b, at, rank);
     let at = coordinates.iter().map(|one| l.source(one, ScalarType::S32)).collect::<Result<Vec<_>>>()?;
     let offsets = match offsets.map(|index| l.operand(i, index)) {
         Some(Operand::Vector(offsets)) => {
@@ -78,7 +78,7 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
         Some(_) => return Err(Diagnostic::internal("a tensor whose offsets are no vector", i.span)),
         None => Vec::new(),
     };
-    let b = &mut l.b;
+    let b = &l.b;
     let none = b.i32(0);
     // Tensors of fewer dimensions are not interleaved.
     let slice = if rank < 3 { none } else { map.slice(b) };
@@ -142,7 +142,7 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
 }
 
 /// The dimensions of a box. Those of interleaved tensors begin with one whose coordinates are `slice` bytes apart.
-fn dimensions(b: &mut Builder<'_>, map: &Map, at: &[Value], slice: Value) -> Vec<Dimension> {
+fn dimensions(b: &Builder<'_>, map: &Map, at: &[Value], slice: Value) -> Vec<Dimension> {
     let slice = b.zero_extend(slice);
     let strides = std::iter::once(slice).chain(map.strides.iter().copied());
     let fields = at.iter().zip(&map.lasts).zip(strides).zip(&map.steps).zip(&map.sizes);
@@ -150,7 +150,7 @@ fn dimensions(b: &mut Builder<'_>, map: &Map, at: &[Value], slice: Value) -> Vec
 }
 
 /// A dimension with one coordinate, which is inside the tensor and changes no address.
-fn once(b: &mut Builder<'_>, of: Dimension) -> Dimension {
+fn once(b: &Builder<'_>, of: Dimension) -> Dimension {
     let [size, last] = [1, u64::from(u32::MAX)].map(|number| b.constant(Type::I32, number));
     Dimension { last, stride: b.i64(0), size, ..of }
 }
@@ -158,7 +158,7 @@ fn once(b: &mut Builder<'_>, of: Dimension) -> Dimension {
 /// A column of pixels, and the dimension in which all of these have the same coordinate. The sides of pictures follow the channels if the
 /// tensor isn't interleaved, else they come before the slices of channels.
 fn columns(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     map: &Map,
     dimensions: &[Dimension],
     offsets: &[Value],
@@ -177,7 +177,7 @@ fn columns(
 }
 
 /// A signed distance in `I64`, clamped to 0 to `most`, as `I32`.
-fn within(b: &mut Builder<'_>, distance: Value, most: Value) -> Value {
+fn within(b: &Builder<'_>, distance: Value, most: Value) -> Value {
     let zero = b.i64(0);
     let wide = b.zero_extend(most);
     let is_before = b.slt(distance, zero);
@@ -195,10 +195,10 @@ impl Tensor {
         l: &mut Lowering<'_, '_>,
         what: CheckedAccess,
         to: Value,
-        mut each: impl FnMut(&mut Builder<'_>, Piece),
+        mut each: impl FnMut(&Builder<'_>, Piece),
     ) -> Value {
         let end = guard::end(l);
-        let b = &mut l.b;
+        let b = &l.b;
         let swizzling = self.map.swizzling(b);
         let one = b.i32(1);
         let rows = b.shl_by(one, swizzling);
@@ -282,14 +282,14 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value) {
-    let outside = tensor.map.outside(&mut l.b);
-    let is_tf32 = tensor.map.is_tf32(&mut l.b);
+    let outside = tensor.map.outside(&l.b);
+    let is_tf32 = tensor.map.is_tf32(&l.b);
     let bytes = tensor.for_each_piece(l, CheckedAccess::Write, to, |b, piece| {
         let none = b.i32(0);
         let given = b.select(piece.there, piece.rest, none);
         let whole = b.compare_const(Compare::LessUnsigned, given, 16);
         let shared = words(Space::Shared, MemoryOrder::Weak);
-        let read = |b: &mut Builder<'_>, word: Value| b.choose(is_tf32, |b| as_tf32(b, word), |_| word);
+        let read = |b: &Builder<'_>, word: Value| b.choose(is_tf32, |b| as_tf32(b, word), |_| word);
         b.if_else(
             whole,
             |b| {
@@ -313,7 +313,7 @@ fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value)
 }
 
 /// The word at `offset` of data of which the first `given` bytes are known; `outside` fills the other bytes.
-fn filled(b: &mut Builder<'_>, word: Value, given: Value, offset: u64, outside: Value) -> Value {
+fn filled(b: &Builder<'_>, word: Value, given: Value, offset: u64, outside: Value) -> Value {
     let start = b.constant(Type::I32, offset);
     let is_after = b.ult(start, given);
     let zero = b.i32(0);
@@ -328,7 +328,7 @@ fn filled(b: &mut Builder<'_>, word: Value, given: Value, offset: u64, outside: 
 }
 
 /// An f32 rounded to tf32.
-fn as_tf32(b: &mut Builder<'_>, word: Value) -> Value {
+fn as_tf32(b: &Builder<'_>, word: Value) -> Value {
     let float = b.bitcast(word, Type::F32);
     let rounded = soft::narrow(b, TENSOR, Rounding::NearestEven, Overflow::Rounded, float);
     b.shl(rounded, SINGLE.precision - TENSOR.precision)
@@ -396,7 +396,7 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let tensor = tensor(l, i, 0, None)?;
     let from = shared_address(l, i, 1)?;
     let reductions = reductions(i)?;
-    let found = tensor.map.ty(&mut l.b);
+    let found = tensor.map.ty(&l.b);
     tensor.for_each_piece(l, CheckedAccess::Read, from, |b, piece| {
         b.if_(piece.there, |b| {
             for (ty, reduction) in &reductions {
@@ -408,7 +408,7 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-fn reduce_piece(b: &mut Builder<'_>, piece: &Piece, reduction: &Reduction) {
+fn reduce_piece(b: &Builder<'_>, piece: &Piece, reduction: &Reduction) {
     let bytes = if let Reduction::Atomic(_, bytes) = reduction { *bytes } else { 4 };
     let size = b.i32(16);
     for_each(b, size, bytes.into(), |b, offset| {
@@ -427,7 +427,7 @@ fn reduce_piece(b: &mut Builder<'_>, piece: &Piece, reduction: &Reduction) {
 }
 
 /// Atomically adds to an f32 in device memory.
-fn add_float(b: &mut Builder<'_>, access: Access, address: Value, operand: Value) {
+fn add_float(b: &Builder<'_>, access: Access, address: Value, operand: Value) {
     let addend = b.bitcast(operand, Type::F32);
     b.loop_(|b| {
         let old = b.load_one(access, address);
@@ -436,7 +436,7 @@ fn add_float(b: &mut Builder<'_>, access: Access, address: Value, operand: Value
         let nan = b.constant(Type::F32, SINGLE.nan);
         let sum = b.or_nan(sum, nan);
         let operand = b.bits(sum);
-        let found = b.function.value(Type::I32);
+        let found = b.value(Type::I32);
         let op = AtomicOp::CompareExchange;
         b.atomic(Atomic { result: Some(found), op, access, address, operand, compare: Some(old) });
         let is_done = b.eq(found, old);

@@ -19,8 +19,8 @@ pub struct Dimension {
 
 impl Dimension {
     /// The first of two dimensions if a condition holds, else the second.
-    pub fn select(b: &mut Builder<'_>, condition: Value, then: Self, otherwise: Self) -> Self {
-        let mut choose = |field: fn(&Self) -> Value| b.select(condition, field(&then), field(&otherwise));
+    pub fn select(b: &Builder<'_>, condition: Value, then: Self, otherwise: Self) -> Self {
+        let choose = |field: fn(&Self) -> Value| b.select(condition, field(&then), field(&otherwise));
         Self {
             at: choose(|of| of.at),
             last: choose(|of| of.last),
@@ -61,7 +61,7 @@ pub struct Place {
 
 impl Place {
     /// Adds a coordinate in one dimension.
-    pub fn at(self, b: &mut Builder<'_>, dimension: &Dimension, coordinate: Value) -> Place {
+    pub fn at(self, b: &Builder<'_>, dimension: &Dimension, coordinate: Value) -> Place {
         let fits = b.ule(coordinate, dimension.last);
         let wide = b.zero_extend(coordinate);
         let distance = b.mul(wide, dimension.stride);
@@ -77,12 +77,7 @@ pub struct Row {
 }
 
 /// Runs `each` for each row, and gives the number of rows.
-pub fn for_each_row(
-    b: &mut Builder<'_>,
-    place: Place,
-    shape: &Shape,
-    each: &mut dyn FnMut(&mut Builder<'_>, Row),
-) -> Value {
+pub fn for_each_row(b: &Builder<'_>, place: Place, shape: &Shape, each: &mut dyn FnMut(&Builder<'_>, Row)) -> Value {
     let number = b.var(Type::I32);
     let none = b.i32(0);
     b.set(number, none);
@@ -95,13 +90,7 @@ pub fn for_each_row(
 }
 
 /// The rows of a box whose coordinates in all but the given dimensions are part of the place.
-fn tile(
-    b: &mut Builder<'_>,
-    place: Place,
-    dimensions: &[Dimension],
-    number: Var,
-    each: &mut dyn FnMut(&mut Builder<'_>, Row),
-) {
+fn tile(b: &Builder<'_>, place: Place, dimensions: &[Dimension], number: Var, each: &mut dyn FnMut(&Builder<'_>, Row)) {
     let [inner @ .., dimension] = dimensions else {
         row(b, place, number, each);
         return;
@@ -121,7 +110,7 @@ fn tile(
     });
 }
 
-fn row(b: &mut Builder<'_>, place: Place, number: Var, each: &mut dyn FnMut(&mut Builder<'_>, Row)) {
+fn row(b: &Builder<'_>, place: Place, number: Var, each: &mut dyn FnMut(&Builder<'_>, Row)) {
     let current = b.get(number);
     each(b, Row { place, number: current });
     let up = b.add_const(current, 1);
@@ -130,12 +119,12 @@ fn row(b: &mut Builder<'_>, place: Place, number: Var, each: &mut dyn FnMut(&mut
 
 /// The rows whose coordinates are given.
 fn listed(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     place: Place,
     dimension: &Dimension,
     coordinates: &[Value],
     number: Var,
-    each: &mut dyn FnMut(&mut Builder<'_>, Row),
+    each: &mut dyn FnMut(&Builder<'_>, Row),
 ) {
     b.loop_(|b| {
         let current = b.get(number);
@@ -153,14 +142,14 @@ fn listed(
 
 /// Visits pixels from the first on, within the box that the bounds are: at the end in one dimension, the next dimension advances.
 fn column(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     place: Place,
     (sides, pictures): (&[Side], &Dimension),
     pixels: Value,
     number: Var,
-    each: &mut dyn FnMut(&mut Builder<'_>, Row),
+    each: &mut dyn FnMut(&Builder<'_>, Row),
 ) {
-    let mut var = |at: Value| {
+    let var = |at: Value| {
         let var = b.var(Type::I32);
         b.set(var, at);
         var
@@ -185,7 +174,7 @@ fn column(
 
 /// Advances to the next pixel: a step in the first dimension. If the step leads beyond the upper bound, the coordinate returns to the
 /// lower bound and the next dimension advances.
-fn advance(b: &mut Builder<'_>, sides: &[Side], vars: &[Var], pictures: (&Dimension, Var)) {
+fn advance(b: &Builder<'_>, sides: &[Side], vars: &[Var], pictures: (&Dimension, Var)) {
     let ([side, sides @ ..], [var, vars @ ..]) = (sides, vars) else {
         let at = b.get(pictures.1);
         let next = b.add(at, pictures.0.step);

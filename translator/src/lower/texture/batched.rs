@@ -21,7 +21,7 @@ pub(in crate::lower) fn read_all(l: &mut Lowering<'_, '_>, first: &Instruction, 
     }
     l.b.at(first.span);
     let loads = apart(l, |l| in_turn(l, &reads))?;
-    l.b.block.extend(ways.unless_always(loads));
+    l.b.append(ways.unless_always(loads));
     for (instruction, Waiting { results, .. }) in reads {
         l.b.at(instruction.span);
         fetch::finish(l, instruction, results)?;
@@ -57,11 +57,11 @@ fn in_turn(l: &mut Lowering<'_, '_>, reads: &[(&Instruction, Waiting)]) -> Resul
     l.b.set(turn, zero);
     let body = apart(l, |l| {
         let number = l.b.get(turn);
-        let turns: Vec<Value> = (0..reads.len() as u64).map(|read| is_turn(&mut l.b, number, read)).collect();
-        let is_needed = choose(&mut l.b, &turns, &waits);
+        let turns: Vec<Value> = (0..reads.len() as u64).map(|read| is_turn(&l.b, number, read)).collect();
+        let is_needed = choose(&l.b, &turns, &waits);
         let then = apart(l, |l| {
             for (var, values) in &values {
-                let value = choose(&mut l.b, &turns, values);
+                let value = choose(&l.b, &turns, values);
                 l.b.set(*var, value);
             }
             let channels = fetch::no_channels(l);
@@ -76,7 +76,7 @@ fn in_turn(l: &mut Lowering<'_, '_>, reads: &[(&Instruction, Waiting)]) -> Resul
         l.b.push(Stmt::If { condition: is_needed, then, otherwise: Vec::new() });
         let next = l.b.add_const(number, 1);
         l.b.set(turn, next);
-        let is_last = is_turn(&mut l.b, next, reads.len() as u64);
+        let is_last = is_turn(&l.b, next, reads.len() as u64);
         l.b.if_(is_last, Builder::break_);
         Ok(())
     })?;
@@ -84,16 +84,15 @@ fn in_turn(l: &mut Lowering<'_, '_>, reads: &[(&Instruction, Waiting)]) -> Resul
     Ok(())
 }
 
-fn is_turn(b: &mut Builder<'_>, number: Value, read: u64) -> Value {
+fn is_turn(b: &Builder<'_>, number: Value, read: u64) -> Value {
     b.compare_const(Compare::Equal, number, read)
 }
 
 /// The value whose turn it is.
-fn choose(b: &mut Builder<'_>, turns: &[Value], values: &[Value]) -> Value {
+fn choose(b: &Builder<'_>, turns: &[Value], values: &[Value]) -> Value {
     let mut pairs = turns.iter().zip(values);
     let first = pairs.next().map(|(_, value)| *value);
-    let rest =
-        |b: &mut Builder<'_>, first| pairs.fold(first, |other, (is_turn, value)| b.select(*is_turn, *value, other));
+    let rest = |b: &Builder<'_>, first| pairs.fold(first, |other, (is_turn, value)| b.select(*is_turn, *value, other));
     match first {
         Some(first) => rest(b, first),
         None => b.i32(0),

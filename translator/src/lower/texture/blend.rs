@@ -46,7 +46,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    pub(super) fn new(b: &mut Builder<'_>) -> Channel {
+    pub(super) fn new(b: &Builder<'_>) -> Channel {
         let [exponent, total_exponent, seen] = [Type::I32; 3].map(|ty| b.var(ty));
         let [sum, total] = [Type::I64; 2].map(|ty| b.var(ty));
         let channel = Channel { exponent, sum, total_exponent, total, seen };
@@ -62,7 +62,7 @@ impl Channel {
     }
 
     /// Takes note of a texel's exponent and class before the texels of its slice are added.
-    pub(super) fn look(&self, b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
+    pub(super) fn look(&self, b: &Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
         let exponent = b.shr(bits, 23);
         let exponent = b.and_const(exponent, 255);
         let exponent = b.choose(arithmetic.srgb, |b| srgb_exponent(b, bits), |_| exponent);
@@ -95,7 +95,7 @@ impl Channel {
     }
 
     /// Adds a texel of floats.
-    pub(super) fn add_float(&self, b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
+    pub(super) fn add_float(&self, b: &Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
         let exponent = b.shr(bits, 23);
         let exponent = b.and_const(exponent, 255);
         let fraction = b.and_const(bits, 0x7f_ffff);
@@ -128,7 +128,7 @@ impl Channel {
     }
 
     /// Adds an integer times its weight: a normalised integer, or an aligned significand.
-    pub(super) fn add_product(&self, b: &mut Builder<'_>, number: Value, weight: Value) {
+    pub(super) fn add_product(&self, b: &Builder<'_>, number: Value, weight: Value) {
         let low = b.mul(number, weight);
         let high = b.mul_high_signed(number, weight);
         let product = b.join(low, high);
@@ -138,14 +138,14 @@ impl Channel {
     }
 
     /// The greatest exponent, or the least that significands are aligned to.
-    fn greatest(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+    fn greatest(&self, b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
         let most = b.get(self.exponent);
         let is_less = b.ult(most, arithmetic.least);
         b.select(is_less, arithmetic.least, most)
     }
 
     /// Adds a slice to those before.
-    pub(super) fn end_slice(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) {
+    pub(super) fn end_slice(&self, b: &Builder<'_>, arithmetic: Arithmetic) {
         let own = self.greatest(b, arithmetic);
         let before = b.get(self.total_exponent);
         let is_more = b.ult(before, own);
@@ -170,11 +170,11 @@ impl Channel {
     }
 
     /// The bits of the result.
-    pub(super) fn result(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+    pub(super) fn result(&self, b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
         b.choose(arithmetic.fractions, |b| self.fraction(b, arithmetic), |b| self.float(b, arithmetic))
     }
 
-    fn fraction(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+    fn fraction(&self, b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
         let sum = b.get(self.total);
         let sum = b.sar(sum, GUARD);
         let sum = b.truncate(sum);
@@ -197,7 +197,7 @@ impl Channel {
         at_least_minus_one(b, arithmetic.signed, bits)
     }
 
-    fn float(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+    fn float(&self, b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
         let [sum, exponent] = [self.total, self.total_exponent].map(|var| b.get(var));
         let rounded = round(b, arithmetic, sum, exponent);
         let seen = b.get(self.seen);
@@ -223,7 +223,7 @@ impl Channel {
 }
 
 /// The exponent of an sRGB intensity.
-fn srgb_exponent(b: &mut Builder<'_>, bits: Value) -> Value {
+fn srgb_exponent(b: &Builder<'_>, bits: Value) -> Value {
     let number = intensity(b, bits);
     let mut exponent = b.i32(SRGB_EXPONENT);
     for step in SRGB_STEPS {
@@ -236,7 +236,7 @@ fn srgb_exponent(b: &mut Builder<'_>, bits: Value) -> Value {
 }
 
 /// An sRGB intensity in units of 2^-14.
-fn intensity(b: &mut Builder<'_>, bits: Value) -> Value {
+fn intensity(b: &Builder<'_>, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let unit = b.f32(16384.0);
     let number = b.fmul(value, unit);
@@ -244,7 +244,7 @@ fn intensity(b: &mut Builder<'_>, bits: Value) -> Value {
 }
 
 /// The float nearest to a sum in units of 2^(exponent + lost - 166), with ties away from zero.
-fn round(b: &mut Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -> Value {
+fn round(b: &Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -> Value {
     let (_, top) = b.halves(sum);
     let zero = b.i32(0);
     let is_negative = b.slt(top, zero);
@@ -302,7 +302,7 @@ fn round(b: &mut Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Valu
 }
 
 /// The weights of two slices, from the second slice's share in 256ths. Their sum is `whole`.
-pub(super) fn depths(b: &mut Builder<'_>, z: Value, whole: Value) -> [Value; 2] {
+pub(super) fn depths(b: &Builder<'_>, z: Value, whole: Value) -> [Value; 2] {
     let most = b.i32(256);
     let near = b.sub(most, z);
     let near = b.mul(near, whole);
@@ -312,7 +312,7 @@ pub(super) fn depths(b: &mut Builder<'_>, z: Value, whole: Value) -> [Value; 2] 
 }
 
 /// The weights of a slice's four texels, x faster than y, from the upper texels' shares in 256ths.
-pub(super) fn weights(b: &mut Builder<'_>, [x, y]: [Value; 2], whole: Value) -> [Value; 4] {
+pub(super) fn weights(b: &Builder<'_>, [x, y]: [Value; 2], whole: Value) -> [Value; 4] {
     let right = b.mul(x, whole);
     let right = rounded(b, right);
     let left = b.sub(whole, right);
@@ -328,7 +328,7 @@ pub(super) fn weights(b: &mut Builder<'_>, [x, y]: [Value; 2], whole: Value) -> 
 }
 
 /// A product of two weights, rounded to 256ths.
-fn rounded(b: &mut Builder<'_>, product: Value) -> Value {
+fn rounded(b: &Builder<'_>, product: Value) -> Value {
     let product = b.add_const(product, 128);
     b.shr(product, 8)
 }

@@ -16,9 +16,9 @@ pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {
     let whole = is_among(l, image.texel, 1 << Texel::F32.code() | 1 << Texel::B32.code());
     let halves = l.b.compare_const(Compare::Equal, image.texel, Texel::F16.code().into());
     let is_signed = is_among(l, image.texel, 1 << Texel::S8.code() | 1 << Texel::S16.code());
-    let format = Fractions::of(&mut l.b, arithmetic.byte, arithmetic.signed);
+    let format = Fractions::of(&l.b, arithmetic.byte, arithmetic.signed);
     for (channel, (var, bits)) in (0..).zip(into.into_iter().zip(colour)) {
-        let b = &mut l.b;
+        let b = &l.b;
         let fractions = b.or(arithmetic.fractions, arithmetic.srgb);
         let integer = low_bits(b, bits, arithmetic.byte, is_signed);
         let number = format.number(b, bits);
@@ -36,7 +36,7 @@ pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {
     }
     // The host gives the colour as fractions that stand for sRGB bytes.
     let [red, green, blue, _] = into;
-    let encodes_all = source.format.encodes_all(&mut l.b);
+    let encodes_all = source.format.encodes_all(&l.b);
     let is_srgb_all = l.b.and(arithmetic.srgb, encodes_all);
     for (is_encoded, channels) in [(arithmetic.srgb, &[red][..]), (is_srgb_all, &[green, blue])] {
         l.b.if_(is_encoded, |b| channels.iter().for_each(|var| decode_fraction(b, source.srgb_table, *var)));
@@ -44,7 +44,7 @@ pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {
 }
 
 /// The intensity for a fraction that stands for an sRGB byte.
-fn decode_fraction(b: &mut Builder<'_>, table: u64, channel: Var) {
+fn decode_fraction(b: &Builder<'_>, table: u64, channel: Var) {
     let bits = b.get(channel);
     let fraction = b.bitcast(bits, Type::F32);
     let largest = b.f32(255.0);
@@ -57,7 +57,7 @@ fn decode_fraction(b: &mut Builder<'_>, table: u64, channel: Var) {
 }
 
 /// The integer that the low bits stand for.
-fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) -> Value {
+fn low_bits(b: &Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) -> Value {
     let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
     let above = b.select(is_byte, twenty_four, sixteen);
     let high = b.shl_by(bits, above);
@@ -67,7 +67,7 @@ fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) 
 }
 
 /// A float truncated to the precision of a half.
-fn cut_half(b: &mut Builder<'_>, bits: Value) -> Value {
+fn cut_half(b: &Builder<'_>, bits: Value) -> Value {
     let float = b.bitcast(bits, Type::F32);
     let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
     let float = soft::widen_bits(b, HALF, half);

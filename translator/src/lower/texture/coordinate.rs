@@ -41,7 +41,7 @@ impl Position {
 
 /// A coordinate in 512ths of a texel, rounded down. NaN and subnormals count as 0.
 fn fixed(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     coordinate: Value,
     Dimension { extent, .. }: &Dimension,
     normalized: Value,
@@ -99,7 +99,7 @@ fn fixed(
 }
 
 /// The product of a coordinate and an extent, without the lowest bits.
-fn stretched(b: &mut Builder<'_>, number: Value, extent: Value, shift: Value) -> Value {
+fn stretched(b: &Builder<'_>, number: Value, extent: Value, shift: Value) -> Value {
     let low = b.mul(number, extent);
     let high = b.mul_high_signed(number, extent);
     let low = b.shr_by(low, shift);
@@ -117,7 +117,7 @@ pub(super) fn on_face(
     is_linear: Value,
     is_seamless: Value,
 ) -> Position {
-    let b = &mut l.b;
+    let b = &l.b;
     let scale = b.f32((1u32 << 20) as f32);
     let scaled = b.fmul(coordinate, scale);
     let scaled = b.unary(Unary::Floor, scaled);
@@ -129,7 +129,7 @@ pub(super) fn on_face(
     let [lower, weight] = lower_texel(b, fixed, is_linear);
     let upper = b.add_const(lower, 1);
     let flat = between(l, [lower, upper], weight, dimension, periodic);
-    let b = &mut l.b;
+    let b = &l.b;
     let [first, second] = flat.texels;
     // Only a filter goes on beyond the edge. The nearest texel to the edge is the last.
     let last = b.sub_const(dimension.extent, 1);
@@ -142,7 +142,7 @@ pub(super) fn on_face(
 }
 
 /// The nearest texel, or the lower of two texels and the weight of the upper, in 512ths.
-fn lower_texel(b: &mut Builder<'_>, fixed: Value, is_linear: Value) -> [Value; 2] {
+fn lower_texel(b: &Builder<'_>, fixed: Value, is_linear: Value) -> [Value; 2] {
     let half = b.sub_const(fixed, 255);
     let half = b.sar(half, 1);
     let lower = b.sar(half, 8);
@@ -161,7 +161,7 @@ pub(super) fn position(
     is_linear: Value,
     offset: Option<Value>,
 ) -> Position {
-    let b = &mut l.b;
+    let b = &l.b;
     // Limit the coordinate to a value so far outside the texture that no offset leads back. For wide textures, larger
     // numbers would overflow.
     let periodic = is_periodic(b, dimension.mode);
@@ -197,7 +197,7 @@ fn between(
     dimension: &Dimension,
     periodic: Value,
 ) -> Position {
-    let b = &mut l.b;
+    let b = &l.b;
     let zero = b.i32(0);
     // If both are the same texel, the weight is zero.
     let is_clamp = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Clamp.code().into());
@@ -213,7 +213,7 @@ fn between(
 }
 
 /// Whether the address mode maps coordinates out of range periodically.
-fn is_periodic(b: &mut Builder<'_>, mode: Value) -> Value {
+fn is_periodic(b: &Builder<'_>, mode: Value) -> Value {
     let wraps = b.compare_const(Compare::Equal, mode, AddressMode::Wrap.code().into());
     let mirrors = b.compare_const(Compare::Equal, mode, AddressMode::Mirror.code().into());
     b.or(wraps, mirrors)
@@ -224,7 +224,7 @@ fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, period
     let extent = dimension.extent;
     let last = l.b.sub_const(extent, 1);
     let clamped = clamp(l, texel, last);
-    let b = &mut l.b;
+    let b = &l.b;
     let is_border = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Border.code().into());
     let is_inside = b.ult(texel, extent);
     let stays = b.not(is_border);

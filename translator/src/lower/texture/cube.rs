@@ -28,7 +28,7 @@ pub(super) struct FacePoint {
 }
 
 /// A direction, scaled so that its greatest coordinate is one.
-fn projected(b: &mut Builder<'_>, direction: Direction) -> Direction {
+fn projected(b: &Builder<'_>, direction: Direction) -> Direction {
     let zero = b.f32(0.0);
     let mut greatest = zero;
     for value in direction {
@@ -47,7 +47,7 @@ fn projected(b: &mut Builder<'_>, direction: Direction) -> Direction {
 }
 
 /// The face that a direction meets. A NaN coordinate is less than all others.
-fn face(b: &mut Builder<'_>, direction: Direction) -> Value {
+fn face(b: &Builder<'_>, direction: Direction) -> Value {
     let [zero, none] = [0.0, -1.0].map(|number| b.f32(number));
     let [x, y, z] = direction.map(|value| {
         let size = size(b, value);
@@ -69,7 +69,7 @@ fn face(b: &mut Builder<'_>, direction: Direction) -> Value {
 }
 
 /// One of six values by a face's number.
-fn by_face(b: &mut Builder<'_>, face: Value, values: [Value; 6]) -> Value {
+fn by_face(b: &Builder<'_>, face: Value, values: [Value; 6]) -> Value {
     let [mut found, ..] = values;
     for (number, value) in (0..).zip(values).skip(1) {
         let is_this = b.compare_const(Compare::Equal, face, number);
@@ -79,7 +79,7 @@ fn by_face(b: &mut Builder<'_>, face: Value, values: [Value; 6]) -> Value {
 }
 
 /// Both coordinates of a direction on a face, and its component along the face's normal.
-fn on_face(b: &mut Builder<'_>, face: Value, direction: Direction) -> Direction {
+fn on_face(b: &Builder<'_>, face: Value, direction: Direction) -> Direction {
     let turned = direction.map(|value| b.unary(Unary::FNeg, value));
     std::array::from_fn(|part| {
         let values = FACES.map(|axes| {
@@ -92,7 +92,7 @@ fn on_face(b: &mut Builder<'_>, face: Value, direction: Direction) -> Direction 
 }
 
 /// Whether a coordinate of a face goes along the negative direction of its axis, as 0 or 1.
-fn turned(b: &mut Builder<'_>, face: Value, part: usize) -> Value {
+fn turned(b: &Builder<'_>, face: Value, part: usize) -> Value {
     let is_turned = |axes: &[(usize, bool); 3]| axes.get(part).is_some_and(|(_, is_turned)| *is_turned);
     let bits = (0..).zip(FACES).map(|(number, axes)| u32::from(is_turned(&axes)) << number).sum();
     let bits = b.i32(bits);
@@ -101,7 +101,7 @@ fn turned(b: &mut Builder<'_>, face: Value, part: usize) -> Value {
 }
 
 /// A scaled direction's place.
-fn place(b: &mut Builder<'_>, direction: Direction) -> FacePoint {
+fn place(b: &Builder<'_>, direction: Direction) -> FacePoint {
     let face = face(b, direction);
     let [s, t, _] = on_face(b, face, direction);
     let [least, most] = [-1.0, 1.0].map(|number| b.f32(number));
@@ -113,13 +113,13 @@ fn place(b: &mut Builder<'_>, direction: Direction) -> FacePoint {
 }
 
 /// Where a direction meets the cube.
-pub(super) fn located(b: &mut Builder<'_>, direction: Direction) -> FacePoint {
+pub(super) fn located(b: &Builder<'_>, direction: Direction) -> FacePoint {
     let direction = projected(b, direction);
     place(b, direction)
 }
 
 /// The size of a pixel's footprint from the gradients of a direction.
-pub(super) fn footprint(b: &mut Builder<'_>, from: Direction, gradients: [Direction; 2], extent: Value) -> Value {
+pub(super) fn footprint(b: &Builder<'_>, from: Direction, gradients: [Direction; 2], extent: Value) -> Value {
     let here = located(b, from);
     let [across, down] = gradients.map(|gradient| {
         let mut moved = from;
@@ -134,7 +134,7 @@ pub(super) fn footprint(b: &mut Builder<'_>, from: Direction, gradients: [Direct
 
 /// The step, in texels, from a place to the place where a direction meets the cube, and whether that is on another
 /// face.
-fn step_to(b: &mut Builder<'_>, here: FacePoint, direction: Direction, extent: Value) -> (Direction, Value) {
+fn step_to(b: &Builder<'_>, here: FacePoint, direction: Direction, extent: Value) -> (Direction, Value) {
     let direction = projected(b, direction);
     let other = face(b, direction);
     let [s, t, along] = on_face(b, here.face, direction);
@@ -150,7 +150,7 @@ fn step_to(b: &mut Builder<'_>, here: FacePoint, direction: Direction, extent: V
     let is_first = b.eq(first_axis, other_axis);
     let other_end = b.and_const(other, 1);
     let [zero, one, minus_one, half] = [0.0, 1.0, -1.0, 0.5].map(|number| b.f32(number));
-    let halves = |b: &mut Builder<'_>, step: Value| {
+    let halves = |b: &Builder<'_>, step: Value| {
         let step = stretched(b, step, extent);
         b.fmul(step, half)
     };
@@ -204,7 +204,7 @@ fn edge_neighbours(face: usize) -> u32 {
 }
 
 /// The face and position of a texel that may be beyond one edge.
-pub(super) fn neighbour(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], extent: Value) -> (Value, [Value; 2]) {
+pub(super) fn neighbour(b: &Builder<'_>, face: Value, [x, y]: [Value; 2], extent: Value) -> (Value, [Value; 2]) {
     let words = std::array::from_fn(|number| b.i32(edge_neighbours(number)));
     let word = by_face(b, face, words);
     let zero = b.i32(0);
@@ -227,7 +227,7 @@ pub(super) fn neighbour(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], ex
     let is_high = b.slt(last, along);
     let along = b.select(is_high, last, along);
     let turned = b.sub(last, along);
-    let flag = |b: &mut Builder<'_>, bit: u64| {
+    let flag = |b: &Builder<'_>, bit: u64| {
         let bit = b.and_const(entry, 1 << bit);
         b.is_nonzero(bit)
     };

@@ -77,13 +77,13 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let format = Format::of(l, image.texel, image.channels);
     let channels = no_channels(l);
-    let outer = std::mem::take(&mut l.b.block);
+    let outer = l.b.take_block();
     if let Some(x) = point.coordinates.first().copied() {
         let bytes = format.bytes(l, x);
         let address = level.address(l, geometry, bytes, &point);
         format.fetch(l, address, channels)?;
     }
-    let then = std::mem::replace(&mut l.b.block, outer);
+    let then = l.b.replace_block(outer);
     l.b.push(crate::ir::Stmt::If { condition: is_there, then, otherwise: Vec::new() });
     finish(l, i, channels)
 }
@@ -128,7 +128,7 @@ pub(super) fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, channels: [Var; 
     if matches!(ty, ScalarType::F16 | ScalarType::F16x2) {
         for value in &mut values {
             let float = l.b.bitcast(*value, Type::F32);
-            *value = soft::narrow(&mut l.b, HALF, Rounding::NearestEven, Overflow::Rounded, float);
+            *value = soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, float);
         }
     }
     if ty == ScalarType::F16x2 {

@@ -31,8 +31,8 @@ pub(super) struct Tap {
 impl<'s> Filter<'s> {
     pub(super) fn new(l: &mut Lowering<'_, '_>, source: &'s Source) -> Self {
         let loaded = [Type::I32; 4].map(|ty| l.b.var(ty));
-        let sums = std::array::from_fn(|_| Channel::new(&mut l.b));
-        Filter { source, arithmetics: arithmetics(&mut l.b, source.arithmetic, source.format), sums, loaded }
+        let sums = std::array::from_fn(|_| Channel::new(&l.b));
+        Filter { source, arithmetics: arithmetics(&l.b, source.arithmetic, source.format), sums, loaded }
     }
 
     /// Adds a level with weight `whole`. One loop visits the texels of each slice twice, first for their exponents.
@@ -43,21 +43,21 @@ impl<'s> Filter<'s> {
         };
         let zero = l.b.i32(0);
         let z_weight = depth.map_or(zero, |z| z.weight);
-        let slices = depths(&mut l.b, z_weight, whole);
+        let slices = depths(&l.b, z_weight, whole);
         let mut corner = None;
         if let Where::Cube { is_seamless, .. } = &self.source.point {
-            corner = Some(Corner::of(&mut l.b, [x, y], level.width, *is_seamless));
+            corner = Some(Corner::of(&l.b, [x, y], level.width, *is_seamless));
         }
         let all_weights = slices.map(|slice| {
-            let weights = weights(&mut l.b, [x.weight, y.weight], slice);
-            corner.map_or(weights, |corner| corner.share(&mut l.b, weights))
+            let weights = weights(&l.b, [x.weight, y.weight], slice);
+            corner.map_or(weights, |corner| corner.share(&l.b, weights))
         });
         let step = l.b.var(Type::I32);
         l.b.set(step, zero);
         let [eight, sixteen] = [8, 16].map(|count| l.b.i32(count));
         let is_deep = l.b.is_nonzero(z_weight);
         let end = l.b.select(is_deep, sixteen, eight);
-        let before = std::mem::take(&mut l.b.block);
+        let before = l.b.take_block();
         let number = l.b.get(step);
         let bit = |l: &mut Lowering<'_, '_>, at: u32| {
             let bit = l.b.shr(number, at);
@@ -65,7 +65,7 @@ impl<'s> Filter<'s> {
             l.b.is_nonzero(bit)
         };
         let (right, lower, second, back) = (bit(l, 0), bit(l, 1), bit(l, 2), bit(l, 3));
-        let weight = chosen(&mut l.b, number, &all_weights);
+        let weight = chosen(&l.b, number, &all_weights);
         let mut counts = l.b.bool(true);
         for (is_upper, weight) in [(right, x.weight), (lower, y.weight), (back, z_weight)] {
             let has = l.b.is_nonzero(weight);
@@ -76,7 +76,7 @@ impl<'s> Filter<'s> {
         if let Some(corner) = corner {
             let has = l.b.is_nonzero(weight);
             counts = l.b.or(counts, has);
-            let there = corner.has(&mut l.b, number);
+            let there = corner.has(&l.b, number);
             counts = l.b.and(counts, there);
         }
         // Fractions have no exponents.
@@ -85,13 +85,13 @@ impl<'s> Filter<'s> {
         let skips = l.b.and(skips, arithmetic.fractions);
         let needed = l.b.not(skips);
         counts = l.b.and(counts, needed);
-        let tap_outer = std::mem::take(&mut l.b.block);
-        let tap = tap(&mut l.b, [(x, right), (y, lower)], depth.map(|z| (z, back)));
+        let tap_outer = l.b.take_block();
+        let tap = tap(&l.b, [(x, right), (y, lower)], depth.map(|z| (z, back)));
         self.source.load(l, level, &tap, self.loaded)?;
-        self.take(&mut l.b, second, weight);
-        let then = std::mem::replace(&mut l.b.block, tap_outer);
+        self.take(&l.b, second, weight);
+        let then = l.b.replace_block(tap_outer);
         l.b.push(Stmt::If { condition: counts, then, otherwise: Vec::new() });
-        let b = &mut l.b;
+        let b = &l.b;
         let next = b.add_const(number, 1);
         b.set(step, next);
         let of_slice = b.and_const(next, 7);
@@ -103,13 +103,13 @@ impl<'s> Filter<'s> {
         });
         let is_end = b.ule(end, next);
         b.if_(is_end, Builder::break_);
-        let body = std::mem::replace(&mut b.block, before);
+        let body = b.replace_block(before);
         b.push(Stmt::Loop(body));
         Ok(())
     }
 
     /// Processes the loaded texel.
-    fn take(&self, b: &mut Builder<'_>, second: Value, weight: Value) {
+    fn take(&self, b: &Builder<'_>, second: Value, weight: Value) {
         let parts = || self.sums.iter().zip(self.arithmetics).zip(self.loaded);
         b.if_else(
             second,
@@ -129,7 +129,7 @@ impl<'s> Filter<'s> {
     }
 
     /// Stores the channels.
-    pub(super) fn finish(&self, b: &mut Builder<'_>, into: [Var; 4]) {
+    pub(super) fn finish(&self, b: &Builder<'_>, into: [Var; 4]) {
         for ((result, sum), arithmetic) in into.into_iter().zip(&self.sums).zip(self.arithmetics) {
             let bits = sum.result(b, arithmetic);
             b.set(result, bits);
@@ -138,7 +138,7 @@ impl<'s> Filter<'s> {
 }
 
 /// How each channel is added: some channels of sRGB are linear.
-pub(super) fn arithmetics(b: &mut Builder<'_>, arithmetic: Arithmetic, format: Format) -> [Arithmetic; 4] {
+pub(super) fn arithmetics(b: &Builder<'_>, arithmetic: Arithmetic, format: Format) -> [Arithmetic; 4] {
     let unencoded = b.or(arithmetic.fractions, arithmetic.srgb);
     let no = b.bool(false);
     let linear = Arithmetic { fractions: unencoded, srgb: no, ..arithmetic };
@@ -150,7 +150,7 @@ pub(super) fn arithmetics(b: &mut Builder<'_>, arithmetic: Arithmetic, format: F
 }
 
 /// Adds a texel of any format.
-pub(super) fn add(b: &mut Builder<'_>, sum: &Channel, arithmetic: Arithmetic, bits: Value, weight: Value) {
+pub(super) fn add(b: &Builder<'_>, sum: &Channel, arithmetic: Arithmetic, bits: Value, weight: Value) {
     b.if_else(
         arithmetic.fractions,
         |b| {
@@ -162,7 +162,7 @@ pub(super) fn add(b: &mut Builder<'_>, sum: &Channel, arithmetic: Arithmetic, bi
 }
 
 /// One of the texels around a point.
-pub(super) fn tap(b: &mut Builder<'_>, plane: [(Position, Value); 2], depth: Option<(Position, Value)>) -> Tap {
+pub(super) fn tap(b: &Builder<'_>, plane: [(Position, Value); 2], depth: Option<(Position, Value)>) -> Tap {
     let mut inside = b.bool(true);
     let mut at = |(position, is_upper): (Position, Value)| {
         let [first, second] = position.inside;
@@ -181,18 +181,18 @@ impl Source {
     pub(super) fn load(&self, l: &mut Lowering<'_, '_>, level: &Level, tap: &Tap, into: [Var; 4]) -> Result {
         let (mut x, mut y, mut face) = (tap.x, tap.y, None);
         if let Where::Cube { place, .. } = &self.point {
-            let (other, [column, row]) = cube::neighbour(&mut l.b, place.face, [x, y], level.width);
+            let (other, [column, row]) = cube::neighbour(&l.b, place.face, [x, y], level.width);
             (x, y, face) = (column, row, Some(other));
         }
         let slice = self.slice(l, face, tap.z);
-        let outer = std::mem::take(&mut l.b.block);
+        let outer = l.b.take_block();
         let geometry = Geometry { dimensions: 2, layered: slice.is_some(), cube: false };
         let bytes = self.format.bytes(l, x);
         let address = level.address(l, geometry, bytes, &Point { coordinates: vec![x, y], layer: slice });
         self.format.load(l, address, into)?;
-        let then = std::mem::take(&mut l.b.block);
+        let then = l.b.take_block();
         border::load(l, self, into);
-        let otherwise = std::mem::replace(&mut l.b.block, outer);
+        let otherwise = l.b.replace_block(outer);
         l.b.push(Stmt::If { condition: tap.inside, then, otherwise });
         Ok(())
     }
@@ -208,7 +208,7 @@ pub(super) struct Corner {
 }
 
 impl Corner {
-    pub(super) fn of(b: &mut Builder<'_>, positions: [Position; 2], extent: Value, is_seamless: Value) -> Corner {
+    pub(super) fn of(b: &Builder<'_>, positions: [Position; 2], extent: Value, is_seamless: Value) -> Corner {
         let mut exists = is_seamless;
         let mut missing = b.i32(0);
         for (place, position) in (0..).zip(positions) {
@@ -227,7 +227,7 @@ impl Corner {
     }
 
     /// Whether the tap with the number's low bits exists.
-    fn has(self, b: &mut Builder<'_>, number: Value) -> Value {
+    fn has(self, b: &Builder<'_>, number: Value) -> Value {
         let tap = b.and_const(number, 3);
         let other = b.ne(tap, self.missing);
         let none = b.not(self.exists);
@@ -235,7 +235,7 @@ impl Corner {
     }
 
     /// Each neighbour of the missing texel gets a third of its weight, rounded; the last texel gets the rest.
-    fn share(self, b: &mut Builder<'_>, weights: [Value; 4]) -> [Value; 4] {
+    fn share(self, b: &Builder<'_>, weights: [Value; 4]) -> [Value; 4] {
         let zero = b.i32(0);
         let mut weight = zero;
         for (number, value) in (0..).zip(weights) {
@@ -262,7 +262,7 @@ impl Corner {
 }
 
 /// The weight of the texel of a step.
-fn chosen(b: &mut Builder<'_>, step: Value, weights: &[[Value; 4]; 2]) -> Value {
+fn chosen(b: &Builder<'_>, step: Value, weights: &[[Value; 4]; 2]) -> Value {
     let tap = b.and_const(step, 3);
     let slice = b.shr(step, 3);
     let slice = b.shl(slice, 2);
@@ -276,7 +276,7 @@ fn chosen(b: &mut Builder<'_>, step: Value, weights: &[[Value; 4]; 2]) -> Value 
 }
 
 /// A fraction in 65535ths or 32767ths; in 127ths for signed 8-bit formats.
-pub(super) fn as_fraction(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
+pub(super) fn as_fraction(b: &Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let [byte, short, unsigned] = [127.0, 32767.0, 65535.0].map(|largest| b.f32(largest));
     let signed = b.select(arithmetic.byte, byte, short);

@@ -19,7 +19,7 @@ const MOST: f32 = (1u64 << 60) as f32;
 const HUGE: f32 = (1u128 << 97) as f32;
 
 /// The effective value of a coordinate or step: 0 for NaN; other sizes are clamped.
-pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
+pub(super) fn step(b: &Builder<'_>, value: Value) -> Value {
     let [zero, least, most, lowest] = [0.0, LEAST, MOST, -MOST].map(|number| b.f32(number));
     let size = size(b, value);
     let counts = b.fle(least, size);
@@ -28,7 +28,7 @@ pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
 }
 
 /// The difference between neighbouring coordinates. From and to huge coordinates, the step counts as large.
-pub(super) fn difference(b: &mut Builder<'_>, to: Value, from: Value) -> Value {
+pub(super) fn difference(b: &Builder<'_>, to: Value, from: Value) -> Value {
     let [one, other] = [to, from].map(|value| size(b, value));
     let greater = larger(b, one, other);
     let huge = b.f32(HUGE);
@@ -41,7 +41,7 @@ pub(super) fn difference(b: &mut Builder<'_>, to: Value, from: Value) -> Value {
 }
 
 /// A coordinate as the unit reads it: NaN and subnormals are 0.
-pub(super) fn coordinate(b: &mut Builder<'_>, value: Value) -> Value {
+pub(super) fn coordinate(b: &Builder<'_>, value: Value) -> Value {
     let magnitude = b.magnitude(value);
     let normal = b.i32(0x80_0000);
     let is_tiny = b.ult(magnitude, normal);
@@ -52,42 +52,42 @@ pub(super) fn coordinate(b: &mut Builder<'_>, value: Value) -> Value {
 }
 
 /// A number truncated to ten significant bits.
-fn truncated(b: &mut Builder<'_>, value: Value) -> Value {
+fn truncated(b: &Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = b.and_const(bits, !CUT & 0xffff_ffff);
     b.bitcast(bits, Type::F32)
 }
 
 /// A number's power of two.
-fn power(b: &mut Builder<'_>, value: Value) -> Value {
+fn power(b: &Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = b.and_const(bits, EXPONENT);
     b.bitcast(bits, Type::F32)
 }
 
 /// A float without its sign.
-pub(super) fn size(b: &mut Builder<'_>, value: Value) -> Value {
+pub(super) fn size(b: &Builder<'_>, value: Value) -> Value {
     let bits = b.magnitude(value);
     b.bitcast(bits, Type::F32)
 }
 
-fn larger(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
+fn larger(b: &Builder<'_>, first: Value, second: Value) -> Value {
     let is_less = b.flt(first, second);
     b.select(is_less, second, first)
 }
 
-fn smaller(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
+fn smaller(b: &Builder<'_>, first: Value, second: Value) -> Value {
     let is_less = b.flt(first, second);
     b.select(is_less, first, second)
 }
 
 /// A sum of numbers of ten significant bits.
-pub(super) fn plus(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
+pub(super) fn plus(b: &Builder<'_>, first: Value, second: Value) -> Value {
     sum(b, first, second, 10)
 }
 
 /// A sum of numbers of up to `bits` significant bits, truncated to ten. Both addends are truncated to one more bit than the greater has.
-fn sum(b: &mut Builder<'_>, first: Value, second: Value, bits: u32) -> Value {
+fn sum(b: &Builder<'_>, first: Value, second: Value, bits: u32) -> Value {
     let [one, other] = [first, second].map(|value| size(b, value));
     let greater = larger(b, one, other);
     let least = b.f32(LEAST / 1024.0);
@@ -124,7 +124,7 @@ fn sum(b: &mut Builder<'_>, first: Value, second: Value, bits: u32) -> Value {
 }
 
 /// The product of a size with a factor whose power of two is known.
-fn times(b: &mut Builder<'_>, value: Value, (factor, factor_power): (f32, f32)) -> Value {
+fn times(b: &Builder<'_>, value: Value, (factor, factor_power): (f32, f32)) -> Value {
     let power = power(b, value);
     let [factor, half] = [factor, factor_power / 1024.0].map(|number| b.f32(number));
     let product = b.fmul(value, factor);
@@ -134,7 +134,7 @@ fn times(b: &mut Builder<'_>, value: Value, (factor, factor_power): (f32, f32)) 
 }
 
 /// The ten significant bits of a float as an integer.
-fn digits(b: &mut Builder<'_>, value: Value) -> Value {
+fn digits(b: &Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = b.and_const(bits, 0x7f_ffff);
     let bits = b.or_const(bits, 0x80_0000);
@@ -142,7 +142,7 @@ fn digits(b: &mut Builder<'_>, value: Value) -> Value {
 }
 
 /// A step in texels. The unit leaves out the six lowest columns of the product's bits, and adds 7/8.
-pub(super) fn stretched(b: &mut Builder<'_>, step: Value, extent: Value) -> Value {
+pub(super) fn stretched(b: &Builder<'_>, step: Value, extent: Value) -> Value {
     let extent = b.unary(Unary::UnsignedToFloat(Type::F32), extent);
     let (ours, theirs) = (digits(b, step), digits(b, extent));
     let mut product = b.mul(ours, theirs);
@@ -177,7 +177,7 @@ const SIDES: Factors = [(1.0, 1.0), (11.0 / 32.0, 0.25), (0.25, 0.25)];
 const DIAGONALS: Factors = [(11.0 / 16.0, 0.5), (121.0 / 512.0, 0.125), (11.0 / 64.0, 0.125)];
 
 /// The approximate length of a vector.
-fn length(b: &mut Builder<'_>, step: &[Value; 3], [first, second, third]: Factors) -> Value {
+fn length(b: &Builder<'_>, step: &[Value; 3], [first, second, third]: Factors) -> Value {
     let [x, y, z] = step.map(|value| size(b, value));
     let (high, low) = (larger(b, x, y), smaller(b, x, y));
     let longest = larger(b, high, z);
@@ -192,7 +192,7 @@ fn length(b: &mut Builder<'_>, step: &[Value; 3], [first, second, third]: Factor
 }
 
 /// The size of a pixel's footprint from its two steps and, unless they lie on several faces, their diagonals.
-pub(super) fn footprint(b: &mut Builder<'_>, across: [Value; 3], down: [Value; 3], is_apart: Option<Value>) -> Value {
+pub(super) fn footprint(b: &Builder<'_>, across: [Value; 3], down: [Value; 3], is_apart: Option<Value>) -> Value {
     let [one, other] = [&across, &down].map(|step| length(b, step, SIDES));
     let sides = larger(b, one, other);
     let diagonals = [false, true].map(|is_difference| {
@@ -213,7 +213,7 @@ pub(super) fn level(l: &mut Lowering<'_, '_>, size: Value, span: Span) -> Result
     let Some(table) = l.layout.logarithm_table() else {
         return Err(Diagnostic::internal("a gradient without the table of logarithms", span));
     };
-    let b = &mut l.b;
+    let b = &l.b;
     let bits = b.bits(size);
     let exponent = b.shr(bits, 23);
     let exponent = b.sub_const(exponent, 127);

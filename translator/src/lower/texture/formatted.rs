@@ -46,14 +46,14 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let channels: Vec<Value> = vars.iter().map(|var| l.b.get(*var)).collect();
     let words = words(l, format, &channels);
     place.then(l, |l, address| {
-        put(&mut l.b, format.shift, address, &words);
+        put(&l.b, format.shift, address, &words);
         Ok(())
     })
 }
 
 /// Converts words to the content of channels.
 fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
-    let b = &mut l.b;
+    let b = &l.b;
     let is_half = b.compare_const(Compare::Equal, texel, Texel::F16.code().into());
     b.if_(is_half, |b| {
         for var in channels {
@@ -90,7 +90,7 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
 }
 
 /// The half for a float's bits. A NaN keeps its sign and the upper bits of its fraction, of which the lowest is set if all are zero.
-fn half(b: &mut Builder<'_>, bits: Value) -> Value {
+fn half(b: &Builder<'_>, bits: Value) -> Value {
     let float = b.bitcast(bits, Type::F32);
     let number = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
     let fraction = b.shr(bits, 13);
@@ -132,8 +132,8 @@ fn words(l: &mut Lowering<'_, '_>, format: Format, channels: &[Value]) -> Vec<Va
     let [Some(red), Some(green), Some(blue), Some(alpha)] = [0, 1, 2, 3].map(|at| channels.get(at).copied()) else {
         return Vec::new();
     };
-    let b = &mut l.b;
-    let mut pair = |low: Value, high: Value, by: u32| {
+    let b = &l.b;
+    let pair = |low: Value, high: Value, by: u32| {
         let high = b.shl(high, by);
         b.or(low, high)
     };
@@ -149,7 +149,7 @@ fn words(l: &mut Lowering<'_, '_>, format: Format, channels: &[Value]) -> Vec<Va
 }
 
 /// Stores as many words as the texel has.
-fn put(b: &mut Builder<'_>, shift: Value, address: Value, words: &[Value]) {
+fn put(b: &Builder<'_>, shift: Value, address: Value, words: &[Value]) {
     let sizes = [(0, 1, 1), (1, 2, 1), (2, 4, 1), (3, 4, 2), (4, 4, 4)];
     for (size, bytes, count) in sizes {
         let is_size = b.compare_const(Compare::Equal, shift, size);

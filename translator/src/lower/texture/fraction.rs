@@ -18,7 +18,7 @@ pub(super) struct Fractions {
 
 impl Fractions {
     /// The format with numbers of 8 or 16 bits, signed or not.
-    pub(super) fn of(b: &mut Builder<'_>, is_byte: Value, is_signed: Value) -> Fractions {
+    pub(super) fn of(b: &Builder<'_>, is_byte: Value, is_signed: Value) -> Fractions {
         let [zero, minus_one] = [0.0, -1.0].map(|number| b.f32(number));
         let [eight, sixteen] = [b.i32(8), b.i32(16)];
         let width = b.select(is_byte, eight, sixteen);
@@ -38,7 +38,7 @@ impl Fractions {
     }
 
     /// The number for a float's bits: truncated to four bits more than the format has, then rounded to nearest with ties down.
-    pub(super) fn number(&self, b: &mut Builder<'_>, bits: Value) -> Value {
+    pub(super) fn number(&self, b: &Builder<'_>, bits: Value) -> Value {
         let value = b.bitcast(bits, Type::F32);
         let value = clamp_fraction(b, value, self.least);
         let zero = b.f32(0.0);
@@ -58,7 +58,7 @@ impl Fractions {
     }
 
     /// The float that a number stands for.
-    pub(super) fn float(&self, b: &mut Builder<'_>, number: Value) -> Value {
+    pub(super) fn float(&self, b: &Builder<'_>, number: Value) -> Value {
         let [number, most] = [number, self.most].map(|number| b.unary(Unary::SignedToFloat(Type::F32), number));
         b.fdiv(number, most)
     }

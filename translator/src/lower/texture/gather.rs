@@ -37,7 +37,7 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
         modifiers::Channel::A => 3,
     };
     let source = Source::of(l, i, OFFSET_BITS)?;
-    let outer = std::mem::take(&mut l.b.block);
+    let outer = l.b.take_block();
     let level = source.image.level;
     let always = l.b.bool(true);
     let (plane, _) = source.positions(l, &level, always);
@@ -48,15 +48,15 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     let step = l.b.var(Type::I32);
     let zero = l.b.i32(0);
     l.b.set(step, zero);
-    let before = std::mem::take(&mut l.b.block);
+    let before = l.b.take_block();
     let number = l.b.get(step);
     let [right, below] = [[1, 2], [0, 1]].map(|numbers| {
         let [first, second] = numbers.map(|other| l.b.compare_const(Compare::Equal, number, other));
         l.b.or(first, second)
     });
-    let tap = tap(&mut l.b, [(x, right), (y, below)], None);
+    let tap = tap(&l.b, [(x, right), (y, below)], None);
     source.load(l, &level, &tap, loaded)?;
-    let b = &mut l.b;
+    let b = &l.b;
     let bits = b.get(loaded.get(channel).copied().unwrap_or(step));
     for (place, var) in (0..).zip(results) {
         let is_place = b.compare_const(Compare::Equal, number, place);
@@ -66,20 +66,20 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     b.set(step, next);
     let is_end = b.compare_const(Compare::Equal, next, 4);
     b.if_(is_end, Builder::break_);
-    let body = std::mem::replace(&mut b.block, before);
+    let body = b.replace_block(before);
     b.push(Stmt::Loop(body));
     let arithmetic =
-        arithmetics(&mut l.b, source.arithmetic, source.format).get(channel).copied().unwrap_or(source.arithmetic);
+        arithmetics(&l.b, source.arithmetic, source.format).get(channel).copied().unwrap_or(source.arithmetic);
     let corner = match &source.point {
         Where::Cube { is_seamless, .. } => {
-            let corner = Corner::of(&mut l.b, [x, y], level.width, *is_seamless);
+            let corner = Corner::of(&l.b, [x, y], level.width, *is_seamless);
             Some((corner, of_corner(l, &source, arithmetic, corner, results)))
         }
         Where::Flat { .. } => None,
     };
     let is_float = is_among(l, source.image.texel, 1 << Texel::F16.code() | 1 << Texel::F32.code());
     for (var, place) in results.into_iter().zip(ORDER) {
-        let b = &mut l.b;
+        let b = &l.b;
         let bits = b.get(var);
         let number = alone(b, arithmetic, bits);
         let float = plain_float(b, arithmetic, bits);
@@ -92,13 +92,13 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
             b.if_(is_missing, |b| b.set(var, value));
         }
     }
-    let then = std::mem::replace(&mut l.b.block, outer);
+    let then = l.b.replace_block(outer);
     l.b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
     Ok(())
 }
 
 /// A float by itself, as a filter gives it: zero for a subnormal number, and one NaN for all.
-fn plain_float(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
+fn plain_float(b: &Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let [half_nan, nan] = [0x7fff_e000, 0x7fff_ffff].map(|bits| b.i32(bits));
     let nan = b.select(arithmetic.half, half_nan, nan);
     let infinity = b.i32(0x7f80_0000);
@@ -112,7 +112,7 @@ fn plain_float(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Valu
 }
 
 /// A texel by itself. Signed bytes go through the filter, which converts them to fractions of 16 bits.
-fn alone(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
+fn alone(b: &Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let is_signed_byte = b.and(arithmetic.signed, arithmetic.byte);
     let filtered = b.choose(
         is_signed_byte,
@@ -140,7 +140,7 @@ fn of_corner(
     let integers = [Texel::U8, Texel::S8, Texel::U16, Texel::S16, Texel::B32];
     let is_integer = is_among(l, source.image.texel, integers.iter().map(|texel| 1 << texel.code()).sum());
     let format = source.texture.word(l, field::FORMAT);
-    let b = &mut l.b;
+    let b = &l.b;
     let [none, third, most] = [0, 85, 86].map(|weight| b.i32(weight));
     let parts = texels.into_iter().zip(ORDER).map(|(var, place)| {
         let tap = u64::from(place.0) | u64::from(place.1) << 1;

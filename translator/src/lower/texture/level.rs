@@ -31,7 +31,7 @@ pub(super) fn of_float(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
 
 /// A float in 256ths, clamped to bounds and truncated.
 fn fixed(l: &mut Lowering<'_, '_>, bits: Value, [least, most]: [f32; 2]) -> Value {
-    let b = &mut l.b;
+    let b = &l.b;
     let [least, most, scale] = [least, most, 256.0].map(|number| b.f32(number));
     let value = b.bitcast(bits, Type::F32);
     let value = footprint::coordinate(b, value);
@@ -46,7 +46,7 @@ pub(super) fn chosen(l: &mut Lowering<'_, '_>, sampler: Record, levels: &Levels,
     let bias = fixed(l, bias, [-15.0, 15.0]);
     let [least, most] = [least, most].map(|clamp| fixed(l, clamp, [0.0, 100.0]));
     let count = levels.at_least_one(l);
-    let b = &mut l.b;
+    let b = &l.b;
     let level = b.add(level, bias);
     let is_high = b.slt(most, level);
     let level = b.select(is_high, most, level);

@@ -110,7 +110,7 @@ fn clamp(l: &mut Lowering<'_, '_>, value: Value, last: Value) -> Value {
 }
 
 /// A float within bounds; NaN stays what it is.
-fn clamp_float(b: &mut Builder<'_>, value: Value, [least, most]: [Value; 2]) -> Value {
+fn clamp_float(b: &Builder<'_>, value: Value, [least, most]: [Value; 2]) -> Value {
     let is_low = b.flt(value, least);
     let value = b.select(is_low, least, value);
     let is_high = b.flt(most, value);
@@ -118,7 +118,7 @@ fn clamp_float(b: &mut Builder<'_>, value: Value, [least, most]: [Value; 2]) -> 
 }
 
 /// A float as a fraction of those from `least` to 1; NaN is 0.
-fn clamp_fraction(b: &mut Builder<'_>, value: Value, least: Value) -> Value {
+fn clamp_fraction(b: &Builder<'_>, value: Value, least: Value) -> Value {
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
     let is_number = b.feq(value, value);
     let value = b.select(is_number, value, zero);
@@ -127,9 +127,9 @@ fn clamp_fraction(b: &mut Builder<'_>, value: Value, least: Value) -> Value {
 
 /// Statements that set the channels, apart from those around.
 fn apart(l: &mut Lowering<'_, '_>, read: impl FnOnce(&mut Lowering<'_, '_>) -> Result) -> Result<Vec<Stmt>> {
-    let outer = std::mem::take(&mut l.b.block);
+    let outer = l.b.take_block();
     let done = read(l);
-    let block = std::mem::replace(&mut l.b.block, outer);
+    let block = l.b.replace_block(outer);
     done.map(|()| block)
 }
 

@@ -63,7 +63,7 @@ impl Plain {
 
 /// The texel of a coordinate's bits. NaN counts as 0.
 fn texel(l: &mut Lowering<'_, '_>, bits: Value, extent: Value) -> Value {
-    let b = &mut l.b;
+    let b = &l.b;
     let coordinate = b.bitcast(bits, Type::F32);
     let [zero, most] = [0.0, 1_048_576.0].map(|number| b.f32(number));
     let is_number = b.feq(coordinate, coordinate);

@@ -116,7 +116,7 @@ impl Levels {
         let base = l.b.var(Type::I64);
         l.b.set(base, first.base);
         let is_other = l.b.is_nonzero(number);
-        let outer = std::mem::take(&mut l.b.block);
+        let outer = l.b.take_block();
         let offset = l.b.mul_const(number, LEVEL_BYTES);
         let offset = l.b.zero_extend(offset);
         let entry = Record(l.b.add(self.table, offset));
@@ -127,7 +127,7 @@ impl Levels {
         for (var, value) in vars.into_iter().zip([slice, slice_high, pitch, width, height, depth]) {
             l.b.set(var, value);
         }
-        let then = std::mem::replace(&mut l.b.block, outer);
+        let then = l.b.replace_block(outer);
         l.b.push(crate::ir::Stmt::If { condition: is_other, then, otherwise: Vec::new() });
         let base = l.b.get(base);
         let [slice, slice_high, pitch, width, height, depth] = vars.map(|var| l.b.get(var));

@@ -27,7 +27,7 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ways = Ways::of(l, i)?;
     let loads = apart(l, |l| by_loads(l, i, channels))?;
     let all = ways.or_else(l, channels, loads)?;
-    l.b.block.extend(all);
+    l.b.append(all);
     finish(l, i, channels)
 }
 
@@ -62,11 +62,11 @@ fn nearest(l: &mut Lowering<'_, '_>, source: &Source, number: Value, into: [Var;
     let [x, y] = *plane.as_slice() else {
         return Err(Diagnostic::internal("a texture of other than two or three dimensions", None));
     };
-    let tap = tap(&mut l.b, [(x, unfiltered), (y, unfiltered)], depth.map(|z| (z, unfiltered)));
+    let tap = tap(&l.b, [(x, unfiltered), (y, unfiltered)], depth.map(|z| (z, unfiltered)));
     source.load(l, &level, &tap, into)?;
     for var in into {
         let bits = l.b.get(var);
-        let bits = at_least_minus_one(&mut l.b, source.arithmetic.signed, bits);
+        let bits = at_least_minus_one(&l.b, source.arithmetic.signed, bits);
         l.b.set(var, bits);
     }
     Ok(())
@@ -81,19 +81,19 @@ fn blend(l: &mut Lowering<'_, '_>, source: &Source, chosen: &Chosen, into: [Var;
     let whole = l.b.i32(256);
     let lower_weight = l.b.sub(whole, chosen.upper_weight);
     let is_one = l.b.is_zero(chosen.upper_weight);
-    let before = std::mem::take(&mut l.b.block);
+    let before = l.b.take_block();
     let number = l.b.get(turn);
     let is_upper = l.b.is_nonzero(number);
     let weight = l.b.select(is_upper, chosen.upper_weight, lower_weight);
     let level_number = l.b.add(chosen.lower, number);
     let level = source.levels.level(l, source.image.level, level_number);
     filter.add_level(l, &level, weight)?;
-    let b = &mut l.b;
+    let b = &l.b;
     let next = b.add_const(number, 1);
     b.set(turn, next);
     let is_last = b.or(is_upper, is_one);
     b.if_(is_last, Builder::break_);
-    let body = std::mem::replace(&mut b.block, before);
+    let body = b.replace_block(before);
     b.push(Stmt::Loop(body));
     filter.finish(b, into);
     Ok(())
@@ -113,7 +113,7 @@ fn of_gradients(l: &mut Lowering<'_, '_>, i: &Instruction, source: &Source) -> R
     }
     let level = source.image.level;
     let size = match (&source.point, source.coordinates.as_slice()) {
-        (Where::Cube { .. }, [x, y, z]) => cube::footprint(&mut l.b, [*x, *y, *z], gradients, level.width),
+        (Where::Cube { .. }, [x, y, z]) => cube::footprint(&l.b, [*x, *y, *z], gradients, level.width),
         (_, coordinates) => {
             // In three dimensions the unit computes gradients from the coordinates of neighbouring pixels.
             let by_neighbours = Geometry::of(i)?.dimensions == 3;
@@ -124,16 +124,16 @@ fn of_gradients(l: &mut Lowering<'_, '_>, i: &Instruction, source: &Source) -> R
                     *step = match coordinate {
                         Some(from) => {
                             let to = l.b.fadd(from, *step);
-                            let [to, from] = [to, from].map(|value| footprint::coordinate(&mut l.b, value));
-                            footprint::difference(&mut l.b, to, from)
+                            let [to, from] = [to, from].map(|value| footprint::coordinate(&l.b, value));
+                            footprint::difference(&l.b, to, from)
                         }
-                        None => footprint::step(&mut l.b, *step),
+                        None => footprint::step(&l.b, *step),
                     };
-                    *step = footprint::stretched(&mut l.b, *step, extent);
+                    *step = footprint::stretched(&l.b, *step, extent);
                 }
                 gradient
             });
-            footprint::footprint(&mut l.b, across, down, None)
+            footprint::footprint(&l.b, across, down, None)
         }
     };
     footprint::level(l, size, i.span)

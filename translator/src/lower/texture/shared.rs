@@ -22,11 +22,11 @@ impl Loads {
     /// A copy for reads like this one, and its statements.
     pub(in crate::lower) fn of(l: &mut Lowering<'_, '_>, read: &Instruction) -> Result<(Loads, Vec<Stmt>)> {
         let common = Common::of(l, read, |_| true);
-        let outer = std::mem::take(&mut l.b.block);
+        let outer = l.b.take_block();
         l.b.at(read.span);
         let channels = fetch::no_channels(l);
         let done = by_loads(l, &common.instruction, channels);
-        let code = std::mem::replace(&mut l.b.block, outer);
+        let code = l.b.replace_block(outer);
         done.map(|()| (Loads { common, channels }, code))
     }
 

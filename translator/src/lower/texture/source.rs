@@ -79,7 +79,7 @@ impl Source {
         let point = match *floats.as_slice() {
             [x, y, z] if geometry.cube => {
                 let is_seamless = is_set(l, sampler_flags, flag::SEAMLESS);
-                Where::Cube { place: cube::located(&mut l.b, [x, y, z]), is_seamless }
+                Where::Cube { place: cube::located(&l.b, [x, y, z]), is_seamless }
             }
             _ => {
                 if geometry.is_row() {
@@ -187,7 +187,7 @@ fn arithmetic(l: &mut Lowering<'_, '_>, texel: Value) -> Arithmetic {
     let half = is_among(l, texel, set(&[Texel::F16, Texel::Srgb8]));
     let byte = is_among(l, texel, set(&[Texel::U8, Texel::S8, Texel::Unorm8, Texel::Snorm8, Texel::Srgb8]));
     let srgb = l.b.compare_const(Compare::Equal, texel, Texel::Srgb8.code().into());
-    let mut of = |single: u32, short: u32, byte: u32| {
+    let of = |single: u32, short: u32, byte: u32| {
         let [single, short, byte] = [single, short, byte].map(|number| l.b.i32(number));
         let narrow = l.b.select(srgb, byte, short);
         l.b.select(half, narrow, single)

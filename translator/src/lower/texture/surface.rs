@@ -100,10 +100,10 @@ impl SurfaceAccess {
         l: &mut Lowering<'_, '_>,
         access: impl FnOnce(&mut Lowering<'_, '_>, Value) -> Result,
     ) -> Result {
-        let outer = std::mem::take(&mut l.b.block);
+        let outer = l.b.take_block();
         let address = self.level.address(l, self.geometry, self.bytes, &self.point);
         let result = access(l, address);
-        let then = std::mem::replace(&mut l.b.block, outer);
+        let then = l.b.replace_block(outer);
         l.b.push(Stmt::If { condition: self.is_there, then, otherwise: Vec::new() });
         result
     }
@@ -211,11 +211,11 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let is_signed = super::is_among(l, format, SIGNED_FORMATS);
     let limit = l.b.compare_const(Compare::LessUnsigned, format, 32);
     let is_signed = l.b.and(is_signed, limit);
-    let outer = std::mem::take(&mut l.b.block);
+    let outer = l.b.take_block();
     reduce(l, signed)?;
-    let then = std::mem::take(&mut l.b.block);
+    let then = l.b.take_block();
     reduce(l, unsigned)?;
-    let otherwise = std::mem::replace(&mut l.b.block, outer);
+    let otherwise = l.b.replace_block(outer);
     l.b.push(Stmt::If { condition: is_signed, then, otherwise });
     Ok(())
 }

@@ -61,7 +61,7 @@ impl Format {
     }
 
     /// Whether sRGB has encoded the second and third channel, and not only the first: in texels of four bytes. The fourth channel is linear.
-    pub(super) fn encodes_all(&self, b: &mut Builder<'_>) -> Value {
+    pub(super) fn encodes_all(&self, b: &Builder<'_>) -> Value {
         b.compare_const(Compare::Equal, self.shift, 2)
     }
 
@@ -77,7 +77,7 @@ impl Format {
         let is_signed = is_among(l, self.texel, signed);
         for var in into {
             let bits = l.b.get(var);
-            let bits = at_least_minus_one(&mut l.b, is_signed, bits);
+            let bits = at_least_minus_one(&l.b, is_signed, bits);
             l.b.set(var, bits);
         }
         Ok(())
@@ -87,11 +87,11 @@ impl Format {
     pub(super) fn load(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
         let shift = self.shift;
         let is_word = self.is_channel(l, 2);
-        let outer = std::mem::take(&mut l.b.block);
-        load_words(&mut l.b, address, into, shift);
-        let then = std::mem::take(&mut l.b.block);
+        let outer = l.b.take_block();
+        load_words(&l.b, address, into, shift);
+        let then = l.b.take_block();
         self.load_parts(l, address, into)?;
-        let otherwise = std::mem::replace(&mut l.b.block, outer);
+        let otherwise = l.b.replace_block(outer);
         l.b.push(Stmt::If { condition: is_word, then, otherwise });
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Format {
     /// Splits words into channels.
     fn split(&self, l: &mut Lowering<'_, '_>, [first, second]: [Value; 2]) -> [Value; 4] {
         let is_byte = l.b.is_zero(self.channel);
-        let mut part = |word: Value, at: u32, bits: u32| {
+        let part = |word: Value, at: u32, bits: u32| {
             let word = l.b.shr(word, at);
             l.b.and_const(word, (1 << bits) - 1)
         };
@@ -176,7 +176,7 @@ impl Format {
 }
 
 /// Loads words.
-pub(super) fn load(b: &mut Builder<'_>, address: Value, words: &[Var]) {
+pub(super) fn load(b: &Builder<'_>, address: Value, words: &[Var]) {
     let loaded = b.load(READ, address, words.len());
     for (var, word) in words.iter().zip(loaded) {
         b.set(*var, word);
@@ -184,7 +184,7 @@ pub(super) fn load(b: &mut Builder<'_>, address: Value, words: &[Var]) {
 }
 
 /// Loads channels of a word each, and zeros for missing ones.
-fn load_words(b: &mut Builder<'_>, address: Value, into: [Var; 4], shift: Value) {
+fn load_words(b: &Builder<'_>, address: Value, into: [Var; 4], shift: Value) {
     let zero = b.i32(0);
     into.into_iter().for_each(|var| b.set(var, zero));
     let is_one = b.compare_const(Compare::Equal, shift, 2);
@@ -199,7 +199,7 @@ fn load_words(b: &mut Builder<'_>, address: Value, into: [Var; 4], shift: Value)
 }
 
 /// Loads a texel of at most four bytes.
-fn load_narrow(b: &mut Builder<'_>, address: Value, into: Var, shift: Value) {
+fn load_narrow(b: &Builder<'_>, address: Value, into: Var, shift: Value) {
     for (logarithm, bytes) in [(0, 1), (1, 2), (2, 4)] {
         let is_size = b.compare_const(Compare::Equal, shift, logarithm);
         b.if_(is_size, |b| {
@@ -210,7 +210,7 @@ fn load_narrow(b: &mut Builder<'_>, address: Value, into: Var, shift: Value) {
 }
 
 /// Sign-extends narrow channels.
-fn extend(b: &mut Builder<'_>, channel: Value, channels: [Var; 4]) {
+fn extend(b: &Builder<'_>, channel: Value, channels: [Var; 4]) {
     let is_byte = b.is_zero(channel);
     let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
     let above = b.select(is_byte, twenty_four, sixteen);
@@ -223,7 +223,7 @@ fn extend(b: &mut Builder<'_>, channel: Value, channels: [Var; 4]) {
 }
 
 /// A fraction; signed fractions below -1 become -1.
-pub(super) fn at_least_minus_one(b: &mut Builder<'_>, is_signed: Value, bits: Value) -> Value {
+pub(super) fn at_least_minus_one(b: &Builder<'_>, is_signed: Value, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let least = b.f32(-1.0);
     let is_less = b.flt(value, least);
@@ -233,9 +233,9 @@ pub(super) fn at_least_minus_one(b: &mut Builder<'_>, is_signed: Value, bits: Va
 }
 
 /// Divides integers by the greatest of their type. The least signed integer gives less than -1.
-fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[Var]) {
+fn normalise(b: &Builder<'_>, channel: Value, is_signed: Value, channels: &[Var]) {
     let is_byte = b.is_zero(channel);
-    let mut largest = |byte: f32, short: f32| {
+    let largest = |byte: f32, short: f32| {
         let (byte, short) = (b.f32(byte), b.f32(short));
         b.select(is_byte, byte, short)
     };
@@ -252,7 +252,7 @@ fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[
 }
 
 /// The intensity of an sRGB channel, from the table at an offset in the module's variables.
-pub(super) fn decode_srgb(b: &mut Builder<'_>, table: u64, channel: Var) {
+pub(super) fn decode_srgb(b: &Builder<'_>, table: u64, channel: Var) {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     let base = b.add_const(base, table);
     let byte = b.get(channel);

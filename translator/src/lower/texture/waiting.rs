@@ -28,7 +28,7 @@ impl Waiting {
     pub(super) fn read(self, l: &mut Lowering<'_, '_>, ways: &Ways) -> Result {
         let yes = l.b.bool(true);
         let all = ways.or_else(l, self.results, vec![Stmt::Set(self.waits, yes)])?;
-        l.b.block.extend(all);
+        l.b.append(all);
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ pub fn pmevent(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let Some(counters) = l.layout.services.counters else {
         return Err(Diagnostic::internal("an event without counters", i.span));
     };
-    let [lane, elected] = [Type::I32, Type::Bool].map(|ty| l.b.function.value(ty));
+    let [lane, elected] = [Type::I32, Type::Bool].map(|ty| l.b.value(ty));
     l.b.push(Stmt::Warp(Warp { results: vec![lane, elected], op: WarpOp::Elect, members: None }));
     l.b.if_(elected, |b| {
         let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);

@@ -128,7 +128,7 @@ impl Places {
     /// The accesses to a register's elements.
     fn parts(&self, l: &mut Lowering<'_, '_>, register: Neighbours) -> Vec<Part> {
         let Neighbours { line, start } = register;
-        let mut part = |far: u32, near: u32, position| {
+        let part = |far: u32, near: u32, position| {
             let far = l.b.binary_const(Binary::Mul, self.stride, far.into());
             let address = l.b.add(self.first, far);
             Part { address: l.b.add_const(address, (near * self.bits / 8).into()), position }

@@ -74,7 +74,7 @@ fn line_of(l: &mut Lowering<'_, '_>, words: &[Value], first: Value, line: Value,
             l.b.shr_by(word, shift)
         };
         let half = l.b.and_const(half, 0xffff);
-        soft::widen(&mut l.b, HALF, half)
+        soft::widen(&l.b, HALF, half)
     })
 }
 
@@ -91,7 +91,7 @@ fn addends(
     let of = |l: &mut Lowering<'_, '_>, word, next: u32| {
         let half = l.b.shr(word, 16 * next);
         let half = l.b.and_const(half, 0xffff);
-        soft::widen(&mut l.b, HALF, half)
+        soft::widen(&l.b, HALF, half)
     };
     match (product.ty(Matrix::D), product.ty(Matrix::C)) {
         (ScalarType::F16, _) => Ok(words.iter().flat_map(|&word| [0, 1].map(|next| of(l, word, next))).collect()),
@@ -129,7 +129,7 @@ fn sum(l: &mut Lowering<'_, '_>, is_half: bool, row: [Value; 4], column: [Value;
         let [low, high] = [add(products[0], products[1]), add(products[2], products[3])];
         let low = add(low, addend);
         let sum = add(low, high);
-        return soft::narrow(&mut l.b, HALF, Rounding::NearestEven, Overflow::Rounded, sum);
+        return soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, sum);
     }
     let mut sum = l.b.f32(0.0);
     for term in products.into_iter().chain([addend]) {

@@ -11,7 +11,7 @@ use crate::lower::memory::layout::{RESERVED_SHARED, RESERVED_SHARED_USED};
 
 /// Reads a special register.
 pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
-    let b = &mut l.b;
+    let b = &l.b;
     let value = match special {
         Special::Tid(dimension) => b.builtin(Builtin::ThreadId(dimension)),
         Special::Ntid(dimension) => b.builtin(Builtin::BlockSize(dimension)),
@@ -96,7 +96,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
 }
 
 /// The size of a block's shared memory, with `static_bytes` of static memory.
-fn shared_size(b: &mut Builder<'_>, static_bytes: u32) -> Value {
+fn shared_size(b: &Builder<'_>, static_bytes: u32) -> Value {
     let dynamic = b.builtin(Builtin::DynamicSharedBytes);
     b.add_const(dynamic, static_bytes.into())
 }
@@ -109,7 +109,7 @@ fn cluster_extent(size: [u32; 3], dimension: u8) -> u32 {
 /// The device's clock. If the device has none, each read advances the time by one, so that a thread that waits for a time to pass makes
 /// progress.
 fn clock(l: &mut Lowering<'_, '_>) -> Value {
-    let b = &mut l.b;
+    let b = &l.b;
     let Some(offset) = l.layout.services.clock else { return b.builtin(Builtin::Clock) };
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     let address = b.add_const(base, offset);

@@ -103,7 +103,7 @@ impl Terms {
     pub fn first(self, l: &mut Lowering<'_, '_>, addend: Value) -> Value {
         match self {
             Self::Fused { addend: ScalarType::F16, .. } if self.unit() != Some(MatrixTypes::F16Alone) => {
-                let wide = soft::widen(&mut l.b, HALF, addend);
+                let wide = soft::widen(&l.b, HALF, addend);
                 l.b.bits(wide)
             }
             Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => addend,
@@ -116,7 +116,7 @@ impl Terms {
         match self {
             Self::Fused { result: ScalarType::F16, .. } if self.unit() != Some(MatrixTypes::F16Alone) => {
                 let wide = float_of(l, SINGLE, sum);
-                soft::narrow(&mut l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
+                soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
             }
             Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => sum,
             Self::Minifloats => {
@@ -195,7 +195,7 @@ fn fused(
     pairs: &[(Value, Value)],
     addend: Value,
 ) -> Value {
-    let mut step = |step, x, y, z| l.b.op(Type::I32, Op::Matrix(step, x, y, z));
+    let step = |step, x, y, z| l.b.op(Type::I32, Op::Matrix(step, x, y, z));
     let mut scale = step(MatrixStep::Start(accumulator), addend, addend, addend);
     for &(x, y) in pairs {
         scale = step(MatrixStep::Scale(factors), x, y, scale);

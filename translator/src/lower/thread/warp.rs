@@ -85,7 +85,7 @@ pub fn redux_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let smallest = i.modifiers.has(Word::Min);
     let bits = l.int(i, 1, ScalarType::F32)?;
     let bits = if i.modifiers.has(Word::Abs) { l.b.magnitude(bits) } else { bits };
-    let is_nan = soft::is_nan(&mut l.b, SINGLE, bits);
+    let is_nan = soft::is_nan(&l.b, SINGLE, bits);
     let end = if smallest == i.modifiers.has(Word::NaN) { 1 << 31 } else { i32::MAX as u32 };
     let end = l.b.i32(end);
     let key = turned_round(l, bits);
@@ -93,7 +93,7 @@ pub fn redux_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let reduction = if smallest { Reduction::MinSigned } else { Reduction::MaxSigned };
     let [key] = operation(l, i, 2, WarpOp::Reduce(reduction, key), [Type::I32])?;
     let result = turned_round(l, key);
-    let is_nan = soft::is_nan(&mut l.b, SINGLE, result);
+    let is_nan = soft::is_nan(&l.b, SINGLE, result);
     let nan = l.b.constant(Type::I32, SINGLE.nan);
     let result = l.b.select(is_nan, nan, result);
     l.set(i, 0, ScalarType::F32, result)
@@ -151,7 +151,7 @@ pub(super) fn statement<const N: usize>(
     members: Option<Value>,
     types: [Type; N],
 ) -> [Value; N] {
-    let results = types.map(|ty| l.b.function.value(ty));
+    let results = types.map(|ty| l.b.value(ty));
     l.b.push(Stmt::Warp(Warp { results: results.to_vec(), op, members }));
     results
 }

@@ -46,23 +46,23 @@ pub fn replace(function: &mut Function, cfg: &mut Cfg) {
                 &*votes.get_or_insert_with(|| (TripleBuffer::new(function, Sharing::Block), mark.unwrap_or_default()))
             })
             .map(|(votes, _)| votes);
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         match (barrier.kind, votes) {
-            (Kind::Red(red), Some(votes)) => reduce(&mut b, votes, red),
+            (Kind::Red(red), Some(votes)) => reduce(&b, votes, red),
             _ => b.barrier(),
         }
-        block.body.append(&mut b.block);
+        block.body.append(&mut b.take_block());
     }
     if let Some((votes, first)) = votes {
         let start = state_machine::new_entry(cfg);
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         b.at(first);
-        votes.clear(&mut b);
-        state_machine::set(cfg, BlockId::ENTRY, b.block, End::Goto(start));
+        votes.clear(&b);
+        state_machine::set(cfg, BlockId::ENTRY, b.into_block(), End::Goto(start));
     }
 }
 
-fn reduce(b: &mut Builder<'_>, votes: &TripleBuffer, red: Red) {
+fn reduce(b: &Builder<'_>, votes: &TripleBuffer, red: Red) {
     let vote = red.vote(b);
     let sum = votes.exchange(b, |b, word| {
         let voted = b.is_nonzero(vote);

@@ -134,27 +134,27 @@ fn mark_arrivals(function: &mut Function, cfg: &mut Cfg) {
         if !block.barrier().is_some_and(|barrier| barrier.aligned) {
             continue;
         }
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         let mut thread = b.builtin(Builtin::ThreadIndex);
-        if b.function.cluster.is_some() {
+        if b.function(|function| function.cluster).is_some() {
             let rank = b.cluster_rank();
             let above = b.shl(rank, MAX_BLOCK.ilog2());
             thread = b.or(above, thread);
         }
         b.push(Stmt::Arrive(thread));
-        block.body.append(&mut b.block);
+        block.body.append(&mut b.take_block());
     }
 }
 
 impl Red {
     /// What this thread adds to the votes: 0 or 1.
-    fn vote(self, b: &mut Builder<'_>) -> Value {
+    fn vote(self, b: &Builder<'_>) -> Value {
         let counted = if self.reduction == Reduction::All { b.not(self.predicate) } else { self.predicate };
         b.bool_to(Type::I32, counted)
     }
 
     /// Sets the result from the sum of all votes.
-    fn finish(self, b: &mut Builder<'_>, votes: Value) {
+    fn finish(self, b: &Builder<'_>, votes: Value) {
         let Some(result) = self.result else { return };
         let value = match self.reduction {
             Reduction::Count => votes,

@@ -18,16 +18,16 @@ pub(in crate::sync) fn constant(body: &Block, value: Value) -> Option<u64> {
 }
 
 /// Threads of the block.
-pub(super) fn block_threads(b: &mut Builder<'_>) -> Value {
+pub(super) fn block_threads(b: &Builder<'_>) -> Value {
     let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
     let area = b.mul(x, y);
     b.mul(area, z)
 }
 
-pub fn store(b: &mut Builder<'_>, address: Value, value: Value) {
+pub fn store(b: &Builder<'_>, address: Value, value: Value) {
     b.store(WORD, address, vec![value]);
 }
 
-pub(super) fn add(b: &mut Builder<'_>, address: Value, operand: Value) {
+pub(super) fn add(b: &Builder<'_>, address: Value, operand: Value) {
     b.atomic(Atomic { result: None, op: AtomicOp::Add, access: WORD, address, operand, compare: None });
 }

@@ -26,7 +26,7 @@ impl RoundsLeft {
     }
 
     /// At the start of a dispatch.
-    pub fn renew(self, b: &mut Builder<'_>, address: u32) {
+    pub fn renew(self, b: &Builder<'_>, address: u32) {
         let rounds = head(b, address, workspace::ROUNDS);
         for left in self.variables() {
             b.set(left, rounds);
@@ -34,17 +34,17 @@ impl RoundsLeft {
     }
 
     /// Counts a round of one of the kernel's own loops.
-    pub fn count_own(self, b: &mut Builder<'_>) {
+    pub fn count_own(self, b: &Builder<'_>) {
         count(b, self.own);
     }
 
     /// Counts a round of a loop of the warp or the workgroup.
-    pub fn count_common(self, b: &mut Builder<'_>) {
+    pub fn count_common(self, b: &Builder<'_>) {
         count(b, self.common);
     }
 
     /// Whether none is left.
-    pub fn are_used_up(self, b: &mut Builder<'_>) -> Value {
+    pub fn are_used_up(self, b: &Builder<'_>) -> Value {
         let one = b.i32(1);
         let [own, common] = self.variables().map(|left| {
             let left = b.get(left);
@@ -54,7 +54,7 @@ impl RoundsLeft {
     }
 }
 
-fn count(b: &mut Builder<'_>, left: Var) {
+fn count(b: &Builder<'_>, left: Var) {
     let before = b.get(left);
     let now = b.sub_const(before, 1);
     b.set(left, now);

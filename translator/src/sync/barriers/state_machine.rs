@@ -44,7 +44,7 @@ struct StateMachine {
 
 impl StateMachine {
     fn builder<'f>(&self, function: &'f mut Function) -> Builder<'f> {
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         b.at(self.at);
         b
     }
@@ -65,12 +65,12 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
     let machine = StateMachine { latch_data, state: function.var(Type::I32), latch, at: at.unwrap_or_default() };
 
     let end = push(cfg, Vec::new(), End::Exit);
-    let mut b = machine.builder(function);
-    set_state(&mut b, &machine, ENDED);
+    let b = machine.builder(function);
+    set_state(&b, &machine, ENDED);
     if let Latch::Named(barriers) = &machine.latch_data {
-        barriers.leave(&mut b);
+        barriers.leave(&b);
     }
-    let body = b.block;
+    let body = b.into_block();
     set(cfg, end, body, End::Goto(latch));
     for id in ends {
         if let Some(block) = cfg.blocks.at_mut(id) {
@@ -86,13 +86,13 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
 
     let dispatch = dispatch(function, cfg, &machine, &continuations);
     let exit = push(cfg, Vec::new(), End::Exit);
-    let mut b = machine.builder(function);
+    let b = machine.builder(function);
     let again = match &machine.latch_data {
         Latch::Together(words) => {
             // The word isn't zero while some thread has not ended.
             let state = b.get(machine.state);
             let alive = b.compare_const(Compare::NotEqual, state, ENDED.into());
-            let someone = words.exchange(&mut b, |b, word| {
+            let someone = words.exchange(&b, |b, word| {
                 b.if_(alive, |b| {
                     let one = b.i32(1);
                     store(b, word, one);
@@ -100,9 +100,9 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
             });
             b.is_nonzero(someone)
         }
-        Latch::Named(barriers) => barriers.synchronize(&mut b),
+        Latch::Named(barriers) => barriers.synchronize(&b),
     };
-    let body = b.block;
+    let body = b.into_block();
     set(cfg, latch, body, End::Branch { condition: again, then: dispatch, otherwise: exit });
 
     // Now that the loop is complete, the variables that are live around it are known.
@@ -113,34 +113,34 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
         Latch::Together(_) => None,
     };
     if let Latch::Named(barriers) = &machine.latch_data {
-        let mut b = machine.builder(function);
-        barriers.report(&mut b);
+        let b = machine.builder(function);
+        barriers.report(&b);
         if let Some(suspended) = &suspended {
-            barriers.end_dispatch(&mut b, suspended);
+            barriers.end_dispatch(&b, suspended);
         }
-        let body = b.block;
+        let body = b.into_block();
         set(cfg, exit, body, End::Exit);
     }
 
-    let mut b = machine.builder(function);
+    let b = machine.builder(function);
     match &machine.latch_data {
-        Latch::Together(words) => words.clear(&mut b),
-        Latch::Named(barriers) => barriers.open(&mut b),
+        Latch::Together(words) => words.clear(&b),
+        Latch::Named(barriers) => barriers.open(&b),
     }
-    set_state(&mut b, &machine, 1);
+    set_state(&b, &machine, 1);
     if let (Latch::Named(barriers), Some(suspended)) = (&machine.latch_data, &suspended) {
-        let ended = barriers.begin_dispatch(&mut b, suspended);
+        let ended = barriers.begin_dispatch(&b, suspended);
         b.if_(ended, |b| {
             set_state(b, &machine, ENDED);
             barriers.leave(b);
         });
     }
-    let body = b.block;
+    let body = b.into_block();
     set(cfg, BlockId::ENTRY, body, End::Goto(dispatch));
     suspended.map(|suspended| suspended.words())
 }
 
-fn set_state(b: &mut Builder<'_>, machine: &StateMachine, state: u32) {
+fn set_state(b: &Builder<'_>, machine: &StateMachine, state: u32) {
     let state = b.i32(state);
     b.set(machine.state, state);
 }
@@ -178,22 +178,22 @@ fn redirect(
     continuations: &mut Vec<BlockId>,
 ) {
     let Some(mut next) = cfg.blocks.at(id).and_then(|block| block.end.successors().next()) else { return };
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     if cfg.blocks.at(id).is_some_and(|block| last_mark(&block.body).is_none()) {
         b.at(machine.at);
     }
     match (&stop, &machine.latch_data) {
-        (Stop::Barrier(barrier), Latch::Named(barriers)) => barriers.arrive(&mut b, barrier),
-        (Stop::Yield { global }, Latch::Named(barriers)) => barriers.look_again(&mut b, *global),
-        (Stop::Pause, Latch::Named(barriers)) => barriers.stay_ready(&mut b),
+        (Stop::Barrier(barrier), Latch::Named(barriers)) => barriers.arrive(&b, barrier),
+        (Stop::Yield { global }, Latch::Named(barriers)) => barriers.look_again(&b, *global),
+        (Stop::Pause, Latch::Named(barriers)) => barriers.stay_ready(&b),
         _ => {}
     }
     let waits = !matches!(stop, Stop::Barrier(Barrier { kind: Kind::Arrive, .. }));
     if waits {
         let state = number(continuations.len() + 1);
-        set_state(&mut b, machine, state);
+        set_state(&b, machine, state);
     }
-    let mut code = b.block;
+    let mut code = b.into_block();
     let Some(block) = cfg.blocks.at_mut(id) else { return };
     block.body.append(&mut code);
     if !waits {
@@ -202,9 +202,9 @@ fn redirect(
     block.end = End::Goto(machine.latch);
     if let (Stop::Barrier(Barrier { kind: Kind::Red(red), .. }), Latch::Named(barriers)) = (&stop, &machine.latch_data)
     {
-        let mut b = machine.builder(function);
-        barriers.result(&mut b, *red);
-        let body = b.block;
+        let b = machine.builder(function);
+        barriers.result(&b, *red);
+        let body = b.into_block();
         next = push(cfg, body, End::Goto(next));
     }
     continuations.push(next);
@@ -217,8 +217,8 @@ fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &StateMachine, cont
     states.extend((1..).zip(continuations.iter().copied()));
     let first = switch_among(function, &mut cfg.blocks, machine.at, machine.state, &states).unwrap_or(latch);
     let Latch::Named(barriers) = &machine.latch_data else { return first };
-    let mut b = machine.builder(function);
-    let condition = barriers.is_waiting(&mut b);
-    let body = b.block;
+    let b = machine.builder(function);
+    let condition = barriers.is_waiting(&b);
+    let body = b.into_block();
     push(cfg, body, End::Branch { condition, then: latch, otherwise: first })
 }

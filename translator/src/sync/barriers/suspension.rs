@@ -90,7 +90,7 @@ pub struct SavedState {
 }
 
 /// A word of the head of the workspace whose address is at an offset in the push constants.
-pub fn head(b: &mut Builder<'_>, address: u32, word: u64) -> Value {
+pub fn head(b: &Builder<'_>, address: u32, word: u64) -> Value {
     let base = b.push_constant(Type::I64, address);
     let word = b.add_const(base, word);
     b.load_one(GLOBAL, word)
@@ -115,25 +115,26 @@ impl Block {
     }
 
     /// Where the parts of its state lie.
-    pub fn place(&self, b: &mut Builder<'_>) -> SavedState {
+    pub fn place(&self, b: &Builder<'_>) -> SavedState {
         let mut threads = block_threads(b);
         let mut index = b.builtin(Builtin::ThreadIndex);
         let mut extents = [1; 3];
-        if let Some(cluster) = b.function.cluster {
+        if let Some(cluster) = b.function(|function| function.cluster) {
             let rank = b.cluster_rank();
             let before = b.mul(rank, threads);
             index = b.add(before, index);
             threads = b.mul_const(threads, cluster.blocks().into());
             extents = cluster.size;
         }
-        let shared_bytes = if b.function.dynamic_shared || b.function.cluster.is_some() {
-            let kernel = b.builtin(Builtin::SharedBytes);
-            let own = b.function.own_shared_bytes;
-            b.add_const(kernel, own.into())
-        } else {
-            let all = b.function.shared_bytes;
-            b.i32(all)
-        };
+        let shared_bytes =
+            if b.function(|function| function.dynamic_shared) || b.function(|function| function.cluster).is_some() {
+                let kernel = b.builtin(Builtin::SharedBytes);
+                let own = b.function(|function| function.own_shared_bytes);
+                b.add_const(kernel, own.into())
+            } else {
+                let all = b.function(|function| function.shared_bytes);
+                b.i32(all)
+            };
         let mut number = None;
         for (dimension, extent) in (0..3_u8).zip(extents).rev() {
             let offset = 4 * u32::from(dimension);
@@ -183,13 +184,13 @@ impl Block {
     }
 
     /// Address of a word of the thread's own.
-    pub fn word(b: &mut Builder<'_>, place: &SavedState, number: u32) -> Value {
+    pub fn word(b: &Builder<'_>, place: &SavedState, number: u32) -> Value {
         let offset = b.mul_const(place.step, number.into());
         b.add(place.own, offset)
     }
 
     /// Copies shared memory to the workspace or back.
-    pub fn shared(b: &mut Builder<'_>, place: &SavedState, save: bool) {
+    pub fn shared(b: &Builder<'_>, place: &SavedState, save: bool) {
         let next = b.var(Type::I32);
         let first = b.shl(place.index, 2);
         b.set(next, first);
@@ -207,7 +208,7 @@ impl Block {
     }
 
     /// Copies the thread's local memory to the workspace or back.
-    fn local(&self, b: &mut Builder<'_>, place: &SavedState, save: bool) {
+    fn local(&self, b: &Builder<'_>, place: &SavedState, save: bool) {
         if self.local_words == 0 {
             return;
         }
@@ -230,14 +231,14 @@ impl Block {
     }
 
     /// Saves all but the status.
-    pub fn save(&self, b: &mut Builder<'_>) {
+    pub fn save(&self, b: &Builder<'_>) {
         let place = self.place(b);
         self.save_own(b, &place);
         Self::shared(b, &place, true);
     }
 
     /// Saves what is the thread's own.
-    pub fn save_own(&self, b: &mut Builder<'_>, place: &SavedState) {
+    pub fn save_own(&self, b: &Builder<'_>, place: &SavedState) {
         let mut address = Self::word(b, place, self.own_words);
         for var in &self.vars {
             let value = b.get(*var);
@@ -255,7 +256,7 @@ impl Block {
     }
 
     /// Restores the saved state, if there is one; gives the status.
-    pub fn restore(&self, b: &mut Builder<'_>) -> Value {
+    pub fn restore(&self, b: &Builder<'_>) -> Value {
         let place = self.place(b);
         let mut status = b.load_one(GLOBAL, place.status);
         if self.numbers == Numbers::Dispatch {
@@ -272,18 +273,18 @@ impl Block {
     }
 
     /// Restores what is the thread's own.
-    pub fn restore_own(&self, b: &mut Builder<'_>, place: &SavedState) {
+    pub fn restore_own(&self, b: &Builder<'_>, place: &SavedState) {
         let mut address = Self::word(b, place, self.own_words);
         for var in &self.vars {
             let word = b.load_one(GLOBAL, address);
             address = b.add(address, place.step);
-            let value = match b.function.vars.at(*var) {
-                Some(Type::I64) => {
+            let value = match b.var_type(*var) {
+                Type::I64 => {
                     let high = b.load_one(GLOBAL, address);
                     address = b.add(address, place.step);
                     b.join(word, high)
                 }
-                Some(Type::Bool) => b.is_nonzero(word),
+                Type::Bool => b.is_nonzero(word),
                 _ => word,
             };
             b.set(*var, value);
@@ -292,7 +293,7 @@ impl Block {
     }
 
     /// Writes the status, and tells the host whether a block is to go on and whether it has made progress. For one thread.
-    pub fn note(&self, b: &mut Builder<'_>, goes_on: Value, active: Value) {
+    pub fn note(&self, b: &Builder<'_>, goes_on: Value, active: Value) {
         let place = self.place(b);
         let [suspended, ended] = [SUSPENDED, ENDED].map(|status| b.i32(status));
         let before = b.load_one(GLOBAL, place.status);
@@ -307,7 +308,7 @@ impl Block {
     }
 
     /// Adds one to a word of the workspace's head.
-    pub fn count(&self, b: &mut Builder<'_>, word: u64) {
+    pub fn count(&self, b: &Builder<'_>, word: u64) {
         let base = b.push_constant(Type::I64, self.address);
         let address = b.add_const(base, word);
         let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..GLOBAL };
@@ -317,7 +318,7 @@ impl Block {
 }
 
 /// Copies a word from `own` to `saved`, or back if `save` is false.
-fn copy(b: &mut Builder<'_>, own: (Access, Value), saved: (Access, Value), save: bool) {
+fn copy(b: &Builder<'_>, own: (Access, Value), saved: (Access, Value), save: bool) {
     let (from, to) = if save { (own, saved) } else { (saved, own) };
     let word = b.load_one(from.0, from.1);
     b.store(to.0, to.1, vec![word]);

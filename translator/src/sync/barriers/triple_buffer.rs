@@ -38,7 +38,7 @@ impl TripleBuffer {
         Self { memory: function.take_shared(WORDS * groups), sharing, phase: function.var(Type::I32) }
     }
 
-    fn word(&self, b: &mut Builder<'_>, phase: Value) -> Value {
+    fn word(&self, b: &Builder<'_>, phase: Value) -> Value {
         let offset = b.shl(phase, 2);
         let first = b.own_shared(self.memory, 0);
         let word = b.add(first, offset);
@@ -51,7 +51,7 @@ impl TripleBuffer {
     }
 
     /// Clears all words, before the first iteration.
-    pub fn clear(&self, b: &mut Builder<'_>) {
+    pub fn clear(&self, b: &Builder<'_>) {
         let zero = b.i32(0);
         for phase in 0..WORDS {
             let phase = b.i32(phase);
@@ -64,7 +64,7 @@ impl TripleBuffer {
 
     /// One iteration: threads write to the word whose address `write` gets, then all synchronize. Gives the word's
     /// value after the barrier.
-    pub fn exchange(&self, b: &mut Builder<'_>, write: impl FnOnce(&mut Builder<'_>, Value)) -> Value {
+    pub fn exchange(&self, b: &Builder<'_>, write: impl FnOnce(&Builder<'_>, Value)) -> Value {
         let phase = b.get(self.phase);
         let own = self.word(b, phase);
         write(b, own);

@@ -71,13 +71,13 @@ impl Operand {
         }
     }
 
-    fn carry(self, b: &mut Builder<'_>, value: Value) {
+    fn carry(self, b: &Builder<'_>, value: Value) {
         if let Self::Carried(var) = self {
             b.set(var, value);
         }
     }
 
-    fn value(self, b: &mut Builder<'_>) -> Value {
+    fn value(self, b: &Builder<'_>) -> Value {
         match self {
             Self::Constant(ty, bits) => b.constant(ty, bits),
             Self::Carried(var) => b.get(var),
@@ -109,7 +109,7 @@ struct Loop {
     left: Var,
 }
 
-fn set(b: &mut Builder<'_>, var: Var, value: u32) {
+fn set(b: &Builder<'_>, var: Var, value: u32) {
     let value = b.i32(value);
     b.set(var, value);
 }
@@ -122,10 +122,10 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion, r
     let [state, waits, resume, left] = [(); 4].map(|()| function.var(Type::I32));
     let vars = Loop { state, waits, resume, left };
     let latch = push(cfg, Block::new(), None, End::Exit);
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(at);
-    set(&mut b, vars.state, 0);
-    let done = b.block;
+    set(&b, vars.state, 0);
+    let done = b.into_block();
     let done = push(cfg, done, None, End::Goto(latch));
     let header = push(cfg, Block::new(), None, End::Exit);
     for (id, block) in cfg.blocks.indices().zip(&mut cfg.blocks) {
@@ -160,39 +160,39 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion, r
     let states: Vec<(u64, BlockId)> = (0..).zip([latch].into_iter().chain(continuations)).collect();
     let dispatch = switch_among(function, &mut cfg.blocks, at, vars.state, &states).unwrap_or(latch);
     for (place, state) in &places {
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         b.at(at);
-        set(&mut b, vars.left, 0);
-        set(&mut b, vars.state, *state);
-        let back = b.block;
+        set(&b, vars.left, 0);
+        set(&b, vars.state, *state);
+        let back = b.into_block();
         let back = push(cfg, back, None, End::Goto(dispatch));
         if let Some(block) = cfg.blocks.at_mut(*place) {
             block.end = End::Goto(back);
         }
     }
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(at);
     for var in [vars.waits, vars.left] {
-        set(&mut b, var, 0);
+        set(&b, var, 0);
     }
-    set(&mut b, vars.state, 1);
-    fill(cfg, header, b.block, End::Goto(dispatch));
+    set(&b, vars.state, 1);
+    fill(cfg, header, b.into_block(), End::Goto(dispatch));
 
     let after_loop = after_loop(function, cfg, (&points, &places), &vars, (at, dispatch, exit));
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     for (index, point) in points.iter().enumerate() {
-        serve(&mut b, index, point, &vars);
+        serve(&b, index, point, &vars);
     }
     b.at(at);
     if let Some(rounds) = rounds {
-        rounds.count_common(&mut b);
+        rounds.count_common(&b);
     }
     let state = b.get(vars.state);
     let ready = b.is_nonzero(state);
-    let condition = b.function.value(Type::Bool);
+    let condition = b.value(Type::Bool);
     let op = WarpOp::Vote(Vote::Any, ready);
     b.push(Stmt::Warp(Warp { results: vec![condition], op, members: None }));
-    let body = b.block;
+    let body = b.into_block();
     fill(cfg, latch, body, End::Branch { condition, then: dispatch, otherwise: after_loop });
 }
 
@@ -268,17 +268,17 @@ fn wait(
     let position = block.body.iter().position(|stmt| site(stmt).is_some())?;
     let tail = block.body.split_off(position + 1);
     let Some(Stmt::Warp(warp)) = block.body.pop() else { return None };
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     for (operand, value) in point.operands.iter().zip(operands(&warp)) {
-        operand.carry(&mut b, value);
+        operand.carry(&b, value);
     }
     if let Some(members) = warp.members {
-        point.members.carry(&mut b, members);
+        point.members.carry(&b, members);
     }
-    set(&mut b, vars.waits, number(index + 1));
-    set(&mut b, vars.resume, number(continuations + 1));
-    set(&mut b, vars.state, 0);
-    block.body.append(&mut b.block);
+    set(&b, vars.waits, number(index + 1));
+    set(&b, vars.resume, number(continuations + 1));
+    set(&b, vars.state, 0);
+    block.body.append(&mut b.take_block());
     let next = std::mem::replace(&mut block.end, End::Goto(latch));
     let mut body: Block = last_mark(&block.body).map(Stmt::At).into_iter().collect();
     let results = warp.results.iter().zip(&point.results);
@@ -303,11 +303,11 @@ fn leave(
     }
     let mark = last_mark(&block.body).map(Stmt::At).into_iter().collect();
     let mut place = BasicBlock { body: mark, stop: block.stop.take(), end: End::Exit };
-    let mut b = Builder::new(function);
-    split::carry(&mut b, &block.body, &mut place);
-    set(&mut b, vars.left, number(places + 1));
-    set(&mut b, vars.state, 0);
-    block.body.append(&mut b.block);
+    let b = Builder::new(function);
+    split::carry(&b, &block.body, &mut place);
+    set(&b, vars.left, number(places + 1));
+    set(&b, vars.state, 0);
+    block.body.append(&mut b.take_block());
     let next = std::mem::replace(&mut block.end, End::Goto(latch));
     let place = cfg.blocks.push(place);
     Some(((place, number(continuations + 1)), push(cfg, Block::new(), None, next)))
@@ -322,36 +322,36 @@ fn after_loop(
     (at, dispatch, exit): (Option<Span>, BlockId, BlockId),
 ) -> BlockId {
     if places.is_empty() {
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         for (index, point) in points.iter().enumerate() {
             b.at(point.at);
             let waits = b.get(vars.waits);
             let here = b.compare_const(Compare::Equal, waits, index as u64 + 1);
             b.if_(here, |b| b.push(Stmt::Report(Fault::DivergedMembers, Vec::new())));
         }
-        let body = b.block;
+        let body = b.into_block();
         return push(cfg, body, None, End::Goto(exit));
     }
     let cases: Vec<(u64, BlockId)> =
         (0..).zip([exit].into_iter().chain(places.iter().map(|(place, _)| *place))).collect();
     let otherwise = switch_among(function, &mut cfg.blocks, at, vars.left, &cases).unwrap_or(exit);
     let then = push(cfg, vec![Stmt::At(at)], Some(Stop::Await), End::Goto(dispatch));
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(at);
     let waits = b.get(vars.waits);
     let condition = b.is_nonzero(waits);
-    let body = b.block;
+    let body = b.into_block();
     push(cfg, body, None, End::Branch { condition, then, otherwise })
 }
 
 /// Executes the operation for threads whose members all wait at this kind, and lets them go on.
-fn serve(b: &mut Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loop) {
+fn serve(b: &Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loop) {
     b.at(point.at);
     let waits = b.get(vars.waits);
     let here = b.compare_const(Compare::Equal, waits, index as u64 + 1);
     b.if_(here, |b| {
         let members = Some(point.members.value(b));
-        let gathered = b.function.value(Type::Bool);
+        let gathered = b.value(Type::Bool);
         b.push(Stmt::Warp(Warp { results: vec![gathered], op: WarpOp::Gathered, members }));
         b.if_(gathered, |b| {
             let operands: Vec<Value> = point.operands.iter().map(|operand| operand.value(b)).collect();
@@ -362,8 +362,8 @@ fn serve(b: &mut Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loo
                 .results
                 .iter()
                 .map(|var| {
-                    let ty = b.function.var_type(*var);
-                    b.function.value(ty)
+                    let ty = b.var_type(*var);
+                    b.value(ty)
                 })
                 .collect();
             b.push(Stmt::Warp(Warp { results: results.clone(), op, members }));

@@ -20,14 +20,14 @@ pub fn split(function: &mut Function, cfg: &mut Cfg) {
         let part =
             |body: Block| BasicBlock { body: mark.iter().cloned().chain(body).collect(), stop: None, end: End::Exit };
         let mut rest = BasicBlock { stop: block.stop.take(), end: block.end, ..part(tail) };
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         match last {
             Stmt::If { condition, then, otherwise } => {
                 let mut arms = [part(then), part(otherwise)];
                 for part in arms.iter_mut().chain([&mut rest]) {
-                    carry(&mut b, &block.body, part);
+                    carry(&b, &block.body, part);
                 }
-                block.body.append(&mut b.block);
+                block.body.append(&mut b.take_block());
                 // The arms come first.
                 let after = BlockId::new(cfg.blocks.len() + arms.len());
                 let [then, otherwise] = arms.map(|arm| cfg.blocks.push(BasicBlock { end: End::Goto(after), ..arm }));
@@ -38,11 +38,11 @@ pub fn split(function: &mut Function, cfg: &mut Cfg) {
                 todo.extend([then, otherwise, after]);
             }
             operation => {
-                carry(&mut b, &block.body, &mut rest);
-                block.body.append(&mut b.block);
+                carry(&b, &block.body, &mut rest);
+                block.body.append(&mut b.take_block());
                 block.body.push(operation.clone());
-                carry(&mut b, &vec![operation], &mut rest);
-                block.body.append(&mut b.block);
+                carry(&b, &vec![operation], &mut rest);
+                block.body.append(&mut b.take_block());
                 let next = push(cfg, rest.body, rest.stop, rest.end);
                 if let Some(block) = cfg.blocks.at_mut(id) {
                     block.end = End::Goto(next);
@@ -59,7 +59,7 @@ fn has_site_inside(stmt: &Stmt) -> bool {
 
 /// Makes the values of a list known to a part that follows in another block: constants are repeated, other values go
 /// through variables, which `b` sets.
-pub fn carry(b: &mut Builder<'_>, before: &Block, part: &mut BasicBlock) {
+pub fn carry(b: &Builder<'_>, before: &Block, part: &mut BasicBlock) {
     let mut defined: FxHashMap<Value, Option<Op>> = FxHashMap::default();
     for stmt in before {
         let constant = match stmt {
@@ -83,7 +83,7 @@ pub fn carry(b: &mut Builder<'_>, before: &Block, part: &mut BasicBlock) {
         let ty = b.type_of(value);
         let renewed = match defined.get(&value).copied().flatten() {
             Some(constant) => {
-                let renewed = b.function.value(ty);
+                let renewed = b.value(ty);
                 prelude.push(Stmt::Let(renewed, constant));
                 renewed
             }
@@ -91,11 +91,11 @@ pub fn carry(b: &mut Builder<'_>, before: &Block, part: &mut BasicBlock) {
                 let var = b.var(bits_type(ty));
                 let bits = b.bits(value);
                 b.set(var, bits);
-                let outer = std::mem::take(&mut b.block);
+                let outer = b.take_block();
                 let bits = b.get(var);
                 let renewed = b.bitcast(bits, ty);
-                prelude.append(&mut b.block);
-                b.block = outer;
+                prelude.append(&mut b.take_block());
+                b.replace_block(outer);
                 renewed
             }
         };

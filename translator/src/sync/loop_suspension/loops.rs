@@ -47,10 +47,10 @@ pub fn loops(cfg: &Cfg) -> Vec<Loop> {
 pub fn mark_loops(function: &mut Function, cfg: &mut Cfg, loops: &[Loop]) {
     for (position, one) in (0..).zip(loops) {
         for (_, start) in &one.back {
-            let mut b = Builder::new(function);
+            let b = Builder::new(function);
             let position = b.i32(position);
             b.push(Stmt::Arrive(position));
-            let mark = b.block;
+            let mark = b.into_block();
             if let Some(block) = cfg.blocks.at_mut(*start) {
                 block.body.splice(0..0, mark);
             }

@@ -82,22 +82,22 @@ impl Meetings {
         for meeting in &self.places {
             let around = starts(loops, innermost(loops, meeting.block));
             let number = resumption.add(function, cfg, &around, meeting.block);
-            let mut b = Builder::new(function);
+            let b = Builder::new(function);
             b.at(resumption.at);
             let pending = b.get(self.pending);
             let waits = b.is_zero(pending);
             let here = b.i32(number);
             let next = b.select(waits, here, pending);
             b.set(resumption.state, next);
-            let body = b.block;
+            let body = b.into_block();
             let suspended = push(cfg, body, End::Goto(save));
-            let mut b = Builder::new(function);
+            let b = Builder::new(function);
             b.at(resumption.at);
             let pending = b.get(self.pending);
             let paused = b.is_nonzero(pending);
             let condition = match &self.votes {
                 Some(votes) if meeting.of_block => {
-                    let sum = votes.exchange(&mut b, |b, word| {
+                    let sum = votes.exchange(&b, |b, word| {
                         b.if_(paused, |b| {
                             let one = b.i32(1);
                             store(b, word, one);
@@ -106,20 +106,20 @@ impl Meetings {
                     b.compare_const(Compare::NotEqual, sum, 0)
                 }
                 _ => {
-                    let any = b.function.value(Type::Bool);
+                    let any = b.value(Type::Bool);
                     let op = WarpOp::Vote(Vote::Any, paused);
                     b.push(Stmt::Warp(Warp { results: vec![any], op, members: None }));
                     any
                 }
             };
-            let body = b.block;
+            let body = b.into_block();
             let Some(End::Goto(otherwise)) = cfg.blocks.at(meeting.block).map(|block| block.end) else { continue };
             set(cfg, meeting.block, body, End::Branch { condition, then: suspended, otherwise });
         }
     }
 
     /// Prepares a dispatch.
-    pub fn open(&self, b: &mut Builder<'_>) {
+    pub fn open(&self, b: &Builder<'_>) {
         let zero = b.i32(0);
         b.set(self.pending, zero);
         if let Some(votes) = &self.votes {

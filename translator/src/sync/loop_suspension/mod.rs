@@ -144,20 +144,20 @@ pub fn suspend_in_loops(
     let saved = Block::with_words(workspace, Numbers::Dispatch, function, &live, 1);
     let has_shared = function.shared_bytes > 0 || function.dynamic_shared || function.cluster.is_some();
     let suspension = Suspension { workspace, state, ended, saved, has_shared };
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(at);
-    suspension.end_dispatch(&mut b);
-    let body = b.block;
+    suspension.end_dispatch(&b);
+    let body = b.into_block();
     set(cfg, save, body, End::Exit);
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(at);
-    let rounds = head(&mut b, workspace, workspace::ROUNDS);
+    let rounds = head(&b, workspace, workspace::ROUNDS);
     for left in left.into_iter().flatten() {
         b.set(left, rounds);
     }
-    suspension.begin_dispatch(&mut b);
-    meetings.open(&mut b);
-    let body = b.block;
+    suspension.begin_dispatch(&b);
+    meetings.open(&b);
+    let body = b.into_block();
     set(cfg, BlockId::ENTRY, body, End::Goto(dispatch));
     let kind = SuspensionKind::Threads { together, apart };
     Some(SuspendedLoops { saved_words: suspension.saved.words(), kind })
@@ -176,7 +176,7 @@ fn count(
     let Some(block) = cfg.blocks.at(from) else { return };
     let mark = last_mark(&block.body).flatten();
     let end = block.end;
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(mark);
     let before = b.get(left);
     let now = b.sub_const(before, 1);
@@ -189,19 +189,19 @@ fn count(
         {
             let again = if then == to { condition } else { b.not(condition) };
             let out = if then == to { otherwise } else { then };
-            let is_again = b.function.var(Type::Bool);
+            let is_again = b.var(Type::Bool);
             b.set(is_again, again);
             let goes_on = b.and(again, goes_on);
-            let counted = b.block;
-            let mut b = Builder::new(function);
+            let counted = b.into_block();
+            let b = Builder::new(function);
             b.at(mark);
             let again = b.get(is_again);
-            let body = b.block;
+            let body = b.into_block();
             let left_by = push(cfg, body, End::Branch { condition: again, then: elsewhere, otherwise: out });
             (counted, End::Branch { condition: goes_on, then: to, otherwise: left_by })
         }
         end => {
-            let middle = push(cfg, b.block, End::Branch { condition: goes_on, then: to, otherwise: elsewhere });
+            let middle = push(cfg, b.into_block(), End::Branch { condition: goes_on, then: to, otherwise: elsewhere });
             (Vec::new(), end.redirected(|next| if next == to { middle } else { next }))
         }
     };
@@ -225,7 +225,7 @@ struct Suspension {
 }
 
 impl Suspension {
-    fn end_dispatch(&self, b: &mut Builder<'_>) {
+    fn end_dispatch(&self, b: &Builder<'_>) {
         let place = self.saved.place(b);
         let state = b.get(self.state);
         let word = Block::word(b, &place, 0);
@@ -251,7 +251,7 @@ impl Suspension {
         }
     }
 
-    fn begin_dispatch(&self, b: &mut Builder<'_>) {
+    fn begin_dispatch(&self, b: &Builder<'_>) {
         let start = b.i32(START);
         b.set(self.state, start);
         let dispatch = head(b, self.workspace, workspace::DISPATCH);
@@ -264,7 +264,7 @@ impl Suspension {
             let goes_on = b.compare_const(Compare::NotEqual, state, self.ended.into());
             b.if_(goes_on, |b| self.saved.restore_own(b, &place));
             // Others ask, although it has ended in an earlier dispatch.
-            if let Some(exited) = b.function.exited {
+            if let Some(exited) = b.function(|function| function.exited) {
                 let has_exited = b.not(goes_on);
                 b.if_(has_exited, |b| b.set(exited, has_exited));
             }

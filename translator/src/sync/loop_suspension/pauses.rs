@@ -40,11 +40,11 @@ pub fn pause_in_loops(
         let mark = last_mark(&block.body).flatten();
         let pause =
             cfg.blocks.push(BasicBlock { body: vec![Stmt::At(mark)], stop: Some(Stop::Pause), end: End::Goto(to) });
-        let mut b = Builder::new(function);
+        let b = Builder::new(function);
         b.at(mark);
-        rounds.count_own(&mut b);
-        let condition = rounds.are_used_up(&mut b);
-        let body = b.block;
+        rounds.count_own(&b);
+        let condition = rounds.are_used_up(&b);
+        let body = b.into_block();
         let middle = push(cfg, body, End::Branch { condition, then: pause, otherwise: to });
         if let Some(block) = cfg.blocks.at_mut(from) {
             block.end = block.end.redirected(|next| if next == to { middle } else { next });

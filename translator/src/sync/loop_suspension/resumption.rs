@@ -46,11 +46,11 @@ impl Resumption {
             let Some(block) = cfg.blocks.at_mut(*head).map(std::mem::take) else { continue };
             let body = cfg.blocks.push(block);
             let inside = switch(function, &mut cfg.blocks, self.at, self.state, states, body);
-            let mut b = Builder::new(function);
+            let b = Builder::new(function);
             b.at(self.at);
             let state = b.get(self.state);
             let goes_on = b.is_nonzero(state);
-            let test = b.block;
+            let test = b.into_block();
             set(cfg, *head, test, End::Branch { condition: goes_on, then: inside, otherwise: body });
             bodies.insert(*head, body);
         }
@@ -66,10 +66,10 @@ pub fn set_state(
     (state, number): (Var, u32),
     next: BlockId,
 ) -> BlockId {
-    let mut b = Builder::new(function);
+    let b = Builder::new(function);
     b.at(at);
     let number = b.i32(number);
     b.set(state, number);
-    let body = b.block;
+    let body = b.into_block();
     push(cfg, body, End::Goto(next))
 }

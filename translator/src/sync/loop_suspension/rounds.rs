@@ -56,9 +56,9 @@ fn divergent_among_staying(function: &Function, cfg: &Cfg, reaches: &[bool]) -> 
         if let End::Branch { condition, then, otherwise } = &mut block.end
             && stays(*then) != stays(*otherwise)
         {
-            let mut b = Builder::new(&mut function);
+            let b = Builder::new(&mut function);
             *condition = b.bool(true);
-            block.body.append(&mut b.block);
+            block.body.append(&mut b.take_block());
         }
     }
     dependence::divergent_blocks(&function, &cfg)

@@ -6,7 +6,7 @@ use crate::ir::{Builder, Compare, Value};
 use crate::soft::DOUBLE;
 
 /// A float comparison of two numbers, given by their bits in `I64`.
-pub(crate) fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
+pub(crate) fn compare(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
     if op == Compare::FNotEqual {
         let equal = compare(b, Compare::FEqual, x, y);
         return b.not(equal);
@@ -27,7 +27,7 @@ pub(crate) fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> V
 }
 
 /// A signed integer with the same order as the number; both zeros give the same integer.
-fn order_key(b: &mut Builder<'_>, bits: Value) -> Value {
+fn order_key(b: &Builder<'_>, bits: Value) -> Value {
     let sign = b.sar(bits, 63);
     let magnitude = b.and_const(bits, DOUBLE.sign() - 1);
     let flipped = b.xor(magnitude, sign);

@@ -6,7 +6,7 @@ use crate::ir::{Builder, Compare, Rounding, Type, Value};
 use crate::soft::{DOUBLE, Overflow, SINGLE, overflowed, round_truncated};
 
 /// An integer of either width, rounded to nearest.
-pub(crate) fn from_integer(b: &mut Builder<'_>, is_signed: bool, integer: Value) -> Pair {
+pub(crate) fn from_integer(b: &Builder<'_>, is_signed: bool, integer: Value) -> Pair {
     let zero = b.i32(0);
     let integer = if b.type_of(integer) == Type::I64 {
         Pair::of(b, integer)
@@ -38,7 +38,7 @@ const NARROWER: u32 = SINGLE.precision - 1 - PLACE;
 const REBIAS: u32 = DOUBLE.bias - SINGLE.bias;
 
 /// A float of single precision, given by its bits.
-pub(crate) fn widen(b: &mut Builder<'_>, bits: Value) -> Pair {
+pub(crate) fn widen(b: &Builder<'_>, bits: Value) -> Pair {
     let sign = b.and_const(bits, SINGLE.sign());
     let magnitude = b.and_const(bits, SINGLE.sign() - 1);
     let [zero, once, twice] = [0, REBIAS, 2 * REBIAS].map(|exponent| b.i32(exponent));
@@ -64,7 +64,7 @@ pub(crate) fn widen(b: &mut Builder<'_>, bits: Value) -> Pair {
 }
 
 /// The bits of a float in single precision. NaN becomes NVIDIA's.
-pub(crate) fn narrow(b: &mut Builder<'_>, rounding: Rounding, x: Pair) -> Value {
+pub(crate) fn narrow(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Value {
     let x = Double::of(b, x);
     let sign = x.sign(b);
     let negative = b.is_nonzero(sign);

@@ -9,7 +9,7 @@ use crate::soft::DOUBLE;
 const FRACTION: u32 = DOUBLE.precision - 1;
 
 /// The result of `Trunc`, `RoundEven`, `Floor` or `Ceil`.
-pub(crate) fn round_integral(b: &mut Builder<'_>, op: Unary, x: Pair) -> Pair {
+pub(crate) fn round_integral(b: &Builder<'_>, op: Unary, x: Pair) -> Pair {
     let parts = Double::of(b, x);
     let sign = parts.sign(b);
     let negative = b.is_nonzero(sign);
@@ -68,14 +68,14 @@ pub(crate) fn round_integral(b: &mut Builder<'_>, op: Unary, x: Pair) -> Pair {
 }
 
 /// The integer part of a number in range, as two's complement.
-pub(crate) fn to_pair(b: &mut Builder<'_>, signed: bool, x: Pair) -> Pair {
+pub(crate) fn to_pair(b: &Builder<'_>, signed: bool, x: Pair) -> Pair {
     let parts = Double::of(b, x);
     let significand = parts.significand.shl(b, ABOVE);
     to_integer(b, signed, parts, significand)
 }
 
 /// The same, to 32 bits.
-pub(crate) fn to_word(b: &mut Builder<'_>, signed: bool, x: Pair) -> Value {
+pub(crate) fn to_word(b: &Builder<'_>, signed: bool, x: Pair) -> Value {
     let parts = Double::of(b, x);
     let significand = parts.significand.shl(b, ABOVE);
     let Words([word]) = to_integer(b, signed, parts, Words([significand.high()]));
@@ -83,7 +83,7 @@ pub(crate) fn to_word(b: &mut Builder<'_>, signed: bool, x: Pair) -> Value {
 }
 
 /// The same from the upper bits of the significand, whose leading one is the highest bit.
-fn to_integer<const N: usize>(b: &mut Builder<'_>, signed: bool, x: Double, significand: Words<N>) -> Words<N> {
+fn to_integer<const N: usize>(b: &Builder<'_>, signed: bool, x: Double, significand: Words<N>) -> Words<N> {
     let bits = 32 * N as u32;
     let first = b.i32(DOUBLE.bias + bits - 1);
     let shift = b.sub(first, x.exponent);

@@ -38,7 +38,7 @@ pub fn expand_doubles(function: &mut Function) {
 
 /// The bits of an operation's result, if the result or an operand is `F64`. Such operands are already replaced by
 /// `I64`.
-fn expand(b: &mut Builder<'_>, ty: Type, op: Op) -> Option<Value> {
+fn expand(b: &Builder<'_>, ty: Type, op: Op) -> Option<Value> {
     let is_double = ty == Type::F64;
     let takes_double = |b: &Builder<'_>, operand| b.type_of(operand) == Type::I64;
     let result = match op {
@@ -82,7 +82,7 @@ fn is_float(op: Compare) -> bool {
     matches!(op, Compare::FEqual | Compare::FNotEqual | Compare::FLess | Compare::FLessEqual)
 }
 
-fn unary(b: &mut Builder<'_>, op: Unary, x: Value) -> Option<Pair> {
+fn unary(b: &Builder<'_>, op: Unary, x: Value) -> Option<Pair> {
     Some(match op {
         Unary::SignedToFloat(_) => convert::from_integer(b, true, x),
         Unary::UnsignedToFloat(_) => convert::from_integer(b, false, x),
@@ -99,8 +99,8 @@ fn unary(b: &mut Builder<'_>, op: Unary, x: Value) -> Option<Pair> {
     })
 }
 
-fn rounded(b: &mut Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Pair {
-    let mut pair = |value| Pair::of(b, value);
+fn rounded(b: &Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Pair {
+    let pair = |value| Pair::of(b, value);
     match arithmetic {
         Arithmetic::Add(x, y) => {
             let [x, y] = [x, y].map(pair);
@@ -130,13 +130,13 @@ fn rounded(b: &mut Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> P
 }
 
 /// The bits of an `F64`'s square root, from its bits.
-pub(crate) fn root_of_bits(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
+pub(crate) fn root_of_bits(b: &Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let x = Pair::of(b, x);
     root::root(b, rounding, x).joined(b)
 }
 
 /// `atom.add.f64` as a loop around compare-and-swap.
-fn expand_atomic(b: &mut Builder<'_>, atomic: Atomic) {
+fn expand_atomic(b: &Builder<'_>, atomic: Atomic) {
     let found = swap_loop(b, atomic.access, atomic.address, |b, old| {
         rounded(b, Rounding::NearestEven, Arithmetic::Add(old, atomic.operand)).joined(b)
     });

@@ -29,7 +29,7 @@ pub(crate) struct Double {
 }
 
 impl Double {
-    pub(crate) fn of(b: &mut Builder<'_>, bits: Pair) -> Double {
+    pub(crate) fn of(b: &Builder<'_>, bits: Pair) -> Double {
         let exponent = b.shr(bits.high(), PLACE);
         let exponent = b.and_const(exponent, u64::from(TOP));
         let is_subnormal = b.is_zero(exponent);
@@ -43,40 +43,40 @@ impl Double {
 
     /// The significand shifted so that its leading one is the highest bit, and the exponent for that; meaningless for
     /// zero.
-    pub(crate) fn normalised(self, b: &mut Builder<'_>) -> (Pair, Value) {
+    pub(crate) fn normalised(self, b: &Builder<'_>) -> (Pair, Value) {
         let (significand, shift) = self.significand.normalised(b);
         let exponent = b.sub(self.exponent, shift);
         (significand, b.add_const(exponent, ABOVE.into()))
     }
 
     /// Whether it is zero.
-    pub(crate) fn is_zero(self, b: &mut Builder<'_>) -> Value {
+    pub(crate) fn is_zero(self, b: &Builder<'_>) -> Value {
         self.significand.is_zero(b)
     }
 
     /// Whether it is infinite or NaN.
-    pub(crate) fn is_special(self, b: &mut Builder<'_>) -> Value {
+    pub(crate) fn is_special(self, b: &Builder<'_>) -> Value {
         b.compare_const(Compare::Equal, self.exponent, TOP.into())
     }
 
     /// Whether it is NaN.
-    pub(crate) fn is_nan(self, b: &mut Builder<'_>) -> Value {
+    pub(crate) fn is_nan(self, b: &Builder<'_>) -> Value {
         is_nan(b, self.bits)
     }
 
     /// The sign in its place.
-    pub(crate) fn sign(self, b: &mut Builder<'_>) -> Value {
+    pub(crate) fn sign(self, b: &Builder<'_>) -> Value {
         b.and_const(self.bits.high(), SIGN)
     }
 }
 
 /// The sign bit cleared.
-pub(crate) fn magnitude(b: &mut Builder<'_>, bits: Pair) -> Pair {
+pub(crate) fn magnitude(b: &Builder<'_>, bits: Pair) -> Pair {
     Words([bits.low(), b.and_const(bits.high(), SIGN - 1)])
 }
 
 /// Whether a float is NaN.
-pub(crate) fn is_nan(b: &mut Builder<'_>, bits: Pair) -> Value {
+pub(crate) fn is_nan(b: &Builder<'_>, bits: Pair) -> Value {
     let magnitude = magnitude(b, bits);
     let infinity = b.i32(INFINITY);
     let [zero, one] = [0, 1].map(|bits| b.i32(bits));
@@ -87,14 +87,14 @@ pub(crate) fn is_nan(b: &mut Builder<'_>, bits: Pair) -> Value {
 }
 
 /// The sign of a product or quotient, in its place.
-pub(crate) fn product_sign(b: &mut Builder<'_>, x: Double, y: Double) -> Value {
+pub(crate) fn product_sign(b: &Builder<'_>, x: Double, y: Double) -> Value {
     let sign = b.xor(x.bits.high(), y.bits.high());
     b.and_const(sign, SIGN)
 }
 
 /// `sign * significand * 2^(exponent - bias - 63)`, rounded, where the significand's leading one is its highest bit and its lowest bit
 /// stands for all that are lost. If the significand is zero, the exponent must be at most one. Exponents must be below 4096.
-pub(crate) fn round(b: &mut Builder<'_>, rounding: Rounding, sign: Value, exponent: Value, significand: Pair) -> Pair {
+pub(crate) fn round(b: &Builder<'_>, rounding: Rounding, sign: Value, exponent: Value, significand: Pair) -> Pair {
     let [zero, one, limit] = [0, 1, 63].map(|bits| b.i32(bits));
     let missing = b.sub(one, exponent);
     let is_subnormal = b.slt(zero, missing);
@@ -108,7 +108,7 @@ pub(crate) fn round(b: &mut Builder<'_>, rounding: Rounding, sign: Value, expone
 
 /// The same for an exponent of at least one. If it is one, the significand's highest bit need not be set.
 pub(crate) fn round_aligned(
-    b: &mut Builder<'_>,
+    b: &Builder<'_>,
     rounding: Rounding,
     sign: Value,
     exponent: Value,
@@ -135,18 +135,12 @@ pub(crate) fn round_aligned(
 }
 
 /// A magnitude with a sign.
-pub(crate) fn signed(b: &mut Builder<'_>, sign: Value, magnitude: Pair) -> Pair {
+pub(crate) fn signed(b: &Builder<'_>, sign: Value, magnitude: Pair) -> Pair {
     Words([magnitude.low(), b.or(magnitude.high(), sign)])
 }
 
 /// A result, or infinity with a sign, or NVIDIA's NaN.
-pub(crate) fn unless_special(
-    b: &mut Builder<'_>,
-    is_infinite: Value,
-    is_nan: Value,
-    sign: Value,
-    result: Pair,
-) -> Pair {
+pub(crate) fn unless_special(b: &Builder<'_>, is_infinite: Value, is_nan: Value, sign: Value, result: Pair) -> Pair {
     let infinity = b.i32(INFINITY);
     let infinity = b.or(infinity, sign);
     let zero = b.i32(0);

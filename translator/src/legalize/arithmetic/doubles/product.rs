@@ -6,7 +6,7 @@ use crate::ir::{Builder, Rounding, Value};
 use crate::soft::DOUBLE;
 
 /// The product.
-pub(crate) fn multiply(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
+pub(crate) fn multiply(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let [x, y] = [x, y].map(|bits| Double::of(b, bits));
     // If both factors are subnormal, the product is far below the least number. So only one of them needs to be
     // normalised.
@@ -40,13 +40,13 @@ pub(crate) fn multiply(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair
 }
 
 /// Whether `holds` is true of at least one of two floats.
-pub(crate) fn either(b: &mut Builder<'_>, x: Double, y: Double, holds: fn(Double, &mut Builder<'_>) -> Value) -> Value {
+pub(crate) fn either(b: &Builder<'_>, x: Double, y: Double, holds: fn(Double, &Builder<'_>) -> Value) -> Value {
     let [x, y] = [x, y].map(|float| holds(float, b));
     b.or(x, y)
 }
 
 /// The upper half of a product of numbers whose highest bits are set, shifted so that its own is, and 1 if it was.
-fn leading(b: &mut Builder<'_>, product: Pair) -> (Pair, Value) {
+fn leading(b: &Builder<'_>, product: Pair) -> (Pair, Value) {
     let carried = b.shr(product.high(), 31);
     let shift = b.xor_const(carried, 1);
     (product.shl_within(b, shift), carried)
@@ -62,7 +62,7 @@ const FACTORS: u32 = (64 + PLACE - 2 * (DOUBLE.precision - 1)) / 2;
 /// Product and addend are placed in a fixed-point number whose upper bits hold either significand without loss. The one
 /// with the lower exponent is shifted right, with a sticky lowest bit for the bits lost. Subnormals need no
 /// normalisation: bits that cancellation uncovers below them are far below the result's last place, or were not lost.
-pub(crate) fn multiply_add(b: &mut Builder<'_>, rounding: Rounding, operands: [Pair; 3]) -> Pair {
+pub(crate) fn multiply_add(b: &Builder<'_>, rounding: Rounding, operands: [Pair; 3]) -> Pair {
     let [x, y, z] = operands.map(|bits| Double::of(b, bits));
     let is_zero_product = either(b, x, y, Double::is_zero);
     let zero = b.i32(0);

@@ -12,7 +12,7 @@ const FIRST: u32 = 31;
 const SECOND: u32 = 28;
 
 /// The quotient.
-pub(crate) fn divide(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
+pub(crate) fn divide(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let [x, y] = [x, y].map(|bits| Double::of(b, bits));
     let [(dividend, x_exponent), (divisor, y_exponent)] = [x, y].map(|float| float.normalised(b));
     let (quotient, inexact) = significands(b, dividend, divisor);
@@ -46,7 +46,7 @@ pub(crate) fn divide(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) 
 
 /// The quotient of significands whose highest bits are set, times 2^59 and truncated, and whether the truncation lost anything. The result
 /// for zeros doesn't matter.
-fn significands(b: &mut Builder<'_>, dividend: Pair, divisor: Pair) -> (Pair, Value) {
+fn significands(b: &Builder<'_>, dividend: Pair, divisor: Pair) -> (Pair, Value) {
     let inverse = reciprocal(b, divisor.high());
     // Each digit leaves a remainder below eight times the divisor: truncating the dividend to x / 2^32 loses at most one, the inverse at
     // most 6, and the product at most one.
@@ -76,20 +76,20 @@ fn significands(b: &mut Builder<'_>, dividend: Pair, divisor: Pair) -> (Pair, Va
 }
 
 /// `number * 2^shift - digit * divisor`, which is below 2^64.
-fn rest(b: &mut Builder<'_>, number: Pair, shift: u32, digit: Value, divisor: Pair) -> Pair {
+fn rest(b: &Builder<'_>, number: Pair, shift: u32, digit: Value, divisor: Pair) -> Pair {
     let number = number.shl(b, shift);
     let product = divisor.times(b, digit);
     number.minus(b, product)
 }
 
 /// Bits 24 to 55 of a number whose higher bits are zero.
-fn above(b: &mut Builder<'_>, number: Pair) -> Value {
+fn above(b: &Builder<'_>, number: Pair) -> Value {
     number.shr(b, 24).low()
 }
 
 /// `2^63 / y` for a word whose highest bit is set, and two less: not above `2^95 / z` for any `z` that has `y` as its upper 32
 /// bits of 64, nor below it by more than 6.
-fn reciprocal(b: &mut Builder<'_>, y: Value) -> Value {
+fn reciprocal(b: &Builder<'_>, y: Value) -> Value {
     // A first estimate of 16 bits, never too large.
     let ones = b.i32(u32::MAX);
     let top = b.shr(y, 16);

@@ -6,7 +6,7 @@ use crate::ir::{Builder, Rounding, Value};
 use crate::soft::DOUBLE;
 
 /// The square root.
-pub(crate) fn root(b: &mut Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
+pub(crate) fn root(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
     let x = Double::of(b, x);
     let (significand, exponent) = x.normalised(b);
     // An even exponent, with a significand of 1 to 4 that has two bits before the point.
@@ -36,7 +36,7 @@ pub(crate) fn root(b: &mut Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
 
 /// The root of a number from 1 to 4 times 2^62 that has 54 bits, with its leading one as highest bit; the lowest bit stands
 /// for all that is lost.
-fn of_significand(b: &mut Builder<'_>, number: Pair) -> Pair {
+fn of_significand(b: &Builder<'_>, number: Pair) -> Pair {
     let top = number.high();
     let inverse = inverse_root(b, top);
     // The root times 2^30, too small by less than 7.
@@ -67,7 +67,7 @@ fn of_significand(b: &mut Builder<'_>, number: Pair) -> Pair {
 }
 
 /// `2^32 / sqrt(x)` for `x` from 1 to 4, given times 2^30: never above, nor below by more than 7.
-fn inverse_root(b: &mut Builder<'_>, x: Value) -> Value {
+fn inverse_root(b: &Builder<'_>, x: Value) -> Value {
     // 1.335 - 0.411 x + 0.0512 x^2 is within 2.5 %.
     let [constant, linear, quadratic] = [0xaaef_1df0, 0xd243_b000, 0x68de_0d00].map(|factor| b.i32(factor));
     let sum = b.mul_high_unsigned(x, quadratic);

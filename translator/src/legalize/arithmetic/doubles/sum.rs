@@ -11,7 +11,7 @@ const GUARD: u32 = 10;
 ///
 /// One addend's significand is shifted right, with a sticky lowest bit for the bits lost. The sticky bit stays below the bits that decide
 /// the rounding: where the shift loses anything, cancellation removes at most one leading place of the sum.
-pub(crate) fn add(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
+pub(crate) fn add(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let [x_magnitude, y_magnitude] = [x, y].map(|bits| magnitude(b, bits));
     let is_less = x_magnitude.is_less(b, y_magnitude);
     let large = Words::select(b, is_less, y, x);
@@ -58,12 +58,12 @@ pub(crate) fn add(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> 
 }
 
 /// The opposite number.
-pub(crate) fn negate(b: &mut Builder<'_>, x: Pair) -> Pair {
+pub(crate) fn negate(b: &Builder<'_>, x: Pair) -> Pair {
     Words([x.low(), b.xor_const(x.high(), SIGN)])
 }
 
 /// The difference.
-pub(crate) fn subtract(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
+pub(crate) fn subtract(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let y = negate(b, y);
     add(b, rounding, x, y)
 }

@@ -13,13 +13,13 @@ pub(crate) type Pair = Words<2>;
 
 impl Pair {
     /// The words of an `I64`.
-    pub(crate) fn of(b: &mut Builder<'_>, long: Value) -> Pair {
+    pub(crate) fn of(b: &Builder<'_>, long: Value) -> Pair {
         let (low, high) = b.halves(long);
         Words([low, high])
     }
 
     /// The `I64` of these words.
-    pub(crate) fn joined(self, b: &mut Builder<'_>) -> Value {
+    pub(crate) fn joined(self, b: &Builder<'_>) -> Value {
         b.join(self.low(), self.high())
     }
 
@@ -34,13 +34,13 @@ impl Pair {
     }
 
     /// A constant.
-    pub(crate) fn constant(b: &mut Builder<'_>, bits: u64) -> Pair {
+    pub(crate) fn constant(b: &Builder<'_>, bits: u64) -> Pair {
         #[allow(clippy::cast_possible_truncation)] // its halves
         Words([b.i32(bits as u32), b.i32((bits >> 32) as u32)])
     }
 
     /// The low 64 bits of the product with a word.
-    pub(crate) fn times(self, b: &mut Builder<'_>, factor: Value) -> Pair {
+    pub(crate) fn times(self, b: &Builder<'_>, factor: Value) -> Pair {
         let low = b.mul(self.low(), factor);
         let carried = b.mul_high_unsigned(self.low(), factor);
         let high = b.mul(self.high(), factor);
@@ -48,7 +48,7 @@ impl Pair {
     }
 
     /// The whole 128-bit product with another pair.
-    pub(crate) fn product(self, b: &mut Builder<'_>, other: Pair) -> Words<4> {
+    pub(crate) fn product(self, b: &Builder<'_>, other: Pair) -> Words<4> {
         // The product of two words plus two words fits in 64 bits.
         let [x0, x1] = self.0;
         let [y0, y1] = other.0;
@@ -62,7 +62,7 @@ impl Pair {
     }
 
     /// Number of leading zeros, in `I32`; 64 for zero.
-    pub(crate) fn leading_zeros(self, b: &mut Builder<'_>) -> Value {
+    pub(crate) fn leading_zeros(self, b: &Builder<'_>) -> Value {
         let is_low = b.is_zero(self.high());
         let word = b.select(is_low, self.low(), self.high());
         let highest = b.find_high_bit(word);
@@ -72,7 +72,7 @@ impl Pair {
     }
 
     /// Whether the number is less than another pair.
-    pub(crate) fn is_less(self, b: &mut Builder<'_>, other: Pair) -> Value {
+    pub(crate) fn is_less(self, b: &Builder<'_>, other: Pair) -> Value {
         let high = b.ult(self.high(), other.high());
         let equal = b.eq(self.high(), other.high());
         let low = b.ult(self.low(), other.low());
@@ -82,13 +82,13 @@ impl Pair {
 }
 
 /// `x * y + z` of words.
-fn multiply_add(b: &mut Builder<'_>, x: Value, y: Value, z: Value) -> Pair {
+fn multiply_add(b: &Builder<'_>, x: Value, y: Value, z: Value) -> Pair {
     let product = Words([b.mul(x, y), b.mul_high_unsigned(x, y)]);
     product.plus_word(b, z)
 }
 
 /// 1 if a sum of words carried, given one of the addends.
-fn carry(b: &mut Builder<'_>, sum: Value, addend: Value) -> Value {
+fn carry(b: &Builder<'_>, sum: Value, addend: Value) -> Value {
     let carries = b.ult(sum, addend);
     b.bool_to(Type::I32, carries)
 }
@@ -100,7 +100,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// `condition ? then : otherwise`.
-    pub(crate) fn select(b: &mut Builder<'_>, condition: Value, then: Self, otherwise: Self) -> Self {
+    pub(crate) fn select(b: &Builder<'_>, condition: Value, then: Self, otherwise: Self) -> Self {
         then.zip(otherwise, |then, otherwise| b.select(condition, then, otherwise))
     }
 
@@ -110,7 +110,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// The sum with a word.
-    pub(crate) fn plus_word(self, b: &mut Builder<'_>, addend: Value) -> Self {
+    pub(crate) fn plus_word(self, b: &Builder<'_>, addend: Value) -> Self {
         let mut addend = addend;
         self.map(|word| {
             let sum = b.add(word, addend);
@@ -120,7 +120,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// The sum with another integer and with 0 or 1.
-    pub(crate) fn plus(self, b: &mut Builder<'_>, other: Self, one: Value) -> Self {
+    pub(crate) fn plus(self, b: &Builder<'_>, other: Self, one: Value) -> Self {
         let mut carried = one;
         self.zip(other, |x, y| {
             let partial = b.add(x, y);
@@ -135,7 +135,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// The difference `self - other`.
-    pub(crate) fn minus(self, b: &mut Builder<'_>, other: Self) -> Self {
+    pub(crate) fn minus(self, b: &Builder<'_>, other: Self) -> Self {
         let mut borrowed: Option<Value> = None;
         self.zip(other, |x, y| {
             let partial = b.sub(x, y);
@@ -153,25 +153,25 @@ impl<const N: usize> Words<N> {
     }
 
     /// The negated number if `sign` is all ones, the number itself if `sign` is zero.
-    pub(crate) fn negated_if(self, b: &mut Builder<'_>, sign: Value) -> Self {
+    pub(crate) fn negated_if(self, b: &Builder<'_>, sign: Value) -> Self {
         let one = b.and_const(sign, 1);
         self.map(|word| b.xor(word, sign)).plus_word(b, one)
     }
 
     /// Whether it is zero.
-    pub(crate) fn is_zero(self, b: &mut Builder<'_>) -> Value {
+    pub(crate) fn is_zero(self, b: &Builder<'_>) -> Value {
         let any = self.any(b);
         b.is_zero(any)
     }
 
     /// A word that is zero exactly if the number is.
-    fn any(self, b: &mut Builder<'_>) -> Value {
+    fn any(self, b: &Builder<'_>) -> Value {
         let [first, rest @ ..] = self.0.as_slice() else { return b.i32(0) };
         rest.iter().fold(*first, |any, word| b.or(any, *word))
     }
 
     /// Sets the lowest bit if a word isn't zero, so that rounding takes the lost bits into account.
-    pub(crate) fn stick(mut self, b: &mut Builder<'_>, lost: Value) -> Self {
+    pub(crate) fn stick(mut self, b: &Builder<'_>, lost: Value) -> Self {
         let lost = b.is_nonzero(lost);
         let lost = b.bool_to(Type::I32, lost);
         self.0[0] = b.or(self.0[0], lost);
@@ -179,12 +179,12 @@ impl<const N: usize> Words<N> {
     }
 
     /// The word at an index, zero outside.
-    fn word(self, b: &mut Builder<'_>, index: Option<usize>) -> Value {
+    fn word(self, b: &Builder<'_>, index: Option<usize>) -> Value {
         index.and_then(|index| self.0.get(index).copied()).unwrap_or_else(|| b.i32(0))
     }
 
     /// Shifted left by a constant below its width.
-    pub(crate) fn shl(self, b: &mut Builder<'_>, amount: u32) -> Self {
+    pub(crate) fn shl(self, b: &Builder<'_>, amount: u32) -> Self {
         let (skipped, amount) = ((amount / 32) as usize, amount % 32);
         Words(std::array::from_fn(|i| {
             let from = i.checked_sub(skipped);
@@ -200,7 +200,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// Shifted right by a constant below its width.
-    pub(crate) fn shr(self, b: &mut Builder<'_>, amount: u32) -> Self {
+    pub(crate) fn shr(self, b: &Builder<'_>, amount: u32) -> Self {
         let (skipped, amount) = ((amount / 32) as usize, amount % 32);
         Words(std::array::from_fn(|i| {
             let own = self.word(b, Some(i + skipped));
@@ -215,7 +215,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// Shifted left by an amount modulo its width.
-    pub(crate) fn shl_by(self, b: &mut Builder<'_>, amount: Value) -> Self {
+    pub(crate) fn shl_by(self, b: &Builder<'_>, amount: Value) -> Self {
         let mut shifted = self;
         let mut step = N / 2;
         while step > 0 {
@@ -229,7 +229,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// Shifted left by an amount modulo 32.
-    pub(crate) fn shl_within(self, b: &mut Builder<'_>, amount: Value) -> Self {
+    pub(crate) fn shl_within(self, b: &Builder<'_>, amount: Value) -> Self {
         let amount = b.and_const(amount, 31);
         let rest = b.xor_const(amount, 31);
         Words(std::array::from_fn(|i| {
@@ -242,13 +242,13 @@ impl<const N: usize> Words<N> {
     }
 
     /// Shifted right by an amount below its width; the lowest bit is sticky for the bits lost.
-    pub(crate) fn shr_sticking(self, b: &mut Builder<'_>, amount: Value) -> Self {
+    pub(crate) fn shr_sticking(self, b: &Builder<'_>, amount: Value) -> Self {
         let (shifted, lost) = self.shr_by(b, amount);
         shifted.stick(b, lost)
     }
 
     /// Shifted right by an amount modulo its width, and a word that isn't zero if nonzero bits were lost.
-    pub(crate) fn shr_by(self, b: &mut Builder<'_>, amount: Value) -> (Self, Value) {
+    pub(crate) fn shr_by(self, b: &Builder<'_>, amount: Value) -> (Self, Value) {
         let mut shifted = self;
         let mut lost = b.i32(0);
         let mut step = N / 2;
@@ -281,7 +281,7 @@ impl<const N: usize> Words<N> {
     }
 
     /// Shifted left until its highest bit is one, and by how much; zero stays zero, with a highest word of zero.
-    pub(crate) fn normalised(self, b: &mut Builder<'_>) -> (Self, Value) {
+    pub(crate) fn normalised(self, b: &Builder<'_>) -> (Self, Value) {
         let mut shifted = self;
         let mut amount = b.i32(0);
         let zero = amount;

@@ -8,7 +8,7 @@ use crate::soft::{Format, Parts, leading_zeros, product_sign, round, stick, unle
 /// Product and addend are placed in a fixed-point number of twice the format's width, whose upper bits hold either significand without
 /// loss. The one with the lower exponent is shifted right, with a sticky lowest bit for the bits lost. Subnormals need no normalisation:
 /// bits that cancellation uncovers below them are far below the result's last place, or were not lost.
-pub fn fused_on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) -> Value {
+pub fn fused_on_integers(b: &Builder<'_>, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| Parts::of(b, operand));
     let format = x.format;
     let is_zero_product = {
@@ -84,25 +84,25 @@ fn top(format: Format) -> u32 {
 }
 
 impl Fixed {
-    fn product(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Fixed {
+    fn product(b: &Builder<'_>, format: Format, x: Value, y: Value) -> Fixed {
         let shift = (format.bits + top(format) - 2 * (format.precision - 1)) / 2;
         let [x, y] = [x, y].map(|factor| b.shl(factor, shift));
         Fixed { high: b.mul_high_unsigned(x, y), low: b.mul(x, y) }
     }
 
-    fn addend(b: &mut Builder<'_>, format: Format, significand: Value) -> Fixed {
+    fn addend(b: &Builder<'_>, format: Format, significand: Value) -> Fixed {
         let high = b.shl(significand, top(format) + 1 - format.precision);
         Fixed { high, low: b.constant_like(significand, 0) }
     }
 
     /// `condition ? self : other`.
-    fn select(&self, b: &mut Builder<'_>, condition: Value, other: &Fixed) -> Fixed {
+    fn select(&self, b: &Builder<'_>, condition: Value, other: &Fixed) -> Fixed {
         let high = b.select(condition, self.high, other.high);
         Fixed { high, low: b.select(condition, self.low, other.low) }
     }
 
     /// Shifts right by any amount that isn't negative; the lowest bit is sticky for the bits lost.
-    fn shift_right_sticking(&self, b: &mut Builder<'_>, amount: Value) -> Fixed {
+    fn shift_right_sticking(&self, b: &Builder<'_>, amount: Value) -> Fixed {
         let width = width(b.type_of(self.high));
         let limit = b.i32(2 * width - 1);
         let is_below = b.ult(amount, limit);
@@ -125,7 +125,7 @@ impl Fixed {
     }
 
     /// The sum, or the difference in two's complement.
-    fn add_or_subtract(&self, b: &mut Builder<'_>, other: &Fixed, subtract: Value) -> Fixed {
+    fn add_or_subtract(&self, b: &Builder<'_>, other: &Fixed, subtract: Value) -> Fixed {
         let ty = b.type_of(self.high);
         let [ones, zero] = [u64::MAX, 0].map(|bits| b.constant(ty, bits));
         let flip = b.select(subtract, ones, zero);
@@ -143,7 +143,7 @@ impl Fixed {
     }
 
     /// The absolute value of a two's complement number, and all ones if the number was negative, else zero.
-    fn absolute(&self, b: &mut Builder<'_>) -> (Fixed, Value) {
+    fn absolute(&self, b: &Builder<'_>) -> (Fixed, Value) {
         let top = width(b.type_of(self.high)) - 1;
         let negative = b.sar(self.high, top);
         let high = b.xor(self.high, negative);
@@ -157,7 +157,7 @@ impl Fixed {
 
     /// The upper half (the lower one in its lowest bit) after a shift to the left that brings the leading one to its place
     /// for rounding, and by how much; zero stays zero.
-    fn normalised(&self, b: &mut Builder<'_>) -> (Value, Value) {
+    fn normalised(&self, b: &Builder<'_>) -> (Value, Value) {
         let width = width(b.type_of(self.high));
         let is_high_zero = b.is_zero(self.high);
         let first = b.select(is_high_zero, self.low, self.high);
@@ -180,7 +180,7 @@ impl Fixed {
 }
 
 /// The bits that a right (or left) shift by less than the width moves from one half into the other.
-fn shift_across(b: &mut Builder<'_>, half: Value, amount: Value, right: bool) -> Value {
+fn shift_across(b: &Builder<'_>, half: Value, amount: Value, right: bool) -> Value {
     let limit = width(b.type_of(half)) - 1;
     let limit = b.i32(limit);
     let rest = b.sub(limit, amount);
@@ -194,7 +194,7 @@ fn shift_across(b: &mut Builder<'_>, half: Value, amount: Value, right: bool) ->
 }
 
 /// A sum of any format, by integer operations alone.
-pub fn sum_on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+pub fn sum_on_integers(b: &Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
     let one = b.constant_like(x, Format::of(b.type_of(x)).one());
     fused_on_integers(b, rounding, [x, one, y])
 }

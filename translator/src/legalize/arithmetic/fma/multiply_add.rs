@@ -8,7 +8,7 @@ use crate::soft::{DOUBLE, SINGLE, odd_sum, two_product, two_sum};
 use crate::target::Facts;
 
 /// The product of the first two operands plus the third, without the device's `Fma`.
-pub fn multiply_add(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, operands: [Value; 3]) -> Value {
+pub fn multiply_add(b: &Builder<'_>, floats: &Floats, rounding: Rounding, operands: [Value; 3]) -> Value {
     match b.type_of(operands[0]) {
         Type::F32 if floats.doubles => through_double(b, &floats.trusted, rounding, operands),
         Type::F32 if rounding == Rounding::NearestEven && floats.trusted.are_normals_exact() => by_errors(b, operands),
@@ -31,7 +31,7 @@ const DIVISIBLE: f32 = f32::from_bits((127 - 102) << 23);
 /// below 2^-126, and there are few. They change a rest of 2^-87 or more by far less than 2^-23 of itself. A smaller rest is below half the
 /// distance from the sum to its neighbours (2^-85 at least) with or without those errors. An infinite or NaN sum isn't taken as the result,
 /// since the product alone may have overflowed.
-fn by_errors(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
+fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands;
     let (product, product_error) = two_product(b, x, y);
     let (sum, sum_error) = two_sum(b, product, z);
@@ -70,7 +70,7 @@ fn by_errors(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
 }
 
 /// Whether a number is subnormal.
-fn is_subnormal(b: &mut Builder<'_>, float: Value) -> Value {
+fn is_subnormal(b: &Builder<'_>, float: Value) -> Value {
     let bits = b.bits(float);
     // Twice a subnormal's magnitude is below this bound. Subtracting one first puts zero above the bound.
     let twice = b.shl(bits, 1);
@@ -90,7 +90,7 @@ const AMPLE: f32 = f32::from_bits((127 - 76) << 23);
 /// are multiples of 2^-49 of the addend's magnitude (significands have 24 bits, their products 48), and so is the sum.
 ///
 /// Operands that fail that test (mostly zeros) are examined further, and emulated if a denormal is or may be involved.
-pub fn guarded(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3]) -> Value {
+pub fn guarded(b: &Builder<'_>, floats: &Floats, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands;
     let fused = b.fma(x, y, z);
     let addend = b.magnitude(z);
@@ -111,7 +111,7 @@ pub fn guarded(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3]) -> Va
 }
 
 /// Whether an operand is subnormal, or the result may have been: it is a zero, though no factor is.
-fn is_flushed(b: &mut Builder<'_>, operands: [Value; 3], fused: Value) -> Value {
+fn is_flushed(b: &Builder<'_>, operands: [Value; 3], fused: Value) -> Value {
     let [x, y, z] = operands.map(|operand| is_subnormal(b, operand));
     let factors = b.or(x, y);
     let any = b.or(factors, z);
@@ -125,14 +125,14 @@ fn is_flushed(b: &mut Builder<'_>, operands: [Value; 3], fused: Value) -> Value 
 
 /// The multiply-add of `F32` through `F64`, where the product is exact. The sum is rounded to odd, so that the rounding
 /// to `F32` gives the correctly rounded result.
-fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
+fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
     let sum = wide_sum(b, facts, rounding, operands);
     narrow(b, facts, rounding, sum)
 }
 
 /// An `F64` for the product of the first two `F32` operands plus the third. Rounding it to `F32` or a narrower format gives the same as
 /// rounding the exact result.
-pub fn wide_sum(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
+pub fn wide_sum(b: &Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| widen(b, facts, operand));
     let product = b.fmul(x, y);
     sum_to_narrow(b, rounding, product, z)
@@ -140,13 +140,13 @@ pub fn wide_sum(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands
 
 /// An `F64` that rounds to `F32` as the sum of two `F64`s. No error underflows, if both are products of two `F32`s: they
 /// are multiples of 2^-298.
-pub fn sum_to_narrow(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+pub fn sum_to_narrow(b: &Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
     let sum = odd_sum(b, x, y);
     if rounding == Rounding::Down { signed_zero_down(b, sum, x, y) } else { sum }
 }
 
 /// A sum that is zero has a sign, when rounding down, if an addend has one.
-fn signed_zero_down(b: &mut Builder<'_>, sum: Value, x: Value, y: Value) -> Value {
+fn signed_zero_down(b: &Builder<'_>, sum: Value, x: Value, y: Value) -> Value {
     let [bits, x, y] = [sum, x, y].map(|float| b.bits(float));
     let signs = b.or(x, y);
     let zero = b.and_const(signs, DOUBLE.sign());

@@ -42,8 +42,8 @@ pub fn expand_runs(function: &mut Function, floats: &Floats) {
         replacement: IndexVec::filled(None, function.values.len()),
         failed: function.var(Type::Bool),
     };
-    let mut builder = Builder::new(function);
-    expansion.list(&mut builder, &body);
+    let builder = Builder::new(function);
+    expansion.list(&builder, &body);
     builder.finish();
 }
 
@@ -374,7 +374,7 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    fn list(&mut self, b: &mut Builder<'_>, block: &[Stmt]) {
+    fn list(&mut self, b: &Builder<'_>, block: &[Stmt]) {
         let mut rest = block;
         while !rest.is_empty() {
             let run = self.known.run(rest);
@@ -412,7 +412,7 @@ impl Expansion<'_> {
         self.replacement.at(value).copied().flatten().unwrap_or(value)
     }
 
-    fn keep(&self, b: &mut Builder<'_>, stmt: &Stmt) {
+    fn keep(&self, b: &Builder<'_>, stmt: &Stmt) {
         let mut stmt = stmt.clone();
         map_operands(&mut stmt, |value| self.renamed(value));
         if let Stmt::Let(value, op) = stmt {
@@ -422,7 +422,7 @@ impl Expansion<'_> {
     }
 
     /// Appends a run: first with the device's `Fma`, then, if a test fails, without.
-    fn run(&mut self, b: &mut Builder<'_>, statements: &[Stmt], run: &Run) {
+    fn run(&mut self, b: &Builder<'_>, statements: &[Stmt], run: &Run) {
         for stmt in statements {
             self.keep(b, stmt);
         }
@@ -451,7 +451,7 @@ impl Expansion<'_> {
     }
 
     /// The doubtful results that are used after a run, each with a variable for it.
-    fn outlets(&self, b: &mut Builder<'_>, statements: &[Stmt], run: &Run) -> Vec<(Value, Var)> {
+    fn outlets(&self, b: &Builder<'_>, statements: &[Stmt], run: &Run) -> Vec<(Value, Var)> {
         let mut inside: FxHashMap<Value, u32> = FxHashMap::default();
         for stmt in statements {
             for_each_operand(stmt, |value| *inside.entry(value).or_default() += 1);
@@ -469,7 +469,7 @@ impl Expansion<'_> {
     }
 
     /// Computes the doubtful results once more; gives the new values.
-    fn repeat(&self, b: &mut Builder<'_>, statements: &[Stmt], run: &Run) -> FxHashMap<Value, Value> {
+    fn repeat(&self, b: &Builder<'_>, statements: &[Stmt], run: &Run) -> FxHashMap<Value, Value> {
         let mut again = FxHashMap::default();
         for stmt in statements {
             let renamed = |value: Value| again.get(&value).copied().unwrap_or_else(|| self.renamed(value));
@@ -493,14 +493,14 @@ impl Expansion<'_> {
     }
 }
 
-fn set_bits(b: &mut Builder<'_>, var: Var, value: Value) {
-    let ty = b.function.var_type(var);
+fn set_bits(b: &Builder<'_>, var: Var, value: Value) {
+    let ty = b.var_type(var);
     let bits = b.bitcast(value, ty);
     b.set(var, bits);
 }
 
 /// Whether a number is so small that it may be off a grid.
-fn is_off_grid(b: &mut Builder<'_>, value: Value, grid: i32) -> Value {
+fn is_off_grid(b: &Builder<'_>, value: Value, grid: i32) -> Value {
     let bits = b.bits(value);
     let least = ((grid + 23 + 127) as u32) << 23;
     // Twice the magnitude, less one, puts zero above all numbers.

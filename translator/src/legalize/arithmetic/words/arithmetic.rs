@@ -4,7 +4,7 @@ use super::halves::Words;
 use crate::ir::{Binary, Builder, Compare, Type, Value};
 
 /// Sum modulo 2^64.
-pub(crate) fn add(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
+pub(crate) fn add(b: &Builder<'_>, x: Words, y: Words) -> Words {
     let low = b.add(x.low, y.low);
     // A sum that has wrapped is less than either addend. With a constant addend, the comparison uses the other addend,
     // so that it folds for zero.
@@ -16,7 +16,7 @@ pub(crate) fn add(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
 }
 
 /// Difference modulo 2^64.
-pub(crate) fn sub(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
+pub(crate) fn sub(b: &Builder<'_>, x: Words, y: Words) -> Words {
     let low = b.sub(x.low, y.low);
     let borrows = b.ult(x.low, y.low);
     let borrow = b.bool_to(Type::I32, borrows);
@@ -25,13 +25,13 @@ pub(crate) fn sub(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
 }
 
 /// A bitwise operation.
-pub(crate) fn bitwise(b: &mut Builder<'_>, op: Binary, x: Words, y: Words) -> Words {
+pub(crate) fn bitwise(b: &Builder<'_>, op: Binary, x: Words, y: Words) -> Words {
     let (low, high) = (b.binary(op, x.low, y.low), b.binary(op, x.high, y.high));
     Words { low, high, signed: x.signed && y.signed }
 }
 
 /// An integer comparison. Other comparisons stay as they are.
-pub(crate) fn compare(b: &mut Builder<'_>, op: Compare, x: Words, y: Words) -> Value {
+pub(crate) fn compare(b: &Builder<'_>, op: Compare, x: Words, y: Words) -> Value {
     let (above, below) = match op {
         Compare::NotEqual => {
             let (low, high) = (b.ne(x.low, y.low), b.ne(x.high, y.high));

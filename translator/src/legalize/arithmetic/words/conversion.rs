@@ -25,13 +25,13 @@ pub(crate) fn expand_conversions(function: &mut Function) {
     });
 }
 
-fn to_single(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
+fn to_single(b: &Builder<'_>, signed: bool, integer: Value) -> Value {
     let bits = soft::from_integer(b, SINGLE, Rounding::NearestEven, signed, integer);
     b.bitcast(bits, Type::F32)
 }
 
 /// Both halves fit into a double, and only their sum is rounded.
-fn to_double(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
+fn to_double(b: &Builder<'_>, signed: bool, integer: Value) -> Value {
     let (low, high) = b.halves(integer);
     let low = b.unary(Unary::UnsignedToFloat(Type::F64), low);
     let to_float = if signed { Unary::SignedToFloat(Type::F64) } else { Unary::UnsignedToFloat(Type::F64) };
@@ -42,7 +42,7 @@ fn to_double(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
 }
 
 /// Splits off the upper half, then the lower half; all steps are exact.
-fn to_unsigned(b: &mut Builder<'_>, float: Value) -> Value {
+fn to_unsigned(b: &Builder<'_>, float: Value) -> Value {
     let ty = b.type_of(float);
     let [digit, part] = [DIGIT, DIGIT.recip()].map(|number| match ty {
         Type::F32 => b.f32(number as f32),
@@ -59,7 +59,7 @@ fn to_unsigned(b: &mut Builder<'_>, float: Value) -> Value {
     b.join(low, high)
 }
 
-fn to_signed(b: &mut Builder<'_>, float: Value) -> Value {
+fn to_signed(b: &Builder<'_>, float: Value) -> Value {
     let magnitude = to_unsigned(b, float);
     let opposite = b.neg(magnitude);
     let zero = b.constant_like(float, 0);

@@ -18,7 +18,7 @@ pub(crate) struct Division {
 }
 
 /// `x` divided by `y`, which isn't zero.
-pub(crate) fn divide(b: &mut Builder<'_>, x: Words, y: Words) -> Division {
+pub(crate) fn divide(b: &Builder<'_>, x: Words, y: Words) -> Division {
     if b.known(y.high) == Some(0) {
         return by_word(b, x, y.low);
     }
@@ -56,7 +56,7 @@ pub(crate) fn divide(b: &mut Builder<'_>, x: Words, y: Words) -> Division {
 }
 
 /// Two words divided by one.
-fn by_word(b: &mut Builder<'_>, x: Words, divisor: Value) -> Division {
+fn by_word(b: &Builder<'_>, x: Words, divisor: Value) -> Division {
     if b.known(x.high) == Some(0) {
         let (quotient, remainder) = (b.div_unsigned(x.low, divisor), b.rem_unsigned(x.low, divisor));
         return Division { quotient: Words::zero_extended(b, quotient), remainder: Words::zero_extended(b, remainder) };
@@ -83,7 +83,7 @@ fn by_word(b: &mut Builder<'_>, x: Words, divisor: Value) -> Division {
 }
 
 /// One more 16-bit digit of a quotient, and the remainder. `rest` is below the divisor, whose leading bit is one.
-fn next_digit(b: &mut Builder<'_>, rest: Value, digit: Value, divisor: Value) -> (Value, Value) {
+fn next_digit(b: &Builder<'_>, rest: Value, digit: Value, divisor: Value) -> (Value, Value) {
     let (leading, trailing) = (b.shr(divisor, 16), b.and_const(divisor, 0xffff));
     let mut quotient = b.div_unsigned(rest, leading);
     let product = b.mul(quotient, leading);
@@ -111,7 +111,7 @@ fn next_digit(b: &mut Builder<'_>, rest: Value, digit: Value, divisor: Value) ->
 }
 
 /// Leading zeros of a word; 32 for zero.
-fn leading_zeros(b: &mut Builder<'_>, word: Value) -> Value {
+fn leading_zeros(b: &Builder<'_>, word: Value) -> Value {
     let highest = b.find_high_bit(word);
     let last = b.i32(31);
     b.sub(last, highest)

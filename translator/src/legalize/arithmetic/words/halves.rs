@@ -18,14 +18,14 @@ impl Words {
     }
 
     /// A constant.
-    pub(crate) fn constant(b: &mut Builder<'_>, bits: u64) -> Words {
+    pub(crate) fn constant(b: &Builder<'_>, bits: u64) -> Words {
         let (low, high) = (b.i32(bits as u32), b.i32((bits >> 32) as u32));
         let signed = bits as i64 == i64::from(bits as i32);
         Words { low, high, signed }
     }
 
     /// An `I32` and zeros above.
-    pub(crate) fn zero_extended(b: &mut Builder<'_>, low: Value) -> Words {
+    pub(crate) fn zero_extended(b: &Builder<'_>, low: Value) -> Words {
         Words::new(low, b.i32(0))
     }
 
@@ -35,7 +35,7 @@ impl Words {
     }
 
     /// Either of two numbers.
-    pub(crate) fn select(b: &mut Builder<'_>, condition: Value, then: Words, otherwise: Words) -> Words {
+    pub(crate) fn select(b: &Builder<'_>, condition: Value, then: Words, otherwise: Words) -> Words {
         Words::new(b.select(condition, then.low, otherwise.low), b.select(condition, then.high, otherwise.high))
     }
 }
@@ -64,7 +64,7 @@ impl Halves {
     }
 
     /// The variables of a variable's halves.
-    pub(crate) fn var(&mut self, b: &mut Builder<'_>, var: Var) -> [Var; 2] {
+    pub(crate) fn var(&mut self, b: &Builder<'_>, var: Var) -> [Var; 2] {
         match self.vars.at_mut(var) {
             Some(entry) => *entry.get_or_insert_with(|| [b.var(Type::I32), b.var(Type::I32)]),
             None => [var, var],
@@ -72,11 +72,11 @@ impl Halves {
     }
 
     /// A call with pairs in place of `I64`; other operations as they are.
-    pub(crate) fn call(&self, b: &mut Builder<'_>, op: Op) -> Op {
+    pub(crate) fn call(&self, b: &Builder<'_>, op: Op) -> Op {
         map_op_operands(op, |operand| if b.type_of(operand) == Type::I64 { self.pair(b, operand) } else { operand })
     }
 
-    pub(crate) fn pair(&self, b: &mut Builder<'_>, value: Value) -> Value {
+    pub(crate) fn pair(&self, b: &Builder<'_>, value: Value) -> Value {
         let words = self.of(value);
         b.pair(Type::Pair, words.low, words.high)
     }

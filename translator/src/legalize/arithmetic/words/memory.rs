@@ -16,7 +16,7 @@ pub(crate) fn is_long(block: &Block) -> bool {
 
 impl Halves {
     /// The address of an access.
-    pub(crate) fn address(&self, b: &mut Builder<'_>, access: Access, address: Value) -> Value {
+    pub(crate) fn address(&self, b: &Builder<'_>, access: Access, address: Value) -> Value {
         if access.space != Space::Global {
             return address;
         }
@@ -24,7 +24,7 @@ impl Halves {
         b.pair(Type::Pair, words.low, words.high)
     }
 
-    pub(crate) fn load(&mut self, b: &mut Builder<'_>, results: &[Value], access: Access, address: Value) -> Rewritten {
+    pub(crate) fn load(&mut self, b: &Builder<'_>, results: &[Value], access: Access, address: Value) -> Rewritten {
         let address = self.address(b, access, address);
         if access.bytes != 8 {
             b.push(Stmt::Load { results: results.to_vec(), access, address });
@@ -39,7 +39,7 @@ impl Halves {
         Rewritten::Replaced
     }
 
-    pub(crate) fn store(&mut self, b: &mut Builder<'_>, values: &[Value], access: Access, address: Value) -> Rewritten {
+    pub(crate) fn store(&mut self, b: &Builder<'_>, values: &[Value], access: Access, address: Value) -> Rewritten {
         let address = self.address(b, access, address);
         if access.bytes != 8 {
             b.store(access, address, values.to_vec());

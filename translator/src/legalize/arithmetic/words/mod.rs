@@ -61,7 +61,7 @@ pub fn split_divisions(function: &mut Function) {
 }
 
 impl Halves {
-    fn replace(&mut self, b: &mut Builder<'_>, stmt: &Stmt) -> Rewritten {
+    fn replace(&mut self, b: &Builder<'_>, stmt: &Stmt) -> Rewritten {
         match stmt {
             Stmt::Let(result, op) if b.type_of(*result) == Type::I64 => match self.long(b, *op) {
                 Some(words) => {
@@ -101,7 +101,7 @@ impl Halves {
     }
 
     /// The halves of an operation's result, if that is an `I64`.
-    fn long(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Words> {
+    fn long(&mut self, b: &Builder<'_>, op: Op) -> Option<Words> {
         Some(match op {
             Op::Const(bits) => Words::constant(b, bits),
             Op::Get(var) => {
@@ -151,7 +151,7 @@ impl Halves {
     }
 
     /// The replacement of an operation that takes an `I64` and gives another type.
-    fn narrowed(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
+    fn narrowed(&mut self, b: &Builder<'_>, op: Op) -> Option<Value> {
         match op {
             Op::Unary(Unary::Truncate, a) => Some(self.of(a).low),
             Op::Unary(Unary::Bitcast(Type::F64), a) => {

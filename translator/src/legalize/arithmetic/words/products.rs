@@ -6,12 +6,12 @@ use super::shifts::by_constant;
 use crate::ir::{Binary, Builder, Type, Value};
 
 /// The whole 64-bit product of two words.
-fn wide(b: &mut Builder<'_>, x: Value, y: Value) -> Words {
+fn wide(b: &Builder<'_>, x: Value, y: Value) -> Words {
     Words::new(b.mul(x, y), b.mul_high_unsigned(x, y))
 }
 
 /// The lower half.
-pub(crate) fn low(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
+pub(crate) fn low(b: &Builder<'_>, x: Words, y: Words) -> Words {
     for (factor, other) in [(x, y), (y, x)] {
         if let Some(bits) = factor.known(b).filter(|bits| bits.is_power_of_two()) {
             return by_constant(b, Binary::Shl, other, bits.trailing_zeros());
@@ -27,7 +27,7 @@ pub(crate) fn low(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
 }
 
 /// The upper half of the unsigned product: schoolbook multiplication.
-pub(crate) fn high_unsigned(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
+pub(crate) fn high_unsigned(b: &Builder<'_>, x: Words, y: Words) -> Words {
     let lowest = b.mul_high_unsigned(x.low, y.low);
     let (cross, other) = (wide(b, x.low, y.high), wide(b, x.high, y.low));
     let mut product = wide(b, x.high, y.high);
@@ -46,7 +46,7 @@ pub(crate) fn high_unsigned(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
 }
 
 /// The upper half of the signed product. In the unsigned product, a negative factor counts 2^64 too much.
-pub(crate) fn high_signed(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
+pub(crate) fn high_signed(b: &Builder<'_>, x: Words, y: Words) -> Words {
     let mut product = high_unsigned(b, x, y);
     for (factor, other) in [(x, y), (y, x)] {
         let sign = b.sar(factor.high, 31);

@@ -4,7 +4,7 @@ use super::halves::Words;
 use crate::ir::{Binary, Builder, Compare, Value};
 
 /// A shift by less than 64.
-pub(crate) fn shift(b: &mut Builder<'_>, op: Binary, words: Words, amount: Value) -> Words {
+pub(crate) fn shift(b: &Builder<'_>, op: Binary, words: Words, amount: Value) -> Words {
     match b.known(amount) {
         Some(amount) => by_constant(b, op, words, amount as u32 & 63),
         None => by_value(b, op, words, amount),
@@ -12,7 +12,7 @@ pub(crate) fn shift(b: &mut Builder<'_>, op: Binary, words: Words, amount: Value
 }
 
 /// A shift by a number below 64.
-pub(crate) fn by_constant(b: &mut Builder<'_>, op: Binary, words: Words, amount: u32) -> Words {
+pub(crate) fn by_constant(b: &Builder<'_>, op: Binary, words: Words, amount: u32) -> Words {
     let Words { low, high, signed } = words;
     if amount == 0 {
         return words;
@@ -39,7 +39,7 @@ pub(crate) fn by_constant(b: &mut Builder<'_>, op: Binary, words: Words, amount:
     }
 }
 
-fn by_value(b: &mut Builder<'_>, op: Binary, words: Words, amount: Value) -> Words {
+fn by_value(b: &Builder<'_>, op: Binary, words: Words, amount: Value) -> Words {
     let Words { low, high, .. } = words;
     let is_short = {
         let limit = b.i32(32);

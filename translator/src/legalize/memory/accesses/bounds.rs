@@ -7,7 +7,7 @@ use crate::ir::{Access, Builder, Builtin, Compare, MemoryOrder, Space, Type, Val
 const TABLE: Access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };
 
 /// The address and the size of the last allocation in the table that doesn't begin after an address.
-pub(crate) fn find(b: &mut Builder<'_>, table: u32, address: Value) -> (Value, Value) {
+pub(crate) fn find(b: &Builder<'_>, table: u32, address: Value) -> (Value, Value) {
     let (place, step) = (b.var(Type::I64), b.var(Type::I32));
     let table = b.push_constant(Type::I64, table);
     // The first entry is at address 0.
@@ -36,27 +36,29 @@ pub(crate) fn find(b: &mut Builder<'_>, table: u32, address: Value) -> (Value, V
 }
 
 /// The size of shared memory.
-pub(crate) fn shared_size(b: &mut Builder<'_>) -> Value {
-    if !b.function.dynamic_shared {
+pub(crate) fn shared_size(b: &Builder<'_>) -> Value {
+    if !b.function(|function| function.dynamic_shared) {
         // Offsets have 32 bits.
-        let bytes = b.function.workgroup_shared_bytes().min(u32::MAX.into());
+        let bytes = b.function(|function| function.workgroup_shared_bytes()).min(u32::MAX.into());
         return b.constant(Type::I32, bytes);
     }
-    if let Some(cluster) = b.function.cluster {
+    if let Some(cluster) = b.function(|function| function.cluster) {
         let all = b.builtin(Builtin::SharedBytes);
         return b.add_const(all, cluster.own_shared_bytes.into());
     }
-    let declared = (b.function.shared_bytes - b.function.own_shared_bytes).next_multiple_of(16);
+    let declared = (b.function(|function| function.shared_bytes) - b.function(|function| function.own_shared_bytes))
+        .next_multiple_of(16);
     let dynamic = b.builtin(Builtin::DynamicSharedBytes);
     b.add_const(dynamic, declared.into())
 }
 
 /// Whether bytes from an offset on lie in shared memory.
-pub(crate) fn in_shared(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
+pub(crate) fn in_shared(b: &Builder<'_>, offset: Value, bytes: u64) -> Value {
     let size = shared_size(b);
     let inside = within(b, offset, size, bytes);
-    let own = b.function.own_shared_bytes;
-    if !b.function.dynamic_shared || b.function.cluster.is_some() || own == 0 {
+    let own = b.function(|function| function.own_shared_bytes);
+    if !b.function(|function| function.dynamic_shared) || b.function(|function| function.cluster).is_some() || own == 0
+    {
         return inside;
     }
     // The translator's own lies after all that the launch has.
@@ -68,13 +70,13 @@ pub(crate) fn in_shared(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value
 }
 
 /// Whether bytes from an offset on lie in local memory.
-pub(crate) fn in_local(b: &mut Builder<'_>, offset: Value, bytes: u64) -> Value {
-    let size = b.i32(b.function.local_bytes);
+pub(crate) fn in_local(b: &Builder<'_>, offset: Value, bytes: u64) -> Value {
+    let size = b.i32(b.function(|function| function.local_bytes));
     within(b, offset, size, bytes)
 }
 
 /// Whether bytes begin at an offset of memory of a size, and end there.
-pub(crate) fn within(b: &mut Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
+pub(crate) fn within(b: &Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
     let begins = b.ult(offset, size);
     let rest = b.sub(size, offset);
     let least = b.constant_like(rest, bytes);

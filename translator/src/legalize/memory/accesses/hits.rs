@@ -59,7 +59,7 @@ impl Hits {
     }
 
     /// Where the allocation is kept that a pointer has hit.
-    pub fn of(&mut self, b: &mut Builder<'_>, root: Root) -> Hit {
+    pub fn of(&mut self, b: &Builder<'_>, root: Root) -> Hit {
         let slot = &mut self.slots[self.numbers.get(&root).copied().unwrap_or_default()];
         let (start, beginnings) = *slot.vars.get_or_insert_with(|| (b.var(Type::I64), b.var(Type::I64)));
         Hit { start, beginnings, least: slot.least }
@@ -68,7 +68,7 @@ impl Hits {
 
 impl Hit {
     /// Whether so many bytes from an address on lie in the allocation. For fewer than `least` bytes at its end the answer may be no.
-    pub fn has(self, b: &mut Builder<'_>, address: Value, count: u64) -> Value {
+    pub fn has(self, b: &Builder<'_>, address: Value, count: u64) -> Value {
         let (start, beginnings) = (b.get(self.start), b.get(self.beginnings));
         let offset = b.sub(address, start);
         match count.saturating_sub(self.least) {
@@ -78,7 +78,7 @@ impl Hit {
     }
 
     /// Keeps an allocation.
-    pub fn set(self, b: &mut Builder<'_>, start: Value, size: Value) {
+    pub fn set(self, b: &Builder<'_>, start: Value, size: Value) {
         let before_last = b.i64(self.least - 1);
         let has_room = b.ult(before_last, size);
         let rest = b.sub(size, before_last);

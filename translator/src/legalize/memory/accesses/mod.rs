@@ -82,7 +82,7 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
     let mut accesses = groups.of.iter().zip(&runs.of);
     let mut legal: Vec<Option<Value>> = vec![None; groups.list.len()];
     rewrite(function, |b, stmt| {
-        let Some((kind, address)) = kind_of(b.function, stmt) else { return Rewritten::Kept };
+        let Some((kind, address)) = b.function(|function| kind_of(function, stmt)) else { return Rewritten::Kept };
         let Some((&Some(number), &place)) = accesses.next() else { return Rewritten::Kept };
         match place {
             Place::Alone => {
@@ -112,20 +112,20 @@ fn kind_of(function: &Function, stmt: &Stmt) -> Option<(Kind, Value)> {
 }
 
 /// Appends an access that is only performed if it is legal.
-fn access_if(b: &mut Builder<'_>, is_legal: Value, stmt: &Stmt) {
+fn access_if(b: &Builder<'_>, is_legal: Value, stmt: &Stmt) {
     let vars = vars_of(b, stmt);
     access_into_if(b, is_legal, stmt, &vars);
     define(b, stmt, &vars);
 }
 
 /// Appends an access that is only performed if it is legal, and assigns its results to variables.
-fn access_into_if(b: &mut Builder<'_>, is_legal: Value, stmt: &Stmt, vars: &[Var]) {
+fn access_into_if(b: &Builder<'_>, is_legal: Value, stmt: &Stmt, vars: &[Var]) {
     b.if_else(
         is_legal,
         |b| access_into(b, stmt.clone(), vars),
         |b| {
             for &var in vars {
-                let zero = b.constant(b.function.var_type(var), 0);
+                let zero = b.constant(b.var_type(var), 0);
                 b.set(var, zero);
             }
         },
@@ -133,14 +133,14 @@ fn access_into_if(b: &mut Builder<'_>, is_legal: Value, stmt: &Stmt, vars: &[Var
 }
 
 /// New variables for the results of an access.
-fn vars_of(b: &mut Builder<'_>, stmt: &Stmt) -> Vec<Var> {
+fn vars_of(b: &Builder<'_>, stmt: &Stmt) -> Vec<Var> {
     let mut vars = Vec::new();
     for_each_result(stmt, |result| vars.push(b.var(b.type_of(result))));
     vars
 }
 
 /// Defines the results of an access by variables.
-fn define(b: &mut Builder<'_>, stmt: &Stmt, vars: &[Var]) {
+fn define(b: &Builder<'_>, stmt: &Stmt, vars: &[Var]) {
     let mut vars = vars.iter();
     for_each_result(stmt, |result| {
         if let Some(&var) = vars.next() {
@@ -186,7 +186,7 @@ impl Checks {
 
     /// Performs the loads of a run, given which groups of accesses were found legal before. One condition answers for all of them. Where
     /// that fails each has its own.
-    fn perform(&mut self, b: &mut Builder<'_>, run: &[Load], groups: &Groups, legal: &mut [Option<Value>]) {
+    fn perform(&mut self, b: &Builder<'_>, run: &[Load], groups: &Groups, legal: &mut [Option<Value>]) {
         let vars: Vec<Vec<Var>> = run.iter().map(|load| vars_of(b, &load.stmt)).collect();
         let mut all = b.bool(true);
         // The low bits of addresses, which must be zero.
@@ -196,7 +196,7 @@ impl Checks {
         for Load { stmt, group: number, .. } in run {
             if let Some(is_legal) = legal[*number] {
                 all = b.and(all, is_legal);
-            } else if let Some((kind, first)) = kind_of(b.function, stmt)
+            } else if let Some((kind, first)) = b.function(|function| kind_of(function, stmt))
                 && begun.iter().all(|(other, ..)| other != number)
             {
                 begun.push((*number, b.var(Type::Bool), kind, first));
@@ -243,12 +243,12 @@ impl Checks {
     }
 
     /// All bytes from the first to the last of a group, given the address of the first access.
-    fn bytes(&self, b: &mut Builder<'_>, first: Value, group: &Group) -> Bytes {
+    fn bytes(&self, b: &Builder<'_>, first: Value, group: &Group) -> Bytes {
         Bytes { address: offset_by(b, first, group.lowest), count: group.span, root: self.root(first) }
     }
 
     /// Whether the accesses of a group are legal, given the address of the first one. Reports those that aren't.
-    fn are_legal(&mut self, b: &mut Builder<'_>, kind: Kind, first: Value, group: &Group) -> Value {
+    fn are_legal(&mut self, b: &Builder<'_>, kind: Kind, first: Value, group: &Group) -> Value {
         let all = self.bytes(b, first, group);
         let legal = self.is_legal(b, kind, all, Search::Never);
         b.choose(
@@ -260,21 +260,14 @@ impl Checks {
                     return self.is_each_legal(b, kind, first, all.root, &group.members);
                 }
                 let legal = self.is_legal(b, kind, all, Search::IfNeeded);
-                let each = |b: &mut Builder<'_>| self.is_each_legal(b, kind, first, all.root, &group.members);
+                let each = |b: &Builder<'_>| self.is_each_legal(b, kind, first, all.root, &group.members);
                 b.choose(legal, |b| b.bool(true), each)
             },
         )
     }
 
     /// Whether each access of a group is legal, and reports those that aren't.
-    fn is_each_legal(
-        &mut self,
-        b: &mut Builder<'_>,
-        kind: Kind,
-        first: Value,
-        root: Root,
-        members: &[Member],
-    ) -> Value {
+    fn is_each_legal(&mut self, b: &Builder<'_>, kind: Kind, first: Value, root: Root, members: &[Member]) -> Value {
         let mut all = b.bool(true);
         for member in members {
             let address = offset_by(b, first, member.distance);
@@ -291,7 +284,7 @@ impl Checks {
     }
 
     /// Whether bytes are aligned for accesses of a kind, and lie in memory that these may reach.
-    fn is_legal(&mut self, b: &mut Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
+    fn is_legal(&mut self, b: &Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
         let rest = b.and_const(bytes.address, kind.bytes - 1);
         let aligned = b.is_zero(rest);
         let inside = self.is_inside(b, kind, bytes, search);
@@ -299,7 +292,7 @@ impl Checks {
     }
 
     /// Whether bytes from an address on lie in memory that an access may reach.
-    fn is_inside(&mut self, b: &mut Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
+    fn is_inside(&mut self, b: &Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
         match kind.space {
             Space::Global => self.in_global(b, bytes, search),
             Space::Shared => in_shared(b, bytes.address, bytes.count),
@@ -394,7 +387,7 @@ impl Checks {
     }
 
     /// Whether bytes lie in an allocation: the one that the pointer has hit last, or any other one.
-    fn in_global(&mut self, b: &mut Builder<'_>, bytes: Bytes, search: Search) -> Value {
+    fn in_global(&mut self, b: &Builder<'_>, bytes: Bytes, search: Search) -> Value {
         let Bytes { address, count, root } = bytes;
         let hit = self.hits.of(b, root);
         let Allocations { table, params, .. } = self.allocations;
@@ -402,7 +395,7 @@ impl Checks {
         if search == Search::Never {
             return again;
         }
-        let search = |b: &mut Builder<'_>| {
+        let search = |b: &Builder<'_>| {
             let (start, size) = find(b, table, address);
             hit.set(b, start, size);
             let offset = b.sub(address, start);
@@ -425,17 +418,17 @@ impl Checks {
     }
 
     /// Whether an access lies in the memory that the address's tag names. Spaces are left out as `expand_generic` does it.
-    fn in_generic(&mut self, b: &mut Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
+    fn in_generic(&mut self, b: &Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
         let Bytes { address, count, .. } = bytes;
         let shared = self.has_shared && !kind.read_only;
         let local = self.has_local && !kind.read_only && kind.what != CheckedAccess::Atomic;
         let tag = b.shr(address, GENERIC_TAG_SHIFT);
-        let mut inside = |b: &mut Builder<'_>| {
+        let mut inside = |b: &Builder<'_>| {
             if !local {
                 return self.in_global(b, bytes, search);
             }
             let is_local = b.compare_const(Compare::Equal, tag, GENERIC_LOCAL);
-            let low = |b: &mut Builder<'_>| {
+            let low = |b: &Builder<'_>| {
                 let offset = b.truncate(address);
                 in_local(b, offset, count)
             };
@@ -445,7 +438,7 @@ impl Checks {
             return inside(b);
         }
         let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
-        let low = |b: &mut Builder<'_>| {
+        let low = |b: &Builder<'_>| {
             let low = b.truncate(address);
             let offset = b.shared_offset(low);
             in_shared(b, offset, count)
@@ -455,26 +448,26 @@ impl Checks {
 }
 
 /// The address at a distance from another one.
-pub(crate) fn offset_by(b: &mut Builder<'_>, address: Value, distance: i64) -> Value {
+pub(crate) fn offset_by(b: &Builder<'_>, address: Value, distance: i64) -> Value {
     // Distances of 32-bit addresses have 32 bits.
     let bits = if b.type_of(address) == Type::I32 { (distance as u32).into() } else { distance as u64 };
     b.add_const(address, bits)
 }
 
 /// Tells the host of an access.
-fn report(b: &mut Builder<'_>, kind: Kind, mut address: Value) {
+fn report(b: &Builder<'_>, kind: Kind, mut address: Value) {
     let Kind { space, what, bytes, .. } = kind;
     let (space, size) = match space {
         Space::Global => (CheckedSpace::Global, b.i32(0)),
         Space::Generic => {
             let tag = b.shr(address, GENERIC_TAG_SHIFT);
             let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
-            let offset = b.sub_const(address, b.function.shared_start.into());
+            let offset = b.sub_const(address, b.function(|function| function.shared_start).into());
             address = b.select(is_shared, offset, address);
             (CheckedSpace::Generic, b.i32(0))
         }
         Space::Shared => (CheckedSpace::Shared, shared_size(b)),
-        Space::Local => (CheckedSpace::Local, b.i32(b.function.local_bytes)),
+        Space::Local => (CheckedSpace::Local, b.i32(b.function(|function| function.local_bytes))),
     };
     // At most 16 bytes.
     b.report_access(what, space, bytes as u32, address, size);

@@ -13,7 +13,7 @@ const MORE_PATIENCE: u32 = 64;
 
 impl NamedBarriers {
     /// Decides which barriers are complete, and whether there is another iteration.
-    pub(super) fn decide(&self, b: &mut Builder<'_>) {
+    pub(super) fn decide(&self, b: &Builder<'_>) {
         let zero = b.i32(0);
         let ready = self.head(b, head::READY);
         let is_ready = b.load_one(WORD, ready);
@@ -89,7 +89,7 @@ impl NamedBarriers {
 
     /// Whether threads that can go on can only poll, and the verdict in that case. Those that poll shared memory wait for threads of their
     /// own block, so they alone don't suspend it; nor do they keep it from being suspended where another thread polls global memory.
-    fn poll(&self, b: &mut Builder<'_>, polling: &Polling, notes: Value, nobody: Value) -> (Value, Value) {
+    fn poll(&self, b: &Builder<'_>, polling: &Polling, notes: Value, nobody: Value) -> (Value, Value) {
         let zero = b.i32(0);
         let [global, shared] = [GLOBAL, SHARED].map(|bit| {
             let bit = b.and_const(notes, bit.into());
@@ -118,15 +118,7 @@ impl NamedBarriers {
 
     /// Tallies the barrier number `id` and clears its record if it is complete. `gone` threads have left in all. Where some barriers wait
     /// for a count of threads, `counted` says in which block's warps to look for them.
-    fn settle(
-        &self,
-        b: &mut Builder<'_>,
-        record: Value,
-        id: Value,
-        counted: Option<Value>,
-        gone: Value,
-        tally: &Tally,
-    ) {
+    fn settle(&self, b: &Builder<'_>, record: Value, id: Value, counted: Option<Value>, gone: Value, tally: &Tally) {
         let [arrived, expected, seen, votes, result] =
             [field::ARRIVED, field::EXPECTED, field::SEEN, field::VOTES, field::RESULT]
                 .map(|field| b.add_const(record, (4 * field).into()));
@@ -165,7 +157,7 @@ impl NamedBarriers {
     }
 
     /// How many threads have left, of those warps of a block that were seen at a barrier.
-    fn absent(&self, b: &mut Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
+    fn absent(&self, b: &Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
         let seen = b.load_one(WORD, seen);
         let all = b.compare_const(Compare::Equal, seen, u32::MAX.into());
         let none = b.is_zero(gone);
@@ -202,7 +194,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(b: &mut Builder<'_>) -> Self {
+    fn new(b: &Builder<'_>) -> Self {
         let (complete, unclear) = (b.var(Type::I32), b.var(Type::Bool));
         let no = b.bool(false);
         b.set(unclear, no);
@@ -210,7 +202,7 @@ impl Tally {
     }
 
     /// Records a complete barrier, and whether it had too many arrivals.
-    fn add(&self, b: &mut Builder<'_>, id: Value, unclear: Value) {
+    fn add(&self, b: &Builder<'_>, id: Value, unclear: Value) {
         let before = b.get(self.unclear);
         let now = b.or(before, unclear);
         b.set(self.unclear, now);
@@ -223,7 +215,7 @@ impl Tally {
 
     /// Writes which barriers are complete to shared memory, and adds them to `someone`, which is not zero if a thread
     /// can go on.
-    fn publish(&self, b: &mut Builder<'_>, word: Value, someone: Var) {
+    fn publish(&self, b: &Builder<'_>, word: Value, someone: Var) {
         let complete = b.get(self.complete);
         store(b, word, complete);
         let before = b.get(someone);
@@ -233,7 +225,7 @@ impl Tally {
 }
 
 /// Runs something for each number below `count`.
-fn repeat(b: &mut Builder<'_>, count: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
+fn repeat(b: &Builder<'_>, count: u32, what: impl FnOnce(&Builder<'_>, Value)) {
     if count == 1 {
         let only = b.i32(0);
         return what(b, only);

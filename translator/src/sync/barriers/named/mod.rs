@@ -102,44 +102,44 @@ impl NamedBarriers {
         self.suspending
     }
 
-    fn head(&self, b: &mut Builder<'_>, word: u32) -> Value {
+    fn head(&self, b: &Builder<'_>, word: u32) -> Value {
         b.own_shared(self.memory, 4 * word)
     }
 
     /// Address of a word of the block with number `rank` in the cluster.
-    fn block(&self, b: &mut Builder<'_>, rank: Value, word: u32) -> Value {
+    fn block(&self, b: &Builder<'_>, rank: Value, word: u32) -> Value {
         let first = self.head(b, self.layout.head_words() + word);
         let offset = b.mul_const(rank, u64::from(4 * self.layout.block_words()));
         b.add(first, offset)
     }
 
     /// Address of a word of the thread's own block.
-    fn own_block(&self, b: &mut Builder<'_>, word: u32) -> Value {
+    fn own_block(&self, b: &Builder<'_>, word: u32) -> Value {
         let rank = b.cluster_rank();
         self.block(b, rank, word)
     }
 
     /// Address of the record of a block's barrier.
-    fn barrier(&self, b: &mut Builder<'_>, rank: Value, id: Value) -> Value {
+    fn barrier(&self, b: &Builder<'_>, rank: Value, id: Value) -> Value {
         let offset = b.mul_const(id, u64::from(4 * field::WORDS));
         let first = self.block(b, rank, block::WORDS);
         b.add(first, offset)
     }
 
     /// Address of the record of the cluster's barrier.
-    fn cluster_barrier(&self, b: &mut Builder<'_>) -> Value {
+    fn cluster_barrier(&self, b: &Builder<'_>) -> Value {
         self.head(b, head::WORDS)
     }
 
     /// Address of the word of a block's warp.
-    fn warp(&self, b: &mut Builder<'_>, rank: Value, warp: Value) -> Value {
+    fn warp(&self, b: &Builder<'_>, rank: Value, warp: Value) -> Value {
         let offset = b.shl(warp, 2);
         let first = self.block(b, rank, block::WORDS + self.layout.barriers * field::WORDS);
         b.add(first, offset)
     }
 
     /// Prepares the first iteration.
-    pub fn open(&self, b: &mut Builder<'_>) {
+    pub fn open(&self, b: &Builder<'_>) {
         let threads = block_threads(b);
         let zero = b.i32(0);
         let word = b.var(Type::I32);
@@ -183,7 +183,7 @@ impl NamedBarriers {
     }
 
     /// Runs something in the workgroup's first thread.
-    fn by_first_thread(&self, b: &mut Builder<'_>, what: impl FnOnce(&mut Builder<'_>)) {
+    fn by_first_thread(&self, b: &Builder<'_>, what: impl FnOnce(&Builder<'_>)) {
         let index = b.builtin(Builtin::ThreadIndex);
         let rank = b.cluster_rank();
         let place = b.or(index, rank);
@@ -192,14 +192,14 @@ impl NamedBarriers {
     }
 
     /// The number of threads that a barrier without a count waits for: those of all `blocks`, in whole warps.
-    fn everyone(b: &mut Builder<'_>, blocks: u32) -> Value {
+    fn everyone(b: &Builder<'_>, blocks: u32) -> Value {
         let threads = block_threads(b);
         let whole = whole_warps(b, threads);
         b.mul_const(whole, blocks.into())
     }
 
     /// Makes the thread wait for the cluster's barrier, unless the barrier has completed since the thread arrived.
-    fn wait(&self, b: &mut Builder<'_>, owed: Var) {
+    fn wait(&self, b: &Builder<'_>, owed: Var) {
         let owed = b.get(owed);
         let waits = b.and_const(owed, 1 << Barrier::CLUSTER);
         let waits = b.is_nonzero(waits);
@@ -211,7 +211,7 @@ impl NamedBarriers {
     }
 
     /// Arrives at a barrier and notes that the thread waits there, unless it only arrives.
-    pub fn arrive(&self, b: &mut Builder<'_>, barrier: &Barrier) {
+    pub fn arrive(&self, b: &Builder<'_>, barrier: &Barrier) {
         if let (Kind::Wait, Some(owed)) = (&barrier.kind, self.owed) {
             return self.wait(b, owed);
         }
@@ -274,14 +274,14 @@ impl NamedBarriers {
     }
 
     /// Notes that the thread can go on in any case.
-    pub fn stay_ready(&self, b: &mut Builder<'_>) {
+    pub fn stay_ready(&self, b: &Builder<'_>) {
         let word = self.head(b, head::READY);
         let one = b.i32(1);
         store(b, word, one);
     }
 
     /// Notes that the thread can go on, if only to read once more what other threads have written.
-    pub fn look_again(&self, b: &mut Builder<'_>, global: bool) {
+    pub fn look_again(&self, b: &Builder<'_>, global: bool) {
         if self.polling.is_none() {
             return self.stay_ready(b);
         }
@@ -289,14 +289,14 @@ impl NamedBarriers {
     }
 
     /// Adds a bit to the workgroup's notes.
-    fn note(&self, b: &mut Builder<'_>, bit: u32) {
+    fn note(&self, b: &Builder<'_>, bit: u32) {
         let address = self.head(b, head::NOTES);
         let operand = b.i32(bit);
         b.atomic(Atomic { result: None, op: AtomicOp::Or, access: WORD, address, operand, compare: None });
     }
 
     /// Begins a dispatch: restores what the previous dispatch saved. Gives whether the block had already ended.
-    pub fn begin_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) -> Value {
+    pub fn begin_dispatch(&self, b: &Builder<'_>, suspended: &Suspended) -> Value {
         let status = suspended.restore(b);
         b.barrier();
         let is_new = b.is_zero(status);
@@ -312,7 +312,7 @@ impl NamedBarriers {
     }
 
     /// Ends a dispatch: saves what the block needs to go on, if it hasn't ended.
-    pub fn end_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) {
+    pub fn end_dispatch(&self, b: &Builder<'_>, suspended: &Suspended) {
         let verdict = b.get(self.verdict);
         let goes_on = b.compare_const(Compare::Equal, verdict, SUSPENDED.into());
         b.if_(goes_on, |b| suspended.save(b));
@@ -327,7 +327,7 @@ impl NamedBarriers {
 
     /// Notes that the thread has left. At barriers where the thread has arrived, it counts from now on as one that has
     /// left.
-    pub fn leave(&self, b: &mut Builder<'_>) {
+    pub fn leave(&self, b: &Builder<'_>) {
         let (one, rank) = (b.i32(1), b.cluster_rank());
         if let Some(owed) = self.owed {
             let owed = b.get(owed);
@@ -363,12 +363,12 @@ impl NamedBarriers {
     }
 
     /// Whether the thread has to wait on.
-    pub fn is_waiting(&self, b: &mut Builder<'_>) -> Value {
+    pub fn is_waiting(&self, b: &Builder<'_>) -> Value {
         b.get(self.waits)
     }
 
     /// Sets the result of a reduction whose barrier is complete.
-    pub fn result(&self, b: &mut Builder<'_>, red: Red) {
+    pub fn result(&self, b: &Builder<'_>, red: Red) {
         let (at, rank) = (b.get(self.at), b.cluster_rank());
         let record = self.barrier(b, rank, at);
         let word = b.add_const(record, (4 * field::RESULT).into());
@@ -377,7 +377,7 @@ impl NamedBarriers {
     }
 
     /// Synchronizes the workgroup and decides which barriers are complete; gives whether there is another iteration.
-    pub fn synchronize(&self, b: &mut Builder<'_>) -> Value {
+    pub fn synchronize(&self, b: &Builder<'_>) -> Value {
         if let Some(rounds) = self.suspending.and_then(|suspending| suspending.rounds) {
             rounds.count_common(b);
             let paused = rounds.are_used_up(b);
@@ -413,7 +413,7 @@ impl NamedBarriers {
     }
 
     /// After the loop: reports that threads were stuck, which can't happen where all wait at one barrier for the whole block.
-    pub fn report(&self, b: &mut Builder<'_>) {
+    pub fn report(&self, b: &Builder<'_>) {
         let numbered = self.layout.barriers + u32::from(self.layout.cluster);
         if numbered <= 1 && !self.layout.counted && !self.reduces && !self.awaits && self.owed.is_none() {
             return;
@@ -425,7 +425,7 @@ impl NamedBarriers {
 }
 
 /// A number of threads, rounded up to whole warps.
-fn whole_warps(b: &mut Builder<'_>, threads: Value) -> Value {
+fn whole_warps(b: &Builder<'_>, threads: Value) -> Value {
     let up = b.add_const(threads, u64::from(WARP - 1));
     b.and_const(up, u64::from(!(WARP - 1)))
 }
