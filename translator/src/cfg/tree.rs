@@ -44,8 +44,7 @@ impl Filler<'_> {
                 Node::Set { selector, value } => {
                     let Some(var) = self.selectors.get(selector as usize).copied() else { continue };
                     let b = Builder::new(self.function);
-                    let value = b.i32(value);
-                    b.set(var, value);
+                    b.set(var, b.i32(value));
                     out.append(&mut b.take_block());
                 }
                 Node::If { condition, then, otherwise } => {

@@ -10,15 +10,10 @@ const GLOBAL_LOCKS: u64 = 1024;
 /// Runs what `critical` appends while a lock of the table for global memory is held, which the address chooses.
 pub fn hold_in_table(b: &Builder<'_>, table: u64, address: Value, critical: impl FnOnce(&Builder<'_>)) {
     let number = number(b, address);
-    let page = b.shr(number, 10);
-    let number = b.xor(number, page);
-    let index = b.and_const(number, GLOBAL_LOCKS - 1);
-    let offset = b.shl(index, 2);
-    let offset = b.zero_extend(offset);
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let base = b.add_const(base, table);
-    let lock = b.add(base, offset);
-    hold(b, Space::Global, Scope::Device, lock, critical);
+    let number = b.xor(number, b.shr(number, 10));
+    let offset = b.zero_extend(b.shl(b.and_const(number, GLOBAL_LOCKS - 1), 2));
+    let base = b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), table);
+    hold(b, Space::Global, Scope::Device, b.add(base, offset), critical);
 }
 
 /// The hash that chooses a lock. Neighbouring addresses get different locks, and so do arrays whose sizes are powers of two.
@@ -31,8 +26,7 @@ pub fn number(b: &Builder<'_>, address: Value) -> Value {
 pub fn hold(b: &Builder<'_>, space: Space, scope: Scope, lock: Value, critical: impl FnOnce(&Builder<'_>)) {
     let word = |order| Access { space, bytes: 4, order, read_only: false };
     let done = b.var(Type::Bool);
-    let no = b.bool(false);
-    b.set(done, no);
+    b.set(done, b.bool(false));
     b.loop_(|b| {
         let taken = b.value(Type::I32);
         let operand = b.i32(1);
@@ -42,10 +36,8 @@ pub fn hold(b: &Builder<'_>, space: Space, scope: Scope, lock: Value, critical: 
         let is_free = b.is_zero(taken);
         b.if_(is_free, |b| {
             critical(b);
-            let free = b.i32(0);
-            b.store(word(MemoryOrder::Release(scope)), lock, vec![free]);
-            let yes = b.bool(true);
-            b.set(done, yes);
+            b.store(word(MemoryOrder::Release(scope)), lock, vec![b.i32(0)]);
+            b.set(done, b.bool(true));
         });
         let is_done = b.get(done);
         b.if_(is_done, Builder::break_);

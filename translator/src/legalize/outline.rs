@@ -75,16 +75,12 @@ impl Shape {
         for (number, (ty, constant)) in (0..).zip(self.operands.into_iter().flatten().zip(self.constants)) {
             operands.push(match constant {
                 Some(bits) => b.constant(ty, bits),
-                None => {
-                    let bits = b.op(bits_type(ty), Op::Builtin(Builtin::Parameter(number)));
-                    b.bitcast(bits, ty)
-                }
+                None => b.bitcast(b.op(bits_type(ty), Op::Builtin(Builtin::Parameter(number))), ty),
             });
         }
         let op = map_op_operands(self.op, |position| operands.get(position.position()).copied().unwrap_or(position));
         let result = b.op(self.result, op);
-        let bits = b.bits(result);
-        b.push(Stmt::Return(bits));
+        b.push(Stmt::Return(b.bits(result)));
         b.finish();
         let parameters = self.operands.into_iter().flatten().map(bits_type).collect();
         Helper { parameters, result: bits_type(self.result), function }

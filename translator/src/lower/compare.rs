@@ -138,33 +138,16 @@ fn floats(l: &mut Lowering<'_, '_>, i: &Instruction, comparison: Comparison, a: 
         Ge => l.b.fle(b, a),
         Neu => l.b.fne(a, b),
         Num => ordered(l, a, b),
-        Ne => {
-            let less = l.b.flt(a, b);
-            let greater = l.b.flt(b, a);
-            l.b.or(less, greater)
-        }
+        Ne => l.b.or(l.b.flt(a, b), l.b.flt(b, a)),
         Equ => {
             let less = l.b.flt(a, b);
             let greater = l.b.flt(b, a);
-            let different = l.b.or(less, greater);
-            l.b.not(different)
+            l.b.not(l.b.or(less, greater))
         }
-        Ltu => {
-            let opposite = l.b.fle(b, a);
-            l.b.not(opposite)
-        }
-        Leu => {
-            let opposite = l.b.flt(b, a);
-            l.b.not(opposite)
-        }
-        Gtu => {
-            let opposite = l.b.fle(a, b);
-            l.b.not(opposite)
-        }
-        Geu => {
-            let opposite = l.b.flt(a, b);
-            l.b.not(opposite)
-        }
+        Ltu => l.b.not(l.b.fle(b, a)),
+        Leu => l.b.not(l.b.flt(b, a)),
+        Gtu => l.b.not(l.b.fle(a, b)),
+        Geu => l.b.not(l.b.flt(a, b)),
         Nan => {
             let ordered = ordered(l, a, b);
             l.b.not(ordered)
@@ -179,8 +162,7 @@ fn ordered(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
         let bits = l.b.bits(float);
         soft::is_nan(&l.b, format, bits)
     });
-    let either = l.b.or(a, b);
-    l.b.not(either)
+    l.b.not(l.b.or(a, b))
 }
 
 /// `selp`

@@ -111,8 +111,7 @@ impl Lowering<'_, '_> {
         if bits >= 32 {
             return value;
         }
-        let high = self.b.shl(value, 32 - bits);
-        self.b.sar(high, 32 - bits)
+        self.b.sar(self.b.shl(value, 32 - bits), 32 - bits)
     }
 
     /// Writes a result of a type to destination operand number `index`. The upper bits of narrow results don't matter.

@@ -27,8 +27,7 @@ pub fn narrow_truncated(function: &mut Function) {
     let mut definition = IndexVec::filled(None, function.values.len());
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Get(var)) if halves[var] => {
-            let half = b.get(var);
-            let whole = b.op(Type::I64, Op::Unary(Unary::ZeroExtend, half));
+            let whole = b.op(Type::I64, Op::Unary(Unary::ZeroExtend, b.get(var)));
             Rewritten::By(whole)
         }
         Stmt::Set(var, value) if halves[var] => {

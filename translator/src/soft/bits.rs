@@ -11,16 +11,14 @@ pub fn magnitude(b: &Builder<'_>, format: Format, bits: Value) -> Value {
 /// A float of the opposite sign.
 pub fn negated(b: &Builder<'_>, float: Value) -> Value {
     let ty = b.type_of(float);
-    let bits = b.bits(float);
-    let bits = b.xor_const(bits, Format::of(ty).sign());
+    let bits = b.xor_const(b.bits(float), Format::of(ty).sign());
     b.bitcast(bits, ty)
 }
 
 /// Whether it is NaN.
 pub fn is_nan(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let magnitude = magnitude(b, format, bits);
-    let infinity = b.constant_like(bits, format.infinity());
-    b.ult(infinity, magnitude)
+    b.ult(b.constant_like(bits, format.infinity()), magnitude)
 }
 
 /// What a comparison of a float with itself says, which is a test for NaN, by its bits: `FEqual`, `FLessEqual` or `FNotEqual`.
@@ -33,10 +31,8 @@ pub fn compared_with_itself(b: &Builder<'_>, op: Compare, float: Value) -> Value
 
 /// A subnormal replaced by zero of its sign.
 pub fn flush(b: &Builder<'_>, format: Format, bits: Value) -> Value {
-    let exponent = b.and_const(bits, format.hidden() * u64::from(format.top_exponent()));
-    let is_tiny = b.is_zero(exponent);
-    let zero = b.and_const(bits, format.sign());
-    b.select(is_tiny, zero, bits)
+    let is_tiny = b.is_zero(b.and_const(bits, format.hidden() * u64::from(format.top_exponent())));
+    b.select(is_tiny, b.and_const(bits, format.sign()), bits)
 }
 
 /// A float on its way to a narrower format, replaced by zero of its sign if it is tiny: below the least normal number of
@@ -66,10 +62,8 @@ pub fn flush_tiny(b: &Builder<'_>, to: Format, rounding: Rounding, value: Value)
             }
         }
     };
-    let magnitude = b.magnitude(value);
-    let is_tiny = b.ult(magnitude, least);
-    let bits = b.select(is_tiny, sign, bits);
-    b.bitcast(bits, ty)
+    let is_tiny = b.ult(b.magnitude(value), least);
+    b.bitcast(b.select(is_tiny, sign, bits), ty)
 }
 
 /// Clamped to [0.0, 1.0]; NaN becomes +0.0.
@@ -86,13 +80,10 @@ pub fn saturate(b: &Builder<'_>, format: Format, bits: Value) -> Value {
 
 /// +0.0 for negative numbers; NaN becomes NVIDIA's.
 pub fn relu(b: &Builder<'_>, format: Format, bits: Value) -> Value {
-    let sign = b.and_const(bits, format.sign());
-    let is_negative = b.is_nonzero(sign);
-    let zero = b.constant_like(bits, 0);
-    let result = b.select(is_negative, zero, bits);
+    let is_negative = b.is_nonzero(b.and_const(bits, format.sign()));
+    let result = b.select(is_negative, b.constant_like(bits, 0), bits);
     let is_nan = is_nan(b, format, bits);
-    let nan = b.constant_like(bits, format.nan);
-    b.select(is_nan, nan, result)
+    b.select(is_nan, b.constant_like(bits, format.nan), result)
 }
 
 /// The result for a NaN of an operation that only changes the sign: the one NaN of the hardware, but in double
@@ -111,8 +102,7 @@ fn is_less(b: &Builder<'_>, format: Format, x: Value, y: Value) -> Value {
 fn order_key(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let width = if b.type_of(bits) == Type::I64 { 64 } else { 32 };
     let wide = b.shl(bits, width - format.bits);
-    let sign = b.sar(wide, width - 1);
-    let flip = b.and_const(sign, mask(b.type_of(bits)) >> 1);
+    let flip = b.and_const(b.sar(wide, width - 1), mask(b.type_of(bits)) >> 1);
     b.xor(wide, flip)
 }
 
@@ -127,8 +117,6 @@ pub fn extremum(b: &Builder<'_>, format: Format, largest: bool, nan_wins: bool, 
         let either = b.or(x_nan, y_nan);
         return b.select(either, nan, result);
     }
-    let result = b.select(x_nan, y, result);
-    let result = b.select(y_nan, x, result);
-    let both = b.and(x_nan, y_nan);
-    b.select(both, nan, result)
+    let result = b.select(y_nan, x, b.select(x_nan, y, result));
+    b.select(b.and(x_nan, y_nan), nan, result)
 }

@@ -7,10 +7,7 @@ use crate::ir::{Builder, Rounding, Type, Unary, Value};
 /// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN. f16 is left to an operation that a device may have.
 pub fn widen(b: &Builder<'_>, from: Format, bits: Value) -> Value {
     match from {
-        BFLOAT => {
-            let bits = b.shl(bits, SINGLE.bits - BFLOAT.bits);
-            b.bitcast(bits, Type::F32)
-        }
+        BFLOAT => b.bitcast(b.shl(bits, SINGLE.bits - BFLOAT.bits), Type::F32),
         HALF => b.unary(Unary::WidenHalf, bits),
         _ => widen_bits(b, from, bits),
     }
@@ -21,31 +18,24 @@ pub fn widen(b: &Builder<'_>, from: Format, bits: Value) -> Value {
 /// Relies on `F32` arithmetic only for normal numbers.
 pub fn widen_bits(b: &Builder<'_>, from: Format, bits: Value) -> Value {
     let magnitude = b.and_const(bits, from.sign() - 1);
-    let sign = b.and_const(bits, from.sign());
-    let sign = b.shl(sign, SINGLE.bits - from.bits);
+    let sign = b.shl(b.and_const(bits, from.sign()), SINGLE.bits - from.bits);
     let place = SINGLE.precision - 1;
     let wide = b.shl(magnitude, SINGLE.precision - from.precision);
     let rebias = u64::from(SINGLE.bias - from.bias) << place;
 
     // A subnormal has the exponent of the least normal number, without the implied bit. So set that bit and subtract it again.
-    let implied = b.add_const(wide, rebias + SINGLE.hidden());
-    let implied = b.bitcast(implied, Type::F32);
-    let least_normal = b.constant(Type::F32, rebias + SINGLE.hidden());
-    let subnormal = b.fsub(implied, least_normal);
-    let subnormal = b.bits(subnormal);
+    let implied = b.bitcast(b.add_const(wide, rebias + SINGLE.hidden()), Type::F32);
+    let subnormal = b.bits(b.fsub(implied, b.constant(Type::F32, rebias + SINGLE.hidden())));
 
-    let limit = b.i32(from.hidden() as u32);
-    let is_subnormal = b.ult(magnitude, limit);
+    let is_subnormal = b.ult(magnitude, b.i32(from.hidden() as u32));
     // Infinities and NaNs get the top exponent.
-    let infinity = b.i32(from.infinity() as u32);
-    let is_finite = b.ult(magnitude, infinity);
+    let is_finite = b.ult(magnitude, b.i32(from.infinity() as u32));
     let [once, top] = [b.i32(rebias as u32), b.i32(SINGLE.infinity() as u32)];
     let normal = b.add(wide, once);
     let special = b.or(wide, top);
     let normal = b.select(is_finite, normal, special);
     let magnitude = b.select(is_subnormal, subnormal, normal);
-    let bits = b.or(magnitude, sign);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(b.or(magnitude, sign), Type::F32)
 }
 
 /// The bits, in `I32`, of the number of a narrower format that an `F32` or `F64` is rounded to. NaN becomes NVIDIA's. The f16 nearest to an
@@ -62,13 +52,11 @@ pub fn narrow_bits(b: &Builder<'_>, to: Format, rounding: Rounding, overflow: Ov
     let from = Format::of(b.type_of(float));
     let bits = b.bits(float);
     let magnitude = b.and_const(bits, from.sign() - 1);
-    let sign = b.and_const(bits, from.sign());
-    let negative = b.is_nonzero(sign);
+    let negative = b.is_nonzero(b.and_const(bits, from.sign()));
 
     let (kept, lost) = cut(b, from, to, magnitude);
     let rounded = round_truncated(b, rounding, negative, kept, lost);
-    let largest = b.constant_like(bits, to.largest());
-    let is_beyond = b.ult(largest, rounded);
+    let is_beyond = b.ult(b.constant_like(bits, to.largest()), rounded);
     let beyond = overflowed(b, to, rounding, overflow, negative, bits);
     let result = b.select(is_beyond, beyond, rounded);
 
@@ -118,20 +106,16 @@ pub fn narrow_stochastic(
     let most = if overflow == Overflow::Largest { to.largest() } else { to.infinity() };
     let most = b.i32(most as u32);
     let is_beyond = b.ult(most, rounded);
-    let result = b.select(is_beyond, most, rounded);
-    signed(b, SINGLE, to, bits, result)
+    signed(b, SINGLE, to, bits, b.select(is_beyond, most, rounded))
 }
 
 /// The number of a narrower format with a known magnitude: with the sign of `bits`, or NaN if `bits` is NaN.
 fn signed(b: &Builder<'_>, from: Format, to: Format, bits: Value, magnitude: Value) -> Value {
-    let sign = b.and_const(bits, from.sign());
-    let sign = b.shr(sign, from.bits - to.bits);
+    let sign = b.shr(b.and_const(bits, from.sign()), from.bits - to.bits);
     let result = b.or(magnitude, sign);
     let wide = b.and_const(bits, from.sign() - 1);
-    let infinity = b.constant_like(bits, from.infinity());
-    let is_nan = b.ult(infinity, wide);
-    let nan = b.constant_like(bits, to.nan);
-    b.select(is_nan, nan, result)
+    let is_nan = b.ult(b.constant_like(bits, from.infinity()), wide);
+    b.select(is_nan, b.constant_like(bits, to.nan), result)
 }
 
 /// A finite magnitude in a narrower format, truncated towards zero, with the part lost in the form that [`round_truncated`] takes. Magnitudes
@@ -148,8 +132,7 @@ fn cut(b: &Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, V
     let missing = b.select(is_near, missing, limit);
     let shift = b.add_const(missing, dropped.into());
     let kept = b.shr_by(significand, shift);
-    let width = b.i32(from.bits);
-    let back = b.sub(width, shift);
+    let back = b.sub(b.i32(from.bits), shift);
     let lost = b.shl_by(significand, back);
     (b.add(exponent, kept), lost)
 }
@@ -178,8 +161,7 @@ fn place(b: &Builder<'_>, from: Format, to: Format, magnitude: Value) -> Placed 
     let exponent = b.sub_const(exponent, u64::from(from.bias - to.bias + 1));
     let zero = b.i32(0);
     let is_subnormal = b.slt(exponent, zero);
-    let missing = b.neg(exponent);
-    let missing = b.select(is_subnormal, missing, zero);
+    let missing = b.select(is_subnormal, b.neg(exponent), zero);
     let exponent = b.select(is_subnormal, zero, exponent);
     let exponent = if from == DOUBLE { b.zero_extend(exponent) } else { exponent };
     let exponent = b.shl(exponent, to.precision - 1);

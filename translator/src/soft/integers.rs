@@ -22,15 +22,10 @@ pub fn from_integer(b: &Builder<'_>, format: Format, rounding: Rounding, signed:
         normalised = stick(b, high, low);
     }
     // The leading one moves from the top bit to its place.
-    let significand = b.shr(normalised, 1);
-    let lost = b.and_const(normalised, 1);
-    let significand = b.or(significand, lost);
-    let most = b.i32(format.bias + bits - 1);
-    let exponent = b.sub(most, shift);
-    let zero = b.i32(0);
-    let exponent = b.select(is_zero, zero, exponent);
+    let significand = b.or(b.shr(normalised, 1), b.and_const(normalised, 1));
+    let exponent = b.sub(b.i32(format.bias + bits - 1), shift);
+    let exponent = b.select(is_zero, b.i32(0), exponent);
     let magnitude = round(b, format, rounding, negative, exponent, significand);
     let [sign, none] = [format.sign(), 0].map(|sign| b.constant_like(magnitude, sign));
-    let sign = b.select(negative, sign, none);
-    b.or(magnitude, sign)
+    b.or(magnitude, b.select(negative, sign, none))
 }

@@ -63,21 +63,18 @@ impl Parts {
 
     /// Whether it is infinite.
     pub fn is_infinite(&self, b: &Builder<'_>) -> Value {
-        let infinity = b.constant_like(self.bits, self.format.infinity());
-        b.eq(self.magnitude, infinity)
+        b.eq(self.magnitude, b.constant_like(self.bits, self.format.infinity()))
     }
 
     /// Whether it is NaN.
     pub fn is_nan(&self, b: &Builder<'_>) -> Value {
-        let infinity = b.constant_like(self.bits, self.format.infinity());
-        b.ult(infinity, self.magnitude)
+        b.ult(b.constant_like(self.bits, self.format.infinity()), self.magnitude)
     }
 }
 
 /// The float of these bits, or NaN.
 pub fn unless_nan(b: &Builder<'_>, format: Format, is_nan: Value, bits: Value) -> Value {
-    let nan = b.constant_like(bits, format.nan);
-    let bits = b.select(is_nan, nan, bits);
+    let bits = b.select(is_nan, b.constant_like(bits, format.nan), bits);
     b.bitcast(bits, if format == SINGLE { Type::F32 } else { Type::F64 })
 }
 
@@ -93,16 +90,14 @@ pub fn leading_zeros(b: &Builder<'_>, value: Value) -> Value {
     let half = b.select(is_low, low, high);
     let highest = b.find_high_bit(half);
     let [of_low, of_high] = [b.i32(63), b.i32(31)];
-    let top = b.select(is_low, of_low, of_high);
-    b.sub(top, highest)
+    b.sub(b.select(is_low, of_low, of_high), highest)
 }
 
 /// Sets the lowest bit if the other value isn't zero, so that rounding takes the lost bits into account.
 pub fn stick(b: &Builder<'_>, value: Value, lost: Value) -> Value {
     let lost = b.is_nonzero(lost);
     let ty = b.type_of(value);
-    let lost = b.bool_to(ty, lost);
-    b.or(value, lost)
+    b.or(value, b.bool_to(ty, lost))
 }
 
 /// The magnitude bits of `significand * 2^(exponent - bias - leading)`, rounded, where the significand's leading one is
@@ -133,14 +128,11 @@ pub fn round(
     let one = b.i32(1);
     let zero = b.i32(0);
     let is_subnormal = b.slt(exponent, one);
-    let missing = b.sub(one, exponent);
-    let missing = b.select(is_subnormal, missing, zero);
+    let missing = b.select(is_subnormal, b.sub(one, exponent), zero);
     let significand = shift_right_sticking(b, significand, missing);
-    let below = b.sub_const(exponent, 1);
-    let below = b.select(is_subnormal, zero, below);
+    let below = b.select(is_subnormal, zero, b.sub_const(exponent, 1));
     let finite = round_above(b, format, rounding, negative, below, significand);
-    let top = b.i32(format.top_exponent());
-    let overflows = b.sle(top, exponent);
+    let overflows = b.sle(b.i32(format.top_exponent()), exponent);
     let infinity = overflowed(b, format, rounding, Overflow::Rounded, negative, finite);
     b.select(overflows, infinity, finite)
 }
@@ -153,9 +145,7 @@ fn shift_right_sticking(b: &Builder<'_>, value: Value, amount: Value) -> Value {
     let is_below = b.ult(amount, limit);
     let amount = b.select(is_below, amount, limit);
     let shifted = b.shr_by(value, amount);
-    let back = b.shl_by(shifted, amount);
-    let lost = b.sub(value, back);
-    stick(b, shifted, lost)
+    stick(b, shifted, b.sub(value, b.shl_by(shifted, amount)))
 }
 
 /// Rounds a significand and adds it to an exponent that is one too low, so that the leading one (and a carry out of
@@ -173,7 +163,5 @@ fn round_above(
     let kept = b.shr(significand, dropped);
     let lost = b.shl(significand, width(ty) - dropped);
     let exponent = if ty == Type::I64 { b.zero_extend(exponent) } else { exponent };
-    let exponent = b.shl(exponent, format.precision - 1);
-    let cut = b.add(exponent, kept);
-    round_truncated(b, rounding, negative, cut, lost)
+    round_truncated(b, rounding, negative, b.add(b.shl(exponent, format.precision - 1), kept), lost)
 }

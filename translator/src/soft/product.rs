@@ -15,14 +15,11 @@ pub fn product(b: &Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value
     let high = b.mul_high_unsigned(left, right);
     let low = b.mul(left, right);
     let significand = stick(b, high, low);
-    let top = b.constant_like(high, 1 << leading(b.type_of(high)));
-    let is_low = b.ult(significand, top);
-    let doubled = b.shl(significand, 1);
-    let significand = b.select(is_low, doubled, significand);
+    let is_low = b.ult(significand, b.constant_like(high, 1 << leading(b.type_of(high))));
+    let significand = b.select(is_low, b.shl(significand, 1), significand);
     let exponent = b.add(x.exponent, y.exponent);
     let exponent = b.sub_const(exponent, u64::from(format.bias - 1));
-    let less = b.sub_const(exponent, 1);
-    let exponent = b.select(is_low, less, exponent);
+    let exponent = b.select(is_low, b.sub_const(exponent, 1), exponent);
     let sign = product_sign(b, &x, &y);
     let negative = b.is_nonzero(sign);
     let magnitude = round(b, format, rounding, negative, exponent, significand);
@@ -52,12 +49,10 @@ pub fn with_extremes(
     let [x, y] = operands;
     let sign = product_sign(b, x, y);
     let [zero, infinity] = [0, x.format.infinity()].map(|bits| b.constant_like(magnitude, bits));
-    let magnitude = b.select(is_zero, zero, magnitude);
-    let magnitude = b.select(is_infinite, infinity, magnitude);
+    let magnitude = b.select(is_infinite, infinity, b.select(is_zero, zero, magnitude));
     let result = b.or(magnitude, sign);
     let undefined = b.and(is_zero, is_infinite);
     let [x_nan, y_nan] = operands.map(|parts| parts.is_nan(b));
-    let is_nan = b.or(x_nan, y_nan);
-    let is_nan = b.or(is_nan, undefined);
+    let is_nan = b.or(b.or(x_nan, y_nan), undefined);
     unless_nan(b, x.format, is_nan, result)
 }

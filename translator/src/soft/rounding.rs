@@ -27,17 +27,14 @@ pub fn increment(b: &Builder<'_>, rounding: Rounding, negative: Value, magnitude
     let increment = match rounding {
         Rounding::TowardZero => return None,
         Rounding::Odd => {
-            let inexact = b.is_nonzero(lost);
-            let inexact = b.bool_to(ty, inexact);
+            let inexact = b.bool_to(ty, b.is_nonzero(lost));
             let even = b.not(magnitude);
             return Some(b.and(inexact, even));
         }
         Rounding::NearestEven => {
             // A tie counts as more than half if the last place is odd.
-            let odd = b.and_const(magnitude, 1);
-            let lost = b.or(lost, odd);
-            let half = b.constant(ty, crate::ir::mask(ty) / 2 + 1);
-            b.ult(half, lost)
+            let lost = b.or(lost, b.and_const(magnitude, 1));
+            b.ult(b.constant(ty, crate::ir::mask(ty) / 2 + 1), lost)
         }
         Rounding::Down | Rounding::Up => {
             let inexact = b.is_nonzero(lost);

@@ -21,18 +21,13 @@ pub fn two_sum(b: &Builder<'_>, x: Value, y: Value) -> (Value, Value) {
 pub fn two_product(b: &Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     let product = b.fmul(x, y);
     let [(x_high, x_low), (y_high, y_low)] = [x, y].map(|factor| {
-        let bits = b.bits(factor);
-        let high = b.and_const(bits, 0xffff_f000);
-        let high = b.bitcast(high, Type::F32);
+        let high = b.bitcast(b.and_const(b.bits(factor), 0xffff_f000), Type::F32);
         (high, b.fsub(factor, high))
     });
     let high = b.fmul(x_high, y_high);
     let rest = b.fsub(high, product);
     let parts = [(x_high, y_low), (x_low, y_high), (x_low, y_low)];
-    let error = parts.into_iter().fold(rest, |rest, (x, y)| {
-        let part = b.fmul(x, y);
-        b.fadd(rest, part)
-    });
+    let error = parts.into_iter().fold(rest, |rest, (x, y)| b.fadd(rest, b.fmul(x, y)));
     (product, error)
 }
 
@@ -50,12 +45,9 @@ pub fn odd_sum(b: &Builder<'_>, x: Value, y: Value) -> Value {
     // Rounded towards zero, then the lowest bit set if inexact.
     let bits = b.bits(sum);
     let farther = b.or_const(bits, 1);
-    let nearer = b.sub_const(bits, 1);
-    let nearer = b.or_const(nearer, 1);
-    let odd = b.select(is_nearer, nearer, bits);
-    let odd = b.select(is_farther, farther, odd);
-    let ty = b.type_of(sum);
-    b.bitcast(odd, ty)
+    let nearer = b.or_const(b.sub_const(bits, 1), 1);
+    let odd = b.select(is_farther, farther, b.select(is_nearer, nearer, bits));
+    b.bitcast(odd, b.type_of(sum))
 }
 
 /// Arithmetic on f16s that `F32` holds; rounding it to f16 gives what rounding the exact result would.
@@ -66,8 +58,7 @@ pub fn half(b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
         Arithmetic::Mul(x, y) => b.fmul(x, y),
         Arithmetic::Fma(x, y, z) => {
             // Exact: a multiple of 2^-48 below 2^32, of 22 bits. So is the error of the sum but for its bits.
-            let product = b.fmul(x, y);
-            odd_sum(b, product, z)
+            odd_sum(b, b.fmul(x, y), z)
         }
         _ => b.rounded(Rounding::Odd, arithmetic),
     }

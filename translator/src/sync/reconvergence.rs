@@ -184,8 +184,7 @@ fn enter_elsewhere(
                 Some(var) if !from.is_empty() => {
                     let b = Builder::new(function);
                     b.at(at);
-                    let value = b.i32(number(index));
-                    b.set(var, value);
+                    b.set(var, b.i32(number(index)));
                     let body = b.into_block();
                     push(cfg, body, entry)
                 }

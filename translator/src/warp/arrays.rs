@@ -70,8 +70,7 @@ impl Arrays {
             }
             let next = b.add_const(here, 4 * u64::from(CLEARED));
             b.set(address, next);
-            let end = b.i32(self.end);
-            let more = b.ult(next, end);
+            let more = b.ult(next, b.i32(self.end));
             b.push(Stmt::If { condition: more, then: Vec::new(), otherwise: vec![Stmt::Break] });
         });
         b.append(body);

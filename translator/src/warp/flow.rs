@@ -238,8 +238,7 @@ impl Pack<'_> {
                 let masks: Vec<Value> = live.iter().map(|&var| self.b.get(var)).collect();
                 let condition = self.any(&masks);
                 self.b.push(Stmt::If { condition, then: Vec::new(), otherwise: vec![Stmt::Break] });
-                let body = self.b.replace_block(outer);
-                self.b.push(Stmt::Loop(body));
+                self.b.push(Stmt::Loop(self.b.replace_block(outer)));
             }
             Stmt::Loop(body) => {
                 let body = self.nested(body, flow, &Loop::Together);
@@ -248,9 +247,7 @@ impl Pack<'_> {
             Stmt::Break => match inside {
                 Loop::Apart(live) => {
                     for (&var, mask) in live.iter().zip(self.masks(flow)) {
-                        let all = self.b.get(var);
-                        let others = self.b.not(mask);
-                        let left = self.b.and(all, others);
+                        let left = self.b.and(self.b.get(var), self.b.not(mask));
                         self.b.set(var, left);
                     }
                 }
@@ -291,10 +288,7 @@ impl Pack<'_> {
         if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
             return;
         }
-        let masks = self.masks(flow).into_iter().zip(live).map(|(mask, &var)| {
-            let live = self.b.get(var);
-            self.b.and(mask, live)
-        });
+        let masks = self.masks(flow).into_iter().zip(live).map(|(mask, &var)| self.b.and(mask, self.b.get(var)));
         let masks = masks.collect();
         self.if_any(stmts, masks, inside);
     }
@@ -347,8 +341,7 @@ impl Pack<'_> {
     fn own_word(&mut self, words: &[Value]) -> Value {
         let mut own = words.first().copied().unwrap_or(self.positions.invocation);
         for (&word, first) in words.iter().zip((0..).step_by(32)).skip(1) {
-            let first = self.b.i32(first);
-            let reached = self.b.ule(first, self.positions.invocation);
+            let reached = self.b.ule(self.b.i32(first), self.positions.invocation);
             own = self.b.select(reached, word, own);
         }
         own

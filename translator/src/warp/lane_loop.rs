@@ -62,18 +62,15 @@ impl Pack<'_> {
     pub(super) fn for_each_lane(&mut self, body: impl FnOnce(&mut Self, Value)) {
         let number = self.b.var(Type::I32);
         self.b.function(|function| function.lane_numbers.push(number));
-        let first = self.b.i32(0);
-        self.b.set(number, first);
+        self.b.set(number, self.b.i32(0));
         let outer = self.b.take_block();
         let lane = self.b.get(number);
         body(self, lane);
         let next = self.b.add_const(lane, 1);
         self.b.set(number, next);
-        let lanes = self.b.i32(WARP);
-        let condition = self.b.ult(next, lanes);
+        let condition = self.b.ult(next, self.b.i32(WARP));
         self.b.push(Stmt::If { condition, then: Vec::new(), otherwise: vec![Stmt::Break] });
-        let body = self.b.replace_block(outer);
-        self.b.push(Stmt::Loop(body));
+        self.b.push(Stmt::Loop(self.b.replace_block(outer)));
     }
 
     /// Appends a region for every lane of a flow.
@@ -158,8 +155,7 @@ impl Pack<'_> {
     }
 
     fn address(&mut self, array: Array, lane: Value) -> Value {
-        let offset = self.b.shl(lane, array.bytes.trailing_zeros());
-        self.b.add_const(offset, array.offset.into())
+        self.b.add_const(self.b.shl(lane, array.bytes.trailing_zeros()), array.offset.into())
     }
 
     /// An element of an array, as a value of type `ty`.
@@ -195,13 +191,11 @@ impl Pack<'_> {
     /// Whether a lane is in a mask.
     pub(super) fn is_in(&mut self, mask: Value, lane: Value) -> Value {
         let bit = self.bit(lane);
-        let own = self.b.and(mask, bit);
-        self.b.is_nonzero(own)
+        self.b.is_nonzero(self.b.and(mask, bit))
     }
 
     pub(super) fn bit(&mut self, lane: Value) -> Value {
-        let one = self.b.i32(1);
-        self.b.shl_by(one, lane)
+        self.b.shl_by(self.b.i32(1), lane)
     }
 
     /// The lanes for which something holds.
@@ -210,8 +204,7 @@ impl Pack<'_> {
         self.accumulate(zero, |pack, lane, lanes| {
             let holds = holds(pack, lane);
             let holds = pack.b.bool_to(Type::I32, holds);
-            let bit = pack.b.shl_by(holds, lane);
-            pack.b.or(lanes, bit)
+            pack.b.or(lanes, pack.b.shl_by(holds, lane))
         })
     }
 

@@ -42,8 +42,7 @@ impl Pack<'_> {
                 self.define_by_lane(results, |pack, lane| {
                     let [asked, clamp] = [asked, clamp].map(|operand| pack.value_at(operand, lane));
                     let (from, reached) = pack.source(mode, lane, asked, clamp);
-                    let from = pack.b.and_const(from, 31);
-                    let from = pack.b.select(reached, from, lane);
+                    let from = pack.b.select(reached, pack.b.and_const(from, 31), lane);
                     vec![pack.value_at(value, from), reached]
                 });
             }
@@ -112,8 +111,7 @@ impl Pack<'_> {
         let awaited = self.accumulate(nobody, |pack, lane, awaited| {
             let waits = pack.is_in(mask, lane);
             let members = pack.value_at(members, lane);
-            let members = pack.b.select(waits, members, nobody);
-            pack.b.or(awaited, members)
+            pack.b.or(awaited, pack.b.select(waits, members, nobody))
         });
         let elsewhere = self.elsewhere(mask);
         let missing = self.b.and(awaited, elsewhere);
@@ -121,10 +119,7 @@ impl Pack<'_> {
         let outer = self.b.take_block();
         self.mark();
         let missing = match self.exited_lanes() {
-            Some(exited) => {
-                let others = self.b.not(exited);
-                self.b.and(missing, others)
-            }
+            Some(exited) => self.b.and(missing, self.b.not(exited)),
             None => missing,
         };
         let fails = self.b.is_nonzero(missing);

@@ -97,8 +97,7 @@ impl Pack<'_> {
         let mut some = None;
         for (lane, &members) in members.iter().enumerate() {
             let group = self.group(lane);
-            let others = self.b.not(masks[group]);
-            let elsewhere = self.b.and(self.positions.existing[group], others);
+            let elsewhere = self.b.and(self.positions.existing[group], self.b.not(masks[group]));
             let missing = self.b.and(members, elsewhere);
             let waits = self.b.is_nonzero(missing);
             let waits = match self.takes_part(flow, lane) {
@@ -117,14 +116,10 @@ impl Pack<'_> {
         let mut any = None;
         for (lane, (waits, missing)) in absent.into_iter().enumerate() {
             let missing = match exited.get(self.group(lane)) {
-                Some(&exited) => {
-                    let others = self.b.not(exited);
-                    self.b.and(missing, others)
-                }
+                Some(&exited) => self.b.and(missing, self.b.not(exited)),
                 None => missing,
             };
-            let missing = self.b.is_nonzero(missing);
-            let fails = self.b.and(waits, missing);
+            let fails = self.b.and(waits, self.b.is_nonzero(missing));
             any = Some(any.map_or(fails, |any| self.b.or(any, fails)));
         }
         if let Some(fails) = any {
@@ -152,14 +147,10 @@ impl Pack<'_> {
         let exited = self.exited();
         let each = self.lanes(members).into_iter().enumerate().map(|(lane, members)| {
             let group = self.group(lane);
-            let others = self.b.not(masks[group]);
-            let elsewhere = self.b.and(self.positions.existing[group], others);
+            let elsewhere = self.b.and(self.positions.existing[group], self.b.not(masks[group]));
             let missing = self.b.and(members, elsewhere);
             let missing = match exited.get(group) {
-                Some(&exited) => {
-                    let left = self.b.not(exited);
-                    self.b.and(missing, left)
-                }
+                Some(&exited) => self.b.and(missing, self.b.not(exited)),
                 None => missing,
             };
             self.b.is_zero(missing)
@@ -169,10 +160,11 @@ impl Pack<'_> {
             return here;
         }
         let alike = self.match_any(members, taking_part);
-        let each = here.into_iter().zip(alike).zip(taking_part).map(|((here, alike), &all)| {
-            let same = self.b.eq(alike, all);
-            self.b.and(here, same)
-        });
+        let each = here
+            .into_iter()
+            .zip(alike)
+            .zip(taking_part)
+            .map(|((here, alike), &all)| self.b.and(here, self.b.eq(alike, all)));
         each.collect()
     }
 
@@ -195,11 +187,7 @@ impl Pack<'_> {
         match vote {
             Vote::All => self.b.eq(said, all),
             Vote::Any => self.b.is_nonzero(said),
-            Vote::Uniform => {
-                let yes = self.b.eq(said, all);
-                let no = self.b.is_zero(said);
-                self.b.or(yes, no)
-            }
+            Vote::Uniform => self.b.or(self.b.eq(said, all), self.b.is_zero(said)),
         }
     }
 
@@ -222,8 +210,7 @@ impl Pack<'_> {
             for (lane, matching) in matching.iter_mut().enumerate() {
                 let same =
                     self.equal(&words, lane, |pack, word| pack.broadcast(pack.group(lane), word, other, &mut done));
-                let bit = self.b.i32(1 << other);
-                let with = self.b.or(*matching, bit);
+                let with = self.b.or(*matching, self.b.i32(1 << other));
                 *matching = self.b.select(same, with, *matching);
             }
         }
@@ -267,8 +254,7 @@ impl Pack<'_> {
     /// The number of the lowest lane in a mask; any number if it is empty.
     pub(super) fn lowest(&mut self, mask: Value) -> Value {
         let negative = self.b.neg(mask);
-        let bit = self.b.and(mask, negative);
-        self.b.find_high_bit(bit)
+        self.b.find_high_bit(self.b.and(mask, negative))
     }
 
     fn elect(&mut self, taking_part: &[Value]) -> Vec<Vec<Value>> {
@@ -284,8 +270,7 @@ impl Pack<'_> {
         let neutral = self.b.i32(neutral(reduction));
         let values = values.into_iter().enumerate().map(|(lane, value)| {
             let own = self.b.and(taking_part[lane], self.positions.bit[lane]);
-            let takes_part = self.b.is_nonzero(own);
-            self.b.select(takes_part, value, neutral)
+            self.b.select(self.b.is_nonzero(own), value, neutral)
         });
         let values: Vec<Value> = values.collect();
         let mut results = Vec::new();
@@ -309,8 +294,7 @@ impl Pack<'_> {
         for other in 0..WARP {
             for (lane, result) in results.iter_mut().enumerate() {
                 let theirs = self.broadcast(self.group(lane), &values, other, &mut done);
-                let bit = self.b.and_const(taking_part[lane], 1 << other);
-                let takes_part = self.b.is_nonzero(bit);
+                let takes_part = self.b.is_nonzero(self.b.and_const(taking_part[lane], 1 << other));
                 let joined = self.join(reduction, *result, theirs);
                 *result = self.b.select(takes_part, joined, *result);
             }
@@ -331,14 +315,8 @@ impl Pack<'_> {
             Reduction::MinUnsigned => lesser(self, Compare::LessUnsigned, a, b),
             Reduction::MinSigned => lesser(self, Compare::LessSigned, a, b),
             // The greater operand is the one that isn't less.
-            Reduction::MaxUnsigned => {
-                let less = self.b.ult(a, b);
-                self.b.select(less, b, a)
-            }
-            Reduction::MaxSigned => {
-                let less = self.b.slt(a, b);
-                self.b.select(less, b, a)
-            }
+            Reduction::MaxUnsigned => self.b.select(self.b.ult(a, b), b, a),
+            Reduction::MaxSigned => self.b.select(self.b.slt(a, b), b, a),
         }
     }
 }

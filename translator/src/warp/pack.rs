@@ -91,8 +91,7 @@ impl Pack<'_> {
 
     /// The content of a variable that holds the bits of a value of some type.
     pub(super) fn stored(&mut self, var: Var, ty: Type) -> Value {
-        let bits = self.b.get(var);
-        self.b.bitcast(bits, ty)
+        self.b.bitcast(self.b.get(var), ty)
     }
 
     /// The new function's value for a value that is the same for all lanes.

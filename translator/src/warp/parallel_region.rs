@@ -81,8 +81,7 @@ impl Pack<'_> {
                 match storage.get(index).and_then(|vars| vars.get(lane)) {
                     Some(&var) => {
                         let ty = self.b.var_type(var);
-                        let bits = self.b.bitcast(computed, ty);
-                        self.b.set(var, bits);
+                        self.b.set(var, self.b.bitcast(computed, ty));
                     }
                     None => each[index].push(computed),
                 }
@@ -174,10 +173,7 @@ impl Pack<'_> {
                     let offset = u64::from(self.local_bytes).saturating_mul(lane as u64);
                     self.b.add_const(*address, offset)
                 }
-                Lane::Present(lane) => {
-                    let offset = self.b.mul_const(lane, self.local_bytes.into());
-                    self.b.add(*address, offset)
-                }
+                Lane::Present(lane) => self.b.add(*address, self.b.mul_const(lane, self.local_bytes.into())),
             };
         }
         let mut renew = |value: &mut Value| {

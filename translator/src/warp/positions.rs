@@ -57,11 +57,9 @@ impl Positions {
                 // An invocation counts as a subgroup where the device's subgroups don't matter.
                 let subgroup = b.builtin(if size == 1 { Builtin::InvocationIndex } else { Builtin::SubgroupId });
                 // Each block of a cluster has whole subgroups.
-                let above = b.add_const(threads, (span - 1).into());
-                let own = b.shr(above, span.trailing_zeros());
+                let own = b.shr(b.add_const(threads, (span - 1).into()), span.trailing_zeros());
                 let (rank, subgroup) = divided(b, subgroup, own, cluster);
-                let start = b.mul_const(subgroup, span.into());
-                let base = b.add(start, invocation);
+                let base = b.add(b.mul_const(subgroup, span.into()), invocation);
                 let index = (0..listed).map(|lane| b.add_const(base, (lane * size).into())).collect();
                 let warp = if size > WARP {
                     Vec::new()
@@ -83,12 +81,8 @@ impl Positions {
             }
         };
         // The sizes are constants to the driver, so this value is one too, and the code below may fold away.
-        let rest = b.and_const(threads, (span - 1).into());
-        let full = b.is_zero(rest);
-        let exists = index.iter().map(|&index| {
-            let below = b.ult(index, threads);
-            b.or(full, below)
-        });
+        let full = b.is_zero(b.and_const(threads, (span - 1).into()));
+        let exists = index.iter().map(|&index| b.or(full, b.ult(index, threads)));
         let exists: Vec<Value> = exists.collect();
 
         let own = |lane: u32, b: &Builder<'_>| {
@@ -104,10 +98,8 @@ impl Positions {
         let existing = match order {
             ThreadOrder::Warps => {
                 let groups = index.iter().step_by(packing.warp_lanes() as usize);
-                let groups = groups.map(|&index| {
-                    let first = b.and_const(index, u64::from(!(WARP - 1)));
-                    existing(b, threads, first, full)
-                });
+                let groups =
+                    groups.map(|&index| existing(b, threads, b.and_const(index, u64::from(!(WARP - 1))), full));
                 groups.collect()
             }
             ThreadOrder::Rows => {
@@ -163,15 +155,13 @@ impl Extent {
 
     /// Invocations of the workgroup where each carries `lanes` threads, a power of two.
     pub(super) fn row(&self, b: &Builder<'_>, lanes: u32) -> Value {
-        let above = b.add_const(self.threads, (lanes - 1).into());
-        b.shr(above, lanes.trailing_zeros())
+        b.shr(b.add_const(self.threads, (lanes - 1).into()), lanes.trailing_zeros())
     }
 
     /// `%tid` of a thread by its number in the block.
     pub(super) fn tid(&self, b: &Builder<'_>, index: Value) -> [Value; 3] {
         let [width, height, _] = self.size;
-        let x = b.rem_unsigned(index, width);
-        let x = b.select(self.flat, index, x);
+        let x = b.select(self.flat, index, b.rem_unsigned(index, width));
         let row = b.div_unsigned(index, width);
         let y = b.rem_unsigned(row, height);
         [x, y, b.div_unsigned(index, self.area)]
@@ -183,14 +173,12 @@ fn existing(b: &Builder<'_>, threads: Value, first: Value, full: Value) -> Value
     let left = b.sub(threads, first);
     let whole = b.compare_const(Compare::LessUnsigned, left, WARP.into());
     let amount = b.and_const(left, u64::from(WARP - 1));
-    let one = b.i32(1);
-    let above = b.shl_by(one, amount);
+    let above = b.shl_by(b.i32(1), amount);
     let some = b.sub_const(above, 1);
     let all = b.i32(u32::MAX);
     let zero = b.i32(0);
     let part = b.select(whole, some, all);
     // A subgroup of several warps may have warps that don't exist in the block.
     let begun = b.ult(first, threads);
-    let part = b.select(begun, part, zero);
-    b.select(full, all, part)
+    b.select(full, all, b.select(begun, part, zero))
 }

@@ -32,8 +32,7 @@ impl Pack<'_> {
             return None;
         }
         let own = self.positions.index.get(own).copied()?;
-        let first = self.b.and_const(own, u64::from(!(WARP - 1)));
-        let index = self.b.or(first, from);
+        let index = self.b.or(self.b.and_const(own, u64::from(!(WARP - 1))), from);
         let mut computed: FxHashMap<Value, Value> = FxHashMap::default();
         for (value, op) in operations {
             let new = match op {

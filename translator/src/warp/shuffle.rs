@@ -67,8 +67,7 @@ impl Pack<'_> {
         });
         let distance = b.and_const(asked, 31);
         let bound = b.and_const(clamp, 31);
-        let segment = b.shr(clamp, 8);
-        let segment = b.and_const(segment, 31);
+        let segment = b.and_const(b.shr(clamp, 8), 31);
         let not_segment = b.not(segment);
         let least = b.and(lane, segment);
         let within = b.and(bound, not_segment);
@@ -129,8 +128,7 @@ impl Pack<'_> {
             }
             Shuffle::Down => {
                 let other = self.b.add_const(invocation, low.into());
-                let limit = self.b.i32(size);
-                let carry = self.b.ule(limit, other);
+                let carry = self.b.ule(self.b.i32(size), other);
                 (other, packed + high, (low > 0).then_some((carry, packed + high + 1)))
             }
         };
@@ -163,8 +161,7 @@ impl Pack<'_> {
         // Select by the bits of the packed lane's number, the lowest first.
         let mut bit = 0;
         while candidates.len() > 1 {
-            let chosen = self.b.and_const(packed, 1 << bit);
-            let upper = self.b.is_nonzero(chosen);
+            let upper = self.b.is_nonzero(self.b.and_const(packed, 1 << bit));
             candidates = candidates
                 .chunks(2)
                 .map(|pair| match *pair {

@@ -22,8 +22,7 @@ pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {
     replace_positions(&mut body, position);
     let [thread, tid @ ..] = position;
     let extent = Extent::new(&b);
-    let first = b.builtin(Builtin::ThreadIndex);
-    b.set(thread, first);
+    b.set(thread, b.builtin(Builtin::ThreadIndex));
     b.loop_(|b| {
         let index = b.get(thread);
         for (var, value) in tid.into_iter().zip(extent.tid(b, index)) {
@@ -32,8 +31,7 @@ pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {
         // Each thread starts with the same registers as the first.
         for var in registers {
             let ty = b.var_type(var);
-            let zero = b.constant(ty, 0);
-            b.set(var, zero);
+            b.set(var, b.constant(ty, 0));
         }
         b.append(body);
         b.push(Stmt::At(None));

@@ -31,14 +31,9 @@ impl Device {
         let mut function = Function::default();
         let vars = [(); 2].map(|()| function.var(Type::I32));
         let b = Builder::new(&mut function);
-        let operands = vars.map(|var| {
-            let bits = b.get(var);
-            b.bitcast(bits, Type::F32)
-        });
-        let result = b.op(Type::F32, op(operands));
-        let result = b.bits(result);
-        let address = b.i32(0);
-        b.store(access(Space::Shared, 4), address, vec![result]);
+        let operands = vars.map(|var| b.bitcast(b.get(var), Type::F32));
+        let result = b.bits(b.op(Type::F32, op(operands)));
+        b.store(access(Space::Shared, 4), b.i32(0), vec![result]);
         b.finish();
         legalize(&mut function, &target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");

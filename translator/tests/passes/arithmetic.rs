@@ -46,20 +46,15 @@ fn function(operation: Operation, ty: Type, target: &Target) -> Function {
     let mut function = Function::default();
     let operands = [(); 3].map(|()| function.var(bits));
     let b = Builder::new(&mut function);
-    let operands = operands.map(|var: Var| {
-        let value = b.get(var);
-        b.bitcast(value, ty)
-    });
+    let operands = operands.map(|var: Var| b.bitcast(b.get(var), ty));
     let address = b.i32(0);
     let compute = |b: &Builder<'_>| {
-        let result = b.op(ty, operation.op(operands));
-        let result = b.bits(result);
+        let result = b.bits(b.op(ty, operation.op(operands)));
         b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
     };
     if target.quirks.double_divisions_wrong {
         b.loop_(|b| {
-            let always = b.is_zero(address);
-            b.if_(always, compute);
+            b.if_(b.is_zero(address), compute);
             b.break_();
         });
     } else {

@@ -10,21 +10,15 @@ use ptx2spv_translator::internals::pipeline::legalize;
 fn swap(target: &Target) -> Function {
     let mut function = Function::default();
     let b = Builder::new(&mut function);
-    let address = b.i32(0);
-    let pair = b.load_one(access(Space::Shared, 2), address);
-    let word_address = b.i32(4);
-    let word = b.load_one(access(Space::Shared, 4), word_address);
+    let pair = b.load_one(access(Space::Shared, 2), b.i32(0));
+    let word = b.load_one(access(Space::Shared, 4), b.i32(4));
     let high = b.shr(pair, 8);
-    let low = b.and_const(pair, 0xff);
-    let raised = b.shl(low, 8);
+    let raised = b.shl(b.and_const(pair, 0xff), 8);
     let swapped = b.or(high, raised);
     // Here the operands share bits: this must stay.
-    let shifted = b.shl(word, 8);
-    let overlapping = b.or(word, shifted);
-    let place = b.i32(8);
-    b.store(access(Space::Shared, 4), place, vec![swapped]);
-    let place = b.i32(12);
-    b.store(access(Space::Shared, 4), place, vec![overlapping]);
+    let overlapping = b.or(word, b.shl(word, 8));
+    b.store(access(Space::Shared, 4), b.i32(8), vec![swapped]);
+    b.store(access(Space::Shared, 4), b.i32(12), vec![overlapping]);
     b.finish();
     legalize(&mut function, target).unwrap();
     assert_eq!(verify(&function), Ok(()), "{function}");

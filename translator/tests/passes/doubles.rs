@@ -46,8 +46,7 @@ impl Device {
         let result = compute(&b, &operands);
         let result = if b.type_of(result) == Type::Bool { b.bool_to(Type::I32, result) } else { b.bits(result) };
         let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
-        let address = b.i32(0);
-        b.store(access(Space::Shared, bytes), address, vec![result]);
+        b.store(access(Space::Shared, bytes), b.i32(0), vec![result]);
         b.finish();
         Device::of(function)
     }
@@ -375,10 +374,7 @@ fn comparisons() {
 fn nans_and_moves() {
     let nan = 0x7ff8_0000_1234_5678;
     let [one, two, three] = [1f64, 2.0, 3.0].map(f64::to_bits);
-    let mut sum = Device::new(&[Type::F64; 2], |b, x| {
-        let sum = b.fadd(x[0], x[1]);
-        b.or_nan(sum, x[1])
-    });
+    let mut sum = Device::new(&[Type::F64; 2], |b, x| b.or_nan(b.fadd(x[0], x[1]), x[1]));
     assert_eq!(sum.apply(&[one, nan]), nan);
     assert_eq!(sum.apply(&[one, two]), three);
     let mut chosen = Device::new(&[Type::F64; 2], |b, x| {
@@ -387,10 +383,7 @@ fn nans_and_moves() {
     });
     assert_eq!(chosen.apply(&[two, nan]), nan);
     assert_eq!(chosen.apply(&[two, three]), two);
-    let mut constant = Device::new(&[Type::F64], |b, x| {
-        let constant = b.f64(1.5);
-        b.binary(Binary::FMul, constant, x[0])
-    });
+    let mut constant = Device::new(&[Type::F64], |b, x| b.binary(Binary::FMul, b.f64(1.5), x[0]));
     assert_eq!(constant.apply(&[two]), three);
 }
 

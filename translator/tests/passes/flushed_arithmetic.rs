@@ -55,16 +55,10 @@ fn check(fused: bool, target: &Target, cases: u32) {
         let mut function = Function::default();
         let vars = [(); 3].map(|()| function.var(Type::I32));
         let b = Builder::new(&mut function);
-        let operands = vars.map(|var| {
-            let bits = b.get(var);
-            b.bitcast(bits, Type::F32)
-        });
+        let operands = vars.map(|var| b.bitcast(b.get(var), Type::F32));
         let result = b.flushed(rounding, operation(fused, operands));
-        let nan = b.constant(Type::F32, 0x7fff_ffff);
-        let result = b.or_nan(result, nan);
-        let result = b.bits(result);
-        let address = b.i32(0);
-        b.store(access(Space::Shared, 4), address, vec![result]);
+        let result = b.bits(b.or_nan(result, b.constant(Type::F32, 0x7fff_ffff)));
+        b.store(access(Space::Shared, 4), b.i32(0), vec![result]);
         b.finish();
         legalize(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");

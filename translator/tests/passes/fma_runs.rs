@@ -54,18 +54,11 @@ fn function(steps: &[Step]) -> Function {
     let counter = function.var(Type::I32);
     let b = Builder::new(&mut function);
     for (n, var) in (0..).zip(vars) {
-        let address = b.i32(4 * n);
-        let value = b.load_one(access(Space::Shared, 4), address);
+        let value = b.load_one(access(Space::Shared, 4), b.i32(4 * n));
         b.set(var, value);
     }
     let body = b.nested(|b| {
-        let mut values: Vec<Value> = vars
-            .iter()
-            .map(|var| {
-                let bits = b.get(*var);
-                b.bitcast(bits, Type::F32)
-            })
-            .collect();
+        let mut values: Vec<Value> = vars.iter().map(|var| b.bitcast(b.get(*var), Type::F32)).collect();
         values.extend(CONSTANTS.map(|value| b.f32(value)));
         for step in steps {
             let value = match *step {
@@ -73,26 +66,19 @@ fn function(steps: &[Step]) -> Function {
                 Step::Add(x, y) => b.fadd(values[x], values[y]),
                 Step::Mul(x, y) => b.fmul(values[x], values[y]),
                 Step::Negate(x) => {
-                    let bits = b.bits(values[x]);
-                    let bits = b.xor_const(bits, 1 << 31);
+                    let bits = b.xor_const(b.bits(values[x]), 1 << 31);
                     b.bitcast(bits, Type::F32)
                 }
-                Step::Choose(x, y, z) => {
-                    let less = b.flt(values[y], values[z]);
-                    b.select(less, values[x], values[z])
-                }
+                Step::Choose(x, y, z) => b.select(b.flt(values[y], values[z]), values[x], values[z]),
                 Step::Store(x) => {
-                    let address = b.i32(4 * VARS as u32);
-                    let bits = b.bits(values[x]);
-                    b.store(access(Space::Shared, 4), address, vec![bits]);
+                    b.store(access(Space::Shared, 4), b.i32(4 * VARS as u32), vec![b.bits(values[x])]);
                     continue;
                 }
                 Step::Nested(x, y) => {
                     let less = b.flt(values[x], values[y]);
                     b.if_(less, |b| {
                         let sum = b.fma(values[x], values[y], values[x]);
-                        let bits = b.bits(sum);
-                        b.set(vars[0], bits);
+                        b.set(vars[0], b.bits(sum));
                     });
                     continue;
                 }
@@ -100,21 +86,16 @@ fn function(steps: &[Step]) -> Function {
             values.push(value);
         }
         for (var, value) in vars.iter().skip(1).zip(values.iter().rev()) {
-            let bits = b.bits(*value);
-            b.set(*var, bits);
+            b.set(*var, b.bits(*value));
         }
-        let round = b.get(counter);
-        let next = b.add_const(round, 1);
+        let next = b.add_const(b.get(counter), 1);
         b.set(counter, next);
-        let last = b.i32(ROUNDS);
-        let done = b.eq(next, last);
+        let done = b.eq(next, b.i32(ROUNDS));
         b.if_(done, |b| b.break_());
     });
     b.push(ptx2spv_translator::internals::ir::Stmt::Loop(body));
     for (n, var) in (0..).zip(vars) {
-        let address = b.i32(4 * n);
-        let bits = b.get(var);
-        b.store(access(Space::Shared, 4), address, vec![bits]);
+        b.store(access(Space::Shared, 4), b.i32(4 * n), vec![b.get(var)]);
     }
     b.finish();
     function

@@ -22,15 +22,13 @@ fn target(known_specials_f32_right: bool, known_constants_f32_right: bool) -> Ta
 fn function(target: &Target, make: impl Fn(&Builder<'_>, Value) -> [Value; 2]) -> Function {
     let mut function = Function::default();
     let b = Builder::new(&mut function);
-    let address = b.i32(0);
-    let bits = b.load_one(access(Space::Shared, 4), address);
+    let bits = b.load_one(access(Space::Shared, 4), b.i32(0));
     let number = b.bitcast(bits, Type::F32);
     let [x, y] = make(&b, number);
     for (place, op) in OPERATIONS.into_iter().enumerate() {
         let result = b.binary(op, x, y);
         let bits = b.bits(result);
-        let address = b.i64(GLOBAL_BASE + 4 * place as u64);
-        b.store(access(Space::Global, 4), address, vec![bits]);
+        b.store(access(Space::Global, 4), b.i64(GLOBAL_BASE + 4 * place as u64), vec![bits]);
     }
     b.finish();
     legalize(&mut function, target).unwrap();
@@ -116,13 +114,11 @@ fn variables_that_begin_with_constants_are_hidden() {
     let target = target(false, true);
     let function = function(&target, |b, x| {
         let sum = b.var(Type::I32);
-        let zero = b.i32(0);
-        b.set(sum, zero);
+        b.set(sum, b.i32(0));
         b.loop_(|b| {
             let is_nan = b.fne(x, x);
             b.if_(is_nan, |b| {
-                let bits = b.bits(x);
-                b.set(sum, bits);
+                b.set(sum, b.bits(x));
             });
             b.break_();
         });
@@ -137,8 +133,7 @@ fn variables_that_begin_with_constants_are_hidden() {
 #[test]
 fn numbers_from_memory_stay() {
     let other = function(&target(false, true), |b, x| {
-        let address = b.i32(4);
-        let bits = b.load_one(access(Space::Shared, 4), address);
+        let bits = b.load_one(access(Space::Shared, 4), b.i32(4));
         [x, b.bitcast(bits, Type::F32)]
     });
     assert_eq!(hidden(&other), 1, "{other}");
@@ -159,14 +154,11 @@ fn a_width_that_is_right_stays() {
     // A sum of what it knows is known, also where f64 takes it over.
     let mut function = Function::default();
     let b = Builder::new(&mut function);
-    let zero = b.f32(0.0);
-    let one = b.f32(1.0);
-    let sum = b.fadd(zero, one);
+    let sum = b.fadd(b.f32(0.0), b.f32(1.0));
     let wide = b.unary(Unary::Widen, sum);
     let product = b.fmul(wide, wide);
     let bits = b.bits(product);
-    let address = b.i64(GLOBAL_BASE);
-    b.store(access(Space::Global, 8), address, vec![bits]);
+    b.store(access(Space::Global, 8), b.i64(GLOBAL_BASE), vec![bits]);
     b.finish();
     legalize(&mut function, &target).unwrap();
     assert_eq!(hidden(&function), 1, "{function}");

@@ -77,21 +77,15 @@ fn counting(rounds: u64) -> Function {
     let mut function = Function::default();
     let left = function.var(Type::I64);
     let b = Builder::new(&mut function);
-    let start = b.i64(rounds);
-    b.set(left, start);
+    b.set(left, b.i64(rounds));
     b.loop_(|b| {
-        let before = b.get(left);
-        let after = b.sub_const(before, 1);
+        let after = b.sub_const(b.get(left), 1);
         b.set(left, after);
-        let done = b.is_zero(after);
-        b.if_(done, Builder::break_);
+        b.if_(b.is_zero(after), Builder::break_);
     });
-    let rest = b.get(left);
-    let far = b.shl(rest, 40);
-    let base = b.push_constant(Type::I64, 0);
-    let address = b.add(base, far);
-    let seven = b.i32(7);
-    b.store(access(Space::Global, 4), address, vec![seven]);
+    let far = b.shl(b.get(left), 40);
+    let address = b.add(b.push_constant(Type::I64, 0), far);
+    b.store(access(Space::Global, 4), address, vec![b.i32(7)]);
     b.finish();
     function
 }
@@ -143,25 +137,20 @@ fn counted(random: &mut Random) -> Function {
     if known {
         b.set(counter, first);
     } else {
-        let thread = b.push_constant(Type::I64, 0);
-        let thread = b.shr(thread, 5);
+        let thread = b.shr(b.push_constant(Type::I64, 0), 5);
         let thread = if ty == Type::I32 { b.truncate(thread) } else { thread };
-        let unknown = b.add(thread, first);
-        b.set(counter, unknown);
+        b.set(counter, b.add(thread, first));
     }
-    let zero = b.i32(0);
-    b.set(rounds, zero);
+    b.set(rounds, b.i32(0));
     b.loop_(|b| {
-        let before = b.get(rounds);
-        let after = b.add_const(before, 1);
+        let after = b.add_const(b.get(rounds), 1);
         b.set(rounds, after);
         let now = b.get(counter);
         let next = if subtracted { b.sub(now, step) } else { b.add(now, step) };
         if !early {
             b.set(counter, next);
         }
-        let tested = b.get(counter);
-        let tested = b.add(tested, more);
+        let tested = b.add(b.get(counter), more);
         let tested = if truncated { b.truncate(tested) } else { tested };
         let (x, y) = if swapped { (end, tested) } else { (tested, end) };
         let condition = b.compare(compare, x, y);
@@ -174,9 +163,7 @@ fn counted(random: &mut Random) -> Function {
             b.set(counter, next);
         }
     });
-    let base = b.push_constant(Type::I64, 0);
-    let count = b.get(rounds);
-    b.store(access(Space::Global, 4), base, vec![count]);
+    b.store(access(Space::Global, 4), b.push_constant(Type::I64, 0), vec![b.get(rounds)]);
     b.finish();
     function
 }
@@ -188,13 +175,11 @@ fn numbered(random: &mut Random) -> Function {
     let [state, rounds] = [(); 2].map(|()| function.var(Type::I32));
     let b = Builder::new(&mut function);
     let base = b.push_constant(Type::I64, 0);
-    let odd = b.shr(base, 5);
-    let odd = b.truncate(odd);
+    let odd = b.truncate(b.shr(base, 5));
     let numbers: Vec<Value> = (0..NUMBERS).map(|number| b.i32(number as u32)).collect();
     let first = numbers[random.below(2)];
     b.set(state, first);
-    let zero = b.i32(0);
-    b.set(rounds, zero);
+    b.set(rounds, b.i32(0));
     // Most lead to greater numbers, so that many loops end.
     let go = |b: &Builder<'_>, from: u64, random: &mut Random| {
         let next = if random.below(12) == 0 { random.below(6) } else { from as usize + 1 + random.below(3) };
@@ -204,8 +189,7 @@ fn numbered(random: &mut Random) -> Function {
         }
     };
     b.loop_(|b| {
-        let before = b.get(rounds);
-        let after = b.add_const(before, 1);
+        let after = b.add_const(b.get(rounds), 1);
         b.set(rounds, after);
         let now = b.get(state);
         for number in 0..NUMBERS {
@@ -220,8 +204,7 @@ fn numbered(random: &mut Random) -> Function {
             });
         }
     });
-    let count = b.get(rounds);
-    b.store(access(Space::Global, 4), base, vec![count]);
+    b.store(access(Space::Global, 4), base, vec![b.get(rounds)]);
     b.finish();
     function
 }

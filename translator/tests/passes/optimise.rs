@@ -92,12 +92,10 @@ fn a_variable_of_straight_line_code_disappears() {
     let mut f = function(|b, global| {
         let var = b.var(Type::I32);
         for _ in 0..3 {
-            let old = b.get(var);
-            let new = b.add_const(old, 1);
+            let new = b.add_const(b.get(var), 1);
             b.set(var, new);
         }
-        let last = b.get(var);
-        b.store(access(Space::Global, 4), global, vec![last]);
+        b.store(access(Space::Global, 4), global, vec![b.get(var)]);
     });
     optimise(&mut f);
     assert_eq!(count(&f, |line| line.starts_with('r')), 0, "{f}");
@@ -111,9 +109,7 @@ fn what_both_arms_agree_on_is_known_after_them() {
     let mut f = function(|b, global| {
         let (same, other) = (b.var(Type::I32), b.var(Type::I32));
         let seven = b.i32(7);
-        let thread = b.builtin(Builtin::ThreadIndex);
-        let odd = b.and_const(thread, 1);
-        let odd = b.is_nonzero(odd);
+        let odd = b.is_nonzero(b.and_const(b.builtin(Builtin::ThreadIndex), 1));
         b.if_else(
             odd,
             |b| {
@@ -136,18 +132,14 @@ fn a_loop_forgets_what_it_assigns_and_keeps_the_rest() {
     let mut f = function(|b, global| {
         let (counter, fixed) = (b.var(Type::I32), b.var(Type::I32));
         let thread = b.builtin(Builtin::ThreadIndex);
-        let zero = b.i32(0);
-        b.set(counter, zero);
+        b.set(counter, b.i32(0));
         b.set(fixed, thread);
         b.loop_(|b| {
             let (count, limit) = (b.get(counter), b.get(fixed));
-            let done = b.eq(count, limit);
-            b.if_(done, Builder::break_);
-            let next = b.add_const(count, 1);
-            b.set(counter, next);
+            b.if_(b.eq(count, limit), Builder::break_);
+            b.set(counter, b.add_const(count, 1));
         });
-        let count = b.get(counter);
-        b.store(access(Space::Global, 4), global, vec![count]);
+        b.store(access(Space::Global, 4), global, vec![b.get(counter)]);
     });
     optimise(&mut f);
     assert_eq!(count(&f, |line| line.starts_with("r0 :=")), 2, "{f}");
@@ -171,8 +163,7 @@ fn an_arm_that_breaks_says_nothing_of_what_follows() {
                 },
                 |b| {
                     b.set(outside, five);
-                    let loaded = b.load_one(access(Space::Global, 4), global);
-                    b.set(inside, loaded);
+                    b.set(inside, b.load_one(access(Space::Global, 4), global));
                 },
             );
             let (known, unknown) = (b.get(outside), b.get(inside));
@@ -207,8 +198,7 @@ fn marks_stay_only_before_statements() {
         b.at(Span { start: 1, end: 2 });
         b.i32(5);
         b.at(Span { start: 3, end: 4 });
-        let one = b.i32(1);
-        b.store(access(Space::Global, 4), global, vec![one]);
+        b.store(access(Space::Global, 4), global, vec![b.i32(1)]);
         b.at(Span { start: 5, end: 6 });
         b.i32(6);
     });
@@ -221,13 +211,10 @@ fn marks_stay_only_before_statements() {
 fn resolved(pointer: impl Fn(&Builder<'_>, [Value; 3]) -> Value) -> Space {
     let mut f = function(|b, global| {
         let thread = b.builtin(Builtin::ThreadIndex);
-        let [shared, local] = [GENERIC_SHARED, GENERIC_LOCAL].map(|tag| {
-            let wide = b.zero_extend(thread);
-            b.or_const(wide, tag << GENERIC_TAG_SHIFT)
-        });
+        let [shared, local] =
+            [GENERIC_SHARED, GENERIC_LOCAL].map(|tag| b.or_const(b.zero_extend(thread), tag << GENERIC_TAG_SHIFT));
         let address = pointer(b, [global, shared, local]);
-        let one = b.i32(1);
-        b.store(access(Space::Generic, 4), address, vec![one]);
+        b.store(access(Space::Generic, 4), address, vec![b.i32(1)]);
     });
     optimise(&mut f);
     assert_eq!(verify(&f), Ok(()));
@@ -239,14 +226,12 @@ fn resolved(pointer: impl Fn(&Builder<'_>, [Value; 3]) -> Value) -> Space {
 }
 
 fn element(b: &Builder<'_>) -> Value {
-    let thread = b.builtin(Builtin::ThreadIndex);
-    let wide = b.sign_extend(thread);
+    let wide = b.sign_extend(b.builtin(Builtin::ThreadIndex));
     b.shl(wide, 3)
 }
 
 fn condition(b: &Builder<'_>) -> Value {
-    let thread = b.builtin(Builtin::ThreadIndex);
-    b.is_zero(thread)
+    b.is_zero(b.builtin(Builtin::ThreadIndex))
 }
 
 /// The two halves of an address, loaded and joined.
@@ -288,8 +273,7 @@ fn spaces_are_proven_where_they_can_be() {
         let var = b.var(Type::I64);
         b.set(var, base);
         b.loop_(|b| {
-            let pointer = b.get(var);
-            let pointer = b.add_const(pointer, 4);
+            let pointer = b.add_const(b.get(var), 4);
             b.set(var, pointer);
             let condition = condition(b);
             b.if_(condition, Builder::break_);
@@ -328,11 +312,9 @@ fn spaces_stay_open_where_they_are() {
 fn shared_offsets_are_computed_on_32_bits() {
     let mut f = function(|b, _| {
         let thread = b.builtin(Builtin::ThreadIndex);
-        let base = b.zero_extend(thread);
-        let base = b.or_const(base, GENERIC_SHARED << GENERIC_TAG_SHIFT);
+        let base = b.or_const(b.zero_extend(thread), GENERIC_SHARED << GENERIC_TAG_SHIFT);
         let index = element(b);
-        let address = b.add(base, index);
-        b.store(access(Space::Generic, 4), address, vec![thread]);
+        b.store(access(Space::Generic, 4), b.add(base, index), vec![thread]);
     });
     optimise(&mut f);
     assert_eq!(count(&f, |line| line.contains("i64 =")), 0, "{f}");
@@ -366,14 +348,12 @@ fn deep() -> Function {
     let var = function.var(Type::I32);
     let b = Builder::new(&mut function);
     let global = b.push_constant(Type::I64, 0);
-    let thread = b.builtin(Builtin::ThreadIndex);
-    let zero = b.is_zero(thread);
+    let zero = b.is_zero(b.builtin(Builtin::ThreadIndex));
     let one = b.i32(1);
     let preamble = b.take_block();
     for level in 0..2000 {
         let mut inner = b.take_block();
-        let old = b.get(var);
-        let new = b.add(old, one);
+        let new = b.add(b.get(var), one);
         b.set(var, new);
         b.store(access(Space::Generic, 4), global, vec![new]);
         if level % 2 == 0 {
@@ -383,8 +363,7 @@ fn deep() -> Function {
             b.push(Stmt::Loop(inner));
         }
     }
-    let nest = b.replace_block(preamble);
-    b.append(nest);
+    b.append(b.replace_block(preamble));
     b.finish();
     function
 }
@@ -407,8 +386,7 @@ fn neighbours_that_ask_the_same_are_one() {
     let mut f = function(|b, global| {
         let (x, y) = (b.var(Type::I32), b.var(Type::I32));
         let thread = b.builtin(Builtin::ThreadIndex);
-        let odd = b.and_const(thread, 1);
-        let odd = b.is_nonzero(odd);
+        let odd = b.is_nonzero(b.and_const(thread, 1));
         let even = b.not(odd);
         b.if_(odd, |b| b.set(x, thread));
         b.if_(even, |b| b.set(y, thread));
@@ -433,8 +411,7 @@ fn conditions_that_may_have_changed_stay_apart() {
                 b.set(x, one);
             });
         }
-        let x = b.get(x);
-        b.store(access(Space::Global, 4), global, vec![x]);
+        b.store(access(Space::Global, 4), global, vec![b.get(x)]);
     });
     optimise(&mut f);
     assert_eq!(count(&f, |line| line.starts_with("if ")), 2, "{f}");
@@ -444,10 +421,8 @@ fn conditions_that_may_have_changed_stay_apart() {
 fn addresses_of_shared_memory_are_computed_on_32_bits() {
     let mut f = function(|b, _| {
         let thread = b.builtin(Builtin::ThreadIndex);
-        let wide = b.zero_extend(thread);
-        let scaled = b.mul_const(wide, 4);
-        let moved = b.add_const(scaled, 16);
-        let address = b.truncate(moved);
+        let scaled = b.mul_const(b.zero_extend(thread), 4);
+        let address = b.truncate(b.add_const(scaled, 16));
         b.store(access(Space::Shared, 4), address, vec![thread]);
     });
     optimise(&mut f);
@@ -470,8 +445,7 @@ fn extended_numbers_are_compared_before_they_are_extended() {
             [b.slt(wide, bound_value), b.sle(wide, bound_value), b.slt(bound_value, wide), b.sle(bound_value, wide)];
         for (place, result) in results.into_iter().enumerate() {
             let result = b.bool_to(Type::I32, result);
-            let address = b.i32(4 * place as u32);
-            b.store(access(Space::Shared, 4), address, vec![result]);
+            b.store(access(Space::Shared, 4), b.i32(4 * place as u32), vec![result]);
         }
         b.finish();
         optimise(&mut f);
@@ -490,12 +464,9 @@ fn extended_numbers_are_compared_before_they_are_extended() {
 fn conditional(then: impl FnOnce(&Builder<'_>, Var), otherwise: impl FnOnce(&Builder<'_>, Var)) -> Function {
     function(|b, global| {
         let var = b.var(Type::I32);
-        let thread = b.builtin(Builtin::ThreadIndex);
-        let odd = b.and_const(thread, 1);
-        let odd = b.is_nonzero(odd);
+        let odd = b.is_nonzero(b.and_const(b.builtin(Builtin::ThreadIndex), 1));
         b.if_else(odd, |b| then(b, var), |b| otherwise(b, var));
-        let found = b.get(var);
-        b.store(access(Space::Global, 4), global, vec![found]);
+        b.store(access(Space::Global, 4), global, vec![b.get(var)]);
     })
 }
 
@@ -505,17 +476,14 @@ fn small_conditions_become_selects() {
     let nested = |b: &Builder<'_>, var: Var| {
         let seven = b.i32(7);
         b.set(var, seven);
-        let thread = b.builtin(Builtin::ThreadIndex);
-        let above = b.ult(seven, thread);
+        let above = b.ult(seven, b.builtin(Builtin::ThreadIndex));
         b.if_(above, |b| {
-            let old = b.get(var);
-            let new = b.add_const(old, 1);
+            let new = b.add_const(b.get(var), 1);
             b.set(var, new);
         });
     };
     let other = |b: &Builder<'_>, var: Var| {
-        let nine = b.i32(9);
-        b.set(var, nine);
+        b.set(var, b.i32(9));
     };
     let original = conditional(nested, other);
     for (most, ifs) in [(64, 0), (2, 1), (1, 2)] {
@@ -533,12 +501,10 @@ fn what_may_not_be_done_in_vain_keeps_its_condition() {
     let arms: [Arm; 4] = [
         |b, var| {
             let (seven, zero) = (b.i32(7), b.i32(0));
-            let quotient = b.div_unsigned(seven, zero);
-            b.set(var, quotient);
+            b.set(var, b.div_unsigned(seven, zero));
         },
         |b, var| {
-            let zero = b.i32(0);
-            let found = b.load(access(Space::Shared, 4), zero, 1);
+            let found = b.load(access(Space::Shared, 4), b.i32(0), 1);
             b.set(var, found[0]);
         },
         |b, _| {
@@ -546,10 +512,8 @@ fn what_may_not_be_done_in_vain_keeps_its_condition() {
             b.store(access(Space::Shared, 4), zero, vec![zero]);
         },
         |b, var| {
-            let one = b.constant(Type::F32, 0x3f80_0000);
-            let root = b.unary(Unary::Sqrt, one);
-            let bits = b.bitcast(root, Type::I32);
-            b.set(var, bits);
+            let root = b.unary(Unary::Sqrt, b.constant(Type::F32, 0x3f80_0000));
+            b.set(var, b.bitcast(root, Type::I32));
         },
     ];
     for arm in arms {

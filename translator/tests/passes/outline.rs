@@ -56,8 +56,7 @@ fn operand(b: &Builder<'_>, offset: u32) -> Value {
 /// Stores the result and ends.
 fn finish(b: Builder<'_>, result: Value) {
     let bits = b.bits(result);
-    let address = b.i32(0);
-    b.store(access(Space::Shared, 8), address, vec![bits]);
+    b.store(access(Space::Shared, 8), b.i32(0), vec![bits]);
     b.finish();
 }
 
@@ -69,22 +68,17 @@ fn program() -> Function {
         x = step(&b, number, x, y);
     }
     let kept = b.var(Type::I64);
-    let bits = b.bits(x);
-    b.set(kept, bits);
+    b.set(kept, b.bits(x));
     // One round.
     let round = b.nested(|b| {
         for number in STEPS / 2..STEPS {
-            let bits = b.get(kept);
-            let x = b.bitcast(bits, Type::F64);
-            let next = step(b, number, x, y);
-            let bits = b.bits(next);
-            b.set(kept, bits);
+            let next = step(b, number, b.bitcast(b.get(kept), Type::F64), y);
+            b.set(kept, b.bits(next));
         }
         b.break_();
     });
     b.push(Stmt::Loop(round));
-    let bits = b.get(kept);
-    let result = b.bitcast(bits, Type::F64);
+    let result = b.bitcast(b.get(kept), Type::F64);
     finish(b, result);
     function
 }

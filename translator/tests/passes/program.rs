@@ -41,8 +41,7 @@ pub fn random_program(random: &mut Random) -> Function {
         let value = match b.type_of(value) {
             Type::Bool => b.bool_to(Type::I32, value),
             Type::I64 => {
-                let high = b.shr(value, 32);
-                let both = b.xor(value, high);
+                let both = b.xor(value, b.shr(value, 32));
                 b.truncate(both)
             }
             _ => value,
@@ -106,14 +105,11 @@ impl Program<'_> {
     fn repeat(&mut self, b: &Builder<'_>, depth: u32) {
         let counter = b.var(Type::I32);
         let rounds = self.random.below(4) as u64;
-        let zero = b.i32(0);
-        b.set(counter, zero);
+        b.set(counter, b.i32(0));
         let body = b.nested(|b| {
             let count = b.get(counter);
-            let done = b.compare_const(Compare::Equal, count, rounds);
-            b.if_(done, Builder::break_);
-            let next = b.add_const(count, 1);
-            b.set(counter, next);
+            b.if_(b.compare_const(Compare::Equal, count, rounds), Builder::break_);
+            b.set(counter, b.add_const(count, 1));
             let rest = self.nested(b, depth, true);
             b.append(rest);
         });
@@ -176,8 +172,7 @@ impl Program<'_> {
             _ => {
                 // There and back again.
                 let away = self.random.bits() & 0xff;
-                let moved = b.add_const(pointer, away);
-                b.sub_const(moved, away)
+                b.sub_const(b.add_const(pointer, away), away)
             }
         };
         self.pointers.push(pointer);
@@ -195,8 +190,7 @@ impl Program<'_> {
         match self.random.below(5) {
             2 if bytes >= 4 => {
                 // Only in global memory: local memory has no atomics.
-                let global = b.push_constant(Type::I64, 0);
-                let address = b.add(global, index);
+                let address = b.add(b.push_constant(Type::I64, 0), index);
                 let result = b.value(TYPES[ty]);
                 let operand = self.any(ty);
                 let op = self.random.pick(&[AtomicOp::Add, AtomicOp::Exchange, AtomicOp::MaxUnsigned]);

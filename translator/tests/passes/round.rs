@@ -25,12 +25,8 @@ impl Device {
         let bits = if ty == Type::F32 { Type::I32 } else { Type::I64 };
         let operands = [(); 2].map(|()| function.var(bits));
         let b = Builder::new(&mut function);
-        let [x, y] = operands.map(|var| {
-            let value = b.get(var);
-            b.bitcast(value, ty)
-        });
-        let result = b.op(ty, op(x, y));
-        let result = b.bits(result);
+        let [x, y] = operands.map(|var| b.bitcast(b.get(var), ty));
+        let result = b.bits(b.op(ty, op(x, y)));
         let address = b.i32(0);
         b.store(access(Space::Shared, if ty == Type::F32 { 4 } else { 8 }), address, vec![result]);
         b.finish();

@@ -137,13 +137,9 @@ impl<'t> Device<'t> {
         let mut constants = constants.into_iter();
         let operands = operands.map(|var: Var| match constants.next().flatten() {
             Some(bits) => b.constant(from, bits),
-            None => {
-                let value = b.get(var);
-                b.bitcast(value, from)
-            }
+            None => b.bitcast(b.get(var), from),
         });
-        let result = b.rounded(rounding, operation.of(operands));
-        let result = b.bits(result);
+        let result = b.bits(b.rounded(rounding, operation.of(operands)));
         let address = b.i32(0);
         b.store(access(Space::Shared, if ty == Type::F32 { 4 } else { 8 }), address, vec![result]);
         b.finish();

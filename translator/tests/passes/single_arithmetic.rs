@@ -42,8 +42,7 @@ impl<'t> Device<'t> {
         Self::new(target, |b, operands| {
             let operands = operands.map(|bits| b.bitcast(bits, Type::F32));
             let result = apply(b, operands);
-            let nan = b.constant(Type::F32, 0x7fff_ffff);
-            b.or_nan(result, nan)
+            b.or_nan(result, b.constant(Type::F32, 0x7fff_ffff))
         })
     }
 
@@ -194,10 +193,7 @@ fn roots() {
 fn sums_with_constants() {
     for constant in [1.0, -3e-30, 1e-37, 0.0, -0.0, f32::from_bits(5), f32::INFINITY] {
         for target in &targets() {
-            let mut device = Device::of_floats(target, |b, [x, ..]| {
-                let constant = b.f32(constant);
-                b.fadd(x, constant)
-            });
+            let mut device = Device::of_floats(target, |b, [x, ..]| b.fadd(x, b.f32(constant)));
             for [x, ..] in operands(2_000) {
                 device.check("a sum with a constant", [x, 0, 0], bits(f32::from_bits(x) + constant));
             }
@@ -305,14 +301,10 @@ fn rounding_to_whole_numbers() {
 #[test]
 fn conversions_to_f64_and_back() {
     let [.., target] = &targets();
-    let mut wide = Device::new(target, |b, [x, ..]| {
-        let x = b.bitcast(x, Type::F32);
-        b.op(Type::F64, Op::Unary(Unary::Widen, x))
-    });
+    let mut wide = Device::new(target, |b, [x, ..]| b.op(Type::F64, Op::Unary(Unary::Widen, b.bitcast(x, Type::F32))));
     let mut narrow = Device::of_floats(target, |b, [x, y, _]| {
         let [low, high] = [x, y].map(|float| b.bits(float));
-        let x = b.join(low, high);
-        let x = b.bitcast(x, Type::F64);
+        let x = b.bitcast(b.join(low, high), Type::F64);
         b.narrow(x)
     });
     for [x, y, _] in operands(20_000) {

@@ -109,10 +109,8 @@ fn check_narrow_on<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(targe
     let bits_ty = if from == SINGLE { Type::I32 } else { Type::I64 };
     for (rounding, round) in ROUNDINGS {
         let overflow = if to == E4M3 { Overflow::Largest } else { Overflow::Rounded };
-        let mut device = Device::new(target, &[bits_ty], |b, bits| {
-            let float = b.bitcast(bits[0], ty);
-            narrow(b, to, rounding, overflow, float)
-        });
+        let mut device =
+            Device::new(target, &[bits_ty], |b, bits| narrow(b, to, rounding, overflow, b.bitcast(bits[0], ty)));
         let mut check = |bits: u64| {
             let bits = if from == SINGLE { bits & 0xffff_ffff } else { bits };
             let found = device.apply(&[bits]);

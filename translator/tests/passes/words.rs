@@ -74,8 +74,7 @@ const OPERATIONS: &[(&str, Build, Reference)] = &[
     (
         "select",
         |b, x, y| {
-            let odd = b.and_const(x, 1);
-            let odd = b.is_nonzero(odd);
+            let odd = b.is_nonzero(b.and_const(x, 1));
             b.select(odd, x, y)
         },
         |x, y| Some(if x & 1 == 1 { x } else { y }),
@@ -90,27 +89,20 @@ const OPERATIONS: &[(&str, Build, Reference)] = &[
     ("f64 of u64", |b, x, _| float(b, x, Unary::UnsignedToFloat(Type::F64)), |x, _| Some((x as f64).to_bits())),
     (
         "s64 of f64",
-        |b, x, _| {
-            let x = b.bitcast(x, Type::F64);
-            b.unary(Unary::FloatToSigned(Type::I64), x)
-        },
+        |b, x, _| b.unary(Unary::FloatToSigned(Type::I64), b.bitcast(x, Type::F64)),
         |x, _| {
             Some(f64::from_bits(x)).filter(|x| *x >= -(2f64.powi(63)) && *x < 2f64.powi(63)).map(|x| x as i64 as u64)
         },
     ),
     (
         "u64 of f64",
-        |b, x, _| {
-            let x = b.bitcast(x, Type::F64);
-            b.unary(Unary::FloatToUnsigned(Type::I64), x)
-        },
+        |b, x, _| b.unary(Unary::FloatToUnsigned(Type::I64), b.bitcast(x, Type::F64)),
         |x, _| Some(f64::from_bits(x)).filter(|x| *x > -1.0 && *x < 2f64.powi(64)).map(|x| x as u64),
     ),
     (
         "s64 of f32",
         |b, x, _| {
-            let x = b.truncate(x);
-            let x = b.bitcast(x, Type::F32);
+            let x = b.bitcast(b.truncate(x), Type::F32);
             b.unary(Unary::FloatToSigned(Type::I64), x)
         },
         |x, _| {
@@ -122,8 +114,7 @@ const OPERATIONS: &[(&str, Build, Reference)] = &[
     (
         "u64 of f32",
         |b, x, _| {
-            let x = b.truncate(x);
-            let x = b.bitcast(x, Type::F32);
+            let x = b.bitcast(b.truncate(x), Type::F32);
             b.unary(Unary::FloatToUnsigned(Type::I64), x)
         },
         |x, _| Some(f32::from_bits(x as u32)).filter(|x| *x > -1.0 && *x < 2f32.powi(64)).map(|x| x as u64),
@@ -131,8 +122,7 @@ const OPERATIONS: &[(&str, Build, Reference)] = &[
 ];
 
 fn by_low(b: &Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
-    let amount = b.truncate(y);
-    let amount = b.and_const(amount, 63);
+    let amount = b.and_const(b.truncate(y), 63);
     b.binary(op, x, amount)
 }
 
@@ -142,8 +132,7 @@ fn holds(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
 }
 
 fn low(b: &Builder<'_>, x: Value, extend: Unary) -> Value {
-    let x = b.truncate(x);
-    b.unary(extend, x)
+    b.unary(extend, b.truncate(x))
 }
 
 fn wide(b: &Builder<'_>, x: Value, y: Value, extend: Unary) -> Value {
@@ -202,8 +191,7 @@ fn function(compute: fn(&Builder<'_>, Value, Value) -> Value, constants: [Option
     let x = operand(&b, constants[0], vars[0], vars[1]);
     let y = operand(&b, constants[1], vars[2], vars[3]);
     let result = compute(&b, x, y);
-    let address = b.i32(0);
-    b.store(access(Space::Shared, 8), address, vec![result]);
+    b.store(access(Space::Shared, 8), b.i32(0), vec![result]);
     b.finish();
     legalize(&mut function, &target()).unwrap();
     split_words(&mut function);
@@ -286,12 +274,9 @@ fn little_is_left_of_addresses() {
     let mut function = Function::default();
     let b = Builder::new(&mut function);
     let base = b.push_constant(Type::I64, 0);
-    let index = b.builtin(Builtin::ThreadIndex);
-    let offset = b.sign_extend(index);
-    let offset = b.mul_const(offset, 4);
+    let offset = b.mul_const(b.sign_extend(b.builtin(Builtin::ThreadIndex)), 4);
     let address = b.add(base, offset);
-    let word = b.load_one(access(Space::Global, 4), address);
-    b.store(access(Space::Global, 4), base, vec![word]);
+    b.store(access(Space::Global, 4), base, vec![b.load_one(access(Space::Global, 4), address)]);
     b.finish();
     split_words(&mut function);
     assert_eq!(verify(&function), Ok(()), "{function}");
@@ -384,8 +369,7 @@ fn atomics_and_ordered_accesses_under_locks() {
             let after = b.add_const(start, 16);
             let loaded = b.load(access, start, 2);
             b.store(access, after, loaded);
-            let after = b.add_const(start, 32);
-            b.store(access, after, result.into_iter().collect());
+            b.store(access, b.add_const(start, 32), result.into_iter().collect());
             b.finish();
             assert_eq!(verify(&function), Ok(()), "{function}");
             let expected = outcome(&function);

@@ -46,19 +46,13 @@ fn polynomial(b: &Builder<'_>, coefficients: &[u32], x: Value) -> Value {
     let mut rest = coefficients.iter().rev().map(|bits| f32::from_bits(*bits));
     let highest = rest.next().unwrap_or_default();
     let highest = b.f32(highest);
-    rest.fold(highest, |sum, coefficient| {
-        let product = b.fmul(sum, x);
-        let coefficient = b.f32(coefficient);
-        b.fadd(product, coefficient)
-    })
+    rest.fold(highest, |sum, coefficient| b.fadd(b.fmul(sum, x), b.f32(coefficient)))
 }
 
 /// The result if the operand is a number, else NVIDIA's NaN.
 fn unless_nan(b: &Builder<'_>, operand: Value, result: Value) -> Value {
-    let bits = b.bits(operand);
-    let is_nan = soft::is_nan(b, SINGLE, bits);
-    let nan = b.constant(Type::F32, SINGLE.nan);
-    b.select(is_nan, nan, result)
+    let is_nan = soft::is_nan(b, SINGLE, b.bits(operand));
+    b.select(is_nan, b.constant(Type::F32, SINGLE.nan), result)
 }
 
 /// `2^x` by the device's own function as far as facts establish its accuracy.
@@ -88,9 +82,7 @@ fn raised_exp2(b: &Builder<'_>, x: Value) -> Value {
     // Where the sum's error could change the result, the sum is exact: its last place is no larger than the operand's.
     let shift = b.select(is_low, shift, zero);
     let raised = b.fadd(x, shift);
-    let power = b.unary(Unary::Exp2Approx, raised);
-    let factor = b.select(is_low, factor, one);
-    b.fmul(power, factor)
+    b.fmul(b.unary(Unary::Exp2Approx, raised), b.select(is_low, factor, one))
 }
 
 /// `2^x`. Subnormal results are put together on bits.
@@ -105,16 +97,12 @@ fn exp2(b: &Builder<'_>, x: Value) -> Value {
     let whole = b.unary(Unary::RoundEven, clamped);
     let fraction = b.fsub(clamped, whole);
     let power = polynomial(b, &EXP2, fraction);
-    let power = b.fmul(power, fraction);
-    let one = b.f32(1.0);
-    let power = b.fadd(power, one);
+    let power = b.fadd(b.fmul(power, fraction), b.f32(1.0));
 
     let whole = b.unary(Unary::FloatToSigned(Type::I32), whole);
     let power = b.bits(power);
-    let scale = b.shl(whole, 23);
-    let normal = b.add(power, scale);
-    let exponent = b.shr(power, 23);
-    let exponent = b.add(exponent, whole);
+    let normal = b.add(power, b.shl(whole, 23));
+    let exponent = b.add(b.shr(power, 23), whole);
     // The significand is shifted right by one place for each step below the least exponent, and rounded.
     let [one, most] = [b.i32(1), b.i32(25)];
     let missing = b.sub(one, exponent);
@@ -122,18 +110,11 @@ fn exp2(b: &Builder<'_>, x: Value) -> Value {
     let missing = b.select(is_subnormal, missing, one);
     let is_far = b.slt(most, missing);
     let missing = b.select(is_far, most, missing);
-    let fraction = b.and_const(power, SINGLE.hidden() - 1);
-    let significand = b.or_const(fraction, SINGLE.hidden());
-    let before = b.sub_const(missing, 1);
-    let significand = b.shr_by(significand, before);
-    let significand = b.add_const(significand, 1);
-    let subnormal = b.shr(significand, 1);
-    let result = b.select(is_subnormal, subnormal, normal);
-    let top = b.i32(SINGLE.top_exponent());
-    let overflows = b.sle(top, exponent);
-    let infinity = b.i32(SINGLE.infinity() as u32);
-    let result = b.select(overflows, infinity, result);
-    let result = b.bitcast(result, Type::F32);
+    let significand = b.or_const(b.and_const(power, SINGLE.hidden() - 1), SINGLE.hidden());
+    let significand = b.add_const(b.shr_by(significand, b.sub_const(missing, 1)), 1);
+    let result = b.select(is_subnormal, b.shr(significand, 1), normal);
+    let overflows = b.sle(b.i32(SINGLE.top_exponent()), exponent);
+    let result = b.bitcast(b.select(overflows, b.i32(SINGLE.infinity() as u32), result), Type::F32);
     unless_nan(b, x, result)
 }
 
@@ -141,41 +122,30 @@ fn exp2(b: &Builder<'_>, x: Value) -> Value {
 fn log2(b: &Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
     // Choose the exponent so that the remaining factor is between the square roots of one half and of two.
-    let least = b.i32(std::f32::consts::FRAC_1_SQRT_2.to_bits());
-    let above = b.sub(bits, least);
+    let above = b.sub(bits, b.i32(std::f32::consts::FRAC_1_SQRT_2.to_bits()));
     let exponent = b.sar(above, 23);
-    let scale = b.shl(exponent, 23);
-    let number = b.sub(bits, scale);
-    let number = b.bitcast(number, Type::F32);
-    let one = b.f32(1.0);
-    let rest = b.fsub(number, one);
+    let number = b.bitcast(b.sub(bits, b.shl(exponent, 23)), Type::F32);
+    let rest = b.fsub(number, b.f32(1.0));
     let logarithm = polynomial(b, &LOG2, rest);
     let logarithm = b.fmul(logarithm, rest);
     let exponent = b.unary(Unary::SignedToFloat(Type::F32), exponent);
     let result = b.fadd(exponent, logarithm);
 
     let first_normal = b.sub_const(bits, SINGLE.hidden());
-    let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
-    let is_normal = b.ult(first_normal, normals);
-    let magnitude = b.magnitude(bits);
-    let is_zero = b.is_zero(magnitude);
-    let infinity = b.i32(SINGLE.infinity() as u32);
-    let is_infinity = b.eq(bits, infinity);
+    let is_normal = b.ult(first_normal, b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32));
+    let is_zero = b.is_zero(b.magnitude(bits));
+    let is_infinity = b.eq(bits, b.i32(SINGLE.infinity() as u32));
     let nan = b.constant(Type::F32, SINGLE.nan);
     let [minus, plus] = [b.f32(f32::NEG_INFINITY), b.f32(f32::INFINITY)];
-    let special = b.select(is_infinity, plus, nan);
-    let special = b.select(is_zero, minus, special);
+    let special = b.select(is_zero, minus, b.select(is_infinity, plus, nan));
     b.select(is_normal, result, special)
 }
 
 /// The sine as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in revolutions.
 fn sine(b: &Builder<'_>, x: Value) -> Value {
-    let bits = b.bits(x);
-    let sign = b.and_const(bits, SINGLE.sign());
+    let sign = b.and_const(b.bits(x), SINGLE.sign());
     let result = sine_of_magnitude(b, x, 0);
-    let result = b.bits(result);
-    let result = b.xor(result, sign);
-    let result = b.bitcast(result, Type::F32);
+    let result = b.bitcast(b.xor(b.bits(result), sign), Type::F32);
     unless_finite(b, x, result)
 }
 
@@ -186,11 +156,8 @@ fn cosine(b: &Builder<'_>, x: Value) -> Value {
 }
 
 fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
-    let magnitude = b.magnitude(operand);
-    let infinity = b.i32(SINGLE.infinity() as u32);
-    let is_finite = b.ult(magnitude, infinity);
-    let nan = b.constant(Type::F32, SINGLE.nan);
-    b.select(is_finite, result, nan)
+    let is_finite = b.ult(b.magnitude(operand), b.i32(SINGLE.infinity() as u32));
+    b.select(is_finite, result, b.constant(Type::F32, SINGLE.nan))
 }
 
 /// Sine of `x`'s magnitude plus a number of quarter revolutions.
@@ -200,29 +167,20 @@ fn sine_of_magnitude(b: &Builder<'_>, x: Value, quarters: u64) -> Value {
     let part = b.fsub(angle, whole);
     // For NaN and infinity the fraction is NaN; they go on as zero.
     let is_number = b.feq(part, part);
-    let zero = b.f32(0.0);
-    let part = b.select(is_number, part, zero);
-    let four = b.f32(4.0);
-    let part = b.fmul(part, four);
+    let part = b.fmul(b.select(is_number, part, b.f32(0.0)), b.f32(4.0));
     let quarter = b.unary(Unary::RoundEven, part);
     let angle = b.fsub(part, quarter);
-    let quarter = b.unary(Unary::FloatToUnsigned(Type::I32), quarter);
-    let quarter = b.add_const(quarter, quarters);
+    let quarter = b.add_const(b.unary(Unary::FloatToUnsigned(Type::I32), quarter), quarters);
 
     let square = b.fmul(angle, angle);
     let sine = polynomial(b, &SINE, square);
     let sine = b.fmul(sine, angle);
     let cosine = polynomial(b, &COSINE, square);
-    let cosine = b.fmul(cosine, square);
-    let one = b.f32(1.0);
-    let cosine = b.fadd(cosine, one);
-    let odd = b.and_const(quarter, 1);
-    let is_odd = b.is_nonzero(odd);
+    let cosine = b.fadd(b.fmul(cosine, square), b.f32(1.0));
+    let is_odd = b.is_nonzero(b.and_const(quarter, 1));
     let result = b.select(is_odd, cosine, sine);
-    let sign = b.shl(quarter, 30);
-    let sign = b.and_const(sign, SINGLE.sign());
-    let bits = b.bits(result);
-    let bits = b.xor(bits, sign);
+    let sign = b.and_const(b.shl(quarter, 30), SINGLE.sign());
+    let bits = b.xor(b.bits(result), sign);
     b.bitcast(bits, Type::F32)
 }
 
@@ -237,68 +195,51 @@ fn revolutions(b: &Builder<'_>, x: Value) -> Value {
     let factor = b.f32(high_factor + low_factor);
     let product = b.fmul(x, factor);
     // The product's rounding error, exactly (Dekker): products of halves are exact. A subnormal error doesn't matter.
-    let high = b.and_const(magnitude, 0x7fff_f000);
-    let high = b.bitcast(high, Type::F32);
+    let high = b.bitcast(b.and_const(magnitude, 0x7fff_f000), Type::F32);
     let low = b.fsub(x, high);
     let [high_factor, low_factor] = [high_factor, low_factor].map(|half| b.f32(half));
-    let rest = b.fmul(high, high_factor);
-    let rest = b.fsub(rest, product);
-    let rest =
-        [(high, low_factor), (low, high_factor), (low, low_factor)].into_iter().fold(rest, |rest, (half, factor)| {
-            let part = b.fmul(half, factor);
-            b.fadd(rest, part)
-        });
-    let zero = b.f32(0.0);
-    let is_beyond = b.flt(rest, zero);
-    let is_beyond = b.bool_to(Type::I32, is_beyond);
-    let bits = b.bits(product);
-    let bits = b.sub(bits, is_beyond);
+    let rest = b.fsub(b.fmul(high, high_factor), product);
+    let rest = [(high, low_factor), (low, high_factor), (low, low_factor)]
+        .into_iter()
+        .fold(rest, |rest, (half, factor)| b.fadd(rest, b.fmul(half, factor)));
+    let is_beyond = b.bool_to(Type::I32, b.flt(rest, b.f32(0.0)));
+    let bits = b.sub(b.bits(product), is_beyond);
     b.bitcast(bits, Type::F32)
 }
 
 /// The hyperbolic tangent: by a polynomial near zero, else from `2^(2x / ln 2)`.
 fn tanh(b: &Builder<'_>, x: Value, own_exp2: bool) -> Value {
-    let bits = b.bits(x);
-    let sign = b.and_const(bits, SINGLE.sign());
+    let sign = b.and_const(b.bits(x), SINGLE.sign());
     let magnitude = b.magnitude(x);
     let distance = b.bitcast(magnitude, Type::F32);
 
     let square = b.fmul(distance, distance);
     let near = polynomial(b, &TANH, square);
-    let near = b.fmul(near, square);
-    let near = b.fmul(near, distance);
-    let near = b.fadd(near, distance);
+    let near = b.fadd(b.fmul(b.fmul(near, square), distance), distance);
 
     // From 10 on the result is 1.0.
     let ten = b.f32(10.0);
     let is_below = b.flt(distance, ten);
     let clamped = b.select(is_below, distance, ten);
-    let factor = b.f32(2.0 * std::f32::consts::LOG2_E);
-    let exponent = b.fmul(clamped, factor);
+    let exponent = b.fmul(clamped, b.f32(2.0 * std::f32::consts::LOG2_E));
     let power = if own_exp2 { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, exponent) };
     let [one, two] = [b.f32(1.0), b.f32(2.0)];
     let sum = b.fadd(power, one);
     let fraction = b.binary(Binary::FDivApprox, two, sum);
     let far = b.fsub(one, fraction);
 
-    let limit = b.f32(0.625);
-    let is_near = b.flt(distance, limit);
+    let is_near = b.flt(distance, b.f32(0.625));
     let result = b.select(is_near, near, far);
     // Tiny numbers, subnormals included, are their own hyperbolic tangent.
-    let tiny = b.i32(2f32.powi(-13).to_bits());
-    let is_tiny = b.ult(magnitude, tiny);
-    let result = b.bits(result);
-    let result = b.select(is_tiny, magnitude, result);
-    let result = b.or(result, sign);
-    let result = b.bitcast(result, Type::F32);
-    unless_nan(b, x, result)
+    let is_tiny = b.ult(magnitude, b.i32(2f32.powi(-13).to_bits()));
+    let result = b.or(b.select(is_tiny, magnitude, b.bits(result)), sign);
+    unless_nan(b, x, b.bitcast(result, Type::F32))
 }
 
 /// A quotient within two units in the last place. Vulkan's division is within 2.5 units for ordinary numbers, and a step of Newton's method
 /// corrects its result; other numbers are divided exactly.
 fn quotient(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
-    let one = b.f32(1.0);
-    let reciprocal = b.binary(Binary::FDivApprox, one, y);
+    let reciprocal = b.binary(Binary::FDivApprox, b.f32(1.0), y);
     let quotient = b.fmul(x, reciprocal);
     let quotient = if floats.fma_f32_fused {
         let negative = soft::negated(b, y);
@@ -314,14 +255,9 @@ fn quotient(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
 /// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.
 fn remainder(b: &Builder<'_>, quotient: Value, x: Value, y: Value) -> Value {
     let [(quotient_high, quotient_low), (high, low)] = [quotient, y].map(|float| {
-        let bits = b.bits(float);
-        let high = b.and_const(bits, 0xffff_f000);
-        let high = b.bitcast(high, Type::F32);
+        let high = b.bitcast(b.and_const(b.bits(float), 0xffff_f000), Type::F32);
         (high, b.fsub(float, high))
     });
     let products = [(quotient_high, high), (quotient_high, low), (quotient_low, high), (quotient_low, low)];
-    products.into_iter().fold(x, |rest, (left, right)| {
-        let product = b.fmul(left, right);
-        b.fsub(rest, product)
-    })
+    products.into_iter().fold(x, |rest, (left, right)| b.fsub(rest, b.fmul(left, right)))
 }

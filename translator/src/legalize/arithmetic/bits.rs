@@ -37,8 +37,7 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
 pub fn expand_saturate(function: &mut Function) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::Saturate, x)) => {
-            let bits = b.bits(x);
-            let bits = soft::saturate(b, SINGLE, bits);
+            let bits = soft::saturate(b, SINGLE, b.bits(x));
             Rewritten::By(b.bitcast(bits, Type::F32))
         }
         _ => Rewritten::Kept,
@@ -52,16 +51,12 @@ fn saturate(b: &Builder<'_>, signed: bool, x: Value) -> Value {
     let is_low = b.flt(x, low);
     let is_high = b.fle(beyond, x);
     let is_nan = b.fne(x, x);
-    let is_outside = b.or(is_low, is_high);
-    let is_outside = b.or(is_outside, is_nan);
+    let is_outside = b.or(b.or(is_low, is_high), is_nan);
     let bits = b.bits(x);
-    let zero = b.i32(0);
-    let safe = b.select(is_outside, zero, bits);
-    let safe = b.bitcast(safe, Type::F32);
+    let safe = b.bitcast(b.select(is_outside, b.i32(0), bits), Type::F32);
     let convert = if signed { Unary::FloatToSigned(Type::I32) } else { Unary::FloatToUnsigned(Type::I32) };
     let result = b.unary(convert, safe);
     let [lowest, highest] = if signed { [1 << 31, i32::MAX as u32] } else { [0, u32::MAX] };
     let [lowest, highest] = [lowest, highest].map(|bound| b.i32(bound));
-    let result = b.select(is_low, lowest, result);
-    b.select(is_high, highest, result)
+    b.select(is_high, highest, b.select(is_low, lowest, result))
 }

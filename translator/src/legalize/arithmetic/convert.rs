@@ -18,26 +18,19 @@ pub fn widen(b: &Builder<'_>, facts: &Facts, value: Value) -> Value {
     let sign = b.and_const(bits, SINGLE.sign());
     let magnitude = b.xor(bits, sign);
 
-    let wide = b.zero_extend(magnitude);
-    let wide = b.shl(wide, MORE);
-    let infinity = b.i32(SINGLE.infinity() as u32);
-    let is_finite = b.ult(magnitude, infinity);
+    let wide = b.shl(b.zero_extend(magnitude), MORE);
+    let is_finite = b.ult(magnitude, b.i32(SINGLE.infinity() as u32));
     let [rebias, twice] = [b.i64(REBIAS), b.i64(2 * REBIAS)];
     let rebias = b.select(is_finite, rebias, twice);
     let normal = b.add(wide, rebias);
 
     let units = b.unary(Unary::UnsignedToFloat(Type::F64), magnitude);
-    let unit = b.f64(f64::from(f32::from_bits(1)));
-    let subnormal = b.fmul(units, unit);
-    let subnormal = b.bits(subnormal);
+    let subnormal = b.bits(b.fmul(units, b.f64(f64::from(f32::from_bits(1)))));
 
-    let least_normal = b.i32(SINGLE.hidden() as u32);
-    let is_subnormal = b.ult(magnitude, least_normal);
+    let is_subnormal = b.ult(magnitude, b.i32(SINGLE.hidden() as u32));
     let wide = b.select(is_subnormal, subnormal, normal);
-    let sign = b.zero_extend(sign);
-    let sign = b.shl(sign, 32);
-    let wide = b.or(wide, sign);
-    b.bitcast(wide, Type::F64)
+    let sign = b.shl(b.zero_extend(sign), 32);
+    b.bitcast(b.or(wide, sign), Type::F64)
 }
 
 /// `F64` to `F32`. NaN becomes NVIDIA's.
@@ -49,8 +42,7 @@ pub fn narrow(b: &Builder<'_>, facts: &Facts, rounding: Rounding, value: Value) 
     let nearest = b.narrow(value);
     let narrow = if rounding == Rounding::NearestEven { nearest } else { neighbour(b, rounding, value, nearest) };
     let is_number = b.feq(value, value);
-    let nan = b.constant(Type::F32, SINGLE.nan);
-    b.select(is_number, narrow, nan)
+    b.select(is_number, narrow, b.constant(Type::F32, SINGLE.nan))
 }
 
 /// The `F32` that an `F64` is rounded to, given the one nearest to it. Its result for NaN doesn't matter.
@@ -58,8 +50,7 @@ fn neighbour(b: &Builder<'_>, rounding: Rounding, value: Value, nearest: Value) 
     let exactly = b.widen(nearest);
     let inexact = b.fne(exactly, value);
     let [found, wanted] = [exactly, value].map(|float| b.magnitude(float));
-    let is_beyond = b.ult(wanted, found);
-    let is_beyond = b.bool_to(Type::I32, is_beyond);
+    let is_beyond = b.bool_to(Type::I32, b.ult(wanted, found));
     let bits = b.bits(nearest);
     let toward_zero = b.sub(bits, is_beyond);
     // The sign is right even for zero, and the bit pattern after the largest number is infinity.
@@ -67,18 +58,15 @@ fn neighbour(b: &Builder<'_>, rounding: Rounding, value: Value, nearest: Value) 
         Rounding::NearestEven => return nearest,
         Rounding::TowardZero => return b.bitcast(toward_zero, Type::F32),
         Rounding::Odd => {
-            let inexact = b.bool_to(Type::I32, inexact);
-            let odd = b.or(toward_zero, inexact);
+            let odd = b.or(toward_zero, b.bool_to(Type::I32, inexact));
             return b.bitcast(odd, Type::F32);
         }
         Rounding::Down | Rounding::Up => {
-            let zero = b.i32(0);
-            let negative = b.slt(bits, zero);
+            let negative = b.slt(bits, b.i32(0));
             let away = if rounding == Rounding::Down { negative } else { b.not(negative) };
             b.and(inexact, away)
         }
     };
-    let added = b.bool_to(Type::I32, added);
-    let result = b.add(toward_zero, added);
+    let result = b.add(toward_zero, b.bool_to(Type::I32, added));
     b.bitcast(result, Type::F32)
 }

@@ -112,10 +112,8 @@ fn breaks(block: &Block) -> bool {
 /// as far from that number.
 fn guarded(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = b.fdiv(x, y);
-    let magnitude = b.magnitude(quotient);
-    let above = b.sub_const(magnitude, SINGLE.hidden());
-    let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
-    let is_normal = b.ult(above, normals);
+    let above = b.sub_const(b.magnitude(quotient), SINGLE.hidden());
+    let is_normal = b.ult(above, b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32));
     b.choose(is_normal, |_| quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
@@ -168,8 +166,7 @@ pub fn unless_extreme<'f>(
         let [least, range] = bounds(exponent).map(|bound| bound >> (format.bits - 32));
         let bits = b.bits(float);
         let bits = if format == SINGLE { bits } else { b.halves(bits).1 };
-        let magnitude = b.magnitude(bits);
-        let above = b.sub_const(magnitude, least);
+        let above = b.sub_const(b.magnitude(bits), least);
         let range = b.i32(range as u32);
         b.ule(range, above)
     };
@@ -188,22 +185,18 @@ type Reciprocal = fn(&Builder<'_>, Value) -> Value;
 
 /// The device's, which Vulkan has within 2.5 units in the last place.
 fn reciprocal(b: &Builder<'_>, divisor: Value) -> Value {
-    let one = b.f32(1.0);
-    b.binary(Binary::FDivApprox, one, divisor)
+    b.binary(Binary::FDivApprox, b.f32(1.0), divisor)
 }
 
 /// The same without a division, which on `F32` makes NVIDIA's driver fail as on `F64`: the square of the reciprocal root, which Vulkan has
 /// within two units.
 fn reciprocal_by_root(b: &Builder<'_>, divisor: Value) -> Value {
-    let magnitude = b.magnitude(divisor);
-    let magnitude = b.bitcast(magnitude, Type::F32);
+    let magnitude = b.bitcast(b.magnitude(divisor), Type::F32);
     let root = b.unary(Unary::InverseSqrtApprox, magnitude);
     let square = b.fmul(root, root);
     let bits = b.bits(square);
-    let sign = b.bits(divisor);
-    let sign = b.and_const(sign, SINGLE.sign());
-    let bits = b.or(bits, sign);
-    b.bitcast(bits, Type::F32)
+    let sign = b.and_const(b.bits(divisor), SINGLE.sign());
+    b.bitcast(b.or(bits, sign), Type::F32)
 }
 
 /// The correctly rounded quotient of ordinary numbers, by Newton's method from a reciprocal on `F32`.
@@ -214,8 +207,7 @@ fn quotient(b: &Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Valu
             quotient_f32(b, x, y, reciprocal)
         }
         _ => {
-            let divisor = b.narrow(y);
-            let reciprocal = reciprocal(b, divisor);
+            let reciprocal = reciprocal(b, b.narrow(y));
             quotient_f64(b, x, y, reciprocal)
         }
     }
@@ -229,17 +221,14 @@ fn quotient(b: &Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Valu
 fn quotient_f32(b: &Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
     let [one, above] = [1.0, 2f32.powi(-41)].map(|number| b.f32(number));
     let negative = negated(b, y);
-    let error = b.fma(negative, reciprocal, one);
-    let error = b.fadd(error, above);
+    let error = b.fadd(b.fma(negative, reciprocal, one), above);
     let reciprocal = b.fma(error, reciprocal, reciprocal);
-    let quotient = b.fmul(x, reciprocal);
-    corrected(b, x, negative, reciprocal, quotient)
+    corrected(b, x, negative, reciprocal, b.fmul(x, reciprocal))
 }
 
 /// A quotient after a step by its exact remainder, with the divisor's negative and its reciprocal.
 pub fn corrected(b: &Builder<'_>, x: Value, negative: Value, reciprocal: Value, quotient: Value) -> Value {
-    let remainder = b.fma(negative, quotient, x);
-    b.fma(remainder, reciprocal, quotient)
+    b.fma(b.fma(negative, quotient, x), reciprocal, quotient)
 }
 
 /// A step from within one unit of the reciprocal gives the correctly rounded one, except where all bits of the divisor's significand are
@@ -265,12 +254,10 @@ fn quotient_f64(b: &Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value
 /// The reciprocal of a divisor on `F64` whose significand is all ones: just above the middle between a power of two and the next number, so
 /// that Newton's method may end at the former.
 fn above_tie(b: &Builder<'_>, divisor: Value, reciprocal: Value) -> Value {
-    let bits = b.bits(divisor);
-    let fraction = b.and_const(bits, DOUBLE.hidden() - 1);
+    let fraction = b.and_const(b.bits(divisor), DOUBLE.hidden() - 1);
     let is_all_ones = b.compare_const(Compare::Equal, fraction, DOUBLE.hidden() - 1);
     let last = b.bool_to(Type::I64, is_all_ones);
-    let bits = b.bits(reciprocal);
-    let bits = b.or(bits, last);
+    let bits = b.or(b.bits(reciprocal), last);
     b.bitcast(bits, Type::F64)
 }
 
@@ -291,8 +278,7 @@ pub fn divide(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value, y:
 fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
     let x = widen(b, facts, x);
     let y = widen(b, facts, y);
-    let quotient = b.fdiv(x, y);
-    narrow(b, facts, rounding, quotient)
+    narrow(b, facts, rounding, b.fdiv(x, y))
 }
 
 /// A quotient by that of the significands, whose first bit is one. `divide_significands` returns the quotient with the place of its first bit
@@ -311,9 +297,7 @@ fn by_significands<'f>(
     let [dividend, divisor] = [&x, &y].map(|parts| b.or_const(parts.significand, format.hidden()));
     let (significand, is_less) = divide_significands(b, format, dividend, divisor);
     let exponent = b.sub(x.exponent, y.exponent);
-    let exponent = b.add_const(exponent, format.bias.into());
-    let borrowed = b.bool_to(Type::I32, is_less);
-    let exponent = b.sub(exponent, borrowed);
+    let exponent = b.sub(b.add_const(exponent, format.bias.into()), b.bool_to(Type::I32, is_less));
     let sign = product_sign(b, &x, &y);
     let negative = b.is_nonzero(sign);
     let magnitude = round(b, format, rounding, negative, exponent, significand);
@@ -338,8 +322,7 @@ fn significand_of_refined(
     let one = (format.bias as u64) << (format.precision - 1);
     let float = if format == SINGLE { Type::F32 } else { Type::F64 };
     let [x, y] = [dividend, divisor].map(|significand| {
-        let fraction = b.and_const(significand, format.hidden() - 1);
-        let bits = b.or_const(fraction, one);
+        let bits = b.or_const(b.and_const(significand, format.hidden() - 1), one);
         b.bitcast(bits, float)
     });
     let nearest = quotient(b, reciprocal, x, y);
@@ -355,16 +338,14 @@ fn significand_of_refined(
     let is_exact = b.is_zero(rest);
     let [zero, more, less] = [0, 1, u64::MAX].map(|step| b.constant_like(significand, step));
     let is_below = b.slt(rest, zero);
-    let step = b.select(is_below, less, more);
-    let step = b.select(is_exact, zero, step);
+    let step = b.select(is_exact, zero, b.select(is_below, less, more));
     (b.add(significand, step), is_less)
 }
 
 fn long_division(b: &Builder<'_>, format: Format, significand: Value, divisor: Value) -> (Value, Value) {
     // The first bit of the quotient is one.
     let is_less = b.ult(significand, divisor);
-    let twice = b.shl(significand, 1);
-    let dividend = b.select(is_less, twice, significand);
+    let dividend = b.select(is_less, b.shl(significand, 1), significand);
     let mut remainder = b.sub(dividend, divisor);
     let mut quotient = b.constant_like(divisor, 1);
     // Each step gives as many bits as the shifted remainder leaves room for, until there is one more than the precision. The remainder

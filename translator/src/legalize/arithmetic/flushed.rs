@@ -86,8 +86,7 @@ fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arit
 
 /// A subnormal replaced by zero of its sign.
 pub(crate) fn flush(b: &Builder<'_>, value: Value) -> Value {
-    let bits = b.bits(value);
-    let bits = soft::flush(b, SINGLE, bits);
+    let bits = soft::flush(b, SINGLE, b.bits(value));
     b.bitcast(bits, Type::F32)
 }
 
@@ -129,19 +128,16 @@ const LEAST: u64 = SINGLE.hidden() * (1 + SCALE as u64);
 fn scaled(b: &Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
     let facts = &floats.trusted;
     let up = scale(b, arithmetic);
-    let up = b.rounded(Rounding::NearestEven, up);
-    let up = b.bits(up);
+    let up = b.bits(b.rounded(Rounding::NearestEven, up));
     let mut result = b.rounded(Rounding::NearestEven, arithmetic);
     let magnitude = b.magnitude(up);
     if !facts.denormals_f32_kept || matches!(arithmetic, Arithmetic::Fma(..)) && !facts.fma_f32_denormals {
-        let small = b.i32(1f32.to_bits());
-        let is_small = b.ult(magnitude, small);
+        let is_small = b.ult(magnitude, b.i32(1f32.to_bits()));
         let down = b.sub_const(up, SINGLE.hidden() * u64::from(SCALE));
         let bits = b.bits(result);
         result = b.select(is_small, down, bits);
     }
-    let result = b.bits(result);
-    let result = zero_if_tiny(b, up, result);
+    let result = zero_if_tiny(b, up, b.bits(result));
     b.bitcast(result, Type::F32)
 }
 
@@ -149,17 +145,12 @@ fn scaled(b: &Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
 /// normal number.
 fn scaled_if_least(b: &Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Value {
     let result = b.rounded(rounding, arithmetic);
-    let magnitude = b.magnitude(result);
-    let least = b.i32(SINGLE.hidden() as u32);
-    let is_least = b.eq(magnitude, least);
+    let is_least = b.eq(b.magnitude(result), b.i32(SINGLE.hidden() as u32));
     b.choose(
         is_least,
         |b| {
             let up = scale(b, arithmetic);
-            let up = b.rounded(rounding, up);
-            let up = b.bits(up);
-            let bits = b.bits(result);
-            let bits = zero_if_tiny(b, up, bits);
+            let bits = zero_if_tiny(b, b.bits(b.rounded(rounding, up)), b.bits(result));
             b.bitcast(bits, Type::F32)
         },
         |b| flush(b, result),
@@ -168,9 +159,6 @@ fn scaled_if_least(b: &Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) 
 
 /// A result's bits, or zero of its sign if the scaled result of bits `up` is tiny.
 fn zero_if_tiny(b: &Builder<'_>, up: Value, bits: Value) -> Value {
-    let magnitude = b.magnitude(up);
-    let least = b.i32(LEAST as u32);
-    let is_tiny = b.ult(magnitude, least);
-    let zero = b.and_const(up, SINGLE.sign());
-    b.select(is_tiny, zero, bits)
+    let is_tiny = b.ult(b.magnitude(up), b.i32(LEAST as u32));
+    b.select(is_tiny, b.and_const(up, SINGLE.sign()), bits)
 }

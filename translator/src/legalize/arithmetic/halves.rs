@@ -43,10 +43,8 @@ pub fn expand_half_nans(function: &mut Function) {
 /// An f16 with NVIDIA's NaN.
 fn with_nan(b: &Builder<'_>, half: Value) -> Value {
     let magnitude = b.and_const(half, HALF.sign() - 1);
-    let infinity = b.constant(Type::I32, HALF.infinity());
-    let is_nan = b.ult(infinity, magnitude);
-    let nan = b.constant(Type::I32, HALF.nan);
-    b.select(is_nan, nan, half)
+    let is_nan = b.ult(b.constant(Type::I32, HALF.infinity()), magnitude);
+    b.select(is_nan, b.constant(Type::I32, HALF.nan), half)
 }
 
 /// Two f16 with NVIDIA's NaN, which has all bits but the sign.
@@ -56,11 +54,8 @@ fn with_nans(b: &Builder<'_>, pair: Value) -> Value {
     // The sign becomes one where there is a NaN, and no sum is beyond its half.
     let sums = b.add_const(magnitudes, both(HALF.sign() - 1 - HALF.infinity()));
     let signs = b.and_const(sums, both(HALF.sign()));
-    let ones = b.shr(signs, HALF.bits - 1);
-    let fractions = b.sub(signs, ones);
-    let filled = b.or(pair, fractions);
-    let kept = b.unary(Unary::Not, signs);
-    b.and(filled, kept)
+    let fractions = b.sub(signs, b.shr(signs, HALF.bits - 1));
+    b.and(b.or(pair, fractions), b.unary(Unary::Not, signs))
 }
 
 /// Replaces conversions between f16 and `F32`: by integer operations, or by the device's own and NVIDIA's NaN, as the facts have it.

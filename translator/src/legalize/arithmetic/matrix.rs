@@ -48,10 +48,8 @@ impl Parts {
         let exponent = b.binary_const(Binary::MaxUnsigned, field, 1);
         let fraction = b.and_const(magnitude, format.hidden() - 1);
         let hidden = b.binary_const(Binary::MinUnsigned, field, 1);
-        let hidden = b.shl(hidden, fraction_bits(format));
-        let significand = b.or(fraction, hidden);
-        let top = b.shl(bits, 32 - format.bits);
-        let sign = b.sar(top, 31);
+        let significand = b.or(fraction, b.shl(hidden, fraction_bits(format)));
+        let sign = b.sar(b.shl(bits, 32 - format.bits), 31);
         Parts { format, magnitude, exponent, significand, sign }
     }
 
@@ -76,14 +74,10 @@ fn halves(b: &Builder<'_>, format: Minifloat, word: Value) -> Value {
         match format {
             Minifloat::E4m3 => half_of_e4m3(b, bits),
             // The format is the upper half of f16.
-            Minifloat::E5m2 => {
-                let bits = b.and_const(bits, 0xff);
-                b.shl(bits, HALF.bits - E5M2.bits)
-            }
+            Minifloat::E5m2 => b.shl(b.and_const(bits, 0xff), HALF.bits - E5M2.bits),
         }
     });
-    let high = b.shl(high, HALF.bits);
-    b.or(low, high)
+    b.or(low, b.shl(high, HALF.bits))
 }
 
 /// The e4m3 in the lowest bits as f16, which has all of its numbers as normal ones.
@@ -107,8 +101,7 @@ fn half_of_e4m3(b: &Builder<'_>, bits: Value) -> Value {
     let zero = b.i32(0);
     let is_zero = b.is_zero(magnitude);
     half = b.select(is_zero, zero, half);
-    let sign = b.and_const(bits, E4M3.sign());
-    let sign = b.shl(sign, HALF.bits - E4M3.bits);
+    let sign = b.shl(b.and_const(bits, E4M3.sign()), HALF.bits - E4M3.bits);
     b.or(half, sign)
 }
 
@@ -139,17 +132,14 @@ fn unless_zero(b: &Builder<'_>, exponent: Value, magnitude: Value) -> Value {
 /// The flag of an infinity or a NaN.
 fn flag(b: &Builder<'_>, is_nan: Value, is_infinite: Value, sign: Value) -> Value {
     let [nan, zero] = [NAN, 0].map(|bits| b.i32(bits));
-    let negative = b.and_const(sign, INFINITY.into());
-    let infinity = b.add_const(negative, INFINITY.into());
-    let infinity = b.select(is_infinite, infinity, zero);
-    b.select(is_nan, nan, infinity)
+    let infinity = b.add_const(b.and_const(sign, INFINITY.into()), INFINITY.into());
+    b.select(is_nan, nan, b.select(is_infinite, infinity, zero))
 }
 
 fn start(b: &Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
     let format = addend(accumulator);
     let c = Parts::of(b, format, bits);
-    let biased = b.add_const(c.exponent, (BIAS - format.bias).into());
-    let exponent = unless_zero(b, biased, c.magnitude);
+    let exponent = unless_zero(b, b.add_const(c.exponent, (BIAS - format.bias).into()), c.magnitude);
     let (is_nan, is_infinite) = (c.is_nan(b), c.is_infinite(b));
     let flag = flag(b, is_nan, is_infinite, c.sign);
     b.or(exponent, flag)
@@ -169,8 +159,7 @@ fn scale(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Va
         let is_infinite = b.or(x_infinite, y_infinite);
         let is_zero = b.is_zero(least);
         let is_undefined = b.and(is_infinite, is_zero);
-        let is_nan = b.or(x_nan, y_nan);
-        let is_nan = b.or(is_nan, is_undefined);
+        let is_nan = b.or(b.or(x_nan, y_nan), is_undefined);
         let sign = b.xor(x.sign, y.sign);
         let own = flag(b, is_nan, is_infinite, sign);
         flags = b.or(flags, own);
@@ -201,11 +190,9 @@ fn aligned(
     sign: Value,
 ) -> Value {
     let significand = b.shl(significand, FRACTION - fraction);
-    let distance = b.sub(largest, exponent);
-    let distance = b.binary_const(Binary::MinUnsigned, distance, 31);
+    let distance = b.binary_const(Binary::MinUnsigned, b.sub(largest, exponent), 31);
     let kept = b.shr_by(significand, distance);
-    let flipped = b.xor(kept, sign);
-    b.sub(flipped, sign)
+    b.sub(b.xor(kept, sign), sign)
 }
 
 fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum: Value) -> Value {
@@ -216,8 +203,7 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
     let term = aligned(b, (c.significand, fraction_bits(format)), exponent, largest, c.sign);
     let term = b.unary(Unary::SignExtend, term);
     let sum = b.add(sum, term);
-    let zero = b.i64(0);
-    let is_negative = b.slt(sum, zero);
+    let is_negative = b.slt(sum, b.i64(0));
     let negated = b.neg(sum);
     let magnitude = b.select(is_negative, negated, sum);
     // The exponent of the highest bit, in which the last kept bit has that of the scale less the kept fraction.
@@ -230,45 +216,34 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
     let fraction = fraction_bits(format);
     let least = 1 - format.bias.cast_signed() - fraction.cast_signed();
     let normal = b.sub_const(highest, fraction.into());
-    let least = b.i32(least.cast_unsigned());
-    let subnormal = b.sub(least, unit);
+    let subnormal = b.sub(b.i32(least.cast_unsigned()), unit);
     let dropped = b.binary(Binary::MaxSigned, normal, subnormal);
     let nothing = b.i32(0);
-    let left = b.neg(dropped);
-    let left = b.binary(Binary::MaxSigned, left, nothing);
-    let right = b.binary(Binary::MaxSigned, dropped, nothing);
-    let right = b.binary_const(Binary::MinSigned, right, 63);
+    let left = b.binary(Binary::MaxSigned, b.neg(dropped), nothing);
+    let right = b.binary_const(Binary::MinSigned, b.binary(Binary::MaxSigned, dropped, nothing), 63);
     let rounded = match accumulator {
         Accumulator::F32 => magnitude,
         Accumulator::F16 => {
             // To nearest even: half a unit less one, and one more if the last bit is set.
-            let one = b.i64(1);
-            let unit = b.shl_by(one, right);
+            let unit = b.shl_by(b.i64(1), right);
             let half = b.shr(unit, 1);
-            let last = b.shr_by(magnitude, right);
-            let last = b.and_const(last, 1);
+            let last = b.and_const(b.shr_by(magnitude, right), 1);
             let more = b.add(half, last);
             let is_exact = b.is_zero(half);
             let more = b.sub_const(more, 1);
-            let zero = b.i64(0);
-            let more = b.select(is_exact, zero, more);
+            let more = b.select(is_exact, b.i64(0), more);
             b.add(magnitude, more)
         }
     };
-    let shifted = b.shr_by(rounded, right);
-    let shifted = b.shl_by(shifted, left);
+    let shifted = b.shl_by(b.shr_by(rounded, right), left);
     let significand = b.truncate(shifted);
-    let field = b.add_const(top, (format.bias - 1).into());
-    let field = b.binary(Binary::MaxSigned, field, nothing);
+    let field = b.binary(Binary::MaxSigned, b.add_const(top, (format.bias - 1).into()), nothing);
     // Beyond all exponents it is infinite.
     let infinity = b.constant(Type::I32, format.infinity());
     let field = b.binary_const(Binary::MinSigned, field, format.top_exponent().into());
-    let bits = b.shl(field, fraction);
-    let bits = b.add(bits, significand);
-    let bits = b.binary(Binary::MinUnsigned, bits, infinity);
+    let bits = b.binary(Binary::MinUnsigned, b.add(b.shl(field, fraction), significand), infinity);
     let sign = b.bool_to(Type::I32, is_negative);
-    let sign = b.shl(sign, format.bits - 1);
-    let signed = b.or(bits, sign);
+    let signed = b.or(bits, b.shl(sign, format.bits - 1));
     let is_nothing = match accumulator {
         Accumulator::F32 => b.is_zero(sum),
         // What rounds to zero has no sign.
@@ -286,9 +261,7 @@ fn special(b: &Builder<'_>, format: Format, scale: Value, finite: Value) -> Valu
     let negative = b.shl(negative, format.bits - 1);
     let infinite = b.or_const(negative, format.infinity());
     // A NaN, or infinities of both signs.
-    let two = b.i32(2);
-    let is_nan = b.ult(two, flags);
-    let nan = b.constant(Type::I32, format.nan);
-    let special = b.select(is_nan, nan, infinite);
+    let is_nan = b.ult(b.i32(2), flags);
+    let special = b.select(is_nan, b.constant(Type::I32, format.nan), infinite);
     b.select(is_finite, finite, special)
 }

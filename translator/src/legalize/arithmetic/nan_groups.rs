@@ -169,8 +169,7 @@ impl Grouping<'_> {
             let of = |value: &Value| values.get(value).copied().unwrap_or(*value);
             sets.iter().for_each(|(var, value)| b.set(*var, of(value)));
             for (value, var) in &vars {
-                let bits = b.bits(of(value));
-                b.set(*var, bits);
+                b.set(*var, b.bits(of(value)));
             }
         };
         assign(&b, &fast);

@@ -28,9 +28,7 @@ pub fn expand_nans(function: &mut Function, facts: &Facts) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Get(var)) if late[var] && exposed.value(result) => {
             let bits = b.get(var);
-            let number = b.bitcast(bits, Type::F32);
-            let nan = b.constant(Type::F32, SINGLE.nan);
-            let number = or_nan(b, number, nan);
+            let number = or_nan(b, b.bitcast(bits, Type::F32), b.constant(Type::F32, SINGLE.nan));
             Rewritten::By(b.bitcast(number, b.type_of(bits)))
         }
         Stmt::Let(result, Op::Binary(Binary::OrNan, value, nan)) => {

@@ -40,8 +40,7 @@ fn in_turns(
     first: [Value; 4],
     add: impl Fn(&Builder<'_>, [Value; 2], usize, Value) -> Value,
 ) -> [Var; 4] {
-    let index = b.builtin(Builtin::ThreadIndex);
-    let lane = b.and_const(index, 31);
+    let lane = b.and_const(b.builtin(Builtin::ThreadIndex), 31);
     let own = b.and_const(lane, 28);
     let quad = b.and_const(lane, 3);
     // Lanes 8 t to 8 t + 3 hold column 2 t, the next four column 2 t + 1.
@@ -54,8 +53,7 @@ fn in_turns(
         sum
     });
     let turn = b.var(Type::I32);
-    let zero = b.i32(0);
-    b.set(turn, zero);
+    b.set(turn, b.i32(0));
     // Words that are zero everywhere have no part.
     let mut used = |word| (b.known(word) != Some(0)).then_some(word);
     let [low, high, low_next, high_next] = fragments.a.map(&mut used);
@@ -103,17 +101,13 @@ fn fused_sums(
         b.add(sum, term)
     });
     for (((sum, scale), addend), &result) in sums.into_iter().zip(scales).zip(fragments.c).zip(results) {
-        let sum = b.get(sum);
-        let sum = b.unary(Unary::SignExtend, sum);
+        let sum = b.unary(Unary::SignExtend, b.get(sum));
         b.push(Stmt::Let(result, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, sum)));
     }
 }
 
 fn bytes(b: &Builder<'_>, are_signed: [bool; 2], fragments: &Fragments, results: &[Value]) {
-    let sums = in_turns(b, fragments, fragments.c, |b, [x, y], _, sum| {
-        let dot = b.dot_of_bytes(x, y, are_signed);
-        b.add(sum, dot)
-    });
+    let sums = in_turns(b, fragments, fragments.c, |b, [x, y], _, sum| b.add(sum, b.dot_of_bytes(x, y, are_signed)));
     for (sum, &result) in sums.into_iter().zip(results) {
         b.push(Stmt::Let(result, Op::Get(sum)));
     }

@@ -46,8 +46,7 @@ fn scaled(b: &Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     let result = own(b, root, operand);
     let half = RAISE as i32 / 2;
     let factor = b.f32(2f32.powi(if root.inverse { half } else { -half }));
-    let back = b.fmul(result, factor);
-    b.select(is_small, back, result)
+    b.select(is_small, b.fmul(result, factor), result)
 }
 
 /// `result` for positive numbers, and the right root for zeros, infinities, negative numbers and NaNs.
@@ -55,8 +54,7 @@ fn with_ends(b: &Builder<'_>, root: Root, x: Value, result: Value) -> Value {
     let bits = b.bits(x);
     let infinity = b.i32(SINGLE.infinity() as u32);
     let (of_zero, of_infinity) = if root.inverse {
-        let sign = b.and_const(bits, SINGLE.sign());
-        let signed = b.or(infinity, sign);
+        let signed = b.or(infinity, b.and_const(bits, SINGLE.sign()));
         (b.bitcast(signed, Type::F32), b.f32(0.0))
     } else {
         (x, x)
@@ -65,9 +63,7 @@ fn with_ends(b: &Builder<'_>, root: Root, x: Value, result: Value) -> Value {
     let result = b.select(is_infinity, of_infinity, result);
     // The bits of negative numbers and NaNs are above those of infinity.
     let is_above = b.ult(infinity, bits);
-    let nan = b.constant(Type::F32, SINGLE.nan);
-    let result = b.select(is_above, nan, result);
-    let magnitude = b.magnitude(x);
-    let is_zero = b.is_zero(magnitude);
+    let result = b.select(is_above, b.constant(Type::F32, SINGLE.nan), result);
+    let is_zero = b.is_zero(b.magnitude(x));
     b.select(is_zero, of_zero, result)
 }

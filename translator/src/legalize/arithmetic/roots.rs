@@ -25,8 +25,7 @@ pub fn expand_roots(function: &mut Function, floats: &Floats) {
                 return Rewritten::By(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
             }
             let wide = widen(b, facts, x);
-            let guess = b.unary(Unary::InverseSqrtApprox, x);
-            let guess = widen(b, facts, guess);
+            let guess = widen(b, facts, b.unary(Unary::InverseSqrtApprox, x));
             let inverse = inverse_root(b, wide, guess);
             let root = if op == Unary::SqrtApprox { b.fmul(wide, inverse) } else { inverse };
             Rewritten::By(narrow(b, facts, Rounding::NearestEven, root))
@@ -39,26 +38,18 @@ pub fn expand_roots(function: &mut Function, floats: &Floats) {
 /// Only the last sum has a rounding error that matters.
 fn inverse_single(b: &Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
-    let exponent = b.sub_const(bits, SINGLE.one());
-    let exponent = b.sar(exponent, SINGLE.precision);
-    let scale = b.shl(exponent, SINGLE.precision);
-    let number = b.sub(bits, scale);
-    let number = b.bitcast(number, Type::F32);
+    let exponent = b.sar(b.sub_const(bits, SINGLE.one()), SINGLE.precision);
+    let number = b.bitcast(b.sub(bits, b.shl(exponent, SINGLE.precision)), Type::F32);
     let guess = b.unary(Unary::InverseSqrtApprox, number);
     let (square, square_error) = two_product(b, guess, guess);
     let (whole, whole_error) = two_product(b, number, square);
     // One minus the guess's square times the number.
     let [one, half] = [1.0, 0.5].map(|number| b.f32(number));
-    let rest = b.fsub(one, whole);
-    let rest = b.fsub(rest, whole_error);
+    let rest = b.fsub(b.fsub(one, whole), whole_error);
     let part = b.fmul(number, square_error);
     let rest = b.fsub(rest, part);
-    let step = b.fmul(guess, half);
-    let step = b.fmul(step, rest);
-    let root = b.fadd(guess, step);
-    let root = b.bits(root);
-    let scale = b.shl(exponent, SINGLE.precision - 1);
-    let root = b.sub(root, scale);
+    let step = b.fmul(b.fmul(guess, half), rest);
+    let root = b.sub(b.bits(b.fadd(guess, step)), b.shl(exponent, SINGLE.precision - 1));
     b.bitcast(root, Type::F32)
 }
 
@@ -66,8 +57,6 @@ fn inverse_single(b: &Builder<'_>, x: Value) -> Value {
 fn inverse_root(b: &Builder<'_>, x: Value, guess: Value) -> Value {
     let [half, three_halves] = [0.5, 1.5].map(|number| b.f64(number));
     let square = b.fmul(guess, guess);
-    let error = b.fmul(x, square);
-    let error = b.fmul(error, half);
-    let factor = b.fsub(three_halves, error);
-    b.fmul(guess, factor)
+    let error = b.fmul(b.fmul(x, square), half);
+    b.fmul(guess, b.fsub(three_halves, error))
 }

@@ -26,8 +26,7 @@ fn round(b: &Builder<'_>, op: Unary, x: Value) -> Value {
     let number = |value: f64| if ty == Type::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
     let whole = number((format.hidden()) as f64);
     let [unit, one, zero] = [whole, number(1.0), 0].map(|bits| b.constant(ty, bits));
-    let nearest = b.fadd(positive, unit);
-    let nearest = b.fsub(nearest, unit);
+    let nearest = b.fsub(b.fadd(positive, unit), unit);
 
     // Correct by one where the rounding went the wrong way. Bits are compared, since a float comparison may flush small
     // numbers.
@@ -47,7 +46,6 @@ fn round(b: &Builder<'_>, op: Unary, x: Value) -> Value {
     };
     let result = b.bits(result);
     let is_fractional = b.compare_const(Compare::LessUnsigned, magnitude, whole);
-    let result = b.select(is_fractional, result, magnitude);
-    let result = b.or(result, sign);
+    let result = b.or(b.select(is_fractional, result, magnitude), sign);
     b.bitcast(result, ty)
 }

@@ -34,8 +34,7 @@ fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arit
         }
         Arithmetic::Mul(x, y) if is_single(b, x) => {
             let [x, y] = [x, y].map(|factor| widen(b, facts, factor));
-            let product = b.fmul(x, y);
-            narrow(b, facts, rounding, product)
+            narrow(b, facts, rounding, b.fmul(x, y))
         }
         Arithmetic::Add(x, y) => sum_on_integers(b, rounding, x, y),
         Arithmetic::Mul(x, y) => soft::product(b, rounding, x, y),
@@ -95,8 +94,7 @@ fn floored(b: &Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) 
     if unsaturated.is_some() {
         // The sum is in the range where the last place of a float is one. The rest is not -0.0: a negative rest is -2^-60 at most.
         let [nearest, rest] = [nearest, rest].map(|float| b.bits(float));
-        let one_off = b.sar(rest, 31);
-        let sum = b.add(nearest, one_off);
+        let sum = b.add(nearest, b.sar(rest, 31));
         return b.bitcast(sum, Type::F32);
     }
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
@@ -111,8 +109,6 @@ fn floored(b: &Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) 
     // Outside this range, floats are not exactly the integers.
     let bits = b.bits(nearest);
     let first = (addend.to_bits() & 0xff80_0000) + 1;
-    let above = b.sub_const(bits, first.into());
-    let range = b.i32(0x7f_ffff);
-    let is_integer = b.ult(above, range);
+    let is_integer = b.ult(b.sub_const(bits, first.into()), b.i32(0x7f_ffff));
     b.choose(is_integer, |_| result, |b| multiply_add(b, floats, Rounding::Down, operands))
 }

@@ -87,8 +87,7 @@ fn sum(b: &Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
         return sum;
     }
     let magnitude = b.magnitude(sum);
-    let below = b.i32(AMPLE.to_bits() - 1);
-    let is_ample = b.ult(below, magnitude);
+    let is_ample = b.ult(b.i32(AMPLE.to_bits() - 1), magnitude);
     b.choose(is_ample, |_| sum, |b| small_sum(b, op, [x, y], sum))
 }
 
@@ -100,9 +99,7 @@ fn small_sum(b: &Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) -> V
     let raised = operands.map(|operand| raise(b, operand).0);
     let raised = b.binary(op, raised[0], raised[1]);
     let lowered = lower(b, raised);
-    let first = b.magnitude(operands[0]);
-    let limit = b.i32((4.0 * AMPLE).to_bits());
-    let is_small = b.ult(first, limit);
+    let is_small = b.ult(b.magnitude(operands[0]), b.i32((4.0 * AMPLE).to_bits()));
     b.select(is_small, lowered, sum)
 }
 
@@ -116,19 +113,14 @@ const RAISED_LEAST: f32 = f32::from_bits((RAISE + 1) << 23);
 pub fn raise(b: &Builder<'_>, x: Value) -> (Value, Value) {
     let bits = b.bits(x);
     let magnitude = b.magnitude(bits);
-    let least_normal = b.i32(SINGLE.hidden() as u32);
-    let is_subnormal = b.ult(magnitude, least_normal);
+    let is_subnormal = b.ult(magnitude, b.i32(SINGLE.hidden() as u32));
     // A subnormal has the exponent of the least normal number, without the implied bit. So set that bit and subtract it again.
     let [of_subnormals, of_normals] = [RAISE + 1, RAISE].map(|exponent| b.i32(exponent << 23));
     let up = b.select(is_subnormal, of_subnormals, of_normals);
-    let raised = b.add(magnitude, up);
-    let raised = b.bitcast(raised, Type::F32);
+    let raised = b.bitcast(b.add(magnitude, up), Type::F32);
     let [implied, none] = [RAISED_LEAST, 0.0].map(|number| b.f32(number));
     let implied = b.select(is_subnormal, implied, none);
-    let raised = b.fsub(raised, implied);
-    let raised = b.bits(raised);
-    let sign = b.and_const(bits, SINGLE.sign());
-    let raised = b.or(raised, sign);
+    let raised = b.or(b.bits(b.fsub(raised, implied)), b.and_const(bits, SINGLE.sign()));
     (b.bitcast(raised, Type::F32), is_subnormal)
 }
 
@@ -138,17 +130,12 @@ fn lower(b: &Builder<'_>, raised: Value) -> Value {
     let normal = b.sub_const(magnitude, u64::from(RAISE << 23));
     // The implied bit of normal numbers, put above a subnormal's bits.
     let least = b.f32(RAISED_LEAST);
-    let positive = b.bitcast(magnitude, Type::F32);
-    let subnormal = b.fadd(positive, least);
-    let subnormal = b.bits(subnormal);
+    let subnormal = b.bits(b.fadd(b.bitcast(magnitude, Type::F32), least));
     let subnormal = b.sub_const(subnormal, RAISED_LEAST.to_bits().into());
-    let limit = b.i32(RAISED_LEAST.to_bits());
-    let is_subnormal = b.ult(magnitude, limit);
+    let is_subnormal = b.ult(magnitude, b.i32(RAISED_LEAST.to_bits()));
     let result = b.select(is_subnormal, subnormal, normal);
-    let bits = b.bits(raised);
-    let sign = b.and_const(bits, SINGLE.sign());
-    let result = b.or(result, sign);
-    b.bitcast(result, Type::F32)
+    let sign = b.and_const(b.bits(raised), SINGLE.sign());
+    b.bitcast(b.or(result, sign), Type::F32)
 }
 
 /// A product.
@@ -157,18 +144,13 @@ fn lower(b: &Builder<'_>, raised: Value) -> Value {
 /// It is also right where a factor is zero. All other products are computed on integers.
 fn product(b: &Builder<'_>, x: Value, y: Value) -> Value {
     let product = b.fmul(x, y);
-    let magnitude = b.magnitude(product);
-    let above = b.sub_const(magnitude, SINGLE.hidden());
-    let count = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
-    let is_normal = b.ule(above, count);
+    let above = b.sub_const(b.magnitude(product), SINGLE.hidden());
+    let is_normal = b.ule(above, b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32));
     b.choose(
         is_normal,
         |_| product,
         |b| {
-            let [x_zero, y_zero] = [x, y].map(|factor| {
-                let magnitude = b.magnitude(factor);
-                b.is_zero(magnitude)
-            });
+            let [x_zero, y_zero] = [x, y].map(|factor| b.is_zero(b.magnitude(factor)));
             let is_zero = b.or(x_zero, y_zero);
             b.choose(is_zero, |_| product, |b| soft::product(b, Rounding::NearestEven, x, y))
         },
@@ -191,10 +173,8 @@ fn compare(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value> {
     }
     let own = b.compare(op, x, y);
     let [x, y] = [x, y].map(|float| b.bits(float));
-    let both = b.or(x, y);
-    let both = b.and_const(both, SINGLE.sign() - 1);
-    let least_normal = b.i32(SINGLE.hidden() as u32);
-    let is_tiny = b.ult(both, least_normal);
+    let both = b.and_const(b.or(x, y), SINGLE.sign() - 1);
+    let is_tiny = b.ult(both, b.i32(SINGLE.hidden() as u32));
     Some(b.choose(
         is_tiny,
         |b| {
@@ -223,8 +203,7 @@ fn compare_bits(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
 /// A signed integer with the same order as the number of these bits; both zeros give the same integer.
 fn key(b: &Builder<'_>, bits: Value) -> Value {
     let sign = b.sar(bits, 31);
-    let magnitude = b.magnitude(bits);
-    let flipped = b.xor(magnitude, sign);
+    let flipped = b.xor(b.magnitude(bits), sign);
     b.sub(flipped, sign)
 }
 

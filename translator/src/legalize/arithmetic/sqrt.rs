@@ -35,10 +35,8 @@ const LEAST: f32 = f32::from_bits((127 - 101) << 23);
 /// for that, a step of Goldschmidt's method comes first: Vulkan has the inverse root within two units in the last place. Right for operands
 /// that are not infinite, negative or NaN, nor so small that the residual underflows.
 fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
-    let bits = b.bits(x);
-    let above = b.sub_const(bits, LEAST.to_bits().into());
-    let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
-    let is_within = b.ult(above, range);
+    let above = b.sub_const(b.bits(x), LEAST.to_bits().into());
+    let is_within = b.ult(above, b.i32(SINGLE.infinity() as u32 - LEAST.to_bits()));
     b.choose(
         is_within,
         |b| {
@@ -53,8 +51,7 @@ fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
                 guess = b.fma(guess, error, guess);
             }
             let negative = negated(b, guess);
-            let rest = b.fma(negative, guess, x);
-            b.fma(rest, half, guess)
+            b.fma(b.fma(negative, guess, x), half, guess)
         },
         |b| root(b, floats, Rounding::NearestEven, x),
     )
@@ -66,8 +63,7 @@ fn raised(b: &Builder<'_>, x: Value) -> Value {
     let raised = b.select(is_subnormal, raised, x);
     let root = b.sqrt(raised);
     let [factor, one] = [2f32.powi(-(RAISE as i32) / 2), 1.0].map(|factor| b.f32(factor));
-    let factor = b.select(is_subnormal, factor, one);
-    b.fmul(root, factor)
+    b.fmul(root, b.select(is_subnormal, factor, one))
 }
 
 /// A square root without the device's on its type.
@@ -77,8 +73,7 @@ pub fn root(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> V
         Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x),
         Type::F32 => on_integers(b, rounding, x),
         _ => {
-            let bits = b.bits(x);
-            let root = root_of_bits(b, rounding, bits);
+            let root = root_of_bits(b, rounding, b.bits(x));
             b.bitcast(root, Type::F64)
         }
     }
@@ -87,8 +82,7 @@ pub fn root(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> V
 /// As for division, `F64` has more than twice the bits, so that rounding twice is harmless.
 fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
     let x = widen(b, facts, x);
-    let root = b.sqrt(x);
-    narrow(b, facts, rounding, root)
+    narrow(b, facts, rounding, b.sqrt(x))
 }
 
 /// On `F32`.
@@ -96,17 +90,13 @@ fn on_integers(b: &Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let x = Parts::of(b, x).normalised(b);
     // An even exponent, with a significand of 1 to 4.
     let exponent = b.sub_const(x.exponent, SINGLE.bias.into());
-    let odd = b.and_const(exponent, 1);
-    let significand = b.shl_by(x.significand, odd);
-    let exponent = b.sar(exponent, 1);
-    let exponent = b.add_const(exponent, SINGLE.bias.into());
+    let significand = b.shl_by(x.significand, b.and_const(exponent, 1));
+    let exponent = b.add_const(b.sar(exponent, 1), SINGLE.bias.into());
 
     let (root, remainder) = root_of_single(b, significand);
     let place = leading(b.type_of(root));
-    let root = b.shl(root, place - SINGLE.precision);
-    let root = stick(b, root, remainder);
-    let positive = b.bool(false);
-    let root = round_normal(b, SINGLE, rounding, positive, exponent, root);
+    let root = stick(b, b.shl(root, place - SINGLE.precision), remainder);
+    let root = round_normal(b, SINGLE, rounding, b.bool(false), exponent, root);
 
     let is_zero = x.is_zero(b);
     let infinity = b.constant_like(x.bits, SINGLE.infinity());
@@ -127,8 +117,7 @@ fn on_integers(b: &Builder<'_>, rounding: Rounding, x: Value) -> Value {
 fn root_of_single(b: &Builder<'_>, significand: Value) -> (Value, Value) {
     let shift = SINGLE.precision + 1;
     let approximation = b.unary(Unary::UnsignedToFloat(Type::F32), significand);
-    let factor = b.f32(2f32.powi(shift as i32));
-    let approximation = b.fmul(approximation, factor);
+    let approximation = b.fmul(approximation, b.f32(2f32.powi(shift as i32)));
     let approximation = b.unary(Unary::SqrtApprox, approximation);
     let approximation = b.unary(Unary::FloatToUnsigned(Type::I32), approximation);
     let square = b.shl(significand, shift);
@@ -143,18 +132,14 @@ fn root_of_single(b: &Builder<'_>, significand: Value) -> (Value, Value) {
         b.set(rest, left);
         let fits = b.sle(zero, left);
         b.if_(fits, Builder::break_);
-        let less = b.add(candidate, minus_one);
-        b.set(root, less);
+        b.set(root, b.add(candidate, minus_one));
     });
     b.loop_(|b| {
         let [candidate, left] = [root, rest].map(|var| b.get(var));
-        let twice = b.shl(candidate, 1);
-        let step = b.add_const(twice, 1);
+        let step = b.add_const(b.shl(candidate, 1), 1);
         let left = b.sub(left, step);
-        let exceeds = b.slt(left, zero);
-        b.if_(exceeds, Builder::break_);
-        let more = b.add_const(candidate, 1);
-        b.set(root, more);
+        b.if_(b.slt(left, zero), Builder::break_);
+        b.set(root, b.add_const(candidate, 1));
         b.set(rest, left);
     });
     (b.get(root), b.get(rest))

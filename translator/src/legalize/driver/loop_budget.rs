@@ -128,16 +128,13 @@ impl Probe<'_> {
         b.set(rounds, self.zero);
         b.loop_(|b| {
             let done = b.get(rounds);
-            let last = b.add_const(self.zero, 1);
-            let is_last = b.compare(Compare::Equal, done, last);
+            let is_last = b.compare(Compare::Equal, done, b.add_const(self.zero, 1));
             b.if_(is_last, |b| {
                 b.store(MARK, self.mark, vec![marked]);
                 b.break_();
             });
-            let next = b.add_const(done, 1);
-            b.set(rounds, next);
+            b.set(rounds, b.add_const(done, 1));
         });
-        let found = b.load_one(MARK, self.mark);
-        b.is_zero(found)
+        b.is_zero(b.load_one(MARK, self.mark))
     }
 }

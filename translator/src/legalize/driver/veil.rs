@@ -34,8 +34,7 @@ impl Veil {
             (Type::I64, Some(wide)) => wide,
             _ => self.zero,
         };
-        let bits = b.bits(value);
-        let hidden = b.xor(bits, zero);
+        let hidden = b.xor(b.bits(value), zero);
         b.bitcast(hidden, ty)
     }
 }

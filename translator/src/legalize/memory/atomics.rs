@@ -46,8 +46,7 @@ pub fn expand_atomics(function: &mut Function, floats: &Floats) {
                 let operands = [b.and_const(atomic.operand, 0xffff), b.shr(atomic.operand, 16)];
                 let low = half(b, atomic.op, low, operands[0]);
                 let high = half(b, atomic.op, high, operands[1]);
-                let high = b.shl(high, 16);
-                b.or(low, high)
+                b.or(low, b.shl(high, 16))
             });
             (found, None)
         };
@@ -84,8 +83,7 @@ fn sum(b: &Builder<'_>, atomic: &Atomic, old: Value) -> Value {
 fn bits_with_one_nan(b: &Builder<'_>, number: Value) -> Value {
     let is_number = b.feq(number, number);
     let nan = b.i32(0x7fff_ffff);
-    let bits = b.bits(number);
-    b.select(is_number, bits, nan)
+    b.select(is_number, b.bits(number), nan)
 }
 
 /// The new value of 16 bits.
@@ -93,8 +91,7 @@ fn changed(b: &Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     let operand = b.and_const(atomic.operand, 0xffff);
     match atomic.compare {
         Some(compare) => {
-            let compare = b.and_const(compare, 0xffff);
-            let equal = b.eq(old, compare);
+            let equal = b.eq(old, b.and_const(compare, 0xffff));
             b.select(equal, operand, old)
         }
         None => half(b, atomic.op, old, operand),

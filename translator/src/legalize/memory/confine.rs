@@ -47,8 +47,7 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
             let size = size(b, access.space);
             let first = offset_by(b, *address, group.lowest);
             let (confined, moved) = Confined::new(b, first, group.span, size);
-            let before = b.get(noted);
-            let all = b.or(before, moved);
+            let all = b.or(b.get(noted), moved);
             b.set(noted, all);
             confined
         });
@@ -61,8 +60,7 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
     });
     let b = Builder::new(function);
     b.at(place);
-    let moved = b.get(noted);
-    let is_outside = b.is_nonzero(moved);
+    let is_outside = b.is_nonzero(b.get(noted));
     b.if_(is_outside, |b| b.report(Fault::AccessPastEnd));
     b.finish();
 }
@@ -85,9 +83,7 @@ impl Confined {
         let end = b.binary(Binary::MaxUnsigned, size, span);
         let last = b.sub(end, span);
         let lowest = b.binary(Binary::MinUnsigned, first, last);
-        let moved = b.xor(lowest, first);
-        let all = b.i32(u32::MAX);
-        let moved = b.select(fits, moved, all);
+        let moved = b.select(fits, b.xor(lowest, first), b.i32(u32::MAX));
         (Self { lowest, fits }, moved)
     }
 }

@@ -95,14 +95,12 @@ fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
 fn release_all(function: &mut Function, locks: OwnShared) {
     let body = std::mem::take(&mut function.body);
     let b = Builder::new(function);
-    let invocation = b.builtin(Builtin::InvocationIndex);
-    let is_first = b.is_zero(invocation);
+    let is_first = b.is_zero(b.builtin(Builtin::InvocationIndex));
     b.if_(is_first, |b| {
         let zero = b.i32(0);
         let access = Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false };
         for first in (0..SHARED_LOCKS).step_by(4) {
-            let address = b.own_shared(locks, 4 * first);
-            b.store(access, address, vec![zero; 4]);
+            b.store(access, b.own_shared(locks, 4 * first), vec![zero; 4]);
         }
     });
     b.barrier();
@@ -141,8 +139,7 @@ impl Locks {
             let address = b.add_const(address, offset);
             let var = b.var(Type::I64);
             self.hold(b, access, address, |b| {
-                let value = b.load_one(plain, address);
-                b.set(var, value);
+                b.set(var, b.load_one(plain, address));
             });
             found.push(var);
         }
@@ -169,10 +166,8 @@ impl Locks {
             (Space::Shared, Some(shared)) => {
                 let first = b.own_shared(shared, 0);
                 let number = locks::number(b, address);
-                let index = b.and_const(number, u64::from(SHARED_LOCKS) - 1);
-                let offset = b.shl(index, 2);
-                let lock = b.add(first, offset);
-                locks::hold(b, Space::Shared, Scope::Cta, lock, critical);
+                let offset = b.shl(b.and_const(number, u64::from(SHARED_LOCKS) - 1), 2);
+                locks::hold(b, Space::Shared, Scope::Cta, b.add(first, offset), critical);
             }
             _ => critical(b),
         }
@@ -198,8 +193,7 @@ fn changed(b: &Builder<'_>, atomic: &Atomic, old: Value) -> Value {
         AtomicOp::Xor => b.xor(old, operand),
         AtomicOp::FAdd => {
             let [x, y] = [old, operand].map(|bits| b.bitcast(bits, Type::F64));
-            let sum = b.fadd(x, y);
-            b.bits(sum)
+            b.bits(b.fadd(x, y))
         }
         // The other operations are on fewer bits.
         AtomicOp::Exchange | AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::Half(..) => operand,

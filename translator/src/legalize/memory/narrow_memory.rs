@@ -29,8 +29,7 @@ pub fn expand_narrow_memory(function: &mut Function, has_narrow_global: bool) {
             let whole = b.load_one(Access { bytes: 4, order, ..*access }, part.word);
             let both = part.extract(b, whole);
             for (result, place) in results.iter().zip(0..) {
-                let element = b.shr(both, place * bits);
-                let element = b.and_const(element, (1 << bits) - 1);
+                let element = b.and_const(b.shr(both, place * bits), (1 << bits) - 1);
                 let var = b.var(Type::I32);
                 b.set(var, element);
                 b.push(Stmt::Let(*result, Op::Get(var)));
@@ -42,8 +41,7 @@ pub fn expand_narrow_memory(function: &mut Function, has_narrow_global: bool) {
             let part = Part::of(b, *address, bits * values.len() as u32);
             let mut both = b.i32(0);
             for (value, place) in values.iter().zip(0..) {
-                let element = b.and_const(*value, (1 << bits) - 1);
-                let element = b.shl(element, place * bits);
+                let element = b.shl(b.and_const(*value, (1 << bits) - 1), place * bits);
                 both = b.or(both, element);
             }
             let word = Access { bytes: 4, order: strong(access.order), ..*access };
@@ -89,18 +87,13 @@ impl Part {
 
     /// The part of a word, zero-extended.
     pub(crate) fn extract(self, b: &Builder<'_>, whole: Value) -> Value {
-        let low = b.shr_by(whole, self.shift);
-        b.and_const(low, (1 << self.bits) - 1)
+        b.and_const(b.shr_by(whole, self.shift), (1 << self.bits) - 1)
     }
 
     /// A word with the part replaced by a number of as many bits.
     pub(crate) fn insert(self, b: &Builder<'_>, whole: Value, value: Value) -> Value {
-        let ones = b.i32((1 << self.bits) - 1);
-        let hole = b.shl_by(ones, self.shift);
-        let hole = b.not(hole);
-        let kept = b.and(whole, hole);
-        let moved = b.shl_by(value, self.shift);
-        b.or(kept, moved)
+        let hole = b.not(b.shl_by(b.i32((1 << self.bits) - 1), self.shift));
+        b.or(b.and(whole, hole), b.shl_by(value, self.shift))
     }
 }
 
@@ -122,8 +115,7 @@ pub(crate) fn swap_loop(
         let op = AtomicOp::CompareExchange;
         b.atomic(Atomic { result: Some(old), op, access, address, operand, compare: Some(expected) });
         b.set(found, old);
-        let done = b.eq(old, expected);
-        b.if_(done, Builder::break_);
+        b.if_(b.eq(old, expected), Builder::break_);
     });
     found
 }

@@ -103,12 +103,10 @@ fn compute_bases(function: &mut Function, scratch: Scratch) -> Bases {
         number = b.add(before, id);
     }
     let before = b.mul(number, bytes);
-    let start = b.push_constant(Type::I64, scratch.address);
-    let start = b.add(start, before);
+    let start = b.add(b.push_constant(Type::I64, scratch.address), before);
     let local = (scratch.local_bytes > 0).then(|| {
         let invocation = long(&b, Builtin::InvocationIndex);
-        let before = b.mul(invocation, local_bytes);
-        b.add(start, before)
+        b.add(start, b.mul(invocation, local_bytes))
     });
     let shared = scratch.shared.then(|| b.add(start, all_local));
     b.append(body);

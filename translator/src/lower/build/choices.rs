@@ -108,8 +108,7 @@ impl<'p> Build<'p> {
         for (block, found) in [(next, 1), (otherwise, 0)] {
             instance.current = block;
             self.with(&mut instance, |lowering| {
-                let found = lowering.b.i32(found);
-                lowering.b.set(choice.found, found);
+                lowering.b.set(choice.found, lowering.b.i32(found));
             });
             self.finish(&mut instance, End::Goto(returns), block);
         }

@@ -22,18 +22,13 @@ impl<'p> Build<'p> {
         let [gather, lead, arrive, wait, leave, done, after] = [(); 7].map(|()| self.new_block());
 
         let given = self.with(instance, |l| {
-            let unknown = l.b.i32(grid::UNKNOWN);
-            l.b.set(error, unknown);
-            let word = l.b.add_const(handle, workspace::BARRIER);
-            l.b.set(address, word);
+            l.b.set(error, l.b.i32(grid::UNKNOWN));
+            l.b.set(address, l.b.add_const(handle, workspace::BARRIER));
             l.b.is_nonzero(handle)
         });
         self.finish(instance, End::Branch { condition: given, then: gather, otherwise: after }, gather);
         self.block_barrier(instance, lead);
-        let first = self.with(instance, |l| {
-            let index = l.b.builtin(Builtin::ThreadIndex);
-            l.b.is_zero(index)
-        });
+        let first = self.with(instance, |l| l.b.is_zero(l.b.builtin(Builtin::ThreadIndex)));
         self.finish(instance, End::Branch { condition: first, then: arrive, otherwise: leave }, arrive);
         self.with(instance, |l| {
             let share = share(l);
@@ -46,18 +41,14 @@ impl<'p> Build<'p> {
         });
         self.finish(instance, End::Goto(wait), wait);
         let open = self.with(instance, |l| {
-            let address = l.b.get(address);
-            let now = l.b.load_one(WORD, address);
-            let before = l.b.get(before);
-            let changed = l.b.xor(now, before);
-            let upper = l.b.shr(changed, 31);
-            l.b.is_nonzero(upper)
+            let now = l.b.load_one(WORD, l.b.get(address));
+            let changed = l.b.xor(now, l.b.get(before));
+            l.b.is_nonzero(l.b.shr(changed, 31))
         });
         self.finish(instance, End::Branch { condition: open, then: leave, otherwise: wait }, leave);
         self.block_barrier(instance, done);
         self.with(instance, |l| {
-            let zero = l.b.i32(0);
-            l.b.set(error, zero);
+            l.b.set(error, l.b.i32(0));
         });
         self.finish(instance, End::Goto(after), after);
         self.with(instance, |l| l.b.get(error))
@@ -75,12 +66,9 @@ impl<'p> Build<'p> {
 /// The number that a block adds to the word, chosen so that the sum over all blocks flips only the upper bit.
 fn share(l: &mut Lowering<'_, '_>) -> Value {
     let blocks = grid::blocks(l);
-    let most = l.b.i32((1 << 31) + 1);
-    let rest = l.b.sub(most, blocks);
+    let rest = l.b.sub(l.b.i32((1 << 31) + 1), blocks);
     let [x, y, z] = [0, 1, 2].map(|dimension| special::read(l, Special::Ctaid(dimension)).0);
-    let place = l.b.or(x, y);
-    let place = l.b.or(place, z);
+    let place = l.b.or(l.b.or(x, y), z);
     let is_first = l.b.is_zero(place);
-    let one = l.b.i32(1);
-    l.b.select(is_first, rest, one)
+    l.b.select(is_first, rest, l.b.i32(1))
 }

@@ -174,8 +174,7 @@ impl<'p> Build<'p> {
         let passed = self.passed(instance, callee, &slots, call)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
         self.with(instance, |lowering| {
-            let case = lowering.b.i32(case);
-            lowering.b.set(site, case);
+            lowering.b.set(site, lowering.b.i32(case));
         });
         self.finish(instance, End::Goto(entry), back);
         instance.pending.push(Stmt::At(Some(call.at)));

@@ -513,8 +513,7 @@ fn clear_reserved_shared(b: &Builder<'_>) {
     let clears = b.compare_const(Compare::LessUnsigned, index, RESERVED_SHARED_WORDS.into());
     b.if_(clears, |b| {
         let first = cluster::own_address(b, 0);
-        let offset = b.shl(index, 2);
-        let address = b.add(first, offset);
+        let address = b.add(first, b.shl(index, 2));
         let order = MemoryOrder::Relaxed(Scope::Cta);
         let zero = b.i32(0);
         b.store(Access { space: Space::Shared, bytes: 4, order, read_only: false }, address, vec![zero]);

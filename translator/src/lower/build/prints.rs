@@ -49,8 +49,7 @@ impl<'p> Build<'p> {
         self.with(instance, |l| {
             l.b.set(copy.format, format);
             l.b.set(copy.arguments, values);
-            let case = l.b.i32(case);
-            l.b.set(copy.returns.site, case);
+            l.b.set(copy.returns.site, l.b.i32(case));
         });
         self.finish(instance, End::Goto(copy.entry), back);
         let count = self.with(instance, |l| l.b.get(copy.count));

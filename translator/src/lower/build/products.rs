@@ -83,8 +83,7 @@ impl<'p> Build<'p> {
         let number = self.function.var(Type::I32);
         let [then, otherwise] = [(); 2].map(|()| self.new_block());
         self.with(instance, |l| {
-            let zero = l.b.i32(0);
-            l.b.set(number, zero);
+            l.b.set(number, l.b.i32(0));
             multiply::begin(l, inside)
         })?;
         self.finish(instance, End::Goto(then), then);
@@ -122,8 +121,7 @@ impl<'p> Build<'p> {
             for place in group {
                 let case = returns.add_site(place.after);
                 let b = Builder::new(&mut self.function);
-                let case = b.i32(case);
-                b.set(returns.site, case);
+                b.set(returns.site, b.i32(case));
                 let mut body = b.into_block();
                 if let Some(block) = graph.blocks.at_mut(place.before) {
                     block.body.append(&mut body);

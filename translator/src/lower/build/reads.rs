@@ -55,8 +55,7 @@ impl<'p> Build<'p> {
             Some(copy) => {
                 let case = copy.returns.add_site(back);
                 let passed = self.with(instance, |l| {
-                    let case = l.b.i32(case);
-                    l.b.set(copy.returns.site, case);
+                    l.b.set(copy.returns.site, l.b.i32(case));
                     copy.loads.pass(l, read)
                 });
                 self.finish(instance, End::Goto(copy.entry), back);

@@ -225,10 +225,7 @@ impl Stack {
         let top = b.get(self.top);
         let most = STACK_BYTES.checked_sub(pushed + room);
         let condition = match most {
-            Some(most) => {
-                let most = b.i32(most);
-                b.compare(Compare::LessUnsigned, most, top)
-            }
+            Some(most) => b.compare(Compare::LessUnsigned, b.i32(most), top),
             None => b.bool(true),
         };
         if let Some(block) = blocks.at_mut(site.check) {
@@ -258,8 +255,7 @@ impl Stack {
         let address = self.address(&b, frame, HEADER - 4);
         b.store(WORD, address, vec![old]);
         b.set(self.frame, frame);
-        let top = b.add_const(frame, room.into());
-        b.set(self.top, top);
+        b.set(self.top, b.add_const(frame, room.into()));
         insert(blocks, site.push, b.into_block());
 
         let b = Builder::new(function);
@@ -275,8 +271,7 @@ impl Stack {
         }
         let old = self.load(&b, WORD, frame, HEADER - 4);
         b.set(self.frame, old);
-        let top = b.sub_const(frame, pushed.into());
-        b.set(self.top, top);
+        b.set(self.top, b.sub_const(frame, pushed.into()));
         insert(blocks, site.back, b.into_block());
     }
 }

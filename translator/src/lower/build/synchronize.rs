@@ -18,8 +18,7 @@ impl<'p> Build<'p> {
         let [wait, done] = [(); 2].map(|()| self.new_block());
         self.with(instance, |l| {
             let address = launches::order_word(l)?;
-            let order = l.b.load_one(WORD, address);
-            l.b.set(asked, order);
+            l.b.set(asked, l.b.load_one(WORD, address));
             Ok::<_, Diagnostic>(())
         })?;
         self.finish(instance, End::Goto(wait), wait);

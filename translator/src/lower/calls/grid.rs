@@ -22,8 +22,7 @@ pub fn handle(l: &mut Lowering<'_, '_>, scope: Value) -> Value {
         return none;
     }
     let workspace = l.b.push_constant(Type::I64, push_constant::WORKSPACE_ADDRESS);
-    let grid = l.b.compare_const(Compare::Equal, scope, SCOPE_GRID);
-    l.b.select(grid, workspace, none)
+    l.b.select(l.b.compare_const(Compare::Equal, scope, SCOPE_GRID), workspace, none)
 }
 
 /// `cudaCGGetSize`
@@ -45,22 +44,19 @@ pub fn rank(l: &mut Lowering<'_, '_>, thread: Value, grid: Value, handle: Value)
     }
     let block = block_threads(l);
     let before = l.b.mul(number, block);
-    let index = l.b.builtin(Builtin::ThreadIndex);
-    let number = l.b.add(before, index);
+    let number = l.b.add(before, l.b.builtin(Builtin::ThreadIndex));
     answer(&l.b, handle, (thread, number), grid)
 }
 
 /// Blocks of the grid.
 pub fn blocks(l: &mut Lowering<'_, '_>) -> Value {
     let [x, y, z] = [0, 1, 2].map(|dimension| special::read(l, Special::Nctaid(dimension)).0);
-    let layer = l.b.mul(x, y);
-    l.b.mul(layer, z)
+    l.b.mul(l.b.mul(x, y), z)
 }
 
 fn block_threads(l: &mut Lowering<'_, '_>) -> Value {
     let [x, y, z] = [0, 1, 2].map(|dimension| special::read(l, Special::Ntid(dimension)).0);
-    let layer = l.b.mul(x, y);
-    l.b.mul(layer, z)
+    l.b.mul(l.b.mul(x, y), z)
 }
 
 /// Writes a value and 1 through the two pointers that aren't null, or zeros if there is no group; gives the error.

@@ -12,8 +12,7 @@ use crate::lower::device_words::WORD;
 use crate::target::Fault;
 
 fn base(b: &Builder<'_>, region: MemoryRegion) -> Value {
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    b.add_const(base, region.offset)
+    b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), region.offset)
 }
 
 /// `malloc`: zero if there is no room.
@@ -25,9 +24,7 @@ pub(crate) fn allocate(b: &Builder<'_>, region: MemoryRegion, size: Value) -> Va
 pub(crate) fn allocate_aligned(b: &Builder<'_>, region: MemoryRegion, size: Value, align: Value) -> Value {
     let low = b.sub_const(align, 1);
     let common = b.and(align, low);
-    let single = b.is_zero(common);
-    let some = b.is_nonzero(align);
-    let power = b.and(single, some);
+    let power = b.and(b.is_zero(common), b.is_nonzero(align));
     b.choose(power, |b| allocate_at(b, region, size, Some(low)), |b| b.i64(0))
 }
 
@@ -35,17 +32,14 @@ pub(crate) fn allocate_aligned(b: &Builder<'_>, region: MemoryRegion, size: Valu
 fn allocate_at(b: &Builder<'_>, region: MemoryRegion, size: Value, low: Option<Value>) -> Value {
     let base = base(b, region);
     let found = b.var(Type::I64);
-    let nothing = b.i64(0);
-    b.set(found, nothing);
+    b.set(found, b.i64(0));
     for arena in &arenas(region.size) {
         let room = 32_u64 << arena.shift;
-        let missing = b.get(found);
-        let missing = b.is_zero(missing);
+        let missing = b.is_zero(b.get(found));
         let fits = b.compare_const(Compare::LessUnsigned, size, room);
         let wanted = b.and(missing, fits);
         b.if_(wanted, |b| {
-            let size = b.truncate(size);
-            take(b, arena, base, size, low, found);
+            take(b, arena, base, b.truncate(size), low, found);
         });
     }
     b.get(found)
@@ -56,19 +50,15 @@ fn allocate_at(b: &Builder<'_>, region: MemoryRegion, size: Value, low: Option<V
 fn run(b: &Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
     // One byte more than requested, so that an access just after the end doesn't hit another allocation.
     let last = b.shr_by(size, shift);
-    let most = b.i32(31);
-    let rest = b.sub(most, last);
+    let rest = b.sub(b.i32(31), last);
     let ones = b.i32(u32::MAX);
     (b.shr_by(ones, rest), rest)
 }
 
 /// The number and the address of a granule, by a word of the bitmap and the bit in that.
 fn place(b: &Builder<'_>, arena: &Arena, base: Value, word: Value, bit: Value) -> (Value, Value) {
-    let granule = b.shl(word, 5);
-    let granule = b.add(granule, bit);
-    let granule = b.zero_extend(granule);
-    let bytes = b.shl(granule, arena.shift);
-    let memory = b.add(base, bytes);
+    let granule = b.zero_extend(b.add(b.shl(word, 5), bit));
+    let memory = b.add(base, b.shl(granule, arena.shift));
     (granule, b.add_const(memory, arena.granules))
 }
 
@@ -78,17 +68,13 @@ fn take(b: &Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Va
     let zero = b.i32(0);
     b.set(word, zero);
     b.set(bit, zero);
-    let shift = b.i32(arena.shift);
-    let (ones, rest) = run(b, size, shift);
+    let (ones, rest) = run(b, size, b.i32(arena.shift));
     b.loop_(|b| {
         let index = b.get(word);
         let more = b.compare_const(Compare::LessUnsigned, index, arena.words.into());
-        let ended = b.not(more);
-        b.if_(ended, Builder::break_);
-        let offset = b.zero_extend(index);
-        let offset = b.shl(offset, 2);
-        let address = b.add(base, offset);
-        let address = b.add_const(address, arena.bitmap);
+        b.if_(b.not(more), Builder::break_);
+        let offset = b.shl(b.zero_extend(index), 2);
+        let address = b.add_const(b.add(base, offset), arena.bitmap);
         let used = b.load_one(WORD, address);
         let position = b.get(bit);
         let mask = b.shl_by(ones, position);
@@ -98,8 +84,7 @@ fn take(b: &Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Va
         let suits = match low {
             Some(low) => {
                 let odd = b.and(memory, low);
-                let even = b.is_zero(odd);
-                b.and(free, even)
+                b.and(free, b.is_zero(odd))
             }
             None => free,
         };
@@ -120,11 +105,8 @@ fn take(b: &Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Va
                 // If another thread was faster, try the same position again.
                 let won = b.eq(seen, used);
                 b.if_(won, |b| {
-                    let entry = b.shl(granule, 2);
-                    let entry = b.add(base, entry);
-                    let entry = b.add_const(entry, arena.sizes);
-                    let size = b.add_const(size, 1);
-                    b.store(WORD, entry, vec![size]);
+                    let entry = b.add_const(b.add(base, b.shl(granule, 2)), arena.sizes);
+                    b.store(WORD, entry, vec![b.add_const(size, 1)]);
                     b.set(found, memory);
                     b.break_();
                 });
@@ -135,10 +117,8 @@ fn take(b: &Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Va
                 let last = b.compare(Compare::LessUnsigned, rest, next);
                 let full = b.compare_const(Compare::Equal, used, u64::from(u32::MAX));
                 let last = b.or(last, full);
-                let start = b.select(last, zero, next);
-                b.set(bit, start);
-                let step = b.bool_to(Type::I32, last);
-                let index = b.add(index, step);
+                b.set(bit, b.select(last, zero, next));
+                let index = b.add(index, b.bool_to(Type::I32, last));
                 b.set(word, index);
             },
         );
@@ -152,14 +132,11 @@ pub(crate) fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) {
     let given = b.is_nonzero(pointer);
     b.if_(given, |b| {
         let freed = b.var(Type::Bool);
-        let no = b.bool(false);
-        b.set(freed, no);
+        b.set(freed, b.bool(false));
         let Granule { exists, number, shift, bitmap, sizes } = granule(b, base, pointer, region.size);
         b.if_(exists, |b| {
-            let offset = b.zero_extend(number);
-            let offset = b.shl(offset, 2);
-            let address = b.add(base, offset);
-            let address = b.add(address, sizes);
+            let offset = b.shl(b.zero_extend(number), 2);
+            let address = b.add(b.add(base, offset), sizes);
             // Of two threads that free the same memory, only one gets the size.
             let entry = b.value(Type::I32);
             let operand = b.i32(0);
@@ -173,25 +150,18 @@ pub(crate) fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) {
             });
             let taken = b.is_nonzero(entry);
             b.if_(taken, |b| {
-                let size = b.sub_const(entry, 1);
-                let (ones, _) = run(b, size, shift);
-                let position = b.and_const(number, 31);
-                let mask = b.shl_by(ones, position);
+                let (ones, _) = run(b, b.sub_const(entry, 1), shift);
+                let mask = b.shl_by(ones, b.and_const(number, 31));
                 let kept = b.not(mask);
-                let offset = b.shr(number, 5);
-                let offset = b.zero_extend(offset);
-                let offset = b.shl(offset, 2);
-                let address = b.add(base, offset);
-                let address = b.add(address, bitmap);
+                let offset = b.shl(b.zero_extend(b.shr(number, 5)), 2);
+                let address = b.add(b.add(base, offset), bitmap);
                 // Earlier writes to this memory happen before writes of its next owner.
                 let access = Access { order: MemoryOrder::Release(Scope::Device), ..WORD };
                 b.atomic(Atomic { result: None, op: AtomicOp::And, access, address, operand: kept, compare: None });
-                let yes = b.bool(true);
-                b.set(freed, yes);
+                b.set(freed, b.bool(true));
             });
         });
-        let freed = b.get(freed);
-        let fails = b.not(freed);
+        let fails = b.not(b.get(freed));
         b.if_(fails, |b| b.report(Fault::InvalidFree));
     });
 }
@@ -217,11 +187,9 @@ fn granule(b: &Builder<'_>, base: Value, address: Value, bytes: u64) -> Granule 
     for arena in &arenas(bytes) {
         let within = b.sub_const(offset, arena.granules);
         let inside = b.compare_const(Compare::LessUnsigned, within, u64::from(arena.words) << (arena.shift + 5));
-        let odd = b.and_const(within, (1 << arena.shift) - 1);
-        let even = b.is_zero(odd);
+        let even = b.is_zero(b.and_const(within, (1 << arena.shift) - 1));
         let exists = b.and(inside, even);
-        let number = b.truncate(within);
-        let number = b.shr(number, arena.shift);
+        let number = b.shr(b.truncate(within), arena.shift);
         let (shift, bitmap, sizes) = (b.i32(arena.shift), b.i64(arena.bitmap), b.i64(arena.sizes));
         found = Granule {
             exists: b.or(found.exists, exists),

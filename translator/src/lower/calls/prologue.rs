@@ -23,8 +23,7 @@ pub fn has_work(function: &Function) -> bool {
 pub fn begin(l: &mut Lowering<'_, '_>, function: &Function) -> Result {
     for (param, words) in in_memory(l, function, 0..function.formals) {
         for (word, address) in places(l, param, &words)? {
-            let value = l.b.get(word);
-            l.b.store(WORD, address, vec![value]);
+            l.b.store(WORD, address, vec![l.b.get(word)]);
         }
     }
     if let (Some(stack), true) = (l.frame.stack, uses_stack(function)) {
@@ -40,13 +39,11 @@ pub fn begin(l: &mut Lowering<'_, '_>, function: &Function) -> Result {
 pub fn end(l: &mut Lowering<'_, '_>, function: &Function) -> Result {
     for (param, words) in in_memory(l, function, function.formals..function.formals + function.results) {
         for (word, address) in places(l, param, &words)? {
-            let value = l.b.load_one(WORD, address);
-            l.b.set(word, value);
+            l.b.set(word, l.b.load_one(WORD, address));
         }
     }
     if let (Some(stack), Some(before)) = (l.frame.stack, l.frame.stack_before) {
-        let used = l.b.get(before);
-        l.b.set(stack, used);
+        l.b.set(stack, l.b.get(before));
     }
     Ok(())
 }

@@ -156,10 +156,8 @@ fn print(b: &Builder<'_>, region: MemoryRegion, format: Value, values: Value) ->
             let size = read(b, format, result, &Copy { condition: copies, from: values, to: place });
             b.if_(copies, Builder::break_);
             let place = reserve(b, region, (format, size), to);
-            let lacks = b.not(place);
-            b.if_(lacks, Builder::break_);
-            let yes = b.bool(true);
-            b.set(copying, yes);
+            b.if_(b.not(place), Builder::break_);
+            b.set(copying, b.bool(true));
         });
     });
     b.get(result)
@@ -169,10 +167,8 @@ fn print(b: &Builder<'_>, region: MemoryRegion, format: Value, values: Value) ->
 /// sets `to` to where the arguments go.
 fn reserve(b: &Builder<'_>, region: MemoryRegion, (format, size): (Value, Value), to: Var) -> Value {
     // Rounded up to a multiple of eight bytes, header included.
-    let padded = b.add_const(size, output::HEADER + 7);
-    let record = b.and_const(padded, !7);
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let base = b.add_const(base, region.offset);
+    let record = b.and_const(b.add_const(size, output::HEADER + 7), !7);
+    let base = b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), region.offset);
     let used = b.add_const(base, output::USED);
     let capacity = region.size - output::RECORDS;
     // Once the region is full the count isn't increased, so that it can't overflow.
@@ -180,27 +176,20 @@ fn reserve(b: &Builder<'_>, region: MemoryRegion, (format, size): (Value, Value)
     let open = b.compare_const(Compare::LessUnsigned, before, capacity);
     let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
     let end = b.add(start, record);
-    let capacity = b.constant_like(end, capacity);
-    let beyond = b.compare(Compare::LessUnsigned, capacity, end);
+    let beyond = b.compare(Compare::LessUnsigned, b.constant_like(end, capacity), end);
     b.if_else(
         beyond,
         |b| {
-            let dropped = b.add_const(base, output::DROPPED);
-            let one = b.i32(1);
-            fetch_add(b, dropped, one);
+            fetch_add(b, b.add_const(base, output::DROPPED), b.i32(1));
         },
         |b| {
-            let start = b.zero_extend(start);
-            let place = b.add(base, start);
-            let place = b.add_const(place, output::RECORDS);
+            let place = b.add_const(b.add(base, b.zero_extend(start)), output::RECORDS);
             let (low, high) = b.halves(format);
             let zero = b.i32(0);
             for (offset, value) in [(0, record), (4, zero), (8, low), (12, high)] {
-                let address = b.add_const(place, offset);
-                b.store(OWN, address, vec![value]);
+                b.store(OWN, b.add_const(place, offset), vec![value]);
             }
-            let arguments = b.add_const(place, output::HEADER);
-            b.set(to, arguments);
+            b.set(to, b.add_const(place, output::HEADER));
         },
     );
     b.not(beyond)
@@ -229,17 +218,12 @@ fn read(b: &Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
     b.set(wide, no);
     b.loop_(|b| {
         let at = b.get(position);
-        let aligned = b.and_const(at, !3);
-        let word = b.load_one(GENERIC, aligned);
-        let low = b.truncate(at);
-        let low = b.and_const(low, 3);
-        let shift = b.shl(low, 3);
-        let shifted = b.shr_by(word, shift);
+        let word = b.load_one(GENERIC, b.and_const(at, !3));
+        let low = b.and_const(b.truncate(at), 3);
+        let shifted = b.shr_by(word, b.shl(low, 3));
         let letter = b.and_const(shifted, 0xff);
-        let next = b.add_const(at, 1);
-        b.set(position, next);
-        let ends = b.is_zero(letter);
-        b.if_(ends, Builder::break_);
+        b.set(position, b.add_const(at, 1));
+        b.if_(b.is_zero(letter), Builder::break_);
         let percent = is_one_of(b, letter, b"%");
         let converting = b.get(inside);
         b.if_else(
@@ -247,8 +231,7 @@ fn read(b: &Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
             |b| {
                 let long = is_one_of(b, letter, b"ljztL");
                 b.if_(long, |b| {
-                    let yes = b.bool(true);
-                    b.set(wide, yes);
+                    b.set(wide, b.bool(true));
                 });
                 let star = is_one_of(b, letter, b"*");
                 let integer = is_one_of(b, letter, b"diouxXc");
@@ -256,9 +239,7 @@ fn read(b: &Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
                 let narrow = b.or(star, integer);
                 let argument = b.or(narrow, double);
                 b.if_(argument, |b| {
-                    let long = b.get(wide);
-                    let long = b.and(long, integer);
-                    let long = b.or(long, double);
+                    let long = b.or(b.and(b.get(wide), integer), double);
                     take(b, size, count, long, copy);
                 });
                 // Any other letter ends the conversion too.
@@ -276,21 +257,15 @@ fn read(b: &Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
 
 /// Takes an argument of four bytes, or of eight if `long` holds, at a multiple of its size.
 fn take(b: &Builder<'_>, size: Var, count: Var, long: Value, copy: &Copy) {
-    let eight = b.i32(8);
-    let four = b.i32(4);
-    let bytes = b.select(long, eight, four);
+    let bytes = b.select(long, b.i32(8), b.i32(4));
     let before = b.get(size);
     // The offset is a multiple of four already, so alignment adds four at most.
-    let odd = b.and_const(before, 4);
-    let odd = b.is_nonzero(odd);
-    let skip = b.and(odd, long);
-    let skip = b.bool_to(Type::I32, skip);
-    let skip = b.shl(skip, 2);
+    let odd = b.is_nonzero(b.and_const(before, 4));
+    let skip = b.shl(b.bool_to(Type::I32, b.and(odd, long)), 2);
     let start = b.add(before, skip);
     let after = b.add(start, bytes);
     b.set(size, after);
-    let number = b.get(count);
-    let number = b.add_const(number, 1);
+    let number = b.add_const(b.get(count), 1);
     b.set(count, number);
     b.if_(copy.condition, |b| {
         let start = b.zero_extend(start);
@@ -299,14 +274,10 @@ fn take(b: &Builder<'_>, size: Var, count: Var, long: Value, copy: &Copy) {
         b.set(at, start);
         b.loop_(|b| {
             let offset = b.get(at);
-            let done = b.compare(Compare::Equal, offset, end);
-            b.if_(done, Builder::break_);
+            b.if_(b.compare(Compare::Equal, offset, end), Builder::break_);
             let from = b.add(copy.from, offset);
-            let to = b.add(copy.to, offset);
-            let word = b.load_one(GENERIC, from);
-            b.store(OWN, to, vec![word]);
-            let next = b.add_const(offset, 4);
-            b.set(at, next);
+            b.store(OWN, b.add(copy.to, offset), vec![b.load_one(GENERIC, from)]);
+            b.set(at, b.add_const(offset, 4));
         });
     });
 }

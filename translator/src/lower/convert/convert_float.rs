@@ -56,12 +56,10 @@ pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let too_low = l.b.flt(rounded, low_bound);
     let too_high = l.b.fle(high_bound, rounded);
     let is_nan = is_nan(l, value);
-    let outside = l.b.or(too_low, too_high);
-    let outside = l.b.or(outside, is_nan);
+    let outside = l.b.or(l.b.or(too_low, too_high), is_nan);
     let zero = constant(l, 0.0);
     let safe_bits = l.b.bits(rounded);
-    let zero_bits = l.b.bits(zero);
-    let safe_bits = l.b.select(outside, zero_bits, safe_bits);
+    let safe_bits = l.b.select(outside, l.b.bits(zero), safe_bits);
     let safe = l.b.bitcast(safe_bits, float_type(from));
     let convert = if to.is_signed() { Unary::FloatToSigned(bits_type) } else { Unary::FloatToUnsigned(bits_type) };
     let mut result = l.b.unary(convert, safe);
@@ -130,16 +128,14 @@ pub(crate) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
         (Type::F32, ScalarType::F64) => {
             let wide = l.b.widen(value);
             let nan = wide_nan(l, value);
-            let wide = l.b.or_nan(wide, nan);
-            l.b.bits(wide)
+            l.b.bits(l.b.or_nan(wide, nan))
         }
         (Type::F64, ScalarType::F32) => {
             let value =
                 if i.modifiers.has(Word::Ftz) { soft::flush_tiny(&l.b, SINGLE, rounding, value) } else { value };
             let narrow = l.b.rounded(rounding, Arithmetic::Narrow(value));
             let nan = narrow_nan(l, SINGLE, value);
-            let nan = l.b.bitcast(nan, Type::F32);
-            let narrow = l.b.or_nan(narrow, nan);
+            let narrow = l.b.or_nan(narrow, l.b.bitcast(nan, Type::F32));
             l.b.bits(narrow)
         }
         (_, ScalarType::F32 | ScalarType::F64) => l.b.bits(value),
@@ -155,13 +151,9 @@ pub(crate) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
 /// The f64 NaN for an f32 NaN: made quiet, with its sign and fraction.
 fn wide_nan(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     let bits = l.b.bits(value);
-    let sign = l.b.and_const(bits, SINGLE.sign());
-    let sign = l.b.zero_extend(sign);
-    let sign = l.b.shl(sign, DOUBLE.bits - SINGLE.bits);
-    let fraction = l.b.and_const(bits, SINGLE.hidden() - 1);
-    let fraction = l.b.zero_extend(fraction);
-    let fraction = l.b.shl(fraction, DOUBLE.precision - SINGLE.precision);
-    let nan = l.b.or(sign, fraction);
+    let sign = l.b.shl(l.b.zero_extend(l.b.and_const(bits, SINGLE.sign())), DOUBLE.bits - SINGLE.bits);
+    let fraction = l.b.zero_extend(l.b.and_const(bits, SINGLE.hidden() - 1));
+    let nan = l.b.or(sign, l.b.shl(fraction, DOUBLE.precision - SINGLE.precision));
     let nan = l.b.or_const(nan, DOUBLE.infinity() | DOUBLE.hidden() >> 1);
     l.b.bitcast(nan, Type::F64)
 }
@@ -169,13 +161,9 @@ fn wide_nan(l: &mut Lowering<'_, '_>, value: Value) -> Value {
 /// Bits of the narrower NaN for an f64 NaN: made quiet, with its sign and the upper part of its fraction.
 fn narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value) -> Value {
     let bits = l.b.bits(value);
-    let sign = l.b.shr(bits, DOUBLE.bits - to.bits);
-    let sign = l.b.truncate(sign);
-    let sign = l.b.and_const(sign, to.sign());
-    let fraction = l.b.shr(bits, DOUBLE.precision - to.precision);
-    let fraction = l.b.truncate(fraction);
-    let fraction = l.b.and_const(fraction, to.hidden() - 1);
-    let nan = l.b.or(sign, fraction);
+    let sign = l.b.and_const(l.b.truncate(l.b.shr(bits, DOUBLE.bits - to.bits)), to.sign());
+    let fraction = l.b.truncate(l.b.shr(bits, DOUBLE.precision - to.precision));
+    let nan = l.b.or(sign, l.b.and_const(fraction, to.hidden() - 1));
     l.b.or_const(nan, to.infinity() | to.hidden() >> 1)
 }
 
@@ -217,16 +205,12 @@ pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// remaining bits, or becomes infinity if none remain.
 fn to_nearest_away(l: &mut Lowering<'_, '_>, bits: Value, finite: bool) -> Value {
     let infinity = l.b.i32(SINGLE.infinity() as u32);
-    let magnitude = l.b.magnitude(bits);
-    let is_finite = l.b.ult(magnitude, infinity);
-    let half = l.b.add_const(bits, 1 << 12);
-    let sum = l.b.select(is_finite, half, bits);
+    let is_finite = l.b.ult(l.b.magnitude(bits), infinity);
+    let sum = l.b.select(is_finite, l.b.add_const(bits, 1 << 12), bits);
     let result = l.b.and_const(sum, !0x1fff & u64::from(u32::MAX));
     if !finite {
         return result;
     }
-    let magnitude = l.b.magnitude(result);
-    let is_finite = l.b.ult(magnitude, infinity);
-    let before = l.b.sub_const(result, 1 << 13);
-    l.b.select(is_finite, result, before)
+    let is_finite = l.b.ult(l.b.magnitude(result), infinity);
+    l.b.select(is_finite, result, l.b.sub_const(result, 1 << 13))
 }

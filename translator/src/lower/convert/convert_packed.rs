@@ -37,8 +37,7 @@ pub fn repack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         // A scale is an f32 without sign and fraction; 2^-127 is subnormal.
         let power = l.b.shl(scale, SINGLE.precision - 1);
         let is_least = l.b.is_zero(scale);
-        let least = l.b.i32(1 << (SINGLE.precision - 2));
-        let power = l.b.select(is_least, least, power);
+        let power = l.b.select(is_least, l.b.i32(1 << (SINGLE.precision - 2)), power);
         let power = l.b.bitcast(power, Type::F32);
         // Exact, since these formats have few bits; what is beyond f32 is beyond bf16 too.
         let scaled = l.b.fmul(value, power);
@@ -64,9 +63,7 @@ fn scales(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Opt
 
 /// A number with six binary places, as an f32.
 fn of_fixed(l: &mut Lowering<'_, '_>, number: Value) -> Value {
-    let number = l.b.unary(Unary::SignedToFloat(Type::F32), number);
-    let unit = l.b.f32(1.0 / 64.0);
-    l.b.fmul(number, unit)
+    l.b.fmul(l.b.unary(Unary::SignedToFloat(Type::F32), number), l.b.f32(1.0 / 64.0))
 }
 
 /// `cvt` to `.s2f6x2`: to a signed byte with six binary places, divided by powers of two with `.scaled::n2::ue8m0`. NaN gives the largest
@@ -97,29 +94,22 @@ fn fixed(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value, scale: Value) -
     let exponent = l.b.select(is_subnormal, unit, exponent);
     // The significand, an integer of 24 bits, is to be divided by this power of two. Nothing is left of it if that is more than 2^25; if
     // less than 2, the number is too large, and half of the significand is too.
-    let lost = l.b.sub(scale, exponent);
-    let lost = l.b.add_const(lost, u64::from(place - 6));
+    let lost = l.b.add_const(l.b.sub(scale, exponent), u64::from(place - 6));
     let lost = clamp_signed(l, lost, 1, 26);
     let kept = l.b.binary(Binary::Shr, significand, lost);
     let odd = l.b.and_const(kept, 1);
-    let before = l.b.sub_const(lost, 1);
-    let half = l.b.binary(Binary::Shl, unit, before);
-    let rounded = l.b.add(significand, half);
-    let rounded = l.b.sub_const(rounded, 1);
-    let rounded = l.b.add(rounded, odd);
+    let half = l.b.binary(Binary::Shl, unit, l.b.sub_const(lost, 1));
+    let rounded = l.b.add(l.b.sub_const(l.b.add(significand, half), 1), odd);
     let rounded = l.b.binary(Binary::Shr, rounded, lost);
-    let is_negative = l.b.shr(bits, 31);
-    let is_negative = l.b.is_nonzero(is_negative);
+    let is_negative = l.b.is_nonzero(l.b.shr(bits, 31));
     let negated = l.b.neg(rounded);
     let number = l.b.select(is_negative, negated, rounded);
     let number = clamp_signed(l, number, -128, 127);
     let number = if i.modifiers.has(Word::Relu) { relu(l, number) } else { number };
-    let infinity = l.b.i32(SINGLE.infinity() as u32);
-    let is_nan = l.b.ult(infinity, magnitude);
+    let is_nan = l.b.ult(l.b.i32(SINGLE.infinity() as u32), magnitude);
     let scaled_by_nan = l.b.compare_const(Compare::Equal, scale, 0xff);
     let is_nan = l.b.or(is_nan, scaled_by_nan);
-    let largest = l.b.i32(127);
-    l.b.select(is_nan, largest, number)
+    l.b.select(is_nan, l.b.i32(127), number)
 }
 
 /// One of the results.
@@ -175,12 +165,9 @@ pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// Bytes 0, 2, 1 and 3 of a word.
 fn middle_swapped(l: &mut Lowering<'_, '_>, word: Value) -> Value {
     let outer = l.b.and_const(word, 0xff00_00ff);
-    let up = l.b.and_const(word, 0xff00);
-    let up = l.b.shl(up, 8);
-    let down = l.b.shr(word, 8);
-    let down = l.b.and_const(down, 0xff00);
-    let middle = l.b.or(up, down);
-    l.b.or(outer, middle)
+    let up = l.b.shl(l.b.and_const(word, 0xff00), 8);
+    let down = l.b.and_const(l.b.shr(word, 8), 0xff00);
+    l.b.or(outer, l.b.or(up, down))
 }
 
 fn stochastic_lane(
@@ -216,10 +203,8 @@ fn exponent(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Value {
     let magnitude = l.b.magnitude(bits);
     let place = SINGLE.precision - 1;
     let exponent = if i.modifiers.has(Word::Rp) {
-        let above = l.b.add_const(magnitude, SINGLE.hidden() - 1);
-        let rounded = l.b.shr(above, place);
-        let least = l.b.i32(1 << (place - 1));
-        let is_above = l.b.ult(least, magnitude);
+        let rounded = l.b.shr(l.b.add_const(magnitude, SINGLE.hidden() - 1), place);
+        let is_above = l.b.ult(l.b.i32(1 << (place - 1)), magnitude);
         let zero = l.b.i32(0);
         l.b.select(is_above, rounded, zero)
     } else {
@@ -229,8 +214,7 @@ fn exponent(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Value {
     let most = if i.modifiers.has(Word::Satfinite) { l.b.i32(0xfe) } else { nan };
     let is_beyond = l.b.ult(most, exponent);
     let exponent = l.b.select(is_beyond, most, exponent);
-    let infinity = l.b.i32(SINGLE.infinity() as u32);
-    let is_nan = l.b.ult(infinity, magnitude);
+    let is_nan = l.b.ult(l.b.i32(SINGLE.infinity() as u32), magnitude);
     l.b.select(is_nan, nan, exponent)
 }
 
@@ -242,11 +226,9 @@ pub fn from_exponents(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let power = l.b.shl(exponent, BFLOAT.precision - 1);
         let is_least = l.b.is_zero(exponent);
         // 2^-127 is subnormal.
-        let least = l.b.i32(1 << (BFLOAT.precision - 2));
-        let result = l.b.select(is_least, least, power);
+        let result = l.b.select(is_least, l.b.i32(1 << (BFLOAT.precision - 2)), power);
         let is_nan = l.b.compare_const(Compare::Equal, exponent, 0xff);
-        let nan = l.b.i32(BFLOAT.nan as u32);
-        l.b.select(is_nan, nan, result)
+        l.b.select(is_nan, l.b.i32(BFLOAT.nan as u32), result)
     });
     finish(l, i, lanes)
 }

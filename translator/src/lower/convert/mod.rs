@@ -45,8 +45,7 @@ fn saturate_int(l: &mut Lowering<'_, '_>, value: Value, from: ScalarType, to: Sc
     }
     let most = if l.b.type_of(value) == Type::I64 { high } else { high.min(u64::from(u32::MAX)) };
     let most = l.b.constant_like(value, most);
-    let less = l.b.ult(value, most);
-    l.b.select(less, value, most)
+    l.b.select(l.b.ult(value, most), value, most)
 }
 
 /// Smallest and largest value of an integer type.
@@ -83,8 +82,7 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         },
         // Shared memory has no variable at null. Its window has the addresses of 32 bits, of which hardware of sm_90 converts these bits.
         (Some(GENERIC_SHARED), to_space) => {
-            let low = l.b.truncate(a);
-            let low = l.b.zero_extend(low);
+            let low = l.b.zero_extend(l.b.truncate(a));
             if to_space { low } else { l.b.or_const(low, GENERIC_SHARED << GENERIC_TAG_SHIFT) }
         }
         // As hardware adds and subtracts a window's base: null doesn't become the address of a variable, and comes back as null.
@@ -119,8 +117,7 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let local = is_in_window(l, a, GENERIC_LOCAL, LOCAL_WINDOW);
             // Constants have their own window of addresses.
             let constant = is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes);
-            let windows = l.b.or(shared, local);
-            let windows = l.b.or(windows, constant);
+            let windows = l.b.or(l.b.or(shared, local), constant);
             l.b.not(windows)
         }
         Const => is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes),
@@ -136,8 +133,7 @@ const CLUSTER_WINDOW: u32 = 32;
 
 /// Whether a generic address lies in the window of `1 << bits` addresses that a tag begins.
 fn is_in_window(l: &mut Lowering<'_, '_>, address: Value, tag: u64, bits: u32) -> Value {
-    let window = l.b.shr(address, bits);
-    l.b.compare_const(Compare::Equal, window, tag << (GENERIC_TAG_SHIFT - bits))
+    l.b.compare_const(Compare::Equal, l.b.shr(address, bits), tag << (GENERIC_TAG_SHIFT - bits))
 }
 
 /// Whether an address lies within `bytes` from the address in a push constant.
@@ -145,7 +141,6 @@ fn is_within(l: &mut Lowering<'_, '_>, address: Value, start: u32, bytes: u64) -
     if bytes == 0 {
         return l.b.bool(false);
     }
-    let start = l.b.push_constant(Type::I64, start);
-    let offset = l.b.sub(address, start);
+    let offset = l.b.sub(address, l.b.push_constant(Type::I64, start));
     l.b.compare_const(Compare::LessUnsigned, offset, bytes)
 }

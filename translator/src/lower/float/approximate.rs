@@ -34,23 +34,17 @@ pub fn div_full(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     function(l, i, |l, [a, b]| {
         let quotient = l.b.binary(Binary::FDivApprox, a, b);
-        let magnitude = l.b.magnitude(b);
-        let above = l.b.sub_const(magnitude, u64::from(2f32.powi(126).to_bits()) + 1);
-        let huge = l.b.i32(SINGLE.infinity() as u32 - 2f32.powi(126).to_bits() - 1);
-        let is_huge = l.b.ult(above, huge);
+        let above = l.b.sub_const(l.b.magnitude(b), u64::from(2f32.powi(126).to_bits()) + 1);
+        let is_huge = l.b.ult(above, l.b.i32(SINGLE.infinity() as u32 - 2f32.powi(126).to_bits() - 1));
         let zero = l.b.f32(0.0);
         let zero = signed(l, zero, b);
-        let product = l.b.fmul(a, zero);
-        l.b.select(is_huge, product, quotient)
+        l.b.select(is_huge, l.b.fmul(a, zero), quotient)
     })
 }
 
 /// `rcp.approx`
 pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| {
-        let one = l.b.f32(1.0);
-        l.b.binary(Binary::FDivApprox, one, a)
-    })
+    function(l, i, |l, [a]| l.b.binary(Binary::FDivApprox, l.b.f32(1.0), a))
 }
 
 /// A root of an f32.
@@ -77,22 +71,18 @@ pub fn rsqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// A positive number with the sign of another number, on bits.
 fn signed(l: &mut Lowering<'_, '_>, number: Value, sign: Value) -> Value {
-    let sign = l.b.bits(sign);
-    let sign = l.b.and_const(sign, SINGLE.sign());
-    let bits = l.b.bits(number);
-    let bits = l.b.or(bits, sign);
+    let sign = l.b.and_const(l.b.bits(sign), SINGLE.sign());
+    let bits = l.b.or(l.b.bits(number), sign);
     l.b.bitcast(bits, Type::F32)
 }
 
 /// Whether an `F32` is subnormal or zero, and the number, times 2^24 if so.
 fn scaled_up(l: &mut Lowering<'_, '_>, a: Value) -> (Value, Value) {
     let magnitude = l.b.magnitude(a);
-    let least_normal = l.b.i32(SINGLE.hidden() as u32);
-    let is_tiny = l.b.ult(magnitude, least_normal);
+    let is_tiny = l.b.ult(magnitude, l.b.i32(SINGLE.hidden() as u32));
     // Through the integer, since a device may flush subnormals.
     let units = l.b.unary(Unary::UnsignedToFloat(Type::F32), magnitude);
-    let unit = l.b.f32(2f32.powi(24 - 149));
-    let scaled = l.b.fmul(units, unit);
+    let scaled = l.b.fmul(units, l.b.f32(2f32.powi(24 - 149)));
     let scaled = signed(l, scaled, a);
     (is_tiny, l.b.select(is_tiny, scaled, a))
 }
@@ -102,8 +92,7 @@ pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     function(l, i, |l, [a]| {
         let (is_tiny, scaled) = scaled_up(l, a);
         let logarithm = l.b.unary(Unary::Log2Approx, scaled);
-        let power = l.b.f32(24.0);
-        let less = l.b.fsub(logarithm, power);
+        let less = l.b.fsub(logarithm, l.b.f32(24.0));
         l.b.select(is_tiny, less, logarithm)
     })
 }
@@ -196,38 +185,28 @@ impl Upper {
 
 /// Puts the upper word of a double together, with the lower one zero, and writes it.
 fn set_upper(l: &mut Lowering<'_, '_>, i: &Instruction, word: Value) -> Result {
-    let wide = l.b.zero_extend(word);
-    let result = l.b.shl(wide, 32);
+    let result = l.b.shl(l.b.zero_extend(word), 32);
     l.set(i, 0, i.ty(0)?, result)
 }
 
 /// `rcp.approx.ftz.f64`: computes the upper word of the result from the operand's upper word, by a reciprocal on f32.
 pub fn rcp_upper(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = Upper::of(l, i)?;
-    let number = l.b.or_const(a.fraction, 1f32.to_bits().into());
-    let number = l.b.bitcast(number, Type::F32);
-    let one = l.b.f32(1.0);
-    let reciprocal = l.b.binary(Binary::FDivApprox, one, number);
+    let number = l.b.bitcast(l.b.or_const(a.fraction, 1f32.to_bits().into()), Type::F32);
+    let reciprocal = l.b.binary(Binary::FDivApprox, l.b.f32(1.0), number);
     // The exponent is that of f32's 1.0 or one less, and the fraction has three bits too many.
-    let bits = l.b.bits(reciprocal);
-    let bits = l.b.add_const(bits, 1 << 2);
-    let bits = l.b.shr(bits, 3);
+    let bits = l.b.shr(l.b.add_const(l.b.bits(reciprocal), 1 << 2), 3);
     let bits = l.b.sub_const(bits, u64::from(SINGLE.bias) << 20);
-    let twice_bias = l.b.i32(2 * DOUBLE.bias);
-    let exponent = l.b.sub(twice_bias, a.exponent);
-    let exponent = l.b.shl(exponent, 20);
+    let exponent = l.b.shl(l.b.sub(l.b.i32(2 * DOUBLE.bias), a.exponent), 20);
     let magnitude = l.b.add(bits, exponent);
     // Subnormal results are flushed; exponents can be slightly below zero.
-    let least_normal = l.b.i32(1 << 20);
-    let is_flushed = l.b.slt(magnitude, least_normal);
+    let is_flushed = l.b.slt(magnitude, l.b.i32(1 << 20));
     let [zero, infinity] = [l.b.i32(0), l.b.i32(0x7ff0_0000)];
     let magnitude = l.b.select(is_flushed, zero, magnitude);
     let [is_tiny, is_infinite, is_nan] = a.kinds(l);
-    let magnitude = l.b.select(is_tiny, infinity, magnitude);
-    let magnitude = l.b.select(is_infinite, zero, magnitude);
+    let magnitude = l.b.select(is_infinite, zero, l.b.select(is_tiny, infinity, magnitude));
     let word = l.b.or(magnitude, a.sign);
-    let nan = l.b.i32(UPPER_NAN as u32);
-    let word = l.b.select(is_nan, nan, word);
+    let word = l.b.select(is_nan, l.b.i32(UPPER_NAN as u32), word);
     set_upper(l, i, word)
 }
 
@@ -236,8 +215,7 @@ fn even(l: &mut Lowering<'_, '_>, a: &Upper) -> (Value, Value) {
     let exponent = l.b.sub_const(a.exponent, DOUBLE.bias.into());
     let odd = l.b.and_const(exponent, 1);
     let half = l.b.sar(exponent, 1);
-    let top = l.b.add_const(odd, SINGLE.bias.into());
-    let top = l.b.shl(top, 23);
+    let top = l.b.shl(l.b.add_const(odd, SINGLE.bias.into()), 23);
     let number = l.b.or(a.fraction, top);
     (l.b.bitcast(number, Type::F32), half)
 }
@@ -247,13 +225,9 @@ pub fn rsqrt_upper(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = Upper::of(l, i)?;
     let (number, half) = even(l, &a);
     let root = l.b.unary(Unary::InverseSqrtApprox, number);
-    let bits = l.b.bits(root);
-    let bits = l.b.add_const(bits, 1 << 2);
-    let bits = l.b.shr(bits, 3);
-    let rebias = l.b.i32((DOUBLE.bias - SINGLE.bias) << 20);
-    let bits = l.b.add(bits, rebias);
-    let scale = l.b.shl(half, 20);
-    let word = l.b.sub(bits, scale);
+    let bits = l.b.shr(l.b.add_const(l.b.bits(root), 1 << 2), 3);
+    let bits = l.b.add(bits, l.b.i32((DOUBLE.bias - SINGLE.bias) << 20));
+    let word = l.b.sub(bits, l.b.shl(half, 20));
     let word = special_roots(l, &a, word);
     set_upper(l, i, word)
 }
@@ -266,8 +240,7 @@ fn special_roots(l: &mut Lowering<'_, '_>, a: &Upper, word: Value) -> Value {
     let is_negative = l.b.is_nonzero(a.sign);
     let is_invalid = l.b.or(is_negative, is_nan);
     let word = l.b.select(is_invalid, nan, word);
-    let infinity = l.b.or_const(a.sign, 0x7ff0_0000);
-    l.b.select(is_tiny, infinity, word)
+    l.b.select(is_tiny, l.b.or_const(a.sign, 0x7ff0_0000), word)
 }
 
 /// `rsqrt.approx.f64`: an approximation on f32, and a step of third order on f64, which leaves an error of 2 ulp at most.
@@ -275,51 +248,36 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let operand = l.int(i, 1, i.ty(0)?)?;
     // A subnormal is scaled up through its bits as an integer.
     let magnitude = l.b.magnitude(operand);
-    let least_normal = l.b.i64(DOUBLE.hidden());
-    let is_tiny = l.b.ult(magnitude, least_normal);
-    let units = l.b.unary(Unary::UnsignedToFloat(Type::F64), magnitude);
-    let units = l.b.bits(units);
-    let sign = l.b.and_const(operand, DOUBLE.sign());
-    let scaled = l.b.or(units, sign);
+    let is_tiny = l.b.ult(magnitude, l.b.i64(DOUBLE.hidden()));
+    let units = l.b.bits(l.b.unary(Unary::UnsignedToFloat(Type::F64), magnitude));
+    let scaled = l.b.or(units, l.b.and_const(operand, DOUBLE.sign()));
     let bits = l.b.select(is_tiny, scaled, operand);
 
     let high = l.b.shr(bits, 32);
     let a = Upper::of_word(l, high);
     let (number, half) = even(l, &a);
-    let root = l.b.unary(Unary::InverseSqrtApprox, number);
-    let root = l.b.widen(root);
+    let root = l.b.widen(l.b.unary(Unary::InverseSqrtApprox, number));
     // The same number with its whole fraction.
-    let exponent = l.b.sub_const(a.exponent, DOUBLE.bias.into());
-    let odd = l.b.and_const(exponent, 1);
-    let top = l.b.add_const(odd, DOUBLE.bias.into());
-    let top = l.b.zero_extend(top);
-    let top = l.b.shl(top, 52);
-    let fraction = l.b.and_const(bits, DOUBLE.hidden() - 1);
-    let number = l.b.or(fraction, top);
-    let number = l.b.bitcast(number, Type::F64);
+    let odd = l.b.and_const(l.b.sub_const(a.exponent, DOUBLE.bias.into()), 1);
+    let top = l.b.shl(l.b.zero_extend(l.b.add_const(odd, DOUBLE.bias.into())), 52);
+    let number = l.b.bitcast(l.b.or(l.b.and_const(bits, DOUBLE.hidden() - 1), top), Type::F64);
 
     // The square is exact. With e = 1 - number * root^2, the result is root * (1 + e / 2 + 3 e^2 / 8 + ...).
     let square = l.b.fmul(root, root);
     let product = l.b.fmul(number, square);
     let [one, half_, part] = [l.b.f64(1.0), l.b.f64(0.5), l.b.f64(0.375)];
     let error = l.b.fsub(one, product);
-    let series = l.b.fmul(error, part);
-    let series = l.b.fadd(series, half_);
-    let step = l.b.fmul(root, error);
-    let step = l.b.fmul(step, series);
+    let series = l.b.fadd(l.b.fmul(error, part), half_);
+    let step = l.b.fmul(l.b.fmul(root, error), series);
     let root = l.b.fadd(root, step);
 
     // The unit of subnormals is 2^-1074, whose root is 2^-537.
     let units_half = l.b.i32(537);
     let none = l.b.i32(0);
     let units_half = l.b.select(is_tiny, units_half, none);
-    let scale = l.b.sub(units_half, half);
-    let scale = l.b.unary(Unary::SignExtend, scale);
-    let scale = l.b.shl(scale, 52);
-    let root = l.b.bits(root);
-    let root = l.b.add(root, scale);
-    let root_high = l.b.shr(root, 32);
-    let root_high = l.b.truncate(root_high);
+    let scale = l.b.shl(l.b.unary(Unary::SignExtend, l.b.sub(units_half, half)), 52);
+    let root = l.b.add(l.b.bits(root), scale);
+    let root_high = l.b.truncate(l.b.shr(root, 32));
     let root_low = l.b.truncate(root);
     let word = special_roots(l, &a, root_high);
     let changed = l.b.ne(word, root_high);

@@ -72,8 +72,7 @@ pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         FloatClass::Normal => {
             let finite = l.b.ult(magnitude, infinity);
             let subnormal = is_subnormal(l, format, magnitude);
-            let other = l.b.not(subnormal);
-            l.b.and(finite, other)
+            l.b.and(finite, l.b.not(subnormal))
         }
         FloatClass::Subnormal => is_subnormal(l, format, magnitude),
     };
@@ -82,10 +81,8 @@ pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// Zero counts as a normal number (PTX section 9.7.3.1).
 fn is_subnormal(l: &mut Lowering<'_, '_>, format: Format, magnitude: Value) -> Value {
-    let least_normal = l.b.constant_like(magnitude, format.hidden());
-    let small = l.b.ult(magnitude, least_normal);
-    let nonzero = l.b.is_nonzero(magnitude);
-    l.b.and(small, nonzero)
+    let small = l.b.ult(magnitude, l.b.constant_like(magnitude, format.hidden()));
+    l.b.and(small, l.b.is_nonzero(magnitude))
 }
 
 /// `min`
@@ -116,8 +113,7 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
         let [a, b] = [a, b].map(|bits| soft::magnitude(&l.b, format, bits));
         let result = extreme(l, format, largest, nan_wins, a, b);
         let is_nan = soft::is_nan(&l.b, format, result);
-        let signed = l.b.or(result, sign);
-        l.b.select(is_nan, result, signed)
+        l.b.select(is_nan, result, l.b.or(result, sign))
     })
 }
 

@@ -119,9 +119,7 @@ fn in_single(l: &mut Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -
 fn zero_if_out_of_bounds(l: &mut Lowering<'_, '_>, operands: &[Value], result: Value) -> Value {
     let zero = l.b.i32(0);
     operands.iter().take(2).fold(result, |result, factor| {
-        let magnitude = l.b.and_const(*factor, 0x7fff);
-        let out_of_bounds = l.b.i32(0x7ff7);
-        let is_out = l.b.eq(magnitude, out_of_bounds);
+        let is_out = l.b.eq(l.b.and_const(*factor, 0x7fff), l.b.i32(0x7ff7));
         l.b.select(is_out, zero, result)
     })
 }

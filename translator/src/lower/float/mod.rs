@@ -155,8 +155,7 @@ pub(crate) fn saturate(l: &mut Lowering<'_, '_>, format: Format, bits: Value) ->
     if format != SINGLE {
         return soft::saturate(&l.b, format, bits);
     }
-    let float = l.b.bitcast(bits, Type::F32);
-    let clamped = l.b.unary(Unary::Saturate, float);
+    let clamped = l.b.unary(Unary::Saturate, l.b.bitcast(bits, Type::F32));
     l.b.bits(clamped)
 }
 
@@ -299,8 +298,7 @@ fn negative(l: &mut Lowering<'_, '_>, float: Value) -> Value {
     if l.b.type_of(float) == Type::F32 {
         return l.b.unary(Unary::FNeg, float);
     }
-    let bits = l.b.bits(float);
-    let negative = l.b.xor_const(bits, DOUBLE.sign());
+    let negative = l.b.xor_const(l.b.bits(float), DOUBLE.sign());
     l.b.bitcast(negative, Type::F64)
 }
 

@@ -29,8 +29,7 @@ pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let aligned = shift_left(l, a, up);
     let down = l.b.add(position, up);
     let result = shift_right_signed(l, aligned, down);
-    let zero = l.b.constant_like(a, 0);
-    let result = l.b.select(none, zero, result);
+    let result = l.b.select(none, l.b.constant_like(a, 0), result);
     l.set(i, 0, ty, result)
 }
 
@@ -44,8 +43,7 @@ pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mask = shift_left(l, mask, position);
     let inserted = shift_left(l, a, position);
     let inserted = l.b.and(inserted, mask);
-    let keep = l.b.not(mask);
-    let kept = l.b.and(b, keep);
+    let kept = l.b.and(b, l.b.not(mask));
     let result = l.b.or(inserted, kept);
     l.set(i, 0, ty, result)
 }
@@ -141,8 +139,7 @@ fn numbered_bit(l: &mut Lowering<'_, '_>, mask: Value, mut skipped: Value) -> Va
     let mut rest = mask;
     let mut position = l.b.i32(0);
     for half in [16, 8, 4, 2, 1] {
-        let low = l.b.and_const(rest, (1 << half) - 1);
-        let ones = l.b.bit_count(low);
+        let ones = l.b.bit_count(l.b.and_const(rest, (1 << half) - 1));
         let above = l.b.ule(ones, skipped);
         let without = l.b.sub(skipped, ones);
         skipped = l.b.select(above, without, skipped);

@@ -44,8 +44,7 @@ pub fn not(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn cnot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
-    let zero = l.b.is_zero(a);
-    let result = l.b.bool_to(carrier(ty), zero);
+    let result = l.b.bool_to(carrier(ty), l.b.is_zero(a));
     l.set(i, 0, ty, result)
 }
 
@@ -81,8 +80,7 @@ pub fn shf(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     // One word shifts by `amount`, the other by 32 minus `amount` in the other direction; either amount may be a whole
     // word.
-    let width = l.b.i32(32);
-    let rest = l.b.sub(width, amount);
+    let rest = l.b.sub(l.b.i32(32), amount);
     let (main, other) = match i.required(i.modifiers.direction())? {
         Direction::L => (shift_left(l, high, amount), shift_right(l, low, rest)),
         Direction::R => (shift_right(l, low, amount), shift_left(l, high, rest)),
@@ -151,8 +149,7 @@ fn truth_table(l: &mut Lowering<'_, '_>, [a, b, c]: [Value; 3], table: u64) -> V
     let when_clear = two_inputs(l, b, c, table & 0xf);
     // a ? when_set : when_clear, bit by bit.
     let difference = l.b.xor(when_set, when_clear);
-    let chosen = l.b.and(difference, a);
-    l.b.xor(when_clear, chosen)
+    l.b.xor(when_clear, l.b.and(difference, a))
 }
 
 /// The function of a 4-entry truth table with index `b*2 + c`.
@@ -166,8 +163,7 @@ fn two_inputs(l: &mut Lowering<'_, '_>, b: Value, c: Value, table: u64) -> Value
     let when_set = row(table >> 2);
     let when_clear = row(table);
     let difference = l.b.xor(when_set, when_clear);
-    let chosen = l.b.and(difference, b);
-    l.b.xor(when_clear, chosen)
+    l.b.xor(when_clear, l.b.and(difference, b))
 }
 
 /// `prmt` in its default mode and the six others (PTX section 9.7.8.7).
@@ -187,24 +183,18 @@ pub fn prmt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let low = l.b.and_const(control, 3);
     let numbers = [0, 1, 2, 3].map(|place: u32| match mode {
         Permutation::F4e => l.b.add_const(low, u64::from(place)),
-        Permutation::B4e => {
-            let down = l.b.sub_const(low, u64::from(place));
-            l.b.and_const(down, 7)
-        }
+        Permutation::B4e => l.b.and_const(l.b.sub_const(low, u64::from(place)), 7),
         Permutation::Rc8 => low,
         Permutation::Ecl => {
             let place = l.b.i32(place);
-            let larger = l.b.compare(Compare::LessUnsigned, low, place);
-            l.b.select(larger, place, low)
+            l.b.select(l.b.compare(Compare::LessUnsigned, low, place), place, low)
         }
         Permutation::Ecr => {
             let place = l.b.i32(place);
-            let smaller = l.b.compare(Compare::LessUnsigned, place, low);
-            l.b.select(smaller, place, low)
+            l.b.select(l.b.compare(Compare::LessUnsigned, place, low), place, low)
         }
         Permutation::Rc16 => {
-            let half = l.b.and_const(control, 1);
-            let half = l.b.shl(half, 1);
+            let half = l.b.shl(l.b.and_const(control, 1), 1);
             l.b.add_const(half, u64::from(place & 1))
         }
     });
@@ -215,37 +205,27 @@ pub fn prmt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// Four bytes of eight, each by the number of its lowest bit. They are put together by sums, which many devices join with a shift.
 fn chosen_bytes(l: &mut Lowering<'_, '_>, bytes: Value, amounts: [Value; 4]) -> Value {
-    let [first, second, third, fourth] = amounts.map(|amount| {
-        let shifted = l.b.shr_by(bytes, amount);
-        l.b.truncate(shifted)
-    });
+    let [first, second, third, fourth] = amounts.map(|amount| l.b.truncate(l.b.shr_by(bytes, amount)));
     let mut result = l.b.and_const(first, 0xff);
     for (byte, place) in [(second, 8), (third, 16)] {
-        let byte = l.b.and_const(byte, 0xff);
-        let byte = l.b.shl(byte, place);
+        let byte = l.b.shl(l.b.and_const(byte, 0xff), place);
         result = l.b.add(result, byte);
     }
-    let top = l.b.shl(fourth, 24);
-    l.b.add(result, top)
+    l.b.add(result, l.b.shl(fourth, 24))
 }
 
 /// Bytes whose nibble of `control` has its highest bit become eight times their own highest bit. All four at once: nothing is left of
 /// this where these bits of `control` are known to be clear.
 fn signs_instead(l: &mut Lowering<'_, '_>, bytes: Value, control: Value) -> Value {
     const ONES: u64 = 0x0101_0101;
-    let nibbles = l.b.shr(control, 3);
-    let mut modes = l.b.and_const(nibbles, 0x1111);
+    let mut modes = l.b.and_const(l.b.shr(control, 3), 0x1111);
     // Neighbours move apart.
     for (distance, kept) in [(8, 0x0011_0011), (4, ONES)] {
-        let above = l.b.shl(modes, distance);
-        let both = l.b.or(modes, above);
+        let both = l.b.or(modes, l.b.shl(modes, distance));
         modes = l.b.and_const(both, kept);
     }
     let replaced = l.b.mul_const(modes, 0xff);
-    let signs = l.b.shr(bytes, 7);
-    let signs = l.b.and_const(signs, ONES);
-    let signs = l.b.mul_const(signs, 0xff);
+    let signs = l.b.mul_const(l.b.and_const(l.b.shr(bytes, 7), ONES), 0xff);
     let differ = l.b.xor(bytes, signs);
-    let flips = l.b.and(differ, replaced);
-    l.b.xor(bytes, flips)
+    l.b.xor(bytes, l.b.and(differ, replaced))
 }

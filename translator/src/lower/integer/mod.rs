@@ -35,8 +35,7 @@ fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
         (true, false) => {
             let sum = l.b.binary(op, a, b);
             let is_beyond = l.b.ult(sum, a);
-            let most = l.b.constant_like(a, u64::MAX);
-            l.b.select(is_beyond, most, sum)
+            l.b.select(is_beyond, l.b.constant_like(a, u64::MAX), sum)
         }
     };
     l.set(i, 0, ty, result)
@@ -49,9 +48,7 @@ pub(crate) fn saturating_add(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Va
 
 /// A 32-bit signed sum or difference, computed in 64 bits and clamped.
 fn saturating(l: &mut Lowering<'_, '_>, op: Binary, a: Value, b: Value) -> Value {
-    let a = l.b.sign_extend(a);
-    let b = l.b.sign_extend(b);
-    let wide = l.b.binary(op, a, b);
+    let wide = l.b.binary(op, l.b.sign_extend(a), l.b.sign_extend(b));
     let clamped = clamp_signed(l, wide, i64::from(i32::MIN), i64::from(i32::MAX));
     l.b.truncate(clamped)
 }
@@ -65,13 +62,11 @@ pub fn clamp_signed(l: &mut Lowering<'_, '_>, value: Value, low: i64, high: i64)
 }
 
 pub(crate) fn minimum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
-    let condition = l.b.compare(less, a, b);
-    l.b.select(condition, a, b)
+    l.b.select(l.b.compare(less, a, b), a, b)
 }
 
 pub(crate) fn maximum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
-    let condition = l.b.compare(less, a, b);
-    l.b.select(condition, b, a)
+    l.b.select(l.b.compare(less, a, b), b, a)
 }
 
 /// `min`, with `.relu` for s32.
@@ -158,8 +153,7 @@ fn product24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
         if ty.is_signed() { (Binary::Sar, Unary::SignExtend) } else { (Binary::Shr, Unary::ZeroExtend) };
     let mut factor = |index| -> Result<Value> {
         let value = l.int(i, index, ty)?;
-        let high = l.b.shl(value, 8);
-        let value = l.b.binary_const(narrow, high, 8);
+        let value = l.b.binary_const(narrow, l.b.shl(value, 8), 8);
         Ok(l.b.unary(extend, value))
     };
     let a = factor(1)?;
@@ -247,8 +241,7 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
         return l.set(i, 0, ty, result);
     }
     let zero = l.b.is_zero(b);
-    let one = l.b.constant_like(b, 1);
-    let by = l.b.select(zero, one, b);
+    let by = l.b.select(zero, l.b.constant_like(b, 1), b);
     let result = if ty.is_signed() {
         let (a, a_negative) = magnitude(l, a);
         let (by, by_negative) = magnitude(l, by);
@@ -259,8 +252,7 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
     } else {
         l.b.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by)
     };
-    let by_zero = l.b.constant_like(a, u64::MAX);
-    let result = l.b.select(zero, by_zero, result);
+    let result = l.b.select(zero, l.b.constant_like(a, u64::MAX), result);
     l.set(i, 0, ty, result)
 }
 
@@ -272,18 +264,14 @@ fn divide_by_power(l: &mut Lowering<'_, '_>, a: Value, divisor: i64, quotient: b
     // Round negative numbers up to a multiple, others down.
     let up = match power {
         0 => l.b.constant_like(a, 0),
-        _ => {
-            let sign = l.b.sar(a, width - 1);
-            l.b.shr(sign, width - power)
-        }
+        _ => l.b.shr(l.b.sar(a, width - 1), width - power),
     };
     let biased = l.b.add(a, up);
     if quotient {
         let magnitude = l.b.sar(biased, power);
         return if divisor < 0 { l.b.neg(magnitude) } else { magnitude };
     }
-    let multiple = l.b.and_const(biased, divisor.unsigned_abs().wrapping_neg());
-    l.b.sub(a, multiple)
+    l.b.sub(a, l.b.and_const(biased, divisor.unsigned_abs().wrapping_neg()))
 }
 
 /// `popc`
@@ -292,9 +280,7 @@ pub fn popc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let count = match l.b.type_of(a) {
         Type::I64 => {
             let (low, high) = l.b.halves(a);
-            let low = l.b.bit_count(low);
-            let high = l.b.bit_count(high);
-            l.b.add(low, high)
+            l.b.add(l.b.bit_count(low), l.b.bit_count(high))
         }
         _ => l.b.bit_count(a),
     };
@@ -308,8 +294,7 @@ pub fn highest_bit(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     }
     let (low, high) = l.b.halves(value);
     let in_low = l.b.find_high_bit(low);
-    let in_high = l.b.find_high_bit(high);
-    let in_high = l.b.add_const(in_high, 32);
+    let in_high = l.b.add_const(l.b.find_high_bit(high), 32);
     let has_high = l.b.is_nonzero(high);
     l.b.select(has_high, in_high, in_low)
 }
@@ -336,8 +321,7 @@ pub fn bfind(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     }
     let found = highest_bit(l, a);
     let result = if i.modifiers.has(Word::Shiftamt) {
-        let top = l.b.i32(ty.bits() - 1);
-        let shift = l.b.sub(top, found);
+        let shift = l.b.sub(l.b.i32(ty.bits() - 1), found);
         let none = l.b.compare_const(Compare::Equal, found, u64::from(u32::MAX));
         l.b.select(none, found, shift)
     } else {
@@ -354,8 +338,7 @@ pub fn brev(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Type::I64 => {
             let (low, high) = l.b.halves(a);
             let low = l.b.bit_reverse(low);
-            let high = l.b.bit_reverse(high);
-            l.b.join(high, low)
+            l.b.join(l.b.bit_reverse(high), low)
         }
         _ => l.b.bit_reverse(a),
     };
@@ -375,10 +358,8 @@ pub fn shift_right(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Val
 fn shift(l: &mut Lowering<'_, '_>, op: Binary, value: Value, amount: Value) -> Value {
     let width = if l.b.type_of(value) == Type::I64 { 64 } else { 32 };
     let inside = l.b.compare_const(Compare::LessUnsigned, amount, width);
-    let amount = l.b.and_const(amount, width - 1);
-    let shifted = l.b.binary(op, value, amount);
-    let zero = l.b.constant_like(value, 0);
-    l.b.select(inside, shifted, zero)
+    let shifted = l.b.binary(op, value, l.b.and_const(amount, width - 1));
+    l.b.select(inside, shifted, l.b.constant_like(value, 0))
 }
 
 /// Shifts right by the sign, giving only signs for amounts of the width and more.

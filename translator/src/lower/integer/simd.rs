@@ -27,8 +27,7 @@ pub fn average(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let sum = l.b.add(a, b);
         // Add one to sums that aren't negative.
         let sign = l.b.sar(sum, 31);
-        let up = l.b.add_const(sum, 1);
-        let rounded = l.b.add(up, sign);
+        let rounded = l.b.add(l.b.add_const(sum, 1), sign);
         l.b.sar(rounded, 1)
     })
 }
@@ -85,22 +84,15 @@ fn abs_diff_of_bytes(l: &mut Lowering<'_, '_>, i: &Instruction, bytes: &Bytes<'_
     }
     let [a, b] = words;
     // Differences of the lower seven bits don't borrow from the next byte; the highest bits follow.
-    let minuend = l.b.or_const(a, HIGHEST);
-    let subtrahend = l.b.and_const(b, HIGHEST ^ u64::from(u32::MAX));
-    let lower = l.b.sub(minuend, subtrahend);
+    let lower = l.b.sub(l.b.or_const(a, HIGHEST), l.b.and_const(b, HIGHEST ^ u64::from(u32::MAX)));
     let differ = l.b.xor(a, b);
     let agree = l.b.not(differ);
-    let highest = l.b.and_const(agree, HIGHEST);
-    let difference = l.b.xor(lower, highest);
+    let difference = l.b.xor(lower, l.b.and_const(agree, HIGHEST));
     // A byte is less if its highest bit says so, or if these are equal and that of the difference is set.
     let b_alone = l.b.and(differ, b);
     let negative = l.b.and(agree, difference);
-    let is_less = l.b.or(b_alone, negative);
-    let is_less = l.b.and_const(is_less, HIGHEST);
-    let is_less = l.b.shr(is_less, 7);
-    let flips = l.b.mul_const(is_less, 0xff);
-    let magnitudes = l.b.xor(difference, flips);
-    let magnitudes = l.b.add(magnitudes, is_less);
+    let is_less = l.b.shr(l.b.and_const(l.b.or(b_alone, negative), HIGHEST), 7);
+    let magnitudes = l.b.add(l.b.xor(difference, l.b.mul_const(is_less, 0xff)), is_less);
     let result = if i.modifiers.has(Word::Add) {
         let sum = l.b.dot_unsigned_const(magnitudes, ONES);
         let c = l.register(bytes.c.register)?;
@@ -204,12 +196,9 @@ fn clamp(l: &mut Lowering<'_, '_>, value: Value, bits: u32, low: i64) -> Value {
     let low = low.cast_unsigned();
     let from_low = l.b.sub_const(value, low);
     let below = l.b.sar(from_low, 31);
-    let limit = l.b.i32(span);
-    let to_high = l.b.sub(limit, from_low);
+    let to_high = l.b.sub(l.b.i32(span), from_low);
     let above = l.b.sar(to_high, 31);
     let not_below = l.b.not(below);
-    let clamped = l.b.or(from_low, above);
-    let clamped = l.b.and(clamped, not_below);
-    let clamped = l.b.and_const(clamped, span.into());
+    let clamped = l.b.and_const(l.b.and(l.b.or(from_low, above), not_below), span.into());
     l.b.add_const(clamped, low)
 }

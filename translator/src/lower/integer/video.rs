@@ -113,14 +113,8 @@ fn compare(l: &mut Lowering<'_, '_>, comparison: SignedComparison, a: Value, b: 
         SignedComparison::Ne => l.b.ne(a, b),
         SignedComparison::Lt => l.b.compare(Compare::LessSigned, a, b),
         SignedComparison::Gt => l.b.compare(Compare::LessSigned, b, a),
-        SignedComparison::Le => {
-            let greater = l.b.compare(Compare::LessSigned, b, a);
-            l.b.not(greater)
-        }
-        SignedComparison::Ge => {
-            let less = l.b.compare(Compare::LessSigned, a, b);
-            l.b.not(less)
-        }
+        SignedComparison::Le => l.b.not(l.b.compare(Compare::LessSigned, b, a)),
+        SignedComparison::Ge => l.b.not(l.b.compare(Compare::LessSigned, a, b)),
     }
 }
 
@@ -138,8 +132,7 @@ fn saturate(l: &mut Lowering<'_, '_>, value: Value, kind: Kind, bits: Option<u32
     match (kind, bits) {
         (Kind::Shift, _) => {
             // Bits shifted beyond bit 33 are lost. Parts get the low bits of the saturated word.
-            let value = l.b.shl(value, 30);
-            let value = l.b.sar(value, 30);
+            let value = l.b.sar(l.b.shl(value, 30), 30);
             let (low, high) = range(32, signed);
             clamp_signed(l, value, low, high)
         }
@@ -251,9 +244,7 @@ fn merge(l: &mut Lowering<'_, '_>, parts: &Parts, value: Value, c: Value) -> Val
     let mask = ((1 << parts.bits) - 1) << parts.position();
     let upper = parts.bits == 16 && parts.position() == 16;
     let placed = if upper { value } else { l.b.shl(value, parts.position()) };
-    let placed = l.b.and_const(placed, mask);
-    let kept = l.b.and_const(c, !mask);
-    l.b.or(placed, kept)
+    l.b.or(l.b.and_const(placed, mask), l.b.and_const(c, !mask))
 }
 
 /// `vmad`: `a * b + c`, with one operand negated or with one added, then shifted right and saturated.

@@ -40,9 +40,7 @@ fn record(
     }
     let addresses = if kind == Kind::Copy { vec![to[0], from[0]] } else { vec![to[0]] };
     let error = launch::memory_error(b, site, &addresses, stream);
-    let fine = b.is_zero(error);
-    let some = b.not(empty);
-    let asks = b.and(fine, some);
+    let asks = b.and(b.is_zero(error), b.not(empty));
     b.choose(
         asks,
         |b| {
@@ -137,8 +135,7 @@ pub fn copy_slices(b: &Builder<'_>, site: &Site, place: Value, stream: Value) ->
         [start, pitch, slice]
     });
     let extent = [0, 8, 16].map(|part| long(b, parameters::EXTENT + part));
-    let address = b.add_const(place, parameters::KIND);
-    let kind = b.load_one(GENERIC, address);
+    let kind = b.load_one(GENERIC, b.add_const(place, parameters::KIND));
     let fits = pitches_fit(b, &pitches, extent[0]);
     let error = site.first_error(b, &[(linear, error::INVALID_VALUE), (fits, error::INVALID_PITCH)]);
     let fine = b.is_zero(error);
@@ -161,8 +158,7 @@ pub fn set_rows(
     (width, height): (Value, Value),
     stream: Value,
 ) -> Value {
-    let one = b.i64(1);
-    set_slices(b, site, (to, pitch, height), value, [width, height, one], stream)
+    set_slices(b, site, (to, pitch, height), value, [width, height, b.i64(1)], stream)
 }
 
 /// `cudaMemset3DAsync`

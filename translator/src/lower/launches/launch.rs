@@ -25,11 +25,9 @@ pub struct Shape {
 /// The address of a kernel's entry in the table, and whether the table has one.
 pub(super) fn function(b: &Builder<'_>, site: &Site, kernel: Value) -> (Value, Value) {
     // A function's address is sixteen times its number plus one.
-    let number = b.shr(kernel, 4);
-    let number = b.add_const(number, u64::MAX);
+    let number = b.add_const(b.shr(kernel, 4), u64::MAX);
     let known = b.compare_const(Compare::LessUnsigned, number, site.region.functions.into());
-    let zero = b.i64(0);
-    let number = b.select(known, number, zero);
+    let number = b.select(known, number, b.i64(0));
     let offset = b.mul_const(number, FUNCTION_BYTES);
     let table = site.address(b, LaunchRegion::TABLE);
     let place = b.add(table, offset);
@@ -40,8 +38,7 @@ pub(super) fn function(b: &Builder<'_>, site: &Site, kernel: Value) -> (Value, V
 
 /// A word of a function's entry in the table.
 pub(super) fn word(b: &Builder<'_>, place: Value, word: Function) -> Value {
-    let address = b.add_const(place, word.offset());
-    b.load_one(OWN, address)
+    b.load_one(OWN, b.add_const(place, word.offset()))
 }
 
 /// Whether a kernel takes launches of a shape.
@@ -76,8 +73,7 @@ fn fits(b: &Builder<'_>, place: Value, shape: &Shape) -> Value {
     let limit = word(b, place, Function::SharedLimit);
     let little = b.ule(shape.shared, limit);
     let all = b.add(declared, shape.shared);
-    let inside = b.ule(all, limit);
-    let inside = b.and(little, inside);
+    let inside = b.and(little, b.ule(all, limit));
     b.and(fine, inside)
 }
 
@@ -88,24 +84,15 @@ pub(super) fn take(b: &Builder<'_>, site: &Site) -> Value {
     // Once all records are taken the count isn't increased, so that it can't overflow.
     let before = b.load_one(WORD, used);
     let open = b.compare_const(Compare::LessUnsigned, before, capacity);
-    let number = b.choose(
-        open,
-        |b| {
-            let one = b.i32(1);
-            fetch_add(b, used, one)
-        },
-        |b| b.i32(u32::MAX),
-    );
+    let number = b.choose(open, |b| fetch_add(b, used, b.i32(1)), |b| b.i32(u32::MAX));
     let taken = b.compare_const(Compare::LessUnsigned, number, capacity);
     b.choose(
         taken,
         |b| {
-            let number = b.zero_extend(number);
-            let offset = b.mul_const(number, site.region.record_bytes.into());
+            let offset = b.mul_const(b.zero_extend(number), site.region.record_bytes.into());
             let first = site.address(b, site.region.records());
             let place = b.add(first, offset);
-            let none = b.i32(0);
-            store_words(b, place, &[(record::ORDER, none)]);
+            store_words(b, place, &[(record::ORDER, b.i32(0))]);
             place
         },
         |b| b.i64(0),
@@ -115,8 +102,7 @@ pub(super) fn take(b: &Builder<'_>, site: &Site) -> Value {
 /// Gives a record its kind and stream, and the next place in the order of requests.
 pub(super) fn ask(b: &Builder<'_>, site: &Site, place: Value, kind: Kind, stream: Value) {
     let order = site.address(b, launches::ORDER);
-    let one = b.i32(1);
-    let before = fetch_add(b, order, one);
+    let before = fetch_add(b, order, b.i32(1));
     let number = b.add_const(before, 1);
     let (low, high) = b.halves(stream);
     let kind = b.i32(kind as u32);
@@ -143,9 +129,7 @@ fn parameters(b: &Builder<'_>, site: &Site, place: Value) -> Value {
     let taken = b.is_nonzero(place);
     let fine = site.first_error(b, &[(taken, error::TOO_MANY_LAUNCHES)]);
     site.give(b, fine);
-    let params = b.add_const(place, record::PARAMS);
-    let none = b.i64(0);
-    b.select(taken, params, none)
+    b.select(taken, b.add_const(place, record::PARAMS), b.i64(0))
 }
 
 /// The error that keeps a kernel from being launched.
@@ -202,11 +186,9 @@ fn record_of(b: &Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) {
     let size = u64::from(site.region.capacity) * u64::from(site.region.record_bytes);
     let inside = b.compare_const(Compare::LessUnsigned, offset, size);
     let rest = b.rem_unsigned_const(offset, site.region.record_bytes.into());
-    let begins = b.is_zero(rest);
-    let inside = b.and(inside, begins);
+    let inside = b.and(inside, b.is_zero(rest));
     let place = b.select(inside, place, first);
-    let address = b.add_const(place, record::ORDER);
-    let order = b.load_one(OWN, address);
+    let order = b.load_one(OWN, b.add_const(place, record::ORDER));
     let unasked = b.is_zero(order);
     (place, b.and(inside, unasked))
 }
@@ -266,15 +248,13 @@ pub fn launch_kernel(
 /// `cudaStreamCreateWithFlags`
 pub fn new_stream(b: &Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
     // `cudaStreamDefault` and `cudaStreamNonBlocking` are the same here.
-    let known = b.compare_const(Compare::LessEqualUnsigned, flags, 1);
-    new_handle(b, site, place, known)
+    new_handle(b, site, place, b.compare_const(Compare::LessEqualUnsigned, flags, 1))
 }
 
 /// `cudaEventCreateWithFlags`
 pub fn new_event(b: &Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
     // `cudaEventDisableTiming`
-    let known = b.compare_const(Compare::Equal, flags, 2);
-    new_handle(b, site, place, known)
+    new_handle(b, site, place, b.compare_const(Compare::Equal, flags, 2))
 }
 
 /// Writes a new handle, if the flags for it are known.
@@ -284,11 +264,8 @@ fn new_handle(b: &Builder<'_>, site: &Site, place: Value, known: Value) -> Value
     let fine = b.is_zero(error);
     b.if_(fine, |b| {
         let count = site.address(b, launches::HANDLES);
-        let one = b.i32(1);
-        let before = fetch_add(b, count, one);
-        let number = b.zero_extend(before);
-        let handle = b.shl(number, 4);
-        let handle = b.add_const(handle, launches::FIRST_HANDLE);
+        let before = fetch_add(b, count, b.i32(1));
+        let handle = b.add_const(b.shl(b.zero_extend(before), 4), launches::FIRST_HANDLE);
         store_long(b, place, handle);
     });
     error
@@ -307,9 +284,7 @@ pub fn check_event(b: &Builder<'_>, event: Value, stream: Value) -> Value {
     // Tail launches and fire-and-forget launches have no order.
     let tail = b.compare_const(Compare::Equal, stream, launches::TAIL_STREAM);
     let forgotten = b.compare_const(Compare::Equal, stream, launches::TAIL_STREAM + 1);
-    let unordered = b.or(tail, forgotten);
-    let wrong = b.i32(error::INVALID_VALUE);
-    b.select(unordered, wrong, error)
+    b.select(b.or(tail, forgotten), b.i32(error::INVALID_VALUE), error)
 }
 
 /// The error that keeps memory from being copied or set.

@@ -46,8 +46,7 @@ pub fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) -> Value {
 
 /// `cudaGetLastError`, which clears the error, and `cudaPeekAtLastError`.
 pub fn last_error(b: &Builder<'_>, site: &Site, forgets: bool) -> Value {
-    let place = b.i32(site.last_error);
-    let error = b.load_one(ERROR, place);
+    let error = b.load_one(ERROR, b.i32(site.last_error));
     if forgets {
         clear_error(b, site.last_error);
     }
@@ -73,21 +72,17 @@ pub fn device(b: &Builder<'_>, site: &Site, place: Value, attribute: Value, devi
     let first = b.is_zero(device);
     let given = b.is_nonzero(place);
     let inside = b.compare_const(Compare::LessUnsigned, attribute, ATTRIBUTES.into());
-    let zero = b.i32(0);
-    let number = b.select(inside, attribute, zero);
-    let offset = b.zero_extend(number);
-    let offset = b.shl(offset, 3);
+    let number = b.select(inside, attribute, b.i32(0));
+    let offset = b.shl(b.zero_extend(number), 3);
     let table = site.address(b, site.region.attributes());
     let entry = b.add(table, offset);
-    let has = b.load_one(OWN, entry);
-    let has = b.is_nonzero(has);
+    let has = b.is_nonzero(b.load_one(OWN, entry));
     let known = b.and(inside, has);
     let checks = [(first, error::INVALID_DEVICE), (given, error::INVALID_VALUE), (known, error::INVALID_VALUE)];
     let error = site.first_error(b, &checks);
     let fine = b.is_zero(error);
     b.if_(fine, |b| {
-        let address = b.add_const(entry, 4);
-        let value = b.load_one(OWN, address);
+        let value = b.load_one(OWN, b.add_const(entry, 4));
         b.store(GENERIC, place, vec![value]);
     });
     error
@@ -130,13 +125,11 @@ pub fn function(b: &Builder<'_>, site: &Site, place: Value, kernel: Value) -> Va
             [Function::SharedBytes, Function::LocalBytes, Function::MaxThreads].map(|which| word(b, entry, which));
         let major = known_attribute(b, site, attribute::CAPABILITY_MAJOR);
         let minor = known_attribute(b, site, attribute::CAPABILITY_MINOR);
-        let tens = b.mul_const(major, 10);
-        let version = b.add(tens, minor);
+        let version = b.add(b.mul_const(major, 10), minor);
         let registers = b.i32(REGISTERS);
         let words = [shared, zero, zero, zero, local, zero, threads, registers, version, version];
         for (offset, value) in (0..).step_by(4).zip(words) {
-            let address = b.add_const(place, offset);
-            b.store(GENERIC, address, vec![value]);
+            b.store(GENERIC, b.add_const(place, offset), vec![value]);
         }
     });
     site.first_error(b, &[(known, error::INVALID_VALUE), (given, error::INVALID_VALUE)])
@@ -152,13 +145,11 @@ pub fn occupancy(b: &Builder<'_>, site: &Site, place: Value, kernel: Value, thre
     let before = b.add_const(threads, u64::from(u32::MAX));
     let possible = b.compare_const(Compare::LessUnsigned, before, MAX_THREADS);
     let little = b.compare_const(Compare::LessEqualUnsigned, dynamic, MAX_SHARED);
-    let possible = b.and(possible, little);
-    let possible = b.and(possible, known);
+    let possible = b.and(b.and(possible, little), known);
     let count = b.choose(
         possible,
         |b| {
-            let padded = b.add_const(threads, 31);
-            let padded = b.and_const(padded, !31);
+            let padded = b.and_const(b.add_const(threads, 31), !31);
             let [all, shared, most] = [
                 attribute::THREADS_PER_MULTIPROCESSOR,
                 attribute::SHARED_PER_MULTIPROCESSOR,
@@ -166,8 +157,7 @@ pub fn occupancy(b: &Builder<'_>, site: &Site, place: Value, kernel: Value, thre
             ]
             .map(|number| known_attribute(b, site, number));
             let by_threads = b.div_unsigned(all, padded);
-            let dynamic = b.truncate(dynamic);
-            let each = b.add(declared, dynamic);
+            let each = b.add(declared, b.truncate(dynamic));
             let needs = b.is_nonzero(each);
             let by_shared = b.choose(needs, |b| b.div_unsigned(shared, each), |_| most);
             let mut least = most;
@@ -188,14 +178,10 @@ pub fn occupancy(b: &Builder<'_>, site: &Site, place: Value, kernel: Value, thre
 pub fn error_string(b: &Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
     let known = b.compare_const(Compare::LessUnsigned, error, texts::count().into());
     // Numbers beyond the table use an entry without an error.
-    let none = b.i32(texts::UNUSED);
-    let number = b.select(known, error, none);
-    let number = b.zero_extend(number);
+    let number = b.zero_extend(b.select(known, error, b.i32(texts::UNUSED)));
     let offset = b.shl(number, 3);
     let table = site.address(b, site.region.texts_offset());
-    let entry = b.add(table, offset);
-    let entry = b.add_const(entry, 4 * which as u64);
-    let offset = b.load_one(OWN, entry);
-    let offset = b.zero_extend(offset);
+    let entry = b.add_const(b.add(table, offset), 4 * which as u64);
+    let offset = b.zero_extend(b.load_one(OWN, entry));
     b.add(table, offset)
 }

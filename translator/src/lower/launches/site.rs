@@ -52,8 +52,7 @@ impl Site {
     pub(super) fn give(&self, b: &Builder<'_>, error: Value) -> Value {
         let wrong = b.is_nonzero(error);
         b.if_(wrong, |b| {
-            let place = b.i32(self.last_error);
-            b.store(ERROR, place, vec![error]);
+            b.store(ERROR, b.i32(self.last_error), vec![error]);
         });
         error
     }
@@ -71,15 +70,12 @@ impl Site {
 
 /// Clears the thread's last error at the start.
 pub fn clear_error(b: &Builder<'_>, last_error: u32) {
-    let place = b.i32(last_error);
-    let none = b.i32(error::SUCCESS);
-    b.store(ERROR, place, vec![none]);
+    b.store(ERROR, b.i32(last_error), vec![b.i32(error::SUCCESS)]);
 }
 
 pub(super) fn store_words(b: &Builder<'_>, base: Value, words: &[(u64, Value)]) {
     for (offset, value) in words {
-        let address = b.add_const(base, *offset);
-        b.store(OWN, address, vec![*value]);
+        b.store(OWN, b.add_const(base, *offset), vec![*value]);
     }
 }
 
@@ -88,22 +84,19 @@ pub(super) fn is_global(b: &Builder<'_>, address: Value) -> Value {
     let top = b.shr(address, 62);
     let shared = b.compare_const(Compare::Equal, top, 1);
     let local = b.compare_const(Compare::Equal, top, 2);
-    let other = b.or(shared, local);
-    b.not(other)
+    b.not(b.or(shared, local))
 }
 
 /// Stores a value of 64 bits where the program says.
 pub(super) fn store_long(b: &Builder<'_>, address: Value, value: Value) {
     let (low, high) = b.halves(value);
     b.store(GENERIC, address, vec![low]);
-    let address = b.add_const(address, 4);
-    b.store(GENERIC, address, vec![high]);
+    b.store(GENERIC, b.add_const(address, 4), vec![high]);
 }
 
 /// Loads a value of 64 bits from where the program says.
 pub(super) fn load_long(b: &Builder<'_>, address: Value) -> Value {
     let low = b.load_one(GENERIC, address);
-    let address = b.add_const(address, 4);
-    let high = b.load_one(GENERIC, address);
+    let high = b.load_one(GENERIC, b.add_const(address, 4));
     b.join(low, high)
 }

@@ -68,8 +68,7 @@ pub fn widen(l: &mut Lowering<'_, '_>, space: Option<StateSpace>, register: Valu
     };
     let start = l.b.push_constant(Type::I64, start);
     let (from, to) = (l.narrow(start), l.narrow(register));
-    let distance = l.b.sub(to, from);
-    let distance = l.b.zero_extend(distance);
+    let distance = l.b.zero_extend(l.b.sub(to, from));
     Ok(l.b.add(start, distance))
 }
 
@@ -82,8 +81,7 @@ fn distance(l: &mut Lowering<'_, '_>, register: Value) -> (Value, Value) {
 
 fn widen_global(l: &mut Lowering<'_, '_>, register: Value) -> Value {
     let (start, distance) = distance(l, register);
-    let distance = l.b.sign_extend(distance);
-    l.b.add(start, distance)
+    l.b.add(start, l.b.sign_extend(distance))
 }
 
 /// A generic address of 64 bits.
@@ -91,15 +89,12 @@ pub fn widen_generic(l: &mut Lowering<'_, '_>, register: Value) -> Value {
     let (start, distance) = distance(l, register);
     let tag = l.b.shr(distance, TAG_SHIFT);
     // Tags 0 and 3 are device memory on either side of the variables.
-    let number = l.b.sub_const(tag, 1);
-    let tagged = l.b.compare_const(Compare::LessUnsigned, number, 2);
+    let tagged = l.b.compare_const(Compare::LessUnsigned, l.b.sub_const(tag, 1), 2);
     let offset = offset_of(l, distance);
     let offset = l.b.zero_extend(offset);
-    let tag = l.b.zero_extend(tag);
-    let tag = l.b.shl(tag, GENERIC_TAG_SHIFT);
+    let tag = l.b.shl(l.b.zero_extend(tag), GENERIC_TAG_SHIFT);
     let own = l.b.or(offset, tag);
-    let distance = l.b.sign_extend(distance);
-    let device = l.b.add(start, distance);
+    let device = l.b.add(start, l.b.sign_extend(distance));
     l.b.select(tagged, own, device)
 }
 

@@ -31,8 +31,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         // No access is wider than 16 bytes.
         let most = (16 / ty.bytes() as usize).max(1);
         for (values, offset) in values.chunks(most).zip((0..).step_by(most * ty.bytes() as usize)) {
-            let address = b.add_const(address, offset);
-            b.store(access, address, values.to_vec());
+            b.store(access, b.add_const(address, offset), values.to_vec());
         }
     });
     mbarrier::complete(l, barrier, size);

@@ -71,8 +71,7 @@ fn exchange(
             for (half, addresses) in new.into_iter().zip(addresses.chunks(2)) {
                 let high = b.shr(half, 32);
                 for (part, address) in [half, high].into_iter().zip(addresses) {
-                    let part = b.truncate(part);
-                    b.store(word, *address, vec![part]);
+                    b.store(word, *address, vec![b.truncate(part)]);
                 }
             }
         }

@@ -33,8 +33,7 @@ pub fn end(b: &Builder<'_>) -> Option<Value> {
 pub fn own_address(b: &Builder<'_>, byte: u32) -> Value {
     let Some(share) = share(b) else { return b.i32(byte) };
     let rank = b.cluster_rank();
-    let start = b.mul(rank, share);
-    b.add_const(start, byte.into())
+    b.add_const(b.mul(rank, share), byte.into())
 }
 
 /// The number of the block in whose shared memory an offset lies.
@@ -57,8 +56,7 @@ pub fn is_own(b: &Builder<'_>, address: Value) -> Value {
 pub fn map(b: &Builder<'_>, address: Value, rank: Value) -> Value {
     let Some(share) = share(b) else { return address };
     let offset = b.rem_unsigned(address, share);
-    let start = b.mul(rank, share);
-    b.add(start, offset)
+    b.add(b.mul(rank, share), offset)
 }
 
 /// Which block's mbarrier counts what is copied to a block.
@@ -80,8 +78,7 @@ pub fn multicast(
     each: impl Fn(&mut Lowering<'_, '_>, [Value; 2]),
 ) {
     for number in 0..l.b.function(|function| function.cluster).map_or(1, Cluster::blocks) {
-        let bit = l.b.and_const(mask, 1 << number);
-        let wanted = l.b.is_nonzero(bit);
+        let wanted = l.b.is_nonzero(l.b.and_const(mask, 1 << number));
         let outer = l.b.take_block();
         let rank = l.b.i32(number);
         let there = map(&l.b, address, rank);
@@ -114,8 +111,7 @@ pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mapped = l.b.add_const(mapped, l.layout.shared_start.into());
     let blocks = l.b.function(|function| function.cluster).map_or(1, Cluster::blocks);
     let is_block = l.b.compare_const(Compare::LessUnsigned, rank, blocks.into());
-    let nowhere = l.b.constant(Type::I32, NOWHERE);
-    let mapped = l.b.select(is_block, mapped, nowhere);
+    let mapped = l.b.select(is_block, mapped, l.b.constant(Type::I32, NOWHERE));
     let mapped = if ty.bits() == 64 {
         let space = l.b.and_const(address, u64::MAX << 32);
         let low = l.b.zero_extend(mapped);

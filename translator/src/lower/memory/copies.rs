@@ -89,8 +89,7 @@ fn source_words(b: &Builder<'_>, from: Value, given: Value, size: u64) -> Vec<Va
     };
     let part = |b: &Builder<'_>| {
         for (offset, var) in (0..size).step_by(4).zip(&vars) {
-            let source = b.add_const(from, offset);
-            let word = partial_word(b, source, given, offset);
+            let word = partial_word(b, b.add_const(from, offset), given, offset);
             b.set(*var, word);
         }
     };
@@ -105,12 +104,9 @@ fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
     let bytes = l.b.constant(Type::I32, size);
     let inside = guard::is_inside(&l.b, address, bytes, end);
     let Some(var) = l.frame.copied_outside.filter(|_| l.b.known(inside) != Some(1)) else { return address };
-    let noted = l.b.get(var);
-    let next = l.b.add_const(address, 1);
-    let noted = l.b.select(inside, noted, next);
+    let noted = l.b.select(inside, l.b.get(var), l.b.add_const(address, 1));
     l.b.set(var, noted);
-    let first = l.b.i32(0);
-    l.b.select(inside, address, first)
+    l.b.select(inside, address, l.b.i32(0))
 }
 
 /// `cp.async.commit_group`, and `cp.async.wait_group` and `cp.async.wait_all`, which complete copies, and report what they have noted. The end of a
@@ -153,8 +149,7 @@ fn move_all(b: &Builder<'_>, from: Value, to: Value, size: u64) {
 
 /// The word at `offset` of a source of which only the first `given` bytes may be read; the other bytes are zero.
 pub fn partial_word(b: &Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
-    let end = b.constant(Type::I32, offset + 4);
-    let whole = b.compare(Compare::LessEqualUnsigned, end, given);
+    let whole = b.compare(Compare::LessEqualUnsigned, b.constant(Type::I32, offset + 4), given);
     b.choose(
         whole,
         |b| b.load_one(words_in(Space::Global), source),
@@ -180,15 +175,13 @@ pub fn partial_word(b: &Builder<'_>, source: Value, given: Value, offset: u64) -
 /// Runs `what` for the offset of each piece of `size` bytes.
 pub fn for_each(b: &Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&Builder<'_>, Value)) {
     let next = b.var(Type::I32);
-    let zero = b.i32(0);
-    b.set(next, zero);
+    b.set(next, b.i32(0));
     b.loop_(|b| {
         let offset = b.get(next);
         let inside = b.compare(Compare::LessUnsigned, offset, size);
         b.if_else(inside, |_| {}, Builder::break_);
         what(b, offset);
-        let up = b.add_const(offset, piece.into());
-        b.set(next, up);
+        b.set(next, b.add_const(offset, piece.into()));
     });
 }
 
@@ -216,13 +209,11 @@ pub fn bulk_load_within(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
         for_each(b, size, 4, |b, offset| {
             // Words that have a byte of what is copied. An allocation may end within a word, but doesn't begin there.
-            let next = b.add_const(offset, 4);
-            let is_after = b.compare(Compare::LessUnsigned, left, next);
+            let is_after = b.compare(Compare::LessUnsigned, left, b.add_const(offset, 4));
             let is_before = b.compare(Compare::LessUnsigned, offset, end);
             let is_within = b.and(is_after, is_before);
             b.if_(is_within, |b| {
-                let wide = b.zero_extend(offset);
-                let source = b.add(from, wide);
+                let source = b.add(from, b.zero_extend(offset));
                 let target = b.add(to, offset);
                 let given = b.sub(end, offset);
                 let word = partial_word(b, source, given, 0);
@@ -253,9 +244,7 @@ fn load_all(l: &mut Lowering<'_, '_>, from: Value, to: Value, size: Value) {
     guard::if_inside(l, CheckedAccess::Write, (to, size, 16), |b| {
         for_each(b, size, 16, |b, offset| {
             let target = b.add(to, offset);
-            let wide = b.zero_extend(offset);
-            let source = b.add(from, wide);
-            move_all(b, source, target, 16);
+            move_all(b, b.add(from, b.zero_extend(offset)), target, 16);
         });
     });
 }
@@ -273,8 +262,7 @@ pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             for_each(b, size, 16, |b, offset| {
                 let source = b.add(from, offset);
                 let values = b.load(words_in(Space::Shared), source, 4);
-                let target = b.add(to, offset);
-                b.store(words_in(Space::Shared), target, values);
+                b.store(words_in(Space::Shared), b.add(to, offset), values);
             });
         };
         b.if_else(from_inside, copy, |b| guard::report(b, CheckedAccess::Read, from, 16, end));
@@ -297,8 +285,7 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         for_each(b, size, 16, |b, offset| {
             let source = b.add(from, offset);
             let values = b.load(words_in(Space::Shared), source, 4);
-            let wide = b.zero_extend(offset);
-            let target = b.add(to, wide);
+            let target = b.add(to, b.zero_extend(offset));
             match mask {
                 None => b.store(words_in(Space::Global), target, values),
                 Some(mask) => store_masked(b, target, &values, mask),
@@ -311,8 +298,7 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// Stores the bytes of words whose bits are set in `mask` to device memory.
 fn store_masked(b: &Builder<'_>, target: Value, values: &[Value], mask: Value) {
     for (number, &word) in (0..).zip(values) {
-        let bits = b.shr(mask, 4 * number);
-        let bits = b.and_const(bits, 0xf);
+        let bits = b.and_const(b.shr(mask, 4 * number), 0xf);
         let whole = b.compare_const(Compare::Equal, bits, 0xf);
         let target = b.add_const(target, (4 * number).into());
         b.if_else(
@@ -320,8 +306,7 @@ fn store_masked(b: &Builder<'_>, target: Value, values: &[Value], mask: Value) {
             |b| b.store(words_in(Space::Global), target, vec![word]),
             |b| {
                 for byte in 0..4 {
-                    let bit = b.and_const(bits, 1 << byte);
-                    let wanted = b.is_nonzero(bit);
+                    let wanted = b.is_nonzero(b.and_const(bits, 1 << byte));
                     b.if_(wanted, |b| {
                         let target = b.add_const(target, byte.into());
                         let value = b.shr(word, 8 * byte);
@@ -376,9 +361,7 @@ pub fn bulk_zeros(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     }
     guard::if_inside(l, CheckedAccess::Write, (to, size, 8), |b| {
         for_each(b, size, 8, |b, offset| {
-            let target = b.add(to, offset);
-            let zero = b.i32(0);
-            b.store(words_in(Space::Shared), target, vec![zero; 2]);
+            b.store(words_in(Space::Shared), b.add(to, offset), vec![b.i32(0); 2]);
         });
     });
     Ok(())

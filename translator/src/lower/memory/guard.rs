@@ -21,8 +21,7 @@ fn end_in(b: &Builder<'_>, layout: &Layout) -> Value {
     if !layout.dynamic_shared {
         return b.i32(declared);
     }
-    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
-    b.add_const(dynamic, declared.into())
+    b.add_const(b.builtin(Builtin::DynamicSharedBytes), declared.into())
 }
 
 /// Reports the address that copies have noted in a variable, if they have: 1 more than it.
@@ -31,8 +30,7 @@ pub fn report_noted(b: &Builder<'_>, layout: &Layout, noted: Var) {
     let noted = b.get(noted);
     let is_noted = b.is_nonzero(noted);
     b.if_(is_noted, |b| {
-        let address = b.sub_const(noted, 1);
-        report(b, CheckedAccess::Write, address, 4, end);
+        report(b, CheckedAccess::Write, b.sub_const(noted, 1), 4, end);
     });
 }
 
@@ -45,8 +43,7 @@ pub fn is_inside(b: &Builder<'_>, address: Value, bytes: Value, end: Value) -> V
     }
     let begins = b.ule(address, end);
     let rest = b.sub(end, address);
-    let ends = b.ule(bytes, rest);
-    b.and(begins, ends)
+    b.and(begins, b.ule(bytes, rest))
 }
 
 /// Reports bytes of shared memory at an address.
@@ -93,8 +90,7 @@ pub fn mapped(l: &mut Lowering<'_, '_>, what: CheckedAccess, (space, address): (
     }
     let tag = b.shr(address, GENERIC_TAG_SHIFT);
     let elsewhere = b.compare_const(Compare::NotEqual, tag, GENERIC_SHARED);
-    let low = b.truncate(address);
-    let offset = b.shared_offset(low);
+    let offset = b.shared_offset(b.truncate(address));
     let inside = is_inside(b, offset, count, end);
     let legal = b.or(elsewhere, inside);
     b.if_else(legal, |_| {}, |b| report(b, what, offset, bytes, end));

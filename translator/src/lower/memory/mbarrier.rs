@@ -62,10 +62,8 @@ pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -
 pub fn init(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
     let count = l.int(i, 1, ScalarType::U32)?;
-    let count = l.b.zero_extend(count);
-    let count = l.b.and_const(count, COUNT_MASK);
-    let expected = l.b.shl(count, EXPECTED);
-    let word = l.b.or(count, expected);
+    let count = l.b.and_const(l.b.zero_extend(count), COUNT_MASK);
+    let word = l.b.or(count, l.b.shl(count, EXPECTED));
     let (address, _) = guard::word(l, CheckedAccess::Write, address);
     l.b.store(access(MemoryOrder::Relaxed(Scope::Cta)), address, vec![word]);
     Ok(())
@@ -92,8 +90,7 @@ pub fn complete(l: &mut Lowering<'_, '_>, address: Value, bytes: Value) {
 }
 
 fn positioned(l: &mut Lowering<'_, '_>, bytes: Value) -> Value {
-    let bytes = l.b.zero_extend(bytes);
-    l.b.shl(bytes, BYTES)
+    l.b.shl(l.b.zero_extend(bytes), BYTES)
 }
 
 /// `mbarrier.arrive` and `mbarrier.arrive_drop`
@@ -158,13 +155,10 @@ fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
     let new = l.b.add(old, delta);
     let pending = l.b.and_const(new, COUNT_MASK | u64::MAX << BYTES);
     let done = l.b.is_zero(pending);
-    let expected = l.b.shr(new, EXPECTED);
-    let expected = l.b.and_const(expected, COUNT_MASK);
+    let expected = l.b.and_const(l.b.shr(new, EXPECTED), COUNT_MASK);
     // Flip the bit of the phase by an addition.
-    let phase = l.b.and_const(new, 1 << PHASE);
-    let twice = l.b.shl(phase, 1);
-    let flip = l.b.i64(1 << PHASE);
-    let flip = l.b.sub(flip, twice);
+    let twice = l.b.shl(l.b.and_const(new, 1 << PHASE), 1);
+    let flip = l.b.sub(l.b.i64(1 << PHASE), twice);
     let next = l.b.add(expected, flip);
     let outer = l.b.take_block();
     add(l, address, next, order);
@@ -188,21 +182,18 @@ pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let complete = l.b.compare(Compare::NotEqual, now, tested);
     // A thread doesn't wait for what isn't there.
-    let outside = l.b.not(inside);
-    let complete = l.b.or(complete, outside);
+    let complete = l.b.or(complete, l.b.not(inside));
     l.set(i, 0, ScalarType::Pred, complete)
 }
 
 fn phase(l: &mut Lowering<'_, '_>, word: Value) -> Value {
-    let bit = l.b.shr(word, PHASE);
-    let bit = l.b.truncate(bit);
+    let bit = l.b.truncate(l.b.shr(word, PHASE));
     l.b.and_const(bit, 1)
 }
 
 /// `mbarrier.pending_count`
 pub fn pending_count(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let state = l.int(i, 1, ScalarType::B64)?;
-    let low = l.b.truncate(state);
-    let count = l.b.and_const(low, COUNT_MASK);
+    let count = l.b.and_const(l.b.truncate(state), COUNT_MASK);
     l.set(i, 0, ScalarType::U32, count)
 }

@@ -289,8 +289,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
                 && let Some(place) = locals.places.get(&id)
             {
                 let (frame, start) = (locals.frame, u64::from(locals.base).wrapping_add(*place).wrapping_add(offset));
-                let frame = l.b.get(frame);
-                let address = l.b.add_const(frame, start & u64::from(u32::MAX));
+                let address = l.b.add_const(l.b.get(frame), start & u64::from(u32::MAX));
                 return Ok(l.b.zero_extend(address));
             }
             let place = l.layout.variable(id).ok_or_else(|| {
@@ -317,8 +316,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             let number = l.register(index)?;
             // As CUDA has it: 16 bits have no sign, whatever the register's type.
             let number = l.zero_extend_narrow(number, l.register_type(index)?.bits());
-            let bytes = l.b.constant(l.b.type_of(number), bytes.into());
-            let place = l.b.mul(number, bytes);
+            let place = l.b.mul(number, l.b.constant(l.b.type_of(number), bytes.into()));
             let place = l.b.add_const(place, offset);
             // With 16 or 32 bits, the place in the array has 32 bits, and no sign either.
             let place = if l.b.type_of(place) == Type::I32 { l.b.zero_extend(place) } else { place };
@@ -395,8 +393,7 @@ fn load_param(l: &mut Lowering<'_, '_>, i: &Instruction, param: usize, offset: i
             if bytes == 8 {
                 return Ok(l.b.push_constant(Type::I64, place));
             }
-            let word = l.b.push_constant(Type::I32, place & !3);
-            let word = l.b.shr(word, 8 * (place & 3));
+            let word = l.b.shr(l.b.push_constant(Type::I32, place & !3), 8 * (place & 3));
             Ok(l.zero_extend_narrow(word, ty.bits()))
         }
         Some(ParamSlot::Words(words)) => {
@@ -450,11 +447,9 @@ fn store_param(
         (1 | 2, Some(low), _) => {
             let shift = 8 * (at % 4);
             let mask = ((1u64 << ty.bits()) - 1) << shift;
-            let old = l.b.get(low);
-            let kept = l.b.and_const(old, !mask);
+            let kept = l.b.and_const(l.b.get(low), !mask);
             let value = l.zero_extend_narrow(value, ty.bits());
-            let value = l.b.shl(value, shift);
-            let new = l.b.or(kept, value);
+            let new = l.b.or(kept, l.b.shl(value, shift));
             l.b.set(low, new);
         }
         _ => return Err(Diagnostic::internal("a parameter word that isn't there", i.span)),

@@ -52,17 +52,14 @@ impl PendingCopies {
 
     /// Notes what a copy is to write, and where.
     pub fn begin(&self, b: &Builder<'_>, copy: &PendingCopy, to: Value, words: &[Value]) {
-        let place = b.add_const(to, 1);
-        b.set(copy.place, place);
+        b.set(copy.place, b.add_const(to, 1));
         copy.words.iter().zip(words).for_each(|(var, word)| b.set(*var, *word));
-        let commits = b.get(self.commits);
-        b.set(copy.group, commits);
+        b.set(copy.group, b.get(self.commits));
     }
 
     /// Counts a group.
     pub fn commit(&self, b: &Builder<'_>) {
-        let commits = b.get(self.commits);
-        let commits = b.add_const(commits, 1);
+        let commits = b.add_const(b.get(self.commits), 1);
         b.set(self.commits, commits);
     }
 
@@ -78,8 +75,7 @@ impl PendingCopies {
                     let commits = b.get(self.commits);
                     // One that began after the last commit belongs to no group yet.
                     let later = b.sub(commits, group);
-                    let least = b.i32(groups);
-                    let is_old = b.ult(least, later);
+                    let is_old = b.ult(b.i32(groups), later);
                     b.and(is_pending, is_old)
                 }
             };
@@ -100,8 +96,7 @@ impl PendingCopy {
         let to = b.sub_const(place, 1);
         let words = self.words.iter().take(self.count).map(|var| b.get(*var)).collect();
         b.store(Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false }, to, words);
-        let none = b.i32(0);
-        b.set(self.place, none);
+        b.set(self.place, b.i32(0));
     }
 }
 

@@ -34,19 +34,15 @@ pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let (used, start) = stack(l, i)?;
     let size = l.int(i, 1, ty)?;
-    let most = l.b.constant_like(size, STACK_BYTES.into());
-    let is_sane = l.b.ule(size, most);
+    let is_sane = l.b.ule(size, l.b.constant_like(size, STACK_BYTES.into()));
     let size = l.narrow(size);
-    let before = l.b.get(used);
-    let free = l.b.add_const(before, u64::from(start) + align - 1);
+    let free = l.b.add_const(l.b.get(used), u64::from(start) + align - 1);
     let place = l.b.and_const(free, !(align - 1));
-    let end = l.b.sub_const(place, start.into());
-    let end = l.b.add(end, size);
+    let end = l.b.add(l.b.sub_const(place, start.into()), size);
     let is_inside = l.b.compare_const(Compare::LessEqualUnsigned, end, STACK_BYTES.into());
     let fits = l.b.and(is_sane, is_inside);
     // An allocation that does not fit gets the stack's start, and the launch fails.
-    let first = l.b.i32(start);
-    let place = l.b.select(fits, place, first);
+    let place = l.b.select(fits, place, l.b.i32(start));
     l.b.if_else(fits, |b| b.set(used, end), |b| b.report(Fault::StackOverflow));
     set_address(l, i, place)
 }
@@ -54,8 +50,7 @@ pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `stacksave`
 pub fn save(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (used, start) = stack(l, i)?;
-    let used = l.b.get(used);
-    let top = l.b.add_const(used, start.into());
+    let top = l.b.add_const(l.b.get(used), start.into());
     set_address(l, i, top)
 }
 
@@ -64,8 +59,7 @@ pub fn restore(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (used, start) = stack(l, i)?;
     let top = l.int(i, 0, i.ty(0)?)?;
     let top = l.narrow(top);
-    let bytes = l.b.sub_const(top, start.into());
-    l.b.set(used, bytes);
+    l.b.set(used, l.b.sub_const(top, start.into()));
     Ok(())
 }
 

@@ -92,8 +92,7 @@ impl Map {
         let logarithms = [0, 1, 2, 2, 3, 3, 1, 2, 2, 3, 1].iter().rev().fold(0, |all, bits| all << 2 | bits);
         let ty = self.ty(b);
         let place = b.shl(ty, 1);
-        let all = b.i32(logarithms);
-        let logarithm = b.shr_by(all, place);
+        let logarithm = b.shr_by(b.i32(logarithms), place);
         b.and_const(logarithm, 3)
     }
 
@@ -112,8 +111,7 @@ impl Map {
     /// The binary logarithm of the number of 16-byte pieces that swizzling keeps together.
     pub fn atom(&self, b: &Builder<'_>) -> Value {
         let code = bits(b, self.modes, 19, 2);
-        let upper = b.shr(code, 1);
-        b.sub(code, upper)
+        b.sub(code, b.shr(code, 1))
     }
 
     /// Four bytes of the value read outside the tensor.
@@ -124,8 +122,7 @@ impl Map {
 
     /// Whether f32 is read as tf32.
     pub fn is_tf32(&self, b: &Builder<'_>) -> Value {
-        let bit = b.and_const(self.modes, 1 << 16);
-        b.is_nonzero(bit)
+        b.is_nonzero(b.and_const(self.modes, 1 << 16))
     }
 
     /// The least and the greatest coordinate at which columns of pixels begin, in side `number` of the `of` sides that pictures have.
@@ -137,10 +134,7 @@ impl Map {
             _ => 5,
         };
         let lowest = width * number as u32;
-        let [lower, upper] = [0, 16].map(|half| {
-            let up = b.shl(self.columns[0], 32 - width - lowest - half);
-            b.sar(up, 32 - width)
-        });
+        let [lower, upper] = [0, 16].map(|half| b.sar(b.shl(self.columns[0], 32 - width - lowest - half), 32 - width));
         [lower, b.add(last, upper)]
     }
 
@@ -153,8 +147,7 @@ impl Map {
 
 /// Some bits of a word.
 fn bits(b: &Builder<'_>, word: Value, first: u32, count: u32) -> Value {
-    let low = b.shr(word, first);
-    b.and_const(low, (1 << count) - 1)
+    b.and_const(b.shr(word, first), (1 << count) - 1)
 }
 
 /// The location of a field: word, first bit, and number of bits.
@@ -170,8 +163,7 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let access = words(place.space, MemoryOrder::Weak);
         let address = l.b.add_const(place.address, 4 * word);
         let mask = (u64::MAX >> (64 - count)) << first;
-        let new = l.b.shl(value, first);
-        let new = l.b.and_const(new, mask);
+        let new = l.b.and_const(l.b.shl(value, first), mask);
         let word = if count == 32 {
             new
         } else {
@@ -200,8 +192,7 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         MapField::GlobalStride => {
             let number = check(i, constant()?, 4, "number of a stride")?;
             let value = l.int(i, given, ScalarType::U64)?;
-            let pieces = l.b.shr(value, 4);
-            let (low, high) = l.b.halves(pieces);
+            let (low, high) = l.b.halves(l.b.shr(value, 4));
             at(l, (3 + u64::from(number), 0, 32), low);
             at(l, (7, 4 * number, 4), high);
         }
@@ -280,8 +271,7 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = global_address(l, i, 0)?;
     let from = shared_address(l, i, 1)?;
     for offset in (0..128).step_by(4) {
-        let source = l.b.add_const(from, offset);
-        let word = l.b.load_one(words(Space::Shared, MemoryOrder::Weak), source);
+        let word = l.b.load_one(words(Space::Shared, MemoryOrder::Weak), l.b.add_const(from, offset));
         let target = l.b.add_const(to, offset);
         l.b.store(words(Space::Global, MemoryOrder::Relaxed(Scope::Device)), target, vec![word]);
     }

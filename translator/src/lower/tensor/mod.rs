@@ -119,22 +119,18 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
     let shift = map.shift(b);
     let size = b.shl_by(first.size, shift);
     let row = b.select(is_interleaved, slice, size);
-    let before = b.sign_extend(first.at);
-    let before = b.shl_by(before, shift);
+    let before = b.shl_by(b.sign_extend(first.at), shift);
     // The distances from the row's start to the tensor's start and end.
     let to_first = b.neg(before);
-    let last = b.zero_extend(first.last);
-    let count = b.add_const(last, 1);
+    let count = b.add_const(b.zero_extend(first.last), 1);
     let bytes = b.shl_by(count, shift);
     let to_end = b.sub(bytes, before);
     let [low, high] = [to_first, to_end].map(|distance| within(b, distance, row));
     let inside = [b.select(is_interleaved, none, low), b.select(is_interleaved, slice, high)];
-    let nothing = b.i64(0);
-    let before = b.select(is_interleaved, nothing, before);
+    let before = b.select(is_interleaved, b.i64(0), before);
     place.address = b.add(place.address, before);
     let swizzling = map.swizzling(b);
-    let sixteen = b.i32(16);
-    let span = b.shl_by(sixteen, swizzling);
+    let span = b.shl_by(b.i32(16), swizzling);
     let is_plain = b.is_zero(swizzling);
     let is_packed = b.or(is_plain, is_interleaved);
     let pitch = b.select(is_packed, row, span);
@@ -183,8 +179,7 @@ fn within(b: &Builder<'_>, distance: Value, most: Value) -> Value {
     let is_before = b.slt(distance, zero);
     let distance = b.select(is_before, zero, distance);
     let is_beyond = b.slt(wide, distance);
-    let distance = b.select(is_beyond, wide, distance);
-    b.truncate(distance)
+    b.truncate(b.select(is_beyond, wide, distance))
 }
 
 impl Tensor {
@@ -200,43 +195,33 @@ impl Tensor {
         let end = guard::end(l);
         let b = &l.b;
         let swizzling = self.map.swizzling(b);
-        let one = b.i32(1);
-        let rows = b.shl_by(one, swizzling);
+        let rows = b.shl_by(b.i32(1), swizzling);
         let turned = b.sub_const(rows, 1);
         let atom = self.map.atom(b);
         let turned = b.shr_by(turned, atom);
         let atom = b.add_const(atom, 4);
         // Swizzling permutes by the address in the block's own shared memory.
-        let none = b.i32(0);
-        let own = cluster::map(b, to, none);
+        let own = cluster::map(b, to, b.i32(0));
         let block = b.sub(to, own);
         let [low, high] = self.inside;
         let row_bytes = self.row;
         let count = for_each_row(b, self.place, &self.shape, &mut |b, Row { place, number }| {
             let before = b.mul(number, self.pitch);
             let row = b.add(own, before);
-            let misplaced = b.and_const(place.address, 15);
-            let misplaced = b.is_nonzero(misplaced);
+            let misplaced = b.is_nonzero(b.and_const(place.address, 15));
             b.if_(misplaced, |b| {
-                let nothing = b.i32(0);
-                b.report_access(what, CheckedSpace::Global, 16, place.address, nothing);
+                b.report_access(what, CheckedSpace::Global, 16, place.address, b.i32(0));
             });
             for_each(b, row_bytes, 16, |b, offset| {
                 let plain = b.add(row, offset);
-                let line = b.shr(plain, 7);
-                let turn = b.and(line, turned);
-                let turn = b.shl_by(turn, atom);
-                let shared = b.xor(plain, turn);
-                let shared = b.add(block, shared);
+                let turn = b.shl_by(b.and(b.shr(plain, 7), turned), atom);
+                let shared = b.add(block, b.xor(plain, turn));
                 let from_low = b.ule(low, offset);
                 let to_high = b.ult(offset, high);
-                let there = b.and(from_low, to_high);
-                let there = b.and(there, place.inside);
-                let wide = b.zero_extend(offset);
-                let global = b.add(place.address, wide);
+                let there = b.and(b.and(from_low, to_high), place.inside);
+                let global = b.add(place.address, b.zero_extend(offset));
                 let rest = b.sub(high, offset);
-                let piece = b.i32(16);
-                let inside = guard::is_inside(b, shared, piece, end);
+                let inside = guard::is_inside(b, shared, b.i32(16), end);
                 b.if_else(
                     inside,
                     |b| each(b, Piece { there, rest, global, shared }),
@@ -285,8 +270,7 @@ fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value)
     let outside = tensor.map.outside(&l.b);
     let is_tf32 = tensor.map.is_tf32(&l.b);
     let bytes = tensor.for_each_piece(l, CheckedAccess::Write, to, |b, piece| {
-        let none = b.i32(0);
-        let given = b.select(piece.there, piece.rest, none);
+        let given = b.select(piece.there, piece.rest, b.i32(0));
         let whole = b.compare_const(Compare::LessUnsigned, given, 16);
         let shared = words(Space::Shared, MemoryOrder::Weak);
         let read = |b: &Builder<'_>, word: Value| b.choose(is_tf32, |b| as_tf32(b, word), |_| word);
@@ -294,12 +278,10 @@ fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value)
             whole,
             |b| {
                 for offset in (0..16).step_by(4) {
-                    let source = b.add_const(piece.global, offset);
-                    let word = partial_word(b, source, given, offset);
+                    let word = partial_word(b, b.add_const(piece.global, offset), given, offset);
                     let word = read(b, word);
                     let word = filled(b, word, given, offset, outside);
-                    let target = b.add_const(piece.shared, offset);
-                    b.store(shared, target, vec![word]);
+                    b.store(shared, b.add_const(piece.shared, offset), vec![word]);
                 }
             },
             |b| {
@@ -317,13 +299,10 @@ fn filled(b: &Builder<'_>, word: Value, given: Value, offset: u64, outside: Valu
     let start = b.constant(Type::I32, offset);
     let is_after = b.ult(start, given);
     let zero = b.i32(0);
-    let known = b.sub(given, start);
-    let known = b.select(is_after, known, zero);
+    let known = b.select(is_after, b.sub(given, start), zero);
     let is_part = b.compare_const(Compare::LessUnsigned, known, 4);
     let known = b.select(is_part, known, zero);
-    let width = b.shl(known, 3);
-    let others = b.shl_by(outside, width);
-    let others = b.select(is_part, others, zero);
+    let others = b.select(is_part, b.shl_by(outside, b.shl(known, 3)), zero);
     b.or(word, others)
 }
 
@@ -414,8 +393,7 @@ fn reduce_piece(b: &Builder<'_>, piece: &Piece, reduction: &Reduction) {
     for_each(b, size, bytes.into(), |b, offset| {
         let source = b.add(piece.shared, offset);
         let operand = b.load_one(Access { bytes, ..words(Space::Shared, MemoryOrder::Weak) }, source);
-        let wide = b.zero_extend(offset);
-        let address = b.add(piece.global, wide);
+        let address = b.add(piece.global, b.zero_extend(offset));
         let access = Access { bytes, ..words(Space::Global, MemoryOrder::Relaxed(Scope::Device)) };
         match reduction {
             Reduction::Atomic(op, _) => {
@@ -431,10 +409,7 @@ fn add_float(b: &Builder<'_>, access: Access, address: Value, operand: Value) {
     let addend = b.bitcast(operand, Type::F32);
     b.loop_(|b| {
         let old = b.load_one(access, address);
-        let float = b.bitcast(old, Type::F32);
-        let sum = b.fadd(float, addend);
-        let nan = b.constant(Type::F32, SINGLE.nan);
-        let sum = b.or_nan(sum, nan);
+        let sum = b.or_nan(b.fadd(b.bitcast(old, Type::F32), addend), b.constant(Type::F32, SINGLE.nan));
         let operand = b.bits(sum);
         let found = b.value(Type::I32);
         let op = AtomicOp::CompareExchange;

@@ -63,8 +63,7 @@ impl Place {
     /// Adds a coordinate in one dimension.
     pub fn at(self, b: &Builder<'_>, dimension: &Dimension, coordinate: Value) -> Place {
         let fits = b.ule(coordinate, dimension.last);
-        let wide = b.zero_extend(coordinate);
-        let distance = b.mul(wide, dimension.stride);
+        let distance = b.mul(b.zero_extend(coordinate), dimension.stride);
         Place { inside: b.and(self.inside, fits), address: b.add(self.address, distance) }
     }
 }
@@ -79,8 +78,7 @@ pub struct Row {
 /// Runs `each` for each row, and gives the number of rows.
 pub fn for_each_row(b: &Builder<'_>, place: Place, shape: &Shape, each: &mut dyn FnMut(&Builder<'_>, Row)) -> Value {
     let number = b.var(Type::I32);
-    let none = b.i32(0);
-    b.set(number, none);
+    b.set(number, b.i32(0));
     match shape {
         Shape::Tile(dimensions) => tile(b, place, dimensions, number, each),
         Shape::Columns { sides, pictures, pixels } => column(b, place, (sides, pictures), *pixels, number, each),
@@ -96,8 +94,7 @@ fn tile(b: &Builder<'_>, place: Place, dimensions: &[Dimension], number: Var, ea
         return;
     };
     let next = b.var(Type::I32);
-    let zero = b.i32(0);
-    b.set(next, zero);
+    b.set(next, b.i32(0));
     b.loop_(|b| {
         let offset = b.get(next);
         let more = b.ult(offset, dimension.size);
@@ -105,16 +102,14 @@ fn tile(b: &Builder<'_>, place: Place, dimensions: &[Dimension], number: Var, ea
         let coordinate = b.add(dimension.at, offset);
         let place = place.at(b, dimension, coordinate);
         tile(b, place, inner, number, each);
-        let up = b.add(offset, dimension.step);
-        b.set(next, up);
+        b.set(next, b.add(offset, dimension.step));
     });
 }
 
 fn row(b: &Builder<'_>, place: Place, number: Var, each: &mut dyn FnMut(&Builder<'_>, Row)) {
     let current = b.get(number);
     each(b, Row { place, number: current });
-    let up = b.add_const(current, 1);
-    b.set(number, up);
+    b.set(number, b.add_const(current, 1));
 }
 
 /// The rows whose coordinates are given.
@@ -157,8 +152,7 @@ fn column(
     let vars: Vec<Var> = sides.iter().map(|side| var(side.dimension.at)).collect();
     let picture = var(pictures.at);
     b.loop_(|b| {
-        let done = b.get(number);
-        let more = b.ult(done, pixels);
+        let more = b.ult(b.get(number), pixels);
         b.if_else(more, |_| {}, Builder::break_);
         let coordinate = b.get(picture);
         let mut place = place.at(b, pictures, coordinate);
@@ -176,13 +170,11 @@ fn column(
 /// lower bound and the next dimension advances.
 fn advance(b: &Builder<'_>, sides: &[Side], vars: &[Var], pictures: (&Dimension, Var)) {
     let ([side, sides @ ..], [var, vars @ ..]) = (sides, vars) else {
-        let at = b.get(pictures.1);
-        let next = b.add(at, pictures.0.step);
+        let next = b.add(b.get(pictures.1), pictures.0.step);
         b.set(pictures.1, next);
         return;
     };
-    let at = b.get(*var);
-    let next = b.add(at, side.dimension.step);
+    let next = b.add(b.get(*var), side.dimension.step);
     let [lower, upper] = side.bounds;
     let inside = b.sle(next, upper);
     b.if_else(

@@ -53,8 +53,7 @@ fn in_turn(l: &mut Lowering<'_, '_>, reads: &[(&Instruction, Waiting)]) -> Resul
     }
     let waits: Vec<Value> = reads.iter().map(|(_, read)| l.b.get(read.waits)).collect();
     let turn = l.b.var(Type::I32);
-    let zero = l.b.i32(0);
-    l.b.set(turn, zero);
+    l.b.set(turn, l.b.i32(0));
     let body = apart(l, |l| {
         let number = l.b.get(turn);
         let turns: Vec<Value> = (0..reads.len() as u64).map(|read| is_turn(&l.b, number, read)).collect();

@@ -63,8 +63,7 @@ impl Channel {
 
     /// Takes note of a texel's exponent and class before the texels of its slice are added.
     pub(super) fn look(&self, b: &Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
-        let exponent = b.shr(bits, 23);
-        let exponent = b.and_const(exponent, 255);
+        let exponent = b.and_const(b.shr(bits, 23), 255);
         let exponent = b.choose(arithmetic.srgb, |b| srgb_exponent(b, bits), |_| exponent);
         let zero = b.i32(0);
         let counts = b.is_nonzero(weight);
@@ -74,8 +73,7 @@ impl Channel {
         let counted = b.select(counts, exponent, zero);
         let most = b.get(self.exponent);
         let is_more = b.ult(most, counted);
-        let most = b.select(is_more, counted, most);
-        b.set(self.exponent, most);
+        b.set(self.exponent, b.select(is_more, counted, most));
         let magnitude = b.and_const(bits, 0x7fff_ffff);
         let infinity = b.i32(0x7f80_0000);
         let is_nan = b.ult(infinity, magnitude);
@@ -85,21 +83,15 @@ impl Channel {
         let signed = b.shl_by(two, sign);
         let infinite = b.select(is_infinite, signed, zero);
         let nan = b.select(is_nan, one, zero);
-        let positive = b.xor(sign, one);
-        let positive = b.shl(positive, 3);
-        let seen = b.get(self.seen);
-        let seen = b.or(seen, infinite);
-        let seen = b.or(seen, nan);
-        let seen = b.or(seen, positive);
-        b.set(self.seen, seen);
+        let positive = b.shl(b.xor(sign, one), 3);
+        let seen = b.or(b.or(b.get(self.seen), infinite), nan);
+        b.set(self.seen, b.or(seen, positive));
     }
 
     /// Adds a texel of floats.
     pub(super) fn add_float(&self, b: &Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
-        let exponent = b.shr(bits, 23);
-        let exponent = b.and_const(exponent, 255);
-        let fraction = b.and_const(bits, 0x7f_ffff);
-        let significand = b.or_const(fraction, 0x80_0000);
+        let exponent = b.and_const(b.shr(bits, 23), 255);
+        let significand = b.or_const(b.and_const(bits, 0x7f_ffff), 0x80_0000);
         let zero = b.i32(0);
         let is_number = b.is_nonzero(exponent);
         let significand = b.select(is_number, significand, zero);
@@ -109,9 +101,7 @@ impl Channel {
         let distance = b.add(distance, arithmetic.lost);
         let is_near = b.ule(distance, limit);
         let shift = b.select(is_near, distance, limit);
-        let wide = b.shl(significand, GUARD);
-        let aligned = b.shr_by(wide, shift);
-        let aligned = b.select(is_near, aligned, zero);
+        let aligned = b.select(is_near, b.shr_by(b.shl(significand, GUARD), shift), zero);
         let is_negative = b.slt(bits, zero);
         let negated = b.neg(aligned);
         let aligned = b.select(is_negative, negated, aligned);
@@ -132,8 +122,7 @@ impl Channel {
         let low = b.mul(number, weight);
         let high = b.mul_high_signed(number, weight);
         let product = b.join(low, high);
-        let sum = b.get(self.sum);
-        let sum = b.add(sum, product);
+        let sum = b.add(b.get(self.sum), product);
         b.set(self.sum, sum);
     }
 
@@ -150,23 +139,18 @@ impl Channel {
         let before = b.get(self.total_exponent);
         let is_more = b.ult(before, own);
         let exponent = b.select(is_more, own, before);
-        let sum = b.get(self.sum);
-        let sum = b.shl(sum, GUARD);
+        let sum = b.shl(b.get(self.sum), GUARD);
         let total = b.get(self.total);
         let [total, sum] = [(total, before), (sum, own)].map(|(sum, own)| {
             let distance = b.sub(exponent, own);
             let limit = b.i32(63);
             let is_far = b.ult(limit, distance);
-            let distance = b.select(is_far, limit, distance);
-            b.sar_by(sum, distance)
+            b.sar_by(sum, b.select(is_far, limit, distance))
         });
-        let total = b.add(total, sum);
-        b.set(self.total, total);
+        b.set(self.total, b.add(total, sum));
         b.set(self.total_exponent, exponent);
-        let none = b.i64(0);
-        b.set(self.sum, none);
-        let zero = b.i32(0);
-        b.set(self.exponent, zero);
+        b.set(self.sum, b.i64(0));
+        b.set(self.exponent, b.i32(0));
     }
 
     /// The bits of the result.
@@ -175,26 +159,17 @@ impl Channel {
     }
 
     fn fraction(&self, b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
-        let sum = b.get(self.total);
-        let sum = b.sar(sum, GUARD);
-        let sum = b.truncate(sum);
-        let short = b.add_const(sum, 128);
-        let short = b.sar(short, 8);
+        let sum = b.truncate(b.sar(b.get(self.total), GUARD));
+        let short = b.sar(b.add_const(sum, 128), 8);
         // Here 127 with a weight of 256 becomes 32767.
-        let part = b.sar(sum, 12);
-        let part = b.shl(part, 4);
-        let more = b.add_const(sum, 64);
-        let more = b.add(more, part);
-        let more = b.sar(more, 7);
+        let part = b.shl(b.sar(sum, 12), 4);
+        let more = b.sar(b.add(b.add_const(sum, 64), part), 7);
         let byte = b.add(sum, more);
         let is_signed_byte = b.and(arithmetic.signed, arithmetic.byte);
-        let number = b.select(is_signed_byte, byte, short);
-        let number = b.unary(Unary::SignedToFloat(Type::F32), number);
+        let number = b.unary(Unary::SignedToFloat(Type::F32), b.select(is_signed_byte, byte, short));
         let [signed, unsigned] = [b.f32(32767.0), b.f32(65535.0)];
         let largest = b.select(arithmetic.signed, signed, unsigned);
-        let fraction = b.fdiv(number, largest);
-        let bits = b.bits(fraction);
-        at_least_minus_one(b, arithmetic.signed, bits)
+        at_least_minus_one(b, arithmetic.signed, b.bits(b.fdiv(number, largest)))
     }
 
     fn float(&self, b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
@@ -207,17 +182,12 @@ impl Channel {
         let is_negative = b.compare_const(Compare::Equal, special, 4);
         let [infinity, negative, nan] = [b.i32(0x7f80_0000), b.i32(0xff80_0000), b.i32(0x7fff_ffff)];
         // A half has no more bits for a NaN.
-        let half_nan = b.i32(0x7fff_e000);
-        let nan = b.select(arithmetic.half, half_nan, nan);
-        let other = b.select(is_negative, negative, nan);
-        let other = b.select(is_infinite, infinity, other);
+        let nan = b.select(arithmetic.half, b.i32(0x7fff_e000), nan);
+        let other = b.select(is_infinite, infinity, b.select(is_negative, negative, nan));
         // A sum of negative zeros is a negative zero.
-        let magnitude = b.and_const(rounded, 0x7fff_ffff);
-        let is_zero = b.is_zero(magnitude);
-        let all_negative = b.is_zero(seen);
-        let minus = b.and(is_zero, all_negative);
-        let minus_zero = b.i32(0x8000_0000);
-        let rounded = b.select(minus, minus_zero, rounded);
+        let is_zero = b.is_zero(b.and_const(rounded, 0x7fff_ffff));
+        let minus = b.and(is_zero, b.is_zero(seen));
+        let rounded = b.select(minus, b.i32(0x8000_0000), rounded);
         b.select(is_special, other, rounded)
     }
 }
@@ -227,9 +197,7 @@ fn srgb_exponent(b: &Builder<'_>, bits: Value) -> Value {
     let number = intensity(b, bits);
     let mut exponent = b.i32(SRGB_EXPONENT);
     for step in SRGB_STEPS {
-        let step = b.i32(step);
-        let reaches = b.ule(step, number);
-        let reaches = b.bool_to(Type::I32, reaches);
+        let reaches = b.bool_to(Type::I32, b.ule(b.i32(step), number));
         exponent = b.add(exponent, reaches);
     }
     exponent
@@ -237,9 +205,7 @@ fn srgb_exponent(b: &Builder<'_>, bits: Value) -> Value {
 
 /// An sRGB intensity in units of 2^-14.
 fn intensity(b: &Builder<'_>, bits: Value) -> Value {
-    let value = b.bitcast(bits, Type::F32);
-    let unit = b.f32(16384.0);
-    let number = b.fmul(value, unit);
+    let number = b.fmul(b.bitcast(bits, Type::F32), b.f32(16384.0));
     b.unary(Unary::FloatToSigned(Type::I32), number)
 }
 
@@ -254,74 +220,54 @@ fn round(b: &Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -
     let high_bit = b.find_high_bit(high);
     let low_bit = b.find_high_bit(low);
     let has_high = b.is_nonzero(high);
-    let high_bit = b.add_const(high_bit, 32);
-    let top_bit = b.select(has_high, high_bit, low_bit);
+    let top_bit = b.select(has_high, b.add_const(high_bit, 32), low_bit);
     // Bits to cut off.
     let [single, short] = [b.i32(23), b.i32(10)];
     let precision = b.select(arithmetic.half, short, single);
     let goes = b.sub(top_bit, precision);
-    let scale = b.sub_const(exponent, 166);
-    let scale = b.add(scale, arithmetic.lost);
+    let scale = b.add(b.sub_const(exponent, 166), arithmetic.lost);
     // Halves have no bits below 2^-24.
-    let least = b.i32(24u32.wrapping_neg());
-    let least = b.sub(least, scale);
-    let is_less = b.slt(goes, least);
-    let is_less = b.and(is_less, arithmetic.half);
+    let least = b.sub(b.i32(24u32.wrapping_neg()), scale);
+    let is_less = b.and(b.slt(goes, least), arithmetic.half);
     let goes = b.select(is_less, least, goes);
     let is_short = b.slt(goes, zero);
     let goes = b.select(is_short, zero, goes);
     let limit = b.i32(62);
     let is_far = b.ult(limit, goes);
     let goes = b.select(is_far, limit, goes);
-    let one = b.i64(1);
-    let unit = b.shl_by(one, goes);
-    let half = b.shr(unit, 1);
-    let more = b.add(magnitude, half);
-    let kept = b.shr_by(more, goes);
-    let kept = b.truncate(kept);
+    let unit = b.shl_by(b.i64(1), goes);
+    let more = b.add(magnitude, b.shr(unit, 1));
+    let kept = b.truncate(b.shr_by(more, goes));
     let float = b.unary(Unary::UnsignedToFloat(Type::F32), kept);
     let bits = b.bits(float);
     let scale = b.add(scale, goes);
-    let own = b.shr(bits, 23);
-    let whole = b.add(own, scale);
-    let shifted = b.shl(scale, 23);
-    let scaled = b.add(bits, shifted);
+    let whole = b.add(b.shr(bits, 23), scale);
+    let scaled = b.add(bits, b.shl(scale, 23));
     let is_none = b.is_zero(kept);
-    let one = b.i32(1);
-    let is_low = b.slt(whole, one);
+    let is_low = b.slt(whole, b.i32(1));
     let is_none = b.or(is_none, is_low);
     let [most, short_most] = [b.i32(255), b.i32(143)];
     let most = b.select(arithmetic.half, short_most, most);
     let is_high = b.sle(most, whole);
-    let infinity = b.i32(0x7f80_0000);
-    let result = b.select(is_high, infinity, scaled);
-    let result = b.select(is_none, zero, result);
-    let minus = b.i32(0x8000_0000);
-    let sign = b.select(is_negative, minus, zero);
+    let result = b.select(is_none, zero, b.select(is_high, b.i32(0x7f80_0000), scaled));
+    let sign = b.select(is_negative, b.i32(0x8000_0000), zero);
     b.or(result, sign)
 }
 
 /// The weights of two slices, from the second slice's share in 256ths. Their sum is `whole`.
 pub(super) fn depths(b: &Builder<'_>, z: Value, whole: Value) -> [Value; 2] {
-    let most = b.i32(256);
-    let near = b.sub(most, z);
-    let near = b.mul(near, whole);
-    let near = rounded(b, near);
+    let near = rounded(b, b.mul(b.sub(b.i32(256), z), whole));
     let far = b.sub(whole, near);
     [near, far]
 }
 
 /// The weights of a slice's four texels, x faster than y, from the upper texels' shares in 256ths.
 pub(super) fn weights(b: &Builder<'_>, [x, y]: [Value; 2], whole: Value) -> [Value; 4] {
-    let right = b.mul(x, whole);
-    let right = rounded(b, right);
+    let right = rounded(b, b.mul(x, whole));
     let left = b.sub(whole, right);
-    let most = b.i32(256);
-    let above = b.sub(most, y);
-    let first = b.mul(left, above);
-    let first = rounded(b, first);
-    let last = b.mul(right, y);
-    let last = rounded(b, last);
+    let above = b.sub(b.i32(256), y);
+    let first = rounded(b, b.mul(left, above));
+    let last = rounded(b, b.mul(right, y));
     let second = b.sub(right, last);
     let third = b.sub(left, first);
     [first, second, third, last]
@@ -329,6 +275,5 @@ pub(super) fn weights(b: &Builder<'_>, [x, y]: [Value; 2], whole: Value) -> [Val
 
 /// A product of two weights, rounded to 256ths.
 fn rounded(b: &Builder<'_>, product: Value) -> Value {
-    let product = b.add_const(product, 128);
-    b.shr(product, 8)
+    b.shr(b.add_const(product, 128), 8)
 }

@@ -25,13 +25,10 @@ pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {
         let fraction = format.float(b, number);
         let fraction = b.bits(fraction);
         let half = cut_half(b, bits);
-        let value = b.select(fractions, fraction, integer);
-        let value = b.select(halves, half, value);
+        let value = b.select(halves, half, b.select(fractions, fraction, integer));
         let value = b.select(whole, bits, value);
-        let place = b.i32(channel);
-        let has = b.ult(place, image.channels);
-        let zero = b.i32(0);
-        let value = b.select(has, value, zero);
+        let has = b.ult(b.i32(channel), image.channels);
+        let value = b.select(has, value, b.i32(0));
         b.set(var, value);
     }
     // The host gives the colour as fractions that stand for sRGB bytes.
@@ -45,14 +42,11 @@ pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {
 
 /// The intensity for a fraction that stands for an sRGB byte.
 fn decode_fraction(b: &Builder<'_>, table: u64, channel: Var) {
-    let bits = b.get(channel);
-    let fraction = b.bitcast(bits, Type::F32);
+    let fraction = b.bitcast(b.get(channel), Type::F32);
     let largest = b.f32(255.0);
     let half = b.f32(0.5);
-    let scaled = b.fmul(fraction, largest);
-    let scaled = b.fadd(scaled, half);
-    let byte = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-    b.set(channel, byte);
+    let scaled = b.fadd(b.fmul(fraction, largest), half);
+    b.set(channel, b.unary(Unary::FloatToSigned(Type::I32), scaled));
     decode_srgb(b, table, channel);
 }
 
@@ -61,9 +55,7 @@ fn low_bits(b: &Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) -> V
     let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
     let above = b.select(is_byte, twenty_four, sixteen);
     let high = b.shl_by(bits, above);
-    let signed = b.sar_by(high, above);
-    let unsigned = b.shr_by(high, above);
-    b.select(is_signed, signed, unsigned)
+    b.select(is_signed, b.sar_by(high, above), b.shr_by(high, above))
 }
 
 /// A float truncated to the precision of a half.

@@ -56,43 +56,33 @@ fn fixed(
     let is_huge = b.not(is_finite);
     let zero = b.f32(0.0);
     let is_number = b.feq(coordinate, coordinate);
-    let coordinate = b.select(is_number, coordinate, zero);
-    let coordinate = b.select(is_tiny, zero, coordinate);
+    let coordinate = b.select(is_tiny, zero, b.select(is_number, coordinate, zero));
     b.choose(
         normalized,
         |b| {
             // Whole periods of a wrapped or mirrored texture make no difference.
-            let half = b.f32(0.5);
-            let halved = b.fmul(coordinate, half);
+            let halved = b.fmul(coordinate, b.f32(0.5));
             let turns = b.unary(Unary::Floor, halved);
             let twice = b.fadd(turns, turns);
             let turned = b.fsub(coordinate, twice);
             let two = b.f32(2.0);
-            let minus_two = b.f32(-2.0);
-            let is_low = b.fle(coordinate, minus_two);
+            let is_low = b.fle(coordinate, b.f32(-2.0));
             let is_high = b.fle(two, coordinate);
-            let is_far = b.or(is_low, is_high);
-            let is_far = b.and(is_far, periodic);
+            let is_far = b.and(b.or(is_low, is_high), periodic);
             let turned = b.select(is_huge, zero, turned);
             let near = b.select(is_far, turned, coordinate);
             let [narrow, middle] = WIDTHS.map(|width| b.compare_const(Compare::LessEqualUnsigned, extent, width));
             let [fine, finer, finest] = [21, 22, 23].map(|bits| b.f32((1u32 << bits) as f32));
-            let scale = b.select(middle, finer, finest);
-            let scale = b.select(narrow, fine, scale);
+            let scale = b.select(narrow, fine, b.select(middle, finer, finest));
             let [twelve, thirteen, fourteen] = [12, 13, 14].map(|bits| b.i32(bits));
-            let shift = b.select(middle, thirteen, fourteen);
-            let shift = b.select(narrow, twelve, shift);
-            let scaled = b.fmul(near, scale);
-            let scaled = b.unary(Unary::Floor, scaled);
-            let number = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-            stretched(b, number, extent, shift)
+            let shift = b.select(narrow, twelve, b.select(middle, thirteen, fourteen));
+            let scaled = b.unary(Unary::Floor, b.fmul(near, scale));
+            stretched(b, b.unary(Unary::FloatToSigned(Type::I32), scaled), extent, shift)
         },
         |b| {
             let [least, most] = [b.f32(-64.0), b.f32(1_048_576.0)];
             let near = clamp_float(b, coordinate, [least, most]);
-            let scale = b.f32(512.0);
-            let scaled = b.fmul(near, scale);
-            let scaled = b.unary(Unary::Floor, scaled);
+            let scaled = b.unary(Unary::Floor, b.fmul(near, b.f32(512.0)));
             b.unary(Unary::FloatToSigned(Type::I32), scaled)
         },
     )
@@ -103,10 +93,8 @@ fn stretched(b: &Builder<'_>, number: Value, extent: Value, shift: Value) -> Val
     let low = b.mul(number, extent);
     let high = b.mul_high_signed(number, extent);
     let low = b.shr_by(low, shift);
-    let thirty_two = b.i32(32);
-    let up = b.sub(thirty_two, shift);
-    let high = b.shl_by(high, up);
-    b.or(low, high)
+    let up = b.sub(b.i32(32), shift);
+    b.or(low, b.shl_by(high, up))
 }
 
 /// The position of a coordinate on a cube's face, from -1 to 1. With a seamless filter, texels beyond the edge keep their numbers.
@@ -118,13 +106,9 @@ pub(super) fn on_face(
     is_seamless: Value,
 ) -> Position {
     let b = &l.b;
-    let scale = b.f32((1u32 << 20) as f32);
-    let scaled = b.fmul(coordinate, scale);
-    let scaled = b.unary(Unary::Floor, scaled);
-    let number = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-    let number = b.add_const(number, 1 << 20);
-    let shift = b.i32(12);
-    let fixed = stretched(b, number, dimension.extent, shift);
+    let scaled = b.unary(Unary::Floor, b.fmul(coordinate, b.f32((1u32 << 20) as f32)));
+    let number = b.add_const(b.unary(Unary::FloatToSigned(Type::I32), scaled), 1 << 20);
+    let fixed = stretched(b, number, dimension.extent, b.i32(12));
     let periodic = is_periodic(b, dimension.mode);
     let [lower, weight] = lower_texel(b, fixed, is_linear);
     let upper = b.add_const(lower, 1);
@@ -143,8 +127,7 @@ pub(super) fn on_face(
 
 /// The nearest texel, or the lower of two texels and the weight of the upper, in 512ths.
 fn lower_texel(b: &Builder<'_>, fixed: Value, is_linear: Value) -> [Value; 2] {
-    let half = b.sub_const(fixed, 255);
-    let half = b.sar(half, 1);
+    let half = b.sar(b.sub_const(fixed, 255), 1);
     let lower = b.sar(half, 8);
     let weight = b.and_const(half, 255);
     let nearest = b.sar(fixed, 9);
@@ -166,20 +149,17 @@ pub(super) fn position(
     // numbers would overflow.
     let periodic = is_periodic(b, dimension.mode);
     let [_, middle] = WIDTHS;
-    let is_wide = b.compare_const(Compare::LessEqualUnsigned, dimension.extent, middle);
-    let is_wide = b.not(is_wide);
+    let is_wide = b.not(b.compare_const(Compare::LessEqualUnsigned, dimension.extent, middle));
     let [least, most] = [-1.0, 1.0].map(|sign| {
         let [wide, narrow] = [1.5 * sign, FAR * sign].map(|number| b.f32(number));
         b.select(is_wide, wide, narrow)
     });
     let is_low = b.flt(coordinate, least);
     let is_high = b.flt(most, coordinate);
-    let ends = b.not(periodic);
-    let ends = b.and(ends, normalized);
+    let ends = b.and(b.not(periodic), normalized);
     let low = b.and(is_low, ends);
     let high = b.and(is_high, ends);
-    let coordinate = b.select(low, least, coordinate);
-    let coordinate = b.select(high, most, coordinate);
+    let coordinate = b.select(high, most, b.select(low, least, coordinate));
     let fixed = fixed(b, coordinate, dimension, normalized, periodic);
     let [mut lower, weight] = lower_texel(b, fixed, is_linear);
     if let Some(offset) = offset {
@@ -204,8 +184,7 @@ fn between(
     let last = b.sub_const(dimension.extent, 1);
     let is_before = b.slt(lower, zero);
     let is_after = b.sle(last, lower);
-    let is_one = b.or(is_before, is_after);
-    let is_one = b.and(is_one, is_clamp);
+    let is_one = b.and(b.or(is_before, is_after), is_clamp);
     let weight = b.select(is_one, zero, weight);
     let [(first, first_inside), (second, second_inside)] =
         [lower, upper].map(|texel| resolve(l, texel, dimension, periodic));
@@ -215,8 +194,7 @@ fn between(
 /// Whether the address mode maps coordinates out of range periodically.
 fn is_periodic(b: &Builder<'_>, mode: Value) -> Value {
     let wraps = b.compare_const(Compare::Equal, mode, AddressMode::Wrap.code().into());
-    let mirrors = b.compare_const(Compare::Equal, mode, AddressMode::Mirror.code().into());
-    b.or(wraps, mirrors)
+    b.or(wraps, b.compare_const(Compare::Equal, mode, AddressMode::Mirror.code().into()))
 }
 
 /// The texel that a texel number stands for after the address mode, and whether it is within the texture.
@@ -241,13 +219,11 @@ fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, period
             let is_bound = b.is_nonzero(period);
             let period = b.select(is_bound, period, one);
             // No texel is lower than two periods and an offset.
-            let more = b.shl(twice, 5);
-            let positive = b.add(texel, more);
+            let positive = b.add(texel, b.shl(twice, 5));
             let place = b.rem_unsigned(positive, period);
             let is_first = b.ult(place, extent);
             let end = b.sub(twice, one);
-            let mirrored = b.sub(end, place);
-            b.select(is_first, place, mirrored)
+            b.select(is_first, place, b.sub(end, place))
         },
         |_| clamped,
     );

@@ -36,12 +36,9 @@ fn projected(b: &Builder<'_>, direction: Direction) -> Direction {
         let is_more = b.flt(greatest, size);
         greatest = b.select(is_more, size, greatest);
     }
-    let one = b.f32(1.0);
-    let reciprocal = b.fdiv(one, greatest);
+    let reciprocal = b.fdiv(b.f32(1.0), greatest);
     // A subnormal reciprocal counts as 0.
-    let bits = b.bits(reciprocal);
-    let normal = b.i32(0x80_0000);
-    let is_tiny = b.ult(bits, normal);
+    let is_tiny = b.ult(b.bits(reciprocal), b.i32(0x80_0000));
     let reciprocal = b.select(is_tiny, zero, reciprocal);
     direction.map(|value| b.fmul(value, reciprocal))
 }
@@ -63,9 +60,7 @@ fn face(b: &Builder<'_>, direction: Direction) -> Value {
     let is_z = b.and(over_x, over_y);
     let is_y = b.fle(x, y);
     let second = b.add_const(negative_y, 2);
-    let third = b.add_const(negative_z, 4);
-    let face = b.select(is_y, second, negative_x);
-    b.select(is_z, third, face)
+    b.select(is_z, b.add_const(negative_z, 4), b.select(is_y, second, negative_x))
 }
 
 /// One of six values by a face's number.
@@ -95,8 +90,7 @@ fn on_face(b: &Builder<'_>, face: Value, direction: Direction) -> Direction {
 fn turned(b: &Builder<'_>, face: Value, part: usize) -> Value {
     let is_turned = |axes: &[(usize, bool); 3]| axes.get(part).is_some_and(|(_, is_turned)| *is_turned);
     let bits = (0..).zip(FACES).map(|(number, axes)| u32::from(is_turned(&axes)) << number).sum();
-    let bits = b.i32(bits);
-    let bit = b.shr_by(bits, face);
+    let bit = b.shr_by(b.i32(bits), face);
     b.and_const(bit, 1)
 }
 
@@ -146,8 +140,7 @@ fn step_to(b: &Builder<'_>, here: FacePoint, direction: Direction, extent: Value
     // The coordinate along the other face's normal crosses the edge.
     let axes = FACES.map(|[(axis, _), ..]| b.i32(axis as u32));
     let first_axis = by_face(b, here.face, axes);
-    let other_axis = b.shr(other, 1);
-    let is_first = b.eq(first_axis, other_axis);
+    let is_first = b.eq(first_axis, b.shr(other, 1));
     let other_end = b.and_const(other, 1);
     let [zero, one, minus_one, half] = [0.0, 1.0, -1.0, 0.5].map(|number| b.f32(number));
     let halves = |b: &Builder<'_>, step: Value| {
@@ -167,8 +160,7 @@ fn step_to(b: &Builder<'_>, here: FacePoint, direction: Direction, extent: Value
         let turned = turned(b, face, number);
         let is_negative = b.ne(turned, other_end);
         let sign = b.select(is_negative, minus_one, one);
-        let near = b.fmul(sign, here);
-        let near = difference(b, one, near);
+        let near = difference(b, one, b.fmul(sign, here));
         let near = halves(b, near);
         let over = plus(b, near, rest);
         let over = b.fmul(sign, over);
@@ -214,10 +206,8 @@ pub(super) fn neighbour(b: &Builder<'_>, face: Value, [x, y]: [Value; 2], extent
     let y_is_out = b.or(y_is_low, y_is_high);
     let is_out = b.or(x_is_out, y_is_out);
     let [right, below] = [x_is_high, y_is_high].map(|value| b.bool_to(Type::I32, value));
-    let below = b.add_const(below, 2);
-    let edge = b.select(x_is_out, right, below);
-    let place = b.shl(edge, 3);
-    let entry = b.shr_by(word, place);
+    let edge = b.select(x_is_out, right, b.add_const(below, 2));
+    let entry = b.shr_by(word, b.shl(edge, 3));
     let next = b.and_const(entry, 7);
     // There is no texel beyond a corner, but the address must be valid.
     let last = b.sub_const(extent, 1);

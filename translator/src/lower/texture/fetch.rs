@@ -37,8 +37,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let (levels, kind) = record.levels_and_kind(l);
         let count = levels.at_least_one(l);
         let is_level = l.b.ult(number, count);
-        let zero = l.b.i32(0);
-        let number = l.b.select(is_level, number, zero);
+        let number = l.b.select(is_level, number, l.b.i32(0));
         let level = levels.level(l, image.level, number);
         for (coordinate, extent) in point.coordinates.iter_mut().zip(level.extents(geometry, image.layers)) {
             let last = l.b.sub_const(extent, 1);

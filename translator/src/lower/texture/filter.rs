@@ -60,8 +60,7 @@ impl<'s> Filter<'s> {
         let before = l.b.take_block();
         let number = l.b.get(step);
         let bit = |l: &mut Lowering<'_, '_>, at: u32| {
-            let bit = l.b.shr(number, at);
-            let bit = l.b.and_const(bit, 1);
+            let bit = l.b.and_const(l.b.shr(number, at), 1);
             l.b.is_nonzero(bit)
         };
         let (right, lower, second, back) = (bit(l, 0), bit(l, 1), bit(l, 2), bit(l, 3));
@@ -81,8 +80,7 @@ impl<'s> Filter<'s> {
         }
         // Fractions have no exponents.
         let arithmetic = self.source.arithmetic;
-        let skips = l.b.not(second);
-        let skips = l.b.and(skips, arithmetic.fractions);
+        let skips = l.b.and(l.b.not(second), arithmetic.fractions);
         let needed = l.b.not(skips);
         counts = l.b.and(counts, needed);
         let tap_outer = l.b.take_block();
@@ -94,8 +92,7 @@ impl<'s> Filter<'s> {
         let b = &l.b;
         let next = b.add_const(number, 1);
         b.set(step, next);
-        let of_slice = b.and_const(next, 7);
-        let ends_slice = b.is_zero(of_slice);
+        let ends_slice = b.is_zero(b.and_const(next, 7));
         b.if_(ends_slice, |b| {
             for (sum, arithmetic) in self.sums.iter().zip(self.arithmetics) {
                 sum.end_slice(b, arithmetic);
@@ -103,8 +100,7 @@ impl<'s> Filter<'s> {
         });
         let is_end = b.ule(end, next);
         b.if_(is_end, Builder::break_);
-        let body = b.replace_block(before);
-        b.push(Stmt::Loop(body));
+        b.push(Stmt::Loop(b.replace_block(before)));
         Ok(())
     }
 
@@ -115,8 +111,7 @@ impl<'s> Filter<'s> {
             second,
             |b| {
                 for ((sum, arithmetic), var) in parts() {
-                    let bits = b.get(var);
-                    add(b, sum, arithmetic, bits, weight);
+                    add(b, sum, arithmetic, b.get(var), weight);
                 }
             },
             |b| {
@@ -213,13 +208,11 @@ impl Corner {
         let mut missing = b.i32(0);
         for (place, position) in (0..).zip(positions) {
             let [lower, upper] = position.texels;
-            let zero = b.i32(0);
-            let is_low = b.slt(lower, zero);
+            let is_low = b.slt(lower, b.i32(0));
             let is_high = b.sle(extent, upper);
             let is_out = b.or(is_low, is_high);
             exists = b.and(exists, is_out);
-            let low_inside = b.not(is_low);
-            let upper = b.bool_to(Type::I32, low_inside);
+            let upper = b.bool_to(Type::I32, b.not(is_low));
             let bit = b.shl(upper, place);
             missing = b.or(missing, bit);
         }
@@ -228,10 +221,8 @@ impl Corner {
 
     /// Whether the tap with the number's low bits exists.
     fn has(self, b: &Builder<'_>, number: Value) -> Value {
-        let tap = b.and_const(number, 3);
-        let other = b.ne(tap, self.missing);
-        let none = b.not(self.exists);
-        b.or(none, other)
+        let other = b.ne(b.and_const(number, 3), self.missing);
+        b.or(b.not(self.exists), other)
     }
 
     /// Each neighbour of the missing texel gets a third of its weight, rounded; the last texel gets the rest.
@@ -243,19 +234,15 @@ impl Corner {
             weight = b.select(is_this, value, weight);
         }
         weight = b.select(self.exists, weight, zero);
-        let twice = b.shl(weight, 1);
-        let twice = b.add_const(twice, 3);
+        let twice = b.add_const(b.shl(weight, 1), 3);
         let third = b.div_unsigned_const(twice, 6);
-        let two_thirds = b.shl(third, 1);
-        let rest = b.sub(weight, two_thirds);
+        let rest = b.sub(weight, b.shl(third, 1));
         let mut number = 0;
         weights.map(|value| {
-            let is_missing = b.compare_const(Compare::Equal, self.missing, number);
-            let is_missing = b.and(is_missing, self.exists);
+            let is_missing = b.and(b.compare_const(Compare::Equal, self.missing, number), self.exists);
             let is_opposite = b.compare_const(Compare::Equal, self.missing, 3 - number);
             number += 1;
-            let more = b.select(is_opposite, rest, third);
-            let more = b.add(value, more);
+            let more = b.add(value, b.select(is_opposite, rest, third));
             b.select(is_missing, zero, more)
         })
     }
@@ -264,8 +251,7 @@ impl Corner {
 /// The weight of the texel of a step.
 fn chosen(b: &Builder<'_>, step: Value, weights: &[[Value; 4]; 2]) -> Value {
     let tap = b.and_const(step, 3);
-    let slice = b.shr(step, 3);
-    let slice = b.shl(slice, 2);
+    let slice = b.shl(b.shr(step, 3), 2);
     let place = b.or(slice, tap);
     let mut weight = b.i32(0);
     for (number, value) in (0..).zip(weights.iter().flatten()) {
@@ -282,6 +268,5 @@ pub(super) fn as_fraction(b: &Builder<'_>, arithmetic: Arithmetic, bits: Value) 
     let signed = b.select(arithmetic.byte, byte, short);
     let largest = b.select(arithmetic.signed, signed, unsigned);
     let scaled = b.fmul(value, largest);
-    let whole = b.unary(Unary::RoundEven, scaled);
-    b.unary(Unary::FloatToSigned(Type::I32), whole)
+    b.unary(Unary::FloatToSigned(Type::I32), b.unary(Unary::RoundEven, scaled))
 }

@@ -22,29 +22,22 @@ const HUGE: f32 = (1u128 << 97) as f32;
 pub(super) fn step(b: &Builder<'_>, value: Value) -> Value {
     let [zero, least, most, lowest] = [0.0, LEAST, MOST, -MOST].map(|number| b.f32(number));
     let size = size(b, value);
-    let counts = b.fle(least, size);
-    let value = b.select(counts, value, zero);
-    clamp_float(b, value, [lowest, most])
+    clamp_float(b, b.select(b.fle(least, size), value, zero), [lowest, most])
 }
 
 /// The difference between neighbouring coordinates. From and to huge coordinates, the step counts as large.
 pub(super) fn difference(b: &Builder<'_>, to: Value, from: Value) -> Value {
     let [one, other] = [to, from].map(|value| size(b, value));
     let greater = larger(b, one, other);
-    let huge = b.f32(HUGE);
-    let is_huge = b.fle(huge, greater);
+    let is_huge = b.fle(b.f32(HUGE), greater);
     let from = b.unary(Unary::FNeg, from);
     let difference = sum(b, to, from, 24);
-    let far = b.f32(MOST);
-    let difference = b.select(is_huge, far, difference);
-    step(b, difference)
+    step(b, b.select(is_huge, b.f32(MOST), difference))
 }
 
 /// A coordinate as the unit reads it: NaN and subnormals are 0.
 pub(super) fn coordinate(b: &Builder<'_>, value: Value) -> Value {
-    let magnitude = b.magnitude(value);
-    let normal = b.i32(0x80_0000);
-    let is_tiny = b.ult(magnitude, normal);
+    let is_tiny = b.ult(b.magnitude(value), b.i32(0x80_0000));
     let zero = b.f32(0.0);
     let value = b.select(is_tiny, zero, value);
     let is_number = b.feq(value, value);
@@ -53,22 +46,19 @@ pub(super) fn coordinate(b: &Builder<'_>, value: Value) -> Value {
 
 /// A number truncated to ten significant bits.
 fn truncated(b: &Builder<'_>, value: Value) -> Value {
-    let bits = b.bits(value);
-    let bits = b.and_const(bits, !CUT & 0xffff_ffff);
+    let bits = b.and_const(b.bits(value), !CUT & 0xffff_ffff);
     b.bitcast(bits, Type::F32)
 }
 
 /// A number's power of two.
 fn power(b: &Builder<'_>, value: Value) -> Value {
-    let bits = b.bits(value);
-    let bits = b.and_const(bits, EXPONENT);
+    let bits = b.and_const(b.bits(value), EXPONENT);
     b.bitcast(bits, Type::F32)
 }
 
 /// A float without its sign.
 pub(super) fn size(b: &Builder<'_>, value: Value) -> Value {
-    let bits = b.magnitude(value);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(b.magnitude(value), Type::F32)
 }
 
 fn larger(b: &Builder<'_>, first: Value, second: Value) -> Value {
@@ -90,54 +80,39 @@ pub(super) fn plus(b: &Builder<'_>, first: Value, second: Value) -> Value {
 fn sum(b: &Builder<'_>, first: Value, second: Value, bits: u32) -> Value {
     let [one, other] = [first, second].map(|value| size(b, value));
     let greater = larger(b, one, other);
-    let least = b.f32(LEAST / 1024.0);
-    let greater = larger(b, greater, least);
+    let greater = larger(b, greater, b.f32(LEAST / 1024.0));
     let power = power(b, greater);
     let exponent = b.bits(power);
     // The power's reciprocal has the negated exponent.
-    let mirror = b.i32(0x7f00_0000);
-    let reciprocal = b.sub(mirror, exponent);
-    let reciprocal = b.bitcast(reciprocal, Type::F32);
+    let reciprocal = b.bitcast(b.sub(b.i32(0x7f00_0000), exponent), Type::F32);
     let units = (1u32 << bits) as f32;
     let [units, unit] = [units, 1.0 / units].map(|number| b.f32(number));
     let scale = b.fmul(reciprocal, units);
-    let [one, other] = [first, second].map(|value| {
-        let scaled = b.fmul(value, scale);
-        b.unary(Unary::FloatToSigned(Type::I32), scaled)
-    });
+    let [one, other] = [first, second].map(|value| b.unary(Unary::FloatToSigned(Type::I32), b.fmul(value, scale)));
     let sum = b.add(one, other);
     let zero = b.i32(0);
     let negated = b.neg(sum);
     let is_negative = b.slt(sum, zero);
     let size = b.select(is_negative, negated, sum);
     // Numbers that a float would round lose their lowest bits before.
-    let above = b.shr(size, 24);
-    let fits = b.is_zero(above);
-    let cut = b.and_const(size, 0xffff_fffc);
-    let size = b.select(fits, size, cut);
+    let fits = b.is_zero(b.shr(size, 24));
+    let size = b.select(fits, size, b.and_const(size, 0xffff_fffc));
     let size = b.unary(Unary::UnsignedToFloat(Type::F32), size);
     let unit = b.fmul(power, unit);
-    let size = b.fmul(size, unit);
-    let size = truncated(b, size);
-    let turned = b.unary(Unary::FNeg, size);
-    b.select(is_negative, turned, size)
+    let size = truncated(b, b.fmul(size, unit));
+    b.select(is_negative, b.unary(Unary::FNeg, size), size)
 }
 
 /// The product of a size with a factor whose power of two is known.
 fn times(b: &Builder<'_>, value: Value, (factor, factor_power): (f32, f32)) -> Value {
     let power = power(b, value);
     let [factor, half] = [factor, factor_power / 1024.0].map(|number| b.f32(number));
-    let product = b.fmul(value, factor);
-    let half = b.fmul(power, half);
-    let sum = b.fadd(product, half);
-    truncated(b, sum)
+    truncated(b, b.fadd(b.fmul(value, factor), b.fmul(power, half)))
 }
 
 /// The ten significant bits of a float as an integer.
 fn digits(b: &Builder<'_>, value: Value) -> Value {
-    let bits = b.bits(value);
-    let bits = b.and_const(bits, 0x7f_ffff);
-    let bits = b.or_const(bits, 0x80_0000);
+    let bits = b.or_const(b.and_const(b.bits(value), 0x7f_ffff), 0x80_0000);
     b.shr(bits, 14)
 }
 
@@ -147,26 +122,17 @@ pub(super) fn stretched(b: &Builder<'_>, step: Value, extent: Value) -> Value {
     let (ours, theirs) = (digits(b, step), digits(b, extent));
     let mut product = b.mul(ours, theirs);
     for place in 0..6 {
-        let lost = b.shl(ours, place);
-        let lost = b.and_const(lost, 63);
-        let bit = b.shr(theirs, place);
-        let bit = b.and_const(bit, 1);
+        let lost = b.and_const(b.shl(ours, place), 63);
+        let bit = b.and_const(b.shr(theirs, place), 1);
         let lost = b.mul(lost, bit);
         product = b.sub(product, lost);
     }
-    let number = b.add_const(product, 448);
-    let number = b.shr(number, 9);
-    let number = b.unary(Unary::UnsignedToFloat(Type::F32), number);
+    let number = b.unary(Unary::UnsignedToFloat(Type::F32), b.shr(b.add_const(product, 448), 9));
     let powers = [step, extent].map(|value| power(b, value));
-    let unit = b.f32(1.0 / 512.0);
-    let scale = b.fmul(powers[0], unit);
-    let scale = b.fmul(scale, powers[1]);
-    let value = b.fmul(number, scale);
-    let value = truncated(b, value);
-    let bits = b.bits(step);
-    let sign = b.and_const(bits, 0x8000_0000);
-    let bits = b.bits(value);
-    let bits = b.or(bits, sign);
+    let scale = b.fmul(b.fmul(powers[0], b.f32(1.0 / 512.0)), powers[1]);
+    let value = truncated(b, b.fmul(number, scale));
+    let sign = b.and_const(b.bits(step), 0x8000_0000);
+    let bits = b.or(b.bits(value), sign);
     b.bitcast(bits, Type::F32)
 }
 
@@ -215,14 +181,10 @@ pub(super) fn level(l: &mut Lowering<'_, '_>, size: Value, span: Span) -> Result
     };
     let b = &l.b;
     let bits = b.bits(size);
-    let exponent = b.shr(bits, 23);
-    let exponent = b.sub_const(exponent, 127);
-    let place = b.shr(bits, 15);
-    let place = b.and_const(place, 255);
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let base = b.add_const(base, table);
-    let place = b.zero_extend(place);
-    let address = b.add(base, place);
+    let exponent = b.sub_const(b.shr(bits, 23), 127);
+    let place = b.and_const(b.shr(bits, 15), 255);
+    let base = b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), table);
+    let address = b.add(base, b.zero_extend(place));
     let access = Access { space: Space::Global, bytes: 1, order: MemoryOrder::Weak, read_only: true };
     let fraction = b.load_one(access, address);
     let whole = b.shl(exponent, 8);

@@ -57,8 +57,7 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     let is_half = b.compare_const(Compare::Equal, texel, Texel::F16.code().into());
     b.if_(is_half, |b| {
         for var in channels {
-            let bits = b.get(*var);
-            let half = half(b, bits);
+            let half = half(b, b.get(*var));
             b.set(*var, half);
         }
     });
@@ -82,8 +81,7 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
             let signed = b.select(is_high, half, signed);
             let is_above = b.ult(mask, value);
             let unsigned = b.select(is_above, mask, value);
-            let value = b.select(is_signed, signed, unsigned);
-            let value = b.and(value, mask);
+            let value = b.and(b.select(is_signed, signed, unsigned), mask);
             b.set(*var, value);
         }
     });
@@ -93,15 +91,12 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
 fn half(b: &Builder<'_>, bits: Value) -> Value {
     let float = b.bitcast(bits, Type::F32);
     let number = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
-    let fraction = b.shr(bits, 13);
-    let fraction = b.and_const(fraction, 0x3ff);
+    let fraction = b.and_const(b.shr(bits, 13), 0x3ff);
     let one = b.i32(1);
     let is_none = b.is_zero(fraction);
     let fraction = b.select(is_none, one, fraction);
-    let sign = b.shr(bits, 16);
-    let sign = b.and_const(sign, 0x8000);
-    let infinity = b.or_const(sign, 0x7c00);
-    let nan = b.or(infinity, fraction);
+    let sign = b.and_const(b.shr(bits, 16), 0x8000);
+    let nan = b.or(b.or_const(sign, 0x7c00), fraction);
     let is_number = b.feq(float, float);
     b.select(is_number, number, nan)
 }
@@ -121,8 +116,7 @@ fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
         for var in channels {
             let bits = b.get(*var);
             let number = format.number(b, bits);
-            let number = b.and(number, mask);
-            b.set(*var, number);
+            b.set(*var, b.and(number, mask));
         }
     });
 }
@@ -142,8 +136,7 @@ fn words(l: &mut Lowering<'_, '_>, format: Format, channels: &[Value]) -> Vec<Va
     let (shorts, more) = (pair(red, green, 16), pair(blue, alpha, 16));
     let is_byte = format.is_channel(l, 0);
     let is_short = format.is_channel(l, 1);
-    let first = l.b.select(is_short, shorts, red);
-    let first = l.b.select(is_byte, bytes, first);
+    let first = l.b.select(is_byte, bytes, l.b.select(is_short, shorts, red));
     let second = l.b.select(is_short, more, green);
     vec![first, second, blue, alpha]
 }

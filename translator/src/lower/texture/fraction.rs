@@ -22,16 +22,12 @@ impl Fractions {
         let [zero, minus_one] = [0.0, -1.0].map(|number| b.f32(number));
         let [eight, sixteen] = [b.i32(8), b.i32(16)];
         let width = b.select(is_byte, eight, sixteen);
-        let sign_bit = b.bool_to(Type::I32, is_signed);
-        let bits = b.sub(width, sign_bit);
+        let bits = b.sub(width, b.bool_to(Type::I32, is_signed));
         let unit = b.i32(1);
-        let most = b.shl_by(unit, bits);
-        let most = b.sub_const(most, 1);
+        let most = b.sub_const(b.shl_by(unit, bits), 1);
         let places = b.add_const(bits, 4);
         let scale = b.shl_by(unit, places);
-        let half = b.shr(scale, 1);
-        let half = b.sub_const(half, 1);
-        let half = b.zero_extend(half);
+        let half = b.zero_extend(b.sub_const(b.shr(scale, 1), 1));
         let scale = b.unary(Unary::UnsignedToFloat(Type::F32), scale);
         let least = b.select(is_signed, minus_one, zero);
         Fractions { most, least, places, scale, half }
@@ -39,22 +35,17 @@ impl Fractions {
 
     /// The number for a float's bits: truncated to four bits more than the format has, then rounded to nearest with ties down.
     pub(super) fn number(&self, b: &Builder<'_>, bits: Value) -> Value {
-        let value = b.bitcast(bits, Type::F32);
-        let value = clamp_fraction(b, value, self.least);
-        let zero = b.f32(0.0);
-        let is_negative = b.flt(value, zero);
-        let size = b.magnitude(value);
-        let size = b.bitcast(size, Type::F32);
+        let value = clamp_fraction(b, b.bitcast(bits, Type::F32), self.least);
+        let is_negative = b.flt(value, b.f32(0.0));
+        let size = b.bitcast(b.magnitude(value), Type::F32);
         let scaled = b.fmul(size, self.scale);
         let fixed = b.unary(Unary::FloatToSigned(Type::I32), scaled);
         let low = b.mul(fixed, self.most);
         let high = b.mul_high_unsigned(fixed, self.most);
         let product = b.join(low, high);
         let sum = b.add(product, self.half);
-        let number = b.shr_by(sum, self.places);
-        let number = b.truncate(number);
-        let negated = b.neg(number);
-        b.select(is_negative, negated, number)
+        let number = b.truncate(b.shr_by(sum, self.places));
+        b.select(is_negative, b.neg(number), number)
     }
 
     /// The float that a number stands for.

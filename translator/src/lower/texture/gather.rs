@@ -46,8 +46,7 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     };
     let loaded = [Type::I32; 4].map(|ty| l.b.var(ty));
     let step = l.b.var(Type::I32);
-    let zero = l.b.i32(0);
-    l.b.set(step, zero);
+    l.b.set(step, l.b.i32(0));
     let before = l.b.take_block();
     let number = l.b.get(step);
     let [right, below] = [[1, 2], [0, 1]].map(|numbers| {
@@ -66,8 +65,7 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     b.set(step, next);
     let is_end = b.compare_const(Compare::Equal, next, 4);
     b.if_(is_end, Builder::break_);
-    let body = b.replace_block(before);
-    b.push(Stmt::Loop(body));
+    b.push(Stmt::Loop(b.replace_block(before)));
     let arithmetic =
         arithmetics(&l.b, source.arithmetic, source.format).get(channel).copied().unwrap_or(source.arithmetic);
     let corner = match &source.point {
@@ -83,12 +81,10 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
         let bits = b.get(var);
         let number = alone(b, arithmetic, bits);
         let float = plain_float(b, arithmetic, bits);
-        let bits = b.select(is_float, float, number);
-        b.set(var, bits);
+        b.set(var, b.select(is_float, float, number));
         if let Some((corner, value)) = corner {
             let tap = u64::from(place.0) | u64::from(place.1) << 1;
-            let is_missing = b.compare_const(Compare::Equal, corner.missing, tap);
-            let is_missing = b.and(is_missing, corner.exists);
+            let is_missing = b.and(b.compare_const(Compare::Equal, corner.missing, tap), corner.exists);
             b.if_(is_missing, |b| b.set(var, value));
         }
     }
@@ -106,8 +102,7 @@ fn plain_float(b: &Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let sign = b.and_const(bits, 0x8000_0000);
     let is_small = b.is_zero(exponent);
     let number = b.select(is_small, sign, bits);
-    let size = b.and_const(bits, 0x7fff_ffff);
-    let is_nan = b.ult(infinity, size);
+    let is_nan = b.ult(infinity, b.and_const(bits, 0x7fff_ffff));
     b.select(is_nan, nan, number)
 }
 
@@ -155,8 +150,7 @@ fn of_corner(
         |b| {
             let is_word = b.compare_const(Compare::Equal, source.image.texel, Texel::B32.code().into());
             let is_signed = b.compare_const(Compare::Equal, format, SIGNED);
-            let is_unsigned = b.not(is_signed);
-            let is_unsigned = b.and(is_word, is_unsigned);
+            let is_unsigned = b.and(is_word, b.not(is_signed));
             let [half, nothing] = [b.i64(128), b.i64(0)];
             let mut sum = b.select(is_word, nothing, half);
             for (bits, weight) in &parts {
@@ -166,8 +160,7 @@ fn of_corner(
                 let product = b.join(low, high);
                 sum = b.add(sum, product);
             }
-            let sum = b.sar(sum, 8);
-            b.truncate(sum)
+            b.truncate(b.sar(sum, 8))
         },
         |b| {
             let sum = Channel::new(b);

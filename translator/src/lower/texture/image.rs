@@ -53,8 +53,7 @@ impl Image {
     pub(super) fn read(&self, l: &mut Lowering<'_, '_>, into: [Var; 4]) {
         for (channel, var) in (0..).zip(into) {
             let value = l.b.op(Type::F32, Op::Sample(Sample { channel, ..self.sample }));
-            let bits = l.b.bits(value);
-            l.b.set(var, bits);
+            l.b.set(var, l.b.bits(value));
         }
     }
 }

@@ -33,11 +33,9 @@ pub(super) fn of_float(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
 fn fixed(l: &mut Lowering<'_, '_>, bits: Value, [least, most]: [f32; 2]) -> Value {
     let b = &l.b;
     let [least, most, scale] = [least, most, 256.0].map(|number| b.f32(number));
-    let value = b.bitcast(bits, Type::F32);
-    let value = footprint::coordinate(b, value);
+    let value = footprint::coordinate(b, b.bitcast(bits, Type::F32));
     let value = clamp_float(b, value, [least, most]);
-    let scaled = b.fmul(value, scale);
-    b.unary(Unary::FloatToSigned(Type::I32), scaled)
+    b.unary(Unary::FloatToSigned(Type::I32), b.fmul(value, scale))
 }
 
 /// The levels for `level`, in 256ths, after the sampler's bias and clamping.
@@ -52,18 +50,14 @@ pub(super) fn chosen(l: &mut Lowering<'_, '_>, sampler: Record, levels: &Levels,
     let level = b.select(is_high, most, level);
     let is_low = b.slt(level, least);
     let level = b.select(is_low, least, level);
-    let last = b.sub_const(count, 1);
-    let end = b.shl(last, 8);
+    let end = b.shl(b.sub_const(count, 1), 8);
     let is_after = b.slt(end, level);
     let level = b.select(is_after, end, level);
     let interpolates = b.is_nonzero(mip_filter);
     let has_levels = b.is_nonzero(levels.count);
     let filtered = b.and(interpolates, has_levels);
-    let rounded = b.add_const(level, 128);
-    let level = b.select(filtered, level, rounded);
+    let level = b.select(filtered, level, b.add_const(level, 128));
     let lower = b.shr(level, 8);
-    let fraction = b.and_const(level, 255);
-    let zero = b.i32(0);
-    let upper_weight = b.select(filtered, fraction, zero);
+    let upper_weight = b.select(filtered, b.and_const(level, 255), b.i32(0));
     Chosen { lower, upper_weight, filtered }
 }

@@ -121,8 +121,7 @@ fn clamp_float(b: &Builder<'_>, value: Value, [least, most]: [Value; 2]) -> Valu
 fn clamp_fraction(b: &Builder<'_>, value: Value, least: Value) -> Value {
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
     let is_number = b.feq(value, value);
-    let value = b.select(is_number, value, zero);
-    clamp_float(b, value, [least, one])
+    clamp_float(b, b.select(is_number, value, zero), [least, one])
 }
 
 /// Statements that set the channels, apart from those around.
@@ -135,16 +134,12 @@ fn apart(l: &mut Lowering<'_, '_>, read: impl FnOnce(&mut Lowering<'_, '_>) -> R
 
 /// The smaller of two unsigned numbers.
 fn least(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
-    let less = l.b.ult(a, b);
-    l.b.select(less, a, b)
+    l.b.select(l.b.ult(a, b), a, b)
 }
 
 /// Whether bit `number` of `bits` is set.
 fn is_among(l: &mut Lowering<'_, '_>, number: Value, bits: u64) -> Value {
-    let bits = l.b.i32(bits as u32);
-    let number = l.b.and_const(number, 31);
-    let bit = l.b.shr_by(bits, number);
-    let bit = l.b.and_const(bit, 1);
+    let bit = l.b.and_const(l.b.shr_by(l.b.i32(bits as u32), l.b.and_const(number, 31)), 1);
     l.b.is_nonzero(bit)
 }
 

@@ -47,8 +47,7 @@ impl Plain {
             least(l, layer, last)
         });
         let Some(x) = coordinates.first().copied() else { return Ok(()) };
-        let bytes = l.b.mul(x, image.channels);
-        let bytes = l.b.shl(bytes, 2);
+        let bytes = l.b.shl(l.b.mul(x, image.channels), 2);
         let address = image.level.address(l, self.geometry, bytes, &Point { coordinates, layer });
         let [is_one, is_two] = [1, 2].map(|count| l.b.compare_const(Compare::Equal, image.channels, count));
         let [red, green, ..] = into;
@@ -67,8 +66,7 @@ fn texel(l: &mut Lowering<'_, '_>, bits: Value, extent: Value) -> Value {
     let coordinate = b.bitcast(bits, Type::F32);
     let [zero, most] = [0.0, 1_048_576.0].map(|number| b.f32(number));
     let is_number = b.feq(coordinate, coordinate);
-    let coordinate = b.select(is_number, coordinate, zero);
-    let coordinate = clamp_float(b, coordinate, [zero, most]);
+    let coordinate = clamp_float(b, b.select(is_number, coordinate, zero), [zero, most]);
     let number = b.unary(Unary::FloatToSigned(Type::I32), coordinate);
     let last = b.sub_const(extent, 1);
     least(l, number, last)

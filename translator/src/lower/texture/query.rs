@@ -57,17 +57,13 @@ fn texture_extent(l: &mut Lowering<'_, '_>, i: &Instruction, record: Record, ext
         let number = l.int(i, 2, ScalarType::S32)?;
         let count = levels.at_least_one(l);
         let is_level = l.b.ult(number, count);
-        let zero = l.b.i32(0);
-        let number = l.b.select(is_level, number, zero);
+        let number = l.b.select(is_level, number, l.b.i32(0));
         image.level = levels.level(l, image.level, number);
         exists = Some(is_level);
     }
     let value = extent_of(l, extent, &image, kind, &[Layered2d, LayeredCube], &[Linear]);
     Ok(match exists {
-        Some(exists) => {
-            let zero = l.b.i32(0);
-            l.b.select(exists, value, zero)
-        }
+        Some(exists) => l.b.select(exists, value, l.b.i32(0)),
         None => value,
     })
 }
@@ -125,8 +121,7 @@ fn extent_of(
         Extent::Height => {
             let is_layered = is_among(l, kind, kinds(&[Layered1d]));
             let is_flat = is_among(l, kind, kinds(flat));
-            let height = l.b.select(is_layered, image.layers, image.level.height);
-            l.b.select(is_flat, zero, height)
+            l.b.select(is_flat, zero, l.b.select(is_layered, image.layers, image.level.height))
         }
         Extent::Depth => {
             let is_solid = is_among(l, kind, kinds(&[Array3d]));
@@ -148,14 +143,12 @@ fn layers_if(l: &mut Lowering<'_, '_>, kind: Value, layers: Value, of: &[Kind], 
         count = l.b.select(is_cubes, number, layers);
     }
     let has = is_among(l, kind, kinds(of));
-    let zero = l.b.i32(0);
-    l.b.select(has, count, zero)
+    l.b.select(has, count, l.b.i32(0))
 }
 
 fn flag_of(l: &mut Lowering<'_, '_>, record: Record, bit: u32) -> Value {
     let flags = record.word(l, field::FLAGS);
-    let bit = l.b.and_const(flags, bit.into());
-    let is_set = l.b.is_nonzero(bit);
+    let is_set = l.b.is_nonzero(l.b.and_const(flags, bit.into()));
     l.b.bool_to(crate::ir::Type::I32, is_set)
 }
 
@@ -165,10 +158,8 @@ fn address_mode(l: &mut Lowering<'_, '_>, record: Record, dimension: u32) -> Val
     let table = numbers.into_iter().map(|(mode, number)| number << (4 * mode.code())).sum();
     let table = l.b.i32(table);
     let mode = record.word(l, field::ADDRESS_MODE + 4 * dimension);
-    let place = l.b.and_const(mode, 3);
-    let place = l.b.shl(place, 2);
-    let number = l.b.shr_by(table, place);
-    l.b.and_const(number, 7)
+    let place = l.b.shl(l.b.and_const(mode, 3), 2);
+    l.b.and_const(l.b.shr_by(table, place), 7)
 }
 
 /// `istypep`

@@ -34,16 +34,12 @@ impl Record {
     /// Whether the word about the texture's image has all of some bits, in this record and in those of all textures.
     pub(super) fn image_bits(self, l: &mut Lowering<'_, '_>, bits: u32) -> [Value; 2] {
         let words = [self.word(l, field::IMAGE), l.b.builtin(Builtin::TextureBits)];
-        words.map(|word| {
-            let present = l.b.and_const(word, bits.into());
-            l.b.compare_const(Compare::Equal, present, bits.into())
-        })
+        words.map(|word| l.b.compare_const(Compare::Equal, l.b.and_const(word, bits.into()), bits.into()))
     }
 
     /// One field.
     pub(super) fn word(self, l: &mut Lowering<'_, '_>, field: u32) -> Value {
-        let address = l.b.add_const(self.0, field.into());
-        l.b.load_one(READ, address)
+        l.b.load_one(READ, l.b.add_const(self.0, field.into()))
     }
 
     /// The aligned four words that begin with a field.
@@ -100,9 +96,7 @@ pub(super) struct Level {
 impl Levels {
     /// Number of levels, which is one without a mipmap.
     pub(super) fn at_least_one(&self, l: &mut Lowering<'_, '_>) -> Value {
-        let none = l.b.is_zero(self.count);
-        let one = l.b.i32(1);
-        l.b.select(none, one, self.count)
+        l.b.select(l.b.is_zero(self.count), l.b.i32(1), self.count)
     }
 
     /// An existing level; level 0 is in the record itself.
@@ -117,13 +111,11 @@ impl Levels {
         l.b.set(base, first.base);
         let is_other = l.b.is_nonzero(number);
         let outer = l.b.take_block();
-        let offset = l.b.mul_const(number, LEVEL_BYTES);
-        let offset = l.b.zero_extend(offset);
+        let offset = l.b.zero_extend(l.b.mul_const(number, LEVEL_BYTES));
         let entry = Record(l.b.add(self.table, offset));
         let [low, high, slice, slice_high] = entry.words(l, level_field::BASE);
         let [width, height, depth, pitch] = entry.words(l, level_field::WIDTH);
-        let other = l.b.join(low, high);
-        l.b.set(base, other);
+        l.b.set(base, l.b.join(low, high));
         for (var, value) in vars.into_iter().zip([slice, slice_high, pitch, width, height, depth]) {
             l.b.set(var, value);
         }
@@ -150,8 +142,7 @@ impl Level {
             let offset = wide_product(l, z, low);
             address = l.b.add(address, offset);
             let upper = l.b.mul(z, high);
-            let zero = l.b.i32(0);
-            let offset = l.b.join(zero, upper);
+            let offset = l.b.join(l.b.i32(0), upper);
             address = l.b.add(address, offset);
         }
         address
@@ -170,7 +161,5 @@ impl Level {
 
 /// The product of two unsigned `I32` as an `I64`.
 fn wide_product(l: &mut Lowering<'_, '_>, x: Value, y: Value) -> Value {
-    let low = l.b.mul(x, y);
-    let high = l.b.mul_high_unsigned(x, y);
-    l.b.join(low, high)
+    l.b.join(l.b.mul(x, y), l.b.mul_high_unsigned(x, y))
 }

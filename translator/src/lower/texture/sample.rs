@@ -76,10 +76,8 @@ fn nearest(l: &mut Lowering<'_, '_>, source: &Source, number: Value, into: [Var;
 fn blend(l: &mut Lowering<'_, '_>, source: &Source, chosen: &Chosen, into: [Var; 4]) -> Result {
     let filter = Filter::new(l, source);
     let turn = l.b.var(Type::I32);
-    let zero = l.b.i32(0);
-    l.b.set(turn, zero);
-    let whole = l.b.i32(256);
-    let lower_weight = l.b.sub(whole, chosen.upper_weight);
+    l.b.set(turn, l.b.i32(0));
+    let lower_weight = l.b.sub(l.b.i32(256), chosen.upper_weight);
     let is_one = l.b.is_zero(chosen.upper_weight);
     let before = l.b.take_block();
     let number = l.b.get(turn);
@@ -89,12 +87,10 @@ fn blend(l: &mut Lowering<'_, '_>, source: &Source, chosen: &Chosen, into: [Var;
     let level = source.levels.level(l, source.image.level, level_number);
     filter.add_level(l, &level, weight)?;
     let b = &l.b;
-    let next = b.add_const(number, 1);
-    b.set(turn, next);
+    b.set(turn, b.add_const(number, 1));
     let is_last = b.or(is_upper, is_one);
     b.if_(is_last, Builder::break_);
-    let body = b.replace_block(before);
-    b.push(Stmt::Loop(body));
+    b.push(Stmt::Loop(b.replace_block(before)));
     filter.finish(b, into);
     Ok(())
 }

@@ -48,8 +48,7 @@ impl Loads {
     /// Takes the channels.
     pub(in crate::lower) fn take(&self, l: &mut Lowering<'_, '_>, read: &Waiting) {
         for (channel, result) in self.channels.into_iter().zip(read.results) {
-            let value = l.b.get(channel);
-            l.b.set(result, value);
+            l.b.set(result, l.b.get(channel));
         }
     }
 }

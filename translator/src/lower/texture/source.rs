@@ -159,8 +159,7 @@ impl Source {
 }
 
 fn is_set(l: &mut Lowering<'_, '_>, flags: Value, bit: u32) -> Value {
-    let bit = l.b.and_const(flags, bit.into());
-    l.b.is_nonzero(bit)
+    l.b.is_nonzero(l.b.and_const(flags, bit.into()))
 }
 
 /// The operand that is an offset.

@@ -65,8 +65,7 @@ impl SurfaceAccess {
         let others = extents.into_iter().skip(1);
         let mut fails = l.b.not(is_aligned);
         if bounds == Bounds::Clamp {
-            let above = l.b.not(below);
-            let last = l.b.and(last, above);
+            let last = l.b.and(last, l.b.not(below));
             bytes = clamp(l, bytes, last);
             let mut others = others;
             for (coordinate, extent) in point.coordinates.iter_mut().skip(1).zip(&mut others) {
@@ -114,8 +113,7 @@ pub(super) fn within_rows(l: &mut Lowering<'_, '_>, number: Value) -> Value {
     let [least, most] = [l.b.i32(0xf800_0000), l.b.i32(0x07ff_ffff)];
     let is_low = l.b.slt(number, least);
     let is_high = l.b.slt(most, number);
-    let number = l.b.select(is_low, least, number);
-    l.b.select(is_high, most, number)
+    l.b.select(is_high, most, l.b.select(is_low, least, number))
 }
 
 /// An access to elements of a type, which together have at most 16 bytes.

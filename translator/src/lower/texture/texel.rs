@@ -46,12 +46,9 @@ impl Format {
     pub(super) fn of(l: &mut Lowering<'_, '_>, texel: Value, channels: Value) -> Format {
         let table = ALL.into_iter().map(|texel| (texel.bytes() / 2) << (2 * texel.code())).sum();
         let table = l.b.i32(table);
-        let place = l.b.shl(texel, 1);
-        let place = l.b.and_const(place, 31);
-        let channel = l.b.shr_by(table, place);
-        let channel = l.b.and_const(channel, 3);
-        let more = l.b.shr(channels, 1);
-        let shift = l.b.add(channel, more);
+        let place = l.b.and_const(l.b.shl(texel, 1), 31);
+        let channel = l.b.and_const(l.b.shr_by(table, place), 3);
+        let shift = l.b.add(channel, l.b.shr(channels, 1));
         Format { texel, channel, shift: l.b.and_const(shift, 7) }
     }
 
@@ -148,8 +145,7 @@ impl Format {
                         let bits = b.get(var);
                         // Texture units keep NaNs, which a device's conversion may not.
                         let float = soft::widen_bits(b, HALF, bits);
-                        let bits = b.bits(float);
-                        b.set(var, bits);
+                        b.set(var, b.bits(float));
                     }
                 },
                 |b| {
@@ -215,9 +211,7 @@ fn extend(b: &Builder<'_>, channel: Value, channels: [Var; 4]) {
     let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
     let above = b.select(is_byte, twenty_four, sixteen);
     for var in channels {
-        let bits = b.get(var);
-        let bits = b.shl_by(bits, above);
-        let bits = b.sar_by(bits, above);
+        let bits = b.sar_by(b.shl_by(b.get(var), above), above);
         b.set(var, bits);
     }
 }
@@ -226,10 +220,8 @@ fn extend(b: &Builder<'_>, channel: Value, channels: [Var; 4]) {
 pub(super) fn at_least_minus_one(b: &Builder<'_>, is_signed: Value, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let least = b.f32(-1.0);
-    let is_less = b.flt(value, least);
-    let is_less = b.and(is_signed, is_less);
-    let least = b.bits(least);
-    b.select(is_less, least, bits)
+    let is_less = b.and(is_signed, b.flt(value, least));
+    b.select(is_less, b.bits(least), bits)
 }
 
 /// Divides integers by the greatest of their type. The least signed integer gives less than -1.
@@ -243,21 +235,16 @@ fn normalise(b: &Builder<'_>, channel: Value, is_signed: Value, channels: &[Var]
     let unsigned = largest(255.0, 65535.0);
     let largest = b.select(is_signed, signed, unsigned);
     for var in channels {
-        let bits = b.get(*var);
-        let number = b.unary(crate::ir::Unary::SignedToFloat(Type::F32), bits);
+        let number = b.unary(crate::ir::Unary::SignedToFloat(Type::F32), b.get(*var));
         let fraction = b.fdiv(number, largest);
-        let bits = b.bits(fraction);
-        b.set(*var, bits);
+        b.set(*var, b.bits(fraction));
     }
 }
 
 /// The intensity of an sRGB channel, from the table at an offset in the module's variables.
 pub(super) fn decode_srgb(b: &Builder<'_>, table: u64, channel: Var) {
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let base = b.add_const(base, table);
-    let byte = b.get(channel);
-    let offset = b.shl(byte, 2);
-    let offset = b.zero_extend(offset);
+    let base = b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), table);
+    let offset = b.zero_extend(b.shl(b.get(channel), 2));
     let address = b.add(base, offset);
     let intensity = b.load_one(Access { read_only: true, ..READ }, address);
     b.set(channel, intensity);

@@ -19,8 +19,7 @@ impl Waiting {
     pub(super) fn none(l: &mut Lowering<'_, '_>) -> Waiting {
         let results = fetch::no_channels(l);
         let waits = l.b.var(Type::Bool);
-        let no = l.b.bool(false);
-        l.b.set(waits, no);
+        l.b.set(waits, l.b.bool(false));
         Waiting { results, waits }
     }
 

@@ -16,8 +16,7 @@ pub fn try_cancel(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
     let barrier = shared_address(l, i, 1)?;
     let access = Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false };
-    let zero = l.b.i32(0);
-    l.b.store(access, address, vec![zero; 4]);
+    l.b.store(access, address, vec![l.b.i32(0); 4]);
     let size = l.b.i32(16);
     mbarrier::complete(l, barrier, size);
     Ok(())
@@ -26,8 +25,7 @@ pub fn try_cancel(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `clusterlaunchcontrol.query_cancel.is_canceled`
 pub fn is_canceled(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [low, _] = l.source128(l.operand(i, 1))?;
-    let word = l.b.truncate(low);
-    let is_canceled = l.b.is_nonzero(word);
+    let is_canceled = l.b.is_nonzero(l.b.truncate(low));
     l.set(i, 0, ScalarType::Pred, is_canceled)
 }
 

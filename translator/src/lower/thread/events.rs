@@ -29,11 +29,9 @@ pub fn pmevent(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let low = b.add_const(base, counters.offset + 8 * u64::from(event));
             let one = b.i32(1);
             let before = fetch_add(b, low, one);
-            let after = b.add_const(before, 1);
-            let overflows = b.is_zero(after);
+            let overflows = b.is_zero(b.add_const(before, 1));
             b.if_(overflows, |b| {
-                let high = b.add_const(low, 4);
-                fetch_add(b, high, one);
+                fetch_add(b, b.add_const(low, 4), one);
             });
         }
     });

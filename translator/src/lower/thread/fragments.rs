@@ -111,14 +111,12 @@ impl Places {
         let stride = scaled(l, stride, bits);
         let (lane, _) = special::read(l, Special::LaneId);
         let line = l.b.shr(lane, 2);
-        let place = l.b.and_const(lane, 3);
-        let place = l.b.mul_const(place, step.into());
+        let place = l.b.mul_const(l.b.and_const(lane, 3), step.into());
         let (far, near) = if is_along { (line, place) } else { (place, line) };
         let [far, near] = [far, near].map(|number| if is_wide { l.b.zero_extend(number) } else { number });
         let far = l.b.mul(far, stride);
         let near = scaled(l, near, bits);
-        let first = l.b.add(address, far);
-        let first = l.b.add(first, near);
+        let first = l.b.add(l.b.add(address, far), near);
         let register = if bits == 64 { ScalarType::B64 } else { ScalarType::B32 };
         let bytes = if is_along { register.bits() / 8 } else { bits / 8 };
         let access = Access { space, bytes: bytes as u8, order: MemoryOrder::Weak, read_only: false };

@@ -69,15 +69,12 @@ pub fn transpose(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let own = own_place(l);
     // The element in this lane's row of the transposed matrix stands in this column of the other.
     let pair = l.b.shr(own.row, 1);
-    let odd = l.b.shl(own.row, 4);
-    let shift = l.b.and_const(odd, 16);
+    let shift = l.b.and_const(l.b.shl(own.row, 4), 16);
     let [low, high] = [0, 1].map(|next| {
-        let row = l.b.add_const(own.column, next);
-        let first = l.b.shl(row, 2);
+        let first = l.b.shl(l.b.add_const(own.column, next), 2);
         let lane = l.b.add(first, pair);
         let both = from_lane(l, elements, lane);
-        let element = l.b.shr_by(both, shift);
-        l.b.and_const(element, 0xffff)
+        l.b.and_const(l.b.shr_by(both, shift), 0xffff)
     });
     let result = joined(l, low, high);
     l.set(i, 0, ScalarType::B32, result)
@@ -92,8 +89,7 @@ fn elements_of(rows: &Location, bytes: u8) -> Access {
 fn own_place(l: &mut Lowering<'_, '_>) -> Place {
     let lane = own_lane(l);
     let row = l.b.shr(lane, 2);
-    let column = l.b.and_const(lane, 3);
-    let column = l.b.shl(column, 1);
+    let column = l.b.shl(l.b.and_const(lane, 3), 1);
     Place { row, column }
 }
 
@@ -137,8 +133,7 @@ pub(super) fn from_lane(l: &mut Lowering<'_, '_>, value: Value, lane: Value) -> 
 
 /// A word of two half-words, whose upper bits are zero.
 pub(super) fn joined(l: &mut Lowering<'_, '_>, low: Value, high: Value) -> Value {
-    let high = l.b.shl(high, 16);
-    l.b.or(low, high)
+    l.b.or(low, l.b.shl(high, 16))
 }
 
 /// The registers of a fragment.

@@ -137,8 +137,7 @@ fn in_turn<'v>(
     turn: Value,
 ) -> Value {
     let number = l.b.shr(turn, 2);
-    let next = l.b.and_const(turn, 3);
-    let lane = l.b.add(first, next);
+    let lane = l.b.add(first, l.b.and_const(turn, 3));
     let mut chosen = None;
     for (register, &value) in (0..).zip(registers.flatten()) {
         chosen = Some(match chosen {

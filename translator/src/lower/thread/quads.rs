@@ -19,8 +19,7 @@ use crate::soft::{self, HALF, Overflow};
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result {
     let lane = own_lane(l);
     let first = l.b.and_const(lane, 12);
-    let upper = l.b.shr(lane, 4);
-    let upper = l.b.shl(upper, 2);
+    let upper = l.b.shl(l.b.shr(lane, 4), 2);
     let is_half = product.ty(Matrix::D) == ScalarType::F16;
     // The elements of D are in each row all columns, but of f32 the first two, then those of the other row, then likewise the last two.
     let (rows, columns) = if is_half {
@@ -28,8 +27,7 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) ->
         let columns: Vec<Value> = (0..8).map(|column| l.b.i32(column)).collect();
         (vec![l.b.or(own, upper)], columns)
     } else {
-        let own = l.b.and_const(lane, 1);
-        let own = l.b.or(own, upper);
+        let own = l.b.or(l.b.and_const(lane, 1), upper);
         let pair = l.b.and_const(lane, 2);
         (vec![own, l.b.or_const(own, 2)], [0, 1, 4, 5].map(|column| l.b.or_const(pair, column)).to_vec())
     };
@@ -54,14 +52,11 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) ->
 
 /// A line of a factor, as f32.
 fn line_of(l: &mut Lowering<'_, '_>, words: &[Value], first: Value, line: Value, has_lines: bool) -> [Value; 4] {
-    let far = l.b.shr(line, 2);
-    let far = l.b.shl(far, 4);
+    let far = l.b.shl(l.b.shr(line, 2), 4);
     let base = l.b.or(first, far);
     let near = l.b.and_const(line, 3);
-    let odd = l.b.and_const(line, 1);
-    let shift = l.b.shl(odd, 4);
-    let is_second = l.b.and_const(line, 2);
-    let is_second = l.b.is_nonzero(is_second);
+    let shift = l.b.shl(l.b.and_const(line, 1), 4);
+    let is_second = l.b.is_nonzero(l.b.and_const(line, 2));
     let lane = l.b.or(base, near);
     [0, 1, 2, 3].map(|place: u32| {
         let half = if has_lines {
@@ -89,23 +84,19 @@ fn addends(
 ) -> Result<Vec<Value>> {
     let words = words(l, i, Matrix::C)?;
     let of = |l: &mut Lowering<'_, '_>, word, next: u32| {
-        let half = l.b.shr(word, 16 * next);
-        let half = l.b.and_const(half, 0xffff);
+        let half = l.b.and_const(l.b.shr(word, 16 * next), 0xffff);
         soft::widen(&l.b, HALF, half)
     };
     match (product.ty(Matrix::D), product.ty(Matrix::C)) {
         (ScalarType::F16, _) => Ok(words.iter().flat_map(|&word| [0, 1].map(|next| of(l, word, next))).collect()),
         (_, ScalarType::F16) => {
-            let is_second = l.b.and_const(lane, 2);
-            let is_second = l.b.is_nonzero(is_second);
+            let is_second = l.b.is_nonzero(l.b.and_const(lane, 2));
             let mut addends = Vec::new();
             for pair in words.chunks_exact(2) {
                 for &row in rows {
-                    let far = l.b.and_const(row, 4);
-                    let far = l.b.shl(far, 2);
+                    let far = l.b.shl(l.b.and_const(row, 4), 2);
                     let near = l.b.and_const(row, 3);
-                    let lane = l.b.or(first, far);
-                    let lane = l.b.or(lane, near);
+                    let lane = l.b.or(l.b.or(first, far), near);
                     let [low, high] = [0, 1].map(|word: usize| from_lane(l, pair[word], lane));
                     let word = l.b.select(is_second, high, low);
                     addends.extend([0, 1].map(|next| of(l, word, next)));

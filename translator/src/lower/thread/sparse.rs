@@ -90,11 +90,8 @@ impl Indices {
             for (next, &four) in (0..).zip(fours) {
                 let indices = self.four(l, half, number + next);
                 for place in 0..2 {
-                    let index = l.b.shr(indices, 2 * place);
-                    let index = l.b.and_const(index, 3);
-                    let shift = l.b.shl(index, 3);
-                    let byte = l.b.shr_by(four, shift);
-                    let byte = l.b.and_const(byte, 0xff);
+                    let index = l.b.and_const(l.b.shr(indices, 2 * place), 3);
+                    let byte = l.b.and_const(l.b.shr_by(four, l.b.shl(index, 3)), 0xff);
                     let byte = l.b.shl(byte, 16 * next + 8 * place);
                     word = l.b.or(word, byte);
                 }
@@ -107,8 +104,7 @@ impl Indices {
 
 /// Whether an index is of the upper word.
 fn upper(l: &mut Lowering<'_, '_>, index: Value) -> Value {
-    let bit = l.b.and_const(index, 2);
-    l.b.is_nonzero(bit)
+    l.b.is_nonzero(l.b.and_const(index, 2))
 }
 
 /// Two of the four halves of two words.
@@ -117,10 +113,8 @@ fn halves(l: &mut Lowering<'_, '_>, indices: Value, low: Value, high: Value) -> 
         let index = l.b.shr(indices, position);
         let is_high = upper(l, index);
         let word = l.b.select(is_high, high, low);
-        let shift = l.b.shl(index, 4);
-        let shift = l.b.and_const(shift, 16);
-        let half = l.b.shr_by(word, shift);
-        l.b.and_const(half, 0xffff)
+        let shift = l.b.and_const(l.b.shl(index, 4), 16);
+        l.b.and_const(l.b.shr_by(word, shift), 0xffff)
     });
     super::matrix::joined(l, first, second)
 }

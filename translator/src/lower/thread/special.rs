@@ -27,37 +27,25 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         Special::ClusterSize => b.i32(l.layout.cluster.into_iter().product()),
         Special::Nctaid(dimension) => b.push_constant(Type::I32, push_constant::GRID_SIZE + 4 * u32::from(dimension)),
         // Warps are runs of 32 consecutive threads of the block, whatever the device's subgroups are.
-        Special::LaneId => {
-            let index = b.builtin(Builtin::ThreadIndex);
-            b.and_const(index, 31)
-        }
-        Special::WarpId => {
-            let index = b.builtin(Builtin::ThreadIndex);
-            b.shr(index, 5)
-        }
+        Special::LaneId => b.and_const(b.builtin(Builtin::ThreadIndex), 31),
+        Special::WarpId => b.shr(b.builtin(Builtin::ThreadIndex), 5),
         Special::LaneMask(mask) => {
-            let index = b.builtin(Builtin::ThreadIndex);
-            let lane = b.and_const(index, 31);
-            let one = b.i32(1);
-            let own = b.shl_by(one, lane);
+            let lane = b.and_const(b.builtin(Builtin::ThreadIndex), 31);
+            let own = b.shl_by(b.i32(1), lane);
             let below = b.sub_const(own, 1);
             match mask {
                 LaneMask::Equal => own,
                 LaneMask::Less => below,
                 LaneMask::LessEqual => b.or(below, own),
                 LaneMask::GreaterEqual => b.not(below),
-                LaneMask::Greater => {
-                    let others = b.or(below, own);
-                    b.not(others)
-                }
+                LaneMask::Greater => b.not(b.or(below, own)),
             }
         }
         Special::DynamicSharedSize => b.builtin(Builtin::DynamicSharedBytes),
         Special::TotalSharedSize => {
             let unit = u64::from(l.layout.shared_unit);
             let total = shared_size(b, l.layout.dynamic_shared_offset() - l.layout.reserved_shared);
-            let total = b.add_const(total, unit - 1);
-            b.and_const(total, u64::from(u32::MAX) & !(unit - 1))
+            b.and_const(b.add_const(total, unit - 1), u64::from(u32::MAX) & !(unit - 1))
         }
         Special::AggregateSharedSize => {
             shared_size(b, l.layout.dynamic_shared_offset() - l.layout.reserved_shared + RESERVED_SHARED)
@@ -69,8 +57,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
             ReservedShared::Capacity => b.i32(RESERVED_SHARED),
         },
         Special::Workspace { high } if l.layout.cooperative => {
-            let address = b.push_constant(Type::I64, push_constant::WORKSPACE_ADDRESS);
-            let (low, upper) = b.halves(address);
+            let (low, upper) = b.halves(b.push_constant(Type::I64, push_constant::WORKSPACE_ADDRESS));
             if high { upper } else { low }
         }
         // Launches that aren't cooperative have no workspace; kernels detect that by the zero.
@@ -82,8 +69,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         }
         Special::ClockHigh => {
             let clock = clock(l);
-            let high = l.b.shr(clock, 32);
-            l.b.truncate(high)
+            l.b.truncate(l.b.shr(clock, 32))
         }
         Special::Clock64 | Special::GlobalTimer => return (clock(l), ScalarType::U64),
         // The values of a device that has one multiprocessor, counts no events and runs no graph.
@@ -97,8 +83,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
 
 /// The size of a block's shared memory, with `static_bytes` of static memory.
 fn shared_size(b: &Builder<'_>, static_bytes: u32) -> Value {
-    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
-    b.add_const(dynamic, static_bytes.into())
+    b.add_const(b.builtin(Builtin::DynamicSharedBytes), static_bytes.into())
 }
 
 /// The size of clusters in one dimension.
@@ -111,10 +96,7 @@ fn cluster_extent(size: [u32; 3], dimension: u8) -> u32 {
 fn clock(l: &mut Lowering<'_, '_>) -> Value {
     let b = &l.b;
     let Some(offset) = l.layout.services.clock else { return b.builtin(Builtin::Clock) };
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let address = b.add_const(base, offset);
-    let one = b.i32(1);
-    let before = fetch_add(b, address, one);
-    let now = b.add_const(before, 1);
-    b.zero_extend(now)
+    let address = b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), offset);
+    let before = fetch_add(b, address, b.i32(1));
+    b.zero_extend(b.add_const(before, 1))
 }

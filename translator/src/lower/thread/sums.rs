@@ -176,14 +176,12 @@ impl Terms {
 
 /// The bytes of each second four bits of a word.
 fn fours(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value, position: u32) -> Value {
-    let bytes = l.b.shr(word, position);
-    let bytes = l.b.and_const(bytes, 0x0f0f_0f0f);
+    let bytes = l.b.and_const(l.b.shr(word, position), 0x0f0f_0f0f);
     if ty == ScalarType::U4 {
         return bytes;
     }
     // The sign of each byte through its upper half.
-    let signs = l.b.and_const(bytes, 0x0808_0808);
-    let above = l.b.mul_const(signs, 0x1e);
+    let above = l.b.mul_const(l.b.and_const(bytes, 0x0808_0808), 0x1e);
     l.b.or(bytes, above)
 }
 

@@ -20,8 +20,7 @@ pub(in crate::sync) fn constant(body: &Block, value: Value) -> Option<u64> {
 /// Threads of the block.
 pub(super) fn block_threads(b: &Builder<'_>) -> Value {
     let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
-    let area = b.mul(x, y);
-    b.mul(area, z)
+    b.mul(b.mul(x, y), z)
 }
 
 pub fn store(b: &Builder<'_>, address: Value, value: Value) {

@@ -46,16 +46,12 @@ impl RoundsLeft {
     /// Whether none is left.
     pub fn are_used_up(self, b: &Builder<'_>) -> Value {
         let one = b.i32(1);
-        let [own, common] = self.variables().map(|left| {
-            let left = b.get(left);
-            b.compare(Compare::LessSigned, left, one)
-        });
+        let [own, common] = self.variables().map(|left| b.compare(Compare::LessSigned, b.get(left), one));
         b.or(own, common)
     }
 }
 
 fn count(b: &Builder<'_>, left: Var) {
-    let before = b.get(left);
-    let now = b.sub_const(before, 1);
+    let now = b.sub_const(b.get(left), 1);
     b.set(left, now);
 }

@@ -90,12 +90,10 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
     let again = match &machine.latch_data {
         Latch::Together(words) => {
             // The word isn't zero while some thread has not ended.
-            let state = b.get(machine.state);
-            let alive = b.compare_const(Compare::NotEqual, state, ENDED.into());
+            let alive = b.compare_const(Compare::NotEqual, b.get(machine.state), ENDED.into());
             let someone = words.exchange(&b, |b, word| {
                 b.if_(alive, |b| {
-                    let one = b.i32(1);
-                    store(b, word, one);
+                    store(b, word, b.i32(1));
                 });
             });
             b.is_nonzero(someone)
@@ -141,8 +139,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
 }
 
 fn set_state(b: &Builder<'_>, machine: &StateMachine, state: u32) {
-    let state = b.i32(state);
-    b.set(machine.state, state);
+    b.set(machine.state, b.i32(state));
 }
 
 /// Makes block 0, the entry, an empty block; gives the new number of the old entry.

@@ -91,8 +91,7 @@ pub struct SavedState {
 
 /// A word of the head of the workspace whose address is at an offset in the push constants.
 pub fn head(b: &Builder<'_>, address: u32, word: u64) -> Value {
-    let base = b.push_constant(Type::I64, address);
-    let word = b.add_const(base, word);
+    let word = b.add_const(b.push_constant(Type::I64, address), word);
     b.load_one(GLOBAL, word)
 }
 
@@ -150,60 +149,48 @@ impl Block {
                     let count = match self.numbers {
                         Numbers::Grid => {
                             let blocks = b.push_constant(Type::I32, push_constant::GRID_SIZE + offset);
-                            let extent = b.i32(extent);
-                            b.div_unsigned(blocks, extent)
+                            b.div_unsigned(blocks, b.i32(extent))
                         }
                         Numbers::Dispatch => b.builtin(Builtin::WorkgroupCount(dimension)),
                     };
-                    let count = b.zero_extend(count);
-                    let before = b.mul(number, count);
+                    let before = b.mul(number, b.zero_extend(count));
                     b.add(before, own)
                 }
             });
         }
         let number = number.unwrap_or_else(|| b.i64(0));
-        let step = b.zero_extend(threads);
-        let step = b.shl(step, 2);
+        let step = b.shl(b.zero_extend(threads), 2);
         let all_words = b.mul_const(step, self.words().into());
         // What follows is aligned.
         let up = b.add_const(shared_bytes, u64::from(workspace::ALIGN - 1));
-        let room = b.and_const(up, u64::from(!(workspace::ALIGN - 1)));
-        let long_shared = b.zero_extend(room);
-        let size = b.add(all_words, long_shared);
-        let size = b.add_const(size, workspace::BLOCK_HEADER);
+        let long_shared = b.zero_extend(b.and_const(up, u64::from(!(workspace::ALIGN - 1))));
+        let size = b.add_const(b.add(all_words, long_shared), workspace::BLOCK_HEADER);
         let before = b.mul(number, size);
-        let base = b.push_constant(Type::I64, self.address);
-        let first = b.add_const(base, workspace::BLOCKS);
+        let first = b.add_const(b.push_constant(Type::I64, self.address), workspace::BLOCKS);
         let status = b.add(first, before);
         let shared = b.add_const(status, workspace::BLOCK_HEADER);
         let words = b.add(shared, long_shared);
-        let offset = b.zero_extend(index);
-        let offset = b.shl(offset, 2);
+        let offset = b.shl(b.zero_extend(index), 2);
         let own = b.add(words, offset);
         SavedState { status, shared, shared_bytes, own, index, threads, step }
     }
 
     /// Address of a word of the thread's own.
     pub fn word(b: &Builder<'_>, place: &SavedState, number: u32) -> Value {
-        let offset = b.mul_const(place.step, number.into());
-        b.add(place.own, offset)
+        b.add(place.own, b.mul_const(place.step, number.into()))
     }
 
     /// Copies shared memory to the workspace or back.
     pub fn shared(b: &Builder<'_>, place: &SavedState, save: bool) {
         let next = b.var(Type::I32);
-        let first = b.shl(place.index, 2);
-        b.set(next, first);
+        b.set(next, b.shl(place.index, 2));
         let step = b.shl(place.threads, 2);
         b.loop_(|b| {
             let at = b.get(next);
             let inside = b.compare(Compare::LessUnsigned, at, place.shared_bytes);
             b.if_else(inside, |_| {}, Builder::break_);
-            let offset = b.zero_extend(at);
-            let there = b.add(place.shared, offset);
-            copy(b, (SHARED, at), (GLOBAL, there), save);
-            let up = b.add(at, step);
-            b.set(next, up);
+            copy(b, (SHARED, at), (GLOBAL, b.add(place.shared, b.zero_extend(at))), save);
+            b.set(next, b.add(at, step));
         });
     }
 
@@ -213,8 +200,7 @@ impl Block {
             return;
         }
         let (next, there) = (b.var(Type::I32), b.var(Type::I64));
-        let zero = b.i32(0);
-        b.set(next, zero);
+        b.set(next, b.i32(0));
         let first = Self::word(b, place, self.var_words);
         b.set(there, first);
         b.loop_(|b| {
@@ -223,10 +209,8 @@ impl Block {
             b.if_else(inside, |_| {}, Builder::break_);
             let to = b.get(there);
             copy(b, (LOCAL, at), (GLOBAL, to), save);
-            let up = b.add_const(at, 4);
-            b.set(next, up);
-            let to = b.add(to, place.step);
-            b.set(there, to);
+            b.set(next, b.add_const(at, 4));
+            b.set(there, b.add(to, place.step));
         });
     }
 
@@ -298,19 +282,16 @@ impl Block {
         let [suspended, ended] = [SUSPENDED, ENDED].map(|status| b.i32(status));
         let before = b.load_one(GLOBAL, place.status);
         let has_ended = b.compare_const(Compare::Equal, before, ENDED.into());
-        let status = b.select(goes_on, suspended, ended);
-        b.store(GLOBAL, place.status, vec![status]);
+        b.store(GLOBAL, place.status, vec![b.select(goes_on, suspended, ended)]);
         b.if_(goes_on, |b| self.count(b, workspace::SUSPENDED));
-        let ends = b.or(goes_on, has_ended);
-        let ends = b.not(ends);
+        let ends = b.not(b.or(goes_on, has_ended));
         let progress = b.or(active, ends);
         b.if_(progress, |b| self.count(b, workspace::PROGRESS));
     }
 
     /// Adds one to a word of the workspace's head.
     pub fn count(&self, b: &Builder<'_>, word: u64) {
-        let base = b.push_constant(Type::I64, self.address);
-        let address = b.add_const(base, word);
+        let address = b.add_const(b.push_constant(Type::I64, self.address), word);
         let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..GLOBAL };
         let operand = b.i32(1);
         b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand, compare: None });
@@ -320,8 +301,7 @@ impl Block {
 /// Copies a word from `own` to `saved`, or back if `save` is false.
 fn copy(b: &Builder<'_>, own: (Access, Value), saved: (Access, Value), save: bool) {
     let (from, to) = if save { (own, saved) } else { (saved, own) };
-    let word = b.load_one(from.0, from.1);
-    b.store(to.0, to.1, vec![word]);
+    b.store(to.0, to.1, vec![b.load_one(from.0, from.1)]);
 }
 
 /// The variables whose values matter where a block of the graph begins.

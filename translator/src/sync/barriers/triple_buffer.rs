@@ -40,14 +40,12 @@ impl TripleBuffer {
 
     fn word(&self, b: &Builder<'_>, phase: Value) -> Value {
         let offset = b.shl(phase, 2);
-        let first = b.own_shared(self.memory, 0);
-        let word = b.add(first, offset);
+        let word = b.add(b.own_shared(self.memory, 0), offset);
         if self.sharing == Sharing::Workgroup {
             return word;
         }
         let rank = b.cluster_rank();
-        let group = b.mul_const(rank, u64::from(4 * WORDS));
-        b.add(word, group)
+        b.add(word, b.mul_const(rank, u64::from(4 * WORDS)))
     }
 
     /// Clears all words, before the first iteration.

@@ -110,8 +110,7 @@ struct Loop {
 }
 
 fn set(b: &Builder<'_>, var: Var, value: u32) {
-    let value = b.i32(value);
-    b.set(var, value);
+    b.set(var, b.i32(value));
 }
 
 fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion, rounds: Option<RoundsLeft>) {
@@ -187,8 +186,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion, r
     if let Some(rounds) = rounds {
         rounds.count_common(&b);
     }
-    let state = b.get(vars.state);
-    let ready = b.is_nonzero(state);
+    let ready = b.is_nonzero(b.get(vars.state));
     let condition = b.value(Type::Bool);
     let op = WarpOp::Vote(Vote::Any, ready);
     b.push(Stmt::Warp(Warp { results: vec![condition], op, members: None }));
@@ -325,8 +323,7 @@ fn after_loop(
         let b = Builder::new(function);
         for (index, point) in points.iter().enumerate() {
             b.at(point.at);
-            let waits = b.get(vars.waits);
-            let here = b.compare_const(Compare::Equal, waits, index as u64 + 1);
+            let here = b.compare_const(Compare::Equal, b.get(vars.waits), index as u64 + 1);
             b.if_(here, |b| b.push(Stmt::Report(Fault::DivergedMembers, Vec::new())));
         }
         let body = b.into_block();
@@ -338,8 +335,7 @@ fn after_loop(
     let then = push(cfg, vec![Stmt::At(at)], Some(Stop::Await), End::Goto(dispatch));
     let b = Builder::new(function);
     b.at(at);
-    let waits = b.get(vars.waits);
-    let condition = b.is_nonzero(waits);
+    let condition = b.is_nonzero(b.get(vars.waits));
     let body = b.into_block();
     push(cfg, body, None, End::Branch { condition, then, otherwise })
 }
@@ -347,8 +343,7 @@ fn after_loop(
 /// Executes the operation for threads whose members all wait at this kind, and lets them go on.
 fn serve(b: &Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loop) {
     b.at(point.at);
-    let waits = b.get(vars.waits);
-    let here = b.compare_const(Compare::Equal, waits, index as u64 + 1);
+    let here = b.compare_const(Compare::Equal, b.get(vars.waits), index as u64 + 1);
     b.if_(here, |b| {
         let members = Some(point.members.value(b));
         let gathered = b.value(Type::Bool);
@@ -358,20 +353,12 @@ fn serve(b: &Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loop) {
             let mut operands = operands.into_iter();
             // There are as many operands as the operation has.
             let op = point.op.map(|value| operands.next().unwrap_or(value));
-            let results: Vec<Value> = point
-                .results
-                .iter()
-                .map(|var| {
-                    let ty = b.var_type(*var);
-                    b.value(ty)
-                })
-                .collect();
+            let results: Vec<Value> = point.results.iter().map(|var| b.value(b.var_type(*var))).collect();
             b.push(Stmt::Warp(Warp { results: results.clone(), op, members }));
             for (var, result) in point.results.iter().zip(results) {
                 b.set(*var, result);
             }
-            let resume = b.get(vars.resume);
-            b.set(vars.state, resume);
+            b.set(vars.state, b.get(vars.resume));
             set(b, vars.waits, 0);
         });
     });

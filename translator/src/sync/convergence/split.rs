@@ -89,11 +89,9 @@ pub fn carry(b: &Builder<'_>, before: &Block, part: &mut BasicBlock) {
             }
             None => {
                 let var = b.var(bits_type(ty));
-                let bits = b.bits(value);
-                b.set(var, bits);
+                b.set(var, b.bits(value));
                 let outer = b.take_block();
-                let bits = b.get(var);
-                let renewed = b.bitcast(bits, ty);
+                let renewed = b.bitcast(b.get(var), ty);
                 prelude.append(&mut b.take_block());
                 b.replace_block(outer);
                 renewed

@@ -48,8 +48,7 @@ pub fn mark_loops(function: &mut Function, cfg: &mut Cfg, loops: &[Loop]) {
     for (position, one) in (0..).zip(loops) {
         for (_, start) in &one.back {
             let b = Builder::new(function);
-            let position = b.i32(position);
-            b.push(Stmt::Arrive(position));
+            b.push(Stmt::Arrive(b.i32(position)));
             let mark = b.into_block();
             if let Some(block) = cfg.blocks.at_mut(*start) {
                 block.body.splice(0..0, mark);

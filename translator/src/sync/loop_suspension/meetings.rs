@@ -85,22 +85,18 @@ impl Meetings {
             let b = Builder::new(function);
             b.at(resumption.at);
             let pending = b.get(self.pending);
-            let waits = b.is_zero(pending);
-            let here = b.i32(number);
-            let next = b.select(waits, here, pending);
+            let next = b.select(b.is_zero(pending), b.i32(number), pending);
             b.set(resumption.state, next);
             let body = b.into_block();
             let suspended = push(cfg, body, End::Goto(save));
             let b = Builder::new(function);
             b.at(resumption.at);
-            let pending = b.get(self.pending);
-            let paused = b.is_nonzero(pending);
+            let paused = b.is_nonzero(b.get(self.pending));
             let condition = match &self.votes {
                 Some(votes) if meeting.of_block => {
                     let sum = votes.exchange(&b, |b, word| {
                         b.if_(paused, |b| {
-                            let one = b.i32(1);
-                            store(b, word, one);
+                            store(b, word, b.i32(1));
                         });
                     });
                     b.compare_const(Compare::NotEqual, sum, 0)
@@ -120,8 +116,7 @@ impl Meetings {
 
     /// Prepares a dispatch.
     pub fn open(&self, b: &Builder<'_>) {
-        let zero = b.i32(0);
-        b.set(self.pending, zero);
+        b.set(self.pending, b.i32(0));
         if let Some(votes) = &self.votes {
             votes.clear(b);
         }

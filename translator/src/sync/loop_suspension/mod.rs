@@ -178,11 +178,9 @@ fn count(
     let end = block.end;
     let b = Builder::new(function);
     b.at(mark);
-    let before = b.get(left);
-    let now = b.sub_const(before, 1);
+    let now = b.sub_const(b.get(left), 1);
     b.set(left, now);
-    let zero = b.i32(0);
-    let goes_on = b.compare(Compare::LessSigned, zero, now);
+    let goes_on = b.compare(Compare::LessSigned, b.i32(0), now);
     let (counted, end) = match end {
         End::Branch { condition, then, otherwise }
             if then != otherwise && !(is_inside(then) && is_inside(otherwise)) =>
@@ -252,8 +250,7 @@ impl Suspension {
     }
 
     fn begin_dispatch(&self, b: &Builder<'_>) {
-        let start = b.i32(START);
-        b.set(self.state, start);
+        b.set(self.state, b.i32(START));
         let dispatch = head(b, self.workspace, workspace::DISPATCH);
         let again = b.is_nonzero(dispatch);
         b.if_(again, |b| {

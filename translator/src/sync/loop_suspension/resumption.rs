@@ -48,8 +48,7 @@ impl Resumption {
             let inside = switch(function, &mut cfg.blocks, self.at, self.state, states, body);
             let b = Builder::new(function);
             b.at(self.at);
-            let state = b.get(self.state);
-            let goes_on = b.is_nonzero(state);
+            let goes_on = b.is_nonzero(b.get(self.state));
             let test = b.into_block();
             set(cfg, *head, test, End::Branch { condition: goes_on, then: inside, otherwise: body });
             bodies.insert(*head, body);
@@ -68,8 +67,7 @@ pub fn set_state(
 ) -> BlockId {
     let b = Builder::new(function);
     b.at(at);
-    let number = b.i32(number);
-    b.set(state, number);
+    b.set(state, b.i32(number));
     let body = b.into_block();
     push(cfg, body, End::Goto(next))
 }

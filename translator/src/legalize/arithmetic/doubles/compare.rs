@@ -29,7 +29,6 @@ pub(crate) fn compare(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value
 /// A signed integer with the same order as the number; both zeros give the same integer.
 fn order_key(b: &Builder<'_>, bits: Value) -> Value {
     let sign = b.sar(bits, 63);
-    let magnitude = b.and_const(bits, DOUBLE.sign() - 1);
-    let flipped = b.xor(magnitude, sign);
+    let flipped = b.xor(b.and_const(bits, DOUBLE.sign() - 1), sign);
     b.sub(flipped, sign)
 }

@@ -23,13 +23,10 @@ pub(crate) fn from_integer(b: &Builder<'_>, is_signed: bool, integer: Value) -> 
         (zero, integer)
     };
     let (significand, shift) = magnitude.normalised(b);
-    let highest = b.i32(DOUBLE.bias + 63);
-    let exponent = b.sub(highest, shift);
+    let exponent = b.sub(b.i32(DOUBLE.bias + 63), shift);
     // Zero gets the least exponent, so that it stays zero.
     let is_zero = b.is_zero(significand.high());
-    let one = b.i32(1);
-    let exponent = b.select(is_zero, one, exponent);
-    round_aligned(b, Rounding::NearestEven, sign, exponent, significand)
+    round_aligned(b, Rounding::NearestEven, sign, b.select(is_zero, b.i32(1), exponent), significand)
 }
 
 /// How many bits lower the exponent begins in a double's higher word than in a single.
@@ -44,19 +41,15 @@ pub(crate) fn widen(b: &Builder<'_>, bits: Value) -> Pair {
     let [zero, once, twice] = [0, REBIAS, 2 * REBIAS].map(|exponent| b.i32(exponent));
     // A subnormal's leading one moves to where it counts as an exponent of one.
     let highest = b.find_high_bit(magnitude);
-    let thirty_one = b.i32(31);
-    let zeros = b.sub(thirty_one, highest);
+    let zeros = b.sub(b.i32(31), highest);
     let shift = b.sub_const(zeros, u64::from(SINGLE.bits - SINGLE.precision));
     let is_subnormal = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.hidden());
     let shift = b.select(is_subnormal, shift, zero);
     let significand = b.shl_by(magnitude, shift);
     // Infinities and NaNs get the top exponent.
     let is_finite = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.infinity());
-    let exponent = b.select(is_finite, once, twice);
-    let exponent = b.sub(exponent, shift);
-    let exponent = b.shl(exponent, PLACE);
-    let high = b.shr(significand, NARROWER);
-    let high = b.add(high, exponent);
+    let exponent = b.shl(b.sub(b.select(is_finite, once, twice), shift), PLACE);
+    let high = b.add(b.shr(significand, NARROWER), exponent);
     let is_zero = b.is_zero(magnitude);
     let high = b.select(is_zero, zero, high);
     let low = b.shl(significand, 32 - NARROWER);
@@ -81,16 +74,12 @@ pub(crate) fn narrow(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Value {
 
     let dropped = SINGLE.bits - SINGLE.precision;
     let kept = b.shr(significand, dropped);
-    let lost = b.shl(significand, 32 - dropped);
-    let kept = round_truncated(b, rounding, negative, kept, lost);
+    let kept = round_truncated(b, rounding, negative, kept, b.shl(significand, 32 - dropped));
     // The leading one adds one to the exponent, which may be too large for its place.
     let top = b.i32(SINGLE.top_exponent());
     let is_below = b.slt(exponent, top);
-    let exponent = b.select(is_below, exponent, top);
-    let exponent = b.select(is_subnormal, one, exponent);
-    let exponent = b.sub_const(exponent, 1);
-    let exponent = b.shl(exponent, SINGLE.precision - 1);
-    let magnitude = b.add(kept, exponent);
+    let exponent = b.sub_const(b.select(is_subnormal, one, b.select(is_below, exponent, top)), 1);
+    let magnitude = b.add(kept, b.shl(exponent, SINGLE.precision - 1));
     let infinity = b.i32(SINGLE.infinity() as u32);
     let overflows = b.ule(infinity, magnitude);
     let beyond = overflowed(b, SINGLE, rounding, Overflow::Rounded, negative, magnitude);
@@ -99,6 +88,5 @@ pub(crate) fn narrow(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Value {
     let magnitude = b.select(is_infinite, infinity, magnitude);
     let result = b.or(magnitude, sign);
     let is_nan = x.is_nan(b);
-    let nan = b.constant(Type::I32, SINGLE.nan);
-    b.select(is_nan, nan, result)
+    b.select(is_nan, b.constant(Type::I32, SINGLE.nan), result)
 }

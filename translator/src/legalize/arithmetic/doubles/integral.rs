@@ -17,8 +17,7 @@ pub(crate) fn round_integral(b: &Builder<'_>, op: Unary, x: Pair) -> Pair {
 
     // For numbers from 1 to 2^52: add what rounds away from zero, then mask out the fraction bits. A carry increments
     // the exponent.
-    let first = b.i32(DOUBLE.bias + FRACTION);
-    let places = b.sub(first, parts.exponent);
+    let places = b.sub(b.i32(DOUBLE.bias + FRACTION), parts.exponent);
     let one = Pair::constant(b, 1);
     let unit = one.shl_by(b, places);
     let zero = Pair::constant(b, 0);
@@ -38,20 +37,14 @@ pub(crate) fn round_integral(b: &Builder<'_>, op: Unary, x: Pair) -> Pair {
     };
     let none = b.i32(0);
     let sum = magnitude.plus(b, added, none);
-    let result = sum.zip(below, |sum, below| {
-        let mask = b.not(below);
-        b.and(sum, mask)
-    });
+    let result = sum.zip(below, |sum, below| b.and(sum, b.not(below)));
 
     // Numbers below one give one or zero.
     let is_zero = magnitude.is_zero(b);
     let is_nonzero = b.not(is_zero);
     let away = match op {
         Unary::Floor => b.and(negative, is_nonzero),
-        Unary::Ceil => {
-            let positive = b.not(negative);
-            b.and(positive, is_nonzero)
-        }
+        Unary::Ceil => b.and(b.not(negative), is_nonzero),
         Unary::RoundEven => {
             let half = Pair::constant(b, DOUBLE.one() - DOUBLE.hidden());
             half.is_less(b, magnitude)
@@ -85,13 +78,11 @@ pub(crate) fn to_word(b: &Builder<'_>, signed: bool, x: Pair) -> Value {
 /// The same from the upper bits of the significand, whose leading one is the highest bit.
 fn to_integer<const N: usize>(b: &Builder<'_>, signed: bool, x: Double, significand: Words<N>) -> Words<N> {
     let bits = 32 * N as u32;
-    let first = b.i32(DOUBLE.bias + bits - 1);
-    let shift = b.sub(first, x.exponent);
+    let shift = b.sub(b.i32(DOUBLE.bias + bits - 1), x.exponent);
     let (shifted, _) = significand.shr_by(b, shift);
     // For numbers below one, the shift is at least the width.
     let is_within = b.compare_const(Compare::LessUnsigned, shift, bits.into());
-    let zero = b.i32(0);
-    let result = Words::select(b, is_within, shifted, Words([zero; N]));
+    let result = Words::select(b, is_within, shifted, Words([b.i32(0); N]));
     if !signed {
         return result;
     }

@@ -86,10 +86,7 @@ fn unary(b: &Builder<'_>, op: Unary, x: Value) -> Option<Pair> {
     Some(match op {
         Unary::SignedToFloat(_) => convert::from_integer(b, true, x),
         Unary::UnsignedToFloat(_) => convert::from_integer(b, false, x),
-        Unary::Widen => {
-            let bits = b.bits(x);
-            convert::widen(b, bits)
-        }
+        Unary::Widen => convert::widen(b, b.bits(x)),
         Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil => {
             let x = Pair::of(b, x);
             integral::round_integral(b, op, x)

@@ -30,8 +30,7 @@ pub(crate) struct Double {
 
 impl Double {
     pub(crate) fn of(b: &Builder<'_>, bits: Pair) -> Double {
-        let exponent = b.shr(bits.high(), PLACE);
-        let exponent = b.and_const(exponent, u64::from(TOP));
+        let exponent = b.and_const(b.shr(bits.high(), PLACE), u64::from(TOP));
         let is_subnormal = b.is_zero(exponent);
         let [zero, one, hidden] = [0, 1, HIDDEN].map(|bits| b.constant(Type::I32, bits));
         let exponent = b.select(is_subnormal, one, exponent);
@@ -82,14 +81,12 @@ pub(crate) fn is_nan(b: &Builder<'_>, bits: Pair) -> Value {
     let [zero, one] = [0, 1].map(|bits| b.i32(bits));
     let is_low_zero = b.eq(magnitude.low(), zero);
     let low = b.select(is_low_zero, zero, one);
-    let high = b.or(magnitude.high(), low);
-    b.ult(infinity, high)
+    b.ult(infinity, b.or(magnitude.high(), low))
 }
 
 /// The sign of a product or quotient, in its place.
 pub(crate) fn product_sign(b: &Builder<'_>, x: Double, y: Double) -> Value {
-    let sign = b.xor(x.bits.high(), y.bits.high());
-    b.and_const(sign, SIGN)
+    b.and_const(b.xor(x.bits.high(), y.bits.high()), SIGN)
 }
 
 /// `sign * significand * 2^(exponent - bias - 63)`, rounded, where the significand's leading one is its highest bit and its lowest bit
@@ -122,11 +119,9 @@ pub(crate) fn round_aligned(
         None => kept,
     };
     // The leading one, which isn't masked out, adds one to the exponent, and so does a carry out of rounding.
-    let exponent = b.sub_const(exponent, 1);
-    let exponent = b.shl(exponent, PLACE);
+    let exponent = b.shl(b.sub_const(exponent, 1), PLACE);
     let high = b.add(kept.high(), exponent);
-    let limit = b.i32(INFINITY);
-    let overflows = b.ule(limit, high);
+    let overflows = b.ule(b.i32(INFINITY), high);
     let to_infinity = overflows_to_infinity(b, rounding, Overflow::Rounded, negative);
     let [infinity, largest] = [DOUBLE.infinity(), DOUBLE.largest()].map(|bits| Pair::constant(b, bits));
     let beyond = Words::select(b, to_infinity, infinity, largest);
@@ -141,10 +136,8 @@ pub(crate) fn signed(b: &Builder<'_>, sign: Value, magnitude: Pair) -> Pair {
 
 /// A result, or infinity with a sign, or NVIDIA's NaN.
 pub(crate) fn unless_special(b: &Builder<'_>, is_infinite: Value, is_nan: Value, sign: Value, result: Pair) -> Pair {
-    let infinity = b.i32(INFINITY);
-    let infinity = b.or(infinity, sign);
-    let zero = b.i32(0);
-    let result = Words::select(b, is_infinite, Words([zero, infinity]), result);
+    let infinity = b.or(b.i32(INFINITY), sign);
+    let result = Words::select(b, is_infinite, Words([b.i32(0), infinity]), result);
     let nan = Pair::constant(b, DOUBLE.nan);
     Words::select(b, is_nan, nan, result)
 }

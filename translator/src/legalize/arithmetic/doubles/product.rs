@@ -22,13 +22,10 @@ pub(crate) fn multiply(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) ->
     let lost = b.or(lost, more_lost);
     let (significand, carried) = leading(b, Words([third, fourth]));
     let significand = significand.stick(b, lost);
-    let exponent = b.add(x.exponent, y.exponent);
-    let exponent = b.sub(exponent, shift);
-    let exponent = b.add(exponent, carried);
+    let exponent = b.add(b.sub(b.add(x.exponent, y.exponent), shift), carried);
     // The shift counts from the highest bit.
     let exponent = b.sub_const(exponent, u64::from(DOUBLE.bias - ABOVE));
-    let zero = b.i32(0);
-    let exponent = b.select(is_zero, zero, exponent);
+    let exponent = b.select(is_zero, b.i32(0), exponent);
     let sign = product_sign(b, x, y);
     let finite = round(b, rounding, sign, exponent, significand);
 
@@ -68,8 +65,7 @@ pub(crate) fn multiply_add(b: &Builder<'_>, rounding: Rounding, operands: [Pair;
     let zero = b.i32(0);
 
     // Exponents of the place of addends. A zero product must not shift the addend.
-    let exponent = b.add(x.exponent, y.exponent);
-    let exponent = b.sub_const(exponent, DOUBLE.bias.into());
+    let exponent = b.sub_const(b.add(x.exponent, y.exponent), DOUBLE.bias.into());
     let product_exponent = b.select(is_zero_product, zero, exponent);
     let [x_shifted, y_shifted] = [x, y].map(|factor| factor.significand.shl(b, FACTORS));
     let product = x_shifted.product(b, y_shifted);
@@ -96,14 +92,12 @@ pub(crate) fn multiply_add(b: &Builder<'_>, rounding: Rounding, operands: [Pair;
     let was_negative = b.sar(sum.0[3], 31);
     let sum = sum.negated_if(b, was_negative);
     let flipped = b.shl(was_negative, 31);
-    let sign = b.select(is_product_lower, addend_sign, product_sign);
-    let sign = b.xor(sign, flipped);
+    let sign = b.xor(b.select(is_product_lower, addend_sign, product_sign), flipped);
 
     let (Words([lost, more_lost, third, fourth]), shift) = sum.normalised(b);
     let lost = b.or(lost, more_lost);
     let significand = Words([third, fourth]).stick(b, lost);
-    let exponent = b.sub(exponent, shift);
-    let exponent = b.add_const(exponent, u64::from(63 - PLACE));
+    let exponent = b.add_const(b.sub(exponent, shift), u64::from(63 - PLACE));
     // The highest word is zero only if the sum is, and then nothing was lost.
     let is_zero = b.is_zero(fourth);
     let exponent = b.select(is_zero, zero, exponent);
@@ -120,9 +114,7 @@ pub(crate) fn multiply_add(b: &Builder<'_>, rounding: Rounding, operands: [Pair;
     let is_infinite = b.or(is_infinite_product, is_infinite_addend);
     let infinity_sign = b.select(is_infinite_addend, addend_sign, product_sign);
     let undefined_product = b.and(is_infinite_product, is_zero_product);
-    let undefined_sum = b.and(is_infinite_product, is_infinite_addend);
-    let differ = b.is_nonzero(differ);
-    let undefined_sum = b.and(undefined_sum, differ);
+    let undefined_sum = b.and(b.and(is_infinite_product, is_infinite_addend), b.is_nonzero(differ));
     let undefined = b.or(undefined_product, undefined_sum);
     let is_nan = [x, y, z].into_iter().fold(undefined, |any, float| {
         let is_nan = float.is_nan(b);

@@ -19,15 +19,12 @@ pub(crate) fn divide(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> P
 
     // The quotient is between one half and two, so its leading one is bit 58 or 59.
     let last = FIRST + SECOND;
-    let top = b.shr(quotient.high(), last - 32);
-    let borrowed = b.xor_const(top, 1);
+    let borrowed = b.xor_const(b.shr(quotient.high(), last - 32), 1);
     let shift = b.add_const(borrowed, u64::from(63 - last));
     let significand = quotient.shl_within(b, shift);
     let inexact = b.bool_to(Type::I32, inexact);
     let significand = Words([b.or(significand.low(), inexact), significand.high()]);
-    let exponent = b.sub(x_exponent, y_exponent);
-    let exponent = b.sub(exponent, borrowed);
-    let exponent = b.add_const(exponent, DOUBLE.bias.into());
+    let exponent = b.add_const(b.sub(b.sub(x_exponent, y_exponent), borrowed), DOUBLE.bias.into());
     let sign = product_sign(b, x, y);
     let result = round(b, rounding, sign, exponent, significand);
 
@@ -35,8 +32,7 @@ pub(crate) fn divide(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> P
     let [x_infinite, y_infinite] = [x, y].map(|float| float.is_special(b));
     let is_zero = b.or(x_zero, y_infinite);
     let is_infinite = b.or(x_infinite, y_zero);
-    let zero = b.i32(0);
-    let result = Words::select(b, is_zero, Words([zero, sign]), result);
+    let result = Words::select(b, is_zero, Words([b.i32(0), sign]), result);
     // Zero by zero and infinity by infinity are the cases that look both zero and infinite.
     let undefined = b.and(is_zero, is_infinite);
     let is_nan = either(b, x, y, Double::is_nan);
@@ -58,19 +54,16 @@ fn significands(b: &Builder<'_>, dividend: Pair, divisor: Pair) -> (Pair, Value)
     let remainder = rest(b, remainder, SECOND, second, divisor);
     // The quotient is too small by less than eight. After this estimate it is too small by at most one.
     let top = above(b, remainder);
-    let third = b.mul_high_unsigned(top, inverse);
-    let third = b.shr(third, SECOND);
+    let third = b.shr(b.mul_high_unsigned(top, inverse), SECOND);
     let remainder = rest(b, remainder, 0, third, divisor);
     let is_below = remainder.is_less(b, divisor);
     let zero = b.i32(0);
-    let one = b.i32(1);
-    let last = b.select(is_below, zero, one);
+    let last = b.select(is_below, zero, b.i32(1));
     let excess = Words::select(b, is_below, Words([zero, zero]), divisor);
     let is_exact = remainder.zip(excess, |rest, excess| b.xor(rest, excess)).is_zero(b);
     let inexact = b.not(is_exact);
 
-    let lower = b.add(second, third);
-    let lower = b.add(lower, last);
+    let lower = b.add(b.add(second, third), last);
     let quotient = Words([first, zero]).shl(b, SECOND).plus_word(b, lower);
     (quotient, inexact)
 }
@@ -92,16 +85,13 @@ fn above(b: &Builder<'_>, number: Pair) -> Value {
 fn reciprocal(b: &Builder<'_>, y: Value) -> Value {
     // A first estimate of 16 bits, never too large.
     let ones = b.i32(u32::MAX);
-    let top = b.shr(y, 16);
-    let top = b.add_const(top, 1);
+    let top = b.add_const(b.shr(y, 16), 1);
     let guess = b.div_unsigned(ones, top);
     let mut inverse = b.shl(guess, 15);
     // Newton's method: an error of e becomes e^2. The constants make sure that the result is never too large.
     for _ in 0..2 {
         let product = b.mul_high_unsigned(y, inverse);
-        let one = b.i32((1 << 31) - 1);
-        let error = b.sub(one, product);
-        let error = b.shl(error, 1);
+        let error = b.shl(b.sub(b.i32((1 << 31) - 1), product), 1);
         let step = b.mul_high_unsigned(inverse, error);
         inverse = b.add(inverse, step);
     }

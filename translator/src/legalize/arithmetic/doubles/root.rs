@@ -11,12 +11,10 @@ pub(crate) fn root(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
     let (significand, exponent) = x.normalised(b);
     // An even exponent, with a significand of 1 to 4 that has two bits before the point.
     let exponent = b.sub_const(exponent, DOUBLE.bias.into());
-    let odd = b.and_const(exponent, 1);
-    let is_odd = b.is_nonzero(odd);
+    let is_odd = b.is_nonzero(b.and_const(exponent, 1));
     let half = significand.shr(b, 1);
     let significand = Words::select(b, is_odd, significand, half);
-    let exponent = b.sar(exponent, 1);
-    let exponent = b.add_const(exponent, DOUBLE.bias.into());
+    let exponent = b.add_const(b.sar(exponent, 1), DOUBLE.bias.into());
     let root = of_significand(b, significand);
     let positive = b.i32(0);
     let root = round_aligned(b, rounding, positive, exponent, root);
@@ -46,8 +44,7 @@ fn of_significand(b: &Builder<'_>, number: Pair) -> Pair {
     // The remainder divided by twice the root gives 26 more bits, too small by less than 3 or too large by less than 1: the remainder is
     // below 2^35.
     let second = rest.shr(b, 4).low();
-    let second = b.mul_high_unsigned(second, inverse);
-    let second = b.shr(second, 1);
+    let second = b.shr(b.mul_high_unsigned(second, inverse), 1);
     let zero = b.i32(0);
     let estimate = Words([first, zero]).shl(b, 26).plus_word(b, second);
 
@@ -61,8 +58,7 @@ fn of_significand(b: &Builder<'_>, number: Pair) -> Pair {
     let is_exact = rest.is_zero(b);
     let sign = b.sar(rest.high(), 31);
     let root = near.plus(b, Words([sign, sign]), zero).shl(b, ABOVE - 1);
-    let lost = b.i32(1);
-    let lost = b.select(is_exact, zero, lost);
+    let lost = b.select(is_exact, zero, b.i32(1));
     Words([b.or(root.low(), lost), root.high()])
 }
 
@@ -70,9 +66,7 @@ fn of_significand(b: &Builder<'_>, number: Pair) -> Pair {
 fn inverse_root(b: &Builder<'_>, x: Value) -> Value {
     // 1.335 - 0.411 x + 0.0512 x^2 is within 2.5 %.
     let [constant, linear, quadratic] = [0xaaef_1df0, 0xd243_b000, 0x68de_0d00].map(|factor| b.i32(factor));
-    let sum = b.mul_high_unsigned(x, quadratic);
-    let sum = b.sub(linear, sum);
-    let sum = b.mul_high_unsigned(x, sum);
+    let sum = b.mul_high_unsigned(x, b.sub(linear, b.mul_high_unsigned(x, quadratic)));
     let sum = b.sub(constant, sum);
     let mut inverse = b.shl(sum, 1);
     // Newton's method: an error of e becomes 3/2 e^2. The constant makes sure that the result is never too large.

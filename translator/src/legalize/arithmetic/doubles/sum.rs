@@ -37,8 +37,7 @@ pub(crate) fn add(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair
     let stays = b.or(is_zero, is_subnormal);
     let shift = b.select(stays, large.exponent, zeros);
     let significand = sum.shl_by(b, shift);
-    let exponent = b.sub(large.exponent, shift);
-    let exponent = b.add_const(exponent, 1);
+    let exponent = b.add_const(b.sub(large.exponent, shift), 1);
 
     // Operands that cancel give plus zero, or minus zero when rounding down. Zeros of equal sign keep their sign.
     let differ = b.is_nonzero(differ);

@@ -67,16 +67,14 @@ impl Pair {
         let word = b.select(is_low, self.low(), self.high());
         let highest = b.find_high_bit(word);
         let [of_low, of_high] = [b.i32(63), b.i32(31)];
-        let top = b.select(is_low, of_low, of_high);
-        b.sub(top, highest)
+        b.sub(b.select(is_low, of_low, of_high), highest)
     }
 
     /// Whether the number is less than another pair.
     pub(crate) fn is_less(self, b: &Builder<'_>, other: Pair) -> Value {
         let high = b.ult(self.high(), other.high());
         let equal = b.eq(self.high(), other.high());
-        let low = b.ult(self.low(), other.low());
-        let low = b.and(equal, low);
+        let low = b.and(equal, b.ult(self.low(), other.low()));
         b.or(high, low)
     }
 }
@@ -89,8 +87,7 @@ fn multiply_add(b: &Builder<'_>, x: Value, y: Value, z: Value) -> Pair {
 
 /// 1 if a sum of words carried, given one of the addends.
 fn carry(b: &Builder<'_>, sum: Value, addend: Value) -> Value {
-    let carries = b.ult(sum, addend);
-    b.bool_to(Type::I32, carries)
+    b.bool_to(Type::I32, b.ult(sum, addend))
 }
 
 impl<const N: usize> Words<N> {
@@ -172,8 +169,7 @@ impl<const N: usize> Words<N> {
 
     /// Sets the lowest bit if a word isn't zero, so that rounding takes the lost bits into account.
     pub(crate) fn stick(mut self, b: &Builder<'_>, lost: Value) -> Self {
-        let lost = b.is_nonzero(lost);
-        let lost = b.bool_to(Type::I32, lost);
+        let lost = b.bool_to(Type::I32, b.is_nonzero(lost));
         self.0[0] = b.or(self.0[0], lost);
         self
     }
@@ -219,8 +215,7 @@ impl<const N: usize> Words<N> {
         let mut shifted = self;
         let mut step = N / 2;
         while step > 0 {
-            let moves = b.and_const(amount, 32 * step as u64);
-            let moves = b.is_nonzero(moves);
+            let moves = b.is_nonzero(b.and_const(amount, 32 * step as u64));
             let moved = Words(std::array::from_fn(|i| shifted.word(b, i.checked_sub(step))));
             shifted = Self::select(b, moves, moved, shifted);
             step /= 2;
@@ -235,8 +230,7 @@ impl<const N: usize> Words<N> {
         Words(std::array::from_fn(|i| {
             let own = b.shl_by(self.0[i], amount);
             let Some(below) = i.checked_sub(1) else { return own };
-            let half = b.shr(self.0[below], 1);
-            let carried = b.shr_by(half, rest);
+            let carried = b.shr_by(b.shr(self.0[below], 1), rest);
             b.or(own, carried)
         }))
     }
@@ -254,8 +248,7 @@ impl<const N: usize> Words<N> {
         let mut step = N / 2;
         let zero = lost;
         while step > 0 {
-            let moves = b.and_const(amount, 32 * step as u64);
-            let moves = b.is_nonzero(moves);
+            let moves = b.is_nonzero(b.and_const(amount, 32 * step as u64));
             let dropped = shifted.0.into_iter().take(step).reduce(|any, word| b.or(any, word)).unwrap_or(zero);
             let dropped = b.select(moves, dropped, zero);
             lost = b.or(lost, dropped);
@@ -265,10 +258,7 @@ impl<const N: usize> Words<N> {
         }
         let amount = b.and_const(amount, 31);
         let rest = b.xor_const(amount, 31);
-        let carried = shifted.map(|word| {
-            let twice = b.shl(word, 1);
-            b.shl_by(twice, rest)
-        });
+        let carried = shifted.map(|word| b.shl_by(b.shl(word, 1), rest));
         lost = b.or(lost, carried.0[0]);
         let result = Words(std::array::from_fn(|i| {
             let own = b.shr_by(shifted.0[i], amount);
@@ -291,14 +281,12 @@ impl<const N: usize> Words<N> {
             let moves = b.is_zero(top);
             let moved = Words(std::array::from_fn(|i| shifted.word(b, i.checked_sub(step))));
             shifted = Self::select(b, moves, moved, shifted);
-            let distance = b.i32(32 * step as u32);
-            let distance = b.select(moves, distance, zero);
+            let distance = b.select(moves, b.i32(32 * step as u32), zero);
             amount = b.add(amount, distance);
             step /= 2;
         }
         let highest = b.find_high_bit(shifted.0[N - 1]);
-        let thirty_one = b.i32(31);
-        let zeros = b.sub(thirty_one, highest);
+        let zeros = b.sub(b.i32(31), highest);
         (shifted.shl_within(b, zeros), b.add(amount, zeros))
     }
 }

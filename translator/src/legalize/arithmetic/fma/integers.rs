@@ -37,12 +37,10 @@ pub fn fused_on_integers(b: &Builder<'_>, rounding: Rounding, operands: [Value; 
     let sum = upper.add_or_subtract(b, &lower, differ);
     let (sum, was_negative) = sum.absolute(b);
     let sign = b.select(is_product_lower, addend_sign, product_sign);
-    let flipped = b.and_const(was_negative, format.sign());
-    let sign = b.xor(sign, flipped);
+    let sign = b.xor(sign, b.and_const(was_negative, format.sign()));
 
     let (significand, shift) = sum.normalised(b);
-    let exponent = b.sub(exponent, shift);
-    let exponent = b.add_const(exponent, 2);
+    let exponent = b.add_const(b.sub(exponent, shift), 2);
     let is_zero = b.is_zero(significand);
     let exponent = b.select(is_zero, zero, exponent);
     // Operands that cancel give plus zero, or minus zero when rounding down. Zeros of equal sign keep their sign.
@@ -57,13 +55,10 @@ pub fn fused_on_integers(b: &Builder<'_>, rounding: Rounding, operands: [Value; 
 
     let [x_infinite, y_infinite, z_infinite] = [&x, &y, &z].map(|parts| parts.is_infinite(b));
     let is_infinite_product = b.or(x_infinite, y_infinite);
-    let infinity = b.constant_like(finite, format.infinity());
-    let infinite_product = b.or(product_sign, infinity);
-    let result = b.select(is_infinite_product, infinite_product, finite);
-    let result = b.select(z_infinite, z.bits, result);
+    let infinite_product = b.or(product_sign, b.constant_like(finite, format.infinity()));
+    let result = b.select(z_infinite, z.bits, b.select(is_infinite_product, infinite_product, finite));
     let undefined_product = b.and(is_infinite_product, is_zero_product);
-    let undefined_sum = b.and(is_infinite_product, z_infinite);
-    let undefined_sum = b.and(undefined_sum, differ);
+    let undefined_sum = b.and(b.and(is_infinite_product, z_infinite), differ);
     let undefined = b.or(undefined_product, undefined_sum);
     let is_nan = [&x, &y, &z].into_iter().fold(undefined, |any, parts| {
         let is_nan = parts.is_nan(b);
@@ -117,8 +112,7 @@ impl Fixed {
         let amount = b.and_const(amount, u64::from(width - 1));
         let shifted = b.shr_by(middle, amount);
         let back = b.shl_by(shifted, amount);
-        let lost = b.sub(middle, back);
-        let lost = b.or(lost, lost_half);
+        let lost = b.or(b.sub(middle, back), lost_half);
         let from_high = shift_across(b, high, amount, true);
         let low = b.or(shifted, from_high);
         Fixed { high: b.shr_by(high, amount), low: stick(b, low, lost) }
@@ -130,15 +124,13 @@ impl Fixed {
         let [ones, zero] = [u64::MAX, 0].map(|bits| b.constant(ty, bits));
         let flip = b.select(subtract, ones, zero);
         let one = b.and_const(flip, 1);
-        let high = b.xor(other.high, flip);
-        let high = b.add(self.high, high);
+        let high = b.add(self.high, b.xor(other.high, flip));
         let flipped = b.xor(other.low, flip);
         let partial = b.add(self.low, flipped);
         let sum = b.add(partial, one);
         // Both additions together carry at most once.
         let carries = [b.ult(partial, self.low), b.ult(sum, one)];
-        let carry = b.or(carries[0], carries[1]);
-        let carry = b.bool_to(ty, carry);
+        let carry = b.bool_to(ty, b.or(carries[0], carries[1]));
         Fixed { high: b.add(high, carry), low: sum }
     }
 
@@ -147,11 +139,9 @@ impl Fixed {
         let top = width(b.type_of(self.high)) - 1;
         let negative = b.sar(self.high, top);
         let high = b.xor(self.high, negative);
-        let low = b.xor(self.low, negative);
-        let low = b.sub(low, negative);
+        let low = b.sub(b.xor(self.low, negative), negative);
         let is_low_zero = b.is_zero(low);
-        let zero = b.constant_like(low, 0);
-        let carry = b.select(is_low_zero, negative, zero);
+        let carry = b.select(is_low_zero, negative, b.constant_like(low, 0));
         (Fixed { high: b.sub(high, carry), low }, negative)
     }
 
@@ -182,19 +172,16 @@ impl Fixed {
 /// The bits that a right (or left) shift by less than the width moves from one half into the other.
 fn shift_across(b: &Builder<'_>, half: Value, amount: Value, right: bool) -> Value {
     let limit = width(b.type_of(half)) - 1;
-    let limit = b.i32(limit);
-    let rest = b.sub(limit, amount);
+    let rest = b.sub(b.i32(limit), amount);
     if right {
         let once = b.shl(half, 1);
         b.shl_by(once, rest)
     } else {
-        let once = b.shr(half, 1);
-        b.shr_by(once, rest)
+        b.shr_by(b.shr(half, 1), rest)
     }
 }
 
 /// A sum of any format, by integer operations alone.
 pub fn sum_on_integers(b: &Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
-    let one = b.constant_like(x, Format::of(b.type_of(x)).one());
-    fused_on_integers(b, rounding, [x, one, y])
+    fused_on_integers(b, rounding, [x, b.constant_like(x, Format::of(b.type_of(x)).one()), y])
 }

@@ -37,8 +37,7 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
     let (sum, sum_error) = two_sum(b, product, z);
     let rest = b.fadd(product_error, sum_error);
     let [result, other] = [1.0 - f32::EPSILON * 2.0, 1.0 + f32::EPSILON * 2.0].map(|factor| {
-        let factor = b.f32(factor);
-        let rest = b.fmul(rest, factor);
+        let rest = b.fmul(rest, b.f32(factor));
         b.fadd(sum, rest)
     });
     let agrees = b.feq(result, other);
@@ -46,13 +45,11 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
     let [x_magnitude, y_magnitude, magnitude] = [x, y, sum].map(|float| b.magnitude(float));
     let [x_above, y_above] = [x_magnitude, y_magnitude].map(|bits| b.sub_const(bits, DIVISIBLE.to_bits().into()));
     let sum_above = b.sub_const(magnitude, CLEAR.to_bits().into());
-    let largest = b.i32(SINGLE.largest() as u32);
-    let sum_below = b.sub(largest, magnitude);
+    let sum_below = b.sub(b.i32(SINGLE.largest() as u32), magnitude);
     let factors = b.or(x_above, y_above);
     let sums = b.or(sum_above, sum_below);
     let all = b.or(factors, sums);
-    let zero = b.i32(0);
-    let is_clear = b.sle(zero, all);
+    let is_clear = b.sle(b.i32(0), all);
     let is_right = b.and(is_clear, agrees);
     b.choose(
         is_right,
@@ -73,10 +70,8 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
 fn is_subnormal(b: &Builder<'_>, float: Value) -> Value {
     let bits = b.bits(float);
     // Twice a subnormal's magnitude is below this bound. Subtracting one first puts zero above the bound.
-    let twice = b.shl(bits, 1);
-    let twice = b.sub_const(twice, 1);
-    let limit = b.i32(2 * SINGLE.hidden() as u32 - 1);
-    b.ult(twice, limit)
+    let twice = b.sub_const(b.shl(bits, 1), 1);
+    b.ult(twice, b.i32(2 * SINGLE.hidden() as u32 - 1))
 }
 
 /// Addends of at least this magnitude leave no sum that is subnormal, unless the product vanishes: see [`guarded`].
@@ -94,8 +89,7 @@ pub fn guarded(b: &Builder<'_>, floats: &Floats, operands: [Value; 3]) -> Value 
     let [x, y, z] = operands;
     let fused = b.fma(x, y, z);
     let addend = b.magnitude(z);
-    let below_ample = b.i32(AMPLE.to_bits() - 1);
-    let is_ample = b.ult(below_ample, addend);
+    let is_ample = b.ult(b.i32(AMPLE.to_bits() - 1), addend);
     let is_less = b.flt(fused, z);
     let is_greater = b.flt(z, fused);
     let differs = b.or(is_less, is_greater);
@@ -119,8 +113,7 @@ fn is_flushed(b: &Builder<'_>, operands: [Value; 3], fused: Value) -> Value {
     let [x_nonzero, y_nonzero] = [operands[0], operands[1]].map(|factor| b.fne(factor, zero));
     let has_product = b.and(x_nonzero, y_nonzero);
     let is_zero = b.feq(fused, zero);
-    let vanished = b.and(is_zero, has_product);
-    b.or(any, vanished)
+    b.or(any, b.and(is_zero, has_product))
 }
 
 /// The multiply-add of `F32` through `F64`, where the product is exact. The sum is rounded to odd, so that the rounding
@@ -134,8 +127,7 @@ fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, operands: 
 /// rounding the exact result.
 pub fn wide_sum(b: &Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| widen(b, facts, operand));
-    let product = b.fmul(x, y);
-    sum_to_narrow(b, rounding, product, z)
+    sum_to_narrow(b, rounding, b.fmul(x, y), z)
 }
 
 /// An `F64` that rounds to `F32` as the sum of two `F64`s. No error underflows, if both are products of two `F32`s: they
@@ -150,8 +142,6 @@ fn signed_zero_down(b: &Builder<'_>, sum: Value, x: Value, y: Value) -> Value {
     let [bits, x, y] = [sum, x, y].map(|float| b.bits(float));
     let signs = b.or(x, y);
     let zero = b.and_const(signs, DOUBLE.sign());
-    let magnitude = b.magnitude(sum);
-    let is_zero = b.is_zero(magnitude);
-    let bits = b.select(is_zero, zero, bits);
-    b.bitcast(bits, Type::F64)
+    let is_zero = b.is_zero(b.magnitude(sum));
+    b.bitcast(b.select(is_zero, zero, bits), Type::F64)
 }

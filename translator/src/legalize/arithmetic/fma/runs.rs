@@ -495,8 +495,7 @@ impl Expansion<'_> {
 
 fn set_bits(b: &Builder<'_>, var: Var, value: Value) {
     let ty = b.var_type(var);
-    let bits = b.bitcast(value, ty);
-    b.set(var, bits);
+    b.set(var, b.bitcast(value, ty));
 }
 
 /// Whether a number is so small that it may be off a grid.
@@ -504,8 +503,6 @@ fn is_off_grid(b: &Builder<'_>, value: Value, grid: i32) -> Value {
     let bits = b.bits(value);
     let least = ((grid + 23 + 127) as u32) << 23;
     // Twice the magnitude, less one, puts zero above all numbers.
-    let twice = b.shl(bits, 1);
-    let twice = b.sub_const(twice, 1);
-    let limit = b.i32(2 * least - 1);
-    b.ult(twice, limit)
+    let twice = b.sub_const(b.shl(bits, 1), 1);
+    b.ult(twice, b.i32(2 * least - 1))
 }

@@ -49,7 +49,6 @@ pub(crate) fn compare(b: &Builder<'_>, op: Compare, x: Words, y: Words) -> Value
     // The upper halves decide unless they are equal.
     let less = b.compare(above, x.high, y.high);
     let equal = b.eq(x.high, y.high);
-    let low = b.compare(below, x.low, y.low);
-    let low = b.and(equal, low);
+    let low = b.and(equal, b.compare(below, x.low, y.low));
     b.or(less, low)
 }

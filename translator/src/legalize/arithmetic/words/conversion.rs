@@ -35,9 +35,7 @@ fn to_double(b: &Builder<'_>, signed: bool, integer: Value) -> Value {
     let (low, high) = b.halves(integer);
     let low = b.unary(Unary::UnsignedToFloat(Type::F64), low);
     let to_float = if signed { Unary::SignedToFloat(Type::F64) } else { Unary::UnsignedToFloat(Type::F64) };
-    let high = b.unary(to_float, high);
-    let digit = b.f64(DIGIT);
-    let high = b.fmul(high, digit);
+    let high = b.fmul(b.unary(to_float, high), b.f64(DIGIT));
     b.fadd(high, low)
 }
 
@@ -48,21 +46,16 @@ fn to_unsigned(b: &Builder<'_>, float: Value) -> Value {
         Type::F32 => b.f32(number as f32),
         _ => b.f64(number),
     });
-    let magnitude = b.magnitude(float);
-    let magnitude = b.bitcast(magnitude, ty);
-    let high = b.fmul(magnitude, part);
-    let high = b.unary(Unary::FloatToUnsigned(Type::I32), high);
-    let above = b.unary(Unary::UnsignedToFloat(ty), high);
-    let above = b.fmul(above, digit);
-    let low = b.fsub(magnitude, above);
-    let low = b.unary(Unary::FloatToUnsigned(Type::I32), low);
+    let magnitude = b.bitcast(b.magnitude(float), ty);
+    let high = b.unary(Unary::FloatToUnsigned(Type::I32), b.fmul(magnitude, part));
+    let above = b.fmul(b.unary(Unary::UnsignedToFloat(ty), high), digit);
+    let low = b.unary(Unary::FloatToUnsigned(Type::I32), b.fsub(magnitude, above));
     b.join(low, high)
 }
 
 fn to_signed(b: &Builder<'_>, float: Value) -> Value {
     let magnitude = to_unsigned(b, float);
     let opposite = b.neg(magnitude);
-    let zero = b.constant_like(float, 0);
-    let is_negative = b.flt(float, zero);
+    let is_negative = b.flt(float, b.constant_like(float, 0));
     b.select(is_negative, opposite, magnitude)
 }

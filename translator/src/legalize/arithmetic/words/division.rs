@@ -35,12 +35,9 @@ pub(crate) fn divide(b: &Builder<'_>, x: Words, y: Words) -> Division {
     let Division { quotient, remainder } = by_word(b, dividend, divisor);
 
     // The estimate is right or one too large. Subtract one unless it is zero, so that it is right or one too small.
-    let places = b.xor_const(zeros, 31);
-    let estimate = b.shr_by(quotient.low, places);
+    let estimate = b.shr_by(quotient.low, b.xor_const(zeros, 31));
     let is_some = b.is_nonzero(estimate);
-    let excess = b.bool_to(Type::I32, is_some);
-    let estimate = b.sub(estimate, excess);
-    let estimate = Words::zero_extended(b, estimate);
+    let estimate = Words::zero_extended(b, b.sub(estimate, b.bool_to(Type::I32, is_some)));
     let product = products::low(b, estimate, y);
     let rest = sub(b, x, product);
     let is_small = compare(b, Compare::LessUnsigned, rest, y);
@@ -91,8 +88,7 @@ fn next_digit(b: &Builder<'_>, rest: Value, digit: Value, divisor: Value) -> (Va
     // The estimate is at most two too large.
     for _ in 0..2 {
         let product = b.mul(quotient, trailing);
-        let available = b.shl(left, 16);
-        let available = b.or(available, digit);
+        let available = b.or(b.shl(left, 16), digit);
         let exceeds = b.ult(available, product);
         let [limit, zero] = [b.i32(0xffff), b.i32(0)];
         let is_beyond = b.ult(limit, quotient);
@@ -104,8 +100,7 @@ fn next_digit(b: &Builder<'_>, rest: Value, digit: Value, divisor: Value) -> (Va
         let added = b.select(is_more, leading, zero);
         left = b.add(left, added);
     }
-    let above = b.shl(rest, 16);
-    let above = b.or(above, digit);
+    let above = b.or(b.shl(rest, 16), digit);
     let product = b.mul(quotient, divisor);
     (quotient, b.sub(above, product))
 }
@@ -113,6 +108,5 @@ fn next_digit(b: &Builder<'_>, rest: Value, digit: Value, divisor: Value) -> (Va
 /// Leading zeros of a word; 32 for zero.
 fn leading_zeros(b: &Builder<'_>, word: Value) -> Value {
     let highest = b.find_high_bit(word);
-    let last = b.i32(31);
-    b.sub(last, highest)
+    b.sub(b.i32(31), highest)
 }

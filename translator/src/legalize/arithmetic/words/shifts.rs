@@ -26,10 +26,7 @@ pub(crate) fn by_constant(b: &Builder<'_>, op: Binary, words: Words, amount: u32
             let (moved, carried) = (b.shl(high, amount), b.shr(low, back));
             Words::new(b.shl(low, amount), b.or(moved, carried))
         }
-        Binary::Shr if amount >= 32 => {
-            let low = b.shr(high, amount - 32);
-            Words::zero_extended(b, low)
-        }
+        Binary::Shr if amount >= 32 => Words::zero_extended(b, b.shr(high, amount - 32)),
         Binary::Sar if amount >= 32 => Words { low: b.sar(high, amount - 32), high: b.sar(high, 31), signed: true },
         _ => {
             let (moved, carried) = (b.shr(low, amount), b.shl(high, back));
@@ -50,18 +47,14 @@ fn by_value(b: &Builder<'_>, op: Binary, words: Words, amount: Value) -> Words {
     let back = b.xor_const(amount, 31);
     if op == Binary::Shl {
         let moved = b.shl_by(low, amount);
-        let carried = b.shr(low, 1);
-        let carried = b.shr_by(carried, back);
-        let above = b.shl_by(high, amount);
-        let above = b.or(above, carried);
+        let carried = b.shr_by(b.shr(low, 1), back);
+        let above = b.or(b.shl_by(high, amount), carried);
         let zero = b.i32(0);
         return Words::select(b, is_short, Words::new(moved, above), Words::new(zero, moved));
     }
     let moved = b.binary(op, high, amount);
-    let carried = b.shl(high, 1);
-    let carried = b.shl_by(carried, back);
-    let below = b.shr_by(low, amount);
-    let below = b.or(below, carried);
+    let carried = b.shl_by(b.shl(high, 1), back);
+    let below = b.or(b.shr_by(low, amount), carried);
     let fill = if op == Binary::Sar { b.sar(high, 31) } else { b.i32(0) };
     Words::select(b, is_short, Words::new(below, moved), Words::new(moved, fill))
 }

@@ -11,23 +11,18 @@ pub(crate) fn find(b: &Builder<'_>, table: u32, address: Value) -> (Value, Value
     let (place, step) = (b.var(Type::I64), b.var(Type::I32));
     let table = b.push_constant(Type::I64, table);
     // The first entry is at address 0.
-    let first = b.add_const(table, allocations::ENTRIES);
-    b.set(place, first);
+    b.set(place, b.add_const(table, allocations::ENTRIES));
     let at = b.add_const(table, allocations::STEP);
     let half = b.load_one(Access { bytes: 4, ..TABLE }, at);
     b.set(step, half);
     b.loop_(|b| {
         let (from, bytes) = (b.get(place), b.get(step));
-        let found = b.compare_const(Compare::LessUnsigned, bytes, allocations::ENTRY);
-        b.if_(found, Builder::break_);
-        let ahead = b.zero_extend(bytes);
-        let middle = b.add(from, ahead);
+        b.if_(b.compare_const(Compare::LessUnsigned, bytes, allocations::ENTRY), Builder::break_);
+        let middle = b.add(from, b.zero_extend(bytes));
         let start = b.load_one(TABLE, middle);
         let before = b.ule(start, address);
-        let next = b.select(before, middle, from);
-        b.set(place, next);
-        let half = b.shr(bytes, 1);
-        b.set(step, half);
+        b.set(place, b.select(before, middle, from));
+        b.set(step, b.shr(bytes, 1));
     });
     let place = b.get(place);
     let start = b.load_one(TABLE, place);
@@ -48,8 +43,7 @@ pub(crate) fn shared_size(b: &Builder<'_>) -> Value {
     }
     let declared = (b.function(|function| function.shared_bytes) - b.function(|function| function.own_shared_bytes))
         .next_multiple_of(16);
-    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
-    b.add_const(dynamic, declared.into())
+    b.add_const(b.builtin(Builtin::DynamicSharedBytes), declared.into())
 }
 
 /// Whether bytes from an offset on lie in shared memory.
@@ -62,10 +56,8 @@ pub(crate) fn in_shared(b: &Builder<'_>, offset: Value, bytes: u64) -> Value {
         return inside;
     }
     // The translator's own lies after all that the launch has.
-    let end = b.builtin(Builtin::SharedBytes);
-    let after = b.sub(offset, end);
-    let size = b.i32(own);
-    let is_own = within(b, after, size, bytes);
+    let after = b.sub(offset, b.builtin(Builtin::SharedBytes));
+    let is_own = within(b, after, b.i32(own), bytes);
     b.or(inside, is_own)
 }
 
@@ -79,7 +71,6 @@ pub(crate) fn in_local(b: &Builder<'_>, offset: Value, bytes: u64) -> Value {
 pub(crate) fn within(b: &Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
     let begins = b.ult(offset, size);
     let rest = b.sub(size, offset);
-    let least = b.constant_like(rest, bytes);
-    let ends = b.ule(least, rest);
+    let ends = b.ule(b.constant_like(rest, bytes), rest);
     b.and(begins, ends)
 }

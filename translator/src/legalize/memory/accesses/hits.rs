@@ -82,8 +82,7 @@ impl Hit {
         let before_last = b.i64(self.least - 1);
         let has_room = b.ult(before_last, size);
         let rest = b.sub(size, before_last);
-        let none = b.i64(0);
-        let beginnings = b.select(has_room, rest, none);
+        let beginnings = b.select(has_room, rest, b.i64(0));
         b.set(self.start, start);
         b.set(self.beginnings, beginnings);
     }

@@ -125,8 +125,7 @@ fn access_into_if(b: &Builder<'_>, is_legal: Value, stmt: &Stmt, vars: &[Var]) {
         |b| access_into(b, stmt.clone(), vars),
         |b| {
             for &var in vars {
-                let zero = b.constant(b.var_type(var), 0);
-                b.set(var, zero);
+                b.set(var, b.constant(b.var_type(var), 0));
             }
         },
     );
@@ -218,8 +217,7 @@ impl Checks {
                     access_into(b, stmt.clone(), vars);
                 }
                 for (_, is_legal, ..) in &begun {
-                    let yes = b.bool(true);
-                    b.set(*is_legal, yes);
+                    b.set(*is_legal, b.bool(true));
                 }
             },
             |b| {
@@ -285,8 +283,7 @@ impl Checks {
 
     /// Whether bytes are aligned for accesses of a kind, and lie in memory that these may reach.
     fn is_legal(&mut self, b: &Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
-        let rest = b.and_const(bytes.address, kind.bytes - 1);
-        let aligned = b.is_zero(rest);
+        let aligned = b.is_zero(b.and_const(bytes.address, kind.bytes - 1));
         let inside = self.is_inside(b, kind, bytes, search);
         b.and(aligned, inside)
     }
@@ -408,8 +405,7 @@ impl Checks {
                 Some(params) => {
                     let start = b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
                     let offset = b.sub(address, start);
-                    let size = b.i64(params.into());
-                    let is_param = within(b, offset, size, count);
+                    let is_param = within(b, offset, b.i64(params.into()), count);
                     b.choose(is_param, |b| b.bool(true), search)
                 }
                 None => search(b),
@@ -439,8 +435,7 @@ impl Checks {
         }
         let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
         let low = |b: &Builder<'_>| {
-            let low = b.truncate(address);
-            let offset = b.shared_offset(low);
+            let offset = b.shared_offset(b.truncate(address));
             in_shared(b, offset, count)
         };
         b.choose(is_shared, low, inside)

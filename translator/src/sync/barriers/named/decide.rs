@@ -25,8 +25,7 @@ impl NamedBarriers {
         repeat(b, self.layout.blocks, |b, rank| {
             let word = self.block(b, rank, block::GONE);
             let gone = b.load_one(WORD, word);
-            let before = b.get(all_gone);
-            let now = b.add(before, gone);
+            let now = b.add(b.get(all_gone), gone);
             b.set(all_gone, now);
             b.set(tally.complete, zero);
             repeat(b, self.layout.barriers, |b, id| {
@@ -48,8 +47,7 @@ impl NamedBarriers {
 
         let whole = Self::everyone(b, self.layout.blocks);
         let ended = b.compare(Compare::Equal, gone, whole);
-        let able = b.get(someone);
-        let nobody = b.is_zero(able);
+        let nobody = b.is_zero(b.get(someone));
         let rounds = self.suspending.and_then(|suspending| suspending.rounds);
         let notes = (self.polling.is_some() || rounds.is_some()).then(|| {
             let word = self.head(b, head::NOTES);
@@ -64,20 +62,16 @@ impl NamedBarriers {
         let verdict = b.select(stuck, stop, go_on);
         let verdict = match polled {
             Some((polls, polled)) => {
-                let clear = b.not(unclear);
-                let polls = b.and(polls, clear);
+                let polls = b.and(polls, b.not(unclear));
                 b.select(polls, polled, verdict)
             }
             None => verdict,
         };
         let verdict = match notes.filter(|_| rounds.is_some()) {
             Some(notes) => {
-                let paused = b.and_const(notes, PAUSED.into());
-                let paused = b.is_nonzero(paused);
+                let paused = b.is_nonzero(b.and_const(notes, PAUSED.into()));
                 let goes_on = b.compare_const(Compare::Equal, verdict, GO_ON.into());
-                let suspends = b.and(paused, goes_on);
-                let suspended = b.i32(SUSPENDED);
-                b.select(suspends, suspended, verdict)
+                b.select(b.and(paused, goes_on), b.i32(SUSPENDED), verdict)
             }
             None => verdict,
         };
@@ -91,28 +85,20 @@ impl NamedBarriers {
     /// own block, so they alone don't suspend it; nor do they keep it from being suspended where another thread polls global memory.
     fn poll(&self, b: &Builder<'_>, polling: &Polling, notes: Value, nobody: Value) -> (Value, Value) {
         let zero = b.i32(0);
-        let [global, shared] = [GLOBAL, SHARED].map(|bit| {
-            let bit = b.and_const(notes, bit.into());
-            b.is_nonzero(bit)
-        });
+        let [global, shared] = [GLOBAL, SHARED].map(|bit| b.is_nonzero(b.and_const(notes, bit.into())));
         let only = b.and(global, nobody);
-        let before = b.get(polling.idle);
-        let more = b.add_const(before, 1);
+        let more = b.add_const(b.get(polling.idle), 1);
         let idle = b.select(only, more, zero);
         b.set(polling.idle, idle);
-        let active = b.get(polling.active);
-        let others = b.not(nobody);
-        let active = b.or(active, others);
+        let active = b.or(b.get(polling.active), b.not(nobody));
         b.set(polling.active, active);
-        let more = b.i32(MORE_PATIENCE);
-        let more = b.select(shared, more, zero);
+        let more = b.select(shared, b.i32(MORE_PATIENCE), zero);
         let patience = suspension::head(b, polling.workspace, workspace::PATIENCE);
         let patience = b.add(patience, more);
         let impatient = b.compare(Compare::LessEqualUnsigned, patience, idle);
         let suspends = b.and(only, impatient);
         let [go_on, suspended] = [GO_ON, SUSPENDED].map(|verdict| b.i32(verdict));
-        let polls = b.or(global, shared);
-        let polls = b.and(polls, nobody);
+        let polls = b.and(b.or(global, shared), nobody);
         (polls, b.select(suspends, suspended, go_on))
     }
 
@@ -134,8 +120,7 @@ impl NamedBarriers {
                 let rest = b.binary(Binary::RemUnsigned, total, number);
                 let rest = if self.reduces {
                     // The votes of several completions can't be told apart.
-                    let reduces = b.and_const(stated, REDUCES.into());
-                    let reduces = b.is_nonzero(reduces);
+                    let reduces = b.is_nonzero(b.and_const(stated, REDUCES.into()));
                     let surplus = b.sub(total, number);
                     b.select(reduces, surplus, rest)
                 } else {
@@ -145,8 +130,7 @@ impl NamedBarriers {
                 tally.add(b, id, some);
                 let zero = b.i32(0);
                 if self.reduces {
-                    let sum = b.load_one(WORD, votes);
-                    store(b, result, sum);
+                    store(b, result, b.load_one(WORD, votes));
                     store(b, votes, zero);
                 }
                 for word in [arrived, expected, seen] {
@@ -160,23 +144,18 @@ impl NamedBarriers {
     fn absent(&self, b: &Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
         let seen = b.load_one(WORD, seen);
         let all = b.compare_const(Compare::Equal, seen, u32::MAX.into());
-        let none = b.is_zero(gone);
-        let simple = b.or(all, none);
+        let simple = b.or(all, b.is_zero(gone));
         b.choose(
             simple,
             |_| gone,
             |b| {
                 let sum = b.var(Type::I32);
-                let zero = b.i32(0);
-                b.set(sum, zero);
+                b.set(sum, b.i32(0));
                 repeat(b, WARPS, |b, number| {
-                    let bit = b.binary(Binary::Shr, seen, number);
-                    let bit = b.and_const(bit, 1);
+                    let bit = b.and_const(b.binary(Binary::Shr, seen, number), 1);
                     let word = self.warp(b, rank, number);
-                    let left = b.load_one(WORD, word);
-                    let left = b.mul(left, bit);
-                    let before = b.get(sum);
-                    let now = b.add(before, left);
+                    let left = b.mul(b.load_one(WORD, word), bit);
+                    let now = b.add(b.get(sum), left);
                     b.set(sum, now);
                 });
                 b.get(sum)
@@ -196,21 +175,17 @@ struct Tally {
 impl Tally {
     fn new(b: &Builder<'_>) -> Self {
         let (complete, unclear) = (b.var(Type::I32), b.var(Type::Bool));
-        let no = b.bool(false);
-        b.set(unclear, no);
+        b.set(unclear, b.bool(false));
         Self { complete, unclear }
     }
 
     /// Records a complete barrier, and whether it had too many arrivals.
     fn add(&self, b: &Builder<'_>, id: Value, unclear: Value) {
-        let before = b.get(self.unclear);
-        let now = b.or(before, unclear);
+        let now = b.or(b.get(self.unclear), unclear);
         b.set(self.unclear, now);
         let before = b.get(self.complete);
-        let one = b.i32(1);
-        let bit = b.binary(Binary::Shl, one, id);
-        let now = b.or(before, bit);
-        b.set(self.complete, now);
+        let bit = b.binary(Binary::Shl, b.i32(1), id);
+        b.set(self.complete, b.or(before, bit));
     }
 
     /// Writes which barriers are complete to shared memory, and adds them to `someone`, which is not zero if a thread
@@ -218,8 +193,7 @@ impl Tally {
     fn publish(&self, b: &Builder<'_>, word: Value, someone: Var) {
         let complete = b.get(self.complete);
         store(b, word, complete);
-        let before = b.get(someone);
-        let now = b.or(before, complete);
+        let now = b.or(b.get(someone), complete);
         b.set(someone, now);
     }
 }
@@ -231,14 +205,12 @@ fn repeat(b: &Builder<'_>, count: u32, what: impl FnOnce(&Builder<'_>, Value)) {
         return what(b, only);
     }
     let next = b.var(Type::I32);
-    let zero = b.i32(0);
-    b.set(next, zero);
+    b.set(next, b.i32(0));
     b.loop_(|b| {
         let number = b.get(next);
         let inside = b.compare_const(Compare::LessUnsigned, number, count.into());
         b.if_else(inside, |_| {}, Builder::break_);
         what(b, number);
-        let up = b.add_const(number, 1);
-        b.set(next, up);
+        b.set(next, b.add_const(number, 1));
     });
 }

@@ -109,8 +109,7 @@ impl NamedBarriers {
     /// Address of a word of the block with number `rank` in the cluster.
     fn block(&self, b: &Builder<'_>, rank: Value, word: u32) -> Value {
         let first = self.head(b, self.layout.head_words() + word);
-        let offset = b.mul_const(rank, u64::from(4 * self.layout.block_words()));
-        b.add(first, offset)
+        b.add(first, b.mul_const(rank, u64::from(4 * self.layout.block_words())))
     }
 
     /// Address of a word of the thread's own block.
@@ -155,10 +154,8 @@ impl NamedBarriers {
             b.if_else(inside, |_| {}, Builder::break_);
             let address = b.shl(number, 2);
             let first = self.head(b, 0);
-            let address = b.add(first, address);
-            store(b, address, zero);
-            let next = b.add(number, all);
-            b.set(word, next);
+            store(b, b.add(first, address), zero);
+            b.set(word, b.add(number, all));
         });
         b.barrier();
         let leads = b.is_zero(index);
@@ -168,15 +165,13 @@ impl NamedBarriers {
             let gone = self.own_block(b, block::GONE);
             store(b, gone, lacking);
             if self.layout.counted {
-                let last = b.sub_const(threads, 1);
-                let last = b.shr(last, WARP.ilog2());
+                let last = b.shr(b.sub_const(threads, 1), WARP.ilog2());
                 let word = self.warp(b, rank, last);
                 store(b, word, lacking);
             }
         });
         b.barrier();
-        let no = b.bool(false);
-        b.set(self.waits, no);
+        b.set(self.waits, b.bool(false));
         if let Some(owed) = self.owed {
             b.set(owed, zero);
         }
@@ -187,8 +182,7 @@ impl NamedBarriers {
         let index = b.builtin(Builtin::ThreadIndex);
         let rank = b.cluster_rank();
         let place = b.or(index, rank);
-        let first = b.is_zero(place);
-        b.if_(first, what);
+        b.if_(b.is_zero(place), what);
     }
 
     /// The number of threads that a barrier without a count waits for: those of all `blocks`, in whole warps.
@@ -200,12 +194,9 @@ impl NamedBarriers {
 
     /// Makes the thread wait for the cluster's barrier, unless the barrier has completed since the thread arrived.
     fn wait(&self, b: &Builder<'_>, owed: Var) {
-        let owed = b.get(owed);
-        let waits = b.and_const(owed, 1 << Barrier::CLUSTER);
-        let waits = b.is_nonzero(waits);
+        let waits = b.is_nonzero(b.and_const(b.get(owed), 1 << Barrier::CLUSTER));
         b.set(self.waits, waits);
-        let id = b.i32(Barrier::CLUSTER);
-        b.set(self.at, id);
+        b.set(self.at, b.i32(Barrier::CLUSTER));
         let goes_on = b.not(waits);
         b.if_(goes_on, |b| self.stay_ready(b));
     }
@@ -227,10 +218,8 @@ impl NamedBarriers {
                 let none = b.is_zero(count);
                 let given = whole_warps(b, count);
                 let all = Self::everyone(b, 1);
-                let index = b.builtin(Builtin::ThreadIndex);
-                let warp = b.shr(index, WARP.ilog2());
-                let one = b.i32(1);
-                let own = b.binary(Binary::Shl, one, warp);
+                let warp = b.shr(b.builtin(Builtin::ThreadIndex), WARP.ilog2());
+                let own = b.binary(Binary::Shl, b.i32(1), warp);
                 let every = b.i32(u32::MAX);
                 (b.select(none, all, given), b.select(none, every, own))
             }
@@ -251,24 +240,20 @@ impl NamedBarriers {
             });
         }
         let one = b.i32(1);
-        let word = b.add_const(record, (4 * field::ARRIVED).into());
-        add(b, word, one);
+        add(b, b.add_const(record, (4 * field::ARRIVED).into()), one);
         if let Kind::Red(red) = barrier.kind {
             let vote = red.vote(b);
-            let word = b.add_const(record, (4 * field::VOTES).into());
-            add(b, word, vote);
+            add(b, b.add_const(record, (4 * field::VOTES).into()), vote);
         }
         match (&barrier.kind, self.owed) {
             (Kind::Arrive, Some(owed)) => {
                 let bit = b.binary(Binary::Shl, one, id);
-                let before = b.get(owed);
-                let now = b.or(before, bit);
+                let now = b.or(b.get(owed), bit);
                 b.set(owed, now);
             }
             _ => {
                 b.set(self.at, id);
-                let yes = b.bool(true);
-                b.set(self.waits, yes);
+                b.set(self.waits, b.bool(true));
             }
         }
     }
@@ -276,8 +261,7 @@ impl NamedBarriers {
     /// Notes that the thread can go on in any case.
     pub fn stay_ready(&self, b: &Builder<'_>) {
         let word = self.head(b, head::READY);
-        let one = b.i32(1);
-        store(b, word, one);
+        store(b, word, b.i32(1));
     }
 
     /// Notes that the thread can go on, if only to read once more what other threads have written.
@@ -301,8 +285,7 @@ impl NamedBarriers {
         b.barrier();
         let is_new = b.is_zero(status);
         if let Some(polling) = &self.polling {
-            let zero = b.i32(0);
-            b.set(polling.idle, zero);
+            b.set(polling.idle, b.i32(0));
             b.set(polling.active, is_new);
         }
         if let Some(Suspending { workspace, rounds: Some(rounds), .. }) = self.suspending {
@@ -313,8 +296,7 @@ impl NamedBarriers {
 
     /// Ends a dispatch: saves what the block needs to go on, if it hasn't ended.
     pub fn end_dispatch(&self, b: &Builder<'_>, suspended: &Suspended) {
-        let verdict = b.get(self.verdict);
-        let goes_on = b.compare_const(Compare::Equal, verdict, SUSPENDED.into());
+        let goes_on = b.compare_const(Compare::Equal, b.get(self.verdict), SUSPENDED.into());
         b.if_(goes_on, |b| suspended.save(b));
         self.by_first_thread(b, |b| {
             let active = match &self.polling {
@@ -334,8 +316,7 @@ impl NamedBarriers {
             let minus_one = b.i32(u32::MAX);
             let cluster = self.layout.cluster.then_some(Barrier::CLUSTER);
             for id in (0..self.layout.barriers).chain(cluster) {
-                let bit = b.and_const(owed, 1 << id);
-                let arrived = b.is_nonzero(bit);
+                let arrived = b.is_nonzero(b.and_const(owed, 1 << id));
                 b.if_(arrived, |b| {
                     let record = if id == Barrier::CLUSTER {
                         self.cluster_barrier(b)
@@ -343,8 +324,7 @@ impl NamedBarriers {
                         let id = b.i32(id);
                         self.barrier(b, rank, id)
                     };
-                    let word = b.add_const(record, (4 * field::ARRIVED).into());
-                    add(b, word, minus_one);
+                    add(b, b.add_const(record, (4 * field::ARRIVED).into()), minus_one);
                 });
             }
         }
@@ -355,8 +335,7 @@ impl NamedBarriers {
             self.stay_ready(b);
         }
         if self.layout.counted {
-            let index = b.builtin(Builtin::ThreadIndex);
-            let warp = b.shr(index, WARP.ilog2());
+            let warp = b.shr(b.builtin(Builtin::ThreadIndex), WARP.ilog2());
             let word = self.warp(b, rank, warp);
             add(b, word, one);
         }
@@ -371,8 +350,7 @@ impl NamedBarriers {
     pub fn result(&self, b: &Builder<'_>, red: Red) {
         let (at, rank) = (b.get(self.at), b.cluster_rank());
         let record = self.barrier(b, rank, at);
-        let word = b.add_const(record, (4 * field::RESULT).into());
-        let votes = b.load_one(WORD, word);
+        let votes = b.load_one(WORD, b.add_const(record, (4 * field::RESULT).into()));
         red.finish(b, votes);
     }
 
@@ -393,17 +371,12 @@ impl NamedBarriers {
             let of_cluster = b.load_one(WORD, word);
             complete = b.or(complete, of_cluster);
         }
-        let at = b.get(self.at);
-        let bit = b.binary(Binary::Shr, complete, at);
-        let bit = b.and_const(bit, 1);
+        let bit = b.and_const(b.binary(Binary::Shr, complete, b.get(self.at)), 1);
         let open = b.is_zero(bit);
-        let waits = b.get(self.waits);
-        let waits = b.and(waits, open);
+        let waits = b.and(b.get(self.waits), open);
         b.set(self.waits, waits);
         if let Some(owed) = self.owed {
-            let before = b.get(owed);
-            let incomplete = b.not(complete);
-            let now = b.and(before, incomplete);
+            let now = b.and(b.get(owed), b.not(complete));
             b.set(owed, now);
         }
         let word = self.head(b, head::VERDICT);
@@ -418,14 +391,12 @@ impl NamedBarriers {
         if numbered <= 1 && !self.layout.counted && !self.reduces && !self.awaits && self.owed.is_none() {
             return;
         }
-        let verdict = b.get(self.verdict);
-        let stuck = b.compare_const(Compare::Equal, verdict, STUCK.into());
+        let stuck = b.compare_const(Compare::Equal, b.get(self.verdict), STUCK.into());
         b.if_(stuck, |b| b.push(Stmt::Report(Fault::Deadlock, Vec::new())));
     }
 }
 
 /// A number of threads, rounded up to whole warps.
 fn whole_warps(b: &Builder<'_>, threads: Value) -> Value {
-    let up = b.add_const(threads, u64::from(WARP - 1));
-    b.and_const(up, u64::from(!(WARP - 1)))
+    b.and_const(b.add_const(threads, u64::from(WARP - 1)), u64::from(!(WARP - 1)))
 }
