@@ -69,6 +69,7 @@ fn textures() {
 #[test]
 fn groups() {
     run("groups", &["-O3", "-arch=sm_60"]);
+    run("groups", &["-O3", "-arch=sm_75"]);
 }
 
 #[test]

@@ -39,9 +39,12 @@ template <class T, class F> PTX2SPV_GROUP T by_words(const T &value, F move)
 
 class thread_block {
   public:
+    struct arrival_token {};
+
     static PTX2SPV_METHOD void sync() { __syncthreads(); }
-    PTX2SPV_METHOD void barrier_arrive() const {}
+    PTX2SPV_METHOD arrival_token barrier_arrive() const { return arrival_token(); }
     PTX2SPV_METHOD void barrier_wait() const { __syncthreads(); }
+    PTX2SPV_METHOD void barrier_wait(arrival_token) const { __syncthreads(); }
     static PTX2SPV_METHOD unsigned int thread_rank() { return details::rank_in_block(); }
     static PTX2SPV_METHOD unsigned int size() { return details::threads_of_block(); }
     static PTX2SPV_METHOD unsigned int num_threads() { return details::threads_of_block(); }
@@ -76,28 +79,36 @@ class coalesced_group {
   protected:
     unsigned int mask;
 
+    /* The number of this group among those that a group was divided into, and their count. */
+    unsigned int number, count;
+
     /* The lane of the thread with this rank. */
     PTX2SPV_METHOD unsigned int lane_of(unsigned int rank) const { return mask == 0xffffffff ? rank : __fns(mask, 0, (int)rank + 1); }
-
-  public:
-    explicit PTX2SPV_METHOD coalesced_group(unsigned int lanes) : mask(lanes) {}
-    PTX2SPV_METHOD void sync() const { __syncwarp(mask); }
-    PTX2SPV_METHOD unsigned int size() const { return __popc(mask); }
-    PTX2SPV_METHOD unsigned int num_threads() const { return size(); }
-    PTX2SPV_METHOD unsigned int thread_rank() const { return __popc(mask & details::lanes_below()); }
-    PTX2SPV_METHOD unsigned int meta_group_rank() const { return 0; }
-    PTX2SPV_METHOD unsigned int meta_group_size() const { return 1; }
-    PTX2SPV_METHOD int any(int predicate) const { return __ballot_sync(mask, predicate) != 0; }
-    PTX2SPV_METHOD int all(int predicate) const { return __ballot_sync(mask, predicate) == mask; }
-    /* Bits in the order of ranks. */
-    PTX2SPV_METHOD unsigned int ballot(int predicate) const
+    /* Bits of lanes in the order of ranks. */
+    PTX2SPV_METHOD unsigned int by_ranks(unsigned int lanes) const
     {
-        unsigned int lanes = __ballot_sync(mask, predicate), ranks = 0;
+        unsigned int ranks = 0;
         if (mask == 0xffffffff) return lanes;
         for (unsigned int rest = mask, rank = 0; rest != 0; rest &= rest - 1, rank++)
             ranks |= (lanes >> (__ffs((int)rest) - 1) & 1) << rank;
         return ranks;
     }
+
+  public:
+    explicit PTX2SPV_METHOD coalesced_group(unsigned int lanes, unsigned int number = 0, unsigned int count = 1)
+        : mask(lanes), number(number), count(count)
+    {
+    }
+    PTX2SPV_METHOD unsigned int lanes() const { return mask; }
+    PTX2SPV_METHOD void sync() const { __syncwarp(mask); }
+    PTX2SPV_METHOD unsigned int size() const { return __popc(mask); }
+    PTX2SPV_METHOD unsigned int num_threads() const { return size(); }
+    PTX2SPV_METHOD unsigned int thread_rank() const { return __popc(mask & details::lanes_below()); }
+    PTX2SPV_METHOD unsigned int meta_group_rank() const { return number; }
+    PTX2SPV_METHOD unsigned int meta_group_size() const { return count; }
+    PTX2SPV_METHOD int any(int predicate) const { return __ballot_sync(mask, predicate) != 0; }
+    PTX2SPV_METHOD int all(int predicate) const { return __ballot_sync(mask, predicate) == mask; }
+    PTX2SPV_METHOD unsigned int ballot(int predicate) const { return by_ranks(__ballot_sync(mask, predicate)); }
     template <class T> PTX2SPV_METHOD T shfl(T value, unsigned int rank) const
     {
         int lane = (int)lane_of(rank % size());
@@ -118,19 +129,47 @@ class coalesced_group {
         unsigned int rank = thread_rank(), other = rank ^ bits;
         return shfl(value, other < size() ? other : rank);
     }
-    template <class T> PTX2SPV_METHOD unsigned int match_any(T value) const { return __match_any_sync(mask, value); }
-    template <class T> PTX2SPV_METHOD unsigned int match_all(T value, int &all) const { return __match_all_sync(mask, value, &all); }
+    template <class T> PTX2SPV_METHOD unsigned int match_any(T value) const { return by_ranks(__match_any_sync(mask, value)); }
+    template <class T> PTX2SPV_METHOD unsigned int match_all(T value, int &all) const
+    {
+        return by_ranks(__match_all_sync(mask, value, &all));
+    }
 };
 PTX2SPV_GROUP coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
+template <unsigned int width, class Parent = void> class thread_block_tile;
+
+namespace details {
+/* The place of a tile among those of its block, of a larger tile, or of a group that is only known when the program runs. */
+template <unsigned int width, class Parent> struct place {
+    static PTX2SPV_METHOD unsigned int meta_group_rank() { return rank_in_block() / width; }
+    static PTX2SPV_METHOD unsigned int meta_group_size() { return (threads_of_block() + width - 1) / width; }
+};
+template <unsigned int width, unsigned int whole, class Parent> struct place<width, thread_block_tile<whole, Parent>> {
+    static PTX2SPV_METHOD unsigned int meta_group_rank() { return rank_in_block() % whole / width; }
+    static PTX2SPV_METHOD unsigned int meta_group_size() { return whole / width; }
+};
+template <unsigned int width> struct place<width, void> {
+    unsigned int number, count;
+
+    place() = default;
+    template <class Tile> explicit PTX2SPV_METHOD place(const Tile &tile) : number(tile.meta_group_rank()), count(tile.meta_group_size()) {}
+    PTX2SPV_METHOD unsigned int meta_group_rank() const { return number; }
+    PTX2SPV_METHOD unsigned int meta_group_size() const { return count; }
+};
+} // namespace details
+
 /* `width` neighbours of a warp. */
-template <unsigned int width, class Parent = void> class thread_block_tile {
+template <unsigned int width, class Parent> class thread_block_tile : public details::place<width, Parent> {
     static_assert(width <= 32 && (width & (width - 1)) == 0, "tiles of up to a warp");
+
+    /* Bits of lanes from the tile's first one. */
+    static PTX2SPV_METHOD unsigned int by_ranks(unsigned int lanes) { return lanes >> (details::lane() / width * width); }
 
   public:
     thread_block_tile() = default;
     /* A tile of any group is one of no group in particular. */
-    template <class Other> PTX2SPV_METHOD thread_block_tile(const thread_block_tile<width, Other> &) {}
+    template <class Other> PTX2SPV_METHOD thread_block_tile(const thread_block_tile<width, Other> &other) : details::place<width, Parent>(other) {}
     PTX2SPV_METHOD unsigned int lanes() const
     {
         return width == 32 ? 0xffffffff : ((1u << (width % 32)) - 1) << (details::lane() / width * width);
@@ -139,14 +178,9 @@ template <unsigned int width, class Parent = void> class thread_block_tile {
     static constexpr __host__ __device__ unsigned int size() { return width; }
     static constexpr __host__ __device__ unsigned int num_threads() { return width; }
     PTX2SPV_METHOD unsigned int thread_rank() const { return details::rank_in_block() % width; }
-    PTX2SPV_METHOD unsigned int meta_group_rank() const { return details::rank_in_block() / width; }
-    PTX2SPV_METHOD unsigned int meta_group_size() const { return (details::threads_of_block() + width - 1) / width; }
     PTX2SPV_METHOD int any(int predicate) const { return (__ballot_sync(lanes(), predicate) & lanes()) != 0; }
     PTX2SPV_METHOD int all(int predicate) const { return (__ballot_sync(lanes(), predicate) & lanes()) == lanes(); }
-    PTX2SPV_METHOD unsigned int ballot(int predicate) const
-    {
-        return (__ballot_sync(lanes(), predicate) & lanes()) >> (details::lane() / width * width);
-    }
+    PTX2SPV_METHOD unsigned int ballot(int predicate) const { return by_ranks(__ballot_sync(lanes(), predicate) & lanes()); }
     template <class T> PTX2SPV_METHOD T shfl(T value, int rank) const
     {
         return details::by_words(value, [=](unsigned int word) { return __shfl_sync(lanes(), word, rank, width); });
@@ -163,7 +197,11 @@ template <unsigned int width, class Parent = void> class thread_block_tile {
     {
         return details::by_words(value, [=](unsigned int word) { return __shfl_xor_sync(lanes(), word, (int)bits, width); });
     }
-    template <class T> PTX2SPV_METHOD unsigned int match_any(T value) const { return __match_any_sync(lanes(), value); }
+    template <class T> PTX2SPV_METHOD unsigned int match_any(T value) const { return by_ranks(__match_any_sync(lanes(), value)); }
+    template <class T> PTX2SPV_METHOD unsigned int match_all(T value, int &all) const
+    {
+        return by_ranks(__match_all_sync(lanes(), value, &all));
+    }
 };
 template <unsigned int width, class Parent> PTX2SPV_GROUP thread_block_tile<width, Parent> tiled_partition(const Parent &)
 {
@@ -174,11 +212,15 @@ class thread_group : public coalesced_group {
     bool is_block;
 
   public:
-    explicit PTX2SPV_METHOD thread_group(unsigned int lanes) : coalesced_group(lanes), is_block(false) {}
+    PTX2SPV_METHOD thread_group(unsigned int lanes, unsigned int number, unsigned int count)
+        : coalesced_group(lanes, number, count), is_block(false)
+    {
+    }
     PTX2SPV_METHOD thread_group(const thread_block &) : coalesced_group(0), is_block(true) {}
     PTX2SPV_METHOD thread_group(const coalesced_group &group) : coalesced_group(group), is_block(false) {}
     template <unsigned int width, class Parent>
-    PTX2SPV_METHOD thread_group(const thread_block_tile<width, Parent> &tile) : coalesced_group(tile.lanes()), is_block(false)
+    PTX2SPV_METHOD thread_group(const thread_block_tile<width, Parent> &tile)
+        : coalesced_group(tile.lanes(), tile.meta_group_rank(), tile.meta_group_size()), is_block(false)
     {
     }
     PTX2SPV_METHOD void sync() const
@@ -190,22 +232,30 @@ class thread_group : public coalesced_group {
     PTX2SPV_METHOD unsigned int num_threads() const { return size(); }
     PTX2SPV_METHOD unsigned int thread_rank() const { return is_block ? details::rank_in_block() : coalesced_group::thread_rank(); }
 };
-template <class Parent> PTX2SPV_GROUP thread_group tiled_partition(const Parent &, unsigned int width)
+/* `width` neighbours in the order of the group's ranks. */
+PTX2SPV_GROUP thread_group tiled_partition(const thread_group &parent, unsigned int width)
 {
-    unsigned int lanes = width >= 32 ? 0xffffffff : ((1u << width) - 1) << (details::lane() / width * width);
-    return thread_group(lanes);
+    unsigned int rank = parent.thread_rank(), lanes = parent.lanes();
+    if (lanes == 0) {
+        lanes = width >= 32 ? 0xffffffff : ((1u << width) - 1) << (details::lane() / width * width);
+    } else {
+        unsigned int other = 0;
+        for (unsigned int rest = lanes; rest != 0; rest &= rest - 1, other++)
+            if (other / width != rank / width) lanes &= ~(rest & -rest);
+    }
+    return thread_group(lanes, rank / width, (parent.size() + width - 1) / width);
 }
 /* The threads of a group for which `label` is the same, or for which `predicate` is. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-template <class Group> PTX2SPV_GROUP coalesced_group labeled_partition(const Group &, int label)
+template <class Group, class T> PTX2SPV_GROUP coalesced_group labeled_partition(const Group &group, T label)
 {
-    return coalesced_group(__match_any_sync(__activemask(), label));
+    return coalesced_group(__match_any_sync(group.lanes(), label));
 }
 #endif
-template <class Group> PTX2SPV_GROUP coalesced_group binary_partition(const Group &, bool predicate)
+template <class Group> PTX2SPV_GROUP coalesced_group binary_partition(const Group &group, bool predicate)
 {
-    unsigned int active = __activemask(), lanes = __ballot_sync(active, predicate);
-    return coalesced_group(predicate ? lanes : active & ~lanes);
+    unsigned int all = group.lanes(), lanes = __ballot_sync(all, predicate) & all;
+    return coalesced_group(predicate ? lanes : all & ~lanes);
 }
 template <class Group> PTX2SPV_GROUP void sync(const Group &group) { group.sync(); }
 template <class Group> PTX2SPV_GROUP unsigned int thread_rank(const Group &group) { return (unsigned int)group.thread_rank(); }

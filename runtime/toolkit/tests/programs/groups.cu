@@ -42,9 +42,64 @@ __global__ void rotate(int *a, int *b, int n)
         grid.sync();
     }
 }
+/* Groups that are parts of others: what they tell of themselves, and which threads they have. */
+__global__ void parts(unsigned *out)
+{
+    cg::thread_block block = cg::this_thread_block();
+    auto tile = cg::tiled_partition<16>(block);
+    auto quarter = cg::tiled_partition<4>(tile);
+    cg::thread_block_tile<4> any = quarter;
+    unsigned rank = block.thread_rank(), *row = out + rank * 10;
+    row[0] = any.meta_group_rank() * 100 + any.meta_group_size();
+    row[1] = quarter.ballot(rank % 3 == 0);
+    cg::coalesced_group half = cg::binary_partition(tile, rank % 5 < 2);
+    row[2] = half.lanes();
+    row[3] = half.ballot(rank % 2);
+    row[4] = cg::reduce(half, rank, cg::plus<unsigned>());
+    if (rank % 3 == 0) {
+        cg::coalesced_group some = cg::coalesced_threads();
+        cg::thread_group fours = cg::tiled_partition(some, 4);
+        row[5] = fours.lanes();
+        row[6] = fours.meta_group_rank() * 100 + fours.meta_group_size();
+    }
+#if __CUDA_ARCH__ >= 700
+    row[7] = tile.match_any(rank / 3);
+    row[8] = half.match_any(rank / 3);
+    row[9] = cg::labeled_partition(tile, rank % 4 + (1ull << 40) * (rank % 8)).lanes();
+#endif
+}
+static void check_parts(bool has_match)
+{
+    unsigned *out;
+    CHECK(cudaMallocManaged(&out, 64 * 10 * sizeof(unsigned)));
+    parts<<<1, 64>>>(out);
+    CHECK(cudaDeviceSynchronize());
+    for (unsigned i = 0; i < 64; i++) {
+        const unsigned *row = out + i * 10, first = i / 16 * 16, lane = first % 32;
+        unsigned quarter = 0, half = 0, odd = 0, sum = 0, fours = 0, some = 0, rank = 0, same = 0, same_half = 0, label = 0, members = 0;
+        for (unsigned j = i / 4 * 4; j < i / 4 * 4 + 4; j++) quarter |= (unsigned)(j % 3 == 0) << j % 4;
+        for (unsigned j = first; j < first + 16; j++) {
+            same |= (unsigned)(j / 3 == i / 3) << (j - first);
+            label |= (unsigned)(j % 8 == i % 8) << (lane + j - first);
+            if ((j % 5 < 2) != (i % 5 < 2)) continue;
+            half |= 1u << (lane + j - first);
+            odd |= j % 2 << members, same_half |= (unsigned)(j / 3 == i / 3) << members++, sum += j;
+        }
+        for (unsigned j = i / 32 * 32; j < i / 32 * 32 + 32; j++) rank += j % 3 == 0 && j < i;
+        for (unsigned j = i / 32 * 32; j < i / 32 * 32 + 32; j++)
+            if (j % 3 == 0) fours |= (unsigned)(some++ / 4 == rank / 4) << j % 32;
+        EXPECT(row[0] == (i % 16 / 4) * 100 + 4 && row[1] == quarter);
+        EXPECT(row[2] == half && row[3] == odd && row[4] == sum);
+        EXPECT(i % 3 != 0 || (row[5] == fours && row[6] == rank / 4 * 100 + (some + 3) / 4));
+        EXPECT(!has_match || (row[7] == same && row[8] == same_half && row[9] == label));
+    }
+}
 
 int main()
 {
+    cudaFuncAttributes attributes;
+    CHECK(cudaFuncGetAttributes(&attributes, parts));
+    check_parts(attributes.ptxVersion >= 70);
     int *out, *a, *b, n = 500;
     CHECK(cudaMallocManaged(&out, 128 * 4 * sizeof(int)));
     tiles<<<1, 128>>>(out);
