@@ -48,7 +48,7 @@ fn templates() {
 
 #[test]
 fn streams() {
-    run("streams", &["-Xcompiler", "-Wall,-O2"]);
+    run("streams", &["-Xcompiler", "-Wall,-O2,-m64"]);
 }
 
 #[test]
@@ -75,6 +75,11 @@ fn groups() {
 #[test]
 fn mathematics() {
     run("mathematics", &["-O3"]);
+}
+
+#[test]
+fn complex() {
+    run("complex", &["-O3"]);
 }
 
 #[test]

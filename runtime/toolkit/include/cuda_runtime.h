@@ -69,6 +69,27 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_
     return ::cudaGraphInstantiate(exec, graph, 0);
 }
 
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node,
+                                              enum cudaGraphExecUpdateResult *result)
+{
+    cudaGraphExecUpdateResultInfo info;
+    cudaError_t error = ::cudaGraphExecUpdate(exec, graph, &info);
+    if (node) *node = info.errorNode;
+    if (result) *result = info.result;
+    return error;
+}
+
+/* Forms of CUDA 13, with a location instead of the number of a device. */
+static inline cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation location)
+{
+    return ::cudaMemAdvise_v2(pointer, bytes, advice, location);
+}
+static inline cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location, unsigned int flags,
+                                               cudaStream_t stream = 0)
+{
+    return ::cudaMemPrefetchAsync_v2(pointer, bytes, location, flags, stream);
+}
+
 /* Variables by their names in the program. */
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
@@ -180,6 +201,9 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
 #endif
 
 #if defined(__cplusplus) && defined(__CUDA__)
+/* With nvcc, files have these names without their headers. */
+#include <string.h>
+#include <time.h>
 #include "crt/cuda_texture_types.h"
 
 /* Launches from kernels, which the translator knows by these names. */

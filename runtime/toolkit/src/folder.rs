@@ -14,7 +14,6 @@ include!(concat!(env!("OUT_DIR"), "/files.rs"));
 const EMPTY: &[&str] = &[
     "crt/device_double_functions.hpp",
     "crt/host_runtime.h",
-    "curand_mtgp32_kernel.h",
     "host_config.h",
     "sm_20_atomic_functions.hpp",
     "sm_20_intrinsics.hpp",
@@ -35,6 +34,8 @@ const SAME: &[(&str, &str)] = &[
     ("cuda_surface_types.h", "cuda_runtime.h"),
     ("cuda_texture_types.h", "cuda_runtime.h"),
     ("cudaProfiler.h", "cuda.h"),
+    // The last header that clang's wrapper includes. With nvcc, kernels have `new` and `delete` without a header.
+    ("curand_mtgp32_kernel.h", "new"),
     ("device_functions.h", "cuda_runtime.h"),
     ("device_launch_parameters.h", "cuda_runtime.h"),
     ("device_types.h", "driver_types.h"),

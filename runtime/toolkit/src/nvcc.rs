@@ -160,6 +160,10 @@ impl Nvcc {
                 self.optimization = Some(level.to_owned());
                 continue;
             }
+            // Programs have 64 bits, and clang takes this option for the device's code as well or not at all.
+            if part == "-m64" {
+                continue;
+            }
             if part == "-fopenmp" || part == "-pthread" {
                 self.link.push(part.clone().into());
             }

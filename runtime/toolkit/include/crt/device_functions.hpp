@@ -122,6 +122,16 @@ PTX2SPV_DEVICE unsigned long long __globaltimer()
 PTX2SPV_DEVICE void __prefetch_global_l1(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
 PTX2SPV_DEVICE void __prefetch_global_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
+/* What stands in tables of virtual functions where there is none to call. */
+extern "C" {
+__attribute__((device, weak, noreturn)) inline void __cxa_pure_virtual(void) { __builtin_trap(); }
+__attribute__((device, weak, noreturn)) inline void __cxa_deleted_virtual(void) { __builtin_trap(); }
+}
+
+/* Declared by clang's headers, and not defined; the tag may select any quiet NaN. */
+PTX2SPV_DEVICE double nan(const char *) { return __builtin_nan(""); }
+PTX2SPV_DEVICE float nanf(const char *) { return __builtin_nanf(""); }
+
 /* Addresses of one space as numbers, and back; clang numbers the spaces. */
 #define PTX2SPV_SPACE(name, number)                                                             \
     PTX2SPV_DEVICE size_t __cvta_generic_to_##name(const void *p)                               \

@@ -36,6 +36,8 @@ template <class T> void test(double tolerance)
     }
 }
 
+__global__ void not_numbers(double *x) { x[0] = nan(""), x[1] = nanf("1"), x[2] = std::nan("0x8"); }
+
 __global__ void small(const __half *a, __half2 *b, __nv_bfloat16 *c)
 {
     int i = threadIdx.x;
@@ -45,6 +47,11 @@ __global__ void small(const __half *a, __half2 *b, __nv_bfloat16 *c)
 
 int main()
 {
+    double *nans;
+    CHECK(cudaMallocManaged(&nans, 3 * sizeof(double)));
+    not_numbers<<<1, 1>>>(nans);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 3; i++) EXPECT(std::isnan(nans[i]));
     test<float>(1e-6);
     test<double>(4e-15);
     __half *a;

@@ -46,5 +46,16 @@ int main()
     CHECK(cudaStreamSynchronize(stream[0]));
     CHECK(cudaMemcpy(host, device[0], n * sizeof(int), cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; i++) EXPECT(host[i] == 30);
+
+    cudaGraphExecUpdateResult outcome;
+    CHECK(cudaStreamBeginCapture(stream[0], cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < 3; i++) increment<<<8, 128, 0, stream[0]>>>(device[0], n, -1);
+    CHECK(cudaStreamEndCapture(stream[0], &graph));
+    CHECK(cudaGraphExecUpdate(exec, graph, nullptr, &outcome));
+    EXPECT(outcome == cudaGraphExecUpdateSuccess);
+    CHECK(cudaGraphLaunch(exec, stream[0]));
+    CHECK(cudaMemcpyAsync(host, device[0], n * sizeof(int), cudaMemcpyDeviceToHost, stream[0]));
+    CHECK(cudaStreamSynchronize(stream[0]));
+    for (int i = 0; i < n; i++) EXPECT(host[i] == 27);
     printf("right\n");
 }

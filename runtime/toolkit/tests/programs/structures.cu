@@ -2,6 +2,9 @@
 #include "check.h"
 #include <cstring>
 #include <cuda.h>
+#include <nvrtc.h>
+
+static_assert(NVRTC_ERROR_INTERNAL_ERROR == 11, "a number of NVRTC's manual");
 
 // An attribute by its number in CUDA's manual, from the driver API, which returns plain numbers.
 static long long attribute(int number)
@@ -182,11 +185,96 @@ static void descriptions()
     CHECK(cudaFree(memory));
 }
 
+// Memory in graphs, places of memory, and attributes of streams.
+static void places_and_attributes()
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t allocation, release;
+    cudaMemAccessDesc access = {};
+    cudaMemAllocNodeParams wanted = {}, found = {};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    wanted.poolProps.allocType = cudaMemAllocationTypePinned;
+    wanted.poolProps.location.type = cudaMemLocationTypeDevice;
+    wanted.accessDescs = &access;
+    wanted.accessDescCount = 1;
+    wanted.bytesize = 12345;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddMemAllocNode(&allocation, graph, nullptr, 0, &wanted));
+    CHECK(cudaGraphMemAllocNodeGetParams(allocation, &found));
+    EXPECT(wanted.dptr != nullptr && found.dptr == wanted.dptr && found.bytesize == 12345);
+    EXPECT(found.poolProps.allocType == cudaMemAllocationTypePinned && found.poolProps.location.type == cudaMemLocationTypeDevice);
+    void *freed = nullptr;
+    CHECK(cudaGraphAddMemFreeNode(&release, graph, &allocation, 1, wanted.dptr));
+    CHECK(cudaGraphMemFreeNodeGetParams(release, &freed));
+    EXPECT(freed == wanted.dptr);
+    CHECK(cudaGraphDestroy(graph));
+
+    cudaMemPool_t pool;
+    cudaMemAccessFlags flags = cudaMemAccessFlagsProtNone;
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cudaMemPoolGetAccess(&flags, pool, &access.location));
+    EXPECT(flags == cudaMemAccessFlagsProtReadWrite);
+    int *managed, last = -3;
+    cudaMemLocation host = {cudaMemLocationTypeHost, 0};
+    CHECK(cudaMallocManaged(&managed, 4096));
+    CHECK(cudaMemAdvise(managed, 4096, cudaMemAdviseSetPreferredLocation, host));
+    CHECK(cudaMemPrefetchAsync(managed, 4096, access.location, 0, 0));
+    CHECK(cudaMemRangeGetAttribute(&last, sizeof last, cudaMemRangeAttributePreferredLocation, managed, 4096));
+    EXPECT(last == cudaCpuDeviceId);
+    CHECK(cudaMemRangeGetAttribute(&last, sizeof last, cudaMemRangeAttributeLastPrefetchLocation, managed, 4096));
+    EXPECT(last == 0);
+
+    cudaStream_t stream;
+    cudaStreamAttrValue policy = {}, same = {};
+    policy.accessPolicyWindow.base_ptr = managed;
+    policy.accessPolicyWindow.num_bytes = 4096;
+    policy.accessPolicyWindow.hitRatio = 0.5f;
+    policy.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+    policy.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &policy));
+    CHECK(cudaStreamGetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &same));
+    EXPECT(same.accessPolicyWindow.base_ptr == managed && same.accessPolicyWindow.num_bytes == 4096);
+    EXPECT(same.accessPolicyWindow.hitRatio == 0.5f && same.accessPolicyWindow.missProp == cudaAccessPropertyStreaming);
+}
+
+// The driver API's descriptions, and a context in the way of CUDA 13.
+static void driver()
+{
+    CUcontext context;
+    CUctxCreateParams parameters = {};
+    EXPECT(cuCtxCreate(&context, &parameters, 0, 0) == CUDA_SUCCESS);
+    CUdeviceptr memory;
+    EXPECT(cuMemAlloc(&memory, 4096) == CUDA_SUCCESS);
+    CUDA_RESOURCE_DESC resource = {}, same = {};
+    resource.resType = CU_RESOURCE_TYPE_PITCH2D;
+    resource.res.pitch2D.devPtr = memory;
+    resource.res.pitch2D.format = CU_AD_FORMAT_FLOAT;
+    resource.res.pitch2D.numChannels = 2;
+    resource.res.pitch2D.width = 24;
+    resource.res.pitch2D.height = 3;
+    resource.res.pitch2D.pitchInBytes = 1024;
+    CUDA_TEXTURE_DESC settings = {}, read = {};
+    settings.addressMode[1] = CU_TR_ADDRESS_MODE_BORDER;
+    settings.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    settings.borderColor[2] = 0.5f;
+    CUtexObject texture;
+    EXPECT(cuTexObjectCreate(&texture, &resource, &settings, nullptr) == CUDA_SUCCESS);
+    EXPECT(cuTexObjectGetResourceDesc(&same, texture) == CUDA_SUCCESS && cuTexObjectGetTextureDesc(&read, texture) == CUDA_SUCCESS);
+    EXPECT(same.resType == CU_RESOURCE_TYPE_PITCH2D && same.res.pitch2D.devPtr == memory && same.res.pitch2D.numChannels == 2);
+    EXPECT(same.res.pitch2D.width == 24 && same.res.pitch2D.height == 3 && same.res.pitch2D.pitchInBytes == 1024);
+    EXPECT(read.addressMode[1] == CU_TR_ADDRESS_MODE_BORDER && read.filterMode == CU_TR_FILTER_MODE_LINEAR && read.borderColor[2] == 0.5f);
+    EXPECT(cuTexObjectDestroy(texture) == CUDA_SUCCESS && cuMemFree(memory) == CUDA_SUCCESS && cuCtxDestroy(context) == CUDA_SUCCESS);
+}
+
 int main()
 {
     properties();
     functions_and_memory();
     boxes();
     descriptions();
+    places_and_attributes();
+    driver();
     printf("right\n");
 }

@@ -25,6 +25,26 @@ template <class T, int count, class F> __global__ void apply(Vector<T, count> *d
 constexpr int square(int x) { return x * x; }
 template <class... T> __global__ void total(long long *out, T... values) { *out = (square(3) + ... + values); }
 
+struct Shape {
+    virtual __device__ ~Shape() {}
+    virtual __device__ int area() const = 0;
+};
+struct Square : Shape {
+    int side;
+    explicit __device__ Square(int side) : side(side) {}
+    __device__ int area() const override { return side * side; }
+};
+struct Box : Square {
+    using Square::Square;
+    __device__ int area() const override { return side * 6 * side; }
+};
+__global__ void areas(int *out)
+{
+    Shape *shape = threadIdx.x % 2 ? new Box((int)threadIdx.x) : new Square((int)threadIdx.x);
+    out[threadIdx.x] = shape->area();
+    delete shape;
+}
+
 template <class T> void test()
 {
     const int n = 100;
@@ -45,6 +65,11 @@ int main()
     test<int>();
     test<float>();
     test<unsigned long long>();
+    int *area;
+    CHECK(cudaMallocManaged(&area, 40 * sizeof(*area)));
+    areas<<<1, 40>>>(area);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 40; i++) EXPECT(area[i] == i * i * (i % 2 ? 6 : 1));
     long long *sum;
     CHECK(cudaMallocManaged(&sum, sizeof(*sum)));
     total<<<1, 1>>>(sum, 1, 2ll, (short)3);
