@@ -12,7 +12,7 @@ use codespan_reporting::term;
 use crate::names::readable;
 use crate::source::floor_char_boundary;
 pub use crate::source::{Source, Span};
-use crate::target::Feature;
+use ptx2spv_target::Feature;
 
 /// What is wrong, by kind; [`fmt::Display`] gives the message that a person reads.
 ///

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use crate::interface::ServiceSizes;
-use crate::target::{Math, Target};
+use ptx2spv_interface::ServiceSizes;
+use ptx2spv_target::{Math, Target};
 
 /// What to translate, and for which device.
 #[derive(Clone, Debug)]
@@ -30,10 +30,10 @@ pub struct Options<'a> {
     /// Translate for cooperative launches, as of `cuLaunchCooperativeKernel`: blocks may wait for each other, as `grid.sync()` does.
     pub cooperative: bool,
     /// Let the threads of ordinary launches end a dispatch before they reach the limit that the target's driver has for the rounds of
-    /// loops, and go on in the next: see [`crate::interface::LoopSuspension`]. Without it, loops that reach the limit end the launch.
+    /// loops, and go on in the next: see [`ptx2spv_interface::LoopSuspension`]. Without it, loops that reach the limit end the launch.
     pub suspend_in_loops: bool,
     /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
-    /// declares, all its shared memory lies in device memory ([`crate::target::Scratch`]).
+    /// declares, all its shared memory lies in device memory ([`ptx2spv_target::Scratch`]).
     pub dynamic_shared_bytes: u32,
     /// How much device memory kernels have for what they print, allocate and launch. It must be the same for all translations of a module.
     pub sizes: ServiceSizes,
@@ -45,7 +45,7 @@ pub struct Options<'a> {
     /// How many threads translate kernels side by side; `None` for as many as the machine runs at once.
     pub threads: Option<NonZeroUsize>,
     /// Add code that tests each access to global, shared and local memory, and reports those that hit nothing or are not aligned
-    /// instead of performing them. The launch provides a table of what is allocated: see [`crate::interface::allocations`].
+    /// instead of performing them. The launch provides a table of what is allocated: see [`ptx2spv_interface::allocations`].
     pub check_accesses: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    crate::target::setters! {
+    ptx2spv_target::setters! {
         entries: Option<&'a [String]>,
         launched: bool,
         keep_going: bool,

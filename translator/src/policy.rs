@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::target::{Facts, Feature, FloatControls, Math, MatrixTypes, Quirks, Target, Topic, Version};
+use ptx2spv_target::{Facts, Feature, FloatControls, Math, MatrixTypes, Quirks, Target, Topic, Version};
 
 /// What to do about a device.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use super::program::{InitPiece, InitValue, Variable};
 use crate::ast::{self, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::interface::texture::{AddressMode, Filter, RECORD_ALIGN, RECORD_BYTES, field, flag};
 use crate::isa::types::{Class, ScalarType};
+use ptx2spv_interface::texture::{AddressMode, Filter, RECORD_ALIGN, RECORD_BYTES, field, flag};
 
 /// What PTX may say of the memory of a reference that is not bound yet, which a record of no memory has no use for.
 const OF_MEMORY: &[&str] = &[

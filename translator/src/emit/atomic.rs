@@ -12,7 +12,7 @@ use super::select::{Access, Atomic, Modify, Space};
 use super::storage::TypedMemory;
 use super::usage::SharedLayout;
 use crate::ir::{MemoryOrder, Scope, Type};
-use crate::target::Feature;
+use ptx2spv_target::Feature;
 
 /// A read-modify-write with its operand by id.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::ir::Legal;
-use crate::target::Feature;
+use ptx2spv_target::Feature;
 
 /// A kernel to emit.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use super::body::{Body, PushConstants};
 use super::module::{Global, Module};
 use super::result::Result;
 use super::select::Input;
-use crate::interface::spec_id;
 use crate::ir::Type;
 use crate::policy::ClockScope;
-use crate::target::Feature;
+use ptx2spv_interface::spec_id;
+use ptx2spv_target::Feature;
 
 impl Module<'_> {
     /// Declares the specialization constants. Their defaults come last, since they depend on all entries.

@@ -8,7 +8,7 @@ use super::module::Global;
 use super::result::Result;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{Fragments, Type};
-use crate::target::{Feature, MatrixTypes};
+use ptx2spv_target::{Feature, MatrixTypes};
 
 /// Rows of the first factor, and columns of the second.
 const ROWS: u32 = 16;

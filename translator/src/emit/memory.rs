@@ -16,7 +16,7 @@ use super::shape::Shape;
 use super::storage::{TypedMemory, WordArray};
 use super::usage::SharedLayout;
 use crate::ir::{MemoryOrder, Value};
-use crate::target::Feature;
+use ptx2spv_target::Feature;
 
 /// How memory can be reached for an access.
 pub(super) enum AccessForm {

@@ -45,7 +45,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 use crate::policy::Emission;
-use crate::target::{self, Feature, Version};
+use ptx2spv_target::{self, Feature, Version};
 
 pub(crate) use disassembly::disassemble;
 pub use entry::{EmitEntry, EntryFacts};
@@ -103,7 +103,7 @@ pub fn emit(device: &Emission, entries: &[EmitEntry<'_>], source: Option<&Source
 }
 
 /// Emits one module, entry by entry, so that no more than one needs to be in memory at a time. Specialization constants have the ids of
-/// [`crate::interface::spec_id`].
+/// [`ptx2spv_interface::spec_id`].
 pub(crate) struct Emitter<'t> {
     module: Module<'t>,
     features: BTreeSet<Feature>,
@@ -145,7 +145,8 @@ impl<'t> Emitter<'t> {
         let facts = statements::emit_entry(&mut self.module, entry).map_err(|error| error.in_function(entry.name))?;
         self.features.extend(facts.features.iter().copied());
         let function = entry.function;
-        let local = entry.required_block.map(|block| target::workgroup(block, function.packing, function.cluster));
+        let local =
+            entry.required_block.map(|block| ptx2spv_target::workgroup(block, function.packing, function.cluster));
         self.local = agreed(self.local, local);
         self.block = agreed(self.block, entry.required_block);
         // What lies in scratch memory takes none of the workgroup's.

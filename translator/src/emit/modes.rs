@@ -6,7 +6,7 @@ use rspirv::spirv::{Capability, Decoration, ExecutionMode, Op, Word};
 use super::instruction::instruction;
 use super::module::{Global, Module};
 use super::result::Result;
-use crate::target::{Feature, Version};
+use ptx2spv_target::{Feature, Version};
 
 impl Module<'_> {
     /// Declares that invocations of a subgroup come together again where the structure of control flow says so, where the target

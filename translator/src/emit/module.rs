@@ -20,7 +20,7 @@ use super::result::Result;
 use crate::diagnostic::{ErrorKind, Source};
 use crate::ir::HELPER_PARAMETERS;
 use crate::policy::Emission;
-use crate::target::{Feature, Version, marks};
+use ptx2spv_target::{Feature, Version, marks};
 
 /// A type or constant by its definition; equal ones share one id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

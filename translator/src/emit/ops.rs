@@ -9,7 +9,7 @@ use super::result::Result;
 use super::select::{Form, Operands, Operation};
 use crate::ir::{Type, Value};
 use crate::soft::SINGLE;
-use crate::target::Feature;
+use ptx2spv_target::Feature;
 
 impl Body<'_, '_, '_> {
     /// The id of an operation's result of type `ty`.

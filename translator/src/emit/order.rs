@@ -4,10 +4,10 @@
 //! accesses (relaxed and above) are atomic where SPIR-V has an atomic of their form; the others are volatile accesses that
 //! are made available or visible in their scope, with a fence on the side where they order other accesses.
 //!
-//! Drivers whose memory barriers wait for the whole workgroup ([`crate::target::Quirks::memory_barriers_wait`]) get none
+//! Drivers whose memory barriers wait for the whole workgroup ([`ptx2spv_target::Quirks::memory_barriers_wait`]) get none
 //! but in the block's barrier: there all atomics are relaxed in form, and one on shared memory takes a fence's place. Where
 //! it isn't known of the driver, a specialization constant chooses between the two
-//! ([`crate::interface::spec_id::MEMORY_BARRIERS`]).
+//! ([`ptx2spv_interface::spec_id::MEMORY_BARRIERS`]).
 //!
 //! Targets without the Vulkan memory model get the model of GLSL 4.50. In kernels that order anything, global memory is
 //! `Coherent` there (shared memory always is), all atomics are relaxed, and fences beside them are what orders, in the form
@@ -21,7 +21,7 @@ use super::module::Global;
 use super::result::Result;
 use super::select::{Access, Space};
 use crate::ir::{MemoryOrder, Ordered, Scope};
-use crate::target::Feature;
+use ptx2spv_target::Feature;
 
 /// Whether an access reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Capability;
 
-use crate::target::{Feature, Version};
+use ptx2spv_target::{Feature, Version};
 
 /// What the use of a feature asks for.
 pub(super) struct Requirements {

@@ -7,9 +7,9 @@ use super::body::Body;
 use super::declared::ImageTable;
 use super::module::{Global, Module};
 use super::result::Result;
-use crate::interface::texture::image;
 use crate::ir::{Sample, Type};
-use crate::target::Feature;
+use ptx2spv_interface::texture::image;
+use ptx2spv_target::Feature;
 
 /// Declares the table of images of three dimensions, or of two.
 fn declare(module: &mut Module<'_>, is_deep: bool) -> Result<ImageTable> {

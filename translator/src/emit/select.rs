@@ -11,7 +11,7 @@ use crate::ir::{
     self, Arithmetic, AtomicOp, Binary, Builtin, Compare, Fragments, Function, HELPER_PARAMETERS, MemoryOrder, Ordered,
     Sample, Scope, Stmt, SubgroupOp, Type, Unary, Value, Var,
 };
-use crate::target::MatrixTypes;
+use ptx2spv_target::MatrixTypes;
 
 /// A statement.
 pub(super) enum Selected<'f> {

@@ -14,7 +14,7 @@ use super::select::{Selected, select};
 use super::usage::SharedLayout;
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
-use crate::target::{Feature, marks};
+use ptx2spv_target::{Feature, marks};
 
 /// Lanes for which one function calls the round of a loop over lanes. Eight calls in it and four calls of it are the fewest for 32 lanes.
 const LANES_OF_A_GROUP: u32 = 8;

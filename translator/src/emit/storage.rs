@@ -13,7 +13,7 @@ use super::module::{Global, Module};
 use super::result::Result;
 use super::usage::{SharedLayout, has_shared_parts, orders_memory};
 use crate::ir::MemoryOrder;
-use crate::target::Feature;
+use ptx2spv_target::Feature;
 
 /// The size of shared memory is a multiple of this many bytes, and not less unless it is 0.
 pub(crate) const SHARED_GRANULE: u32 = 16;

@@ -12,7 +12,7 @@ use super::instruction::instruction;
 use super::module::Global;
 use super::result::Result;
 use crate::ir::{Function, Type, Var, VarSet, for_each_assigned, for_each_read};
-use crate::target::Quirks;
+use ptx2spv_target::Quirks;
 
 impl Body<'_, '_, '_> {
     /// A pointer to a variable.

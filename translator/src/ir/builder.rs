@@ -13,7 +13,7 @@ use super::{
     Scope, Shuffle, Stmt, Type, Unary, Value, Var, Warp, WarpOp,
 };
 use crate::diagnostic::Span;
-use crate::target::{CheckedAccess, CheckedSpace, Fault};
+use ptx2spv_target::{CheckedAccess, CheckedSpace, Fault};
 
 /// Appends statements to a list, and takes values and variables from a function.
 ///

@@ -2,7 +2,7 @@
 
 use super::{Block, Op, Stmt, Type, Value, Var, for_each_stmt};
 use crate::index::IndexVec;
-use crate::target::{self, Cluster, Packing, Scratch};
+use ptx2spv_target::{self, Cluster, Packing, Scratch};
 
 /// The bits of values that are constants.
 pub type Constants = IndexVec<Value, Option<u64>>;
@@ -93,7 +93,7 @@ impl Function {
 
     /// The same for a launch with `dynamic_bytes` bytes of dynamic shared memory.
     pub fn launch_shared_bytes(&self, dynamic_bytes: u32) -> u64 {
-        target::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
+        ptx2spv_target::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
     }
 
     /// Runs something on this and all helpers.

@@ -1,7 +1,7 @@
 //! Critical sections: operations on memory that no other thread may see half done, where a device has no atomics for them.
 
 use super::{Access, Atomic, AtomicOp, Builder, MemoryOrder, Scope, Space, Type, Value};
-use crate::interface::push_constant;
+use ptx2spv_interface::push_constant;
 
 /// Bytes of the table of locks for global memory: 1,024 words.
 pub const TABLE_BYTES: u64 = 4 * GLOBAL_LOCKS;

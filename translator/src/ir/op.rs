@@ -19,7 +19,7 @@ pub enum Op {
     Select(Value, Value, Value),
     /// `a * b + c` rounded once.
     Fma(Value, Value, Value),
-    /// The same on `F32` as a dot product: see [`Facts::dot_f32_fused`](crate::target::Facts::dot_f32_fused).
+    /// The same on `F32` as a dot product: see [`Facts::dot_f32_fused`](ptx2spv_target::Facts::dot_f32_fused).
     DotFma(Value, Value, Value),
     /// Float arithmetic that doesn't round to nearest even. No device has it: legalization replaces it.
     Rounded(Rounding, Arithmetic),
@@ -423,7 +423,7 @@ pub enum Builtin {
     /// Dynamic shared memory of the launch in bytes, as it was asked for (from a specialization constant).
     DynamicSharedBytes,
     /// Bits that the records of all the launch's textures have (from a specialization constant): see
-    /// [`TEXTURE_BITS`](crate::interface::spec_id::TEXTURE_BITS).
+    /// [`TEXTURE_BITS`](ptx2spv_interface::spec_id::TEXTURE_BITS).
     TextureBits,
     /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
     PushConstant(u32),

@@ -1,7 +1,7 @@
 //! A thread's block in the grid, from the launch's parameters.
 
 use super::{Binary, Builder, Builtin, Type, Value};
-use crate::interface::push_constant;
+use ptx2spv_interface::push_constant;
 
 impl Builder<'_> {
     /// The number of the thread's block in its cluster.

@@ -5,7 +5,7 @@ use super::op::Op;
 use super::types::{Value, Var};
 use super::warp::{SubgroupOp, Warp};
 use crate::diagnostic::Span;
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 /// A list of statements.
 pub type Block = Vec<Stmt>;

@@ -4,7 +4,7 @@
 //! together. `crate::warp` replaces all of them, so that legalization and emission see [`SubgroupOp`] only.
 
 use super::Value;
-use crate::target::MatrixTypes;
+use ptx2spv_target::MatrixTypes;
 
 /// Threads of a warp.
 pub const WARP_SIZE: u32 = 32;

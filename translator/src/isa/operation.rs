@@ -5,7 +5,7 @@
 use std::ops::BitOr;
 
 use super::rule::Rule;
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 macro_rules! effects {
     ($($(#[$doc:meta])* $effect:ident,)*) => {

@@ -12,7 +12,7 @@ use super::operation::Action::{Barrier, Branch, Call, Compute, Exit, Fail, Index
 use super::operation::Alignment::{Aligned, AsSaid};
 use super::operation::Operation::*;
 use super::rule::Rule;
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 /// One row of the instruction table.
 pub struct Row {

@@ -37,7 +37,6 @@ pub(crate) use driver::signs::hide_signs;
 pub use memory::accesses::{Allocations, check_accesses};
 pub(crate) use memory::atomics::expand_atomics;
 pub(crate) use memory::confine::confine_accesses;
-pub use memory::generic::expand_generic;
 pub use memory::locks::lock_long_accesses;
 pub(crate) use memory::narrow_memory::expand_narrow_memory;
 pub use memory::scratch::use_scratch;

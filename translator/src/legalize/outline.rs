@@ -20,7 +20,7 @@ use crate::ir::{
 use crate::legalize::arithmetic::division::divided_by_device;
 use crate::legalize::arithmetic::rounded::{floors, is_floor_of_clamped};
 use crate::policy::Policy;
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// The most statements of an operation that stays inline.
 const SHORT: usize = 24;

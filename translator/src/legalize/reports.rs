@@ -4,10 +4,10 @@
 
 use crate::diagnostic::Span;
 use crate::index::number;
-use crate::interface::{Status, push_constant};
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Compare, Function, MemoryOrder, Scope, Space, Stmt, Type, Value,
 };
+use ptx2spv_interface::{Status, push_constant};
 
 /// The record's first word: read and changed by all threads at any time.
 pub(super) const CODE: Access =
@@ -15,7 +15,7 @@ pub(super) const CODE: Access =
 /// The other words, which one thread writes.
 const REST: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 
-/// Replaces every [`Stmt::Report`] of the kernel with this [number](crate::interface::Entry::number), and returns the
+/// Replaces every [`Stmt::Report`] of the kernel with this [number](ptx2spv_interface::Entry::number), and returns the
 /// source positions of the reports. A position's index in the list is its number in the record.
 pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> Vec<Option<Span>> {
     let mut places = Vec::new();

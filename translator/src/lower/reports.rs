@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::diagnostic::{Source, Span};
 use crate::index::number;
-use crate::interface::SourceLocation;
 use crate::isa::word::Word;
+use ptx2spv_interface::SourceLocation;
 
 /// Whether an instruction is a barrier at which threads can be stuck: any but number 0 for the whole block.
 pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {

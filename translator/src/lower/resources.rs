@@ -5,13 +5,13 @@ use super::launches::call::Call;
 use super::launches::region::LaunchRegion;
 use super::reports;
 use crate::decode::program::{Function, Instruction, Operand, Program};
-use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables, heap};
 use crate::ir::{MemoryOrder, locks};
 use crate::isa::modifiers::Operator;
 use crate::isa::operation::Effects;
 use crate::isa::word::Word;
 use crate::lower::memory::memory_order::order;
 use crate::policy::Policy;
+use ptx2spv_interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables, heap};
 
 /// Where these regions are. A region is there only if one of the kernels may need it.
 #[derive(Clone, Copy, Debug, Default)]

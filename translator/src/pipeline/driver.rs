@@ -9,7 +9,6 @@ use crate::Translation;
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source};
 use crate::emit::Emitter;
-use crate::interface::Entry;
 use crate::legalize::Lengths;
 use crate::lower::memory::layout::module_variables;
 use crate::lower::{launches, resources};
@@ -17,6 +16,7 @@ use crate::options::Options;
 use crate::policy::Policy;
 use crate::side_by_side;
 use crate::stopwatch::Stopwatch;
+use ptx2spv_interface::Entry;
 
 /// Kernels that are compiled before they are emitted, so that several threads have work. A kernel takes much memory until then, so a
 /// single thread emits each at once.

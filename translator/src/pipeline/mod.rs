@@ -17,10 +17,6 @@ pub use unit::{Settings, Unit};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{EmitEntry, Emitted, Emitter};
-use crate::interface::{
-    Assumptions, BlockSize, Cooperative, Declaration, Entry, Interface, LoopSuspension, Param, ParamLocation, Shared,
-    SourceLocation, push_constant,
-};
 use crate::ir;
 use crate::legalize::{Allocations, Lengths};
 use crate::lower::build::{self, Built};
@@ -33,8 +29,12 @@ use crate::lower::resources::Services;
 use crate::options::Options;
 use crate::policy::Policy;
 use crate::stopwatch::Stopwatch;
-use crate::target::Feature;
 pub use crate::warp::Blocks;
+use ptx2spv_interface::{
+    Assumptions, BlockSize, Cooperative, Declaration, Entry, Interface, LoopSuspension, Param, ParamLocation, Shared,
+    SourceLocation, push_constant,
+};
+use ptx2spv_target::Feature;
 
 /// The step before all [`PASSES`].
 pub const LOWER: &str = "lower";
@@ -334,7 +334,7 @@ pub(crate) fn describe(
     entries: Vec<Entry>,
     emitted: &Emitted,
     program: &Program,
-    variables: crate::interface::Variables,
+    variables: ptx2spv_interface::Variables,
     services: Services,
     options: &Options<'_>,
 ) -> Interface {

@@ -4,7 +4,6 @@ use super::room::fits_workgroup;
 use super::unit::{Settings, Unit};
 use crate::cfg;
 use crate::diagnostic::ErrorKind;
-use crate::interface::LoopSuspension;
 use crate::ir::{Function, Stage};
 use crate::legalize;
 use crate::legalize::CountedRounds;
@@ -14,8 +13,9 @@ use crate::legalize::arithmetic::singles;
 use crate::opt;
 use crate::policy::{Longs, Policy};
 use crate::sync::{self, SuspendedLoops, SuspensionKind};
-use crate::target::{Math, Target};
 use crate::warp;
+use ptx2spv_interface::LoopSuspension;
+use ptx2spv_target::{Math, Target};
 use rustc_hash::FxHashSet;
 
 /// A step that takes a kernel from one stage to the same or the next one.
@@ -138,7 +138,7 @@ pub static PASSES: &[Pass] = &[
         legalize::use_scratch(&mut unit.function, memory, loop_budget.is_some(), dynamic_shared_bytes, scratch);
         Ok(())
     }),
-    every("expand_generic", Mapped, legalize::expand_generic),
+    every("expand_generic", Mapped, opt::expand_generic),
     // Before what accesses device memory for its own purposes.
     policy("relax_barriers", Mapped, |function, policy| {
         if policy.relax_barriers {

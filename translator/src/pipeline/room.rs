@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::emit::SHARED_GRANULE;
 use crate::ir::{Builtin, Function, Op, Stmt, Type, is_lane_loop};
 use crate::policy::{Policy, Workgroups};
-use crate::target::workgroup;
+use ptx2spv_target::workgroup;
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
 /// loop of emission's own inside.

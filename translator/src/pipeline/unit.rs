@@ -5,12 +5,12 @@ use std::fmt;
 
 use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
-use crate::interface::{LoopSuspension, Status, push_constant};
 use crate::ir::{self, Function, ParseError, Stage};
 use crate::legalize::{Allocations, Lengths};
 use crate::policy::Policy;
 use crate::sync::{Resolved, RoundsLeft, SuspendedLoops};
 use crate::warp::Blocks;
+use ptx2spv_interface::{LoopSuspension, Status, push_constant};
 
 /// The bit that separates a kernel's number from its version for large blocks. No text has this many kernels.
 const LANES_SHIFT: u32 = 24;

@@ -2,7 +2,7 @@
 
 use crate::ir::WARP_SIZE;
 use crate::policy::Workgroups;
-use crate::target::Packing;
+use ptx2spv_target::Packing;
 
 /// Threads of a warp.
 pub(super) const WARP: u32 = WARP_SIZE;
@@ -106,7 +106,7 @@ fn enough(workgroups: &Workgroups, blocks: Blocks, cluster: u32, mut packing: Pa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{Feature, Target};
+    use ptx2spv_target::{Feature, Target};
 
     /// The reference device with subgroups of these sizes and `invocations` invocations.
     fn device(min_size: u32, max_size: u32, invocations: u32) -> Target {

@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::operations::neutral;
 use super::pack::Pack;
 use crate::ir::{Stmt, Value, Warp, WarpOp};
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 impl Pack<'_> {
     /// Appends an operation of a warp for the lanes of a flow.

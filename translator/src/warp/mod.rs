@@ -34,10 +34,10 @@ mod unpacked;
 use crate::diagnostic::ErrorKind;
 use crate::index::IndexVec;
 use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, for_each_stmt, has_warp};
-use crate::legalize;
+use crate::opt;
 use crate::policy::Workgroups;
-use crate::target::{Cluster, Packing};
 pub use choose::Blocks;
+use ptx2spv_target::{Cluster, Packing};
 
 use arrays::Arrays;
 use flow::{Flow, Loop};
@@ -83,7 +83,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         });
     }
     // Each lane has local memory of its own, at a different offset, and generic addresses don't tell which lane's.
-    legalize::expand_generic(function);
+    opt::expand_generic(function);
     let uniform = Uniform::new(function, packing, order);
     let body = std::mem::take(&mut function.body);
     let local_bytes = function.local_bytes.next_multiple_of(16);

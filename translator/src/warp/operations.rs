@@ -5,7 +5,7 @@ use super::flow::Flow;
 use super::pack::{Members, Pack, Slot};
 use super::shuffle::Done;
 use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, WarpOp};
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 impl Pack<'_> {
     /// Appends an operation of a warp for the lanes of a flow.

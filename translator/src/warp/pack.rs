@@ -7,7 +7,7 @@ use super::uniform::Uniform;
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
 use crate::ir::{Block, Builder, Op, Stmt, Type, Value, Var, bits_type};
-use crate::target::Packing;
+use ptx2spv_target::Packing;
 
 /// A function under reconstruction.
 pub(super) struct Pack<'f> {

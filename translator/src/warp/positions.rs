@@ -2,7 +2,7 @@
 
 use super::choose::WARP;
 use crate::ir::{Builder, Builtin, Compare, Value};
-use crate::target::{Cluster, Packing};
+use ptx2spv_target::{Cluster, Packing};
 
 /// Which threads an invocation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::positions::Extent;
 use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var, for_each_read};
-use crate::target::Packing;
+use ptx2spv_target::Packing;
 
 /// Lets invocation `i` of `W` run the threads `i`, `i + W`, `i + 2 * W` and so on of its block.
 pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {

@@ -11,7 +11,7 @@ use crate::ir::{
     Binary, Block, Builtin, Constants, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Varies, Warp,
     WarpOp,
 };
-use crate::target::Packing;
+use ptx2spv_target::Packing;
 
 /// The analysis's result.
 pub(super) struct Uniform {

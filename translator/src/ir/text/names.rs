@@ -5,7 +5,7 @@ use crate::ir::{
     Accumulator, Arithmetic, AtomicOp, Binary, Builtin, Compare, Factors, HalfFormat, HalfOp, Halves, MatrixStep,
     MemoryOrder, Minifloat, Reduction, Rounding, Scope, Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
 };
-use crate::target::{Fault, MatrixTypes};
+use ptx2spv_target::{Fault, MatrixTypes};
 
 modifiers! {
     Type {

@@ -7,7 +7,7 @@ use crate::ir::{
     Atomic, Binary, Block, Builtin, Compare, Function, HELPER_PARAMETERS, Helper, Op, Ordered, OwnShared, Sample,
     Scope, Stmt, Type, Unary, Value, Var, Warp,
 };
-use crate::target::{Cluster, Fault, Packing, Scratch};
+use ptx2spv_target::{Cluster, Fault, Packing, Scratch};
 
 /// Deepest nesting of lists that is read.
 const MAX_DEPTH: usize = 1023;

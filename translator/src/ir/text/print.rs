@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::{Mnemonic, Modifier, Named, Parts};
 use crate::ir::{Access, Block, Function, Helper, MemoryOrder, Op, Ordered, Root, Stmt, Type, Value, Var};
-use crate::target::Scratch;
+use ptx2spv_target::Scratch;
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

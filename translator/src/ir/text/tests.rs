@@ -3,7 +3,7 @@ use crate::ir::{
     Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HalfFormat, HalfOp, Halves, MemoryOrder, Reduction,
     Rounding, Scope, Shuffle, Space, Stmt, SubgroupOp, Type, Unary, Vote, WarpOp, verify,
 };
-use crate::target::{Fault, MatrixTypes};
+use ptx2spv_target::{Fault, MatrixTypes};
 
 /// A function with every statement, operation and modifier that there is.
 const EVERYTHING: &str = include_str!("everything.ir");

@@ -8,7 +8,7 @@ use crate::ir::{Binary, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, 
 use crate::legalize::arithmetic::division::{corrected, divide, unless_extreme};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// `(2^x - 1) / x` for |x| <= 1/2. The coefficients leave an error of 1.3e-08.
 const EXP2: [u32; 6] = [0x3f317218, 0x3e75fdf0, 0x3d6357b6, 0x3c1d952a, 0x3aaf8448, 0x392209c5];

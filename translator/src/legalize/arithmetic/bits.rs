@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
 use crate::soft::{self, SINGLE};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Replaces `FNeg`, `FMin`, `FMax`, `SaturateToSigned` and `SaturateToUnsigned` where the target's own are not correct.
 pub fn expand_bits(function: &mut Function, facts: &Facts) {

@@ -2,7 +2,7 @@
 
 use crate::ir::{Builder, Rounding, Type, Unary, Value};
 use crate::soft::{self, DOUBLE, Overflow, SINGLE};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Difference of the exponents' biases, shifted to the place of `F64`'s exponent.
 const REBIAS: u64 = ((DOUBLE.bias - SINGLE.bias) as u64) << (DOUBLE.precision - 1);

@@ -11,10 +11,10 @@ use crate::ir::{
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::policy::Floats;
 use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading, negated, product_sign, quiet, round, stick, with_extremes};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Replaces `FDiv` on types where the target's division is not correctly rounded. `avoided` says whether `F64` may not be divided by the
-/// device under conditions in loops ([`Quirks::double_divisions_wrong`](crate::target::Quirks)).
+/// device under conditions in loops ([`Quirks::double_divisions_wrong`](ptx2spv_target::Quirks)).
 pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) {
     let facts = &floats.trusted;
     let avoids = avoids(floats, avoided);

@@ -11,7 +11,7 @@ use crate::ir::{
     for_each_stmt, rewrite,
 };
 use crate::soft::{self, HALF, Overflow};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Replaces `Half`.
 pub fn expand_halves(function: &mut Function) {

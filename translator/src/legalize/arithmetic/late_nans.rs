@@ -1,6 +1,6 @@
 //! Which variables may hold any NaN until somebody sees it: the sums of loops, whose additions then need no test of their own.
 
-use super::nans::Exposed;
+use super::exposed::Exposed;
 use crate::index::IndexVec;
 use crate::ir::{Binary, Block, Function, Op, Stmt, Type, Unary, Value, Var};
 use crate::soft::SINGLE;

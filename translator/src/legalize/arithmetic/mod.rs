@@ -6,6 +6,7 @@ pub(in crate::legalize) mod convert;
 pub(in crate::legalize) mod division;
 pub(in crate::legalize) mod dot;
 pub(crate) mod doubles;
+pub(in crate::legalize) mod exposed;
 pub(crate) mod flushed;
 pub(in crate::legalize) mod fma;
 pub(in crate::legalize) mod halves;

@@ -6,7 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::nans::Exposed;
+use super::exposed::Exposed;
 use crate::index::IndexVec;
 use crate::ir::{
     Binary, Block, Builder, Compare, Function, Op, Stmt, Type, Unary, Value, Var, bits_type, for_each_operand,

@@ -5,7 +5,7 @@ use crate::ir::{
     Accumulator, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Stmt, Type, Unary,
     Value, Var, Warp, WarpOp, rewrite,
 };
-use crate::target::MatrixTypes;
+use ptx2spv_target::MatrixTypes;
 
 /// Replaces the products whose types the device's units don't have.
 pub fn expand_matrix_products(function: &mut Function, has_unit: impl Fn(MatrixTypes) -> bool) {

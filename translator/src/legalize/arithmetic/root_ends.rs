@@ -8,7 +8,7 @@ use crate::ir::{Builder, Function, Op, Rewritten, Root, Stmt, Type, Unary, Value
 use crate::legalize::arithmetic::flushed::flush;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
 use crate::soft::SINGLE;
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Replaces every `Root` by operations that include `SqrtApprox` or `InverseSqrtApprox`.
 pub fn expand_root_ends(function: &mut Function, facts: &Facts) {

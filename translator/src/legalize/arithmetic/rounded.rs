@@ -8,7 +8,7 @@ use crate::legalize::arithmetic::fma::{multiply_add, sum_on_integers, sum_to_nar
 use crate::legalize::arithmetic::sqrt::root;
 use crate::policy::Floats;
 use crate::soft;
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Replaces every `Rounded`.
 pub fn expand_rounded(function: &mut Function, floats: &Floats) {

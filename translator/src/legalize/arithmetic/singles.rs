@@ -1,7 +1,7 @@
 //! `F32` sums, products, comparisons and conversions where the device may flush denormals: by the device's operations where no denormal can
 //! have mattered, which costs a short test for each, else with scaled operands or on integers.
 //!
-//! A device that is right about normal numbers ([`Facts::normal_f32_exact`](crate::target::Facts)) may treat denormals in any way, and
+//! A device that is right about normal numbers ([`Facts::normal_f32_exact`](ptx2spv_target::Facts)) may treat denormals in any way, and
 //! differently each time. The code that later expansions make avoids denormals and uses the device's operations directly, so this pass must
 //! run before them. A device that isn't known to be right about normal numbers is not trusted anywhere: [`expand_untrusted`] must run last.
 
@@ -10,7 +10,7 @@ use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::fma::sum_on_integers;
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Replaces operations that flushing would make wrong, on devices that are right about normal numbers.
 pub fn expand_singles(function: &mut Function, floats: &Floats) {

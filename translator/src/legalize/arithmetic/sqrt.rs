@@ -7,7 +7,7 @@ use crate::legalize::arithmetic::doubles::root_of_bits;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
 use crate::policy::Floats;
 use crate::soft::{Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Replaces `Sqrt` on types where the target's is not correctly rounded.
 pub fn expand_sqrt(function: &mut Function, floats: &Floats) {

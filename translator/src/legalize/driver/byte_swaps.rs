@@ -1,4 +1,4 @@
-//! Hides swaps of two bytes from drivers that compile them wrong ([`Quirks::byte_swaps_wrong`](crate::target::Quirks)):
+//! Hides swaps of two bytes from drivers that compile them wrong ([`Quirks::byte_swaps_wrong`](ptx2spv_target::Quirks)):
 //! `x | y << 8`, where `x` is one byte, becomes `x + y * 256`. No bit of the two is in the same place, so the sum is the same.
 //!
 //! A byte is recognised by its definition alone: a mask, a shift, or a narrow load.

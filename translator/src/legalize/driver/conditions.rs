@@ -1,4 +1,4 @@
-//! Hides from a driver that a float's bits are a condition ([`Quirks::condition_bits_wrong`](crate::target::Quirks)): such a driver makes 1.0
+//! Hides from a driver that a float's bits are a condition ([`Quirks::condition_bits_wrong`](ptx2spv_target::Quirks)): such a driver makes 1.0
 //! of a condition's 1, which as a float is the least subnormal number.
 
 use crate::ir::{Binary, Function, Marks, Op, Rewritten, Stmt, Type, Unary, for_each_stmt, rewrite};

@@ -1,4 +1,4 @@
-//! Tells NaNs by their bits where a driver takes an `OpDot` for a number ([`Quirks::dot_nans_lost`](crate::target::Quirks)): such a driver
+//! Tells NaNs by their bits where a driver takes an `OpDot` for a number ([`Quirks::dot_nans_lost`](ptx2spv_target::Quirks)): such a driver
 //! answers a comparison of a dot product with itself without looking.
 
 use crate::ir::{Access, Binary, Compare, Function, Marks, Op, Rewritten, Space, Stmt, Type, Unary, rewrite};

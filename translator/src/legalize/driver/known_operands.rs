@@ -18,7 +18,7 @@ use crate::ir::{
 };
 use crate::legalize::driver::veil::Veil;
 use crate::soft::Format;
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// Hides the operands of float arithmetic that the target's driver must not know.
 pub fn hide_known_operands(function: &mut Function, facts: &Facts) {

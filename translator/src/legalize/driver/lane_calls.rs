@@ -1,7 +1,7 @@
 //! Prepares loops over the lanes of a warp to become calls, for drivers with a budget of loop iterations.
 //!
 //! Such a driver ends the loops of an invocation once their total of iterations reaches a limit
-//! ([`Quirks::loop_budget`](crate::target::Quirks)). Loops over lanes inside a kernel's own loops would soon use up that budget. So
+//! ([`Quirks::loop_budget`](ptx2spv_target::Quirks)). Loops over lanes inside a kernel's own loops would soon use up that budget. So
 //! emission makes the body of such a loop a function, and calls the function once for each lane. Drivers inline functions, while the module
 //! has the body only once. A function can't use another function's values, so this pass turns these into variables.
 

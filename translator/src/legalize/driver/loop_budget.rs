@@ -1,4 +1,4 @@
-//! Makes a kernel report that its driver ended loops early: see [`Quirks::loop_budget`](crate::target::Quirks).
+//! Makes a kernel report that its driver ended loops early: see [`Quirks::loop_budget`](ptx2spv_target::Quirks).
 //!
 //! The driver counts the iterations of all loops of an invocation together, and once the budget is used up it ends
 //! every loop after one iteration. So a loop at the end of the kernel that needs two iterations is a probe: if it
@@ -14,13 +14,13 @@
 //! A compiler may assume that a loop which ends has met its condition. Hence the probe tests memory at an index, and counts to a number,
 //! that both depend on the status word, which no compiler can know.
 
-use crate::interface::Status;
 use crate::ir::{
     Access, Block, Builder, Compare, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, is_lane_loop,
 };
 use crate::legalize::driver::rounds::most_rounds;
 use crate::legalize::reports;
-use crate::target::Fault;
+use ptx2spv_interface::Status;
+use ptx2spv_target::Fault;
 
 /// The probe's mark in local memory.
 const MARK: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };

@@ -1,4 +1,4 @@
-//! Flattens control flow that is nested deeper than the driver takes: see [`Quirks::nesting`](crate::target::Quirks).
+//! Flattens control flow that is nested deeper than the driver takes: see [`Quirks::nesting`](ptx2spv_target::Quirks).
 //!
 //! Statements that are too deep in an arm of a condition move out of the arm, one level at a time:
 //!

@@ -1,4 +1,4 @@
-//! Hides from a driver that integers change, clear or set the sign of a float ([`Quirks::nan_signs_wrong`](crate::target::Quirks)): such a driver
+//! Hides from a driver that integers change, clear or set the sign of a float ([`Quirks::nan_signs_wrong`](ptx2spv_target::Quirks)): such a driver
 //! writes the float's negation or absolute value instead, which gives another NaN. The masks of these operations become unknown to it.
 //!
 //! Only what float operations give is concerned, where the bits of a NaN reach memory or integers. Elsewhere the driver's form is as good,
@@ -10,7 +10,7 @@ use crate::ir::{
     Binary, Builder, Function, Marks, Op, Rewritten, Stmt, Type, Unary, Value, for_each_operand, for_each_stmt, mask,
     rewrite,
 };
-use crate::legalize::arithmetic::nans::Exposed;
+use crate::legalize::arithmetic::exposed::Exposed;
 use crate::legalize::driver::veil::Veil;
 
 /// A bit of the veil that other passes don't use.

@@ -1,7 +1,7 @@
 //! Hides values from a driver's compiler: their bits get an addend that is zero at run time but unknown to any compiler.
 
-use crate::interface::push_constant;
 use crate::ir::{Builder, Function, Type, Value, bits_type};
+use ptx2spv_interface::push_constant;
 
 /// A zero that hides bits.
 pub struct Veil {

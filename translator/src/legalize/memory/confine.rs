@@ -1,5 +1,5 @@
 //! Keeps accesses to shared and local memory inside, for drivers that don't check offsets
-//! ([`Quirks::offsets_unchecked`](crate::target::Quirks)): past the end lies what else the process has.
+//! ([`Quirks::offsets_unchecked`](ptx2spv_target::Quirks)): past the end lies what else the process has.
 //!
 //! An offset that may be too large is replaced by the last one, which a variable notes. Neighbouring accesses are moved together
 //! ([`groups`](super::accesses::groups)). The end of the thread reports what was noted: the launch has failed, and what else it did has
@@ -9,11 +9,11 @@
 
 use super::accesses::groups::{Checked, Groups, Kind, place};
 use super::accesses::offset_by;
-use super::generic::expand_generic;
 use super::largest::Largest;
 use crate::ir::{Binary, Builder, Builtin, Function, Rewritten, Space, Stmt, Type, Value, rewrite};
-use crate::target::{CheckedAccess, Fault};
+use crate::opt::expand_generic;
 use crate::warp::Blocks;
+use ptx2spv_target::{CheckedAccess, Fault};
 
 /// Both kinds of memory end at multiples of this many bytes, so that an aligned access that begins inside ends there.
 const GRANULE: u32 = 16;

@@ -18,7 +18,7 @@ use crate::ir::{
 };
 use crate::policy::Memory;
 
-use crate::legalize::expand_generic;
+use crate::opt::expand_generic;
 
 /// Locks for the shared memory of a block.
 const SHARED_LOCKS: u32 = 16;

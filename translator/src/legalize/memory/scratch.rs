@@ -6,9 +6,9 @@
 
 use crate::ir::{Builder, Builtin, Function, MemoryOrder, Rewritten, Space, Type, Value, rewrite};
 use crate::legalize::driver::loop_budget;
-use crate::legalize::expand_generic;
+use crate::opt::expand_generic;
 use crate::policy::Memory;
-use crate::target::Scratch;
+use ptx2spv_target::Scratch;
 
 /// Alignment of local memory in scratch memory: the size of the widest access.
 const LOCAL_ALIGN: u32 = 16;

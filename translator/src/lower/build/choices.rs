@@ -16,7 +16,7 @@ use crate::index::{Index, IndexVec};
 use crate::ir::{Stmt, Type, Var};
 use crate::lower::calls::frame::Frame;
 use crate::lower::calls::{self, Code};
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 /// A choice with one copy.
 pub(super) struct Choice {

@@ -4,11 +4,11 @@
 use super::{Build, Instance};
 use crate::cfg::{Barrier, BlockId, End, Kind, Stop};
 use crate::decode::program::Special;
-use crate::interface::workspace;
 use crate::ir::{Access, Atomic, AtomicOp, Builtin, MemoryOrder, Scope, Space, Type, Value};
 use crate::lower::calls::grid;
 use crate::lower::lowering::Lowering;
 use crate::lower::thread::special;
+use ptx2spv_interface::workspace;
 
 /// The word of the barrier.
 const WORD: Access =

@@ -41,7 +41,7 @@ use crate::lower::memory::layout::{Layout, RESERVED_SHARED_WORDS};
 use crate::lower::memory::pending_copies::PendingCopies;
 use crate::lower::thread::barriers;
 use crate::policy::Policy;
-use crate::target::Cluster;
+use ptx2spv_target::Cluster;
 
 /// A kernel's graph.
 #[derive(Debug)]

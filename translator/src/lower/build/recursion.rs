@@ -22,7 +22,7 @@ use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, S
 use crate::lower::calls::Code;
 use crate::lower::calls::frame::Locals;
 use crate::lower::memory::layout;
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.
 pub(super) const STACK_BYTES: u32 = 8 << 10;

@@ -3,10 +3,10 @@
 //! an H200.
 
 use crate::decode::program::Special;
-use crate::interface::push_constant;
 use crate::ir::{Access, Builder, Builtin, Compare, MemoryOrder, Space, Type, Value};
 use crate::lower::lowering::Lowering;
 use crate::lower::thread::special;
+use ptx2spv_interface::push_constant;
 
 /// `cudaCGScopeGrid`
 const SCOPE_GRID: u64 = 1;

@@ -5,11 +5,11 @@
 //! table's entry for its first granule holds the requested size plus one; all other entries are zero. The heap's own data lies apart from
 //! the granules. `malloc` fails if no arena has a free run. [`arenas`] has the layout.
 
-use crate::interface::heap::{Arena, arenas};
-use crate::interface::{MemoryRegion, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Type, Value, Var};
 use crate::lower::device_words::WORD;
-use crate::target::Fault;
+use ptx2spv_interface::heap::{Arena, arenas};
+use ptx2spv_interface::{MemoryRegion, push_constant};
+use ptx2spv_target::Fault;
 
 fn base(b: &Builder<'_>, region: MemoryRegion) -> Value {
     b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), region.offset)

@@ -5,7 +5,6 @@
 
 use crate::decode::program::{Function, Special};
 use crate::diagnostic::Diagnostic;
-use crate::interface::{MemoryRegion, output, push_constant};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
 use crate::lower::calls::grid;
 use crate::lower::calls::heap;
@@ -13,7 +12,8 @@ use crate::lower::device_words::{WORD, fetch_add};
 use crate::lower::launches::call::Call;
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::thread::special;
-use crate::target::Fault;
+use ptx2spv_interface::{MemoryRegion, output, push_constant};
+use ptx2spv_target::Fault;
 
 /// One of these functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ pub mod convert_float;
 pub mod convert_packed;
 
 use crate::decode::program::Instruction;
-use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Compare, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Type, Unary, Value};
 use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
@@ -14,6 +13,7 @@ use crate::lower::lowering::{Lowering, Result};
 use crate::lower::memory::addresses32;
 use crate::lower::memory::cluster;
 use crate::lower::memory::{self, LOCAL_WINDOW};
+use ptx2spv_interface::{ParamLocation, push_constant};
 
 /// `cvt` between integers.
 pub fn int_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

@@ -2,8 +2,8 @@
 
 use super::launch;
 use super::site::{GENERIC, Site, error, load_long, store_words};
-use crate::interface::launches::{Kind, record};
 use crate::ir::{Builder, Compare, Value};
+use ptx2spv_interface::launches::{Kind, record};
 
 /// `cudaMemcpyDeviceToDevice` and `cudaMemcpyDefault`: all other kinds involve the host's memory.
 const KINDS: [u64; 2] = [3, 4];

@@ -3,9 +3,9 @@
 
 use super::region::LaunchRegion;
 use super::site::{OWN, Site, error, is_global, store_long, store_words};
-use crate::interface::launches::{self, FUNCTION_BYTES, Function, Kind, record};
 use crate::ir::{Builder, Compare, Value};
 use crate::lower::device_words::{WORD, fetch_add};
+use ptx2spv_interface::launches::{self, FUNCTION_BYTES, Function, Kind, record};
 
 /// CUDA's limits: blocks of a grid in x, and in y and z; threads of a block; of these in z.
 const MAX_GRID: u64 = i32::MAX as u64;

@@ -1,7 +1,7 @@
 //! Launches from kernels: CUDA's device runtime, with which kernels launch other kernels, copy and set memory in stream order, and query
 //! the device.
 //!
-//! A kernel's requests become records in the region that [`crate::interface::launches`] describes, and the host executes them when the grid
+//! A kernel's requests become records in the region that [`ptx2spv_interface::launches`] describes, and the host executes them when the grid
 //! has ended. Executing them one after the other obeys the rules of all streams and events, so these only need distinct handles.
 //! `call` finds functions by name, `functions` has their code: `launch` and `copies` write records, and `queries` answers queries.
 
@@ -21,8 +21,8 @@ pub use table::add_table;
 
 use super::lowering::Lowering;
 use crate::diagnostic::Diagnostic;
-use crate::interface::launches;
 use crate::ir::Value;
+use ptx2spv_interface::launches;
 use site::Site;
 
 /// Address of the word that counts requests.

@@ -5,10 +5,10 @@ use super::call::Which;
 use super::launch::{function as place_of, word};
 use super::site::{ERROR, GENERIC, OWN, Site, clear_error, error, store_long};
 use super::texts;
-use crate::interface::MemoryRegion;
-use crate::interface::launches::{ATTRIBUTES, Function};
 use crate::ir::{Builder, Compare, Value};
 use crate::lower::calls::heap;
+use ptx2spv_interface::MemoryRegion;
+use ptx2spv_interface::launches::{ATTRIBUTES, Function};
 
 /// The result of `cudaRuntimeGetVersion`.
 pub const RUNTIME_VERSION: u32 = 6000;

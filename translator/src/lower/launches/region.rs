@@ -4,7 +4,7 @@ use super::call::Call;
 use super::texts;
 use crate::decode::program::{FuncId, Function, Program};
 use crate::index::number;
-use crate::interface::{ServiceSizes, launches};
+use ptx2spv_interface::{ServiceSizes, launches};
 
 /// Where the region is, and its capacities: see [`launches::Launches`].
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use super::region::LaunchRegion;
 use crate::diagnostic::Diagnostic;
-use crate::interface::push_constant;
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
 use crate::lower::lowering::Lowering;
+use ptx2spv_interface::push_constant;
 
 /// Access to words that kernels write for the host, or the host for kernels.
 pub(super) const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };

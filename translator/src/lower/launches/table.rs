@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::region::LaunchRegion;
 use super::texts;
 use crate::decode::program::{FuncId, Program};
-use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
-use crate::interface::{ImageRun, Variables};
 use crate::lower::memory::layout::{self, LaunchKind, Places};
 use crate::lower::resources::Services;
 use crate::policy::Policy;
+use ptx2spv_interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
+use ptx2spv_interface::{ImageRun, Variables};
 
 /// Most threads of a block.
 const MAX_THREADS: u32 = 1024;

@@ -2,7 +2,7 @@
 //! constant and parameter memory.
 //!
 //! A 32-bit address of device memory is the low half of its device address. Modules with 32-bit pointers have all their memory within 1 GiB
-//! of their variables ([`Variables::near`](crate::interface::Variables::near)), so that the distance to these gives the whole address. What
+//! of their variables ([`Variables::near`](ptx2spv_interface::Variables::near)), so that the distance to these gives the whole address. What
 //! lies further away stands for shared and local memory in generic addresses: the distance's top two bits are the tag that a generic
 //! address of 64 bits has. Other modules have constants and parameters less than 4 GiB after the start of that memory; their global memory
 //! has no such start.
@@ -10,9 +10,9 @@
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Program};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::interface::push_constant;
 use crate::ir::{Compare, GENERIC_TAG_SHIFT, Type, Value};
 use crate::lower::lowering::{Lowering, Result};
+use ptx2spv_interface::push_constant;
 
 /// Position of the two tag bits in the distance of a generic address.
 const TAG_SHIFT: u32 = 30;

@@ -10,7 +10,7 @@ use crate::lower::lowering::{Lowering, Result, carrier};
 use crate::lower::memory::atomics;
 use crate::lower::memory::guard;
 use crate::lower::memory::mbarrier::{self, shared_address};
-use crate::target::CheckedAccess;
+use ptx2spv_target::CheckedAccess;
 
 /// `st.async`
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

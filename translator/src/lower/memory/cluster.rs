@@ -9,7 +9,7 @@ use crate::decode::program::Instruction;
 use crate::ir::{Binary, Builder, Builtin, Compare, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
-use crate::target::Cluster;
+use ptx2spv_target::Cluster;
 
 /// Bytes from the start of one block's shared memory to the start of the next block's; `None` if clusters are single
 /// blocks.

@@ -10,7 +10,7 @@ use crate::lower::memory::atomics;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::memory::mbarrier::{self, shared_address};
-use crate::target::CheckedAccess;
+use ptx2spv_target::CheckedAccess;
 
 /// An access of words of 4 bytes.
 const fn words_in(space: Space) -> Access {

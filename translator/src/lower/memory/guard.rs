@@ -6,7 +6,7 @@ use crate::ir::{Builder, Builtin, Compare, GENERIC_SHARED, GENERIC_TAG_SHIFT, Sp
 use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
 use crate::lower::memory::layout::Layout;
-use crate::target::{CheckedAccess, CheckedSpace};
+use ptx2spv_target::{CheckedAccess, CheckedSpace};
 
 /// Where the shared memory that a kernel can address ends.
 pub fn end(l: &mut Lowering<'_, '_>) -> Value {

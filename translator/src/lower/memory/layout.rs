@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
-use crate::interface::{self, ParamLocation, push_constant};
 use crate::isa::modifiers::{Level, Scope};
 use crate::isa::operation::{Action, Effects, Operation};
 use crate::lower::calls;
@@ -16,6 +15,7 @@ use crate::lower::memory::shared_start;
 use crate::lower::resources::{Services, reserve};
 use crate::lower::texture::{logarithms, srgb};
 use crate::policy::{Policy, Samplers};
+use ptx2spv_interface::{self, ParamLocation, push_constant};
 
 /// The most bytes of parameters that PTX lets a kernel have.
 const MAX_PARAMS: u32 = 32_764;
@@ -150,10 +150,10 @@ impl Layout {
 }
 
 /// Lays out the module's variables in device memory, constants first; the offsets go by [`VarId`].
-pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>) {
+pub fn module_variables(program: &Program) -> (ptx2spv_interface::Variables, Arc<Places>) {
     let mut places = Places::default();
     let near = program.address_bits == 32;
-    let mut variables = interface::Variables { align: 16, near, ..interface::Variables::default() };
+    let mut variables = ptx2spv_interface::Variables { align: 16, near, ..ptx2spv_interface::Variables::default() };
     let ids = (0..).map(VarId).zip(&program.variables);
     for space in [StateSpace::Const, StateSpace::Global] {
         for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
@@ -163,7 +163,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
     for (id, variable) in ids.clone().filter(|(_, variable)| !variable.in_function) {
         let Some(offset) = places.variables.get(&id).copied() else { continue };
         let space = if variable.space == StateSpace::Const { "const" } else { "global" };
-        variables.list.push(interface::Variable {
+        variables.list.push(ptx2spv_interface::Variable {
             name: variable.name.clone(),
             space: space.to_owned(),
             ty: variable.ty.name().to_owned(),
@@ -181,7 +181,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
                     Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
                         run.bytes.extend(bytes)
                     }
-                    _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+                    _ => variables.image.push(ptx2spv_interface::ImageRun { offset, bytes: bytes.collect() }),
                 }
             };
             match piece.value {
@@ -193,7 +193,12 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
                     // Addresses of shared or external variables can't be initial values; uses of them are refused.
                     let Some(target) = places.variables.get(&variable) else { continue };
                     let target = target.wrapping_add_signed(addend);
-                    variables.relocations.push(interface::Relocation { offset, size: piece.size, target, shift });
+                    variables.relocations.push(ptx2spv_interface::Relocation {
+                        offset,
+                        size: piece.size,
+                        target,
+                        shift,
+                    });
                 }
             }
         }
@@ -221,7 +226,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
     }
     let mut table = |bytes: Vec<u8>| {
         let offset = reserve(&mut variables, bytes.len() as u64, 4);
-        variables.image.push(interface::ImageRun { offset, bytes });
+        variables.image.push(ptx2spv_interface::ImageRun { offset, bytes });
         offset
     };
     if reads_texels {

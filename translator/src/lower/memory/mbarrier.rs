@@ -16,7 +16,7 @@ use crate::lower::lowering::{Lowering, Result};
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::memory::variable_address;
-use crate::target::CheckedAccess;
+use ptx2spv_target::CheckedAccess;
 
 /// Width of a count of arrivals.
 const COUNT_BITS: u32 = 20;

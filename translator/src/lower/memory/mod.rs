@@ -19,7 +19,6 @@ use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
 use crate::index::number;
-use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{
     Access, Atomic, AtomicOp, Compare, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value,
 };
@@ -30,7 +29,8 @@ use crate::lower::calls::frame::ParamSlot;
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::memory::memory_order::{order, required_scope};
 use crate::lower::texture;
-use crate::target::CheckedAccess;
+use ptx2spv_interface::{ParamLocation, push_constant};
+use ptx2spv_target::CheckedAccess;
 
 /// Bits of the addresses in the window of a thread's local memory, and in that of a block's shared memory. Measured on an H100.
 pub const LOCAL_WINDOW: u32 = 24;

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::memory::layout::STACK_BYTES;
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 
 /// The least alignment of memory from `alloca`, and the default.
 const LEAST_ALIGN: u64 = 8;

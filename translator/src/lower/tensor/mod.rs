@@ -27,7 +27,7 @@ use crate::lower::memory::copies::{device_address, for_each, partial_word};
 use crate::lower::memory::guard;
 use crate::lower::memory::mbarrier::{self, shared_address};
 use crate::soft::{self, Overflow, SINGLE, TENSOR};
-use crate::target::{CheckedAccess, CheckedSpace};
+use ptx2spv_target::{CheckedAccess, CheckedSpace};
 
 /// Types of elements, by their numbers in a map.
 mod ty {

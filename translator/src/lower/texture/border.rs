@@ -4,10 +4,10 @@ use super::fraction::Fractions;
 use super::is_among;
 use super::source::Source;
 use super::texel::decode_srgb;
-use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value, Var};
 use crate::lower::lowering::Lowering;
 use crate::soft::{self, HALF, Overflow};
+use ptx2spv_interface::texture::{Texel, field};
 
 /// The border's colour as a texel for filters.
 pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {

@@ -1,9 +1,9 @@
 //! Float coordinates: conversion to a texture unit's fixed-point number, and the texels around a coordinate.
 
 use super::{clamp, clamp_float};
-use crate::interface::texture::AddressMode;
 use crate::ir::{Builder, Compare, Type, Unary, Value};
 use crate::lower::lowering::Lowering;
+use ptx2spv_interface::texture::AddressMode;
 
 /// Widths up to which a normalised coordinate has 21 and 22 fraction bits; for greater widths it has 23.
 const WIDTHS: [u64; 2] = [8192, 65536];

@@ -5,9 +5,9 @@
 
 use super::clamp_float;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::interface::push_constant;
 use crate::ir::{Access, Builder, MemoryOrder, Space, Type, Unary, Value};
 use crate::lower::lowering::{Lowering, Result};
+use ptx2spv_interface::push_constant;
 
 /// The bits of a float beyond ten of its significand.
 const CUT: u64 = 0x3fff;

@@ -7,11 +7,11 @@ use super::surface::{SurfaceAccess, within_rows};
 use super::texel::Format;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::texture::{Texel, field};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Value, Var};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF, Overflow};
+use ptx2spv_interface::texture::{Texel, field};
 
 /// `sust.p`
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

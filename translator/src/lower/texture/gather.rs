@@ -8,11 +8,11 @@ use super::source::{Source, Where};
 use super::texel::at_least_minus_one;
 use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
-use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Stmt, Type, Value, Var};
 use crate::isa::modifiers;
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::texture::is_among;
+use ptx2spv_interface::texture::{Texel, field};
 
 /// Bits of an offset.
 const OFFSET_BITS: u32 = 6;

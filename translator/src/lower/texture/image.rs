@@ -4,10 +4,10 @@ use super::record::Record;
 use super::{Geometry, Point, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::texture::{field, image};
 use crate::ir::{Op, Sample, Type, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
 use crate::policy::Samplers;
+use ptx2spv_interface::texture::{field, image};
 
 /// What an instruction reads of a texture that may have an image.
 pub(super) struct Image {

@@ -2,9 +2,9 @@
 
 use super::record::{Levels, Record};
 use super::{clamp_float, footprint};
-use crate::interface::texture::field;
 use crate::ir::{Type, Unary, Value};
 use crate::lower::lowering::Lowering;
+use ptx2spv_interface::texture::field;
 
 /// A level below every other, in 256ths, for a fetch without a level.
 const BELOW: u32 = (-32i32 * 256) as u32;

@@ -1,4 +1,4 @@
-//! Textures and surfaces (PTX sections 9.7.10 and 9.7.11), by loads and stores through their records (see [`crate::interface::texture`]).
+//! Textures and surfaces (PTX sections 9.7.10 and 9.7.11), by loads and stores through their records (see [`ptx2spv_interface::texture`]).
 //! Where the manual is silent, they follow measurements of hardware: `docs/numerics.md`.
 
 pub mod batch;
@@ -34,10 +34,10 @@ pub(super) use batched::read_all;
 use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::texture;
 use crate::ir::{Builder, Compare, Stmt, Value, Var};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
+use ptx2spv_interface::texture;
 
 /// What coordinates mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use super::texel::load;
 use super::{Geometry, Point, clamp_float, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::texture::image;
 use crate::ir::{Compare, Type, Unary, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
+use ptx2spv_interface::texture::image;
 
 /// What an instruction reads of a texture that may be plain.
 pub(super) struct Plain {

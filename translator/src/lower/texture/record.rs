@@ -2,10 +2,10 @@
 
 use super::{Geometry, Point};
 use crate::decode::program::Operand;
-use crate::interface::texture::{ADDRESS, LEVEL_BYTES, SAMPLER, SURFACE, TEXTURE, field, level_field};
 use crate::ir::{Access, Builtin, Compare, MemoryOrder, Space, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
+use ptx2spv_interface::texture::{ADDRESS, LEVEL_BYTES, SAMPLER, SURFACE, TEXTURE, field, level_field};
 
 /// The bit of a handle that tells the type of its reference.
 pub fn handle_tag(ty: ScalarType) -> Option<u64> {

@@ -11,10 +11,10 @@ use super::texel::Format;
 use super::{Geometry, Point, is_among, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::texture::{Texel, field, flag};
 use crate::ir::{Compare, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
+use ptx2spv_interface::texture::{Texel, field, flag};
 
 /// The position of a point, which holds for every level.
 pub(super) enum Where {

@@ -7,13 +7,13 @@ use super::record::{Level, Record};
 use super::{Geometry, Point, clamp, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::texture::field;
 use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Stmt, Value};
 use crate::isa::modifiers::{Bounds, Operator};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result, carrier};
-use crate::target::Fault;
+use ptx2spv_interface::texture::field;
+use ptx2spv_target::Fault;
 
 /// The signed integer formats among the numbers of `CUarray_format`, as a bit set.
 const SIGNED_FORMATS: u64 = 1 << 8 | 1 << 9 | 1 << 10;

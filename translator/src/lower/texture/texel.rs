@@ -2,11 +2,11 @@
 
 use super::is_among;
 use crate::diagnostic::Diagnostic;
-use crate::interface::push_constant;
-use crate::interface::texture::Texel;
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF};
+use ptx2spv_interface::push_constant;
+use ptx2spv_interface::texture::Texel;
 
 /// Textures and surfaces may be written while a kernel runs, by this kernel or others.
 const READ: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };

@@ -11,7 +11,7 @@ use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::calls::frame::Frame;
 use crate::lower::lowering::{Lowering, Result, carrier};
-use crate::target::MatrixTypes;
+use ptx2spv_target::MatrixTypes;
 
 /// The number of the operand that has metadata of a sparse product.
 const METADATA: usize = 4;

@@ -2,11 +2,11 @@
 
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::{Counters, push_constant};
 use crate::ir::{Stmt, Type, Warp, WarpOp};
 use crate::isa::word::Word;
 use crate::lower::device_words::fetch_add;
 use crate::lower::lowering::{Lowering, Result};
+use ptx2spv_interface::{Counters, push_constant};
 
 /// `pmevent`: the operand is an event, or with `.mask` a bit for each event.
 pub fn pmevent(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

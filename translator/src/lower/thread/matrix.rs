@@ -170,3 +170,21 @@ pub(super) fn set(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product, 
     }
     Ok(())
 }
+
+/// The elements of C, or of D before a turn.
+pub(super) fn addends(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    product: &Product,
+    matrix: Matrix,
+) -> Result<Vec<Value>> {
+    let words = words(l, i, matrix)?;
+    if product.ty(matrix) != ScalarType::F16 {
+        return Ok(words);
+    }
+    let mut halves = Vec::new();
+    for word in words {
+        halves.extend([l.b.and_const(word, 0xffff), l.b.shr(word, 16)]);
+    }
+    Ok(halves)
+}

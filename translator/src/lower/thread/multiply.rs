@@ -3,7 +3,7 @@
 //! [`fragments`](crate::isa::fragments) says which lanes hold which elements. Each lane takes the words of its rows and of its columns from the
 //! lanes that hold them, in the order of the sum.
 
-use super::matrix::{from_lane, own_lane, set, words};
+use super::matrix::{addends, from_lane, own_lane, set, words};
 use super::quads;
 use super::sparse::Indices;
 use super::sums::{Line, Terms};
@@ -13,7 +13,7 @@ use crate::ir::{Compare, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
-use crate::target::MatrixTypes;
+use ptx2spv_target::MatrixTypes;
 
 /// `mma` and `wmma.mma`, if [`turns`] gives none
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -151,22 +151,4 @@ fn in_turn<'v>(
     // There are registers for each line.
     let word = chosen.unwrap_or(turn);
     from_lane(l, word, lane)
-}
-
-/// The elements of C, or of D before a turn.
-pub(super) fn addends(
-    l: &mut Lowering<'_, '_>,
-    i: &Instruction,
-    product: &Product,
-    matrix: Matrix,
-) -> Result<Vec<Value>> {
-    let words = words(l, i, matrix)?;
-    if product.ty(matrix) != ScalarType::F16 {
-        return Ok(words);
-    }
-    let mut halves = Vec::new();
-    for word in words {
-        halves.extend([l.b.and_const(word, 0xffff), l.b.shr(word, 16)]);
-    }
-    Ok(halves)
 }

@@ -1,13 +1,13 @@
 //! Special registers (PTX chapter 10). Each has a defined meaning on devices that lack it.
 
 use crate::decode::program::{LaneMask, ReservedShared, Special};
-use crate::interface::push_constant;
 use crate::ir::{Binary, Builder, Builtin, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::device_words::fetch_add;
 use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
 use crate::lower::memory::layout::{RESERVED_SHARED, RESERVED_SHARED_USED};
+use ptx2spv_interface::push_constant;
 
 /// Reads a special register.
 pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {

@@ -10,7 +10,7 @@ use crate::lower::float::{self, float_of};
 use crate::lower::integer;
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, DOUBLE, HALF, Overflow, SINGLE};
-use crate::target::MatrixTypes;
+use ptx2spv_target::MatrixTypes;
 
 /// A row of A or a column of B: its words in the order of the sum, in as many parts as elements of a register are held in.
 pub type Line = Vec<Vec<Value>>;

@@ -1,15 +1,14 @@
 //! Products by tiles of 16 by 8 elements, as matrix units compute them ([`WarpOp::MatrixProduct`]). What a product lacks of a tile is zero, and zeros
 //! change no sum.
 
-use super::matrix::{set, words};
-use super::multiply::addends;
+use super::matrix::{addends, set, words};
 use super::sums::Terms;
 use super::warp;
 use crate::decode::program::Instruction;
 use crate::ir::{Fragments, Type, Value, WarpOp};
 use crate::isa::fragments::{Block, Matrix, Product};
 use crate::lower::lowering::{Lowering, Result};
-use crate::target::MatrixTypes;
+use ptx2spv_target::MatrixTypes;
 
 /// The registers of a factor, each in the parts that are computed with, and what they hold.
 struct Factor {

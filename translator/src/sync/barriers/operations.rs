@@ -1,6 +1,6 @@
 //! Operations that the ways of resolving barriers share.
 
-use crate::ir::{Access, Atomic, AtomicOp, Block, Builder, Builtin, MemoryOrder, Op, Scope, Space, Stmt, Value};
+use crate::ir::{Access, Atomic, AtomicOp, Block, Builder, Builtin, MemoryOrder, Op, Scope, Space, Stmt, Type, Value};
 
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
@@ -8,6 +8,9 @@ pub(super) const WARP: u32 = 32;
 /// Access to words of shared memory that other threads may read or write at any time.
 pub(super) const WORD: Access =
     Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Relaxed(Scope::Cta), read_only: false };
+
+/// Access to words of the workspace.
+pub const GLOBAL: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 
 /// The bits of a value that its block defines as a constant.
 pub(in crate::sync) fn constant(body: &Block, value: Value) -> Option<u64> {
@@ -29,4 +32,10 @@ pub fn store(b: &Builder<'_>, address: Value, value: Value) {
 
 pub(super) fn add(b: &Builder<'_>, address: Value, operand: Value) {
     b.atomic(Atomic { result: None, op: AtomicOp::Add, access: WORD, address, operand, compare: None });
+}
+
+/// A word of the head of the workspace whose address is at an offset in the push constants.
+pub fn head(b: &Builder<'_>, address: u32, word: u64) -> Value {
+    let word = b.add_const(b.push_constant(Type::I64, address), word);
+    b.load_one(GLOBAL, word)
 }

@@ -3,9 +3,9 @@
 //! There are two counts, because the driver counts the rounds of all threads that run in lockstep together. Those of loops that the passes make for a
 //! warp or for the workgroup are the same for all of them; each other round is one of some thread.
 
-use super::suspension::head;
-use crate::interface::workspace;
+use super::operations::head;
 use crate::ir::{Builder, Compare, Function, Type, Value, Var};
+use ptx2spv_interface::workspace;
 
 /// The rounds that a thread may still do in a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,22 +6,21 @@
 //! [state machine](super::state_machine), local memory and shared memory go to the launch's [workspace]: for each workgroup its status, its
 //! shared memory, and then word by word those of all its threads.
 
-use super::operations::block_threads;
+use super::operations::{GLOBAL, block_threads, head};
 use super::rounds_left::RoundsLeft;
 use crate::cfg::{BlockId, Cfg};
 use crate::index::Index;
-use crate::interface::{push_constant, workspace};
 use crate::ir::{
     Access, Atomic, AtomicOp, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value,
     Var, VarSet,
 };
+use ptx2spv_interface::{push_constant, workspace};
 
 /// Status of a block that is to go on in the next dispatch. A block that hasn't run yet has status zero.
 const SUSPENDED: u32 = 1;
 /// Status of a block that has ended.
 pub const ENDED: u32 = 2;
 
-pub const GLOBAL: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 const SHARED: Access = Access { space: Space::Shared, ..GLOBAL };
 const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
 
@@ -87,12 +86,6 @@ pub struct SavedState {
     threads: Value,
     /// Bytes from one word of the thread to the next; `I64`.
     step: Value,
-}
-
-/// A word of the head of the workspace whose address is at an offset in the push constants.
-pub fn head(b: &Builder<'_>, address: u32, word: u64) -> Value {
-    let word = b.add_const(b.push_constant(Type::I64, address), word);
-    b.load_one(GLOBAL, word)
 }
 
 impl Block {

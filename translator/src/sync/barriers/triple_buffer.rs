@@ -4,7 +4,7 @@
 
 use super::operations::WORD;
 use crate::ir::{Binary, Builder, Compare, Function, OwnShared, Type, Value, Var};
-use crate::target::Cluster;
+use ptx2spv_target::Cluster;
 
 /// Number of words in the rotation.
 const WORDS: u32 = 3;

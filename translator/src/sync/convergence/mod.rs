@@ -26,7 +26,7 @@ use crate::index::number;
 use crate::ir::{
     Block, Builder, Compare, Function, Op, Stmt, Type, Value, Var, Vote, Warp, WarpOp, bits_type, last_mark,
 };
-use crate::target::Fault;
+use ptx2spv_target::Fault;
 use region::ConvergenceRegion;
 use site::{has_site, kind, push, site};
 

@@ -1,5 +1,5 @@
 //! Suspends threads in long loops, for drivers that end the loops of an invocation after some rounds
-//! ([`Quirks::loop_budget`](crate::target::Quirks)).
+//! ([`Quirks::loop_budget`](ptx2spv_target::Quirks)).
 //!
 //! A thread counts down the rounds that the host allows for a dispatch. When none is left, at the end of a round, the thread saves its live
 //! variables and its local memory in the launch's [workspace], and ends. The host dispatches the grid again as long as any thread has done
@@ -21,17 +21,18 @@ mod rounds;
 
 use rustc_hash::FxHashMap;
 
-use super::barriers::suspension::{Block, GLOBAL, Numbers, head, live_at};
+use super::barriers::operations::{GLOBAL, head};
+use super::barriers::suspension::{Block, Numbers, live_at};
 use super::barriers::{new_entry, push, set};
 use crate::cfg::loops::Edge;
 use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
-use crate::interface::workspace;
 use crate::ir::{Access, Builder, Class, Compare, Function, MemoryOrder, Scope, Stmt, Type, Var, last_mark};
 pub use loops::{Loop, loops, mark_loops};
 use loops::{join_rounds, ways_in};
 use meetings::Meetings;
 pub use pauses::pause_in_loops;
+use ptx2spv_interface::workspace;
 use resumption::{Resumption, START, set_state};
 use rounds::{Pause, Round, has, pauses, reaching};
 

@@ -5,7 +5,7 @@ use crate::ir::{Builder, Rounding, Type, Value};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::policy::Floats;
 use crate::soft::{DOUBLE, SINGLE, odd_sum, two_product, two_sum};
-use crate::target::Facts;
+use ptx2spv_target::Facts;
 
 /// The product of the first two operands plus the third, without the device's `Fma`.
 pub fn multiply_add(b: &Builder<'_>, floats: &Floats, rounding: Rounding, operands: [Value; 3]) -> Value {

@@ -1,7 +1,7 @@
 //! Where memory begins and ends: allocations, of which the launch has a table, shared memory, local memory.
 
-use crate::interface::allocations;
 use crate::ir::{Access, Builder, Builtin, Compare, MemoryOrder, Space, Type, Value};
+use ptx2spv_interface::allocations;
 
 /// Access to the table, which is constant while kernels run.
 const TABLE: Access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };

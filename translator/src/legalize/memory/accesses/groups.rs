@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diagnostic::Span;
 use crate::ir::{Binary, Block, MemoryOrder, Op, Space, Stmt, Type, Value};
-use crate::target::CheckedAccess;
+use ptx2spv_target::CheckedAccess;
 
 /// The most bytes from the first to the last of a group.
 const MAX_SPAN: u64 = 1 << 16;

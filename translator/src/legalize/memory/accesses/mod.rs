@@ -25,13 +25,13 @@ use self::bounds::{find, in_local, in_shared, shared_size, within};
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak, place};
 use self::hits::{Hits, Root};
 use self::runs::{Load, Place, Runs, gather_loads};
-use crate::interface::push_constant;
 use crate::ir::{
     Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op,
     Rewritten, Space, Stmt, Type, Value, Var, for_each_result, for_each_stmt, rewrite,
 };
-use crate::legalize::memory::generic::access_into;
-use crate::target::{CheckedAccess, CheckedSpace};
+use crate::opt::access_into;
+use ptx2spv_interface::push_constant;
+use ptx2spv_target::{CheckedAccess, CheckedSpace};
 
 /// What a launch tells of live allocations.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,11 @@
 //! What one thread of the workgroup decides between two barriers: which named barriers are complete, and whether the loop goes on.
 
-use super::super::operations::{WORD, store};
-use super::super::suspension;
+use super::super::operations::{self, WORD, store};
 use super::layout::{END, GLOBAL, GO_ON, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, block, field, head};
 use super::{NamedBarriers, Polling};
 use crate::cfg::Barrier;
-use crate::interface::workspace;
 use crate::ir::{Binary, Builder, Compare, Type, Value, Var};
+use ptx2spv_interface::workspace;
 
 /// How much longer a block with threads that poll shared memory runs before it is suspended. Such a thread may do work in its loop.
 const MORE_PATIENCE: u32 = 64;
@@ -93,7 +92,7 @@ impl NamedBarriers {
         let active = b.or(b.get(polling.active), b.not(nobody));
         b.set(polling.active, active);
         let more = b.select(shared, b.i32(MORE_PATIENCE), zero);
-        let patience = suspension::head(b, polling.workspace, workspace::PATIENCE);
+        let patience = operations::head(b, polling.workspace, workspace::PATIENCE);
         let patience = b.add(patience, more);
         let impatient = b.compare(Compare::LessEqualUnsigned, patience, idle);
         let suspends = b.and(only, impatient);

@@ -22,8 +22,8 @@ use super::operations::{WARP, WORD, add, block_threads, constant, store};
 use super::suspension::{self, Block as Suspended, Suspending};
 use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
 use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
-use crate::target::{Cluster, Fault};
 use layout::{BARRIERS, GLOBAL, GO_ON, Layout, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, block, field, head};
+use ptx2spv_target::{Cluster, Fault};
 
 /// The records of a workgroup's barriers.
 pub struct NamedBarriers {
