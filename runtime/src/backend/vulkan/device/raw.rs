@@ -27,7 +27,7 @@ pub(crate) struct RawDevice {
     /// The device's name.
     pub name: String,
     /// Whether kernels run in this process.
-    is_on_cpu: bool,
+    pub is_on_cpu: bool,
     /// Whether the driver reports free memory.
     pub has_memory_budget: bool,
     /// Whether kernels can read images by their numbers in tables.

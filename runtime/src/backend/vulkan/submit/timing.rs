@@ -233,14 +233,15 @@ impl Stamps {
     }
 
     fn stamp(&self, commands: vk::CommandBuffer, query: u32) {
+        // Devices on the CPU run commands one after another. To wait for the end takes lavapipe as long as several launches.
+        let stage = if self.pool.raw.is_on_cpu {
+            vk::PipelineStageFlags::TOP_OF_PIPE
+        } else {
+            vk::PipelineStageFlags::BOTTOM_OF_PIPE
+        };
         // SAFETY: the command buffer is being recorded, and the pool has the query.
         unsafe {
-            self.pool.raw.ash.cmd_write_timestamp(
-                commands,
-                vk::PipelineStageFlags::BOTTOM_OF_PIPE,
-                self.pool.handle,
-                query,
-            );
+            self.pool.raw.ash.cmd_write_timestamp(commands, stage, self.pool.handle, query);
         }
     }
 }
