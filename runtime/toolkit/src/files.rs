@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::error::Error;
+use crate::clang::Error;
 
 /// Writes a file and its folder, unless the file exists with the same contents.
 ///

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::clang::Clang;
-use crate::error::Error;
+use crate::clang::{Clang, Error};
 use crate::files::{link, unique, write};
 use crate::missing::{MISSING, header};
 

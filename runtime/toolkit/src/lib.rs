@@ -5,18 +5,14 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 
 mod clang;
-mod error;
 mod fat_binary;
 pub mod files;
 mod folder;
 mod missing;
 pub mod nvcc;
 mod options;
-mod registration;
 mod used;
 
-pub use clang::{CLANG_VARIABLE, Clang};
-pub use error::Error;
-pub use fat_binary::FatBinary;
+pub use clang::{CLANG_VARIABLE, Clang, Error};
+pub use fat_binary::{FatBinary, registration};
 pub use folder::Toolkit;
-pub use registration::registration;

@@ -4,8 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::clang::Clang;
-use crate::error::Error;
+use crate::clang::{Clang, Error};
 use crate::files::unique;
 use crate::folder::Toolkit;
 use crate::missing;

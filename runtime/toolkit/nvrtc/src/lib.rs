@@ -8,7 +8,6 @@
     reason = "C programs call the functions, whose pointers CUDA's manual demands to be valid"
 )]
 
-mod compile;
 mod program;
 
 use std::collections::HashMap;
