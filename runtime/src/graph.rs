@@ -7,8 +7,7 @@ use std::sync::Arc;
 use crate::backend::shape::Extent;
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::args::Arg;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::{Arg, LaunchConfig};
 use crate::memory::copies::{Copy, CopySide};
 use crate::module::kernel::Kernel;
 use crate::stream::event::Event;
@@ -17,18 +16,18 @@ use crate::stream::{Element, Stream};
 /// A graph of work, built node by node with dependencies. [`Graph::instantiate`] makes a launchable graph of it.
 ///
 /// ```
-/// use ptx2spv_runtime::{Config, CopySide, Device, Extent, Graph, SetNode};
+/// use ptx2spv_runtime::{Config, CopySide, Device, Extent, Graph, SetNode, Work};
 ///
 /// let device = Device::reference(Config::default());
 /// let (first, second) = (device.alloc(64)?, device.alloc(64)?);
 /// let mut graph = Graph::new(&device);
-/// let set = graph.add_set(&[], SetNode::bytes(first.address(), 1, 64))?;
+/// let set = graph.add(&[], SetNode::bytes(first.address(), 1, 64))?;
 /// let (from, to) = (CopySide::device(first.address()), CopySide::device(second.address()));
-/// graph.add_copy(&[set], from, to, Extent::bytes(64))?;
+/// graph.add(&[set], Work::Copy(from, to, Extent::bytes(64)))?;
 /// let mut launchable = graph.instantiate()?;
 /// let stream = device.stream();
 /// for value in [3, 4] {
-///     launchable.update_set(set, SetNode::bytes(first.address(), value, 64))?;
+///     launchable.set(set, SetNode::bytes(first.address(), value, 64))?;
 ///     // SAFETY: the memory is the device's, and there are no kernels.
 ///     unsafe { launchable.launch(&stream) }?;
 ///     stream.synchronize()?;
@@ -50,7 +49,7 @@ pub struct Graph {
 /// let device = Device::reference(Config::default());
 /// let (buffer, stream) = (device.alloc(16)?, device.stream());
 /// let mut graph = Graph::new(&device);
-/// graph.add_set(&[], SetNode::bytes(buffer.address(), 6, 16))?;
+/// graph.add(&[], SetNode::bytes(buffer.address(), 6, 16))?;
 /// let launchable = graph.instantiate()?;
 /// // SAFETY: the memory is the device's, and there are no kernels.
 /// unsafe { launchable.launch(&stream) }?;
@@ -68,24 +67,24 @@ pub struct LaunchableGraph {
 /// A node of a graph, and of the launchable graphs instantiated from it.
 ///
 /// ```
-/// use ptx2spv_runtime::{Config, Device, Graph};
+/// use ptx2spv_runtime::{Config, Device, Graph, Work};
 ///
 /// let mut graph = Graph::new(&Device::reference(Config::default()));
-/// let first = graph.add_empty(&[])?;
-/// let second = graph.add_empty(&[first])?;
+/// let first = graph.add(&[], Work::Empty)?;
+/// let second = graph.add(&[first], Work::Empty)?;
 /// assert_ne!(first, second);
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(usize);
 
-/// The work of a node.
+/// The kind of a node's work.
 ///
 /// ```
-/// use ptx2spv_runtime::{Config, Device, Graph, NodeKind};
+/// use ptx2spv_runtime::{Config, Device, Graph, NodeKind, Work};
 ///
 /// let mut graph = Graph::new(&Device::reference(Config::default()));
-/// let node = graph.add_host_function(&[], || println!("done"))?;
+/// let node = graph.add(&[], Work::host_function(|| println!("done")))?;
 /// assert_eq!(graph.kind(node)?, NodeKind::HostFunction);
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
@@ -141,20 +140,28 @@ struct Node {
     after: Vec<NodeId>,
 }
 
+/// The work of a node.
 #[derive(Clone)]
-enum Work {
+pub enum Work {
+    /// No work: the node only orders others.
     Empty,
+    /// A launch: [`Work::kernel`].
     Kernel(KernelWork),
+    /// A copy like [`Stream::copy_rows`]. Host memory is read when the graph is launched.
     Copy(CopySide, CopySide, Extent),
+    /// A fill of memory.
     Set(SetNode),
+    /// A host function, which runs at each launch as with [`Stream::call`].
     HostFunction(Arc<dyn Fn() + Send + Sync>),
+    /// A record of an event.
     EventRecord(Arc<Event>),
+    /// A wait for an event, as recorded when the graph is launched.
     EventWait(Arc<Event>),
 }
 
 /// A launch with its own copy of the arguments.
 #[derive(Clone)]
-struct KernelWork {
+pub struct KernelWork {
     kernel: Kernel,
     config: LaunchConfig,
     args: Vec<OwnedArg>,
@@ -212,26 +219,48 @@ impl fmt::Debug for Work {
 }
 
 impl KernelWork {
-    /// Checks a launch, and prepares the kernel.
-    fn new(device: &Device, kernel: &Kernel, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Self, Error> {
-        kernel.check(device, config, args)?;
-        let owned = |arg: &Arg<'_>| match arg.address() {
-            Some(address) => OwnedArg::Address(address),
-            None => OwnedArg::Value(arg.with_bytes(<[u8]>::to_vec)),
-        };
-        Ok(Self { kernel: kernel.clone(), config: *config, args: args.iter().map(owned).collect() })
+    fn args(&self) -> Vec<Arg<'_>> {
+        self.args.iter().map(OwnedArg::as_arg).collect()
     }
 
     /// # Safety
     /// As for [`Kernel::launch`].
     unsafe fn run(&self, stream: &Stream) -> Result<(), Error> {
-        let args: Vec<_> = self.args.iter().map(OwnedArg::as_arg).collect();
         // SAFETY: by the contract.
-        unsafe { self.kernel.launch_on(stream, &self.config, &args) }
+        unsafe { self.kernel.launch_on(stream, &self.config, &self.args()) }
+    }
+}
+
+impl From<SetNode> for Work {
+    fn from(set: SetNode) -> Self {
+        Self::Set(set)
     }
 }
 
 impl Work {
+    /// A kernel launch. The arguments are copied now.
+    pub fn kernel(kernel: &Kernel, config: &LaunchConfig, args: &[Arg<'_>]) -> Self {
+        let owned = |arg: &Arg<'_>| match arg.address() {
+            Some(address) => OwnedArg::Address(address),
+            None => OwnedArg::Value(arg.with_bytes(<[u8]>::to_vec)),
+        };
+        Self::Kernel(KernelWork { kernel: kernel.clone(), config: *config, args: args.iter().map(owned).collect() })
+    }
+
+    /// A host function.
+    pub fn host_function(function: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::HostFunction(Arc::new(function))
+    }
+
+    /// Checks that the work can be part of a device's graph, and prepares a kernel.
+    fn accept(&self, device: &Device) -> Result<(), Error> {
+        match self {
+            Self::Kernel(work) => work.kernel.check(device, &work.config, &work.args()),
+            Self::EventRecord(event) | Self::EventWait(event) => device.check_same(event.device()),
+            Self::Empty | Self::Copy(..) | Self::Set(_) | Self::HostFunction(_) => Ok(()),
+        }
+    }
+
     fn kind(&self) -> NodeKind {
         match self {
             Self::Empty => NodeKind::Empty,
@@ -289,86 +318,19 @@ impl Graph {
         &self.device
     }
 
-    fn add(&mut self, after: &[NodeId], work: Work) -> Result<NodeId, Error> {
+    /// Adds a node that runs after others.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if nodes in `after` are not in the graph, [`Error::ForeignBuffer`] if an event belongs to another
+    /// device, and those of [`Kernel::launch`] for an invalid launch.
+    pub fn add(&mut self, after: &[NodeId], work: impl Into<Work>) -> Result<NodeId, Error> {
+        let work = work.into();
+        work.accept(&self.device)?;
         after.iter().try_for_each(|node| self.node(*node).map(|_| ()))?;
         self.nodes.push(Node { work, after: Vec::new() });
         let added = NodeId(self.nodes.len() - 1);
         after.iter().try_for_each(|node| self.add_dependency(*node, added))?;
         Ok(added)
-    }
-
-    /// Adds a node without work.
-    ///
-    /// # Errors
-    /// [`Error::Graph`] if nodes in `after` are not in the graph.
-    pub fn add_empty(&mut self, after: &[NodeId]) -> Result<NodeId, Error> {
-        self.add(after, Work::Empty)
-    }
-
-    /// Adds a kernel launch. The arguments are copied now.
-    ///
-    /// # Errors
-    /// [`Error::Graph`], and those of [`Kernel::launch`] for an invalid launch.
-    pub fn add_kernel(
-        &mut self,
-        after: &[NodeId],
-        kernel: &Kernel,
-        config: &LaunchConfig,
-        args: &[Arg<'_>],
-    ) -> Result<NodeId, Error> {
-        self.add(after, Work::Kernel(KernelWork::new(&self.device, kernel, config, args)?))
-    }
-
-    /// Adds a copy like [`Stream::copy_rows`]. Host memory is read when the graph is launched.
-    ///
-    /// # Errors
-    /// [`Error::Graph`].
-    pub fn add_copy(
-        &mut self,
-        after: &[NodeId],
-        from: CopySide,
-        to: CopySide,
-        extent: Extent,
-    ) -> Result<NodeId, Error> {
-        self.add(after, Work::Copy(from, to, extent))
-    }
-
-    /// Adds a fill of memory.
-    ///
-    /// # Errors
-    /// [`Error::Graph`].
-    pub fn add_set(&mut self, after: &[NodeId], set: SetNode) -> Result<NodeId, Error> {
-        self.add(after, Work::Set(set))
-    }
-
-    /// Adds a host function, which runs at each launch as with [`Stream::call`].
-    ///
-    /// # Errors
-    /// [`Error::Graph`].
-    pub fn add_host_function(
-        &mut self,
-        after: &[NodeId],
-        function: impl Fn() + Send + Sync + 'static,
-    ) -> Result<NodeId, Error> {
-        self.add(after, Work::HostFunction(Arc::new(function)))
-    }
-
-    /// Adds a record of an event.
-    ///
-    /// # Errors
-    /// [`Error::Graph`], [`Error::ForeignBuffer`] if the event belongs to another device.
-    pub fn add_event_record(&mut self, after: &[NodeId], event: &Arc<Event>) -> Result<NodeId, Error> {
-        self.device.check_same(event.device())?;
-        self.add(after, Work::EventRecord(event.clone()))
-    }
-
-    /// Adds a wait for an event, as recorded when the graph is launched.
-    ///
-    /// # Errors
-    /// [`Error::Graph`], [`Error::ForeignBuffer`] if the event belongs to another device.
-    pub fn add_event_wait(&mut self, after: &[NodeId], event: &Arc<Event>) -> Result<NodeId, Error> {
-        self.device.check_same(event.device())?;
-        self.add(after, Work::EventWait(event.clone()))
     }
 
     /// Makes a node depend on another.
@@ -423,24 +385,43 @@ impl Graph {
 
     /// The nodes in topological order, and otherwise in the order of their addition.
     fn order(&self) -> Result<Vec<usize>, Error> {
-        let mut open: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
-        let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
-        for (number, node) in self.nodes.iter().enumerate() {
-            node.after.iter().for_each(|before| next[before.0].push(number));
+        let before = |node: usize| self.nodes[node].after.iter().map(|before| before.0);
+        topological_order(self.nodes.len(), before).ok_or_else(|| Error::Graph("the graph has a cycle".to_owned()))
+    }
+}
+
+/// The numbers from 0 to `count`, each after those that `before` gives for it, and otherwise in ascending order; `None` if there is a cycle.
+///
+/// ```
+/// use ptx2spv_runtime::topological_order;
+///
+/// let before = [vec![2], vec![], vec![1]];
+/// assert_eq!(topological_order(3, |number| before[number].iter().copied()), Some(vec![1, 2, 0]));
+/// assert_eq!(topological_order(1, |number| [number]), None);
+/// ```
+pub fn topological_order<I: IntoIterator<Item = usize>>(
+    count: usize,
+    before: impl Fn(usize) -> I,
+) -> Option<Vec<usize>> {
+    let (mut open, mut next) = (vec![0; count], vec![Vec::new(); count]);
+    for (number, open) in open.iter_mut().enumerate() {
+        for before in before(number) {
+            *open += 1;
+            next[before].push(number);
         }
-        let mut ready: BTreeSet<usize> = (0..open.len()).filter(|node| open[*node] == 0).collect();
-        let mut order = Vec::with_capacity(open.len());
-        while let Some(node) = ready.pop_first() {
-            order.push(node);
-            for &after in &next[node] {
-                open[after] -= 1;
-                if open[after] == 0 {
-                    ready.insert(after);
-                }
+    }
+    let mut ready: BTreeSet<usize> = (0..count).filter(|number| open[*number] == 0).collect();
+    let mut order = Vec::with_capacity(count);
+    while let Some(number) = ready.pop_first() {
+        order.push(number);
+        for &after in &next[number] {
+            open[after] -= 1;
+            if open[after] == 0 {
+                ready.insert(after);
             }
         }
-        if order.len() == open.len() { Ok(order) } else { Err(Error::Graph("the graph has a cycle".to_owned())) }
     }
+    (order.len() == count).then_some(order)
 }
 
 impl LaunchableGraph {
@@ -461,49 +442,24 @@ impl LaunchableGraph {
         device.check_same(stream.device())?;
         let work = |node: &usize| &self.graph.nodes[*node].work;
         let waits = self.order.iter().map(|node| work(node).check(device)).collect::<Result<Vec<_>, _>>()?;
-        let run = |nodes: &[(&usize, bool)]| {
-            // SAFETY: by the contract.
-            nodes.iter().try_for_each(|(node, _)| unsafe { work(node).run(stream) })
-        };
         let nodes: Vec<_> = self.order.iter().zip(waits).collect();
-        for part in nodes.chunk_by(|(_, before), (_, after)| before == after) {
-            match part {
-                [(_, true), ..] => run(part)?,
-                _ => stream.together(|| run(part))?,
-            }
+        // SAFETY: by the contract.
+        stream.in_parts(&nodes, |(_, waits)| *waits, |(node, _)| unsafe { work(node).run(stream) })
+    }
+
+    /// Changes the work of a node, for later launches of the graph.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the node's work is of another kind, and those of [`Graph::add`].
+    pub fn set(&mut self, node: NodeId, work: impl Into<Work>) -> Result<(), Error> {
+        let work = work.into();
+        work.accept(&self.graph.device)?;
+        let place = &mut self.graph.node_mut(node)?.work;
+        if place.kind() != work.kind() {
+            return Err(Error::Graph(format!("node {} is of another kind: {:?}", node.0, place.kind())));
         }
+        *place = work;
         Ok(())
-    }
-
-    /// Changes the launch of a kernel node, for later launches of the graph.
-    ///
-    /// # Errors
-    /// [`Error::Graph`] if the node is not a kernel node, and those of [`Graph::add_kernel`].
-    pub fn update_kernel(
-        &mut self,
-        node: NodeId,
-        kernel: &Kernel,
-        config: &LaunchConfig,
-        args: &[Arg<'_>],
-    ) -> Result<(), Error> {
-        let work = KernelWork::new(&self.graph.device, kernel, config, args)?;
-        self.replace(node, Work::Kernel(work))
-    }
-
-    /// Changes the copy of a copy node, for later launches of the graph.
-    ///
-    /// # Errors
-    /// [`Error::Graph`] if the node is not a copy node.
-    pub fn update_copy(&mut self, node: NodeId, from: CopySide, to: CopySide, extent: Extent) -> Result<(), Error> {
-        self.replace(node, Work::Copy(from, to, extent))
-    }
-
-    /// Changes the fill of a set node, for later launches of the graph.
-    ///
-    /// # Errors
-    /// [`Error::Graph`] if the node is not a set node.
-    pub fn update_set(&mut self, node: NodeId, set: SetNode) -> Result<(), Error> {
-        self.replace(node, Work::Set(set))
     }
 
     /// Takes all nodes from a graph with the same kinds of nodes and the same dependencies, for later launches.
@@ -519,15 +475,6 @@ impl LaunchableGraph {
             return Err(Error::Graph("the nodes or their dependencies differ".to_owned()));
         }
         self.graph = graph.clone();
-        Ok(())
-    }
-
-    fn replace(&mut self, node: NodeId, work: Work) -> Result<(), Error> {
-        let place = &mut self.graph.node_mut(node)?.work;
-        if place.kind() != work.kind() {
-            return Err(Error::Graph(format!("node {} is of another kind: {:?}", node.0, place.kind())));
-        }
-        *place = work;
         Ok(())
     }
 }

@@ -1,14 +1,13 @@
 //! A launch as the back ends see it: push constants, and the dispatches that make up the grid.
 
-use std::ops::Range;
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::{Cooperative, Entry, ParamLocation, push_constant};
-use ptx2spv_translator::target::{Limits, Scratch};
+use ptx2spv_translator::interface::{Cooperative, Entry, ParamLocation, push_constant, spec_id};
+use ptx2spv_translator::target::{self, Cluster, Limits, Packing, Scratch};
 
-use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::report::StatusRecord;
-use crate::backend::reused::ReusedBytes;
 use crate::profile::Work;
 
 /// Maximum bytes of scratch memory for a dispatch, unless a single workgroup needs more.
@@ -304,6 +303,100 @@ fn workgroups(entry: &Entry, grid: [u32; 3]) -> [u32; 3] {
     [grid[0] / x.max(1), grid[1] / y.max(1), grid[2] / z.max(1)]
 }
 
+/// The differences between pipelines of one kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct PipelineKey {
+    /// Threads of a block.
+    pub block: [u32; 3],
+    pub shared_bytes: u32,
+    /// The dynamic part of the shared memory, in addition to the kernel's own.
+    pub dynamic_shared_bytes: u32,
+    /// What all textures have in common ([`TextureBits`](crate::texture::TextureBits)), for kernels that ask for it.
+    pub texture_bits: u32,
+    /// The mapping of threads to invocations, unless each thread is an invocation.
+    pub packing: Option<Packing>,
+    /// The blocks of a workgroup, if there are several.
+    pub cluster: Option<Cluster>,
+}
+
+impl PipelineKey {
+    /// Values of the specialization constants. `memory_barriers` says whether the driver's memory barriers work.
+    pub fn specialization(self, memory_barriers: bool) -> [(u32, u32); 10] {
+        let [x, y, z] = self.workgroup();
+        let [nx, ny, nz] = self.block;
+        [
+            (spec_id::BLOCK_X, x),
+            (spec_id::BLOCK_Y, y),
+            (spec_id::BLOCK_Z, z),
+            (spec_id::SHARED_BYTES, self.shared_bytes),
+            (spec_id::NTID_X, nx),
+            (spec_id::NTID_Y, ny),
+            (spec_id::NTID_Z, nz),
+            (spec_id::DYNAMIC_SHARED_BYTES, self.dynamic_shared_bytes),
+            (spec_id::MEMORY_BARRIERS, memory_barriers.into()),
+            (spec_id::TEXTURE_BITS, self.texture_bits),
+        ]
+    }
+
+    /// Invocations of a workgroup.
+    pub fn workgroup(self) -> [u32; 3] {
+        target::workgroup(self.block, self.packing, self.cluster)
+    }
+
+    /// The subgroup size that the kernel was made for, if it matters.
+    pub fn subgroup_size(self) -> Option<u32> {
+        self.packing.map(|packing| packing.subgroup_size).filter(|&size| size > 1)
+    }
+}
+
+/// How many buffers a thread keeps.
+const KEPT: usize = 4;
+
+thread_local! {
+    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A byte buffer. It needs no allocation if the thread had one of this size before.
+pub(crate) struct ReusedBytes(Vec<u8>);
+
+impl ReusedBytes {
+    /// A buffer of `count` zeroes.
+    pub fn zeroes(count: usize) -> Self {
+        let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
+        let mut bytes = spare.unwrap_or_default();
+        bytes.clear();
+        bytes.resize(count, 0);
+        Self(bytes)
+    }
+}
+
+impl Deref for ReusedBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl DerefMut for ReusedBytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+impl Drop for ReusedBytes {
+    fn drop(&mut self) {
+        let bytes = std::mem::take(&mut self.0);
+        // At the end of the thread the list may already be gone.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < KEPT {
+                spare.push(bytes);
+            }
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,5 +441,15 @@ mod tests {
             let most: u64 = counts.iter().zip(extent).map(|(&count, extent)| u64::from(count.min(extent))).product();
             assert!(most <= groups, "{groups}: {counts:?}");
         }
+    }
+
+    #[test]
+    fn memory_is_used_again_and_zero() {
+        let mut first = ReusedBytes::zeroes(100);
+        first.fill(7);
+        let place = first.as_ptr();
+        drop(first);
+        let (second, third) = (ReusedBytes::zeroes(90), ReusedBytes::zeroes(90));
+        assert_eq!((second.as_ptr(), &*second, &*third), (place, &[0; 90][..], &[0; 90][..]));
     }
 }

@@ -3,12 +3,9 @@
 //!
 //! Features of one back end alone are reached through its own type: see [`Backend`]'s supertrait [`Any`].
 
-pub(crate) mod allocations;
 pub(crate) mod deadline;
 pub(crate) mod launch;
 pub(crate) mod order;
-pub(crate) mod pinned_range;
-pub(crate) mod pipeline_key;
 pub(crate) mod range;
 #[cfg(feature = "reference")]
 pub(crate) mod reference;
@@ -16,7 +13,6 @@ pub(crate) mod reference;
 #[path = "no_reference.rs"]
 pub(crate) mod reference;
 pub(crate) mod report;
-pub(crate) mod reused;
 pub(crate) mod shape;
 pub(crate) mod vulkan;
 
@@ -29,11 +25,9 @@ use ptx2spv_translator::interface::Entry;
 use ptx2spv_translator::interface::texture::Record;
 
 use crate::backend::deadline::Deadline;
-use crate::backend::launch::Launch;
+use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{Point, StreamKey, Ticket};
-use crate::backend::pinned_range::PinnedRange;
-use crate::backend::pipeline_key::PipelineKey;
-use crate::backend::range::{MemoryInfo, MemoryRange, Rows};
+use crate::backend::range::{MemoryInfo, MemoryRange, PinnedRange, Rows};
 use crate::backend::shape::Shape;
 use crate::error::Error;
 

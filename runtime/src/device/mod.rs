@@ -18,8 +18,7 @@ use ptx2spv_translator::interface::texture::Record;
 
 use crate::backend::deadline::{Deadline, TimeLimit};
 use crate::backend::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
-use crate::backend::pinned_range::{PinnedRange, PinnedRanges};
-use crate::backend::range::MemoryRange;
+use crate::backend::range::{MemoryRange, PinnedRange, PinnedRanges};
 use crate::backend::{Backend, Image, Shader, Timer};
 use crate::device::host_functions::{HostFunction, HostFunctions};
 use crate::device::locks::{StreamLock, StreamLocks};

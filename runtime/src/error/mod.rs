@@ -1,7 +1,5 @@
 //! The errors of this crate: what went wrong, on which device, and what the caller can do about it.
 
-pub(crate) mod suggest;
-
 use std::ffi::OsStr;
 
 use ptx2spv_translator::interface::SourceLocation;
@@ -9,7 +7,6 @@ use ptx2spv_translator::names::{parameter, readable};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
 
-use crate::error::suggest::{closest, question};
 use crate::texel::error::TextureError;
 use crate::texel::format::FormatError;
 
@@ -526,4 +523,34 @@ fn own_bytes(own: u32) -> String {
 
 fn dimensions([x, y, z]: &[u32; 3]) -> String {
     format!("{x} x {y} x {z}")
+}
+
+/// The name that is most similar to `wanted`, ignoring case, if any is similar: at most one letter in three is wrong,
+/// or `wanted` is the beginning of the name.
+///
+/// ```
+/// use ptx2spv_runtime::closest;
+///
+/// assert_eq!(closest("nvida", ["mali", "nvidia"]), Some("nvidia"));
+/// assert_eq!(closest("atari", ["mali", "nvidia"]), None);
+/// ```
+pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let wanted = wanted.to_lowercase();
+    let distance = |name: &str| {
+        let name = name.to_lowercase();
+        let is_start = wanted.chars().count() >= 3 && name.starts_with(&wanted);
+        if is_start { 0 } else { strsim::damerau_levenshtein(&wanted, &name) }
+    };
+    let near = |(distance, _): &(usize, &str)| *distance <= wanted.chars().count().div_ceil(3);
+    names
+        .into_iter()
+        .map(|name| (distance(name), name))
+        .filter(near)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// `name` as a question to append to a message; empty for `None`.
+pub(crate) fn question(name: Option<&str>) -> String {
+    name.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }

@@ -1,19 +1,18 @@
 //! Name and abilities of a device, and the [`Target`] that the translator compiles for.
 
-pub(crate) mod identity;
 pub(crate) mod limits;
 pub(crate) mod options;
-pub(crate) mod process;
 pub(crate) mod restrictions;
 pub(crate) mod select;
-pub(crate) mod targets;
 
 use std::fmt;
+use std::fs;
+use std::path::Path;
 
 use ptx2spv_translator::Target;
-use ptx2spv_translator::target::Version;
+use ptx2spv_translator::target::{Facts, Version};
 
-use crate::error::Error;
+use crate::error::{Error, closest, question};
 
 /// The type of a device, in the order in which [`crate::DeviceSelector::Best`] prefers them.
 ///
@@ -167,4 +166,126 @@ impl DeviceInfo {
             keeps_pipelines: true,
         }
     }
+}
+
+// What tells one device and driver from another.
+
+impl DeviceInfo {
+    /// Everything that translations and compiled kernels depend on, without the results of the self-test. The target includes the driver's workarounds and float controls. On CPU
+    /// devices, results depend on the processor's instructions, and several machines may share the folder.
+    pub(crate) fn identity(&self) -> String {
+        let processor = if self.kind == DeviceKind::Cpu { processor() } else { Vec::new() };
+        let target = Target { facts: Facts::default(), ..self.target.clone() };
+        let target = serde_json::to_string(&target).unwrap_or_default();
+        let uuid = hex::encode(self.uuid);
+        format!(
+            "{}: {} {} {} {uuid} {} {target}",
+            env!("CARGO_PKG_VERSION"),
+            self.driver_name,
+            self.driver_info,
+            self.driver_version,
+            processor.join("+"),
+        )
+    }
+}
+
+/// The properties by which CPU drivers choose instructions: the processor's features, and Mesa's override of them.
+fn processor() -> Vec<String> {
+    let overridden = std::env::var("GALLIUM_OVERRIDE_CPU_CAPS").ok();
+    instructions().into_iter().map(str::to_owned).chain(overridden).collect()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn instructions() -> Vec<&'static str> {
+    let known = [
+        ("sse4.1", is_x86_feature_detected!("sse4.1")),
+        ("avx", is_x86_feature_detected!("avx")),
+        ("avx2", is_x86_feature_detected!("avx2")),
+        ("fma", is_x86_feature_detected!("fma")),
+        ("f16c", is_x86_feature_detected!("f16c")),
+        ("avx512f", is_x86_feature_detected!("avx512f")),
+    ];
+    known.into_iter().filter_map(|(name, present)| present.then_some(name)).collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn instructions() -> Vec<&'static str> {
+    vec![std::env::consts::ARCH]
+}
+
+/// The target of a name: a preset, or else a file written by `ptx2spv devices --device X --json`.
+///
+/// # Errors
+/// [`Error::Target`] if it is neither.
+pub fn target_by_name(name: &str) -> Result<Target, Error> {
+    if let Some(target) = Target::preset(name) {
+        return Ok(target);
+    }
+    if !Path::new(name).exists() {
+        let meant = question(closest(name, Target::PRESETS.iter().copied()));
+        let presets = Target::PRESETS.join(", ");
+        return Err(Error::Target(format!("no target `{name}`{meant}: it is neither a preset ({presets}) nor a file")));
+    }
+    let text = fs::read_to_string(name).map_err(|error| Error::Target(format!("{name}: {error}")))?;
+    if text.trim_start().starts_with('[') {
+        let hint = "write one with `ptx2spv devices --device X --json`";
+        return Err(Error::Target(format!("{name} describes several devices: {hint}")));
+    }
+    serde_json::from_str(&text).map_err(|error| Error::Target(format!("{name} is not a target description: {error}")))
+}
+
+// The process that a device belongs to. A forked child has copies of its handles, but not of the driver's threads. A
+// call into the driver would wait for these threads for ever, at the latest when the device is closed.
+
+/// The process that something was made in. A forked child is another one.
+///
+/// ```
+/// use ptx2spv_runtime::Process;
+///
+/// let process = Process::this();
+/// assert!(process.is_this());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process(u32);
+
+impl Process {
+    /// The current process.
+    pub fn this() -> Self {
+        Self(forks().unwrap_or_else(std::process::id))
+    }
+
+    /// Whether this is the current process.
+    pub fn is_this(self) -> bool {
+        self == Self::this()
+    }
+
+    /// Fails in any other process.
+    pub(crate) fn check(self) -> Result<(), Error> {
+        if self.is_this() { Ok(()) } else { Err(Error::Forked) }
+    }
+}
+
+/// How many forks lie between the first process that asked and this one. To ask the system for the process's id would take
+/// a good part of a launch's time. `None` if forks can't be counted.
+#[cfg(unix)]
+fn forks() -> Option<u32> {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static FORKS: AtomicU32 = AtomicU32::new(0);
+    static IS_COUNTED: OnceLock<bool> = OnceLock::new();
+
+    extern "C" fn count() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    // SAFETY: `count` may be called in a child after a fork, since it only adds to a number. When a library is unloaded, its
+    // handlers are unregistered with it.
+    let is_counted = IS_COUNTED.get_or_init(|| unsafe { libc::pthread_atfork(None, None, Some(count)) } == 0);
+    is_counted.then(|| FORKS.load(Ordering::Relaxed))
+}
+
+#[cfg(not(unix))]
+fn forks() -> Option<u32> {
+    None
 }

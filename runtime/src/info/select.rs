@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::Error;
-use crate::error::suggest::closest;
+use crate::error::{Error, closest};
 use crate::info::options::ReferenceOptions;
 use crate::info::{DeviceInfo, DeviceKind};
 

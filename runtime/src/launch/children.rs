@@ -16,12 +16,12 @@ use crate::backend::order::StreamState;
 use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::LaunchConfig;
 use crate::launch::cooperative::{self, Terms};
 use crate::launch::long_loops;
+use crate::module::code::Prepared;
 use crate::module::kernel::Kernel;
-use crate::module::loaded::Loaded;
-use crate::module::version::Prepared;
+use crate::module::versions::Loaded;
 
 /// Maximum number of grids that may wait for each other: CUDA's limit of nesting before version 12.
 const MAX_WAITING: u32 = 24;

@@ -4,8 +4,7 @@ use bytemuck::Pod;
 use ptx2spv_translator::interface::Param;
 
 use crate::error::Error;
-use crate::launch::args::Arg;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::{Arg, LaunchConfig};
 use crate::module::kernel::Kernel;
 use crate::stream::Stream;
 

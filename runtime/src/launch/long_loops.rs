@@ -10,7 +10,7 @@ use crate::backend::Pipeline;
 use crate::backend::launch::Part;
 use crate::backend::launch::{Launch, LongLoops};
 use crate::backend::order::{Position, StreamState};
-use crate::backend::pinned_range::PinnedRange;
+use crate::backend::range::PinnedRange;
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::cooperative::Idle;

@@ -2,7 +2,6 @@
 
 pub(crate) mod args;
 pub(crate) mod children;
-pub(crate) mod config;
 pub(crate) mod cooperative;
 pub(crate) mod launcher;
 pub(crate) mod long_loops;
@@ -14,17 +13,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::backend::Backend;
-use crate::backend::launch::Launch;
+use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::StreamState;
-use crate::backend::pipeline_key::PipelineKey;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::limits::{check_block, check_grid, shared_bytes};
-use crate::launch::args::{Arg, Args};
+use crate::launch::args::{Arg, Args, LaunchConfig};
 use crate::launch::children::Grid;
-use crate::launch::config::LaunchConfig;
+use crate::module::code::{Prepared, Version};
 use crate::module::kernel::Kernel;
-use crate::module::version::{Prepared, Version};
 use crate::stream::Stream;
 use crate::sync::lock;
 

@@ -7,8 +7,7 @@ use crate::device::attributes::{
 };
 use crate::info::DeviceKind;
 use crate::info::limits::MAX_BLOCK;
-use crate::module::attributes::KernelAttributes;
-use crate::module::kernel::Kernel;
+use crate::module::kernel::{Kernel, KernelAttributes};
 
 /// Number of threads of a warp. Blocks occupy whole warps.
 const WARP: u32 = 32;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ptx2spv_translator::internals::side_by_side;
 
 use crate::error::Error;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::LaunchConfig;
 use crate::module::Module;
 use crate::module::kernel::Kernel;
 

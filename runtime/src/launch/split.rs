@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::backend::launch::Part;
 use crate::error::Error;
-use crate::module::version::BlockRate;
+use crate::module::code::BlockRate;
 
 /// Runs a grid part by part. `run` submits a part, waits for it, and returns the time it took, or `None` if the launch
 /// ended early.

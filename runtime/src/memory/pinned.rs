@@ -4,8 +4,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::slice;
 
-use crate::backend::pinned_range::{PinnedKind, PinnedRange};
-use crate::backend::range::MemoryRange;
+use crate::backend::range::{MemoryRange, PinnedKind, PinnedRange};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::DeviceMemory;

@@ -8,18 +8,17 @@ use ptx2spv_translator::interface::{Entry, ServiceSizes};
 use ptx2spv_translator::target::Cluster;
 use ptx2spv_translator::{Interface, Math, Options, Program, Source, Translation};
 
-use crate::backend::Shader;
+use crate::backend::launch::PipelineKey;
+use crate::backend::{Pipeline, Shader};
 use crate::cache::Cache;
 use crate::cache::translations::{Description, Translations};
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceKind;
 use crate::module::check;
-use crate::module::load_options::LoadOptions;
 use crate::module::variables::LoadedVariables;
-use crate::module::version::Version;
 use crate::profile::ProfileRange;
-use crate::sync::lock;
+use crate::sync::{OnceMap, lock};
 
 pub(crate) enum Code {
     Ptx(Box<Ptx>),
@@ -214,14 +213,139 @@ fn version(
     Ok(Version::new(entry, shader, translation))
 }
 
+/// A translation of a kernel for blocks and shared memory up to a certain size.
+pub(crate) struct Version {
+    pub entry: Entry,
+    /// Time of the translation.
+    pub translation: Duration,
+    shader: Arc<dyn Shader>,
+    /// Pipelines by key, made on first launch.
+    pipelines: OnceMap<PipelineKey, Arc<Prepared>>,
+}
+
+/// A kernel that is ready to be launched with one block size.
+pub(crate) struct Prepared {
+    pub pipeline: Box<dyn Pipeline>,
+    /// Time to make the pipeline.
+    pub time: Duration,
+    /// The kernel's measured speed.
+    pub rate: Mutex<BlockRate>,
+}
+
+impl Version {
+    pub fn new(entry: Entry, shader: Arc<dyn Shader>, translation: Duration) -> Self {
+        Self { entry, translation, shader, pipelines: OnceMap::default() }
+    }
+
+    /// The pipeline of a key whose sizes are within the device's limits.
+    pub fn prepare(&self, key: PipelineKey) -> Result<Arc<Prepared>, Error> {
+        self.pipelines.get_or_make(&key, || {
+            let _range = ProfileRange::of_runtime("make a pipeline", Some(&self.entry.name));
+            let start = Instant::now();
+            let pipeline = self.shader.pipeline(&self.entry, key)?;
+            Ok(Arc::new(Prepared { pipeline, time: start.elapsed(), rate: Mutex::default() }))
+        })
+    }
+}
+
+/// Maximum growth from one submission to the next.
+const GROWTH: u64 = 8;
+
+/// A kernel's speed, as the number of blocks for the next submission.
+#[derive(Debug)]
+pub(crate) struct BlockRate(u64);
+
+impl Default for BlockRate {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl BlockRate {
+    /// Blocks for the next submission.
+    pub fn blocks(&self) -> u64 {
+        self.0
+    }
+
+    /// Updates the rate after a submission of `blocks` blocks, aiming at half of the time limit `most`.
+    pub fn learn(&mut self, blocks: u64, time: Duration, most: Duration) {
+        let goal = most.as_nanos() / 2;
+        let enough = u128::from(blocks).saturating_mul(goal).checked_div(time.as_nanos());
+        let grown = blocks.saturating_mul(GROWTH);
+        self.0 = match enough.and_then(|enough| u64::try_from(enough).ok()) {
+            Some(enough) if enough < blocks => enough.max(1),
+            // A small submission is dominated by its fixed cost, so it never lowers the rate.
+            Some(enough) => self.0.max(enough.min(grown)),
+            // The time was too short to measure.
+            None => self.0.max(grown),
+        };
+    }
+}
+
+/// Options for loading a PTX module.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, LoadOptions, Math, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing() { ret; }";
+/// // Floats as fast as the device computes them, and every access checked.
+/// let options = LoadOptions::default().math(Math::FAST).check_accesses(true);
+/// device.load_with(&Source::new("nothing.ptx", ptx), options)?;
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadOptions {
+    /// The required accuracy of float arithmetic.
+    pub math: Math,
+    /// Whether translations are stored in the user's [`Cache`](crate::Cache) and reused.
+    pub cached: bool,
+    /// Device memory for kernels' output, allocations and launches.
+    pub sizes: ServiceSizes,
+    /// Whether the host can access variables at the same addresses as kernels, as CUDA's `__managed__` variables
+    /// require.
+    pub managed_variables: bool,
+    /// Whether kernels check each access to global, shared and local memory. An access outside of all allocations, or a
+    /// misaligned one, is not performed, and the next call that waits fails with [`Error::Fault`](crate::Error::Fault),
+    /// which names place, thread and nearest allocation. Kernels are slower then. The reference device always checks
+    /// accesses itself.
+    pub check_accesses: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            math: Math::default(),
+            cached: true,
+            sizes: ServiceSizes::default(),
+            managed_variables: false,
+            check_accesses: false,
+        }
+    }
+}
+
+impl LoadOptions {
+    /// Always translates, and doesn't use the cache.
+    pub fn uncached(math: Math) -> Self {
+        Self { math, cached: false, ..Self::default() }
+    }
+
+    ptx2spv_translator::target::setters! {
+        math: Math,
+        cached: bool,
+        sizes: ServiceSizes,
+        managed_variables: bool,
+        check_accesses: bool,
+    }
+}
+
 #[cfg(all(test, feature = "reference"))]
 mod tests {
-    use std::fs;
-
+    use super::*;
     use ptx2spv_reference::Config;
     use ptx2spv_translator::Topic;
-
-    use super::*;
+    use std::fs;
 
     const PTX: &str = "
         .version 7.0

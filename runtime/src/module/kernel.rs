@@ -1,13 +1,13 @@
 //! Kernels.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ptx2spv_translator::interface::{Entry, Param};
+use ptx2spv_translator::interface::{BlockSize, Declaration, Entry, Param};
 
 use crate::error::Error;
-use crate::module::loaded::Loaded;
-use crate::module::versions::KernelVersions;
+use crate::info::limits::{MAX_BLOCK, MAX_SHARED};
+use crate::module::versions::{KernelVersions, Loaded};
 
 /// A kernel, ready to be launched. Clones share it.
 ///
@@ -88,5 +88,147 @@ impl Kernel {
     /// translated again for larger blocks when one is first launched.
     pub fn entry(&self) -> &Entry {
         &self.shared.base.entry
+    }
+}
+
+/// A kernel that is translated when it is first launched. What its text says is known before.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, LaunchConfig, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = ".version 7.0 .target sm_50 .address_size 64 .visible .entry nothing(.param .u32 n) { ret; }";
+/// let declared = device.load(&Source::new("nothing.ptx", ptx))?.declared_kernel("nothing")?;
+/// assert_eq!((declared.params().len(), declared.is_translated()), (1, false));
+/// // SAFETY: the kernel accesses nothing.
+/// unsafe { declared.kernel()?.launch(&LaunchConfig::linear(1, 1), &[7_u32.into()]) }?;
+/// assert!(declared.is_translated());
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+pub struct DeclaredKernel {
+    module: Arc<Loaded>,
+    declaration: Declaration,
+    translated: OnceLock<Kernel>,
+}
+
+impl fmt::Debug for DeclaredKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeclaredKernel({})", self.name())
+    }
+}
+
+impl DeclaredKernel {
+    pub(crate) fn of_module(module: &Arc<Loaded>, name: &str) -> Result<Self, Error> {
+        let translated = OnceLock::new();
+        let declaration = match module.declarations.iter().find(|declaration| declaration.name == name) {
+            Some(declaration) => declaration.clone(),
+            // The translation says why it fails.
+            None => {
+                let kernel = Kernel::of_module(module, name, None, false)?;
+                translated.get_or_init(|| kernel).entry().into()
+            }
+        };
+        Ok(Self { module: module.clone(), declaration, translated })
+    }
+
+    /// The kernel, translated now unless it has been.
+    ///
+    /// # Errors
+    /// Those of [`Module::kernel`](crate::Module::kernel).
+    pub fn kernel(&self) -> Result<&Kernel, Error> {
+        if let Some(kernel) = self.translated.get() {
+            return Ok(kernel);
+        }
+        let kernel = Kernel::of_module(&self.module, self.name(), None, false)?;
+        Ok(self.translated.get_or_init(|| kernel))
+    }
+
+    /// Whether it has been translated.
+    pub fn is_translated(&self) -> bool {
+        self.translated.get().is_some()
+    }
+
+    /// The kernel's name in PTX.
+    pub fn name(&self) -> &str {
+        &self.declaration.name
+    }
+
+    /// The kernel's parameters in order.
+    pub fn params(&self) -> &[Param] {
+        &self.declaration.params
+    }
+
+    /// The kernel's attributes.
+    pub fn attributes(&self) -> KernelAttributes {
+        let Declaration { params_size, static_shared_bytes, block, architecture, .. } = &self.declaration;
+        KernelAttributes::new(block, *static_shared_bytes, *params_size, *architecture)
+    }
+
+    /// As [`Kernel::set_launched_shared_limit`].
+    ///
+    /// # Errors
+    /// Those of [`crate::Buffer::write`].
+    pub fn set_launched_shared_limit(&self, bytes: u32) -> Result<(), Error> {
+        self.module.variables.set_shared_limit(self.name(), bytes)
+    }
+}
+
+/// Attributes of a kernel.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, Source};
+///
+/// let device = Device::reference(Config::default());
+/// let ptx = "
+///     .version 7.0
+///     .target sm_50
+///     .address_size 64
+///     .visible .entry small() .reqntid 64 { .shared .b8 room[256]; ret; }";
+/// let attributes = device.load(&Source::new("small.ptx", ptx))?.kernel("small")?.attributes();
+/// assert_eq!((attributes.required_block, attributes.param_bytes), (Some([64, 1, 1]), 0));
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelAttributes {
+    /// Maximum number of threads of a block.
+    pub max_threads: u32,
+    /// The block size that the kernel requires, if any.
+    pub required_block: Option<[u32; 3]>,
+    /// Bytes of static shared memory.
+    pub static_shared_bytes: u32,
+    /// Maximum bytes of dynamic shared memory.
+    pub max_dynamic_shared_bytes: u32,
+    /// Bytes of parameters.
+    pub param_bytes: u32,
+    /// The number of `.target sm_NN`, if the translation has recorded it.
+    pub architecture: Option<u32>,
+}
+
+impl Kernel {
+    /// The kernel's attributes.
+    pub fn attributes(&self) -> KernelAttributes {
+        let entry = self.entry();
+        KernelAttributes::new(&entry.block, entry.shared.declared_bytes(), entry.params_size, entry.architecture)
+    }
+}
+
+impl KernelAttributes {
+    pub(crate) fn new(
+        block: &BlockSize,
+        static_shared_bytes: u32,
+        param_bytes: u32,
+        architecture: Option<u32>,
+    ) -> Self {
+        let threads = |size: [u32; 3]| size.into_iter().fold(1, u32::saturating_mul);
+        let declared = block.required.into_iter().chain(block.max).map(threads);
+        Self {
+            max_threads: declared.fold(MAX_BLOCK, u32::min),
+            required_block: block.required,
+            static_shared_bytes,
+            max_dynamic_shared_bytes: MAX_SHARED.saturating_sub(static_shared_bytes),
+            param_bytes,
+            architecture,
+        }
     }
 }

@@ -1,18 +1,12 @@
 //! Modules: kernels by name, translated on first use, and the variables that they share.
 
-pub(crate) mod attributes;
-pub(crate) mod binary;
 pub(crate) mod check;
 pub(crate) mod code;
-pub(crate) mod declared;
 pub(crate) mod kernel;
 pub(crate) mod linker;
-pub(crate) mod load_options;
-pub(crate) mod loaded;
 pub(crate) mod shipped;
 pub(crate) mod texture_reference;
 pub(crate) mod variables;
-pub(crate) mod version;
 pub(crate) mod versions;
 
 use std::fmt;
@@ -24,12 +18,10 @@ use ptx2spv_translator::{Interface, Program, Source, Topic, Translation};
 use crate::cache::translations::Description;
 use crate::device::Device;
 use crate::error::Error;
-use crate::module::code::{Code, Ptx, Shipped};
-use crate::module::declared::DeclaredKernel;
-use crate::module::kernel::Kernel;
-use crate::module::load_options::LoadOptions;
-use crate::module::loaded::{Kernels, Loaded};
+use crate::module::code::{Code, LoadOptions, Ptx, Shipped};
+use crate::module::kernel::{DeclaredKernel, Kernel};
 use crate::module::variables::LoadedVariables;
+use crate::module::versions::{Kernels, Loaded};
 
 /// A loaded module. Clones share it and its variables.
 ///

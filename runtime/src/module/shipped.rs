@@ -5,18 +5,16 @@ use std::fs;
 use std::path::Path;
 
 use ptx2spv_fatbin::{self as fatbin, Binary, Choice};
-use ptx2spv_translator::interface::Entry;
-use ptx2spv_translator::interface::{Bundle, Variant};
+use ptx2spv_translator::interface::{Bundle, Entry, Variant};
 use ptx2spv_translator::target::Limits;
 use ptx2spv_translator::{Interface, Source, Target};
 
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::limits::most_threads;
-use crate::module::Module;
-use crate::module::binary::read_programs;
-use crate::module::check;
 use crate::module::code::Shipped;
+use crate::module::linker::read_programs;
+use crate::module::{Module, check};
 
 impl Device {
     /// Loads a module that comes in several variants: the best one that the device can run. Variants that rely on

@@ -13,10 +13,9 @@ use crate::module::variables::LoadedVariables;
 use crate::texel::error::TextureError;
 use crate::texel::reference_kind::ReferenceKind;
 use crate::texture::array::Array;
-use crate::texture::bindings::Bound;
 use crate::texture::descriptor::TextureDescriptor;
 use crate::texture::object::{sampler_record, surface_record, texture_record};
-use crate::texture::resource::{Resource, ResourceView};
+use crate::texture::resource::{Bound, Resource, ResourceView};
 
 /// A reference of a module: a variable that stands for a texture, a surface or a sampler. The host binds it between
 /// launches, and a launch uses the binding at the time of its call. An unbound texture reads as zeros.

@@ -1,7 +1,6 @@
 //! Streams: commands in order within a stream, concurrent with those of other streams.
 
 pub(crate) mod event;
-pub(crate) mod memory;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,9 +8,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::backend::order::{StreamKey, StreamState};
-use crate::backend::range::Rows;
+use crate::backend::range::{MemoryRange, Rows};
 use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
+use crate::device::pool::MemoryPool;
 use crate::error::Error;
 
 /// A stream of launches, copies and fills, which take effect in the order of the calls. Commands of different streams
@@ -290,6 +290,23 @@ impl Stream {
         commands()
     }
 
+    /// Runs commands one after another. Neighbours that don't wait are submitted [`together`](Self::together).
+    ///
+    /// # Errors
+    /// Those of the commands and of [`Stream::together`].
+    pub fn in_parts<T, E: From<Error>>(
+        &self,
+        commands: &[T],
+        waits: impl Fn(&T) -> bool,
+        run: impl Fn(&T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for part in commands.chunk_by(|before, after| waits(before) == waits(after)) {
+            let run = || part.iter().try_for_each(&run);
+            if part.first().is_some_and(&waits) { run() } else { self.together(run) }?;
+        }
+        Ok(())
+    }
+
     /// Whether everything in the stream has finished.
     ///
     /// # Errors
@@ -372,5 +389,61 @@ impl Element {
         let Some(shape) = Shape::new(extent, pitches, pitches)? else { return Ok(None) };
         device.check_range(address, shape.target_span())?;
         Ok(Some(shape.rows(address)))
+    }
+}
+
+// Allocating and freeing memory in stream order.
+
+impl Stream {
+    /// Allocates memory with undefined contents from the device's default pool, for later commands of this stream, and
+    /// of other streams that wait for this one.
+    ///
+    /// # Errors
+    /// [`Error::TooFar`], [`Error::BufferTooLarge`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn allocate(&self, bytes: u64) -> Result<u64, Error> {
+        self.allocate_from(&self.device().default_pool(), bytes)
+    }
+
+    /// Like [`Stream::allocate`], from a given pool.
+    ///
+    /// # Errors
+    /// [`Error::ForeignBuffer`] if the pool belongs to another device, [`Error::TooFar`], and those of [`Stream::allocate`].
+    pub fn allocate_from(&self, pool: &MemoryPool, bytes: u64) -> Result<u64, Error> {
+        let device = self.device();
+        if !device.has_pool(pool) {
+            return Err(Error::ForeignBuffer(device.info().name.clone()));
+        }
+        device.check_far("memory from a pool")?;
+        let has_passed = |position| device.has_passed(position);
+        let address = match pool.take_kept(self.state().key(), bytes, has_passed)? {
+            Some(address) => address,
+            None => {
+                let address = device.backend().allocate(bytes)?;
+                pool.add(bytes);
+                address
+            }
+        };
+        device.pooled().insert(address, pool.clone(), bytes);
+        Ok(address)
+    }
+
+    /// Frees memory, given the address of its first byte, after all earlier work of the stream. Memory that is not from
+    /// a pool is freed once the device has finished everything launched before.
+    ///
+    /// # Safety
+    /// The memory was allocated through this type or [`DeviceMemory`](crate::DeviceMemory). No later command of the
+    /// stream uses it, and no unfinished command of another stream does.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`] if no allocation begins at the address.
+    pub unsafe fn free(&self, address: u64) -> Result<(), Error> {
+        let device = self.device();
+        device.backend().check_process()?;
+        let Some((pool, size)) = device.pooled().remove(address) else {
+            // SAFETY: by the contract.
+            return unsafe { device.memory().free(address) };
+        };
+        pool.keep(MemoryRange { address, size }, self.state().key(), device.position(self.state()));
+        Ok(())
     }
 }

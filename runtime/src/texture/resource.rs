@@ -1,9 +1,14 @@
 //! The memory of textures and surfaces, and views of it.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use ptx2spv_translator::interface::texture::{Kind, Level as LevelRecord, Record};
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::memory::buffer::Buffer;
+use crate::sync::lock;
 use crate::texel::error::TextureError;
 use crate::texel::format::TexelFormat;
 use crate::texel::limits;
@@ -252,5 +257,44 @@ fn level(base: u64, place: Level, depth: u64) -> LevelRecord {
         height: height as u32,
         depth: depth as u32,
         pitch: row_pitch as u32,
+    }
+}
+
+/// The bound objects, by variable name and index in an array of references.
+#[derive(Default)]
+pub(crate) struct Bindings(Mutex<HashMap<(String, u64), Bound>>);
+
+/// The objects to keep alive while a reference is bound to them.
+pub(crate) struct Bound {
+    _resource: Resource,
+    _levels: Option<Buffer>,
+}
+
+impl Bound {
+    /// A resource, and the table of levels used by its record.
+    pub fn new(resource: Resource, levels: Option<Buffer>) -> Self {
+        Self { _resource: resource, _levels: levels }
+    }
+}
+
+impl Bindings {
+    /// Writes a reference's record, and keeps the bound objects alive from then on. If two threads bind the same
+    /// reference, both steps happen in the same order.
+    ///
+    /// # Errors
+    /// Those of `write`. The previous binding then remains.
+    pub fn replace<E>(
+        &self,
+        reference: (String, u64),
+        bound: Option<Bound>,
+        write: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut bindings = lock(&self.0);
+        write()?;
+        match bound {
+            Some(bound) => bindings.insert(reference, bound),
+            None => bindings.remove(&reference),
+        };
+        Ok(())
     }
 }

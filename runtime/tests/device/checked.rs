@@ -147,8 +147,6 @@ fn accesses_outside_are_reported_and_left_out() {
         assert_eq!(kind, OutOfBounds);
         assert!(text.contains("a write of 4 bytes") && text.contains("block [0, 1, 0], thread [7, 0, 0]"), "{text}");
         assert_eq!(large.download::<u32>().unwrap(), [3; 15]);
-        drop((memory, out, large, module));
-        context.finish();
     }
 }
 
@@ -182,8 +180,6 @@ fn each_of_neighbouring_accesses_is_checked() {
         check("stores", 60_u32.into(), OutOfBounds, ["neighbours.ptx:28", "byte 64 of shared memory"]);
         check("stores", 0_u32.into(), OutOfBounds, ["neighbours.ptx:26", "a write of 4 bytes"]);
         assert_eq!(memory.download::<u32>().unwrap(), [11, 12, 13, 14, 15, 16]);
-        drop((memory, out, module));
-        context.finish();
     }
 }
 
@@ -221,8 +217,6 @@ fn each_load_of_a_run_is_checked() {
         check(a.address(), 24, &["run.ptx:15", "a read of 8 bytes", "0 bytes past the end"]);
         check(a.address(), 12, &["run.ptx:15", "a read of 8 bytes", "not a multiple"]);
         check(a.address(), 16, &["run.ptx:21", "a read of 4 bytes"]);
-        drop((a, b, c, out, module));
-        context.finish();
     }
 }
 
@@ -277,8 +271,6 @@ fn the_second_access_of_a_pointer_is_checked_to_the_last_byte() {
                 }
             }
         }
-        drop((memory, out, module));
-        context.finish();
     }
 }
 
@@ -301,8 +293,6 @@ fn each_of_many_allocations_is_found() {
             let (kind, text) = fault(&context, &module, "read", &one, &args);
             assert_eq!(kind, FindingKind::OutOfBounds, "{text}");
         }
-        drop((memories, out, kernel, module));
-        context.finish();
     }
 }
 
@@ -322,8 +312,6 @@ fn what_is_freed_is_gone() {
         let (kind, text) = fault(&context, &module, "read", &one, &[Arg::Address(address + 8), Arg::Pointer(&out)]);
         assert_eq!(kind, FindingKind::UseAfterFree, "{text}");
         assert!(text.contains("which was freed"), "{text}");
-        drop((out, kernel, module));
-        context.finish();
     }
 }
 
@@ -357,7 +345,5 @@ fn right_accesses_are_as_they_were() {
         let config = LaunchConfig::linear(1, 1).with_shared(20);
         let (kind, _) = fault(&context, &module, "sized", &config, &[20_u32.into(), Arg::Pointer(&out)]);
         assert_eq!(kind, FindingKind::OutOfBounds);
-        drop((memory, more, out, module));
-        context.finish();
     }
 }

@@ -60,7 +60,6 @@ fn with_capacity(launches: u32) -> LoadOptions {
 fn on(contexts: impl IntoIterator<Item = Context>, test: impl Fn(&Device)) {
     for context in contexts {
         test(&context.device);
-        context.finish();
     }
 }
 

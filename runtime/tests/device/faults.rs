@@ -34,8 +34,6 @@ fn waits_end_at_their_limit() {
         go.send(()).unwrap();
         stream.synchronize().unwrap();
         assert_eq!(buffer.download::<u8>().unwrap(), [2; 64]);
-        drop((stream, other, event, buffer));
-        context.finish();
     }
 }
 
@@ -94,9 +92,6 @@ fn waits_for_a_long_kernel_end_at_their_limit() {
     let stopped = stream.synchronize();
     assert!(matches!(stopped, Err(Error::Aborted { .. })), "{stopped:?}");
     stream.synchronize().unwrap();
-    drop((kernel, stream, second, event, out, numbers, others, other_stream));
-    context.finish();
-    other_context.finish();
 }
 
 /// Kernels of one module in two streams on two queues. Who is told of the one that stops is open, but not that somebody is.
@@ -126,8 +121,6 @@ fn reports_are_not_lost_between_streams() {
         assert!(matches!(stopped, Err(Error::Aborted { .. })), "{stopped:?}");
         second.synchronize().unwrap();
     }
-    drop((kernel, first, second, out));
-    context.finish();
 }
 
 #[test]
@@ -149,8 +142,6 @@ fn memory_that_is_not_there() {
         }
         assert_eq!(device.default_pool().usage().reserved_high, 0);
         assert_eq!(device.upload(&[7_u8; 3]).unwrap().download::<u8>().unwrap(), [7; 3]);
-        drop(stream);
-        context.finish();
     }
 }
 
@@ -182,7 +173,6 @@ fn launches_and_loads_leave_nothing() {
         if context.device.info().kind == DeviceKind::Reference {
             assert_eq!(context.device.memory().info().free, free);
         }
-        context.finish();
     }
 }
 
@@ -211,5 +201,4 @@ fn a_hundred_thousand_launches_do_not_grow() {
     // Less than the smallest leak of a launch, or of a load.
     let [.., before, last] = pages;
     assert!(last < before + 256 && after < last + 1024, "{pages:?} pages after launches, {after} after loads");
-    context.finish();
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Arg, CopySide, Error, Extent, Graph, LaunchConfig, NodeId, NodeKind, SetNode};
+use ptx2spv_runtime::{Arg, CopySide, Error, Extent, Graph, LaunchConfig, NodeId, NodeKind, SetNode, Work};
 
 use crate::Context;
 
@@ -20,12 +20,12 @@ fn nodes_run_after_their_dependencies() {
         let at = buffer.address();
         let mut graph = Graph::new(device);
         // Added the wrong way round: x = 3 (3 x + 2) + 1, then out.
-        let last = graph.add_kernel(&[], &kernel, &CONFIG, &[Arg::Address(at), 1_u32.into()]).unwrap();
-        let first = graph.add_kernel(&[], &kernel, &CONFIG, &[Arg::Address(at), 2_u32.into()]).unwrap();
+        let last = graph.add(&[], Work::kernel(&kernel, &CONFIG, &[Arg::Address(at), 1_u32.into()])).unwrap();
+        let first = graph.add(&[], Work::kernel(&kernel, &CONFIG, &[Arg::Address(at), 2_u32.into()])).unwrap();
         let (from, to) = (CopySide::device(at), CopySide::host(pinned.as_ptr()));
-        let out = graph.add_copy(&[last], from, to, Extent::bytes(1024)).unwrap();
-        let set = graph.add_set(&[], ones(at, 5)).unwrap();
-        let between = graph.add_empty(&[first]).unwrap();
+        let out = graph.add(&[last], Work::Copy(from, to, Extent::bytes(1024))).unwrap();
+        let set = graph.add(&[], ones(at, 5)).unwrap();
+        let between = graph.add(&[first], Work::Empty).unwrap();
         graph.add_dependency(set, first).unwrap();
         graph.add_dependency(between, last).unwrap();
         let seen: Arc<Mutex<Vec<u32>>> = Arc::default();
@@ -35,7 +35,7 @@ fn nodes_run_after_their_dependencies() {
             let number = unsafe { (pointer as *const u32).add(255).read() };
             list.lock().unwrap().push(number);
         };
-        graph.add_host_function(&[out], look).unwrap();
+        graph.add(&[out], Work::host_function(look)).unwrap();
         let mut launchable = graph.instantiate().unwrap();
         let stream = device.stream();
         let launch = |graph: &ptx2spv_runtime::LaunchableGraph| {
@@ -44,8 +44,8 @@ fn nodes_run_after_their_dependencies() {
         };
         launch(&launchable);
         launch(&launchable);
-        launchable.update_kernel(last, &kernel, &CONFIG, &[Arg::Address(at), 100_u32.into()]).unwrap();
-        launchable.update_set(set, ones(at, 0)).unwrap();
+        launchable.set(last, Work::kernel(&kernel, &CONFIG, &[Arg::Address(at), 100_u32.into()])).unwrap();
+        launchable.set(set, ones(at, 0)).unwrap();
         launch(&launchable);
         launchable.update(&graph).unwrap();
         launch(&launchable);
@@ -55,8 +55,6 @@ fn nodes_run_after_their_dependencies() {
         use NodeKind::{Copy, Empty, HostFunction, Kernel, Set};
         assert_eq!(kinds, [Kernel, Kernel, Copy, Set, Empty, HostFunction]);
         assert_eq!(graph.dependencies(first).unwrap(), [set]);
-        drop((graph, launchable, kernel, stream, buffer, pinned));
-        context.finish();
     }
 }
 
@@ -67,11 +65,11 @@ fn events_in_graphs() {
         let (a, b) = (device.non_blocking_stream(), device.non_blocking_stream());
         let (buffer, event) = (device.alloc(1024).unwrap(), Arc::new(device.event()));
         let mut graph = Graph::new(device);
-        let set = graph.add_set(&[], ones(buffer.address(), 9)).unwrap();
-        graph.add_event_record(&[set], &event).unwrap();
+        let set = graph.add(&[], ones(buffer.address(), 9)).unwrap();
+        graph.add(&[set], Work::EventRecord(event.clone())).unwrap();
         let mut other = Graph::new(device);
-        let wait = other.add_event_wait(&[], &event).unwrap();
-        other.add_set(&[wait], SetNode::bytes(buffer.address(), 1, 4)).unwrap();
+        let wait = other.add(&[], Work::EventWait(event.clone())).unwrap();
+        other.add(&[wait], SetNode::bytes(buffer.address(), 1, 4)).unwrap();
         for (graph, stream) in [(&graph, &a), (&other, &b)] {
             // SAFETY: the memory is the device's, and there are no kernels.
             unsafe { graph.instantiate().unwrap().launch(stream) }.unwrap();
@@ -79,8 +77,6 @@ fn events_in_graphs() {
         b.synchronize().unwrap();
         assert!(event.has_passed().unwrap());
         assert_eq!(buffer.download::<u32>().unwrap()[..2], [0x0101_0101, 9]);
-        drop((graph, other, event, a, b, buffer));
-        context.finish();
     }
 }
 
@@ -89,21 +85,19 @@ fn graphs_that_can_not_be() {
     for context in Context::several() {
         let (device, kernel) = (&context.device, context.kernel("step"));
         let mut graph = Graph::new(device);
-        let [a, b] = [(); 2].map(|()| graph.add_empty(&[]).unwrap());
+        let [a, b] = [(); 2].map(|()| graph.add(&[], Work::Empty).unwrap());
         graph.add_dependency(a, b).unwrap();
         let mut launchable = graph.instantiate().unwrap();
         let is_wrong = |result: Result<(), Error>| assert!(matches!(result, Err(Error::Graph(_))), "{result:?}");
-        is_wrong(launchable.update_set(a, SetNode::bytes(0, 0, 0)));
+        is_wrong(launchable.set(a, SetNode::bytes(0, 0, 0)));
         is_wrong(launchable.update(&Graph::new(device)));
         graph.add_dependency(b, a).unwrap();
         is_wrong(graph.instantiate().map(|_| ()));
         let other = Graph::new(device);
         is_wrong(other.kind(a).map(|_| ()));
-        is_wrong(Graph::new(device).add_empty(&[b]).map(|_| ()));
-        let few = graph.add_kernel(&[], &kernel, &CONFIG, &[]);
+        is_wrong(Graph::new(device).add(&[b], Work::Empty).map(|_| ()));
+        let few = graph.add(&[], Work::kernel(&kernel, &CONFIG, &[]));
         assert!(matches!(few, Err(Error::ArgumentCount { .. })), "{few:?}");
-        drop((graph, launchable, other, kernel));
-        context.finish();
     }
 }
 
@@ -115,16 +109,16 @@ fn a_graph_is_one_submission() {
         let [buffer, copy] = [(); 2].map(|()| device.alloc(1024).unwrap());
         let pinned = device.alloc_pinned(1024).unwrap();
         let mut graph = Graph::new(device);
-        let mut last = graph.add_set(&[], ones(buffer.address(), 1)).unwrap();
+        let mut last = graph.add(&[], ones(buffer.address(), 1)).unwrap();
         // More than a batch takes of other launches.
         for _ in 0..40 {
             let args = [Arg::Address(buffer.address()), 1_u32.into()];
-            last = graph.add_kernel(&[last], &kernel, &CONFIG, &args).unwrap();
+            last = graph.add(&[last], Work::kernel(&kernel, &CONFIG, &args)).unwrap();
         }
         let [from, to] = [&buffer, &copy].map(|buffer| CopySide::device(buffer.address()));
-        last = graph.add_copy(&[last], from, to, Extent::bytes(1024)).unwrap();
-        last = graph.add_set(&[last], SetNode::bytes(buffer.address(), 0, 1024)).unwrap();
-        graph.add_copy(&[last], to, CopySide::host(pinned.as_ptr()), Extent::bytes(1024)).unwrap();
+        last = graph.add(&[last], Work::Copy(from, to, Extent::bytes(1024))).unwrap();
+        last = graph.add(&[last], SetNode::bytes(buffer.address(), 0, 1024)).unwrap();
+        graph.add(&[last], Work::Copy(to, CopySide::host(pinned.as_ptr()), Extent::bytes(1024))).unwrap();
         let (launchable, stream) = (graph.instantiate().unwrap(), device.stream());
         device.synchronize().unwrap();
         for _ in 0..3 {
@@ -140,8 +134,6 @@ fn a_graph_is_one_submission() {
             // SAFETY: the copy has finished, and the buffer lives.
             assert_eq!(unsafe { pinned.as_ptr().cast::<u32>().add(255).read() }, result);
         }
-        drop((graph, launchable, stream, buffer, copy, pinned, kernel));
-        context.finish();
     }
 }
 
@@ -154,7 +146,7 @@ fn a_graph_that_can_not_be_launched_does_nothing() {
         let (stream, at, freed) = (device.stream(), buffer.address(), gone.address());
         let launch = |last: &dyn Fn(&mut Graph, NodeId)| {
             let mut graph = Graph::new(device);
-            let first = graph.add_set(&[], SetNode::bytes(at, 1, 64)).unwrap();
+            let first = graph.add(&[], SetNode::bytes(at, 1, 64)).unwrap();
             last(&mut graph, first);
             // SAFETY: what is there is the device's, and there are no kernels.
             unsafe { graph.instantiate().unwrap().launch(&stream) }
@@ -163,18 +155,18 @@ fn a_graph_that_can_not_be_launched_does_nothing() {
         device.synchronize().unwrap();
         let failed = [
             launch(&|graph, first| {
-                graph.add_set(&[first], SetNode::bytes(freed, 1, 64)).unwrap();
+                graph.add(&[first], SetNode::bytes(freed, 1, 64)).unwrap();
             }),
             launch(&|graph, first| {
                 let (from, to) = (CopySide::device(at), CopySide::device(freed));
-                graph.add_copy(&[first], from, to, Extent::bytes(64)).unwrap();
+                graph.add(&[first], Work::Copy(from, to, Extent::bytes(64))).unwrap();
             }),
             launch(&|graph, first| {
-                graph.add_set(&[first], SetNode { element: 3, ..SetNode::bytes(at, 1, 64) }).unwrap();
+                graph.add(&[first], SetNode { element: 3, ..SetNode::bytes(at, 1, 64) }).unwrap();
             }),
             launch(&|graph, first| {
                 let (from, to) = (CopySide::device(at), CopySide::device(at + 1));
-                graph.add_copy(&[first], from, to, Extent::bytes(63)).unwrap();
+                graph.add(&[first], Work::Copy(from, to, Extent::bytes(63))).unwrap();
             }),
         ];
         let is_right = matches!(
@@ -188,7 +180,5 @@ fn a_graph_that_can_not_be_launched_does_nothing() {
         );
         assert!(is_right, "{failed:?}");
         assert_eq!(buffer.download::<u8>().unwrap(), [5; 64]);
-        drop((buffer, stream));
-        context.finish();
     }
 }

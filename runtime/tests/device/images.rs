@@ -85,8 +85,6 @@ fn images_follow_their_arrays() {
         device.synchronize().unwrap();
         array.write(&numbers).unwrap();
         assert_eq!(read(&texture(device, &array, TextureDescriptor::default()), 0.5), wide(&numbers));
-        drop((module, array, out, stream));
-        context.finish();
     }
 }
 
@@ -111,8 +109,6 @@ fn volumes_have_images_too() {
             // Samplers may be a unit off.
             assert!((found[0] - expected[0]).abs() < 1e-6 && found[1..] == expected[1..], "{found:?}");
         }
-        drop((module, texture, array, out));
-        context.finish();
     }
 }
 
@@ -143,8 +139,6 @@ fn textures_with_and_without_images_take_turns() {
             drop(memory);
             assert_eq!(read(&image), first);
         }
-        drop((module, image, with, without, out));
-        context.finish();
     }
 }
 
@@ -178,8 +172,6 @@ fn textures_larger_than_images_are_read_too() {
         // At a quarter and at three quarters of the depth.
         let number = |thread: usize| if thread < 4 { 4096.0 } else { 12_288.0 };
         assert_eq!(found, std::array::from_fn::<_, 8, _>(|thread| [number(thread), 0.0, 0.0, 0.0]));
-        drop((module, wide, deep, row, column, out));
-        context.finish();
     }
 }
 
@@ -187,7 +179,7 @@ fn textures_larger_than_images_are_read_too() {
 fn what_samplers_cannot_read_has_no_image() {
     for context in Context::several() {
         let device = &context.device;
-        let module = load(device);
+        let _module = load(device);
         let plane = ArrayShape::TwoD { width: 8, height: 4 };
         let array = |format: ChannelFormat, shape| device.array(&ArrayDescriptor::new(format, shape)).unwrap();
         let plain = TextureDescriptor::default();
@@ -216,7 +208,5 @@ fn what_samplers_cannot_read_has_no_image() {
         for (number, texture) in textures.into_iter().enumerate() {
             assert!(!has_image(device, &texture.unwrap()), "{number}");
         }
-        drop((module, floats, written, levels, layers, volume, integers));
-        context.finish();
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::thread;
 use std::time::Duration;
 
-use ptx2spv_runtime::{Arg, Error, Graph, Kernel, LaunchConfig, Module, Stream};
+use ptx2spv_runtime::{Arg, Error, Graph, Kernel, LaunchConfig, Module, Stream, Work};
 use ptx2spv_translator::{Options, Program, Source};
 
 use crate::{Context, Launch, Load};
@@ -75,8 +75,6 @@ fn single_loops() {
             kernel.run(&ROW, &[(&out).into(), n.into()]).unwrap();
             assert_eq!(out.download::<u32>().unwrap(), [sum(1, n); 32], "{n} rounds");
         }
-        drop((module, kernel, out));
-        context.finish();
     }
 }
 
@@ -92,8 +90,6 @@ fn shipped_loops() {
         module.kernel("single").unwrap().run(&ROW, &[(&out).into(), n.into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), [sum(1, n); 32], "{n} rounds");
     }
-    drop((module, out));
-    context.finish();
 }
 
 #[test]
@@ -109,8 +105,6 @@ fn nested_loops_in_some_threads() {
             assert_eq!(out.download::<u32>().unwrap(), expected, "{n} times {m} rounds of one in {every}");
         }
     }
-    drop((module, kernel, out));
-    context.finish();
 }
 
 /// Code after a loop that was cut short must not run: here it would write far outside of all memory.
@@ -124,8 +118,6 @@ fn code_after_cut_loops_is_skipped() {
         kernel.run(&ONE, &[(&out).into(), n.into()]).unwrap();
         check(&context, "chain", n, out.download(), &[7]);
     }
-    drop((module, kernel));
-    context.finish();
 }
 
 /// Results of an iteration are there after the loop, also in threads that leave it earlier.
@@ -141,8 +133,6 @@ fn values_of_a_last_round() {
             5 * rounds.fold(thread, |x, left| 5 * x + left)
         };
         assert_eq!(out.download::<u32>().unwrap(), (0..32).map(last).collect::<Vec<_>>());
-        drop((module, kernel, out));
-        context.finish();
     }
 }
 
@@ -158,8 +148,6 @@ fn loops_in_workgroups_of_any_size() {
         kernel.run(&config, &[(&out).into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), vec![2; threads as usize]);
     }
-    drop((module, kernel));
-    context.finish();
 }
 
 /// Atomics that are loops use up rounds too.
@@ -173,8 +161,6 @@ fn loops_of_atomics() {
         kernel.run(&ROW, &[(&out).into(), n.into()]).unwrap();
         assert_eq!(out.download::<f64>().unwrap(), [32.0 * f64::from(n)], "{n} times");
     }
-    drop((module, kernel));
-    context.finish();
 }
 
 /// Rounds of several dispatches.
@@ -204,8 +190,6 @@ fn long_launches_of_several_threads() {
         }
     });
     assert_eq!(out.download::<u32>().unwrap(), [kept(12); 32]);
-    drop((module, kernel, out, own, default));
-    context.finish();
 }
 
 /// Host functions, copies in other streams and graphs see what long launches leave.
@@ -232,8 +216,8 @@ fn long_launches_in_order() {
     second.synchronize().unwrap();
     assert_eq!(copy.download::<u32>().unwrap(), [kept(2); 32]);
     let mut graph = Graph::new(device);
-    let one = graph.add_kernel(&[], &kernel, &ROW, &[(&out).into(), MANY.into()]).unwrap();
-    graph.add_kernel(&[one], &kernel, &ROW, &[(&out).into(), 5_u32.into()]).unwrap();
+    let one = graph.add(&[], Work::kernel(&kernel, &ROW, &[(&out).into(), MANY.into()])).unwrap();
+    graph.add(&[one], Work::kernel(&kernel, &ROW, &[(&out).into(), 5_u32.into()])).unwrap();
     let launchable = graph.instantiate().unwrap();
     // SAFETY: as above.
     unsafe { launchable.launch(&first) }.unwrap();
@@ -246,8 +230,6 @@ fn long_launches_in_order() {
     let stopped = launched.and_then(|()| first.synchronize());
     assert!(matches!(stopped, Err(Error::Aborted { .. })), "{stopped:?}");
     assert_eq!(out.download::<u32>().unwrap(), [0; 32]);
-    drop((module, kernel, out, copy, first, second, event, graph, launchable));
-    context.finish();
 }
 
 /// Every call that waits for results reports once, and names all kernels of the module since the last report.
@@ -255,7 +237,6 @@ fn long_launches_in_order() {
 fn reports_of_stopped_kernels() {
     for context in Context::several() {
         if context.device.target().quirks.loop_budget.is_none() {
-            context.finish();
             continue;
         }
         let (module, other) = (load(&context), load(&context));
@@ -297,8 +278,6 @@ fn reports_of_stopped_kernels() {
         drop((module, first, chain));
         assert_eq!(names(device.synchronize()), ["chain"]);
         launch(&other_first, 70_000);
-        drop((other, other_first, out));
-        context.finish();
     }
 }
 
@@ -326,6 +305,4 @@ fn a_kernel_waits_for_the_host() {
         assert!(matches!(&waited, Err(Error::Aborted { kernels, .. }) if kernels == &["await"]), "{waited:?}");
         assert_eq!(out.download::<u32>().unwrap(), [32]);
     }
-    drop((module, kernel, flag, out));
-    context.finish();
 }

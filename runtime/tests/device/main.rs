@@ -3,35 +3,24 @@
 //! `PTX2SPV_DEVICE` selects the device, which may be the reference device. `PTX2SPV_VALIDATION=0` disables the layers,
 //! for machines without them.
 
-mod arguments;
 mod blocks;
 mod buffers;
 mod checked;
 mod children;
-mod clusters;
 mod cooperative;
-mod events;
 mod faults;
 mod graphs;
 mod images;
 mod launches;
 mod loops;
 mod memory;
-mod messages;
 mod modules;
-mod near;
-mod occupancy;
 mod pinned;
-mod pools;
-mod prepare;
 mod reference;
 mod reports;
-mod scratch;
-mod service_sizes;
 mod setup;
 mod shared_memory;
 mod shipped;
-mod slices;
 mod streams;
 mod textures;
 
@@ -40,25 +29,39 @@ use std::path::Path;
 use std::process::Command;
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use ptx2spv_runtime::{
     Arg, Config, Device, DeviceSelector, Error, Instance, InstanceOptions, Kernel, LaunchConfig, Module,
     VALIDATION_VARIABLE, ValidationLog,
 };
-use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::interface::{
-    BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
+    BlockSize, Bundle, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
 };
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Interface, Math, Translation};
 
-/// A device with validation. [`Context::finish`] checks that the layers had no messages.
+/// A device with validation. Dropping it closes the device, and checks that the layers had no messages.
 struct Context {
     device: Device,
-    log: Option<Arc<ValidationLog>>,
+    /// Dropped after the device.
+    log: Log,
     /// Dropped last.
     _turn: Option<Turn>,
+}
+
+/// The messages of the validation layers, if they are enabled.
+struct Log(Option<Arc<ValidationLog>>);
+
+/// Checks that nothing keeps the device open any more, and that validation found nothing, leaks included.
+impl Drop for Log {
+    fn drop(&mut self) {
+        if let Some(log) = self.0.as_ref().filter(|_| !thread::panicking()) {
+            assert_eq!(Arc::strong_count(log), 1, "something keeps the instance open");
+            assert!(log.messages().is_empty(), "{}", log.messages().join("\n"));
+        }
+    }
 }
 
 /// Held by a thread while others must not use the validation layers.
@@ -149,7 +152,7 @@ impl Context {
     /// without timeline semaphores, and the reference device.
     fn several() -> [Self; 4] {
         let spread = Self::with(&options().staging(true).queues(Some(4)));
-        let reference = Self { device: Device::reference(Config::default()), log: None, _turn: None };
+        let reference = Self { device: Device::reference(Config::default()), log: Log(None), _turn: None };
         [Self::new(), spread, Self::restricted("without=timelineSemaphore"), reference]
     }
 
@@ -167,7 +170,7 @@ impl Context {
     fn with(options: &InstanceOptions) -> Self {
         let turn = turn();
         let device = Device::open_with(&DeviceSelector::Default, options).unwrap();
-        let log = device.instance().and_then(Instance::validation_log);
+        let log = Log(device.instance().and_then(Instance::validation_log));
         Self { device, log, _turn: Some(turn) }
     }
 
@@ -177,15 +180,6 @@ impl Context {
 
     fn kernel(&self, name: &str) -> Kernel {
         self.basics().kernel(name).unwrap()
-    }
-
-    /// Closes the device, which nothing may keep open, and checks that validation found nothing, leaks included.
-    fn finish(self) {
-        drop(self.device);
-        if let Some(log) = self.log {
-            assert_eq!(Arc::strong_count(&log), 1, "something keeps the instance open");
-            assert!(log.messages().is_empty(), "{}", log.messages().join("\n"));
-        }
     }
 }
 

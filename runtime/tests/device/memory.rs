@@ -1,9 +1,11 @@
 //! Memory by plain addresses.
 
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
-use ptx2spv_runtime::{Device, Error, LaunchConfig, MemoryRange};
+use ptx2spv_runtime::{Arg, Device, Error, LaunchConfig, MemoryRange, PoolUsage};
+use ptx2spv_translator::Source;
 
 use crate::{Context, Launch};
 
@@ -29,7 +31,6 @@ fn copies_by_interior_addresses() {
         assert_eq!(part, expected[491..500]);
         // SAFETY: nothing uses them any more.
         unsafe { memory.free(a).and_then(|()| memory.free(b)) }.unwrap();
-        context.finish();
     }
 }
 
@@ -65,7 +66,6 @@ fn sets_of_all_widths_at_all_alignments() {
         for wrong in [memory.set_16(address + 1, 0, 1), memory.set_32(address + 2, 0, 1)] {
             assert!(matches!(wrong, Err(Error::Misaligned { .. })), "{wrong:?}");
         }
-        context.finish();
     }
 }
 
@@ -81,7 +81,6 @@ fn large_sets() {
         memory.read(address, &mut found).unwrap();
         assert_eq!(found[..2], [0x34, 0x12]);
         assert!(found[2..].chunks_exact(2).all(|pair| pair == [0xcd, 0xab]));
-        context.finish();
     }
 }
 
@@ -116,7 +115,6 @@ fn wrong_addresses_are_refused() {
         assert!(matches!(free(raw), Err(Error::NotAllocated { .. })));
         drop(buffer);
         assert_eq!(memory.find(address), None);
-        context.finish();
     }
 }
 
@@ -136,8 +134,6 @@ fn kernels_see_raw_memory() {
         let mut sums = vec![0_f32; n as usize];
         memory.read(at(2), bytemuck::cast_slice_mut(&mut sums)).unwrap();
         assert!(sums.iter().all(|sum| *sum == 3.75), "{sums:?}");
-        drop(kernel);
-        context.finish();
     }
 }
 
@@ -147,7 +143,6 @@ fn memory_is_counted() {
         let memory = context.device.memory();
         let info = memory.info();
         assert!(info.free > 0 && info.free <= info.total, "{info:?}");
-        context.finish();
     }
 }
 
@@ -191,6 +186,113 @@ fn threads_free_what_others_use() {
             context.device.synchronize().unwrap();
             // What the threads have left lives as long as the device.
         }
-        context.finish();
+    }
+}
+
+/// Adds one to each of a block's words.
+const INCREASE: &str = include_str!("ptx/near.ptx");
+
+#[test]
+fn buffers_since_the_module_was_loaded_are_in_reach() {
+    for context in Context::several() {
+        let device = &context.device;
+        let before = device.upload(&[1_u32; 8]).unwrap();
+        let module = device.load(&Source::new("increase.ptx", INCREASE)).unwrap();
+        let kernel = module.kernel("increase").unwrap();
+        assert!(module.has_short_pointers());
+        let block = LaunchConfig::new([1; 3], [8, 1, 1]);
+
+        let (first, second) = (device.upload(&[10_u32; 8]).unwrap(), device.upload(&[20_u32; 8]).unwrap());
+        assert_eq!(device.memory().find(second.address() + 31).map(|found| found.size), Some(32));
+        kernel.run(&block, &[Arg::Pointer(&first)]).unwrap();
+        kernel.run(&block, &[Arg::Address(second.address())]).unwrap();
+        // The kernel gets the low half.
+        kernel.run(&block, &[Arg::U32(second.address() as u32)]).unwrap();
+        assert_eq!(first.download::<u32>().unwrap(), [11; 8]);
+        assert_eq!(second.download::<u32>().unwrap(), [22; 8]);
+
+        // Freed memory is used again.
+        let address = first.address();
+        drop(first);
+        let third = device.upload(&[30_u32; 8]).unwrap();
+        assert_eq!(third.address(), address);
+        kernel.run(&block, &[Arg::Pointer(&third)]).unwrap();
+        assert_eq!((third.download::<u32>().unwrap(), second.download::<u32>().unwrap()), (vec![31; 8], vec![22; 8]));
+
+        assert!(matches!(kernel.run(&block, &[Arg::Pointer(&before)]), Err(Error::TooFar(_))));
+        assert!(matches!(device.default_stream().allocate(16), Err(Error::TooFar(_))));
+        assert!(device.memory().is_out_of_reach(before.address()));
+        assert_eq!(before.download::<u32>().unwrap(), [1; 8]);
+    }
+}
+
+// Memory that is allocated and freed in stream order.
+
+#[test]
+fn freed_memory_is_kept_up_to_the_threshold() {
+    for context in Context::several() {
+        let device = &context.device;
+        let (pool, stream, other) = (device.pool(), device.stream(), device.stream());
+        let allocate = |bytes| stream.allocate_from(&pool, bytes).unwrap();
+        // SAFETY: nothing uses the memory any more.
+        let free = |address| unsafe { stream.free(address) };
+        let usage = |used, used_high, reserved, reserved_high| {
+            let PoolUsage { used: now, used_high: most, reserved: kept, reserved_high: most_kept, .. } = pool.usage();
+            assert_eq!([now, most, kept, most_kept], [used, used_high, reserved, reserved_high]);
+        };
+        let first = allocate(1000);
+        free(first).unwrap();
+        usage(0, 1000, 0, 1000);
+        assert_eq!(device.memory().find(first), None);
+        pool.set_release_threshold(2000);
+        let list = [500, 700, 900].map(allocate);
+        usage(2100, 2100, 2100, 2100);
+        list.into_iter().for_each(|address| free(address).unwrap());
+        // The first was freed, so the others fit.
+        usage(0, 2100, 1600, 2100);
+        assert_eq!(list.map(|address| device.memory().find(address).is_some()), [false, true, true]);
+        assert_eq!((allocate(900), pool.usage().reserved), (list[2], 1600));
+        device.synchronize().unwrap();
+        // Another stream gets memory that the device has finished with.
+        assert_eq!(other.allocate_from(&pool, 700).unwrap(), list[1]);
+        pool.reset_highs();
+        usage(1600, 1600, 1600, 1600);
+        // Freeing without a stream returns the memory.
+        // SAFETY: nothing uses the memory any more.
+        unsafe { device.memory().free(list[1]) }.unwrap();
+        usage(900, 1600, 900, 1600);
+        free(list[2]).unwrap();
+        pool.trim_to(899);
+        usage(0, 1600, 0, 1600);
+        assert!(matches!(free(list[2]), Err(Error::NotAllocated { .. })));
+        let kept = allocate(100);
+        free(kept).unwrap();
+        drop((pool.clone(), pool));
+        assert_eq!(device.memory().find(kept), None, "the pool gives back what it keeps");
+    }
+}
+
+/// Memory goes from one kernel to the next while the first may still run.
+#[test]
+fn kept_memory_is_used_in_stream_order() {
+    for context in Context::several() {
+        let device = &context.device;
+        let (kernel, stream) = (context.kernel("step"), device.non_blocking_stream());
+        device.default_pool().set_release_threshold(u64::MAX);
+        let results = device.alloc(50 * 1024).unwrap();
+        for round in 0..50_u32 {
+            let address = stream.allocate(1024).unwrap();
+            stream.set_32(address, round, 256).unwrap();
+            let args = [Arg::Address(address), 1_u32.into()];
+            // SAFETY: there are 256 numbers.
+            unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(256, 64), &args) }.unwrap();
+            stream.copy(address, results.address() + 1024 * u64::from(round), 1024).unwrap();
+            // SAFETY: nothing uses the memory later.
+            unsafe { stream.free(address) }.unwrap();
+        }
+        stream.synchronize().unwrap();
+        let found: Vec<u32> = results.download().unwrap();
+        assert_eq!(found, (0..50 * 256).map(|i| 3 * (i / 256) + 1).collect::<Vec<u32>>());
+        assert_eq!(device.default_pool().usage().reserved_high, 1024);
     }
 }

@@ -22,8 +22,6 @@ fn kernels_reach_pinned_memory() {
         // SAFETY: all launches have finished.
         let found: &[u32] = bytemuck::cast_slice(unsafe { pinned.bytes() });
         assert_eq!(found, (0..256).map(|i| (3 * i + 5) * 3 + 7).collect::<Vec<_>>());
-        drop((pinned, kernel, stream));
-        context.finish();
     }
 }
 
@@ -48,8 +46,6 @@ fn pinned_memory_is_found_from_both_sides() {
         // SAFETY: nothing uses the memory any more.
         unsafe { memory.free(pinned.address) }.unwrap();
         assert_eq!((memory.find_pinned(pinned.host), memory.find_mapped(pinned.address)), (None, None));
-        drop(plain);
-        context.finish();
     }
 }
 
@@ -88,8 +84,6 @@ fn registered_memory_is_the_hosts() {
             let none = unsafe { memory.register(pointer, bytes) };
             assert!(matches!(&none, Err(Error::NotRegistered { .. })), "{none:?}");
         }
-        drop(step);
-        context.finish();
     }
 }
 
@@ -122,7 +116,6 @@ fn managed_memory_has_one_address() {
             }
             Err(error) => assert!(matches!(error, Error::NoManagedMemory { .. }) && !has, "{error}"),
         }
-        context.finish();
     }
 }
 
@@ -187,8 +180,6 @@ fn rows_between_all_kinds_of_memory() {
             }
         }
         assert_eq!(large, 1);
-        drop(stream);
-        context.finish();
     }
 }
 
@@ -220,8 +211,6 @@ fn rows_that_do_not_fit_are_refused() {
         let nowhere = CopySide::device(8).row_pitch(16);
         assert!(matches!(copy(nowhere, there, rows), Err(Error::NotAllocated { address: 8 })));
         copy(nowhere, there, Extent::rows(8, 0)).unwrap();
-        drop((stream, buffer, pinned));
-        context.finish();
     }
 }
 
@@ -256,7 +245,5 @@ fn sets_of_rows() {
         let refused = stream.set_rows_8(buffer.address() + 1, 32, 1, 32, 2);
         assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
         stream.set_rows_16(buffer.address(), 0, 1, 32, 1).unwrap();
-        drop((stream, buffer));
-        context.finish();
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
+use ptx2spv_runtime::interface::SourceLocation;
 use ptx2spv_runtime::{Error, LaunchConfig, Module, Stream};
 use ptx2spv_translator::Source;
 
@@ -54,8 +55,6 @@ fn calls_of_no_function_name_the_call() {
             }
         }
         assert_eq!(out.download::<u32>().unwrap(), [5]);
-        drop((module, kernel, out));
-        context.finish();
     }
 }
 
@@ -85,8 +84,6 @@ fn what_malloc_has_not_given_is_not_freed() {
             assert!(reason.contains("`free`"), "{reason}");
         }
         frees(0, 0, 0).unwrap();
-        drop((module, kernel, out));
-        context.finish();
     }
 }
 
@@ -131,8 +128,6 @@ fn traps_name_kernel_and_place() {
         kernel.run(&row(8), &[(&out).into()]).unwrap();
         assert!(matches!(out.download::<u32>(), Err(Error::Aborted { .. })));
         context.device.synchronize().unwrap();
-        drop((module, out, kernel));
-        context.finish();
     }
 }
 
@@ -147,8 +142,6 @@ fn a_look_at_the_reports_submits_nothing() {
         context.device.synchronize().unwrap();
         // The launch itself.
         assert!(context.device.submissions() <= before + 1);
-        drop((module, out, kernel));
-        context.finish();
     }
 }
 
@@ -211,8 +204,6 @@ fn nothing_runs_after_a_stopped_kernel() {
         first.set_8(bytes.address(), 9, 64).unwrap();
         first.synchronize().unwrap();
         assert_eq!(bytes.download::<u8>().unwrap(), [9; 64]);
-        drop((module, traps, prints, out, bytes, first, second));
-        context.finish();
     }
 }
 
@@ -230,8 +221,6 @@ fn stacks_end() {
         let (name, reason, place) = aborted(context.device.synchronize());
         assert_eq!((name.as_str(), place.0), ("recursive", line_of("call (taken), deep, (given);")));
         assert!(reason.contains("stack"), "{reason}");
-        drop((module, out, kernel));
-        context.finish();
     }
 }
 
@@ -247,8 +236,6 @@ fn assertions_speak_as_in_cuda() {
         let (name, reason, _) = aborted(context.device.synchronize());
         let expected = "a.cu:42: main: block: [0,0,0], thread: [3,0,0] Assertion `x < 3` failed";
         assert_eq!((name.as_str(), reason.as_str()), ("asserted", expected));
-        drop((module, out, kernel));
-        context.finish();
     }
 }
 
@@ -276,8 +263,6 @@ fn prints_arrive_once_and_whole() {
         let left_out: usize = text.split('(').nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap();
         assert_eq!(lines + left_out, 60 * 512);
         assert_eq!(lines, ((1 << 20) - 16) / 40);
-        drop((module, kernel));
-        context.finish();
     }
 }
 
@@ -300,6 +285,35 @@ fn strings_lie_anywhere_in_device_memory() {
     assert_eq!(&lines[..2], ["abc", "in the middle"]);
     // A string without a zero ends with the allocation, which may have a few bytes more.
     assert!(lines[2].starts_with("not zero-terminated"), "{printed}");
-    drop((module, kernel, text));
-    context.finish();
+}
+
+/// `blas::axpy(int, float*)`.
+const KERNEL: &str = "_ZN4blas4axpyEiPf";
+
+#[test]
+fn messages_have_the_names_of_cpp() {
+    let kernel = || KERNEL.to_owned();
+    let param = || format!("{KERNEL}_param_1");
+    let place = SourceLocation { line: 7, module: None, function: Some("_Z5inneri".to_owned()), source: None };
+    for (error, expected) in [
+        (
+            Error::ArgumentSize { kernel: kernel(), index: 1, param: param(), expected: 8, given: 4 },
+            "kernel `blas::axpy(int, float*)`, argument 1: parameter `param_1` has 8 bytes, the argument 4",
+        ),
+        (
+            Error::Interface(format!("`{KERNEL}` reads 9 bytes of push constants")),
+            "the module's description is wrong: `blas::axpy(int, float*)` reads 9 bytes of push constants",
+        ),
+        (
+            Error::Aborted { kernels: vec![kernel()], reason: "a trap".to_owned(), place: Some(Box::new(place)) },
+            "kernel `blas::axpy(int, float*)` was stopped at line 7 of the PTX, in `inner(int)`: a trap; results are incomplete",
+        ),
+        // Whoever reads it has to ask for the kernel by its name in PTX.
+        (
+            Error::NoKernel { name: "axpy".to_owned(), available: vec![kernel()] },
+            "no kernel `axpy`; the module has: _ZN4blas4axpyEiPf",
+        ),
+    ] {
+        assert_eq!(error.to_string(), expected);
+    }
 }

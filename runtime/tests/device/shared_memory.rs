@@ -1,15 +1,115 @@
-//! What a kernel must not reach by an address of shared or local memory: other blocks that its cluster doesn't have, and what lies past the end.
+//! Shared and local memory in device memory, for launches that need more than the device has.
 
-use ptx2spv_runtime::{Arg, Error, Kernel, LaunchConfig};
-use ptx2spv_translator::Source;
+use std::thread;
 
-use crate::{Context, Launch};
+use ptx2spv_runtime::{Arg, Device, Error, Kernel, LaunchConfig};
+use ptx2spv_translator::interface::Bundle;
+use ptx2spv_translator::{Options, Program, Source, Target};
+
+use crate::{Context, Launch, Load};
+
+/// * `turned(out)`: each block turns its threads' numbers around in dynamic shared memory, at the end of what there is.
+/// * `spread(out)`: each thread keeps its number in 400 KiB of local memory, at a place of its own.
+const KERNELS: &str = include_str!("ptx/scratch.ptx");
+
+const BLOCK: u32 = 32;
+
+fn program() -> Source {
+    Source::new("scratch.ptx", KERNELS)
+}
+
+fn turn(device: &Device, kernel: &Kernel, blocks: u32, dynamic_shared_bytes: u32) -> Result<(), Error> {
+    let out = device.upload(&vec![0_u32; (blocks * BLOCK) as usize])?;
+    let config = LaunchConfig::new([blocks, 1, 1], [BLOCK, 1, 1]).with_shared(dynamic_shared_bytes);
+    kernel.run(&config, &[(&out).into()])?;
+    let expected: Vec<u32> = (0..blocks * BLOCK).map(|t| t / BLOCK * BLOCK + BLOCK - 1 - t % BLOCK).collect();
+    assert_eq!(out.download::<u32>()?, expected, "{dynamic_shared_bytes}");
+    Ok(())
+}
+
+fn spread(device: &Device, kernel: &Kernel, blocks: u32) {
+    let out = device.upload(&vec![0_u32; (blocks * BLOCK) as usize]).unwrap();
+    kernel.run(&LaunchConfig::new([blocks, 1, 1], [BLOCK, 1, 1]), &[(&out).into()]).unwrap();
+    assert_eq!(out.download::<u32>().unwrap(), (0..blocks * BLOCK).collect::<Vec<_>>());
+}
+
+/// Launches choose by their dynamic memory, one after the other; the largest grid takes several dispatches.
+#[test]
+fn dynamic_memory_of_any_size() {
+    for context in Context::several() {
+        let kernel = context.device.load(&program()).unwrap().kernel("turned").unwrap();
+        assert_eq!(kernel.entry().scratch, None);
+        for (blocks, bytes) in [(3, 128), (3, 100_000), (3, 4096), (2800, 200_000), (3, 232_448)] {
+            turn(&context.device, &kernel, blocks, bytes).unwrap();
+        }
+        let error = turn(&context.device, &kernel, 1, 232_449).unwrap_err();
+        assert!(matches!(error, Error::SharedMemory { needed: 232_449, available: 232_448, .. }), "{error}");
+    }
+}
+
+/// Launches from several threads make the device's scratch memory grow under each other.
+#[test]
+fn launches_share_scratch_memory() {
+    let context = Context::new();
+    let device = &context.device;
+    let kernel = device.load(&program()).unwrap().kernel("turned").unwrap();
+    thread::scope(|scope| {
+        for number in 1..5 {
+            let kernel = &kernel;
+            scope.spawn(move || {
+                for round in 1..6 {
+                    turn(device, kernel, number * round, 100_000 + 1000 * number).unwrap();
+                }
+            });
+        }
+    });
+}
+
+/// A device whose invocations have less local memory than the kernel: 41 blocks fit into the scratch memory of a dispatch.
+#[test]
+fn local_memory_in_parts() {
+    let context = Context::new();
+    let device = &context.device;
+    let mut target = device.target().clone();
+    target.quirks.local_memory = Some(16_380);
+    let translation = Program::new(&program()).unwrap().translate(&Options::new(&target)).unwrap();
+    let module = device.translated(&translation).unwrap();
+    let kernel = module.kernel("spread").unwrap();
+    // The variable, which is aligned to 16 bytes, doesn't begin at null.
+    assert_eq!(kernel.entry().scratch.map(|scratch| scratch.local_bytes), Some(409_616));
+    for blocks in [1, 41, 42, 100] {
+        spread(device, &kernel, blocks);
+    }
+}
+
+/// Modules translated elsewhere: a bundle has a variant for launches with more memory, and a single module reports what
+/// it lacks.
+#[test]
+fn variants_for_more_shared_memory() {
+    let context = Context::new();
+    let device = &context.device;
+    let most = device.target().limits.max_compute_shared_memory_size;
+    let made = |target: &Target, dynamic_shared_bytes| {
+        let options = Options::new(target).dynamic_shared_bytes(dynamic_shared_bytes);
+        Program::new(&program()).unwrap().translate(&options).unwrap()
+    };
+    let [small, large] = [0, most + 1].map(|bytes| made(device.target(), bytes));
+    let alone = device.translated(&small).unwrap().kernel("turned").unwrap();
+    turn(device, &alone, 2, most).unwrap();
+    let error = turn(device, &alone, 2, most + 16).unwrap_err();
+    assert!(matches!(error, Error::SharedMemory { available, .. } if available == most), "{error}");
+    let both = device.bundle(&Bundle::new([large, small])).unwrap().kernel("turned").unwrap();
+    assert_eq!(both.entry().scratch, None);
+    for bytes in [128, most, most + 16, 200_000] {
+        turn(device, &both, 2, bytes).unwrap();
+    }
+}
 
 /// * `mapped(out, rank, kind)`: reads, writes or adds to what the block with number `rank` of the cluster has, by an address of shared
 ///   memory or a generic one. The block's first word is 100 plus its number.
 /// * `copied(out, place)`: copies `out` to a place in dynamic shared memory, and the first word from there back to the end.
 /// * `not_awaited(out, place)`: the same copy, which nothing waits for.
-const KERNELS: &str = include_str!("ptx/shared_memory_kernels.ptx");
+const SHARED_KERNELS: &str = include_str!("ptx/shared_memory_kernels.ptx");
 
 /// * `within(out, place)`: copies 16 bytes of `out` to a place in dynamic shared memory, of which the first and last 4 may lie outside of
 ///   the allocation. The first 8 bytes there have an mbarrier.
@@ -27,7 +127,7 @@ fn fault(context: &Context, kernel: &Kernel, grid: u32, args: &[Arg<'_>]) -> Str
 #[test]
 fn accesses_to_blocks_that_the_cluster_lacks_end_the_launch() {
     for context in Context::several() {
-        let module = context.device.load(&Source::new("shared.ptx", KERNELS)).unwrap();
+        let module = context.device.load(&Source::new("shared.ptx", SHARED_KERNELS)).unwrap();
         let kernel = module.cluster_kernel("mapped", [2, 1, 1]).unwrap();
         let out = context.device.upload(&[0_u32; 2]).unwrap();
         let others = context.device.upload(&[7_u32; 4096]).unwrap();
@@ -48,15 +148,13 @@ fn accesses_to_blocks_that_the_cluster_lacks_end_the_launch() {
         let alone = module.kernel("mapped").unwrap();
         assert!(fault(&context, &alone, 1, &[Arg::Pointer(&out), 1_u32.into(), 0_u32.into()]).contains("a read"));
         assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
-        drop((alone, kernel, module, out, others));
-        context.finish();
     }
 }
 
 #[test]
 fn copies_past_the_end_end_the_launch() {
     for context in Context::several() {
-        let module = context.device.load(&Source::new("shared.ptx", KERNELS)).unwrap();
+        let module = context.device.load(&Source::new("shared.ptx", SHARED_KERNELS)).unwrap();
         let newer = context.device.load(&Source::new("within.ptx", WITHIN)).unwrap();
         let awaited = module.kernel("copied").unwrap();
         let within = newer.kernel("within").unwrap();
@@ -77,8 +175,6 @@ fn copies_past_the_end_end_the_launch() {
             }
         }
         assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
-        drop((awaited, not_awaited, within, module, newer, out, others));
-        context.finish();
     }
 }
 
@@ -106,7 +202,5 @@ fn accesses_past_the_end_of_shared_and_local_memory_end_the_launch() {
             }
         }
         assert_eq!(others.download::<u32>().unwrap(), [7; 4096]);
-        drop((kernel, module, out, others));
-        context.finish();
     }
 }

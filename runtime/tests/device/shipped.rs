@@ -64,8 +64,6 @@ fn the_variant_that_fits_best_is_taken() {
     let packing = own.interface.entries[0].packing;
     let module = context.device.bundle(&Bundle::new([preset("vulkan1.1-minimum"), own])).unwrap();
     assert_eq!(packing_of(&context.device, &module), packing);
-    drop(module);
-    context.finish();
 }
 
 /// Blocks of 512 threads on a device that holds 128, from a bundle with variants for several sizes.

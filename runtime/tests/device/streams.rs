@@ -53,8 +53,6 @@ fn commands_of_a_stream_are_in_order() {
         for ((stream, buffer), expected) in streams.iter().zip(&buffers).zip(expected) {
             assert_eq!(numbers(stream, buffer.address()), [expected; 256]);
         }
-        drop((streams, buffers, kernel));
-        context.finish();
     }
 }
 
@@ -73,8 +71,6 @@ fn writes_take_their_bytes_at_once() {
             stream.read(buffer.address() + 3, &mut found).unwrap();
             assert!(found == expected, "{len} bytes");
         }
-        drop(stream);
-        context.finish();
     }
 }
 
@@ -97,8 +93,6 @@ fn events_order_streams() {
         }
         // The last step was in `a`.
         assert_eq!(numbers(&a, buffer.address()), [expected; 256]);
-        drop((a, b, buffer, kernel, event));
-        context.finish();
     }
 }
 
@@ -121,8 +115,6 @@ fn the_default_stream_is_in_order_with_streams_that_block() {
         }
         step(&kernel, &a, buffer.address(), 9);
         assert_eq!(buffer.download::<u32>().unwrap(), [stepped(expected, 9); 256]);
-        drop((a, b, buffer, kernel));
-        context.finish();
     }
 }
 
@@ -162,8 +154,6 @@ fn threads_have_streams_of_their_own() {
             expected = stepped(stepped(expected, by), 1);
         }
         assert_eq!(numbers(&device.thread_stream(), buffer.address()), [expected; 256]);
-        drop((held, buffer, kernel));
-        context.finish();
     }
 }
 
@@ -214,8 +204,6 @@ fn streams_wait_for_each_other_in_all_ways() {
         for (buffer, expected) in buffers.iter().zip(expected) {
             assert!(buffer.download::<u32>().unwrap().iter().all(|x| *x == expected));
         }
-        drop((streams, default, events, buffers, kernel));
-        context.finish();
     }
 }
 
@@ -245,8 +233,6 @@ fn events_pass_and_take_the_time() {
         plain.record(&stream).unwrap();
         plain.synchronize().unwrap();
         assert!(matches!(plain.elapsed_since(&start), Err(Error::NoTime)));
-        drop((start, end, plain, stream, buffer, kernel));
-        context.finish();
     }
 }
 
@@ -294,8 +280,6 @@ fn host_functions_are_in_stream_order() {
         let expected = [1, 2, 3].into_iter().fold(1, stepped);
         assert_eq!(buffer.download::<u32>().unwrap(), [expected; 256]);
         device.synchronize().unwrap();
-        drop((event, stream, other, buffer, kernel));
-        context.finish();
     }
 }
 
@@ -322,8 +306,6 @@ fn threads_with_streams_of_their_own() {
                 });
             }
         });
-        drop(kernel);
-        context.finish();
     }
 }
 
@@ -352,8 +334,6 @@ fn a_stream_goes_on_beside_a_long_kernel_of_another() {
     begin(1 << 28);
     assert!(!first.is_idle().unwrap(), "the short kernels waited for the long one");
     device.synchronize().unwrap();
-    drop((first, second, out, buffer, long, step_kernel));
-    context.finish();
 }
 
 #[test]
@@ -366,7 +346,51 @@ fn what_belongs_to_other_devices_is_refused() {
     // SAFETY: nothing is launched.
     let launched = unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(1, 1), &[]) };
     assert!(matches!(launched, Err(Error::ForeignBuffer(_))));
-    drop((stream, event, kernel));
-    first.finish();
-    second.finish();
+}
+
+/// Event 0 by all warps, 1 and 7 by those of threads below 40, 3 by each warp once more than by the one before, and 9 by a
+/// single thread of each.
+const KERNELS: &str = include_str!("ptx/events.ptx");
+
+fn events(counts: &[(usize, u64)]) -> [u64; 16] {
+    let mut all = [0; 16];
+    for &(event, count) in counts {
+        all[event] = count;
+    }
+    all
+}
+
+#[test]
+fn events_count_once_for_each_warp() {
+    for context in Context::several() {
+        let module = context.device.load(&Source::new("events.ptx", KERNELS)).unwrap();
+        let kernel = module.kernel("counting").unwrap();
+        assert_eq!(module.counters().unwrap(), [0; 16]);
+        let launch = LaunchConfig::new([5, 1, 1], [96, 1, 1]);
+        kernel.run(&launch, &[]).unwrap();
+        assert_eq!(module.counters().unwrap(), events(&[(0, 15), (1, 10), (7, 10), (3, 30), (9, 15)]));
+        // Counters keep counting until they are reset, and don't affect variables.
+        kernel.run(&launch, &[]).unwrap();
+        assert_eq!(module.counters().unwrap(), events(&[(0, 30), (1, 20), (7, 20), (3, 60), (9, 30)]));
+        module.reset_counters().unwrap();
+        // A block whose last warp is not full.
+        kernel.run(&LaunchConfig::new([1; 3], [35, 1, 1]), &[]).unwrap();
+        assert_eq!(module.counters().unwrap(), events(&[(0, 2), (1, 2), (7, 2), (3, 3), (9, 1)]));
+        let mut before = [0; 4];
+        module.read_variable("before", 0, &mut before).unwrap();
+        assert_eq!(before, [7, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn kernels_without_events_pay_nothing() {
+    for context in Context::several() {
+        let module = context.device.load(&Source::new("events.ptx", KERNELS)).unwrap();
+        assert!(module.kernel("nothing").unwrap().entry().packing.is_none());
+        let text = KERNELS.replace("pmevent", "// pmevent");
+        let without = context.device.load(&Source::new("none.ptx", text)).unwrap();
+        assert!(without.kernel("counting").unwrap().entry().packing.is_none());
+        assert_eq!(without.counters().unwrap(), [0; 16]);
+        without.reset_counters().unwrap();
+    }
 }

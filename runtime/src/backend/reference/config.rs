@@ -9,7 +9,7 @@ use ptx2spv_translator::target::{Facts, Quirks, Subgroups};
 
 use crate::error::Error;
 use crate::info::options::{ReferenceOptions, wrong};
-use crate::info::targets::target_by_name;
+use crate::info::target_by_name;
 
 /// Bytes of local memory for each invocation. Its variables may take one mebibyte in total.
 const LOCAL_MEMORY: u32 = 512 << 10;
@@ -78,9 +78,8 @@ fn quirks(names: &BTreeSet<String>) -> Result<Quirks, Error> {
 
 #[cfg(test)]
 mod tests {
-    use ptx2spv_translator::Feature;
-
     use super::*;
+    use ptx2spv_translator::Feature;
 
     #[test]
     fn the_device_is_what_was_asked_for() {

@@ -10,11 +10,9 @@ use ptx2spv_translator::interface::{Status, output};
 
 use super::lent::Lent;
 use crate::backend::Backend;
-use crate::backend::allocations::Allocations;
 use crate::backend::order::{StreamKey, Ticket};
-use crate::backend::range::{MemoryRange, Rows};
-use crate::backend::report::printf;
-use crate::backend::report::{Circumstances, Record, Report, StatusRecord};
+use crate::backend::range::{Allocations, MemoryRange, Rows};
+use crate::backend::report::{Circumstances, Record, Report, StatusRecord, printf};
 use crate::error::Error;
 use crate::profile::{DeviceProfile, Measured, Work};
 use crate::sync::lock;

@@ -9,9 +9,8 @@ use ptx2spv_translator::interface::Entry;
 
 use super::backend::fault;
 use super::device::{FINISHED, ReferenceDevice};
-use crate::backend::launch::Launch;
+use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{StreamKey, Ticket};
-use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::{Backend, Pipeline, Shader};
 use crate::error::Error;
 

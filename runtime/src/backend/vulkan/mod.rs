@@ -8,7 +8,7 @@ mod memory;
 mod pipeline;
 mod submit;
 
+pub(crate) use crate::backend::vulkan::instance::info::PhysicalDevice;
 pub(crate) use device::Device;
 pub use device::held::hold as survive_kernel_faults;
-pub(crate) use instance::physical::PhysicalDevice;
 pub use instance::{Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog};

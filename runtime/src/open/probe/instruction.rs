@@ -42,50 +42,34 @@ pub struct Instruction {
     pub right: fn(Operands, u64) -> bool,
 }
 
-impl Instruction {
-    pub const fn single(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: single, right }
-    }
+/// Makes an instruction for each kind of operands: the width, and the operands to test.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $width:ident, $operands:expr;)*) => {
+        impl Instruction {
+            $($(#[$doc])* pub const fn $name(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+                Self { text, width: Width::$width, operands: $operands, right }
+            })*
+        }
+    };
+}
 
-    pub const fn double(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Double, operands: double, right }
-    }
-
-    pub const fn unary(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: unary, right }
-    }
-
-    pub const fn ends(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: ends, right }
-    }
-
-    pub const fn tiny(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: tiny, right }
-    }
-
+kinds! {
+    single: Single, single;
+    double: Double, double;
+    unary: Single, unary;
+    ends: Single, ends;
+    tiny: Single, tiny;
     /// An instruction on pairs of f16.
-    pub const fn halves(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: halves, right }
-    }
-
+    halves: Single, halves;
     /// An instruction on the f16 in the operand's lower half.
-    pub const fn half(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: half, right }
-    }
-
+    half: Single, half;
     /// An instruction on f32 that rounds to f16.
-    pub const fn near_half(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: near_half, right }
-    }
+    near_half: Single, near_half;
+    single_nan: Single, single_nans;
+    double_nan: Double, double_nans;
+}
 
-    pub const fn single_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Single, operands: single_nans, right }
-    }
-
-    pub const fn double_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
-        Self { text, width: Width::Double, operands: double_nans, right }
-    }
-
+impl Instruction {
     /// Whether the instruction computes with 64-bit floats.
     pub fn needs_doubles(&self) -> bool {
         self.text.contains("f64")

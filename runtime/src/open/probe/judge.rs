@@ -1,8 +1,7 @@
 //! Expected results. Exact operations use Rust's own arithmetic, which is IEEE 754's; approximate ones use the error
 //! bounds of the PTX manual, against f64. All NaNs are equivalent here.
 
-use super::half::{narrowed, odd_sum, widened};
-use super::operands::Operands;
+use super::operands::{Operands, narrowed, odd_sum, widened};
 
 fn f32s(operands: Operands) -> [f32; 3] {
     operands.map(|bits| f32::from_bits(bits as u32))
@@ -31,9 +30,102 @@ pub fn f64_like(operands: Operands, result: u64, function: fn(f64) -> f64) -> bo
     same_f64(function(f64s(operands)[0]), result)
 }
 
-pub fn fma_f32(operands: Operands, result: u64) -> bool {
-    let [a, b, c] = f32s(operands);
-    same_f32(a.mul_add(b, c), result)
+fn exact_f32(operands: Operands, result: u64, exact: fn([f32; 3]) -> f32) -> bool {
+    same_f32(exact(f32s(operands)), result)
+}
+
+fn exact_f64(operands: Operands, result: u64, exact: fn([f64; 3]) -> f64) -> bool {
+    same_f64(exact(f64s(operands)), result)
+}
+
+fn of_first(operands: Operands, result: u64, right: fn(f32, u64) -> bool) -> bool {
+    right(f32s(operands)[0], result)
+}
+
+/// Judges by one of the functions here, each with what is expected of the operands.
+macro_rules! judges {
+    ($judge:ident: $($(#[$doc:meta])* $name:ident = $expected:expr;)*) => {
+        $($(#[$doc])* pub fn $name(operands: Operands, result: u64) -> bool {
+            $judge(operands, result, $expected)
+        })*
+    };
+}
+
+judges! {
+    exact_f32:
+    fma_f32 = |[a, b, c]| a.mul_add(b, c);
+    /// `fma` of all three operands, times the third, plus the first.
+    fused_in_a_row = |[a, b, c]| a.mul_add(b, c) * c + a;
+    /// `fma` if the first operand is less than the third, else rounded product plus third operand.
+    fused_if_less = |[a, b, c]| if a < c { a.mul_add(b, c) } else { a * b + c };
+    /// The product of the first two operands, added four times to the third by `fma`.
+    fused_in_rounds = |[a, b, c]| (0..4).fold(c, |sum, _| a.mul_add(b, sum));
+    div_f32 = |[a, b, _]| a / b;
+    add_f32 = |[a, b, _]| a + b;
+    mul_f32 = |[a, b, _]| a * b;
+}
+
+judges! {
+    exact_f64:
+    fma_f64 = |[a, b, c]| a.mul_add(b, c);
+    div_f64 = |[a, b, _]| a / b;
+    add_f64 = |[a, b, _]| a + b;
+    sub_f64 = |[a, b, _]| a - b;
+    mul_f64 = |[a, b, _]| a * b;
+}
+
+judges! {
+    f32_like:
+    sqrt_f32 = f32::sqrt;
+    twice_f32 = |a| a + a;
+}
+
+judges! {
+    f64_like:
+    sqrt_f64 = f64::sqrt;
+}
+
+judges! {
+    halves:
+    add_f16 = |[a, b, _]| a + b;
+    sub_f16 = |[a, b, _]| a - b;
+    mul_f16 = |[a, b, _]| a * b;
+    fma_f16 = |[a, b, c]| odd_sum(a * b, c);
+    product_and_sum_f16 = |[a, b, c]| widened(narrowed(a * b)) + c;
+}
+
+judges! {
+    of_first:
+    /// The square root is close for positive, normal operands.
+    sqrt_f32_close = |x, result| !(x.is_normal() && x > 0.0) || is_root_close(x, result);
+    /// The inverse square root is close for positive, normal operands.
+    rsqrt_f32_close = |x, result| !(x.is_normal() && x > 0.0) || is_inverse_root_close(x, result);
+    /// The square root is exact for zeros, negative numbers, infinity and NaN.
+    sqrt_f32_ends = |x, result| x.is_subnormal() || same_f32(x.sqrt(), result) || x > 0.0 && x.is_finite();
+    /// The inverse square root is exact for zeros, negative numbers, infinity and NaN.
+    rsqrt_f32_ends = |x, result| x.is_subnormal() || same_f32(x.sqrt().recip(), result) || x > 0.0 && x.is_finite();
+    /// The square root is close for subnormal operands.
+    sqrt_f32_subnormal = |x, result| !x.is_subnormal() || is_root_close(x, result);
+    /// The inverse square root is close for subnormal operands.
+    rsqrt_f32_subnormal = |x, result| !x.is_subnormal() || is_inverse_root_close(x, result);
+    /// The square root of a subnormal number is the zero of its sign.
+    sqrt_f32_flushing = |x, result| !x.is_subnormal() || same_f32(flush(x), result);
+    /// The inverse square root of a subnormal number is the infinity of its sign.
+    rsqrt_f32_flushing = |x, result| !x.is_subnormal() || same_f32(flush(x).recip(), result);
+}
+
+judges! {
+    circular:
+    sin_f32 = f64::sin;
+    cos_f32 = f64::cos;
+}
+
+judges! {
+    extreme_f32:
+    /// The minimum: NaN only if both operands are, and −0 is less than +0.
+    min_f32 = |a, b| a.total_cmp(&b).is_lt();
+    /// The maximum: NaN only if both operands are, and −0 is less than +0.
+    max_f32 = |a, b| a.total_cmp(&b).is_gt();
 }
 
 /// The bits of the rounded product of two numbers.
@@ -47,24 +139,6 @@ pub fn product_error_f32([a, b, _]: Operands, result: u64) -> bool {
     fma_f32([a, b, product_f32(a, b) ^ 0x8000_0000], result)
 }
 
-/// `fma` of all three operands, times the third, plus the first.
-pub fn fused_in_a_row(operands: Operands, result: u64) -> bool {
-    let [a, b, c] = f32s(operands);
-    same_f32(a.mul_add(b, c) * c + a, result)
-}
-
-/// `fma` if the first operand is less than the third, else rounded product plus third operand.
-pub fn fused_if_less(operands: Operands, result: u64) -> bool {
-    let [a, b, c] = f32s(operands);
-    same_f32(if a < c { a.mul_add(b, c) } else { a * b + c }, result)
-}
-
-/// The product of the first two operands, added four times to the third by `fma`.
-pub fn fused_in_rounds(operands: Operands, result: u64) -> bool {
-    let [a, b, c] = f32s(operands);
-    same_f32((0..4).fold(c, |sum, _| a.mul_add(b, sum)), result)
-}
-
 /// Right wherever neither operands nor the result are subnormal.
 pub fn fma_f32_normal(operands: Operands, result: u64) -> bool {
     let [a, b, c] = f32s(operands);
@@ -72,49 +146,6 @@ pub fn fma_f32_normal(operands: Operands, result: u64) -> bool {
     // A sum that rounds up to the least normal number may have been flushed before rounding.
     let flushed = |x: f32| x.is_subnormal() || x.abs() == f32::MIN_POSITIVE;
     [a, b, c, exact].into_iter().any(flushed) || same_f32(exact, result)
-}
-
-pub fn fma_f64(operands: Operands, result: u64) -> bool {
-    let [a, b, c] = f64s(operands);
-    same_f64(a.mul_add(b, c), result)
-}
-
-pub fn div_f32(operands: Operands, result: u64) -> bool {
-    let [a, b, _] = f32s(operands);
-    same_f32(a / b, result)
-}
-
-pub fn div_f64(operands: Operands, result: u64) -> bool {
-    let [a, b, _] = f64s(operands);
-    same_f64(a / b, result)
-}
-
-pub fn sqrt_f32(operands: Operands, result: u64) -> bool {
-    f32_like(operands, result, f32::sqrt)
-}
-
-pub fn sqrt_f64(operands: Operands, result: u64) -> bool {
-    f64_like(operands, result, f64::sqrt)
-}
-
-pub fn add_f32(operands: Operands, result: u64) -> bool {
-    let [a, b, _] = f32s(operands);
-    same_f32(a + b, result)
-}
-
-pub fn add_f64(operands: Operands, result: u64) -> bool {
-    let [a, b, _] = f64s(operands);
-    same_f64(a + b, result)
-}
-
-pub fn sub_f64(operands: Operands, result: u64) -> bool {
-    let [a, b, _] = f64s(operands);
-    same_f64(a - b, result)
-}
-
-pub fn mul_f64(operands: Operands, result: u64) -> bool {
-    let [a, b, _] = f64s(operands);
-    same_f64(a * b, result)
 }
 
 /// A bit each for less, less or equal, equal, and unequal or unordered.
@@ -191,21 +222,6 @@ pub fn nan_f64(operands: Operands, result: u64, order: &[usize]) -> bool {
     !f64::from_bits(result).is_nan() || result == expected
 }
 
-pub fn mul_f32(operands: Operands, result: u64) -> bool {
-    let [a, b, _] = f32s(operands);
-    same_f32(a * b, result)
-}
-
-/// The minimum: NaN only if both operands are, and −0 is less than +0.
-pub fn min_f32(operands: Operands, result: u64) -> bool {
-    extreme_f32(operands, result, |a, b| a.total_cmp(&b).is_lt())
-}
-
-/// The maximum: NaN only if both operands are, and −0 is less than +0.
-pub fn max_f32(operands: Operands, result: u64) -> bool {
-    extreme_f32(operands, result, |a, b| a.total_cmp(&b).is_gt())
-}
-
 fn extreme_f32(operands: Operands, result: u64, wins: fn(f32, f32) -> bool) -> bool {
     let [a, b, _] = f32s(operands);
     same_f32(if b.is_nan() || !a.is_nan() && wins(a, b) { a } else { b }, result)
@@ -224,10 +240,6 @@ pub fn less_f32(operands: Operands, result: u64) -> bool {
 pub fn equal_f32(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands);
     result == u64::from(a == b)
-}
-
-pub fn twice_f32(operands: Operands, result: u64) -> bool {
-    f32_like(operands, result, |a| a + a)
 }
 
 /// Whether flushing may affect the exact result: an operand or the result is subnormal, or the result was below the
@@ -353,68 +365,12 @@ fn circular(operands: Operands, result: u64, exact: fn(f64) -> f64) -> bool {
     (found - exact(turns(x).fract() * std::f64::consts::TAU)).abs() <= 2f64.powf(-20.9)
 }
 
-pub fn sin_f32(operands: Operands, result: u64) -> bool {
-    circular(operands, result, f64::sin)
-}
-
-pub fn cos_f32(operands: Operands, result: u64) -> bool {
-    circular(operands, result, f64::cos)
-}
-
 fn is_root_close(x: f32, result: u64) -> bool {
     within(f64::from(x).sqrt(), result, 2f64.powi(-23))
 }
 
 fn is_inverse_root_close(x: f32, result: u64) -> bool {
     within(f64::from(x).sqrt().recip(), result, 2f64.powf(-22.9))
-}
-
-/// The square root is close for positive, normal operands.
-pub fn sqrt_f32_close(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    !(x.is_normal() && x > 0.0) || is_root_close(x, result)
-}
-
-/// The inverse square root is close for positive, normal operands.
-pub fn rsqrt_f32_close(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    !(x.is_normal() && x > 0.0) || is_inverse_root_close(x, result)
-}
-
-/// The square root is exact for zeros, negative numbers, infinity and NaN.
-pub fn sqrt_f32_ends(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    x.is_subnormal() || same_f32(x.sqrt(), result) || x > 0.0 && x.is_finite()
-}
-
-/// The inverse square root is exact for zeros, negative numbers, infinity and NaN.
-pub fn rsqrt_f32_ends(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    x.is_subnormal() || same_f32(x.sqrt().recip(), result) || x > 0.0 && x.is_finite()
-}
-
-/// The square root is close for subnormal operands.
-pub fn sqrt_f32_subnormal(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    !x.is_subnormal() || is_root_close(x, result)
-}
-
-/// The inverse square root is close for subnormal operands.
-pub fn rsqrt_f32_subnormal(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    !x.is_subnormal() || is_inverse_root_close(x, result)
-}
-
-/// The square root of a subnormal number is the zero of its sign.
-pub fn sqrt_f32_flushing(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    !x.is_subnormal() || same_f32(flush(x), result)
-}
-
-/// The inverse square root of a subnormal number is the infinity of its sign.
-pub fn rsqrt_f32_flushing(operands: Operands, result: u64) -> bool {
-    let x = f32s(operands)[0];
-    !x.is_subnormal() || same_f32(flush(x).recip(), result)
 }
 
 /// 252 times the operand clamped to [0, 1], rounded down, in the low bits of a float. NaN counts as zero.
@@ -448,26 +404,6 @@ pub fn nan_f16(_: Operands, result: u64) -> bool {
 /// One, if the lower half of the first operand is NaN.
 pub fn positive_nan_f16(operands: Operands, result: u64) -> bool {
     !widened(operands[0] & 0xffff).is_nan() || result == 1
-}
-
-pub fn add_f16(operands: Operands, result: u64) -> bool {
-    halves(operands, result, |[a, b, _]| a + b)
-}
-
-pub fn sub_f16(operands: Operands, result: u64) -> bool {
-    halves(operands, result, |[a, b, _]| a - b)
-}
-
-pub fn mul_f16(operands: Operands, result: u64) -> bool {
-    halves(operands, result, |[a, b, _]| a * b)
-}
-
-pub fn fma_f16(operands: Operands, result: u64) -> bool {
-    halves(operands, result, |[a, b, c]| odd_sum(a * b, c))
-}
-
-pub fn product_and_sum_f16(operands: Operands, result: u64) -> bool {
-    halves(operands, result, |[a, b, c]| widened(narrowed(a * b)) + c)
 }
 
 /// An f16, the upper half of whose word is zero. One NaN is as good as another.

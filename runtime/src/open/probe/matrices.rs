@@ -7,7 +7,7 @@ use super::findings::{Findings, stopped};
 use super::{BLOCK, probe};
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::LaunchConfig;
 
 /// Blocks of four warps.
 const BLOCKS: u32 = 256;

@@ -7,10 +7,8 @@
 //! operand. [`reconvergence`] checks whether subgroups reconverge, [`matrices`] whether matrix units compute
 //! as NVIDIA's do, [`sampling`] whether samplers read textures as NVIDIA's hardware does. The self-test doesn't find other driver bugs.
 
-mod cache;
 mod constants;
 mod findings;
-mod half;
 mod instruction;
 mod instructions;
 mod judge;
@@ -19,20 +17,19 @@ mod operands;
 mod reconvergence;
 mod sampling;
 
+use constants::{Asked, Known};
+use findings::{Attempt, stopped};
+use instruction::{Instruction, Width};
 use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Feature, Options, Program, Source, Target};
-
-pub(crate) use cache::{keep, known};
-pub(crate) use findings::Findings;
 
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceInfo;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::LaunchConfig;
 use crate::module::kernel::Kernel;
-use constants::{Asked, Known};
-use findings::{Attempt, stopped};
-use instruction::{Instruction, Width};
+pub(crate) use crate::open::probe::findings::{keep, known};
+pub(crate) use findings::Findings;
 
 /// Threads of a block: a size that every Vulkan device can run.
 const BLOCK: u32 = 128;
@@ -187,10 +184,9 @@ fn with_known_operands(
 
 #[cfg(test)]
 mod tests {
-    use ptx2spv_reference::Config;
-
     use super::*;
     use crate::info::options::ReferenceOptions;
+    use ptx2spv_reference::Config;
 
     /// The results of the self-test on a reference device whose own arithmetic is trusted.
     fn found(options: ReferenceOptions) -> Findings {

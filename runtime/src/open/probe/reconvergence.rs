@@ -9,7 +9,7 @@ use ptx2spv_translator::Source;
 use super::findings::{Attempt, stopped};
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::LaunchConfig;
 
 /// Threads of a warp.
 const WARP: u32 = 32;

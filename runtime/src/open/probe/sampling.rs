@@ -10,7 +10,7 @@ use super::findings::{Attempt, Findings, stopped};
 use super::instructions::Fact;
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::config::LaunchConfig;
+use crate::launch::args::LaunchConfig;
 use crate::module::Module;
 use crate::texel::format::{ChannelFormat, ReadMode, TexelFormat};
 use crate::texel::shape::ArrayShape;

@@ -1,26 +1,24 @@
 //! An open Vulkan device and its objects.
 
-pub(in crate::backend::vulkan) mod backend;
-pub(in crate::backend::vulkan) mod fault;
-pub(in crate::backend::vulkan) mod held;
-pub(in crate::backend::vulkan) mod raw;
+pub(crate) mod backend;
+pub(crate) mod fault;
+pub(crate) mod held;
+pub(crate) mod raw;
 
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
 
-use crate::backend::allocations::Allocations;
 use crate::backend::order::MAX_QUEUES;
+use crate::backend::range::Allocations;
 use crate::backend::vulkan::device::raw::{Family, RawDevice};
 use crate::backend::vulkan::instance::Instance;
-use crate::backend::vulkan::instance::physical::PhysicalDevice;
+use crate::backend::vulkan::instance::info::PhysicalDevice;
 use crate::backend::vulkan::memory::images::Images;
 use crate::backend::vulkan::memory::live::Live;
 use crate::backend::vulkan::memory::staging::Staging;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
-use crate::backend::vulkan::pipeline::handles::Handles;
-use crate::backend::vulkan::pipeline::kept_pipelines::KeptPipelines;
-use crate::backend::vulkan::pipeline::pipeline_cache::PipelineCache;
+use crate::backend::vulkan::pipeline::handles::{Handles, KeptPipelines, PipelineCache};
 use crate::backend::vulkan::submit::queues::Queues;
 use crate::backend::vulkan::submit::timing::Clock;
 use crate::error::Error;

@@ -13,8 +13,7 @@ use crate::backend::vulkan::memory::placed::PlacedMaps;
 use crate::backend::vulkan::submit::spin::Spin;
 use crate::backend::vulkan::submit::timing::Clock;
 use crate::error::Error;
-use crate::info::process::Process;
-use crate::info::{DeviceInfo, DeviceKind, OwnFeatures};
+use crate::info::{DeviceInfo, DeviceKind, OwnFeatures, Process};
 use crate::profile::DeviceProfile;
 
 /// A logical device, destroyed when dropped. Its children hold an `Arc` of it.

@@ -1,10 +1,9 @@
 //! The Vulkan instance: loads the library, enables validation on request, and lists the devices.
 
-pub(in crate::backend::vulkan) mod drivers;
-pub(in crate::backend::vulkan) mod features;
-pub(in crate::backend::vulkan) mod info;
-pub(in crate::backend::vulkan) mod physical;
-pub(in crate::backend::vulkan) mod quirks;
+pub(crate) mod drivers;
+pub(crate) mod features;
+pub(crate) mod info;
+pub(crate) mod quirks;
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -17,7 +16,7 @@ use ptx2spv_translator::target::Version;
 use crate::backend::order::MAX_QUEUES;
 use crate::backend::vulkan::device::held;
 use crate::error::Error;
-use crate::info::process::Process;
+use crate::info::Process;
 use crate::info::restrictions::Restrictions;
 use crate::sync::lock;
 

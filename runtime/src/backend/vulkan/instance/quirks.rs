@@ -49,299 +49,119 @@ const RADV_SCRATCH: &str = "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main
 const ANV_SCRATCH: &str = "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/intel/compiler/brw_fs.cpp";
 const DAWN: &str = "https://dawn.googlesource.com/dawn/+/refs/heads/main/src/dawn/native/vulkan/PhysicalDeviceVk.cpp";
 
-const ROWS: &[Row] = &[
-    Row {
-        bug: KnownBug {
-            name: "loop_values_lost",
-            drivers: "Mesa llvmpipe",
-            description: "a value that a loop computes reaches the code after it wrong in invocations that left early",
-            evidence: "runtime/tests/device/loops.rs",
-        },
-        // Seen in 22.3. The workaround is cheap in versions that may not need it.
-        hits: |device| device.is_llvmpipe(),
-        avoid: |quirks| quirks.loop_values_lost = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "loop_values_lost",
-            drivers: "SwiftShader",
-            description: "the same; seen in the version of Debian's chromium 156",
-            evidence: "tests/kernels/sha256.json",
-        },
-        hits: |device| device.is_swiftshader(),
-        avoid: |quirks| quirks.loop_values_lost = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "conditions_slow",
-            drivers: "SwiftShader",
-            description: "time to compile grows exponentially with the conditions in a loop (Function::ExistsPath)",
-            evidence: SWIFTSHADER_FLOW,
-        },
-        hits: |device| device.is_swiftshader(),
-        avoid: |quirks| quirks.conditions_slow = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "blocks_slow",
-            drivers: "Mesa llvmpipe",
-            description: "time to compile grows with the product of a kernel's basic blocks and variables (collectFrameAlloca)",
-            evidence: LLVM_COROUTINES,
-        },
-        hits: |device| device.is_llvmpipe(),
-        avoid: |quirks| quirks.blocks_slow = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "stack_small",
-            drivers: "SwiftShader",
-            description: "kernels crash that keep more than 512 KiB on the stack, with a slot for each value (setStackSizeLimit)",
-            evidence: SWIFTSHADER_STACK,
-        },
-        hits: |device| device.is_swiftshader(),
-        avoid: |quirks| quirks.stack_small = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "local_memory",
-            drivers: "SwiftShader",
-            description: "its compiler ends the process at 128 KiB of local memory, which lie on that stack for four invocations",
-            evidence: SWIFTSHADER_STACK,
-        },
-        hits: |device| device.is_swiftshader(),
-        avoid: |quirks| quirks.local_memory = Some(Quirks::SWIFTSHADER_LOCAL_MEMORY),
-    },
-    Row {
-        bug: KnownBug {
-            name: "offsets_unchecked",
-            drivers: "Mesa llvmpipe, SwiftShader",
-            description: "accesses past the end of shared and local memory hit what else the process has there",
-            evidence: "runtime/tests/device/shared_memory.rs",
-        },
-        hits: |device| device.is_llvmpipe() || device.is_swiftshader(),
-        avoid: |quirks| quirks.offsets_unchecked = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "surplus_invocations_loop",
-            drivers: "Mesa llvmpipe 22.3",
-            description: "loops run on for what a workgroup leaves of its last vector",
-            evidence: "runtime/tests/device/loops.rs",
-        },
-        // Not seen in 25.0.
-        hits: |device| device.is_llvmpipe() && is_mesa(device.driver_info, 22, 3),
-        avoid: |quirks| quirks.surplus_invocations_loop = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "memory_barriers_wait",
-            drivers: "Mesa llvmpipe 22.3",
-            description: "memory barriers wait for the whole workgroup, also in divergent control flow",
-            evidence: "tests/instructions/fences.json",
-        },
-        // Later versions have real barriers, which must not be left out there.
-        hits: |device| device.is_llvmpipe() && is_mesa(device.driver_info, 22, 3),
-        avoid: |quirks| quirks.memory_barriers_wait = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "subgroup_barriers_wait",
-            drivers: "Mesa llvmpipe",
-            description: "barriers of a subgroup wait for the whole workgroup, and lose what follows",
-            evidence: "tests/kernels/warp_idioms.json",
-        },
-        // Seen in 25.0. In 22.3 there are no barriers at all.
-        hits: |device| device.is_llvmpipe(),
-        avoid: |quirks| quirks.subgroup_barriers_wait = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "loop_budget",
-            drivers: "Mesa llvmpipe",
-            description: "all loops end after 65,535 rounds together (LP_MAX_TGSI_LOOP_ITERATIONS)",
-            evidence: MESA_LIMITS,
-        },
-        hits: |device| device.is_llvmpipe(),
-        avoid: |quirks| quirks.loop_budget = Some(65_535),
-    },
-    Row {
-        bug: KnownBug {
-            name: "local_memory",
-            drivers: "Mesa llvmpipe",
-            description: "kernels with 400 KiB of local memory take minutes to compile; 32 KiB is quick",
-            evidence: "tests/instructions/large_local.json",
-        },
-        hits: |device| device.is_llvmpipe(),
-        avoid: |quirks| quirks.local_memory = Some(Quirks::LLVMPIPE_LOCAL_MEMORY),
-    },
-    Row {
-        bug: KnownBug {
-            name: "local_memory",
-            drivers: "Mesa RADV",
-            description: "the size of local memory wraps at 128 KiB with subgroups of 64, and kernels overwrite each other's (WAVESIZE)",
-            evidence: RADV_SCRATCH,
-        },
-        hits: |device| device.driver == vk::DriverId::MESA_RADV,
-        avoid: |quirks| quirks.local_memory = Some(Quirks::RADV_LOCAL_MEMORY),
-    },
-    Row {
-        bug: KnownBug {
-            name: "local_memory",
-            drivers: "Mesa ANV",
-            description: "no pipelines of kernels with more than 64 KiB of local memory in subgroups of 32 (max_scratch_size_per_thread)",
-            evidence: ANV_SCRATCH,
-        },
-        hits: |device| device.driver == vk::DriverId::INTEL_OPEN_SOURCE_MESA,
-        avoid: |quirks| quirks.local_memory = Some(Quirks::ANV_LOCAL_MEMORY),
-    },
-    Row {
-        bug: KnownBug {
-            name: "nesting",
-            drivers: "Mesa llvmpipe",
-            description: "control flow nested deeper than 80 levels is ignored (LP_MAX_TGSI_NESTING)",
-            evidence: MESA_LIMITS,
-        },
-        // The driver's own passes may use some of the levels.
-        hits: |device| device.is_llvmpipe(),
-        avoid: |quirks| quirks.nesting = Some(64),
-    },
-    Row {
-        bug: KnownBug {
-            name: "subgroups_unreliable",
-            drivers: "Mesa llvmpipe with LP_NATIVE_VECTOR_WIDTH above 512",
-            description: "subgroups of 32 or 64 are reported, and 16 invocations run together",
-            evidence: "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/drivers/llvmpipe/lp_screen.c",
-        },
-        hits: |device| device.is_llvmpipe() && device.subgroup_size > 16,
-        avoid: |quirks| quirks.subgroups_unreliable = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "denorm_preserve_unadvertised",
-            drivers: "NVIDIA 580 and later",
-            description: "DenormPreserve is honoured and needed, but not advertised",
-            evidence: "docs/numerics.md",
-        },
-        hits: |device| device.is_nvidia() && !device.validation && is_measured_nvidia(device.driver_info),
-        avoid: |quirks| quirks.denorm_preserve_unadvertised = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "byte_swaps_wrong",
-            drivers: "NVIDIA",
-            description: "two bytes that change places come out wrong when stored as 16 bits",
-            evidence: "translator/src/legalize/driver/byte_swaps.rs",
-        },
-        // Seen in 580. The workaround is free in versions that may not need it.
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.byte_swaps_wrong = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "long_divisions_wrong",
-            drivers: "NVIDIA",
-            description: "64-bit divisions, or what stands beside them, come out wrong in some kernels",
-            evidence: "tests/instructions/video_simd_division.json",
-        },
-        // Seen in 580.
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.long_divisions_wrong = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "double_divisions_wrong",
-            drivers: "NVIDIA",
-            description: "a division of f64 under a condition in a loop makes other values wrong in some kernels",
-            evidence: "tests/kernels/divided_in_loops.json",
-        },
-        // Seen in 580.
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.double_divisions_wrong = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "nan_signs_wrong",
-            drivers: "NVIDIA",
-            description: "the sign of a NaN is lost where integers change it",
-            evidence: "tests/kernels/float_signs.json",
-        },
-        // Seen in 580.
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.nan_signs_wrong = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "dot_nans_lost",
-            drivers: "NVIDIA",
-            description: "a comparison of a dot product with itself takes a NaN for a number",
-            evidence: "tests/kernels/fused_nans.json",
-        },
-        // Seen in 580.
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.dot_nans_lost = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "condition_bits_wrong",
-            drivers: "NVIDIA",
-            description: "a condition's 1 becomes 1.0 where its bits are read as a float, in some kernels",
-            evidence: "tests/kernels/condition_bits.json",
-        },
-        // Seen in 580.
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.condition_bits_wrong = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "device_memory_barriers_slow",
-            drivers: "NVIDIA",
-            description: "a barrier of the workgroup that orders device memory has a fence of its own",
-            evidence: "docs/performance.md",
-        },
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.device_memory_barriers_slow = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "local_memory",
-            drivers: "NVIDIA",
-            description: "no pipelines of kernels with 16 KiB of local memory: \"unknown error\"; 12 KiB works",
-            evidence: "docs/memory.md",
-        },
-        hits: |device| device.is_nvidia(),
-        avoid: |quirks| quirks.local_memory = Some(Quirks::NVIDIA_LOCAL_MEMORY),
-    },
-    Row {
-        bug: KnownBug {
-            name: "subgroups_unreliable",
-            drivers: "MoltenVK on AMD",
-            description: "subgroups of 64 are reported, and half of their invocations may be missing",
-            evidence: "https://github.com/KhronosGroup/MoltenVK/issues/2750",
-        },
-        hits: |device| device.driver == vk::DriverId::MOLTENVK && device.vendor == vendor::AMD,
-        avoid: |quirks| quirks.subgroups_unreliable = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "maximal_reconvergence_wrong",
-            drivers: "Imagination",
-            description: "modules with MaximallyReconvergesKHR are not to be trusted; Dawn leaves it out there",
-            evidence: DAWN,
-        },
-        hits: |device| device.driver == vk::DriverId::IMAGINATION_PROPRIETARY || device.vendor == vendor::IMAGINATION,
-        avoid: |quirks| quirks.maximal_reconvergence_wrong = true,
-    },
-    Row {
-        bug: KnownBug {
-            name: "workgroup_atomic_stores_wrong",
-            drivers: "Samsung Xclipse",
-            description: "OpAtomicStore to workgroup memory is compiled wrong; Dawn writes an exchange there",
-            evidence: DAWN,
-        },
-        hits: |device| device.driver == vk::DriverId::SAMSUNG_PROPRIETARY || device.vendor == vendor::SAMSUNG,
-        avoid: |quirks| quirks.workgroup_atomic_stores_wrong = true,
-    },
-];
+/// The bugs: what avoids one in [`Quirks`], the affected drivers with how to tell them, a description, and the evidence.
+macro_rules! rows {
+    ($($name:ident = $value:expr, on $drivers:literal: $hits:expr, $description:literal, $evidence:expr;)*) => {
+        const ROWS: &[Row] = &[$(Row {
+            bug: KnownBug {
+                name: stringify!($name),
+                drivers: $drivers,
+                description: $description,
+                evidence: $evidence,
+            },
+            hits: $hits,
+            avoid: |quirks| quirks.$name = $value,
+        }),*];
+    };
+}
+
+rows! {
+    // Seen in 22.3. The workaround is cheap in versions that may not need it.
+    loop_values_lost = true, on "Mesa llvmpipe": |device| device.is_llvmpipe(),
+        "a value that a loop computes reaches the code after it wrong in invocations that left early",
+        "runtime/tests/device/loops.rs";
+    loop_values_lost = true, on "SwiftShader": |device| device.is_swiftshader(),
+        "the same; seen in the version of Debian's chromium 156",
+        "tests/kernels/sha256.json";
+    conditions_slow = true, on "SwiftShader": |device| device.is_swiftshader(),
+        "time to compile grows exponentially with the conditions in a loop (Function::ExistsPath)",
+        SWIFTSHADER_FLOW;
+    blocks_slow = true, on "Mesa llvmpipe": |device| device.is_llvmpipe(),
+        "time to compile grows with the product of a kernel's basic blocks and variables (collectFrameAlloca)",
+        LLVM_COROUTINES;
+    stack_small = true, on "SwiftShader": |device| device.is_swiftshader(),
+        "kernels crash that keep more than 512 KiB on the stack, with a slot for each value (setStackSizeLimit)",
+        SWIFTSHADER_STACK;
+    local_memory = Some(Quirks::SWIFTSHADER_LOCAL_MEMORY), on "SwiftShader": |device| device.is_swiftshader(),
+        "its compiler ends the process at 128 KiB of local memory, which lie on that stack for four invocations",
+        SWIFTSHADER_STACK;
+    offsets_unchecked = true, on "Mesa llvmpipe, SwiftShader": |device| device.is_llvmpipe() || device.is_swiftshader(),
+        "accesses past the end of shared and local memory hit what else the process has there",
+        "runtime/tests/device/shared_memory.rs";
+    // Not seen in 25.0.
+    surplus_invocations_loop = true, on "Mesa llvmpipe 22.3": |device| device.is_llvmpipe() && is_mesa(device.driver_info, 22, 3),
+        "loops run on for what a workgroup leaves of its last vector",
+        "runtime/tests/device/loops.rs";
+    // Later versions have real barriers, which must not be left out there.
+    memory_barriers_wait = true, on "Mesa llvmpipe 22.3": |device| device.is_llvmpipe() && is_mesa(device.driver_info, 22, 3),
+        "memory barriers wait for the whole workgroup, also in divergent control flow",
+        "tests/instructions/fences.json";
+    // Seen in 25.0. In 22.3 there are no barriers at all.
+    subgroup_barriers_wait = true, on "Mesa llvmpipe": |device| device.is_llvmpipe(),
+        "barriers of a subgroup wait for the whole workgroup, and lose what follows",
+        "tests/kernels/warp_idioms.json";
+    loop_budget = Some(65_535), on "Mesa llvmpipe": |device| device.is_llvmpipe(),
+        "all loops end after 65,535 rounds together (LP_MAX_TGSI_LOOP_ITERATIONS)",
+        MESA_LIMITS;
+    local_memory = Some(Quirks::LLVMPIPE_LOCAL_MEMORY), on "Mesa llvmpipe": |device| device.is_llvmpipe(),
+        "kernels with 400 KiB of local memory take minutes to compile; 32 KiB is quick",
+        "tests/instructions/large_local.json";
+    local_memory = Some(Quirks::RADV_LOCAL_MEMORY), on "Mesa RADV": |device| device.driver == vk::DriverId::MESA_RADV,
+        "the size of local memory wraps at 128 KiB with subgroups of 64, and kernels overwrite each other's (WAVESIZE)",
+        RADV_SCRATCH;
+    local_memory = Some(Quirks::ANV_LOCAL_MEMORY), on "Mesa ANV": |device| device.driver == vk::DriverId::INTEL_OPEN_SOURCE_MESA,
+        "no pipelines of kernels with more than 64 KiB of local memory in subgroups of 32 (max_scratch_size_per_thread)",
+        ANV_SCRATCH;
+    // The driver's own passes may use some of the levels.
+    nesting = Some(64), on "Mesa llvmpipe": |device| device.is_llvmpipe(),
+        "control flow nested deeper than 80 levels is ignored (LP_MAX_TGSI_NESTING)",
+        MESA_LIMITS;
+    subgroups_unreliable = true, on "Mesa llvmpipe with LP_NATIVE_VECTOR_WIDTH above 512": |device| device.is_llvmpipe() && device.subgroup_size > 16,
+        "subgroups of 32 or 64 are reported, and 16 invocations run together",
+        "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/drivers/llvmpipe/lp_screen.c";
+    denorm_preserve_unadvertised = true, on "NVIDIA 580 and later": |device| device.is_nvidia() && !device.validation && is_measured_nvidia(device.driver_info),
+        "DenormPreserve is honoured and needed, but not advertised",
+        "docs/numerics.md";
+    // Seen in 580. The workaround is free in versions that may not need it.
+    byte_swaps_wrong = true, on "NVIDIA": |device| device.is_nvidia(),
+        "two bytes that change places come out wrong when stored as 16 bits",
+        "translator/src/legalize/driver/byte_swaps.rs";
+    // Seen in 580.
+    long_divisions_wrong = true, on "NVIDIA": |device| device.is_nvidia(),
+        "64-bit divisions, or what stands beside them, come out wrong in some kernels",
+        "tests/instructions/video_simd_division.json";
+    // Seen in 580.
+    double_divisions_wrong = true, on "NVIDIA": |device| device.is_nvidia(),
+        "a division of f64 under a condition in a loop makes other values wrong in some kernels",
+        "tests/kernels/divided_in_loops.json";
+    // Seen in 580.
+    nan_signs_wrong = true, on "NVIDIA": |device| device.is_nvidia(),
+        "the sign of a NaN is lost where integers change it",
+        "tests/kernels/float_signs.json";
+    // Seen in 580.
+    dot_nans_lost = true, on "NVIDIA": |device| device.is_nvidia(),
+        "a comparison of a dot product with itself takes a NaN for a number",
+        "tests/kernels/fused_nans.json";
+    // Seen in 580.
+    condition_bits_wrong = true, on "NVIDIA": |device| device.is_nvidia(),
+        "a condition's 1 becomes 1.0 where its bits are read as a float, in some kernels",
+        "tests/kernels/condition_bits.json";
+    device_memory_barriers_slow = true, on "NVIDIA": |device| device.is_nvidia(),
+        "a barrier of the workgroup that orders device memory has a fence of its own",
+        "docs/performance.md";
+    local_memory = Some(Quirks::NVIDIA_LOCAL_MEMORY), on "NVIDIA": |device| device.is_nvidia(),
+        "no pipelines of kernels with 16 KiB of local memory: \"unknown error\"; 12 KiB works",
+        "docs/memory.md";
+    subgroups_unreliable = true, on "MoltenVK on AMD": |device| device.driver == vk::DriverId::MOLTENVK && device.vendor == vendor::AMD,
+        "subgroups of 64 are reported, and half of their invocations may be missing",
+        "https://github.com/KhronosGroup/MoltenVK/issues/2750";
+    maximal_reconvergence_wrong = true, on "Imagination": |device| device.driver == vk::DriverId::IMAGINATION_PROPRIETARY || device.vendor == vendor::IMAGINATION,
+        "modules with MaximallyReconvergesKHR are not to be trusted; Dawn leaves it out there",
+        DAWN;
+    workgroup_atomic_stores_wrong = true, on "Samsung Xclipse": |device| device.driver == vk::DriverId::SAMSUNG_PROPRIETARY || device.vendor == vendor::SAMSUNG,
+        "OpAtomicStore to workgroup memory is compiled wrong; Dawn writes an exchange there",
+        DAWN;
+}
 
 impl Identity<'_> {
     fn is_llvmpipe(&self) -> bool {

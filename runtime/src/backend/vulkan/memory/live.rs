@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::allocations::{ENTRIES, ENTRY};
 
-use crate::backend::allocations::Allocations;
-use crate::backend::range::MemoryRange;
+use crate::backend::range::{Allocations, MemoryRange};
 use crate::backend::report::StatusRecord;
 use crate::backend::report::illegal_access::Nearest;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};

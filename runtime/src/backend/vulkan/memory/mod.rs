@@ -1,16 +1,12 @@
 //! Device memory: blocks, each a Vulkan buffer with an address, from a shared allocator.
 //!
-//! A block is freed when dropped, whether or not the device still uses it: see [`crate::backend::vulkan::submit::queues::Queues::retire`].
+//! A block is freed when dropped, whether or not the device still uses it: the submission queues retire blocks that are in use.
 
-pub(in crate::backend::vulkan) mod host_memory;
-pub(in crate::backend::vulkan) mod images;
-pub(in crate::backend::vulkan) mod import;
-pub(in crate::backend::vulkan) mod live;
-pub(in crate::backend::vulkan) mod placed;
-pub(in crate::backend::vulkan) mod regions;
-pub(in crate::backend::vulkan) mod staging;
-pub(in crate::backend::vulkan) mod texture_image;
-pub(in crate::backend::vulkan) mod transfer;
+pub(crate) mod images;
+pub(crate) mod live;
+pub(crate) mod placed;
+pub(crate) mod staging;
+pub(crate) mod transfer;
 
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -24,7 +20,6 @@ use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 use crate::backend::range::MemoryInfo;
 use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::instance::Instance;
-use crate::backend::vulkan::memory::host_memory::host_memory;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;
@@ -398,6 +393,88 @@ impl Drop for Block {
     }
 }
 
+/// Total and available memory; `None` if the system doesn't say.
+pub(crate) fn host_memory() -> Option<MemoryInfo> {
+    read(&std::fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+/// Reads Linux's `/proc/meminfo`.
+fn read(text: &str) -> Option<MemoryInfo> {
+    let bytes = |name| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+    };
+    Some(MemoryInfo { free: bytes("MemAvailable")?, total: bytes("MemTotal")? })
+}
+
+// Importing host memory into the device (`VK_EXT_external_memory_host`).
+
+impl Memory {
+    /// Makes a block of the pages that contain a range of host memory, and returns the range's offset in the block.
+    ///
+    /// # Safety
+    /// The memory exists, readable and writable, as long as the block.
+    pub unsafe fn import(self: &Arc<Self>, host: NonNull<u8>, size: u64) -> Result<(Block, u64), Error> {
+        const KIND: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+        self.raw.check_process()?;
+        let address = host.addr().get() as u64;
+        let refused = |reason: &str| {
+            let device = self.raw.name.clone();
+            Error::NotRegistered { device, host: address, reason: reason.to_owned() }
+        };
+        let external = self.raw.external_host.as_ref();
+        let external = external.ok_or_else(|| refused("its driver has no VK_EXT_external_memory_host"))?;
+        // Vulkan imports whole pages.
+        let offset = address % external.alignment;
+        let padded = (offset + size).next_multiple_of(external.alignment);
+        if padded > self.max_buffer_size {
+            return Err(Error::BufferTooLarge { requested: size, available: self.max_buffer_size });
+        }
+        // At most a page before the range, whose own page exists.
+        let first = host.as_ptr().wrapping_sub(offset as usize);
+        let first = NonNull::new(first).ok_or_else(|| refused("it begins at zero"))?;
+        let mut properties = vk::MemoryHostPointerPropertiesEXT::default();
+        // SAFETY: the pages exist by the contract, and are aligned as the extension requires.
+        unsafe {
+            (external.functions.fp().get_memory_host_pointer_properties_ext)(
+                self.raw.ash.handle(),
+                KIND,
+                first.as_ptr().cast(),
+                &mut properties,
+            )
+        }
+        .result()
+        .map_err(|result| refused(&format!("vkGetMemoryHostPointerPropertiesEXT: {result}")))?;
+        let mut kinds = vk::ExternalMemoryBufferCreateInfo::default().handle_types(KIND);
+        // SAFETY: the device is alive and has the extension, and the size is not zero and within the limit.
+        let buffer = unsafe { self.raw.ash.create_buffer(&buffer_info(padded).push_next(&mut kinds), None) };
+        let buffer = buffer.map_err(Error::vulkan("vkCreateBuffer"))?;
+        // From here on, dropping the block cleans up.
+        let mut block = Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() };
+        // SAFETY: the buffer was created above on this device.
+        let requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
+        let types = requirements.memory_type_bits & properties.memory_type_bits;
+        let kind = self.coherent_type(types, vk::MemoryPropertyFlags::empty()).filter(|_| requirements.size <= padded);
+        let kind = kind.ok_or_else(|| refused("no memory type of the device is suitable"))?;
+        let mut import =
+            vk::ImportMemoryHostPointerInfoEXT::default().handle_type(KIND).host_pointer(first.as_ptr().cast());
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(padded)
+            .memory_type_index(kind)
+            .push_next(&mut import)
+            .push_next(&mut flags);
+        // SAFETY: the pages exist by the contract, and the memory type is one of those that the driver permits for
+        // them.
+        let handle = unsafe { self.raw.ash.allocate_memory(&info, None) }
+            .map_err(|result| refused(&format!("vkAllocateMemory: {result}")))?;
+        block.backing = Backing::Own { handle, host: Some(first) };
+        // SAFETY: the size and the type fit the buffer's requirements.
+        unsafe { block.bind(handle, 0) }?;
+        Ok((block, offset))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,5 +510,13 @@ mod tests {
         let small = properties(&[128 << 20, 64 << 20], &[(F::DEVICE_LOCAL, 0), (host, 1)]);
         assert_eq!(chunk_sizes(&small), (8 << 20, 4 << 20));
         assert_eq!(chunk_sizes(&properties(&[], &[(F::empty(), 7)])), (256 << 20, 64 << 20));
+    }
+
+    #[test]
+    fn meminfo() {
+        let text = "MemTotal:       24684028 kB\nMemFree:         3348972 kB\nMemAvailable:   22374112 kB\n";
+        assert_eq!(read(text), Some(MemoryInfo { free: 22_374_112 << 10, total: 24_684_028 << 10 }));
+        assert_eq!(read("MemTotal: 1 kB\n"), None);
+        assert_eq!(read("MemTotal: 1 kB\nMemAvailable: many kB\n"), None);
     }
 }

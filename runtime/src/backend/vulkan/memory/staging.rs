@@ -11,8 +11,8 @@ use ash::vk;
 use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::range::MemoryRange;
 use crate::backend::shape::Shape;
-use crate::backend::vulkan::memory::regions::copy_regions;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
+use crate::backend::vulkan::submit::batch::Recorder;
 use crate::backend::vulkan::submit::queues::Queues;
 use crate::error::Error;
 use crate::profile::Work;
@@ -213,6 +213,34 @@ fn share<P>(
         // All are joined, whatever the first ones return.
         others.into_iter().map(join).fold(run(), Result::and)
     })
+}
+
+/// Regions of one command: few enough for the stack.
+const REGIONS: usize = 64;
+
+/// Records a copy between two offsets of buffers, within both. The buffers live until the commands have finished.
+pub(crate) fn copy_regions(
+    recorder: &mut Recorder<'_>,
+    (from, from_offset): (vk::Buffer, u64),
+    (to, to_offset): (vk::Buffer, u64),
+    shape: &Shape,
+) {
+    recorder.follow();
+    let mut regions = shape.regions().map(|region| {
+        vk::BufferCopy::default()
+            .src_offset(from_offset + region.from)
+            .dst_offset(to_offset + region.to)
+            .size(region.size)
+    });
+    let mut piece = [vk::BufferCopy::default(); REGIONS];
+    loop {
+        let count = piece.iter_mut().zip(&mut regions).map(|(place, region)| *place = region).count();
+        if count == 0 {
+            return;
+        }
+        // SAFETY: the command buffer is being recorded; the caller guarantees ranges and buffers.
+        unsafe { recorder.raw.ash.cmd_copy_buffer(recorder.commands, from, to, &piece[..count]) };
+    }
 }
 
 #[cfg(test)]

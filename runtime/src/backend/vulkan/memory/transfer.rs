@@ -6,11 +6,10 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::backend::order::{Point, StreamKey, Ticket};
-use crate::backend::pinned_range::{PinnedKind, PinnedRange};
-use crate::backend::range::{MemoryRange, Rows};
+use crate::backend::range::{MemoryRange, PinnedKind, PinnedRange, Rows};
 use crate::backend::shape::Shape;
 use crate::backend::vulkan::device::Device;
-use crate::backend::vulkan::memory::regions::copy_regions;
+use crate::backend::vulkan::memory::staging::copy_regions;
 use crate::backend::vulkan::memory::{Block, BlockLocation};
 use crate::error::Error;
 use crate::info::limits::MAX_PARAM_BLOCK;

@@ -1,8 +1,6 @@
 //! Vulkan shaders and pipelines, and their launches.
 
-pub(in crate::backend::vulkan) mod handles;
-pub(in crate::backend::vulkan) mod kept_pipelines;
-pub(in crate::backend::vulkan) mod pipeline_cache;
+pub(crate) mod handles;
 
 use std::ffi::CString;
 use std::sync::{Arc, MutexGuard};
@@ -11,9 +9,8 @@ use ash::vk;
 use ptx2spv_translator::interface::Entry;
 use ptx2spv_translator::interface::texture::{image, is_specializable, specialize};
 
-use crate::backend::launch::Launch;
+use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{StreamKey, Ticket};
-use crate::backend::pipeline_key::PipelineKey;
 use crate::backend::vulkan::device::Device;
 use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::Block;

@@ -7,7 +7,7 @@ use ash::vk;
 use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
-use crate::backend::vulkan::submit::order::CommandOrder;
+use crate::backend::vulkan::submit::dependencies::CommandOrder;
 use crate::backend::vulkan::submit::timing::Stamps;
 use crate::backend::vulkan::submit::watched::{Mirrored, Watched};
 use crate::error::Error;
