@@ -33,13 +33,14 @@ struct Parameter<'a> {
 
 impl<'a> Body<'a> {
     /// Reads a call whose arguments are parameters with their types, calls of such arguments, or expressions without
-    /// parameters: `f(a: u32 as u64, _b: usize, g(c: Memory)?, 0)`. See `api.in`.
+    /// parameters: `f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
     fn parse(call: &'a str, result: Option<&'a str>) -> Option<Self> {
         let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
         if arguments.is_empty() {
             return Some(Self { parameters: Vec::new(), expression: path.to_owned(), result });
         }
         let mut parameters = Vec::new();
+        let mut answers = Vec::new();
         let mut passed = Vec::new();
         for argument in arguments.split(", ") {
             let Some((start, ty)) = argument.split_once(": ") else {
@@ -49,15 +50,24 @@ impl<'a> Body<'a> {
             let (inner, name) = start.split_at(start.rfind('(').map_or(0, |at| at + 1));
             let (value, end) = ty.split_at(ty.find(')').unwrap_or(ty.len()));
             let (ty, cast) = value.split_once(" as ").map_or((value, ""), |(ty, _)| (ty, &value[ty.len()..]));
-            match name.strip_prefix('_') {
-                Some(name) => parameters.push(Parameter { name, ty }),
-                None => {
-                    parameters.push(Parameter { name, ty });
-                    passed.push(format!("{inner}{name}{cast}{end}"));
-                }
+            if let Some(name) = name.strip_prefix('_') {
+                parameters.push(Parameter { name, ty });
+            } else if let Some(name) = name.strip_prefix('=') {
+                parameters.push(Parameter { name, ty });
+                answers.push(name);
+            } else {
+                parameters.push(Parameter { name, ty });
+                passed.push(format!("{inner}{name}{cast}{end}"));
             }
         }
-        Some(Self { parameters, expression: format!("|| {path}({})", passed.join(", ")), result })
+        let call = if passed.is_empty() { path.to_owned() } else { format!("|| {path}({})", passed.join(", ")) };
+        let expression = match answers[..] {
+            [] => call,
+            [one] => format!("|| {one}.answer({call})"),
+            [first, second] => format!("|| raw::answer_pair({first}, {second}, {call})"),
+            _ => return None,
+        };
+        Some(Self { parameters, expression, result })
     }
 }
 

@@ -1,4 +1,5 @@
 //! The library as programs see it: C programs linked with it.
+#![cfg(target_os = "linux")]
 
 #[path = "library/mod.rs"]
 mod library;
@@ -12,7 +13,6 @@ use library::library;
 type Anything = Result<(), Box<dyn Error>>;
 
 /// A folder with the library under the names that programs look for.
-#[cfg(target_os = "linux")]
 fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     for name in ["libcuda.so", "libcuda.so.1", "libcudart.so"] {
@@ -22,7 +22,6 @@ fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
 }
 
 /// Builds a program, or a library for one, and links it with the library.
-#[cfg(target_os = "linux")]
 fn build(compiler: &str, arguments: &[&str], source: &str, output: &Path) -> Anything {
     let folder = output.parent().ok_or("no folder")?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
@@ -43,14 +42,12 @@ const DEVICES: [Option<&str>; 2] = [None, Some("reference")];
 
 /// Builds a C program, and runs it on each device. The program must end with this output. Returns what each run wrote to the
 /// standard error.
-#[cfg(target_os = "linux")]
 fn run(source: &str, output: &str) -> Result<Vec<String>, Box<dyn Error>> {
     DEVICES.into_iter().map(|device| run_on(device, source, output)).collect()
 }
 
 /// Builds a C program, and runs it on a device. Its argument names a file that doesn't exist yet. If validation is on, the program must
 /// not give it anything to say.
-#[cfg(target_os = "linux")]
 fn run_on(device: Option<&str>, source: &str, output: &str) -> Result<String, Box<dyn Error>> {
     let folder = folder()?;
     let program = folder.path().join("program");
@@ -80,7 +77,6 @@ fn run_on(device: Option<&str>, source: &str, output: &str) -> Result<String, Bo
 
 /// Runs a program of the runtime API that also links a library with a versioned name. Returns the version that the
 /// program sees.
-#[cfg(target_os = "linux")]
 fn run_with_version(name: Option<&str>) -> Result<String, Box<dyn Error>> {
     let folder = folder()?;
     let (program, plugin) = (folder.path().join("program"), folder.path().join("plugin.so"));
@@ -99,14 +95,12 @@ fn run_with_version(name: Option<&str>) -> Result<String, Box<dyn Error>> {
     Ok(version.unwrap_or_else(|| panic!("{:?}\n{out}{errors}", run.status)).to_owned())
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn program_of_the_runtime_api() -> Anything {
     assert_eq!(run_with_version(None)?, "12080");
     Ok(())
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn program_of_another_version_of_the_runtime_api() -> Anything {
     assert_eq!(run_with_version(Some("libcudart.so.11.0"))?, "11080");
@@ -114,7 +108,6 @@ fn program_of_another_version_of_the_runtime_api() -> Anything {
     Ok(())
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn c_program() -> Anything {
     for errors in run("abi.c", "before n = 7\ndone\n")? {
@@ -126,13 +119,28 @@ fn c_program() -> Anything {
     Ok(())
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn arrays_and_textures() -> Anything {
-    run("textures.c", "done\n").map(|_| ())
+/// Tests that run a program on all devices: their names, the program, and its output.
+macro_rules! programs {
+    ($($(#[$doc:meta])* $name:ident: $source:literal, $output:literal;)*) => {
+        $($(#[$doc])* #[test]
+        fn $name() -> Anything {
+            run($source, $output).map(|_| ())
+        })*
+    };
 }
 
-#[cfg(target_os = "linux")]
+programs! {
+    arrays_and_textures: "textures.c", "done\n";
+    faults: "faults.c", "done\n";
+    nothing_happens_after_a_stopped_kernel: "stopped.c", "done\n";
+    linking: "link.c", "done\n";
+    old_launches_peers_and_edges: "old.c", "done\n";
+    tensor_maps: "tensors.c", "done\n";
+    values_ranges_and_old_functions: "values.c", "done\n";
+    callbacks_and_exit_handlers: "ends.c", "done\nat exit\nafter the library\n";
+    nodes_of_graphs: "graphs.c", "done\n";
+}
+
 #[test]
 fn launches_from_kernels() -> Anything {
     for errors in run("launches.c", "done\n")? {
@@ -141,63 +149,13 @@ fn launches_from_kernels() -> Anything {
     Ok(())
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn faults() -> Anything {
-    run("faults.c", "done\n").map(|_| ())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn nothing_happens_after_a_stopped_kernel() -> Anything {
-    run("stopped.c", "done\n").map(|_| ())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn linking() -> Anything {
-    run("link.c", "done\n").map(|_| ())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn old_launches_peers_and_edges() -> Anything {
-    run("old.c", "done\n").map(|_| ())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn tensor_maps() -> Anything {
-    run("tensors.c", "done\n").map(|_| ())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn values_ranges_and_old_functions() -> Anything {
-    run("values.c", "done\n").map(|_| ())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn callbacks_and_exit_handlers() -> Anything {
-    run("ends.c", "done\nat exit\nafter the library\n").map(|_| ())
-}
-
 /// Not on the reference device, which reports what the program does wrong on purpose.
-#[cfg(target_os = "linux")]
 #[test]
 fn threads_use_what_others_destroy() -> Anything {
     run_on(None, "threads.c", "done\n").map(|_| ())
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn nodes_of_graphs() -> Anything {
-    run("graphs.c", "done\n").map(|_| ())
-}
-
 /// What the module says of itself is kept by the first program, and each kernel by the second, which translates them.
-#[cfg(target_os = "linux")]
 #[test]
 fn kernels_are_loaded_lazily_or_with_their_module() -> Anything {
     let (folder, cache) = (folder()?, tempfile::tempdir()?);
@@ -214,7 +172,6 @@ fn kernels_are_loaded_lazily_or_with_their_module() -> Anything {
 }
 
 /// Each refusal is one line on the standard error.
-#[cfg(target_os = "linux")]
 #[test]
 fn kernels_are_translated_when_they_are_launched() -> Anything {
     let folder = folder()?;

@@ -27,6 +27,23 @@ pub(crate) trait Object: Sized + 'static {
     fn table() -> &'static Table<Self>;
 }
 
+/// Gives a type of objects its table, its tag, and the error for invalid handles, unless that is the usual one.
+macro_rules! objects {
+    ($table:ident: $object:ident = $tag:literal $(, $bad:ident)?) => {
+        static $table: $crate::abi::handle::Table<$object> = $crate::abi::handle::Table::new();
+
+        impl $crate::abi::handle::Object for $object {
+            const TAG: u8 = $tag;
+            $(const BAD: $crate::abi::code::Code = $bad;)?
+
+            fn table() -> &'static $crate::abi::handle::Table<Self> {
+                &$table
+            }
+        }
+    };
+}
+pub(crate) use objects;
+
 /// All live objects of a kind.
 pub(crate) struct Table<T> {
     slots: RwLock<Slots<T>>,

@@ -103,6 +103,12 @@ impl<T> Out<T> {
         Ok(())
     }
 
+    /// Writes what a function returns. The function isn't called on NULL.
+    pub fn answer(self, body: impl FnOnce() -> Result<T, Code>) -> Result<(), Code> {
+        let place = self.needed()?;
+        place.set(body()?)
+    }
+
     /// Writes an optional result.
     pub fn set_if_any(self, value: T) {
         if !self.0.is_null() {
@@ -120,6 +126,18 @@ impl<T> Out<T> {
     pub fn as_in(self) -> In<T> {
         In(self.0)
     }
+}
+
+/// Writes a function's results where they are wanted.
+pub(crate) fn answer_pair<A, B>(
+    first: Out<A>,
+    second: Out<B>,
+    body: impl FnOnce() -> Result<(A, B), Code>,
+) -> Result<(), Code> {
+    let (a, b) = body()?;
+    first.set_if_any(a);
+    second.set_if_any(b);
+    Ok(())
 }
 
 impl<T: Copy> In<T> {

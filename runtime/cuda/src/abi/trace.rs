@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use libc::FILE;
+
 use crate::abi::sync::lock;
 
 /// Names the file of the trace; `-` is the standard error.
@@ -97,4 +99,45 @@ impl Dumped {
             say(&format!("{}: {error}", self.errors.display()));
         }
     }
+}
+
+// The C library's standard output, which the program uses too. Kernels' output appears between what the program prints
+// before and after, and follows redirections such as `freopen` and `setvbuf`.
+
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn standard() -> *mut FILE {
+    unsafe extern "C" {
+        static stdout: *mut FILE;
+    }
+    // SAFETY: a variable of the C library. Programs that change it do so before they start other threads.
+    unsafe { stdout }
+}
+
+#[cfg(target_vendor = "apple")]
+fn standard() -> *mut FILE {
+    unsafe extern "C" {
+        #[link_name = "__stdoutp"]
+        static stdout: *mut FILE;
+    }
+    // SAFETY: a variable of the C library. Programs that change it do so before they start other threads.
+    unsafe { stdout }
+}
+
+#[cfg(windows)]
+fn standard() -> *mut FILE {
+    unsafe extern "C" {
+        fn __acrt_iob_func(number: u32) -> *mut FILE;
+    }
+    // SAFETY: the C library's streams have the numbers 0 to 2.
+    unsafe { __acrt_iob_func(1) }
+}
+
+/// Appends to the stream's buffer. The program decides when it is flushed.
+pub(crate) fn write(bytes: &[u8]) {
+    let stream = standard();
+    if bytes.is_empty() || stream.is_null() {
+        return;
+    }
+    // SAFETY: `bytes` has `bytes.len()` bytes, and `stream` is a C stream. Errors of a closed output are ignored.
+    unsafe { libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stream) };
 }

@@ -1,22 +1,24 @@
 //! Devices. There is one: the device that `PTX2SPV_DEVICE` names, or the machine's best.
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ptr::null;
+use std::sync::Once;
 
-use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE};
-use crate::abi::raw::{Out, Text, size_t};
-use crate::context::attributes;
+use ptx2spv_runtime::{Device, TexelFormat, texture_limits};
+
+use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_FOUND};
+use crate::abi::raw::{In, Out, Text, size_t};
+use crate::abi::trace;
 use crate::context::state;
 
-pub(crate) fn get(device: Out<c_int>, ordinal: c_int) -> Result<(), Code> {
-    let device = device.needed()?;
+pub(crate) fn get(ordinal: c_int) -> Result<c_int, Code> {
     state::device_by_ordinal(ordinal)?;
-    device.set(ordinal)
+    Ok(ordinal)
 }
 
-pub(crate) fn count(count: Out<c_int>) -> Result<(), Code> {
-    let count = count.needed()?;
+pub(crate) fn count() -> Result<c_int, Code> {
     state::device()?;
-    count.set(1)
+    Ok(1)
 }
 
 pub(crate) fn name(name: Out<c_char>, len: c_int, device: c_int) -> Result<(), Code> {
@@ -51,11 +53,10 @@ pub(crate) struct Properties {
     texture_align: c_int,
 }
 
-pub(crate) fn properties(properties: Out<Properties>, device: c_int) -> Result<(), Code> {
-    let properties = properties.needed()?;
+pub(crate) fn properties(device: c_int) -> Result<Properties, Code> {
     let device = state::device_by_ordinal(device)?;
-    let value = |number| attributes::value(&device, number).ok_or(INVALID_VALUE);
-    properties.set(Properties {
+    let value = |number| attribute_value(&device, number).ok_or(INVALID_VALUE);
+    Ok(Properties {
         max_threads_per_block: value(1)?,
         max_threads_dim: [value(2)?, value(3)?, value(4)?],
         max_grid_size: [value(5)?, value(6)?, value(7)?],
@@ -69,21 +70,19 @@ pub(crate) fn properties(properties: Out<Properties>, device: c_int) -> Result<(
     })
 }
 
-pub(crate) fn total_memory(bytes: Out<usize>, device: c_int) -> Result<(), Code> {
-    let bytes = bytes.needed()?;
+pub(crate) fn total_memory(device: c_int) -> Result<usize, Code> {
     let device = state::device_by_ordinal(device)?;
-    bytes.set(size_t(device.memory().info().total))
+    Ok(size_t(device.memory().info().total))
 }
 
-pub(crate) fn uuid(uuid: Out<[u8; 16]>, device: c_int) -> Result<(), Code> {
-    let uuid = uuid.needed()?;
-    uuid.set(state::device_by_ordinal(device)?.info().uuid)
+pub(crate) fn uuid(device: c_int) -> Result<[u8; 16], Code> {
+    Ok(state::device_by_ordinal(device)?.info().uuid)
 }
 
 pub(crate) fn compute_capability(major: Out<c_int>, minor: Out<c_int>, device: c_int) -> Result<(), Code> {
     let (major, minor) = (major.needed()?, minor.needed()?);
     state::device_by_ordinal(device)?;
-    let (a, b) = attributes::compute_capability();
+    let (a, b) = capability();
     major.set(a)?;
     minor.set(b)
 }
@@ -108,17 +107,87 @@ pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result<(), Code> {
     }
 }
 
-pub(crate) fn can_access_peer(can: Out<c_int>, device: c_int, peer: c_int) -> Result<(), Code> {
-    let can = can.needed()?;
+pub(crate) fn can_access_peer(device: c_int, peer: c_int) -> Result<c_int, Code> {
     state::device_by_ordinal(device)?;
     state::device_by_ordinal(peer)?;
-    can.set(0)
+    Ok(0)
 }
 
-pub(crate) fn peer_attribute(value: Out<c_int>, attribute: c_uint, device: c_int, peer: c_int) -> Result<(), Code> {
-    let value = value.needed()?;
+pub(crate) fn peer_attribute(attribute: c_uint, device: c_int, peer: c_int) -> Result<c_int, Code> {
     state::device_by_ordinal(device)?;
     state::device_by_ordinal(peer)?;
     // A device has no peer attributes with itself.
-    if device == peer { Err(INVALID_DEVICE) } else { value.set(i32::from(attribute == 0)) }
+    if device == peer { Err(INVALID_DEVICE) } else { Ok(i32::from(attribute == 0)) }
+}
+
+// Answers to `cuDeviceGetAttribute`.
+
+pub(crate) fn capability() -> (c_int, c_int) {
+    Device::cuda_capability()
+}
+
+pub(crate) fn attribute(attribute: c_uint, device: c_int) -> Result<c_int, Code> {
+    let device = state::device_by_ordinal(device)?;
+    attribute_value(&device, attribute).ok_or(INVALID_VALUE)
+}
+
+/// The value of an attribute.
+pub(crate) fn attribute_value(device: &Device, attribute: c_uint) -> Option<c_int> {
+    device.cuda_attribute(attribute)
+}
+
+pub(crate) fn linear_texture_width(format: c_uint, channels: c_uint, device: c_int) -> Result<usize, Code> {
+    state::device_by_ordinal(device)?;
+    TexelFormat::from_cuda_number(format, channels)?;
+    Ok(texture_limits::LINEAR as usize)
+}
+
+/// CUDA 12.8. Programs refuse a driver older than their toolkit, and ask a newer one for functions that are not
+/// documented yet.
+const VERSION: i32 = 12_080;
+
+/// Overrides the reported version.
+const VERSION_VARIABLE: &str = "PTX2SPV_CUDA_VERSION";
+
+pub(crate) fn init(flags: c_uint) -> Result<(), Code> {
+    if flags != 0 {
+        return Err(INVALID_VALUE);
+    }
+    state::open()
+}
+
+pub(crate) fn version(version: Out<c_int>) -> Result<(), Code> {
+    let chosen = std::env::var(VERSION_VARIABLE).ok().and_then(|value| value.parse().ok());
+    version.set(chosen.unwrap_or(VERSION))
+}
+
+pub(crate) fn error_name(error: u32, text: Out<*const c_char>) -> Result<(), Code> {
+    answer(Code(error).name(), text)
+}
+
+pub(crate) fn error_text(error: u32, text: Out<*const c_char>) -> Result<(), Code> {
+    answer(Code(error).text(), text)
+}
+
+fn answer(found: Option<&'static std::ffi::CStr>, text: Out<*const c_char>) -> Result<(), Code> {
+    text.set(found.map_or(null(), std::ffi::CStr::as_ptr))?;
+    found.map(|_| ()).ok_or(INVALID_VALUE)
+}
+
+/// Internal function tables of NVIDIA's libraries, which this library doesn't have. Only NVIDIA's runtime library asks
+/// for one, and its own error message is misleading.
+pub(crate) fn export_table(table: Out<*const c_void>, _id: In<[u8; 16]>) -> Result<(), Code> {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        trace::say(
+            "NVIDIA's CUDA runtime library is linked into this program, or loaded by it, and works with NVIDIA's driver alone; build the \
+             program with `nvcc -cudart shared`, and run it by `ptx2spv cuda`",
+        );
+    });
+    table.set_if_any(null());
+    Err(NOT_FOUND)
+}
+
+pub(crate) fn profiler() -> Result<(), Code> {
+    crate::context::current().map(|_| ())
 }

@@ -1,8 +1,6 @@
 //! Contexts, and each thread's stack of them.
 
-pub(crate) mod attributes;
 pub(crate) mod device;
-pub(crate) mod driver;
 pub(crate) mod state;
 pub(crate) mod user_object;
 
@@ -15,10 +13,9 @@ use ptx2spv_translator::interface::{ServiceSizes, launches};
 use smallvec::SmallVec;
 
 use crate::abi::code::{self, CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, objects};
 use crate::abi::raw::Out;
-use crate::abi::sync::lock;
-use crate::abi::thread_list::{INLINE, ThreadList};
+use crate::abi::sync::{INLINE, ThreadList, lock};
 
 /// A context. All contexts share the one device and its queue.
 pub(crate) struct Context {
@@ -35,16 +32,7 @@ pub(crate) struct Context {
 
 pub(crate) type ContextHandle = Handle<Context>;
 
-static CONTEXTS: Table<Context> = Table::new();
-
-impl Object for Context {
-    const TAG: u8 = 1;
-    const BAD: Code = INVALID_CONTEXT;
-
-    fn table() -> &'static Table<Self> {
-        &CONTEXTS
-    }
-}
+objects!(CONTEXTS: Context = 1, INVALID_CONTEXT);
 
 /// The number of limits: stack, printf buffer, heap, depth, pending launches, granularity, persisting L2.
 const LIMITS: usize = 7;
@@ -199,27 +187,23 @@ pub(crate) fn set_current(context: ContextHandle) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn get_current(context: Out<ContextHandle>) -> Result<(), Code> {
-    let context = context.needed()?;
+pub(crate) fn get_current() -> Result<ContextHandle, Code> {
     state::device()?;
-    context.set(top().unwrap_or(Handle::NULL))
+    Ok(top().unwrap_or(Handle::NULL))
 }
 
-pub(crate) fn device(device: Out<c_int>) -> Result<(), Code> {
-    let device = device.needed()?;
+pub(crate) fn device() -> Result<c_int, Code> {
     current_even_if_broken()?;
-    device.set(0)
+    Ok(0)
 }
 
-pub(crate) fn device_of(device: Out<c_int>, context: ContextHandle) -> Result<(), Code> {
-    let device = device.needed()?;
+pub(crate) fn device_of(context: ContextHandle) -> Result<c_int, Code> {
     given_or_current(context)?;
-    device.set(0)
+    Ok(0)
 }
 
-pub(crate) fn id(context: ContextHandle, id: Out<u64>) -> Result<(), Code> {
-    let id = id.needed()?;
-    id.set(given_or_current(context)?.id)
+pub(crate) fn id(context: ContextHandle) -> Result<u64, Code> {
+    Ok(given_or_current(context)?.id)
 }
 
 /// The context of a handle, or the current one for NULL.
@@ -234,15 +218,13 @@ pub(crate) const FLAGS: c_uint = 0x7f;
 /// The API version that NVIDIA's driver reports for contexts made by `cuCtxCreate_v2`.
 const API_VERSION: c_uint = 3020;
 
-pub(crate) fn api_version(context: ContextHandle, version: Out<c_uint>) -> Result<(), Code> {
-    let version = version.needed()?;
+pub(crate) fn api_version(context: ContextHandle) -> Result<c_uint, Code> {
     given_or_current(context)?;
-    version.set(API_VERSION)
+    Ok(API_VERSION)
 }
 
-pub(crate) fn flags(flags: Out<c_uint>) -> Result<(), Code> {
-    let flags = flags.needed()?;
-    flags.set(current()?.flags.load(Ordering::SeqCst))
+pub(crate) fn flags() -> Result<c_uint, Code> {
+    Ok(current()?.flags.load(Ordering::SeqCst))
 }
 
 pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
@@ -273,17 +255,15 @@ pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn limit(value: Out<usize>, limit: c_uint) -> Result<(), Code> {
-    let value = value.needed()?;
+pub(crate) fn limit(limit: c_uint) -> Result<usize, Code> {
     let context = current()?;
     let limits = lock(&context.limits);
-    value.set(*limits.get(limit as usize).ok_or(UNSUPPORTED_LIMIT)?)
+    Ok(*limits.get(limit as usize).ok_or(UNSUPPORTED_LIMIT)?)
 }
 
-pub(crate) fn cache_config(config: Out<c_uint>) -> Result<(), Code> {
-    let config = config.needed()?;
+pub(crate) fn cache_config() -> Result<c_uint, Code> {
     current()?;
-    config.set(0)
+    Ok(0)
 }
 
 pub(crate) fn set_cache_config(config: c_uint) -> Result<(), Code> {
@@ -293,10 +273,9 @@ pub(crate) fn set_cache_config(config: c_uint) -> Result<(), Code> {
 }
 
 /// The bank size of shared memory: the default, four bytes, eight bytes.
-pub(crate) fn shared_config(config: Out<c_uint>) -> Result<(), Code> {
-    let config = config.needed()?;
+pub(crate) fn shared_config() -> Result<c_uint, Code> {
     current()?;
-    config.set(1)
+    Ok(1)
 }
 
 pub(crate) fn set_shared_config(config: c_uint) -> Result<(), Code> {

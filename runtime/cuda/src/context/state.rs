@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ptx2spv_runtime::{Device, DeviceSelector, Process};
 
 use crate::abi::code::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED, NOT_PERMITTED};
-use crate::abi::output;
 use crate::abi::sync::{read, write};
 use crate::abi::trace;
 
@@ -97,5 +96,5 @@ extern "C" fn end() {
 /// Writes what kernels have printed to the standard output, at the points where CUDA does: when programs wait for the
 /// device.
 pub(crate) fn write_output(device: &Device) {
-    output::write(&device.take_output());
+    trace::write(&device.take_output());
 }

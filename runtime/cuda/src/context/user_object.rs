@@ -5,8 +5,8 @@ use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
 use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::{Handle, Object, Table};
-use crate::abi::raw::{HostFunction, Memory, Out};
+use crate::abi::handle::{Handle, objects};
+use crate::abi::raw::{HostFunction, Memory};
 use crate::abi::sync::lock;
 use crate::context::state;
 
@@ -31,16 +31,7 @@ pub(crate) struct UserObject {
 
 pub(crate) type UserObjectHandle = Handle<UserObject>;
 
-static OBJECTS: Table<UserObject> = Table::new();
-
-impl Object for UserObject {
-    const TAG: u8 = 18;
-    const BAD: Code = INVALID_VALUE;
-
-    fn table() -> &'static Table<Self> {
-        &OBJECTS
-    }
-}
+objects!(OBJECTS: UserObject = 18, INVALID_VALUE);
 
 /// A graph's references.
 #[derive(Clone, Default)]
@@ -92,20 +83,18 @@ fn references(count: c_uint) -> Result<usize, Code> {
 }
 
 pub(crate) fn create(
-    object: Out<UserObjectHandle>,
     data: Memory,
     destroy: HostFunction,
     count: c_uint,
     flags: c_uint,
-) -> Result<(), Code> {
-    let object = object.needed()?;
+) -> Result<UserObjectHandle, Code> {
     state::device()?;
     let (destroy, count) = (destroy.ok_or(INVALID_VALUE)?, references(count)?);
     if flags != NO_DESTRUCTOR_SYNC {
         return Err(INVALID_VALUE);
     }
     let guard = Arc::new(Guard { destroy, data });
-    object.set(Handle::new(Arc::new(UserObject { guard, count: Mutex::new(count) }))?)
+    Handle::new(Arc::new(UserObject { guard, count: Mutex::new(count) }))
 }
 
 pub(crate) fn retain(object: UserObjectHandle, count: c_uint) -> Result<(), Code> {

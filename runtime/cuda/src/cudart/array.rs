@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{In, Out};
-use crate::context::attributes;
+use crate::context::device;
 use crate::cudart::error::INVALID_CHANNEL_DESCRIPTOR;
 use crate::cudart::types::{ChannelFormat, Extent};
 use crate::memory::array::{self, ArrayHandle, Description3D, MipmappedHandle};
@@ -78,32 +78,25 @@ fn description(format: In<ChannelFormat>, extent: Extent, flags: c_uint) -> Resu
 }
 
 pub(crate) fn allocate(
-    array: Out<ArrayHandle>,
     format: In<ChannelFormat>,
     width: usize,
     height: usize,
     flags: c_uint,
-) -> Result<(), Code> {
-    allocate_3d(array, format, Extent { width, height, depth: 0 }, flags)
+) -> Result<ArrayHandle, Code> {
+    allocate_3d(format, Extent { width, height, depth: 0 }, flags)
 }
 
-pub(crate) fn allocate_3d(
-    array: Out<ArrayHandle>,
-    format: In<ChannelFormat>,
-    extent: Extent,
-    flags: c_uint,
-) -> Result<(), Code> {
-    array::create_3d(array, In::from(&description(format, extent, flags)?))
+pub(crate) fn allocate_3d(format: In<ChannelFormat>, extent: Extent, flags: c_uint) -> Result<ArrayHandle, Code> {
+    array::create_3d(In::from(&description(format, extent, flags)?))
 }
 
 pub(crate) fn allocate_mipmapped(
-    array: Out<MipmappedHandle>,
     format: In<ChannelFormat>,
     extent: Extent,
     levels: c_uint,
     flags: c_uint,
-) -> Result<(), Code> {
-    array::create_mipmapped(array, In::from(&description(format, extent, flags)?), levels)
+) -> Result<MipmappedHandle, Code> {
+    array::create_mipmapped(In::from(&description(format, extent, flags)?), levels)
 }
 
 /// NULL is allowed and has no effect.
@@ -128,14 +121,14 @@ pub(crate) fn info(
     Ok(())
 }
 
-pub(crate) fn format(format: Out<ChannelFormat>, array: ArrayHandle) -> Result<(), Code> {
-    let place = format.needed()?;
-    info(place, Out::null(), Out::null(), array)
+pub(crate) fn format(array: ArrayHandle) -> Result<ChannelFormat, Code> {
+    let known = array.get()?.description;
+    ChannelFormat::of(known.format, known.channels)
 }
 
-pub(crate) fn linear_texture_width(width: Out<usize>, format: In<ChannelFormat>, device: c_int) -> Result<(), Code> {
+pub(crate) fn linear_texture_width(format: In<ChannelFormat>, device: c_int) -> Result<usize, Code> {
     let (format, channels) = format.get()?.driver()?;
-    attributes::linear_texture_width(width, format, channels, device)
+    device::linear_texture_width(format, channels, device)
 }
 
 #[cfg(test)]

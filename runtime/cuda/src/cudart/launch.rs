@@ -1,20 +1,19 @@
 //! Launches. `<<<>>>` pushes the configuration on a stack of the thread, and the kernel's host stub pops it.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 
 use smallvec::SmallVec;
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{In, Memory, Out};
-use crate::abi::thread_list::ThreadList;
-use crate::context;
-use crate::context::attributes;
+use crate::abi::sync::ThreadList;
+use crate::context::{self, device};
 use crate::cudart::error::{INVALID_CONFIGURATION, MISSING_CONFIGURATION};
 use crate::cudart::registry;
 use crate::cudart::types::Dim3;
 use crate::cudart::version::{self, Version};
-use crate::launch;
-use crate::module::function::FunctionHandle;
+use crate::launch::{self, occupancy};
+use crate::module::function::{self, FunctionHandle};
 use crate::stream::StreamHandle;
 
 /// The arguments of `<<<>>>`.
@@ -58,7 +57,7 @@ pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result<(), Code> {
     const BLOCK: c_uint = 2;
     const GRID: c_uint = 5;
     let device = &context::current()?.device;
-    let most = |attribute| attributes::value(device, attribute).map_or(0, i64::from);
+    let most = |attribute| device::attribute_value(device, attribute).map_or(0, i64::from);
     let fits = |sizes: [c_uint; 3], first: c_uint| {
         sizes.into_iter().zip(first..).all(|(size, attribute)| size > 0 && i64::from(size) <= most(attribute))
     };
@@ -144,6 +143,83 @@ pub(crate) fn with_config(config: In<Config>, host: Memory, arguments: In<Memory
     launch::with_config(In::from(&config), function, arguments, Memory::NULL.as_in())
 }
 
+// Attributes of kernels, and their occupancy.
+
+/// `cudaFuncAttributes` of CUDA 11.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Attributes {
+    shared_bytes: usize,
+    constant_bytes: usize,
+    local_bytes: usize,
+    max_threads: c_int,
+    registers: c_int,
+    ptx_version: c_int,
+    binary_version: c_int,
+    caches: c_int,
+    max_dynamic_shared_bytes: c_int,
+    carveout: c_int,
+}
+
+/// Fields that later versions append: whether a cluster size is required, that size, the scheduling of clusters,
+/// whether unusual sizes are allowed, and sixteen reserved numbers.
+type Clusters = [c_int; 22];
+
+pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result<(), Code> {
+    let place = attributes.needed()?;
+    let version = version::of_program()?;
+    let function = registry::kernel(host)?.get()?;
+    let value = |number: c_uint| function.attribute(number).ok_or(INVALID_VALUE);
+    let bytes = |number| Ok::<_, Code>(usize::try_from(value(number)?).unwrap_or(0));
+    place.set(Attributes {
+        shared_bytes: bytes(1)?,
+        constant_bytes: bytes(2)?,
+        local_bytes: bytes(3)?,
+        max_threads: value(0)?,
+        registers: value(4)?,
+        ptx_version: value(5)?,
+        binary_version: value(6)?,
+        caches: value(7)?,
+        max_dynamic_shared_bytes: value(8)?,
+        carveout: value(9)?,
+    })?;
+    if version == Version::V11 {
+        return Ok(());
+    }
+    let mut clusters: Clusters = [0; 22];
+    for (place, number) in clusters.iter_mut().zip([10, 11, 12, 13, 15, 14]) {
+        *place = value(number)?;
+    }
+    const OFFSET: u64 = std::mem::offset_of!(Attributes, carveout) as u64 + 4;
+    Memory::from(place).offset(OFFSET).as_out().set(clusters)
+}
+
+pub(crate) fn set_attribute_for_device(
+    kernel: FunctionHandle,
+    attribute: c_uint,
+    value: c_int,
+    device: c_int,
+) -> Result<(), Code> {
+    function::set_kernel_attribute(attribute, value, kernel, device)
+}
+
+pub(crate) fn parameter_count(host: Memory) -> Result<usize, Code> {
+    Ok(registry::kernel(host)?.get()?.kernel.params().len())
+}
+
+/// The driver API's handle of a kernel, by the address of its host stub.
+pub(crate) fn of_symbol(host: Memory) -> Result<FunctionHandle, Code> {
+    registry::kernel(host)
+}
+
+pub(crate) fn active_clusters(count: Out<c_int>, host: Memory, config: In<Config>) -> Result<(), Code> {
+    occupancy::clusters(count, registry::kernel(host)?, In::from(&config.get()?.driver()?))
+}
+
+pub(crate) fn cluster_size(host: Memory, config: In<Config>) -> Result<c_int, Code> {
+    occupancy::cluster_size(registry::kernel(host)?, In::from(&config.get()?.driver()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,5 +227,8 @@ mod tests {
     #[test]
     fn layouts() {
         assert_eq!((size_of::<Config>(), std::mem::offset_of!(Config, attributes)), (56, 40));
+        let clusters = std::mem::offset_of!(Attributes, carveout) + 4;
+        // CUDA 11 has seven numbers after the sizes; later versions have 144 bytes in all.
+        assert_eq!((clusters, (clusters + size_of::<Clusters>()).next_multiple_of(8)), (52, 144));
     }
 }

@@ -23,11 +23,10 @@ pub(crate) fn allocate_pitch(address: Out<u64>, pitch: Out<usize>, width: usize,
     memory::allocate_pitch(address, pitch, width, height, ELEMENT)
 }
 
-pub(crate) fn allocate_3d(pitched: Out<Pitched>, extent: Extent) -> Result<(), Code> {
-    let place = pitched.needed()?;
+pub(crate) fn allocate_3d(extent: Extent) -> Result<Pitched, Code> {
     let (mut address, mut pitch) = (0, 0);
     allocate_pitch(Out::from(&mut address), Out::from(&mut pitch), extent.width, extent.rows()?)?;
-    place.set(Pitched { pointer: Memory::from_address(address), pitch, width: extent.width, height: extent.height })
+    Ok(Pitched { pointer: Memory::from_address(address), pitch, width: extent.width, height: extent.height })
 }
 
 /// `cudaPointerAttributes` of CUDA 11 and 12.

@@ -3,15 +3,14 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::Code;
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::raw::{In, Memory};
 use crate::cudart::copy::{self, Slices};
 use crate::cudart::launch::check;
 use crate::cudart::registry;
 use crate::graph::NodeHandle;
 use crate::graph::command::{Description, SharedCommand};
 use crate::launch::NodeParams;
-use crate::nodes::any_node::{self, BODY, COPY, COPY_KIND, KERNEL};
-use crate::nodes::params;
+use crate::nodes::{self, BODY, COPY, COPY_KIND, KERNEL};
 
 /// `cudaKernelNodeParams`, which has a kernel's host stub where the driver has the kernel.
 #[repr(C)]
@@ -38,14 +37,12 @@ impl KernelParams {
     }
 }
 
-pub(crate) fn kernel(node: NodeHandle, place: Out<KernelParams>) -> Result<(), Code> {
-    let place = place.needed()?;
-    place.set(KernelParams::of(params::params(node)?)?)
+pub(crate) fn kernel(node: NodeHandle) -> Result<KernelParams, Code> {
+    KernelParams::of(nodes::params_of(node)?)
 }
 
-pub(crate) fn copy(node: NodeHandle, place: Out<Slices>) -> Result<(), Code> {
-    let place = place.needed()?;
-    place.set(Slices::of(&params::params(node)?)?)
+pub(crate) fn copy(node: NodeHandle) -> Result<Slices, Code> {
+    Slices::of(&nodes::params_of(node)?)
 }
 
 /// The command that `cudaGraphNodeParams` describes, which has kernels and copies in the runtime API's form.
@@ -53,15 +50,15 @@ pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
     Ok(match params.as_in::<c_int>().get()? {
         KERNEL => launch(params.offset(BODY).as_in())?.command()?,
         COPY_KIND => copy::slices(params.offset(COPY).as_in())?.command()?,
-        _ => any_node::command(params)?,
+        _ => nodes::any_command(params)?,
     })
 }
 
 pub(crate) fn any(node: NodeHandle, params: Memory) -> Result<(), Code> {
-    any_node::get(node, params)?;
+    nodes::get_any(node, params)?;
     match params.as_in::<c_int>().get()? {
-        KERNEL => kernel(node, params.offset(BODY).as_out()),
-        COPY_KIND => copy(node, params.offset(COPY).as_out()),
+        KERNEL => params.offset(BODY).as_out().set(kernel(node)?),
+        COPY_KIND => params.offset(COPY).as_out().set(copy(node)?),
         _ => Ok(()),
     }
 }

@@ -4,8 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::Code;
 use crate::abi::raw::Memory;
-use crate::context::attributes;
-use crate::context::state;
+use crate::context::{device, state};
 use crate::cudart::version::{self, Version};
 
 /// The contents of a field.
@@ -173,7 +172,7 @@ fn layout(version: Version, known: &Known<'_>) -> Vec<u8> {
 
 fn write(version: Version, place: Memory, device: c_int) -> Result<(), Code> {
     let device = state::device_by_ordinal(device)?;
-    let value = |number| attributes::value(&device, number).unwrap_or(0);
+    let value = |number| device::attribute_value(&device, number).unwrap_or(0);
     let (info, memory) = (device.info(), device.memory().info().total);
     let layout = layout(version, &Known { name: &info.name, uuid: info.uuid, memory, value: &value });
     place.bytes_mut(layout.len() as u64)?.copy_from_slice(&layout);

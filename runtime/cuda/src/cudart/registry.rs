@@ -2,22 +2,21 @@
 //! module when it first needs one of them.
 
 use std::collections::HashMap;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use crate::abi::code::{Code, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY};
+use crate::abi::code::{self, Code, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY};
 use crate::abi::handle::Handle;
 use crate::abi::raw::{Memory, Text};
 use crate::abi::sync::lock;
-use crate::context::state;
-use crate::context::{self, Context};
-use crate::cudart::error::{INVALID_DEVICE_FUNCTION, INVALID_SURFACE, INVALID_SYMBOL, INVALID_TEXTURE};
-use crate::module;
+use crate::abi::trace;
+use crate::context::{self, Context, state};
+use crate::cudart::call;
+use crate::cudart::error::{self, INVALID_DEVICE_FUNCTION, INVALID_SURFACE, INVALID_SYMBOL, INVALID_TEXTURE};
 use crate::module::function::{self, FunctionHandle};
-use crate::module::image;
-use crate::module::jit;
 use crate::module::loaded::{Loaded, ModuleHandle};
 use crate::module::texture_reference::{self, SurfaceReferenceHandle, TextureReferenceHandle};
+use crate::module::{self, image, jit};
 
 /// A fat binary of the program, or of a library that the program has loaded.
 pub(crate) struct Binary {
@@ -225,4 +224,24 @@ pub(crate) fn surface(host: Memory) -> Result<SurfaceReferenceHandle, Code> {
     let known = named_reference(host, INVALID_SURFACE)?;
     let Symbol { binary, name } = &known.symbol;
     texture_reference::surface_of(&*binary.module()?, name).map_err(|_| INVALID_SURFACE)
+}
+
+// Functions that compiler-generated code calls: before `main`, at exit, and around launches.
+
+/// Has nothing left to do once everything in the binary is registered.
+pub(crate) fn binary_end(_binary: Memory) {}
+
+/// Sets the host's pointers to managed variables, before the program's first access to one. Programs ignore the result
+/// and would follow a NULL pointer, so that an error is also written to the standard error.
+pub(crate) fn init_module(binary: Memory) -> c_char {
+    let loaded = call::enter().and_then(|()| load(binary));
+    match loaded {
+        Ok(()) => 1,
+        Err(code) => {
+            let name = error::name_of(code).map_or_else(|| code.0.to_string().into(), CStr::to_string_lossy);
+            let reason = code::take_reason().map_or_else(String::new, |reason| format!(": {reason}"));
+            trace::say(&format!("managed variables are not available: {name}{reason}"));
+            0
+        }
+    }
 }

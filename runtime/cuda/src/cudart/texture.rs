@@ -2,8 +2,8 @@
 
 use std::ffi::c_uint;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::code::Code;
+use crate::abi::raw::{In, Memory};
 use crate::cudart::types::ChannelFormat;
 use crate::cudart::version::{self, Version};
 use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};
@@ -141,30 +141,25 @@ fn seamless(texture: Memory) -> Memory {
     texture.offset(size_of::<Texture>() as u64)
 }
 
-pub(crate) fn create(handle: Out<u64>, resource: In<Resource>, texture: Memory, view: In<View>) -> Result<(), Code> {
+pub(crate) fn create(resource: In<Resource>, texture: Memory, view: In<View>) -> Result<u64, Code> {
     let resource = resource.get()?.driver()?;
     let description = texture.as_in::<Texture>().get()?;
     let is_seamless = version::of_program()? != Version::V11 && seamless(texture).as_in::<c_uint>().get()? != 0;
-    create_with(handle, resource, description.driver(is_seamless), view)
+    create_with(resource, description.driver(is_seamless), view)
 }
 
 /// The variant of CUDA 11.8, with the flag for seamless cubes.
-pub(crate) fn create_v2(handle: Out<u64>, resource: In<Resource>, texture: Memory, view: In<View>) -> Result<(), Code> {
+pub(crate) fn create_v2(resource: In<Resource>, texture: Memory, view: In<View>) -> Result<u64, Code> {
     let resource = resource.get()?.driver()?;
     let description = texture.as_in::<Texture>().get()?;
     let is_seamless = seamless(texture).as_in::<c_uint>().get()? != 0;
-    create_with(handle, resource, description.driver(is_seamless), view)
+    create_with(resource, description.driver(is_seamless), view)
 }
 
-fn create_with(
-    handle: Out<u64>,
-    resource: ResourceDescription,
-    texture: TextureDescription,
-    view: In<View>,
-) -> Result<(), Code> {
+fn create_with(resource: ResourceDescription, texture: TextureDescription, view: In<View>) -> Result<u64, Code> {
     let view = if view.is_null() { None } else { Some(view.get()?.driver()) };
     let view = view.as_ref().map_or(Memory::NULL.as_in(), In::from);
-    texture::create(handle, In::from(&resource), In::from(&texture), view)
+    texture::create(In::from(&resource), In::from(&texture), view)
 }
 
 impl View {
@@ -174,9 +169,8 @@ impl View {
     }
 }
 
-pub(crate) fn resource(place: Out<Resource>, handle: u64) -> Result<(), Code> {
-    let place = place.needed()?;
-    place.set(Resource::of(&texture::resource_of(handle)?)?)
+pub(crate) fn resource(handle: u64) -> Result<Resource, Code> {
+    Resource::of(&texture::resource(handle)?)
 }
 
 pub(crate) fn description(texture: Memory, handle: u64) -> Result<(), Code> {
@@ -194,25 +188,23 @@ pub(crate) fn description_v2(texture: Memory, handle: u64) -> Result<(), Code> {
 }
 
 fn write(texture: Memory, handle: u64) -> Result<c_uint, Code> {
-    let known = texture::description_of(handle)?;
+    let known = texture::description(handle)?;
     texture.as_out().set(Texture::of(&known))?;
     Ok(known.flags)
 }
 
-pub(crate) fn view(view: Out<View>, handle: u64) -> Result<(), Code> {
-    let place = view.needed()?;
-    let known = texture::view_of(handle)?.ok_or(INVALID_VALUE)?;
+pub(crate) fn view(handle: u64) -> Result<View, Code> {
+    let known = texture::view(handle)?;
     let ViewDescription { format, width, height, depth, levels, layers, .. } = known;
-    place.set(View { format, width, height, depth, levels, layers })
+    Ok(View { format, width, height, depth, levels, layers })
 }
 
-pub(crate) fn create_surface(handle: Out<u64>, resource: In<Resource>) -> Result<(), Code> {
-    texture::create_surface(handle, In::from(&resource.get()?.driver()?))
+pub(crate) fn create_surface(resource: In<Resource>) -> Result<u64, Code> {
+    texture::create_surface(In::from(&resource.get()?.driver()?))
 }
 
-pub(crate) fn surface_resource(place: Out<Resource>, handle: u64) -> Result<(), Code> {
-    let place = place.needed()?;
-    place.set(Resource::of(&texture::surface_resource_of(handle)?)?)
+pub(crate) fn surface_resource(handle: u64) -> Result<Resource, Code> {
+    Resource::of(&texture::surface_resource(handle)?)
 }
 
 #[cfg(test)]

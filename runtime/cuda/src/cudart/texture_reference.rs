@@ -58,8 +58,7 @@ fn with_settings(host: Memory) -> Result<TextureReferenceHandle, Code> {
 
 /// Bytes from an address to the end of its memory.
 fn rest_of_memory(address: u64) -> Result<usize, Code> {
-    let (mut base, mut bytes) = (0, 0);
-    memory::address_range(Out::from(&mut base), Out::from(&mut bytes), address).map_err(|_| INVALID_VALUE)?;
+    let (base, bytes) = memory::address_range(address).map_err(|_| INVALID_VALUE)?;
     Ok(bytes - (address - base) as usize)
 }
 
@@ -118,10 +117,9 @@ pub(crate) fn unbind(host: Memory) -> Result<(), Code> {
 }
 
 /// The program's variable is the symbol.
-pub(crate) fn of_symbol(place: Out<Memory>, symbol: Memory) -> Result<(), Code> {
-    let place = place.needed()?;
+pub(crate) fn of_symbol(symbol: Memory) -> Result<Memory, Code> {
     registry::texture(symbol)?;
-    place.set(symbol)
+    Ok(symbol)
 }
 
 pub(crate) fn bind_surface(host: Memory, array: ArrayHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
@@ -129,10 +127,9 @@ pub(crate) fn bind_surface(host: Memory, array: ArrayHandle, _format: In<Channel
     texture_reference::set_surface_array(registry::surface(host)?, array, 0)
 }
 
-pub(crate) fn surface_of_symbol(place: Out<Memory>, symbol: Memory) -> Result<(), Code> {
-    let place = place.needed()?;
+pub(crate) fn surface_of_symbol(symbol: Memory) -> Result<Memory, Code> {
     registry::surface(symbol)?;
-    place.set(symbol)
+    Ok(symbol)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The CUDA version that a program was built for, for functions that differ between versions.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_uint, c_void};
 
+use crate::abi::call;
 use crate::abi::code::{Code, NOT_SUPPORTED};
-use crate::abi::raw::Out;
+use crate::abi::raw::{Out, Text};
+use crate::api::FUNCTIONS;
 
 /// Major versions, which are part of the name of `libcudart.so`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,13 @@ impl Version {
     }
 }
 
-pub(crate) fn get(version: Out<c_int>) -> Result<(), Code> {
-    version.needed()?.set(of_program()?.number())
+pub(crate) fn get() -> Result<c_int, Code> {
+    Ok(of_program()?.number())
+}
+
+/// Looks up a driver function. CUDA 11's function has no `status`.
+pub(crate) fn point(name: Text, function: Out<*const c_void>, flags: u64, status: Out<c_uint>) -> Result<(), Code> {
+    let version = of_program()?;
+    let status = if version == Version::V11 { Out::null() } else { status };
+    call::proc_address_with_status(FUNCTIONS, name, function, version.number(), flags, status)
 }

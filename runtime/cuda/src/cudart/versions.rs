@@ -9,15 +9,12 @@ use crate::abi::raw::{In, Memory, Out};
 use crate::cudart::node;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};
-use crate::graph::edges;
 use crate::graph::launch_order::ExecHandle;
-use crate::graph::{GraphHandle, NodeHandle};
-use crate::memory::batch_copy;
-use crate::memory::managed;
-use crate::nodes::any_node;
+use crate::graph::{self, GraphHandle, NodeHandle};
+use crate::memory::{copy, managed};
+use crate::nodes;
 use crate::nodes::exec::{self, UpdateResult};
-use crate::stream::StreamHandle;
-use crate::stream::stream_capture;
+use crate::stream::{StreamHandle, capture};
 
 /// Before version 13 the last parameter is a device, since then a location.
 pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result<(), Code> {
@@ -62,18 +59,17 @@ pub(crate) fn prefetch_to_place(
 
 /// In version 11: an error node and a log. Later: flags.
 pub(crate) fn instantiate(
-    exec: Out<ExecHandle>,
     graph: GraphHandle,
     flags_or_node: u64,
     log: Out<c_char>,
     log_size: usize,
-) -> Result<(), Code> {
+) -> Result<ExecHandle, Code> {
     match version::of_program()? {
         Version::V11 => {
             let node = Memory::from_address(flags_or_node).as_out();
-            exec::instantiate(exec, graph, node, log, log_size)
+            exec::instantiate(graph, node, log, log_size)
         }
-        Version::V12 | Version::V13 => exec::instantiate_with_flags(exec, graph, flags_or_node),
+        Version::V12 | Version::V13 => exec::instantiate_with_flags(graph, flags_or_node),
     }
 }
 
@@ -90,7 +86,7 @@ pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result:
 }
 
 /// The edge data, which functions have before `count` since version 13, and the count.
-fn data_and_count(data_or_count: usize, count: usize) -> Result<(In<u64>, usize), Code> {
+pub(crate) fn data_and_count(data_or_count: usize, count: usize) -> Result<(In<u64>, usize), Code> {
     Ok(match version::of_program()? {
         Version::V13 => (Memory::from_address(data_or_count as u64).as_in(), count),
         Version::V11 | Version::V12 => (Memory::NULL.as_in(), data_or_count),
@@ -98,78 +94,24 @@ fn data_and_count(data_or_count: usize, count: usize) -> Result<(In<u64>, usize)
 }
 
 /// Like [`data_and_count`], for functions that write both.
-fn places(data_or_count: Memory, count: Out<usize>) -> Result<(Out<u64>, Out<usize>), Code> {
+pub(crate) fn places(data_or_count: Memory, count: Out<usize>) -> Result<(Out<u64>, Out<usize>), Code> {
     Ok(match version::of_program()? {
         Version::V13 => (data_or_count.as_out(), count),
         Version::V11 | Version::V12 => (Out::null(), data_or_count.as_out()),
     })
 }
 
-pub(crate) fn add_dependencies(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    data_or_count: usize,
-    count: usize,
-) -> Result<(), Code> {
-    let (data, count) = data_and_count(data_or_count, count)?;
-    edges::add(graph, from, to, data, count)
-}
-
-pub(crate) fn remove_dependencies(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    data_or_count: usize,
-    count: usize,
-) -> Result<(), Code> {
-    let (data, count) = data_and_count(data_or_count, count)?;
-    edges::remove(graph, from, to, data, count)
-}
-
-pub(crate) fn edges(
-    graph: GraphHandle,
-    from: Out<NodeHandle>,
-    to: Out<NodeHandle>,
-    data_or_count: Memory,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    let (data, count) = places(data_or_count, count)?;
-    edges::all(graph, from, to, data, count)
-}
-
-pub(crate) fn dependencies(
-    node: NodeHandle,
-    nodes: Out<NodeHandle>,
-    data_or_count: Memory,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    let (data, count) = places(data_or_count, count)?;
-    edges::dependencies(node, nodes, data, count)
-}
-
-pub(crate) fn dependents(
-    node: NodeHandle,
-    nodes: Out<NodeHandle>,
-    data_or_count: Memory,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    let (data, count) = places(data_or_count, count)?;
-    edges::dependents(node, nodes, data, count)
-}
-
 pub(crate) fn add_node(
-    node: Out<NodeHandle>,
     graph: GraphHandle,
     after: In<NodeHandle>,
     data_or_count: usize,
     count_or_params: usize,
     params: Memory,
-) -> Result<(), Code> {
-    let (data, count) = data_and_count(data_or_count, count_or_params)?;
+) -> Result<NodeHandle, Code> {
+    let data_and_count = data_and_count(data_or_count, count_or_params)?;
     let is_later = version::of_program()? == Version::V13;
     let params = if is_later { params } else { Memory::from_address(count_or_params as u64) };
-    any_node::add(node, graph, after, data, count, params, node::command)
+    nodes::add_any(graph, after, data_and_count, params, node::command)
 }
 
 /// Before version 13 there is a place for the copy that failed before the stream.
@@ -179,7 +121,7 @@ pub(crate) fn copy_all(
     from: In<Memory>,
     bytes: In<usize>,
     count: usize,
-    attributes: In<batch_copy::Attributes>,
+    attributes: In<copy::BatchAttributes>,
     firsts: In<usize>,
     attribute_count: usize,
     failed_or_stream: Memory,
@@ -188,11 +130,11 @@ pub(crate) fn copy_all(
     match version::of_program()? {
         Version::V13 => {
             let stream = StreamHandle::from_value(failed_or_stream.address() as usize);
-            batch_copy::copy_all(to, from, bytes, count, attributes, firsts, attribute_count, stream)
+            copy::copy_all(to, from, bytes, count, attributes, firsts, attribute_count, stream)
         }
         Version::V11 | Version::V12 => {
             let failed = failed_or_stream.as_out();
-            batch_copy::copy_all_v1(to, from, bytes, count, attributes, firsts, attribute_count, failed, stream)
+            copy::copy_all_v1(to, from, bytes, count, attributes, firsts, attribute_count, failed, stream)
         }
     }
 }
@@ -208,9 +150,9 @@ pub(crate) fn capture_info(
     count: Out<usize>,
 ) -> Result<(), Code> {
     match version::of_program()? {
-        Version::V13 => stream_capture::info(stream, status, id, graph, after, edges, count),
+        Version::V13 => capture::info(stream, status, id, graph, after, edges, count),
         Version::V11 | Version::V12 => {
-            stream_capture::info(stream, status, id, Out::null(), Out::null(), Out::null(), Out::null())
+            capture::info(stream, status, id, Out::null(), Out::null(), Out::null(), Out::null())
         }
     }
 }
@@ -228,7 +170,7 @@ pub(crate) fn update_dependencies(
             update_dependencies_with_data(stream, nodes, data, count_or_flags, flags)
         }
         Version::V11 | Version::V12 => {
-            stream_capture::update_dependencies(stream, nodes, data_or_count, count_or_flags as c_uint)
+            capture::update_dependencies(stream, nodes, data_or_count, count_or_flags as c_uint)
         }
     }
 }
@@ -240,6 +182,6 @@ pub(crate) fn update_dependencies_with_data(
     count: usize,
     flags: c_uint,
 ) -> Result<(), Code> {
-    edges::check_data(data, count)?;
-    stream_capture::update_dependencies(stream, nodes, count, flags)
+    graph::check_edge_data(data, count)?;
+    capture::update_dependencies(stream, nodes, count, flags)
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::Stream;
 
 use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, objects};
 use crate::abi::sync::lock;
 use crate::context::Context;
 use crate::context::user_object::References;
@@ -31,16 +31,7 @@ pub(crate) struct Step {
 
 pub(crate) type ExecHandle = Handle<LaunchOrder>;
 
-static EXECS: Table<LaunchOrder> = Table::new();
-
-impl Object for LaunchOrder {
-    const TAG: u8 = 11;
-    const BAD: Code = INVALID_VALUE;
-
-    fn table() -> &'static Table<Self> {
-        &EXECS
-    }
-}
+objects!(EXECS: LaunchOrder = 11, INVALID_VALUE);
 
 impl LaunchOrder {
     /// A snapshot of a graph.
@@ -86,13 +77,7 @@ impl Command for LaunchOrder {
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
         let enabled = self.steps.iter().filter(|step| step.enabled.load(Ordering::SeqCst));
         let commands: Vec<_> = enabled.map(|step| lock(&step.command).clone()).collect();
-        for part in commands.chunk_by(|before, after| before.kind().waits() == after.kind().waits()) {
-            let run = || part.iter().try_for_each(|command| command.run(context, stream));
-            // Commands that don't wait are submitted together.
-            let waits = part.iter().any(|command| command.kind().waits());
-            if waits { run() } else { stream.together(run) }?;
-        }
-        Ok(())
+        stream.in_parts(&commands, |command| command.kind().waits(), |command| command.run(context, stream))
     }
 
     fn kind(&self) -> NodeKind {

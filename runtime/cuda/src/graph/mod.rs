@@ -1,18 +1,19 @@
 //! Graphs: commands with dependencies, made by hand or captured from streams.
 
 pub(crate) mod command;
-pub(crate) mod dot;
-pub(crate) mod edges;
 pub(crate) mod launch_order;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::c_uint;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::{Handle, Object, Table};
-use crate::abi::raw::Out;
+use ptx2spv_runtime::topological_order;
+
+use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::abi::handle::{Handle, objects};
+use crate::abi::raw::{In, Out, Text};
 use crate::abi::sync::lock;
 use crate::context::state;
 use crate::context::user_object::{References, UserObjectHandle};
@@ -39,29 +40,11 @@ pub(crate) struct Node {
 pub(crate) type GraphHandle = Handle<Graph>;
 pub(crate) type NodeHandle = Handle<Node>;
 
-static GRAPHS: Table<Graph> = Table::new();
-static NODES: Table<Node> = Table::new();
+objects!(GRAPHS: Graph = 9, INVALID_VALUE);
+objects!(NODES: Node = 10, INVALID_VALUE);
 
 /// Numbers graphs and nodes.
 static NUMBER: AtomicU64 = AtomicU64::new(1);
-
-impl Object for Graph {
-    const TAG: u8 = 9;
-    const BAD: Code = INVALID_VALUE;
-
-    fn table() -> &'static Table<Self> {
-        &GRAPHS
-    }
-}
-
-impl Object for Node {
-    const TAG: u8 = 10;
-    const BAD: Code = INVALID_VALUE;
-
-    fn table() -> &'static Table<Self> {
-        &NODES
-    }
-}
 
 impl Drop for Graph {
     fn drop(&mut self) {
@@ -92,27 +75,17 @@ impl Graph {
 
     /// The nodes in topological order.
     pub fn order(&self) -> Result<Vec<NodeHandle>, Code> {
-        let mut waiting: Vec<_> = lock(&self.nodes).clone();
-        let (mut list, mut listed) = (Vec::new(), HashSet::new());
-        while !waiting.is_empty() {
-            let before = waiting.len();
-            let mut rest = Vec::new();
-            for handle in waiting {
-                let node = handle.get()?;
-                let is_ready = lock(&node.after).iter().all(|after| listed.contains(&after.value()));
-                if is_ready {
-                    listed.insert(handle.value());
-                    list.push(handle);
-                } else {
-                    rest.push(handle);
-                }
-            }
-            if rest.len() == before {
-                return Err(INVALID_VALUE.because("the graph has a cycle"));
-            }
-            waiting = rest;
-        }
-        Ok(list)
+        let nodes = lock(&self.nodes).clone();
+        let places: HashMap<_, _> = nodes.iter().enumerate().map(|(place, node)| (node.value(), place)).collect();
+        let before = |node: &NodeHandle| {
+            let node = node.get()?;
+            let after = lock(&node.after);
+            after.iter().map(|before| places.get(&before.value()).copied().ok_or(INVALID_VALUE)).collect()
+        };
+        let before = nodes.iter().map(before).collect::<Result<Vec<Vec<usize>>, Code>>()?;
+        let order = topological_order(nodes.len(), |node| before[node].iter().copied());
+        let order = order.ok_or_else(|| INVALID_VALUE.because("the graph has a cycle"))?;
+        Ok(order.into_iter().map(|place| nodes[place]).collect())
     }
 
     /// A copy. Its nodes can be found by those of the original.
@@ -153,13 +126,12 @@ impl Graph {
     }
 }
 
-pub(crate) fn create(graph: Out<GraphHandle>, flags: c_uint) -> Result<(), Code> {
-    let graph = graph.needed()?;
+pub(crate) fn create(flags: c_uint) -> Result<GraphHandle, Code> {
     state::device()?;
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
-    graph.set(Handle::new(Graph::new())?)
+    Handle::new(Graph::new())
 }
 
 pub(crate) fn destroy(graph: GraphHandle) -> Result<(), Code> {
@@ -167,23 +139,20 @@ pub(crate) fn destroy(graph: GraphHandle) -> Result<(), Code> {
     graph.remove().map(|_| ())
 }
 
-pub(crate) fn clone(clone: Out<GraphHandle>, graph: GraphHandle) -> Result<(), Code> {
-    let clone = clone.needed()?;
+pub(crate) fn clone(graph: GraphHandle) -> Result<GraphHandle, Code> {
     state::device()?;
-    clone.set(Handle::new(graph.get()?.copy()?)?)
+    Handle::new(graph.get()?.copy()?)
 }
 
-pub(crate) fn find_in_clone(node: Out<NodeHandle>, original: NodeHandle, clone: GraphHandle) -> Result<(), Code> {
-    let node = node.needed()?;
+pub(crate) fn find_in_clone(original: NodeHandle, clone: GraphHandle) -> Result<NodeHandle, Code> {
     state::device()?;
     let found = lock(&clone.get()?.copies).get(&original.value()).copied();
-    node.set(found.filter(|found| found.get().is_ok()).ok_or(INVALID_VALUE)?)
+    found.filter(|found| found.get().is_ok()).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn id(graph: GraphHandle, id: Out<c_uint>) -> Result<(), Code> {
-    let id = id.needed()?;
+pub(crate) fn id(graph: GraphHandle) -> Result<c_uint, Code> {
     state::device()?;
-    id.set(graph.get()?.id as c_uint)
+    Ok(graph.get()?.id as c_uint)
 }
 
 pub(crate) fn retain_object(
@@ -212,22 +181,19 @@ fn handle_of_node(node: NodeHandle) -> Result<GraphHandle, Code> {
     GRAPHS.find(|graph| lock(&graph.nodes).contains(&node)).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn containing(node: NodeHandle, graph: Out<GraphHandle>) -> Result<(), Code> {
-    let graph = graph.needed()?;
+pub(crate) fn containing(node: NodeHandle) -> Result<GraphHandle, Code> {
     state::device()?;
-    graph.set(handle_of_node(node)?)
+    handle_of_node(node)
 }
 
-pub(crate) fn local_id(node: NodeHandle, id: Out<c_uint>) -> Result<(), Code> {
-    let id = id.needed()?;
+pub(crate) fn local_id(node: NodeHandle) -> Result<c_uint, Code> {
     state::device()?;
-    id.set(node.get()?.id as c_uint)
+    Ok(node.get()?.id as c_uint)
 }
 
-pub(crate) fn tools_id(node: NodeHandle, id: Out<u64>) -> Result<(), Code> {
-    let id = id.needed()?;
+pub(crate) fn tools_id(node: NodeHandle) -> Result<u64, Code> {
     state::device()?;
-    id.set(node.get()?.id)
+    Ok(node.get()?.id)
 }
 
 pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
@@ -268,12 +234,149 @@ pub(crate) fn roots(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize
     write_list(&roots, nodes, count)
 }
 
-pub(crate) fn kind(node: NodeHandle, kind: Out<c_uint>) -> Result<(), Code> {
-    let kind = kind.needed()?;
+pub(crate) fn kind(node: NodeHandle) -> Result<c_uint, Code> {
     state::device()?;
     let node = node.get()?;
     let command = lock(&node.command);
-    kind.set(command.kind() as c_uint)
+    Ok(command.kind() as c_uint)
+}
+
+// Edges of graphs. CUDA's edge data can name ports within nodes; only plain edges, from the end of a node to the
+// beginning of another, are supported.
+
+/// Calls a function for each given edge of a graph.
+fn for_each_edge(
+    graph: GraphHandle,
+    from: In<NodeHandle>,
+    to: In<NodeHandle>,
+    count: usize,
+    act: impl Fn(&mut Vec<NodeHandle>, NodeHandle) -> Result<(), Code>,
+) -> Result<(), Code> {
+    state::device()?;
+    let graph = graph.get()?;
+    let nodes = lock(&graph.nodes);
+    for (from, to) in from.values(count).zip(to.values(count)) {
+        let (from, to) = (from?, to?);
+        if !nodes.contains(&from) || !nodes.contains(&to) {
+            return Err(INVALID_VALUE);
+        }
+        act(&mut lock(&to.get()?.after), from)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn add_edges(
+    graph: GraphHandle,
+    from: In<NodeHandle>,
+    to: In<NodeHandle>,
+    (data, count): (In<u64>, usize),
+) -> Result<(), Code> {
+    check_edge_data(data, count)?;
+    for_each_edge(graph, from, to, count, |after, node| {
+        after.push(node);
+        Ok(())
+    })
+}
+
+pub(crate) fn remove_edges(
+    graph: GraphHandle,
+    from: In<NodeHandle>,
+    to: In<NodeHandle>,
+    (data, count): (In<u64>, usize),
+) -> Result<(), Code> {
+    check_edge_data(data, count)?;
+    for_each_edge(graph, from, to, count, |after, node| {
+        let index = after.iter().position(|other| *other == node).ok_or(INVALID_VALUE.because("no such edge"))?;
+        after.remove(index);
+        Ok(())
+    })
+}
+
+/// Fails unless all edges are plain.
+pub(crate) fn check_edge_data(data: In<u64>, count: usize) -> Result<(), Code> {
+    if data.is_null() || data.values(count).all(|data| data == Ok(0)) {
+        Ok(())
+    } else {
+        Err(NOT_SUPPORTED.because("edges with ports: only plain edges are supported"))
+    }
+}
+
+/// Lists edges through `list`, which sets `count`, and writes the data of the listed edges, if the caller wants them.
+fn with_data(data: Out<u64>, count: Out<usize>, list: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
+    if data.is_null() {
+        return list();
+    }
+    let room = count.as_in().get()?;
+    list()?;
+    (0..room.min(count.as_in().get()?)).for_each(|index| data.at(index).set_if_any(0));
+    Ok(())
+}
+
+pub(crate) fn all_edges(
+    graph: GraphHandle,
+    from: Out<NodeHandle>,
+    to: Out<NodeHandle>,
+    (data, count): (Out<u64>, Out<usize>),
+) -> Result<(), Code> {
+    with_data(data, count, || {
+        let count = count.needed()?;
+        state::device()?;
+        let edges = graph.get()?.edges()?;
+        if !from.is_null() && !to.is_null() {
+            for (index, &(a, b)) in edges.iter().enumerate().take(count.as_in().get()?) {
+                from.at(index).set(a)?;
+                to.at(index).set(b)?;
+            }
+        }
+        count.set(edges.len())
+    })
+}
+
+pub(crate) fn dependencies(
+    node: NodeHandle,
+    nodes: Out<NodeHandle>,
+    (data, count): (Out<u64>, Out<usize>),
+) -> Result<(), Code> {
+    with_data(data, count, || {
+        state::device()?;
+        let node = node.get()?;
+        write_list(&lock(&node.after), nodes, count)
+    })
+}
+
+pub(crate) fn dependents(
+    node: NodeHandle,
+    nodes: Out<NodeHandle>,
+    (data, count): (Out<u64>, Out<usize>),
+) -> Result<(), Code> {
+    with_data(data, count, || {
+        state::device()?;
+        node.get()?;
+        let edges = of_node(node)?.edges()?;
+        let list: Vec<_> = edges.into_iter().filter(|(from, _)| *from == node).map(|(_, to)| to).collect();
+        write_list(&list, nodes, count)
+    })
+}
+
+// Graphs as text for Graphviz.
+
+/// Writes a graph to a file. The flags ask for more details of nodes than are written.
+pub(crate) fn print(graph: GraphHandle, path: Text, _flags: c_uint) -> Result<(), Code> {
+    state::device()?;
+    let (graph, path) = (graph.get()?, path.get()?);
+    let nodes = lock(&graph.nodes).clone();
+    let number = |node| nodes.iter().position(|other| *other == node).ok_or(INVALID_VALUE);
+    let mut text = "digraph {\n".to_owned();
+    for (index, node) in nodes.iter().enumerate() {
+        let kind = lock(&node.get()?.command).kind();
+        // Writing into a string can't fail.
+        let _ = writeln!(text, "  n{index} [label=\"{index} {kind:?}\"];");
+    }
+    for (from, to) in graph.edges()? {
+        let _ = writeln!(text, "  n{} -> n{};", number(from)?, number(to)?);
+    }
+    text.push_str("}\n");
+    std::fs::write(&path, text).map_err(|error| INVALID_VALUE.because(format!("{path}: {error}")))
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::raw::{In, Out, SizeFunction};
-use crate::context;
-use crate::context::attributes;
+use crate::context::{self, device};
 use crate::launch::Config;
 use crate::module::function::FunctionHandle;
 
@@ -58,19 +57,13 @@ pub(crate) fn block_size(
     grid.set(c_int::try_from(sizes.grid).unwrap_or(c_int::MAX))
 }
 
-pub(crate) fn available_shared(
-    bytes: Out<usize>,
-    function: FunctionHandle,
-    blocks: c_int,
-    threads: c_int,
-) -> Result<(), Code> {
-    let bytes = bytes.needed()?;
+pub(crate) fn available_shared(function: FunctionHandle, blocks: c_int, threads: c_int) -> Result<usize, Code> {
     let context = context::current()?;
     let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks > 0).ok_or(INVALID_VALUE)?;
     if threads <= 0 {
         return Err(INVALID_VALUE);
     }
-    bytes.set(function.get()?.kernel.attributes().available_shared(&context.device, blocks) as usize)
+    Ok(function.get()?.kernel.attributes().available_shared(&context.device, blocks) as usize)
 }
 
 /// Blocks of the largest cluster that every device with clusters has.
@@ -87,7 +80,7 @@ pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, config: In<C
     let context = context::current()?;
     let (function, config) = (function.get()?, config.get()?);
     let cluster = config.attributes()?.cluster().unwrap_or([1; 3]);
-    if attributes::compute_capability() < CLUSTERS_SINCE {
+    if device::capability() < CLUSTERS_SINCE {
         return count.set(0);
     }
     let product = |sizes: [c_uint; 3]| sizes.into_iter().try_fold(1, u32::checked_mul).ok_or(INVALID_VALUE);
@@ -96,16 +89,16 @@ pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, config: In<C
         return Err(INVALID_VALUE);
     }
     let each = function.kernel.attributes().active_blocks(&context.device, threads, config.shared_bytes);
-    let all = attributes::value(&context.device, MULTIPROCESSORS).unwrap_or(1).cast_unsigned().saturating_mul(each);
+    let all =
+        device::attribute_value(&context.device, MULTIPROCESSORS).unwrap_or(1).cast_unsigned().saturating_mul(each);
     count.set((all / blocks) as c_int)
 }
 
 /// Blocks of the largest cluster for a launch.
-pub(crate) fn cluster_size(size: Out<c_int>, function: FunctionHandle, config: In<Config>) -> Result<(), Code> {
-    let size = size.needed()?;
+pub(crate) fn cluster_size(function: FunctionHandle, config: In<Config>) -> Result<c_int, Code> {
     context::current()?;
     function.get()?;
     config.get()?;
-    let has_clusters = attributes::compute_capability() >= CLUSTERS_SINCE;
-    size.set(if has_clusters { LARGEST_CLUSTER } else { 1 })
+    let has_clusters = device::capability() >= CLUSTERS_SINCE;
+    Ok(if has_clusters { LARGEST_CLUSTER } else { 1 })
 }

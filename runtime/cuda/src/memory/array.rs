@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{self as runtime, ArrayDescriptor, ArrayShape, TexelFormat};
 
 use crate::abi::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, Object, Table};
-use crate::abi::raw::{In, Out};
+use crate::abi::handle::{Handle, objects};
+use crate::abi::raw::In;
 use crate::abi::sync::lock;
 use crate::context::{self, Context};
 
@@ -32,24 +32,8 @@ pub(crate) struct Mipmapped {
 pub(crate) type ArrayHandle = Handle<Array>;
 pub(crate) type MipmappedHandle = Handle<Mipmapped>;
 
-static ARRAYS: Table<Array> = Table::new();
-static MIPMAPPED: Table<Mipmapped> = Table::new();
-
-impl Object for Array {
-    const TAG: u8 = 12;
-
-    fn table() -> &'static Table<Self> {
-        &ARRAYS
-    }
-}
-
-impl Object for Mipmapped {
-    const TAG: u8 = 13;
-
-    fn table() -> &'static Table<Self> {
-        &MIPMAPPED
-    }
-}
+objects!(ARRAYS: Array = 12);
+objects!(MIPMAPPED: Mipmapped = 13);
 
 /// `CUDA_ARRAY_DESCRIPTOR`.
 #[repr(C)]
@@ -130,32 +114,29 @@ impl Description3D {
     }
 }
 
-fn make(array: Out<ArrayHandle>, description: Description3D) -> Result<(), Code> {
-    let array = array.needed()?;
+fn make(description: Description3D) -> Result<ArrayHandle, Code> {
     let context = context::current()?;
     let made = context.device.array(&description.descriptor()?)?;
-    array.set(Handle::new(Arc::new(Array { context, array: made, description, is_level: false }))?)
+    Handle::new(Arc::new(Array { context, array: made, description, is_level: false }))
 }
 
-pub(crate) fn create(array: Out<ArrayHandle>, description: In<Description>) -> Result<(), Code> {
-    make(array, description.get()?.into())
+pub(crate) fn create(description: In<Description>) -> Result<ArrayHandle, Code> {
+    make(description.get()?.into())
 }
 
-pub(crate) fn create_3d(array: Out<ArrayHandle>, description: In<Description3D>) -> Result<(), Code> {
-    make(array, description.get()?)
+pub(crate) fn create_3d(description: In<Description3D>) -> Result<ArrayHandle, Code> {
+    make(description.get()?)
 }
 
-pub(crate) fn description(description: Out<Description>, array: ArrayHandle) -> Result<(), Code> {
-    let place = description.needed()?;
+pub(crate) fn description(array: ArrayHandle) -> Result<Description, Code> {
     context::current()?;
     let Description3D { width, height, format, channels, .. } = array.get()?.description;
-    place.set(Description { width, height, format, channels })
+    Ok(Description { width, height, format, channels })
 }
 
-pub(crate) fn description_3d(description: Out<Description3D>, array: ArrayHandle) -> Result<(), Code> {
-    let place = description.needed()?;
+pub(crate) fn description_3d(array: ArrayHandle) -> Result<Description3D, Code> {
     context::current()?;
-    place.set(array.get()?.description)
+    Ok(array.get()?.description)
 }
 
 pub(crate) fn destroy(array: ArrayHandle) -> Result<(), Code> {
@@ -166,32 +147,26 @@ pub(crate) fn destroy(array: ArrayHandle) -> Result<(), Code> {
     array.remove().map(|_| ())
 }
 
-pub(crate) fn create_mipmapped(
-    array: Out<MipmappedHandle>,
-    description: In<Description3D>,
-    levels: c_uint,
-) -> Result<(), Code> {
-    let place = array.needed()?;
+pub(crate) fn create_mipmapped(description: In<Description3D>, levels: c_uint) -> Result<MipmappedHandle, Code> {
     let context = context::current()?;
     let description = description.get()?;
     let descriptor = description.descriptor()?;
     let array = context.device.mipmapped_array(&descriptor, levels.clamp(1, descriptor.most_levels()))?;
-    place.set(Handle::new(Arc::new(Mipmapped { context, array, description, levels: Mutex::default() }))?)
+    Handle::new(Arc::new(Mipmapped { context, array, description, levels: Mutex::default() }))
 }
 
-pub(crate) fn level(array: Out<ArrayHandle>, of: MipmappedHandle, level: c_uint) -> Result<(), Code> {
-    let place = array.needed()?;
+pub(crate) fn level(of: MipmappedHandle, level: c_uint) -> Result<ArrayHandle, Code> {
     context::current()?;
     let of = of.get()?;
     let mut levels = lock(&of.levels);
     if let Some((_, handle)) = levels.iter().find(|(number, _)| *number == level) {
-        return place.set(*handle);
+        return Ok(*handle);
     }
     let array = of.array.level(level)?;
     let description = of.description.of_level(&array);
     let handle = Handle::new(Arc::new(Array { context: of.context.clone(), array, description, is_level: true }))?;
     levels.push((level, handle));
-    place.set(handle)
+    Ok(handle)
 }
 
 pub(crate) fn destroy_mipmapped(array: MipmappedHandle) -> Result<(), Code> {

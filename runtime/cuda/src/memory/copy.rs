@@ -1,13 +1,14 @@
 //! Copies between the host and the device. Both share one address space, so the address decides which memory is meant.
 
+use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
 use ptx2spv_runtime::{CopySide, Extent, Stream};
 
-use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::code::{Code, INVALID_CONTEXT, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory};
-use crate::context::Context;
+use crate::abi::raw::{In, Memory, Out};
+use crate::context::{self, Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory::array::ArrayHandle;
 use crate::memory::transfer::Transfer;
@@ -346,6 +347,117 @@ pub(crate) fn array_to_array(
     Copy3D::row(Part3D::row(to, to_offset), Part3D::row(from, from_offset), bytes)
 }
 
+// Access between contexts. All are on the one device, which has no peers. Copies between contexts work as within one.
+
+pub(crate) fn enable_peer(peer: ContextHandle, flags: c_uint) -> Result<(), Code> {
+    let current = context::current()?;
+    if flags != 0 {
+        return Err(INVALID_VALUE);
+    }
+    Err(if peer.get()?.is(&current) { INVALID_CONTEXT } else { PEER_ACCESS_UNSUPPORTED })
+}
+
+pub(crate) fn disable_peer(peer: ContextHandle) -> Result<(), Code> {
+    context::current()?;
+    peer.get()?;
+    Err(PEER_ACCESS_NOT_ENABLED)
+}
+
+pub(crate) fn between_contexts(
+    to: u64,
+    to_context: ContextHandle,
+    from: u64,
+    from_context: ContextHandle,
+    bytes: usize,
+) -> Result<Linear, Code> {
+    to_context.get()?;
+    from_context.get()?;
+    Ok(within_device(to, from, bytes))
+}
+
+/// A copy described by a `CUDA_MEMCPY3D_PEER`, which has the contexts where a `CUDA_MEMCPY3D` has reserved fields. Both contexts must
+/// exist.
+pub(crate) fn slices_between_contexts(copy: In<Copy3D>) -> Result<Copy3D, Code> {
+    let copy = copy.get()?;
+    for part in [copy.from, copy.to] {
+        ContextHandle::from_value(part.context).get()?;
+    }
+    Ok(copy)
+}
+
+// Copies in batches.
+
+/// `CUmemcpyAttributes`: when the source is read, then hints: locations of both sides, flags.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct BatchAttributes {
+    order: c_uint,
+    _from: [c_int; 2],
+    _to: [c_int; 2],
+    _flags: c_uint,
+}
+
+// When a source is read: in stream order, during the call, at any time.
+const IN_STREAM: c_uint = 1;
+const AT_ANY_TIME: c_uint = 3;
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn copy_all(
+    to: In<Memory>,
+    from: In<Memory>,
+    bytes: In<usize>,
+    count: usize,
+    attributes: In<BatchAttributes>,
+    first_of_attributes: In<usize>,
+    attribute_count: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    /// `CU_STREAM_LEGACY`, which batches must not use.
+    const LEGACY: usize = 1;
+    if count == 0 || stream.is_null() || stream.value() == LEGACY {
+        return Err(INVALID_VALUE);
+    }
+    stream::used(stream)?;
+    let is_order = |attributes: &BatchAttributes| (IN_STREAM..=AT_ANY_TIME).contains(&attributes.order);
+    let check =
+        |read: Result<BatchAttributes, Code>| read.and_then(|read| Some(read).filter(is_order).ok_or(INVALID_VALUE));
+    let attributes: Vec<_> = attributes.values(attribute_count).map(check).collect::<Result<_, _>>()?;
+    let firsts = first_of_attributes.list(attribute_count)?;
+    let ascends = firsts.is_sorted_by(|a, b| a < b) && firsts.first() == Some(&0) && firsts.last() < Some(&count);
+    if !ascends {
+        return Err(INVALID_VALUE);
+    }
+    let copies = to.values(count).zip(from.values(count)).zip(bytes.values(count));
+    for (index, ((to, from), bytes)) in copies.enumerate() {
+        let (to, from, bytes) = (to?, from?, bytes?);
+        let current = firsts.partition_point(|&first| first <= index) - 1;
+        if attributes[current].order == IN_STREAM {
+            // Host memory that isn't pinned is read during the call, by when earlier work must have written it.
+            any_in_stream(to, from, bytes, stream)?;
+        } else {
+            any(to, from, bytes).in_stream(stream)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first version of the function, which tells the copy that failed: none in particular.
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn copy_all_v1(
+    to: In<Memory>,
+    from: In<Memory>,
+    bytes: In<usize>,
+    count: usize,
+    attributes: In<BatchAttributes>,
+    first_of_attributes: In<usize>,
+    attribute_count: usize,
+    failed: Out<usize>,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    copy_all(to, from, bytes, count, attributes, first_of_attributes, attribute_count, stream)
+        .inspect_err(|_| failed.set_if_any(usize::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -358,5 +470,6 @@ mod tests {
         assert_eq!(size_of::<Copy3D>(), 200);
         assert_eq!((offset_of!(Copy3D, to), offset_of!(Copy3D, width)), (88, 176));
         assert_eq!((offset_of!(Part3D, host), offset_of!(Part3D, height)), (40, 80));
+        assert_eq!(size_of::<BatchAttributes>(), 24);
     }
 }

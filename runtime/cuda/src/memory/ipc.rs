@@ -52,12 +52,11 @@ impl Shared {
 /// How often each allocation is open, by address.
 static OPENED: LazyLock<Mutex<HashMap<u64, usize>>> = LazyLock::new(Mutex::default);
 
-pub(crate) fn memory_handle(handle: Out<Shared>, address: u64) -> Result<(), Code> {
-    let handle = handle.needed()?;
+pub(crate) fn memory_handle(address: u64) -> Result<Shared, Code> {
     context::current()?;
     match memory::find(address) {
         Some((start, allocation)) if allocation.place == MemoryKind::Device => {
-            handle.set(Shared::new(MEMORY, start, allocation.id))
+            Ok(Shared::new(MEMORY, start, allocation.id))
         }
         _ => Err(INVALID_VALUE),
     }
@@ -89,21 +88,19 @@ pub(crate) fn close_memory(address: u64) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn event_handle(handle: Out<Shared>, event: EventHandle) -> Result<(), Code> {
-    let handle = handle.needed()?;
+pub(crate) fn event_handle(event: EventHandle) -> Result<Shared, Code> {
     context::current()?;
     if !event.get()?.is_interprocess {
         return Err(INVALID_VALUE);
     }
-    handle.set(Shared::new(EVENT, event.value() as u64, 0))
+    Ok(Shared::new(EVENT, event.value() as u64, 0))
 }
 
-pub(crate) fn open_event(event: Out<EventHandle>, handle: Shared) -> Result<(), Code> {
-    let event = event.needed()?;
+pub(crate) fn open_event(handle: Shared) -> Result<EventHandle, Code> {
     context::current()?;
     handle.check(EVENT)?;
     let known = EventHandle::from_value(handle.object as usize).get()?;
-    event.set(EventHandle::new(known)?)
+    EventHandle::new(known)
 }
 
 #[cfg(test)]

@@ -2,13 +2,11 @@
 
 pub(crate) mod advice;
 pub(crate) mod array;
-pub(crate) mod batch_copy;
 pub(crate) mod copy;
 pub(crate) mod graph_memory;
 pub(crate) mod ipc;
 pub(crate) mod managed;
 pub(crate) mod memory_operation;
-pub(crate) mod peer;
 pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod set;
@@ -368,43 +366,35 @@ pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -
     address.set(range.host)
 }
 
-pub(crate) fn info(free: Out<usize>, total: Out<usize>) -> Result<(), Code> {
-    let context = context::current()?;
-    let info = context.device.memory().info();
-    free.set_if_any(size_t(info.free));
-    total.set_if_any(size_t(info.total));
-    Ok(())
+/// The device's free memory, and all of it.
+pub(crate) fn info() -> Result<(usize, usize), Code> {
+    let info = context::current()?.device.memory().info();
+    Ok((size_t(info.free), size_t(info.total)))
 }
 
-pub(crate) fn address_range(base: Out<u64>, size: Out<usize>, address: u64) -> Result<(), Code> {
+/// The start and size of the allocation or variables that contain an address.
+pub(crate) fn address_range(address: u64) -> Result<(u64, usize), Code> {
     let context = context::current()?;
     let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
     let found = found.or_else(|| find_variable(&context, address)).ok_or(NOT_FOUND)?;
-    base.set_if_any(found.address);
-    size.set_if_any(size_t(found.size));
-    Ok(())
+    Ok((found.address, size_t(found.size)))
 }
 
 /// All valid flags of host memory: portable, mapped, write-combined.
 const HOST_FLAGS: c_uint = 7;
 
-pub(crate) fn allocate_host_mapped(pointer: Out<*mut c_void>, bytes: usize) -> Result<(), Code> {
-    allocate_host(pointer, bytes, 0)
-}
-
-pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Result<(), Code> {
-    let pointer = pointer.needed()?;
+pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void, Code> {
     let context = context::current()?;
     if flags & !HOST_FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
     if bytes == 0 {
-        return pointer.set(std::ptr::null_mut());
+        return Ok(std::ptr::null_mut());
     }
     let range = context.device.memory().allocate_pinned(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
     record(&context, own, MemoryKind::Pinned(flags), Some(range.address), Some(range.address));
-    pointer.set(range.pointer().cast())
+    Ok(range.pointer().cast())
 }
 
 pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
@@ -448,8 +438,7 @@ pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
         .map_err(|_| HOST_MEMORY_NOT_REGISTERED)
 }
 
-pub(crate) fn host_device_address(address: Out<u64>, pointer: Memory, flags: c_uint) -> Result<(), Code> {
-    let address = address.needed()?;
+pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64, Code> {
     context::current()?;
     match find(pointer.address()) {
         Some((start, allocation)) if flags == 0 && allocation.place != MemoryKind::Device => {
@@ -457,17 +446,16 @@ pub(crate) fn host_device_address(address: Out<u64>, pointer: Memory, flags: c_u
             if allocation.context.device.memory().is_out_of_reach(on_device) {
                 return Err(NOT_SUPPORTED);
             }
-            address.set(on_device + (pointer.address() - start))
+            Ok(on_device + (pointer.address() - start))
         }
         _ => Err(INVALID_VALUE),
     }
 }
 
-pub(crate) fn host_flags(flags: Out<c_uint>, pointer: Memory) -> Result<(), Code> {
-    let flags = flags.needed()?;
+pub(crate) fn host_flags(pointer: Memory) -> Result<c_uint, Code> {
     context::current()?;
     match find(pointer.address()).map(|(_, allocation)| allocation.place) {
-        Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => flags.set(given),
+        Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => Ok(given),
         _ => Err(INVALID_VALUE),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{Device, MemoryPool};
 
 use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, objects};
 use crate::abi::raw::{In, Memory, Out};
 use crate::abi::sync::lock;
 use crate::context::state;
@@ -23,16 +23,7 @@ pub(crate) struct Pool {
 
 pub(crate) type PoolHandle = Handle<Pool>;
 
-static POOLS: Table<Pool> = Table::new();
-
-impl Object for Pool {
-    const TAG: u8 = 4;
-    const BAD: Code = INVALID_VALUE;
-
-    fn table() -> &'static Table<Self> {
-        &POOLS
-    }
-}
+objects!(POOLS: Pool = 4, INVALID_VALUE);
 
 /// The first attributes: reuse policies.
 const REUSE: usize = 3;
@@ -70,14 +61,12 @@ fn current(device: &Device) -> Result<PoolHandle, Code> {
     if current.get().is_ok() { Ok(current) } else { default(device) }
 }
 
-pub(crate) fn device_default(pool: Out<PoolHandle>, device: c_int) -> Result<(), Code> {
-    let pool = pool.needed()?;
-    pool.set(default(&state::device_by_ordinal(device)?)?)
+pub(crate) fn device_default(device: c_int) -> Result<PoolHandle, Code> {
+    default(&state::device_by_ordinal(device)?)
 }
 
-pub(crate) fn device_current(pool: Out<PoolHandle>, device: c_int) -> Result<(), Code> {
-    let pool = pool.needed()?;
-    pool.set(current(&state::device_by_ordinal(device)?)?)
+pub(crate) fn device_current(device: c_int) -> Result<PoolHandle, Code> {
+    current(&state::device_by_ordinal(device)?)
 }
 
 pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), Code> {
@@ -191,12 +180,11 @@ pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
 }
 
 /// Whether a location has access: reading and writing for this device, none otherwise.
-pub(crate) fn access(flags: Out<c_uint>, pool: PoolHandle, location: In<[c_int; 2]>) -> Result<(), Code> {
-    let flags = flags.needed()?;
+pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uint, Code> {
     state::device()?;
     pool.get()?;
     match location.get()? {
-        [1, 0] => flags.set(3),
+        [1, 0] => Ok(3),
         [1, _] => Err(INVALID_DEVICE),
         _ => Err(INVALID_VALUE),
     }

@@ -7,11 +7,9 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{DeclaredKernel, Kernel};
 
 use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, Object, objects};
 use crate::abi::raw::Out;
-use crate::context::attributes;
-use crate::context::state;
-use crate::context::{self, Context};
+use crate::context::{self, Context, device, state};
 use crate::module::loaded::{self, Loaded, ModuleHandle};
 
 /// A kernel that the program has a handle of.
@@ -37,15 +35,7 @@ pub(crate) struct OldLaunch {
 
 pub(crate) type FunctionHandle = Handle<Function>;
 
-static FUNCTIONS: Table<Function> = Table::new();
-
-impl Object for Function {
-    const TAG: u8 = 8;
-
-    fn table() -> &'static Table<Self> {
-        &FUNCTIONS
-    }
-}
+objects!(FUNCTIONS: Function = 8);
 
 /// Default limit of a block's shared memory.
 const SHARED_UNASKED: u32 = 48 << 10;
@@ -86,7 +76,7 @@ impl Function {
     pub fn attribute(&self, attribute: c_uint) -> Option<c_int> {
         let known = self.kernel.attributes();
         let number = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
-        let (major, minor) = attributes::compute_capability();
+        let (major, minor) = device::capability();
         Some(match attribute {
             0 => number(known.max_threads),
             1 => number(known.static_shared_bytes),
@@ -124,10 +114,9 @@ impl Function {
     }
 }
 
-pub(crate) fn attribute(value: Out<c_int>, attribute: c_uint, function: FunctionHandle) -> Result<(), Code> {
-    let value = value.needed()?;
+pub(crate) fn attribute(attribute: c_uint, function: FunctionHandle) -> Result<c_int, Code> {
     context::current()?;
-    value.set(function.get()?.attribute(attribute).ok_or(INVALID_VALUE)?)
+    function.get()?.attribute(attribute).ok_or(INVALID_VALUE)
 }
 
 pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: c_int) -> Result<(), Code> {
@@ -135,15 +124,9 @@ pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: 
     function.get()?.set_attribute(attribute, value)
 }
 
-pub(crate) fn kernel_attribute(
-    value: Out<c_int>,
-    attribute: c_uint,
-    kernel: FunctionHandle,
-    device: c_int,
-) -> Result<(), Code> {
-    let value = value.needed()?;
+pub(crate) fn kernel_attribute(attribute: c_uint, kernel: FunctionHandle, device: c_int) -> Result<c_int, Code> {
     state::device_by_ordinal(device)?;
-    value.set(kernel.get()?.attribute(attribute).ok_or(INVALID_VALUE)?)
+    kernel.get()?.attribute(attribute).ok_or(INVALID_VALUE)
 }
 
 pub(crate) fn set_kernel_attribute(
@@ -175,25 +158,22 @@ pub(crate) fn set_shared_config(function: FunctionHandle, config: c_uint) -> Res
     if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn of_kernel(function: Out<FunctionHandle>, kernel: FunctionHandle) -> Result<(), Code> {
-    let function = function.needed()?;
+pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<FunctionHandle, Code> {
     context::current()?;
     kernel.get()?;
-    function.set(kernel)
+    Ok(kernel)
 }
 
-pub(crate) fn module(module: Out<ModuleHandle>, function: FunctionHandle) -> Result<(), Code> {
-    let module = module.needed()?;
+pub(crate) fn module(function: FunctionHandle) -> Result<ModuleHandle, Code> {
     context::current()?;
     let loaded = function.get()?.loaded.clone();
-    module.set(Loaded::table().find(|other| std::ptr::eq(other, &*loaded)).ok_or(INVALID_VALUE)?)
+    Loaded::table().find(|other| std::ptr::eq(other, &*loaded)).ok_or(INVALID_VALUE)
 }
 
 /// The name lives as long as the function.
-pub(crate) fn name(name: Out<*const c_char>, function: FunctionHandle) -> Result<(), Code> {
-    let name = name.needed()?;
+pub(crate) fn name(function: FunctionHandle) -> Result<*const c_char, Code> {
     state::device()?;
-    name.set(function.get()?.name.as_ptr())
+    Ok(function.get()?.name.as_ptr())
 }
 
 pub(crate) fn parameter(
@@ -212,10 +192,9 @@ pub(crate) fn parameter(
 }
 
 /// Whether a kernel has been translated: `CU_FUNCTION_LOADING_STATE_LOADED`, or `UNLOADED`.
-pub(crate) fn is_loaded(state: Out<c_uint>, function: FunctionHandle) -> Result<(), Code> {
-    let state = state.needed()?;
+pub(crate) fn is_loaded(function: FunctionHandle) -> Result<c_uint, Code> {
     context::current()?;
-    state.set(function.get()?.kernel.is_translated().into())
+    Ok(function.get()?.kernel.is_translated().into())
 }
 
 pub(crate) fn load(function: FunctionHandle) -> Result<(), Code> {

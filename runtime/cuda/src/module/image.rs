@@ -9,7 +9,7 @@ use ptx2spv_runtime::{Error, Source, read_programs};
 use crate::abi::code::{Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU};
 use crate::abi::raw::{In, Memory, Text};
 use crate::abi::trace;
-use crate::context::attributes;
+use crate::context::device;
 
 /// The first bytes of machine code (ELF).
 const ELF: [u8; 4] = *b"\x7fELF";
@@ -93,7 +93,7 @@ fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
 
 /// Chooses the newest PTX for the compute capability that this library reports.
 pub(crate) fn choice() -> Choice {
-    let (major, minor) = attributes::compute_capability();
+    let (major, minor) = device::capability();
     Choice::For(u32::try_from(10 * major + minor).unwrap_or(0))
 }
 

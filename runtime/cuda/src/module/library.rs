@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ptx2spv_translator::Source;
 
 use crate::abi::code::{Code, INVALID_VALUE, NOT_FOUND};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, objects};
 use crate::abi::raw::{In, Memory, Out, Text, size_t};
 use crate::context::state;
 use crate::module::function::{self, FunctionHandle};
@@ -23,15 +23,7 @@ pub(crate) struct Library {
 
 pub(crate) type LibraryHandle = Handle<Library>;
 
-static LIBRARIES: Table<Library> = Table::new();
-
-impl Object for Library {
-    const TAG: u8 = 6;
-
-    fn table() -> &'static Table<Self> {
-        &LIBRARIES
-    }
-}
+objects!(LIBRARIES: Library = 6);
 
 fn make(library: Out<LibraryHandle>, source: &Source, options: &jit::Options) -> Result<(), Code> {
     let library = library.needed()?;
@@ -80,16 +72,14 @@ pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {
     removed.module.remove().map(|_| ())
 }
 
-pub(crate) fn kernel(kernel: Out<FunctionHandle>, library: LibraryHandle, name: Text) -> Result<(), Code> {
-    let kernel = kernel.needed()?;
+pub(crate) fn kernel(library: LibraryHandle, name: Text) -> Result<FunctionHandle, Code> {
     state::device()?;
-    kernel.set(function::of_module(&library.get()?.loaded, &name.get()?)?)
+    function::of_module(&library.get()?.loaded, &name.get()?)
 }
 
-pub(crate) fn kernel_count(count: Out<c_uint>, library: LibraryHandle) -> Result<(), Code> {
-    let count = count.needed()?;
+pub(crate) fn kernel_count(library: LibraryHandle) -> Result<c_uint, Code> {
     state::device()?;
-    count.set(library.get()?.loaded.module.kernel_names().len() as c_uint)
+    Ok(library.get()?.loaded.module.kernel_names().len() as c_uint)
 }
 
 pub(crate) fn kernels(list: Out<FunctionHandle>, count: c_uint, library: LibraryHandle) -> Result<(), Code> {
@@ -102,26 +92,21 @@ pub(crate) fn kernels(list: Out<FunctionHandle>, count: c_uint, library: Library
     Ok(())
 }
 
-pub(crate) fn module(module: Out<ModuleHandle>, library: LibraryHandle) -> Result<(), Code> {
-    let module = module.needed()?;
+pub(crate) fn module(library: LibraryHandle) -> Result<ModuleHandle, Code> {
     crate::context::current()?;
-    module.set(library.get()?.module)
+    Ok(library.get()?.module)
 }
 
-pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, library: LibraryHandle, name: Text) -> Result<(), Code> {
+/// The address and size of a variable.
+pub(crate) fn global(library: LibraryHandle, name: Text) -> Result<(u64, usize), Code> {
     crate::context::current()?;
     let (start, size) = library.get()?.loaded.variable(&name.get()?)?;
-    address.set_if_any(start);
-    bytes.set_if_any(size_t(size));
-    Ok(())
+    Ok((start, size_t(size)))
 }
 
 /// A managed variable.
-pub(crate) fn managed(address: Out<u64>, bytes: Out<usize>, library: LibraryHandle, name: Text) -> Result<(), Code> {
-    if !library.get()?.loaded.has_managed {
-        return Err(NOT_FOUND);
-    }
-    global(address, bytes, library, name)
+pub(crate) fn managed(library: LibraryHandle, name: Text) -> Result<(u64, usize), Code> {
+    if library.get()?.loaded.has_managed { global(library, name) } else { Err(NOT_FOUND) }
 }
 
 /// The library of a kernel.

@@ -7,7 +7,7 @@ use ptx2spv_runtime::Device;
 
 use crate::abi::code::{Code, INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::raw::{In, Memory};
 use crate::abi::sync::lock;
 use crate::context::state;
 use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
@@ -30,41 +30,31 @@ fn end(context: &Context) {
     memory::end_context(context);
 }
 
-pub(crate) fn create(context: Out<ContextHandle>, flags: c_uint, device: c_int) -> Result<(), Code> {
-    let context = context.needed()?;
+pub(crate) fn create(flags: c_uint, device: c_int) -> Result<ContextHandle, Code> {
     let device = state::device_by_ordinal(device)?;
     if flags & !FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
     let made = Context::make(device, flags, false)?;
     with_stack(|stack| stack.push(made));
-    context.set(made)
+    Ok(made)
 }
 
 pub(crate) fn create_with_affinity(
-    context: Out<ContextHandle>,
     _affinities: Memory,
     count: c_int,
     flags: c_uint,
     device: c_int,
-) -> Result<(), Code> {
-    if count != 0 {
-        return Err(UNSUPPORTED_EXEC_AFFINITY);
-    }
-    create(context, flags, device)
+) -> Result<ContextHandle, Code> {
+    if count == 0 { create(flags, device) } else { Err(UNSUPPORTED_EXEC_AFFINITY) }
 }
 
-pub(crate) fn create_with_params(
-    context: Out<ContextHandle>,
-    params: In<[usize; 3]>,
-    flags: c_uint,
-    device: c_int,
-) -> Result<(), Code> {
+pub(crate) fn create_with_params(params: In<[usize; 3]>, flags: c_uint, device: c_int) -> Result<ContextHandle, Code> {
     // Execution affinities, their number, and sharing with graphics.
     if !params.is_null() && params.get()? != [0; 3] {
         return Err(NOT_SUPPORTED);
     }
-    create(context, flags, device)
+    create(flags, device)
 }
 
 pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
@@ -84,10 +74,9 @@ pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn attach(context: Out<ContextHandle>, _flags: c_uint) -> Result<(), Code> {
-    let context = context.needed()?;
+pub(crate) fn attach(_flags: c_uint) -> Result<ContextHandle, Code> {
     context::current()?;
-    context::get_current(context)
+    context::get_current()
 }
 
 /// The device's primary context.
@@ -101,10 +90,9 @@ struct Primary {
 
 static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: Handle::NULL, retained: 0, flags: 0, is_held: false });
 
-pub(crate) fn retain_primary(context: Out<ContextHandle>, device: c_int) -> Result<(), Code> {
-    let context = context.needed()?;
+pub(crate) fn retain_primary(device: c_int) -> Result<ContextHandle, Code> {
     let device = state::device_by_ordinal(device)?;
-    context.set(lock(&PRIMARY).retain(device)?)
+    lock(&PRIMARY).retain(device)
 }
 
 /// The primary context. The runtime API retains it on its first call, and again if the program has released it too
@@ -154,12 +142,11 @@ impl Primary {
     }
 }
 
-pub(crate) fn primary_state(device: c_int, flags: Out<c_uint>, active: Out<c_int>) -> Result<(), Code> {
+/// The flags of the primary context, and whether it is active.
+pub(crate) fn primary_state(device: c_int) -> Result<(c_uint, c_int), Code> {
     state::device_by_ordinal(device)?;
     let primary = lock(&PRIMARY);
-    flags.set_if_any(primary.flags);
-    active.set_if_any((primary.retained > 0).into());
-    Ok(())
+    Ok((primary.flags, (primary.retained > 0).into()))
 }
 
 pub(crate) fn set_primary_flags(device: c_int, flags: c_uint) -> Result<(), Code> {

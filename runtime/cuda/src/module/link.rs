@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{Error, Linker};
 
 use crate::abi::code::{Code, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, objects};
 use crate::abi::raw::{In, Memory, Out, Text};
 use crate::abi::sync::lock;
 use crate::context;
@@ -32,15 +32,7 @@ struct State {
 
 pub(crate) type LinkHandle = Handle<Link>;
 
-static LINKS: Table<Link> = Table::new();
-
-impl Object for Link {
-    const TAG: u8 = 7;
-
-    fn table() -> &'static Table<Self> {
-        &LINKS
-    }
-}
+objects!(LINKS: Link = 7);
 
 /// Kinds of input. The kind after these is NVIDIA's intermediate code, which can't be read here.
 const MACHINE_CODE: c_uint = 0;

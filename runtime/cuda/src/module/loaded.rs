@@ -7,7 +7,7 @@ use ptx2spv_translator::Source;
 use ptx2spv_translator::interface::ServiceSizes;
 
 use crate::abi::code::{Code, NOT_FOUND, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, Names, Object, Table};
+use crate::abi::handle::{Handle, Names, objects};
 use crate::abi::trace::{self, Dumped};
 use crate::context::{self, Context};
 use crate::memory;
@@ -41,15 +41,7 @@ pub(crate) struct Loaded {
 
 pub(crate) type ModuleHandle = Handle<Loaded>;
 
-static MODULES: Table<Loaded> = Table::new();
-
-impl Object for Loaded {
-    const TAG: u8 = 5;
-
-    fn table() -> &'static Table<Self> {
-        &MODULES
-    }
-}
+objects!(MODULES: Loaded = 5);
 
 impl Loaded {
     /// Loads PTX. If it has managed variables, by its text or the caller's word, the host can access the module's variables.

@@ -60,16 +60,14 @@ pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
     texture_reference::end_module(&removed)
 }
 
-pub(crate) fn function(place: Out<FunctionHandle>, module: ModuleHandle, name: Text) -> Result<(), Code> {
-    let place = place.needed()?;
+pub(crate) fn function(module: ModuleHandle, name: Text) -> Result<FunctionHandle, Code> {
     context::current()?;
-    place.set(function::of_module(&module.get()?, &name.get()?)?)
+    function::of_module(&module.get()?, &name.get()?)
 }
 
-pub(crate) fn function_count(count: Out<c_uint>, module: ModuleHandle) -> Result<(), Code> {
-    let count = count.needed()?;
+pub(crate) fn function_count(module: ModuleHandle) -> Result<c_uint, Code> {
     context::current()?;
-    count.set(module.get()?.module.kernel_names().len() as c_uint)
+    Ok(module.get()?.module.kernel_names().len() as c_uint)
 }
 
 pub(crate) fn functions(list: Out<FunctionHandle>, count: c_uint, module: ModuleHandle) -> Result<(), Code> {
@@ -82,12 +80,11 @@ pub(crate) fn functions(list: Out<FunctionHandle>, count: c_uint, module: Module
     Ok(())
 }
 
-pub(crate) fn global(address: Out<u64>, bytes: Out<usize>, module: ModuleHandle, name: Text) -> Result<(), Code> {
+/// The address and size of a variable.
+pub(crate) fn global(module: ModuleHandle, name: Text) -> Result<(u64, usize), Code> {
     context::current()?;
     let (start, size) = module.get()?.variable(&name.get()?)?;
-    address.set_if_any(start);
-    bytes.set_if_any(size_t(size));
-    Ok(())
+    Ok((start, size_t(size)))
 }
 
 /// `CU_MODULE_EAGER_LOADING`: kernels are translated with their module.
@@ -96,8 +93,7 @@ const EAGER: c_uint = 1;
 /// `CU_MODULE_LAZY_LOADING`: kernels are translated when they are first launched.
 const LAZY: c_uint = 2;
 
-pub(crate) fn loading_mode(mode: Out<c_uint>) -> Result<(), Code> {
-    let mode = mode.needed()?;
+pub(crate) fn loading_mode() -> Result<c_uint, Code> {
     state::device()?;
-    mode.set(if loaded::is_eager() { EAGER } else { LAZY })
+    Ok(if loaded::is_eager() { EAGER } else { LAZY })
 }

@@ -8,7 +8,7 @@ use ptx2spv_runtime::{
 };
 
 use crate::abi::code::{Code, INVALID_VALUE, NOT_FOUND};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, objects};
 use crate::abi::raw::{In, Out, Text};
 use crate::abi::sync::lock;
 use crate::context::{self, Context};
@@ -34,24 +34,8 @@ pub(crate) struct SurfaceReference {
 pub(crate) type TextureReferenceHandle = Handle<TextureReference>;
 pub(crate) type SurfaceReferenceHandle = Handle<SurfaceReference>;
 
-static TEXTURES: Table<TextureReference> = Table::new();
-static SURFACES: Table<SurfaceReference> = Table::new();
-
-impl Object for TextureReference {
-    const TAG: u8 = 14;
-
-    fn table() -> &'static Table<Self> {
-        &TEXTURES
-    }
-}
-
-impl Object for SurfaceReference {
-    const TAG: u8 = 15;
-
-    fn table() -> &'static Table<Self> {
-        &SURFACES
-    }
-}
+objects!(TEXTURES: TextureReference = 14);
+objects!(SURFACES: SurfaceReference = 15);
 
 /// The settings of a texture reference.
 struct State {
@@ -161,20 +145,14 @@ pub(crate) fn surface_of(module: &Loaded, name: &str) -> Result<SurfaceReference
     })
 }
 
-pub(crate) fn of_module(reference: Out<TextureReferenceHandle>, module: ModuleHandle, name: Text) -> Result<(), Code> {
-    let place = reference.needed()?;
+pub(crate) fn of_module(module: ModuleHandle, name: Text) -> Result<TextureReferenceHandle, Code> {
     context::current()?;
-    place.set(texture_of(&*module.get()?, &name.get()?)?)
+    texture_of(&*module.get()?, &name.get()?)
 }
 
-pub(crate) fn surface_of_module(
-    reference: Out<SurfaceReferenceHandle>,
-    module: ModuleHandle,
-    name: Text,
-) -> Result<(), Code> {
-    let place = reference.needed()?;
+pub(crate) fn surface_of_module(module: ModuleHandle, name: Text) -> Result<SurfaceReferenceHandle, Code> {
     context::current()?;
-    place.set(surface_of(&*module.get()?, &name.get()?)?)
+    surface_of(&*module.get()?, &name.get()?)
 }
 
 /// Destroys a module's references.
@@ -189,12 +167,11 @@ pub(crate) fn end_context(context: &Context) {
     SURFACES.remove_all(|reference| reference.context.is(context));
 }
 
-pub(crate) fn create(reference: Out<TextureReferenceHandle>) -> Result<(), Code> {
-    let place = reference.needed()?;
+pub(crate) fn create() -> Result<TextureReferenceHandle, Code> {
     let context = context::current()?;
     let declared = TextureDescriptor { read_mode: ReadMode::NormalizedFloat, ..TextureDescriptor::default() };
     let state = Mutex::new(State::new(&declared));
-    place.set(Handle::new(Arc::new(TextureReference { context, variable: None, state }))?)
+    Handle::new(Arc::new(TextureReference { context, variable: None, state }))
 }
 
 pub(crate) fn destroy(reference: TextureReferenceHandle) -> Result<(), Code> {
@@ -354,63 +331,58 @@ pub(crate) fn set_flags(reference: TextureReferenceHandle, flags: c_uint) -> Res
     Ok(())
 }
 
-/// Writes one of the settings of a reference.
-fn tell<T>(
-    place: Out<T>,
-    reference: TextureReferenceHandle,
-    what: impl FnOnce(&State) -> Option<T>,
-) -> Result<(), Code> {
-    let place = place.needed()?;
+/// One of the settings of a reference.
+fn tell<T>(reference: TextureReferenceHandle, what: impl FnOnce(&State) -> Option<T>) -> Result<T, Code> {
     let reference = get(reference)?;
-    let value = what(&lock(&reference.state)).ok_or(INVALID_VALUE)?;
-    place.set(value)
+    what(&lock(&reference.state)).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn address(address: Out<u64>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(address, reference, |state| match state.bound {
+pub(crate) fn address(reference: TextureReferenceHandle) -> Result<u64, Code> {
+    tell(reference, |state| match state.bound {
         Bound::Linear { address, .. } | Bound::Pitched { address, .. } => Some(address),
         _ => None,
     })
 }
 
-pub(crate) fn array(array: Out<ArrayHandle>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(array, reference, |state| match state.bound {
+pub(crate) fn array(reference: TextureReferenceHandle) -> Result<ArrayHandle, Code> {
+    tell(reference, |state| match state.bound {
         Bound::Array(array, _) => Some(array),
         _ => None,
     })
 }
 
-pub(crate) fn mipmapped(array: Out<MipmappedHandle>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(array, reference, |state| match state.bound {
+pub(crate) fn mipmapped(reference: TextureReferenceHandle) -> Result<MipmappedHandle, Code> {
+    tell(reference, |state| match state.bound {
         Bound::Mipmapped(array, _) => Some(array),
         _ => None,
     })
 }
 
-pub(crate) fn address_mode(mode: Out<c_uint>, reference: TextureReferenceHandle, number: c_int) -> Result<(), Code> {
+pub(crate) fn address_mode(reference: TextureReferenceHandle, number: c_int) -> Result<c_uint, Code> {
     let dimension = dimension(number)?;
-    tell(mode, reference, |state| Some(state.description.address_modes[dimension]))
+    tell(reference, |state| Some(state.description.address_modes[dimension]))
 }
 
-pub(crate) fn filter_mode(filter: Out<c_uint>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(filter, reference, |state| Some(state.description.filter))
+pub(crate) fn filter_mode(reference: TextureReferenceHandle) -> Result<c_uint, Code> {
+    tell(reference, |state| Some(state.description.filter))
 }
 
-pub(crate) fn mip_filter_mode(filter: Out<c_uint>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(filter, reference, |state| Some(state.description.mip_filter))
+pub(crate) fn mip_filter_mode(reference: TextureReferenceHandle) -> Result<c_uint, Code> {
+    tell(reference, |state| Some(state.description.mip_filter))
 }
 
-pub(crate) fn mip_bias(bias: Out<f32>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(bias, reference, |state| Some(state.description.mip_bias))
+pub(crate) fn mip_bias(reference: TextureReferenceHandle) -> Result<f32, Code> {
+    tell(reference, |state| Some(state.description.mip_bias))
 }
 
 pub(crate) fn mip_levels(least: Out<f32>, most: Out<f32>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(least, reference, |state| Some(state.description.mip_levels[0]))?;
-    tell(most, reference, |state| Some(state.description.mip_levels[1]))
+    let (least, [first, last]) = (least.needed()?, tell(reference, |state| Some(state.description.mip_levels))?);
+    least.set(first)?;
+    most.set(last)
 }
 
-pub(crate) fn max_anisotropy(most: Out<c_int>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(most, reference, |state| c_int::try_from(state.description.max_anisotropy).ok())
+pub(crate) fn max_anisotropy(reference: TextureReferenceHandle) -> Result<c_int, Code> {
+    tell(reference, |state| c_int::try_from(state.description.max_anisotropy).ok())
 }
 
 pub(crate) fn border(color: Out<f32>, reference: TextureReferenceHandle) -> Result<(), Code> {
@@ -420,16 +392,13 @@ pub(crate) fn border(color: Out<f32>, reference: TextureReferenceHandle) -> Resu
     border.into_iter().enumerate().try_for_each(|(index, value)| place.at(index).set(value))
 }
 
-pub(crate) fn flags(flags: Out<c_uint>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    tell(flags, reference, |state| Some(state.description.flags))
+pub(crate) fn flags(reference: TextureReferenceHandle) -> Result<c_uint, Code> {
+    tell(reference, |state| Some(state.description.flags))
 }
 
-pub(crate) fn format(format: Out<c_uint>, channels: Out<c_int>, reference: TextureReferenceHandle) -> Result<(), Code> {
-    let reference = get(reference)?;
-    let (number, count) = lock(&reference.state).format;
-    format.set_if_any(number);
-    channels.set_if_any(c_int::try_from(count).map_err(|_| INVALID_VALUE)?);
-    Ok(())
+pub(crate) fn format(reference: TextureReferenceHandle) -> Result<(c_uint, c_int), Code> {
+    let (number, count) = lock(&get(reference)?.state).format;
+    Ok((number, c_int::try_from(count).map_err(|_| INVALID_VALUE)?))
 }
 
 pub(crate) fn set_surface_array(
@@ -447,10 +416,9 @@ pub(crate) fn set_surface_array(
     Ok(())
 }
 
-pub(crate) fn surface_array(array: Out<ArrayHandle>, reference: SurfaceReferenceHandle) -> Result<(), Code> {
-    let place = array.needed()?;
+pub(crate) fn surface_array(reference: SurfaceReferenceHandle) -> Result<ArrayHandle, Code> {
     context::current()?;
     let reference = reference.get()?;
     let bound = lock(&reference.array).as_ref().map(|(handle, _)| *handle);
-    place.set(bound.ok_or(INVALID_VALUE)?)
+    bound.ok_or(INVALID_VALUE)
 }

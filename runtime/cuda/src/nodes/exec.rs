@@ -22,8 +22,7 @@ const FREE_ON_LAUNCH: u64 = 1;
 const DEVICE_LAUNCH: u64 = 4;
 const FLAGS: u64 = 15;
 
-pub(crate) fn instantiate_with_flags(exec: Out<ExecHandle>, graph: GraphHandle, flags: u64) -> Result<(), Code> {
-    let exec = exec.needed()?;
+pub(crate) fn instantiate_with_flags(graph: GraphHandle, flags: u64) -> Result<ExecHandle, Code> {
     context::current()?;
     if flags & !FLAGS != 0 {
         return Err(INVALID_VALUE);
@@ -31,21 +30,20 @@ pub(crate) fn instantiate_with_flags(exec: Out<ExecHandle>, graph: GraphHandle, 
     if flags & DEVICE_LAUNCH != 0 {
         return Err(NOT_SUPPORTED.because("graphs that kernels launch"));
     }
-    exec.set(Handle::new(Arc::new(LaunchOrder::new(&*graph.get()?, flags)?))?)
+    Handle::new(Arc::new(LaunchOrder::new(&*graph.get()?, flags)?))
 }
 
 pub(crate) fn instantiate(
-    exec: Out<ExecHandle>,
     graph: GraphHandle,
     error_node: Out<NodeHandle>,
     log: Out<c_char>,
     log_size: usize,
-) -> Result<(), Code> {
+) -> Result<ExecHandle, Code> {
     error_node.set_if_any(Handle::NULL);
     if log_size > 0 {
         log.set_if_any(0);
     }
-    instantiate_with_flags(exec, graph, 0)
+    instantiate_with_flags(graph, 0)
 }
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
@@ -58,13 +56,9 @@ pub(crate) struct InstantiateParams {
     result: c_uint,
 }
 
-pub(crate) fn instantiate_with_params(
-    exec: Out<ExecHandle>,
-    graph: GraphHandle,
-    params: Out<InstantiateParams>,
-) -> Result<(), Code> {
+pub(crate) fn instantiate_with_params(graph: GraphHandle, params: Out<InstantiateParams>) -> Result<ExecHandle, Code> {
     let given = params.as_in().get()?;
-    let result = instantiate_with_flags(exec, graph, given.flags);
+    let result = instantiate_with_flags(graph, given.flags);
     params.set(InstantiateParams { error_node: Handle::NULL, result: result.is_err().into(), ..given })?;
     result
 }
@@ -123,22 +117,19 @@ pub(crate) fn set_enabled(exec: ExecHandle, node: NodeHandle, enabled: c_uint) -
     Ok(())
 }
 
-pub(crate) fn enabled(exec: ExecHandle, node: NodeHandle, enabled: Out<c_uint>) -> Result<(), Code> {
-    let enabled = enabled.needed()?;
+pub(crate) fn enabled(exec: ExecHandle, node: NodeHandle) -> Result<c_uint, Code> {
     state::device()?;
-    enabled.set(optional(&*exec.get()?, node)?.enabled.load(Ordering::SeqCst).into())
+    Ok(optional(&*exec.get()?, node)?.enabled.load(Ordering::SeqCst).into())
 }
 
-pub(crate) fn flags(exec: ExecHandle, flags: Out<u64>) -> Result<(), Code> {
-    let flags = flags.needed()?;
+pub(crate) fn flags(exec: ExecHandle) -> Result<u64, Code> {
     state::device()?;
-    flags.set(exec.get()?.flags)
+    Ok(exec.get()?.flags)
 }
 
-pub(crate) fn id(exec: ExecHandle, id: Out<c_uint>) -> Result<(), Code> {
-    let id = id.needed()?;
+pub(crate) fn id(exec: ExecHandle) -> Result<c_uint, Code> {
     state::device()?;
-    id.set(exec.get()?.id as c_uint)
+    Ok(exec.get()?.id as c_uint)
 }
 
 pub(crate) fn upload(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code> {

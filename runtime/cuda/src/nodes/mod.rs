@@ -1,34 +1,36 @@
 //! Functions that make graph nodes and that replace their commands. `graph_params` has those that read them.
 
-pub(crate) mod any_node;
 pub(crate) mod exec;
-pub(crate) mod params;
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{HostFunction, In, Memory, Out};
+use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::abi::raw::{HostFunction, In, Memory};
 use crate::abi::sync::lock;
 use crate::context::state;
-use crate::graph::command::{self, Description, HostCall, Maker, SharedCommand};
-use crate::graph::launch_order::{ExecHandle, LaunchOrder};
-use crate::graph::{GraphHandle, NodeHandle};
+use crate::graph::command::{self, Command, Description, HostCall, Maker, NodeKind, SharedCommand};
+use crate::graph::launch_order::{self, Child, ExecHandle, LaunchOrder};
+use crate::graph::{self, GraphHandle, NodeHandle};
+use crate::launch::{Launch, NodeParamsV2};
+use crate::memory::copy::Copy3D;
+use crate::memory::graph_memory::{self, Allocate, AllocateParams, Free};
+use crate::memory::memory_operation;
 use crate::memory::set::{Number, Rows, Set};
+use crate::stream::event::{self, EventHandle, Record, Wait};
+use crate::stream::launch_attributes::Value;
 
 /// Adds a node to a graph.
 pub(crate) fn add(
-    node: Out<NodeHandle>,
     graph: GraphHandle,
     after: In<NodeHandle>,
     count: usize,
     command: impl Maker,
-) -> Result<(), Code> {
-    let node = node.needed()?;
+) -> Result<NodeHandle, Code> {
     state::device()?;
     let graph = graph.get()?;
     let after = after.handles(count)?;
-    node.set(graph.add(command.make()?, after)?)
+    graph.add(command.make()?, after)
 }
 
 /// `CUDA_MEMSET_NODE_PARAMS`.
@@ -113,6 +115,171 @@ pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHan
     }
     known.take_commands(&new);
     Ok(())
+}
+
+// Functions that read the parameters of graph nodes, and the attributes of kernel nodes.
+
+/// The command of a node.
+pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand, Code> {
+    state::device()?;
+    let node = node.get()?;
+    let command = lock(&node.command);
+    Ok(command.clone())
+}
+
+/// What a function reads from a node's command, which must have the type.
+fn read<T: Command, P>(node: NodeHandle, read: impl FnOnce(&T) -> P) -> Result<P, Code> {
+    let command = command_of(node)?;
+    Ok(read(command::of_type(&command).ok_or(INVALID_VALUE)?))
+}
+
+/// The description of a node's command.
+pub(crate) fn params_of<T: Description>(node: NodeHandle) -> Result<T, Code> {
+    read(node, T::of)
+}
+
+pub(crate) fn child_graph(node: NodeHandle) -> Result<GraphHandle, Code> {
+    read(node, |child: &Child| child.handle)
+}
+
+pub(crate) fn record(node: NodeHandle) -> Result<EventHandle, Code> {
+    read(node, |record: &Record| record.0.handle)
+}
+
+pub(crate) fn wait(node: NodeHandle) -> Result<EventHandle, Code> {
+    read(node, |wait: &Wait| wait.0.handle)
+}
+
+pub(crate) fn allocation(node: NodeHandle) -> Result<AllocateParams, Code> {
+    read(node, Allocate::params)
+}
+
+pub(crate) fn free(node: NodeHandle) -> Result<u64, Code> {
+    read(node, |free: &Free| free.address)
+}
+
+pub(crate) fn attribute(node: NodeHandle, number: c_uint) -> Result<Value, Code> {
+    let command = command_of(node)?;
+    let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
+    launch.attributes().of_node(number)
+}
+
+pub(crate) fn set_attribute(node: NodeHandle, number: c_uint, value: In<Value>) -> Result<(), Code> {
+    let command = command_of(node)?;
+    let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
+    let mut attributes = launch.attributes().clone();
+    attributes.set_of_node(number, value.get()?)?;
+    set(node, || launch.with_attributes(attributes))
+}
+
+pub(crate) fn copy_attributes(to: NodeHandle, from: NodeHandle) -> Result<(), Code> {
+    let (from, command) = (command_of(from)?, command_of(to)?);
+    let from: &Launch = command::of_type(&from).ok_or(INVALID_VALUE)?;
+    let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
+    set(to, || launch.with_attributes(from.attributes().clone()))
+}
+
+// Graph nodes of any kind, with parameters in one structure.
+
+/// `CUgraphNodeParams`: the kind, a gap, and a union of the parameters.
+pub(crate) const BODY: u64 = 16;
+
+/// `CUDA_MEMCPY_NODE_PARAMS`: flags and a context, then the copy.
+pub(crate) const COPY: u64 = BODY + 16;
+
+pub(crate) const KERNEL: c_int = NodeKind::Kernel as c_int;
+pub(crate) const COPY_KIND: c_int = NodeKind::Copy as c_int;
+const SET: c_int = NodeKind::Set as c_int;
+const CALL: c_int = NodeKind::Call as c_int;
+const GRAPH: c_int = NodeKind::Graph as c_int;
+const EMPTY: c_int = NodeKind::Empty as c_int;
+const WAIT: c_int = NodeKind::Wait as c_int;
+const RECORD: c_int = NodeKind::Record as c_int;
+const ALLOCATE: c_int = NodeKind::Allocate as c_int;
+const FREE: c_int = NodeKind::Free as c_int;
+const OPERATIONS: c_int = NodeKind::MemoryOperations as c_int;
+
+/// The command that the parameters describe.
+pub(crate) fn any_command(params: Memory) -> Result<SharedCommand, Code> {
+    let kind = params.as_in::<c_int>().get()?;
+    let body = params.offset(BODY);
+    Ok(match kind {
+        KERNEL => body.as_in::<NodeParamsV2>().make()?,
+        COPY_KIND => params.offset(COPY).as_in::<Copy3D>().make()?,
+        SET => body.as_in::<SetParams>().make()?,
+        CALL => body.as_in::<CallParams>().make()?,
+        GRAPH => launch_order::child(body.as_in().get()?)?,
+        EMPTY => command::empty()?,
+        WAIT => event::wait_command(body.as_in().get()?)?,
+        RECORD => event::record_command(body.as_in().get()?)?,
+        ALLOCATE => graph_memory::allocate_command(body.as_out())?,
+        FREE => graph_memory::free_command(body.as_in().get()?)?,
+        OPERATIONS => body.as_in::<memory_operation::NodeParams>().make()?,
+        8 | 9 => return Err(NOT_SUPPORTED.because("external semaphores")),
+        13 => return Err(NOT_SUPPORTED.because("conditional nodes")),
+        _ => return Err(INVALID_VALUE),
+    })
+}
+
+/// Makes a command of a node's parameters: the driver's, or the runtime API's.
+type Make = fn(Memory) -> Result<SharedCommand, Code>;
+
+/// Adds a node after others; each edge may have data.
+pub(crate) fn add_any(
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    (data, count): (In<u64>, usize),
+    params: Memory,
+    make: Make,
+) -> Result<NodeHandle, Code> {
+    graph::check_edge_data(data, count)?;
+    add(graph, after, count, || make(params))
+}
+
+/// Fails if the parameters of a node of this kind can't be replaced.
+fn check_replaceable(params: Memory) -> Result<(), Code> {
+    match params.as_in::<c_int>().get()? {
+        GRAPH | ALLOCATE | FREE | EMPTY => Err(NOT_SUPPORTED.because("nodes whose parameters are fixed")),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn set_any(node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+    check_replaceable(params)?;
+    set(node, || make(params))
+}
+
+pub(crate) fn set_exec_any(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+    state::device()?;
+    if params.as_in::<c_int>().get()? == GRAPH {
+        return set_exec_graph(exec, node, params.offset(BODY).as_in().get()?);
+    }
+    check_replaceable(params)?;
+    exec.get()?.set(node, make(params)?)
+}
+
+/// Writes the kind and the parameters of a node.
+pub(crate) fn get_any(node: NodeHandle, params: Memory) -> Result<(), Code> {
+    /// The structure as zeros.
+    const ZEROS: [u64; 32] = [0; 32];
+    let place = params.as_out::<[u64; 32]>().needed()?;
+    let kind = command_of(node)?.kind();
+    place.set(ZEROS)?;
+    params.as_out().set(kind as c_uint)?;
+    let body = params.offset(BODY);
+    match kind {
+        NodeKind::Kernel => body.as_out::<NodeParamsV2>().answer(|| params_of(node)),
+        NodeKind::Copy => params.offset(COPY).as_out::<Copy3D>().answer(|| params_of(node)),
+        NodeKind::Set => body.as_out::<SetParams>().answer(|| params_of(node)),
+        NodeKind::Call => body.as_out::<CallParams>().answer(|| params_of(node)),
+        NodeKind::Graph => body.as_out().answer(|| child_graph(node)),
+        NodeKind::Empty => Ok(()),
+        NodeKind::Wait => body.as_out().answer(|| wait(node)),
+        NodeKind::Record => body.as_out().answer(|| record(node)),
+        NodeKind::Allocate => body.as_out().answer(|| allocation(node)),
+        NodeKind::Free => body.as_out().answer(|| free(node)),
+        NodeKind::MemoryOperations => body.as_out::<memory_operation::NodeParams>().answer(|| params_of(node)),
+    }
 }
 
 #[cfg(test)]

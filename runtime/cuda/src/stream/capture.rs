@@ -1,59 +1,146 @@
-//! Stream capture: work submitted to the stream is added to a graph instead of being run.
+//! Stream capture: work submitted to a stream is added to a graph instead of being run.
 
-use std::sync::{Arc, Mutex};
+use std::cell::Cell;
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::abi::code::{Code, STREAM_CAPTURE_MERGE};
+use crate::abi::code::{Code, ILLEGAL_STATE, INVALID_VALUE, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED};
+use crate::abi::handle::Handle;
+use crate::abi::raw::{In, Out};
 use crate::abi::sync::lock;
-use crate::graph::command::SharedCommand;
 use crate::graph::{Graph, GraphHandle, NodeHandle};
+use crate::stream::{self, Capture, Point, StreamHandle};
 
-/// The capture that a stream takes part in.
-pub(crate) struct Capture {
-    pub point: Point,
-    /// Whether the capture began in this stream. Other streams join through events.
-    pub is_origin: bool,
-    /// The nodes last returned to the caller, who may read them until the stream's next call.
-    pub shown: Vec<NodeHandle>,
-}
+/// The highest capture mode. Modes restrict calls of other threads; no call needs that here.
+const MODES: c_uint = 3;
 
-/// The position of a captured stream in the graph.
-#[derive(Clone)]
-pub(crate) struct Point {
-    pub graph: Arc<Graph>,
-    pub handle: GraphHandle,
-    pub id: u64,
-    /// Nodes that the next node depends on.
-    pub after: Vec<NodeHandle>,
-}
-
-impl Capture {
-    pub fn new(point: Point, is_origin: bool) -> Self {
-        Self { point, is_origin, shown: Vec::new() }
+pub(crate) fn begin(stream: StreamHandle, mode: c_uint) -> Result<(), Code> {
+    let graph = Graph::new();
+    let handle = Handle::new(graph.clone())?;
+    let begun = begin_with(stream, graph, handle, Vec::new(), mode);
+    if begun.is_err() {
+        // The handle hasn't been returned to the caller.
+        let _ = handle.remove();
     }
-
-    pub fn add(&mut self, command: SharedCommand) -> Result<(), Code> {
-        let Point { graph, after, .. } = &mut self.point;
-        let node = graph.add(command, after.clone())?;
-        *after = vec![node];
-        Ok(())
-    }
+    begun
 }
 
-/// Makes a stream wait for a point in another captured stream, which captures the stream too.
-pub(crate) fn join(capture: &Mutex<Option<Capture>>, point: &Point) -> Result<(), Code> {
-    match &mut *lock(capture) {
-        Some(capture) if capture.point.id == point.id => {
-            for &node in &point.after {
-                if !capture.point.after.contains(&node) {
-                    capture.point.after.push(node);
-                }
-            }
-            Ok(())
+pub(crate) fn begin_to_graph(
+    stream: StreamHandle,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    mode: c_uint,
+) -> Result<(), Code> {
+    begin_with(stream, graph.get()?, graph, after.handles(count)?, mode)
+}
+
+fn begin_with(
+    stream: StreamHandle,
+    graph: Arc<Graph>,
+    handle: GraphHandle,
+    after: Vec<NodeHandle>,
+    mode: c_uint,
+) -> Result<(), Code> {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let used = stream::used(stream)?;
+    if mode >= MODES {
+        return Err(INVALID_VALUE);
+    }
+    let mut capture = lock(&used.made()?.capture);
+    if capture.is_some() {
+        return Err(ILLEGAL_STATE);
+    }
+    let id = NUMBER.fetch_add(1, Ordering::Relaxed);
+    *capture = Some(Capture::new(Point { graph, handle, id, after }, true));
+    Ok(())
+}
+
+pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result<(), Code> {
+    let graph = graph.needed()?;
+    let used = stream::used(stream)?;
+    let Point { id, handle, graph: captured, after } = {
+        let mut capture = lock(&used.made()?.capture);
+        match &*capture {
+            None => return Err(ILLEGAL_STATE),
+            Some(Capture { is_origin: false, .. }) => return Err(STREAM_CAPTURE_UNMATCHED),
+            Some(_) => capture.take().ok_or(ILLEGAL_STATE)?.point,
         }
-        Some(_) => Err(STREAM_CAPTURE_MERGE),
-        capture => {
-            *capture = Some(Capture::new(point.clone(), false));
-            Ok(())
+    };
+    // Every captured stream must have been joined back to this one.
+    let mut is_joined = true;
+    for other in stream::all() {
+        let mut capture = lock(&other.capture);
+        if let Some(ended) = capture.take_if(|capture| capture.point.id == id) {
+            is_joined &= captured.reaches(&after, &ended.point.after)?;
         }
     }
+    if !is_joined {
+        let _ = handle.remove();
+        graph.set(Handle::NULL)?;
+        return Err(STREAM_CAPTURE_UNJOINED);
+    }
+    graph.set(handle)
+}
+
+/// `CU_STREAM_CAPTURE_STATUS_ACTIVE`.
+const ACTIVE: c_uint = 1;
+
+pub(crate) fn is_capturing(stream: StreamHandle) -> Result<c_uint, Code> {
+    let used = stream::used(stream)?;
+    Ok(if used.is_capturing() { ACTIVE } else { 0 })
+}
+
+pub(crate) fn info(
+    stream: StreamHandle,
+    status: Out<c_uint>,
+    id: Out<u64>,
+    graph: Out<GraphHandle>,
+    after: Out<*const NodeHandle>,
+    edges: Out<usize>,
+    count: Out<usize>,
+) -> Result<(), Code> {
+    // Edge data is not supported.
+    edges.set_if_any(0);
+    let status = status.needed()?;
+    let used = stream::used(stream)?;
+    let Ok(made) = used.made() else { return status.set(0) };
+    let mut capture = lock(&made.capture);
+    let Some(capture) = &mut *capture else { return status.set(0) };
+    capture.shown.clone_from(&capture.point.after);
+    id.set_if_any(capture.point.id);
+    graph.set_if_any(capture.point.handle);
+    after.set_if_any(capture.shown.as_ptr());
+    count.set_if_any(capture.shown.len());
+    status.set(ACTIVE)
+}
+
+pub(crate) fn update_dependencies(
+    stream: StreamHandle,
+    nodes: In<NodeHandle>,
+    count: usize,
+    flags: c_uint,
+) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let nodes = nodes.handles(count)?;
+    let mut capture = lock(&used.made()?.capture);
+    let after = &mut capture.as_mut().ok_or(ILLEGAL_STATE)?.point.after;
+    match flags {
+        0 => after.extend(nodes),
+        1 => *after = nodes,
+        _ => return Err(INVALID_VALUE),
+    }
+    Ok(())
+}
+
+pub(crate) fn exchange_mode(mode: Out<c_int>) -> Result<(), Code> {
+    thread_local! {
+        static MODE: Cell<c_int> = const { Cell::new(0) };
+    }
+    let new = mode.as_in().get()?;
+    if !(0..MODES as c_int).contains(&new) {
+        return Err(INVALID_VALUE);
+    }
+    mode.set(MODE.replace(new))
 }

@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{Error, Event, Stream};
 
 use crate::abi::code::{CAPTURED_EVENT, Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_ISOLATION};
-use crate::abi::handle::{Handle, Object, Table};
+use crate::abi::handle::{Handle, objects};
 use crate::abi::raw::Out;
 use crate::abi::sync::lock;
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
-use crate::stream::capture::{self, Point};
-use crate::stream::{self, StreamHandle};
+use crate::stream::{self, Point, StreamHandle};
 
 /// An event with its CUDA state.
 pub(crate) struct MadeEvent {
@@ -28,15 +27,7 @@ pub(crate) struct MadeEvent {
 
 pub(crate) type EventHandle = Handle<MadeEvent>;
 
-static EVENTS: Table<MadeEvent> = Table::new();
-
-impl Object for MadeEvent {
-    const TAG: u8 = 3;
-
-    fn table() -> &'static Table<Self> {
-        &EVENTS
-    }
-}
+objects!(EVENTS: MadeEvent = 3);
 
 /// Flags of events: blocking wait, no timestamps, interprocess.
 const DISABLE_TIMING: c_uint = 2;
@@ -149,7 +140,7 @@ pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> R
         return Err(INVALID_VALUE);
     }
     match known.event.captured() {
-        Some(point) => capture::join(&used.made()?.capture, &point),
+        Some(point) => stream::join_capture(&used.made()?.capture, &point),
         None if used.is_capturing() && flags == 0 => Err(STREAM_CAPTURE_ISOLATION),
         None => used.submit(Arc::new(Wait(known))),
     }
@@ -183,8 +174,7 @@ fn live(event: EventHandle) -> Result<Arc<MadeEvent>, Code> {
     Ok(made)
 }
 
-pub(crate) fn elapsed(milliseconds: Out<f32>, start: EventHandle, end: EventHandle) -> Result<(), Code> {
-    let milliseconds = milliseconds.needed()?;
+pub(crate) fn elapsed(start: EventHandle, end: EventHandle) -> Result<f32, Code> {
     let (start, end) = (live(start)?, live(end)?);
     for made in [&start, &end] {
         if !made.has_time || !made.recorded.load(Ordering::SeqCst) {
@@ -195,7 +185,7 @@ pub(crate) fn elapsed(milliseconds: Out<f32>, start: EventHandle, end: EventHand
         }
     }
     let time = end.context.after(end.event.elapsed_since(&start.event))?;
-    milliseconds.set(time.as_secs_f32() * 1000.0)
+    Ok(time.as_secs_f32() * 1000.0)
 }
 
 /// Destroys the events of a context.

@@ -3,7 +3,6 @@
 pub(crate) mod capture;
 pub(crate) mod event;
 pub(crate) mod launch_attributes;
-pub(crate) mod stream_capture;
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
@@ -14,14 +13,15 @@ use std::thread::ThreadId;
 use ptx2spv_runtime::{Stream, StreamOptions};
 
 use crate::abi::call::is_per_thread;
-use crate::abi::code::{Code, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, STREAM_CAPTURE_UNSUPPORTED, SUCCESS};
-use crate::abi::handle::{Handle, Object, Table};
-use crate::abi::raw::{HostFunction, In, Memory, Out, StreamCallback};
+use crate::abi::code::{
+    Code, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, STREAM_CAPTURE_MERGE, STREAM_CAPTURE_UNSUPPORTED, SUCCESS,
+};
+use crate::abi::handle::{Handle, objects};
+use crate::abi::raw::{HostFunction, In, Memory, StreamCallback};
 use crate::abi::sync::lock;
-use crate::context::state;
-use crate::context::{self, Context, ContextHandle};
+use crate::context::{self, Context, ContextHandle, state};
 use crate::graph::command::{HostCall, SharedCommand};
-use crate::stream::capture::{Capture, Point};
+use crate::graph::{Graph, GraphHandle, NodeHandle};
 use crate::stream::launch_attributes::{Attributes, PRIORITY, Value};
 
 /// A created stream.
@@ -37,13 +37,56 @@ pub(crate) struct MadeStream {
 
 pub(crate) type StreamHandle = Handle<MadeStream>;
 
-static STREAMS: Table<MadeStream> = Table::new();
+objects!(STREAMS: MadeStream = 2);
 
-impl Object for MadeStream {
-    const TAG: u8 = 2;
+/// The capture that a stream takes part in.
+pub(crate) struct Capture {
+    pub point: Point,
+    /// Whether the capture began in this stream. Other streams join through events.
+    pub is_origin: bool,
+    /// The nodes last returned to the caller, who may read them until the stream's next call.
+    pub shown: Vec<NodeHandle>,
+}
 
-    fn table() -> &'static Table<Self> {
-        &STREAMS
+/// The position of a captured stream in the graph.
+#[derive(Clone)]
+pub(crate) struct Point {
+    pub graph: Arc<Graph>,
+    pub handle: GraphHandle,
+    pub id: u64,
+    /// Nodes that the next node depends on.
+    pub after: Vec<NodeHandle>,
+}
+
+impl Capture {
+    pub fn new(point: Point, is_origin: bool) -> Self {
+        Self { point, is_origin, shown: Vec::new() }
+    }
+
+    pub fn add(&mut self, command: SharedCommand) -> Result<(), Code> {
+        let Point { graph, after, .. } = &mut self.point;
+        let node = graph.add(command, after.clone())?;
+        *after = vec![node];
+        Ok(())
+    }
+}
+
+/// Makes a stream wait for a point in another captured stream, which captures the stream too.
+pub(crate) fn join_capture(capture: &Mutex<Option<Capture>>, point: &Point) -> Result<(), Code> {
+    match &mut *lock(capture) {
+        Some(capture) if capture.point.id == point.id => {
+            for &node in &point.after {
+                if !capture.point.after.contains(&node) {
+                    capture.point.after.push(node);
+                }
+            }
+            Ok(())
+        }
+        Some(_) => Err(STREAM_CAPTURE_MERGE),
+        capture => {
+            *capture = Some(Capture::new(point.clone(), false));
+            Ok(())
+        }
     }
 }
 
@@ -154,12 +197,11 @@ pub(crate) fn default() -> Result<Used, Code> {
     used(Handle::NULL)
 }
 
-pub(crate) fn create(stream: Out<StreamHandle>, flags: c_uint) -> Result<(), Code> {
-    create_with_priority(stream, flags, LEAST_PRIORITY)
+pub(crate) fn create(flags: c_uint) -> Result<StreamHandle, Code> {
+    create_with_priority(flags, LEAST_PRIORITY)
 }
 
-pub(crate) fn create_with_priority(stream: Out<StreamHandle>, flags: c_uint, priority: c_int) -> Result<(), Code> {
-    let stream = stream.needed()?;
+pub(crate) fn create_with_priority(flags: c_uint, priority: c_int) -> Result<StreamHandle, Code> {
     let context = context::current()?;
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     let urgent = priority < LEAST_PRIORITY;
@@ -169,14 +211,12 @@ pub(crate) fn create_with_priority(stream: Out<StreamHandle>, flags: c_uint, pri
         _ => return Err(INVALID_VALUE),
     };
     let made = context.device.stream_with(StreamOptions::default().non_blocking(non_blocking).urgent(urgent));
-    stream.set(Handle::new(Arc::new(MadeStream::new(&context, made, flags, priority, next_id())))?)
+    Handle::new(Arc::new(MadeStream::new(&context, made, flags, priority, next_id())))
 }
 
-pub(crate) fn priority_range(least: Out<c_int>, greatest: Out<c_int>) -> Result<(), Code> {
-    context::current()?;
-    least.set_if_any(LEAST_PRIORITY);
-    greatest.set_if_any(GREATEST_PRIORITY);
-    Ok(())
+/// The least and the greatest priority.
+pub(crate) fn priority_range() -> Result<(c_int, c_int), Code> {
+    context::current().map(|_| (LEAST_PRIORITY, GREATEST_PRIORITY))
 }
 
 /// Ids 1 and 2 belong to the default streams.
@@ -201,41 +241,34 @@ pub(crate) fn query(stream: StreamHandle) -> Result<(), Code> {
     if context.after(stream.is_idle())? { Ok(()) } else { Err(NOT_READY) }
 }
 
-pub(crate) fn flags(stream: StreamHandle, flags: Out<c_uint>) -> Result<(), Code> {
-    let flags = flags.needed()?;
+pub(crate) fn flags(stream: StreamHandle) -> Result<c_uint, Code> {
     used(stream)?;
-    flags.set(stream.get().map_or(0, |made| made.flags))
+    Ok(stream.get().map_or(0, |made| made.flags))
 }
 
-pub(crate) fn priority(stream: StreamHandle, priority: Out<c_int>) -> Result<(), Code> {
-    let priority = priority.needed()?;
+pub(crate) fn priority(stream: StreamHandle) -> Result<c_int, Code> {
     used(stream)?;
-    priority.set(stream.get().map_or(LEAST_PRIORITY, |made| made.priority))
+    Ok(stream.get().map_or(LEAST_PRIORITY, |made| made.priority))
 }
 
-pub(crate) fn id(stream: StreamHandle, id: Out<u64>) -> Result<(), Code> {
-    let id = id.needed()?;
+pub(crate) fn id(stream: StreamHandle) -> Result<u64, Code> {
     used(stream)?;
     let default = if stream.value() == PER_THREAD || is_per_thread() { PER_THREAD } else { LEGACY };
-    id.set(stream.get().map_or(default as u64, |made| made.id))
+    Ok(stream.get().map_or(default as u64, |made| made.id))
 }
 
-pub(crate) fn context(stream: StreamHandle, context: Out<ContextHandle>) -> Result<(), Code> {
-    let context = context.needed()?;
-    context.set(used(stream)?.context.handle())
+pub(crate) fn context(stream: StreamHandle) -> Result<ContextHandle, Code> {
+    Ok(used(stream)?.context.handle())
 }
 
 /// There are no green contexts.
-pub(crate) fn contexts(stream: StreamHandle, context: Out<ContextHandle>, green: Out<usize>) -> Result<(), Code> {
-    self::context(stream, context)?;
-    green.set_if_any(0);
-    Ok(())
+pub(crate) fn contexts(stream: StreamHandle) -> Result<(ContextHandle, usize), Code> {
+    Ok((self::context(stream)?, 0))
 }
 
-pub(crate) fn device(stream: StreamHandle, device: Out<c_int>) -> Result<(), Code> {
-    let device = device.needed()?;
+pub(crate) fn device(stream: StreamHandle) -> Result<c_int, Code> {
     used(stream)?;
-    device.set(0)
+    Ok(0)
 }
 
 /// Attributes of the legacy default streams, by context.
@@ -251,14 +284,13 @@ impl Used {
     }
 }
 
-pub(crate) fn attribute(stream: StreamHandle, number: c_uint, value: Out<Value>) -> Result<(), Code> {
-    let value = value.needed()?;
+pub(crate) fn attribute(stream: StreamHandle, number: c_uint) -> Result<Value, Code> {
     let used = used(stream)?;
     let (is_set, mut known) = used.attributes(|known| (known.has(number), known.of_stream(number)));
     if let (PRIORITY, false, Ok(known)) = (number, is_set, &mut known) {
         known[0] = used.made.map_or(LEAST_PRIORITY, |made| made.priority).cast_unsigned();
     }
-    value.set(known?)
+    known
 }
 
 pub(crate) fn set_attribute(stream: StreamHandle, number: c_uint, value: In<Value>) -> Result<(), Code> {

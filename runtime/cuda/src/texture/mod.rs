@@ -12,7 +12,7 @@ use ptx2spv_runtime::{
 
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Out};
+use crate::abi::raw::In;
 use crate::abi::sync::{read, write};
 use crate::context::{self, Context};
 use crate::memory;
@@ -245,12 +245,10 @@ fn view_format(number: c_uint) -> Result<Option<TexelFormat>, Code> {
 }
 
 pub(crate) fn create(
-    handle: Out<u64>,
     resource: In<ResourceDescription>,
     texture: In<TextureDescription>,
     view: In<ViewDescription>,
-) -> Result<(), Code> {
-    let place = handle.needed()?;
+) -> Result<u64, Code> {
     let context = context::current()?;
     let (resource, texture) = (resource.get()?, texture.get()?);
     let view = if view.is_null() { None } else { Some(view.get()?) };
@@ -261,61 +259,40 @@ pub(crate) fn create(
     };
     let handle = made.handle();
     write(&TEXTURES).insert(handle, Arc::new(TextureObject { context, _texture: made, resource, texture, view }));
-    place.set(handle)
+    Ok(handle)
 }
 
 pub(crate) fn destroy(texture: u64) -> Result<(), Code> {
     remove(&TEXTURES, texture)
 }
 
-pub(crate) fn resource(resource: Out<ResourceDescription>, texture: u64) -> Result<(), Code> {
-    resource.needed()?.set(resource_of(texture)?)
-}
-
-/// The resource of a texture object.
-pub(crate) fn resource_of(texture: u64) -> Result<ResourceDescription, Code> {
+pub(crate) fn resource(texture: u64) -> Result<ResourceDescription, Code> {
     Ok(find(&TEXTURES, texture)?.resource)
 }
 
-/// The texture description of a texture object.
-pub(crate) fn description_of(texture: u64) -> Result<TextureDescription, Code> {
+pub(crate) fn description(texture: u64) -> Result<TextureDescription, Code> {
     Ok(find(&TEXTURES, texture)?.texture)
 }
 
-/// The resource view of a texture object, if any.
-pub(crate) fn view_of(texture: u64) -> Result<Option<ViewDescription>, Code> {
-    Ok(find(&TEXTURES, texture)?.view)
+pub(crate) fn view(texture: u64) -> Result<ViewDescription, Code> {
+    find(&TEXTURES, texture)?.view.ok_or(INVALID_VALUE)
 }
 
-/// The resource of a surface object.
-pub(crate) fn surface_resource_of(surface: u64) -> Result<ResourceDescription, Code> {
-    Ok(find(&SURFACES, surface)?.resource)
-}
-
-pub(crate) fn description(description: Out<TextureDescription>, texture: u64) -> Result<(), Code> {
-    description.needed()?.set(description_of(texture)?)
-}
-
-pub(crate) fn view(view: Out<ViewDescription>, texture: u64) -> Result<(), Code> {
-    view.needed()?.set(view_of(texture)?.ok_or(INVALID_VALUE)?)
-}
-
-pub(crate) fn create_surface(handle: Out<u64>, resource: In<ResourceDescription>) -> Result<(), Code> {
-    let place = handle.needed()?;
+pub(crate) fn create_surface(resource: In<ResourceDescription>) -> Result<u64, Code> {
     let context = context::current()?;
     let resource = resource.get()?;
     let made = context.device.surface(&resource.array()?.get()?.array)?;
     let handle = made.handle();
     write(&SURFACES).insert(handle, Arc::new(SurfaceObject { context, _surface: made, resource }));
-    place.set(handle)
+    Ok(handle)
 }
 
 pub(crate) fn destroy_surface(surface: u64) -> Result<(), Code> {
     remove(&SURFACES, surface)
 }
 
-pub(crate) fn surface_resource(resource: Out<ResourceDescription>, surface: u64) -> Result<(), Code> {
-    resource.needed()?.set(surface_resource_of(surface)?)
+pub(crate) fn surface_resource(surface: u64) -> Result<ResourceDescription, Code> {
+    Ok(find(&SURFACES, surface)?.resource)
 }
 
 /// Destroys the objects of a context.

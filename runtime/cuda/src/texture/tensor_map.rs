@@ -99,7 +99,6 @@ fn refused(error: TensorMapError) -> Code {
 
 #[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn encode_tiled(
-    map: Out<TensorMap>,
     ty: c_uint,
     rank: c_uint,
     address: u64,
@@ -111,16 +110,14 @@ pub(crate) fn encode_tiled(
     swizzle: c_uint,
     promotion: c_uint,
     outside: c_uint,
-) -> Result<(), Code> {
-    let map = map.needed()?;
+) -> Result<TensorMap, Code> {
     let rank = dimensions(rank, 1)?;
     let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
-    map.set(TensorMap::tiled(&of.tensor(), &box_sizes.list(rank)?).map_err(refused)?)
+    TensorMap::tiled(&of.tensor(), &box_sizes.list(rank)?).map_err(refused)
 }
 
 #[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn encode_im2col(
-    map: Out<TensorMap>,
     ty: c_uint,
     rank: c_uint,
     address: u64,
@@ -135,19 +132,17 @@ pub(crate) fn encode_im2col(
     swizzle: c_uint,
     promotion: c_uint,
     outside: c_uint,
-) -> Result<(), Code> {
-    let map = map.needed()?;
+) -> Result<TensorMap, Code> {
     let rank = dimensions(rank, 3)?;
     let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
     let corners = [lower.list(rank - 2)?, upper.list(rank - 2)?];
     let corners = [corners[0].as_slice(), corners[1].as_slice()];
-    map.set(TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)?)
+    TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)
 }
 
 /// CUDA's driver makes the same maps as for `cuTensorMapEncodeIm2col` with corners that are zero but for the width, in both modes.
 #[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn encode_im2col_wide(
-    map: Out<TensorMap>,
     ty: c_uint,
     rank: c_uint,
     address: u64,
@@ -163,8 +158,7 @@ pub(crate) fn encode_im2col_wide(
     swizzle: c_uint,
     promotion: c_uint,
     outside: c_uint,
-) -> Result<(), Code> {
-    let map = map.needed()?;
+) -> Result<TensorMap, Code> {
     let rank = dimensions(rank, 3)?;
     if mode > 1 {
         return Err(INVALID_VALUE);
@@ -173,7 +167,7 @@ pub(crate) fn encode_im2col_wide(
     let corners = [[lower, 0, 0], [upper, 0, 0]];
     let [lower, upper] = &corners;
     let corners = [lower, upper].map(|corner| corner.get(..rank - 2).unwrap_or_default());
-    map.set(TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)?)
+    TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)
 }
 
 pub(crate) fn replace_address(map: Out<TensorMap>, address: u64) -> Result<(), Code> {
