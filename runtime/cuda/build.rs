@@ -32,11 +32,12 @@ struct Parameter<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads a call whose arguments are parameters with their types, calls of such arguments, or expressions without
+    /// Reads a call, of a device that must be open after `open`, whose arguments are parameters with their types, calls of such arguments, or expressions without
     /// parameters: `f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
     fn parse(call: &'a str, result: Option<&'a str>) -> Option<Self> {
+        let (is_open, call) = call.strip_prefix("open ").map_or((false, call), |call| (true, call));
         let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
-        if arguments.is_empty() {
+        if arguments.is_empty() && !is_open {
             return Some(Self { parameters: Vec::new(), expression: path.to_owned(), result });
         }
         let mut parameters = Vec::new();
@@ -60,7 +61,11 @@ impl<'a> Body<'a> {
                 passed.push(format!("{inner}{name}{cast}{end}"));
             }
         }
-        let call = if passed.is_empty() { path.to_owned() } else { format!("|| {path}({})", passed.join(", ")) };
+        let call = match (passed.join(", "), is_open) {
+            (passed, true) => format!("|| state::device().and_then(|_| {path}({passed}))"),
+            (passed, false) if passed.is_empty() => path.to_owned(),
+            (passed, false) => format!("|| {path}({passed})"),
+        };
         let expression = match answers[..] {
             [] => call,
             [one] => format!("|| {one}.answer({call})"),

@@ -10,7 +10,7 @@ use ptx2spv_runtime::TensorMap;
 use crate::abi::call::{self, Call, Function};
 use crate::abi::raw::{self, HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
 use crate::context::user_object::{self, UserObjectHandle};
-use crate::context::{self, ContextHandle, device};
+use crate::context::{self, ContextHandle, device, state};
 use crate::graph::launch_order::{self, ExecHandle};
 use crate::graph::{self, GraphHandle, NodeHandle, command};
 use crate::launch::{self, occupancy};

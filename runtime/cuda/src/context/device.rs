@@ -7,7 +7,7 @@ use std::sync::Once;
 use ptx2spv_runtime::{Device, TexelFormat, texture_limits};
 
 use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_FOUND};
-use crate::abi::raw::{In, Out, Text, size_t};
+use crate::abi::raw::{Out, Text, size_t};
 use crate::abi::trace;
 use crate::context::state;
 
@@ -17,7 +17,6 @@ pub(crate) fn get(ordinal: c_int) -> Result<c_int, Code> {
 }
 
 pub(crate) fn count() -> Result<c_int, Code> {
-    state::device()?;
     Ok(1)
 }
 
@@ -176,7 +175,7 @@ fn answer(found: Option<&'static std::ffi::CStr>, text: Out<*const c_char>) -> R
 
 /// Internal function tables of NVIDIA's libraries, which this library doesn't have. Only NVIDIA's runtime library asks
 /// for one, and its own error message is misleading.
-pub(crate) fn export_table(table: Out<*const c_void>, _id: In<[u8; 16]>) -> Result<(), Code> {
+pub(crate) fn export_table(table: Out<*const c_void>) -> Result<(), Code> {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
         trace::say(

@@ -157,7 +157,6 @@ impl Context {
 }
 
 pub(crate) fn push(context: ContextHandle) -> Result<(), Code> {
-    state::device()?;
     if context.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -167,14 +166,12 @@ pub(crate) fn push(context: ContextHandle) -> Result<(), Code> {
 }
 
 pub(crate) fn pop(context: Out<ContextHandle>) -> Result<(), Code> {
-    state::device()?;
     let popped = with_stack(SmallVec::pop).ok_or(INVALID_CONTEXT)?;
     context.set_if_any(popped);
     Ok(())
 }
 
 pub(crate) fn set_current(context: ContextHandle) -> Result<(), Code> {
-    state::device()?;
     if !context.is_null() {
         context.get()?;
     }
@@ -188,7 +185,6 @@ pub(crate) fn set_current(context: ContextHandle) -> Result<(), Code> {
 }
 
 pub(crate) fn get_current() -> Result<ContextHandle, Code> {
-    state::device()?;
     Ok(top().unwrap_or(Handle::NULL))
 }
 

@@ -88,7 +88,6 @@ pub(crate) fn create(
     count: c_uint,
     flags: c_uint,
 ) -> Result<UserObjectHandle, Code> {
-    state::device()?;
     let (destroy, count) = (destroy.ok_or(INVALID_VALUE)?, references(count)?);
     if flags != NO_DESTRUCTOR_SYNC {
         return Err(INVALID_VALUE);
@@ -98,7 +97,6 @@ pub(crate) fn create(
 }
 
 pub(crate) fn retain(object: UserObjectHandle, count: c_uint) -> Result<(), Code> {
-    state::device()?;
     let count = references(count)?;
     let object = object.get()?;
     let mut all = lock(&object.count);
@@ -107,7 +105,6 @@ pub(crate) fn retain(object: UserObjectHandle, count: c_uint) -> Result<(), Code
 }
 
 pub(crate) fn release(object: UserObjectHandle, count: c_uint) -> Result<(), Code> {
-    state::device()?;
     let count = references(count)?;
     let known = object.get()?;
     let left = {

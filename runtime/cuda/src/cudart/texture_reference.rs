@@ -102,12 +102,12 @@ pub(crate) fn bind_rows(
 }
 
 /// The format is the array's. The given one has to be equal, which is left to the program.
-pub(crate) fn bind_array(host: Memory, array: ArrayHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
+pub(crate) fn bind_array(host: Memory, array: ArrayHandle) -> Result<(), Code> {
     array.get()?;
     texture_reference::set_array(with_settings(host)?, array, OVERRIDE_FORMAT)
 }
 
-pub(crate) fn bind_mipmapped(host: Memory, array: MipmappedHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
+pub(crate) fn bind_mipmapped(host: Memory, array: MipmappedHandle) -> Result<(), Code> {
     texture_reference::set_mipmapped(with_settings(host)?, array, OVERRIDE_FORMAT)
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn of_symbol(symbol: Memory) -> Result<Memory, Code> {
     Ok(symbol)
 }
 
-pub(crate) fn bind_surface(host: Memory, array: ArrayHandle, _format: In<ChannelFormat>) -> Result<(), Code> {
+pub(crate) fn bind_surface(host: Memory, array: ArrayHandle) -> Result<(), Code> {
     array.get()?;
     texture_reference::set_surface_array(registry::surface(host)?, array, 0)
 }

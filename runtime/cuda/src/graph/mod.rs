@@ -127,7 +127,6 @@ impl Graph {
 }
 
 pub(crate) fn create(flags: c_uint) -> Result<GraphHandle, Code> {
-    state::device()?;
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
@@ -135,23 +134,19 @@ pub(crate) fn create(flags: c_uint) -> Result<GraphHandle, Code> {
 }
 
 pub(crate) fn destroy(graph: GraphHandle) -> Result<(), Code> {
-    state::device()?;
     graph.remove().map(|_| ())
 }
 
 pub(crate) fn clone(graph: GraphHandle) -> Result<GraphHandle, Code> {
-    state::device()?;
     Handle::new(graph.get()?.copy()?)
 }
 
 pub(crate) fn find_in_clone(original: NodeHandle, clone: GraphHandle) -> Result<NodeHandle, Code> {
-    state::device()?;
     let found = lock(&clone.get()?.copies).get(&original.value()).copied();
     found.filter(|found| found.get().is_ok()).ok_or(INVALID_VALUE)
 }
 
 pub(crate) fn id(graph: GraphHandle) -> Result<c_uint, Code> {
-    state::device()?;
     Ok(graph.get()?.id as c_uint)
 }
 
@@ -161,12 +156,10 @@ pub(crate) fn retain_object(
     count: c_uint,
     flags: c_uint,
 ) -> Result<(), Code> {
-    state::device()?;
     lock(&graph.get()?.objects).add(object, count, flags)
 }
 
 pub(crate) fn release_object(graph: GraphHandle, object: UserObjectHandle, count: c_uint) -> Result<(), Code> {
-    state::device()?;
     let released = lock(&graph.get()?.objects).remove(object, count)?;
     drop(released);
     Ok(())
@@ -182,22 +175,18 @@ fn handle_of_node(node: NodeHandle) -> Result<GraphHandle, Code> {
 }
 
 pub(crate) fn containing(node: NodeHandle) -> Result<GraphHandle, Code> {
-    state::device()?;
     handle_of_node(node)
 }
 
 pub(crate) fn local_id(node: NodeHandle) -> Result<c_uint, Code> {
-    state::device()?;
     Ok(node.get()?.id as c_uint)
 }
 
 pub(crate) fn tools_id(node: NodeHandle) -> Result<u64, Code> {
-    state::device()?;
     Ok(node.get()?.id)
 }
 
 pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
-    state::device()?;
     let graph = of_node(node)?;
     let mut nodes = lock(&graph.nodes);
     nodes.retain(|other| *other != node);
@@ -221,13 +210,11 @@ pub(crate) fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>)
 }
 
 pub(crate) fn nodes(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result<(), Code> {
-    state::device()?;
     let graph = graph.get()?;
     write_list(&lock(&graph.nodes), nodes, count)
 }
 
 pub(crate) fn roots(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result<(), Code> {
-    state::device()?;
     let graph = graph.get()?;
     let mut roots = lock(&graph.nodes).clone();
     roots.retain(|node| node.get().is_ok_and(|node| lock(&node.after).is_empty()));
@@ -235,7 +222,6 @@ pub(crate) fn roots(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize
 }
 
 pub(crate) fn kind(node: NodeHandle) -> Result<c_uint, Code> {
-    state::device()?;
     let node = node.get()?;
     let command = lock(&node.command);
     Ok(command.kind() as c_uint)
@@ -361,8 +347,7 @@ pub(crate) fn dependents(
 // Graphs as text for Graphviz.
 
 /// Writes a graph to a file. The flags ask for more details of nodes than are written.
-pub(crate) fn print(graph: GraphHandle, path: Text, _flags: c_uint) -> Result<(), Code> {
-    state::device()?;
+pub(crate) fn print(graph: GraphHandle, path: Text) -> Result<(), Code> {
     let (graph, path) = (graph.get()?, path.get()?);
     let nodes = lock(&graph.nodes).clone();
     let number = |node| nodes.iter().position(|other| *other == node).ok_or(INVALID_VALUE);

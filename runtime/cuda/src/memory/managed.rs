@@ -162,7 +162,7 @@ pub(crate) fn range_attributes(
 }
 
 /// Checks the flags, which limit the streams that use the memory: one of three ways.
-pub(crate) fn attach(stream: StreamHandle, address: Memory, _bytes: usize, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn attach(stream: StreamHandle, address: Memory, flags: c_uint) -> Result<(), Code> {
     stream::used(stream)?;
     if !matches!(flags, 1 | 2 | 4) {
         return Err(INVALID_VALUE);

@@ -90,7 +90,6 @@ pub(crate) fn create(pool: Out<PoolHandle>, properties: In<[c_int; 4]>) -> Resul
 }
 
 pub(crate) fn destroy(pool: PoolHandle) -> Result<(), Code> {
-    state::device()?;
     if pool == lock(&OF_DEVICE).default {
         return Err(INVALID_VALUE);
     }
@@ -103,7 +102,6 @@ fn reuse(attribute: c_uint) -> Option<usize> {
 }
 
 pub(crate) fn attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result<(), Code> {
-    state::device()?;
     let pool = pool.get()?;
     if let Some(index) = reuse(attribute) {
         return value.as_out().set(c_int::from(lock(&pool.reuse)[index]));
@@ -120,7 +118,6 @@ pub(crate) fn attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> R
 }
 
 pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result<(), Code> {
-    state::device()?;
     let pool = pool.get()?;
     if let Some(index) = reuse(attribute) {
         lock(&pool.reuse)[index] = value.as_in::<c_int>().get()? != 0;
@@ -137,7 +134,6 @@ pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) 
 }
 
 pub(crate) fn trim(pool: PoolHandle, bytes: usize) -> Result<(), Code> {
-    state::device()?;
     pool.get()?.pool.trim_to(bytes as u64);
     Ok(())
 }
@@ -181,7 +177,6 @@ pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
 
 /// Whether a location has access: reading and writing for this device, none otherwise.
 pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uint, Code> {
-    state::device()?;
     pool.get()?;
     match location.get()? {
         [1, 0] => Ok(3),
@@ -191,7 +186,6 @@ pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uin
 }
 
 /// No other device can have access, and this one always has.
-pub(crate) fn set_access(pool: PoolHandle, _access: Memory, _count: usize) -> Result<(), Code> {
-    state::device()?;
+pub(crate) fn set_access(pool: PoolHandle) -> Result<(), Code> {
     pool.get().map(|_| ())
 }

@@ -172,7 +172,6 @@ pub(crate) fn module(function: FunctionHandle) -> Result<ModuleHandle, Code> {
 
 /// The name lives as long as the function.
 pub(crate) fn name(function: FunctionHandle) -> Result<*const c_char, Code> {
-    state::device()?;
     Ok(function.get()?.name.as_ptr())
 }
 

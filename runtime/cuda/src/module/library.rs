@@ -25,60 +25,41 @@ pub(crate) type LibraryHandle = Handle<Library>;
 
 objects!(LIBRARIES: Library = 6);
 
-fn make(library: Out<LibraryHandle>, source: &Source, options: &jit::Options) -> Result<(), Code> {
-    let library = library.needed()?;
-    let device = state::device()?;
-    let loaded = Arc::new(Loaded::new(None, &device, source, options, false)?);
+fn make(source: &Source, options: &jit::Options) -> Result<LibraryHandle, Code> {
+    let loaded = Arc::new(Loaded::new(None, &state::device()?, source, options, false)?);
     let module = Handle::new(loaded.clone())?;
-    library.set(Handle::new(Arc::new(Library { loaded, module }))?)
+    Handle::new(Arc::new(Library { loaded, module }))
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn load_data(
-    library: Out<LibraryHandle>,
     image: Memory,
     options: In<c_uint>,
     values: Out<usize>,
     count: c_uint,
-    _library_options: In<c_uint>,
-    _library_values: Memory,
-    _library_count: c_uint,
-) -> Result<(), Code> {
-    let library = library.needed()?;
-    state::device()?;
-    make(library, &image::read(image)?, &jit::Options::read(count, options, values)?)
+) -> Result<LibraryHandle, Code> {
+    make(&image::read(image)?, &jit::Options::read(count, options, values)?)
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn load_file(
-    library: Out<LibraryHandle>,
     path: Text,
     options: In<c_uint>,
     values: Out<usize>,
     count: c_uint,
-    _library_options: In<c_uint>,
-    _library_values: Memory,
-    _library_count: c_uint,
-) -> Result<(), Code> {
-    let library = library.needed()?;
-    state::device()?;
-    make(library, &image::from_file(Path::new(&path.get()?))?, &jit::Options::read(count, options, values)?)
+) -> Result<LibraryHandle, Code> {
+    make(&image::from_file(Path::new(&path.get()?))?, &jit::Options::read(count, options, values)?)
 }
 
 pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {
-    state::device()?;
     let removed = library.remove()?;
     function::end_module(&removed.loaded);
     removed.module.remove().map(|_| ())
 }
 
 pub(crate) fn kernel(library: LibraryHandle, name: Text) -> Result<FunctionHandle, Code> {
-    state::device()?;
     function::of_module(&library.get()?.loaded, &name.get()?)
 }
 
 pub(crate) fn kernel_count(library: LibraryHandle) -> Result<c_uint, Code> {
-    state::device()?;
     Ok(library.get()?.loaded.module.kernel_names().len() as c_uint)
 }
 

@@ -7,7 +7,7 @@ use ptx2spv_runtime::Device;
 
 use crate::abi::code::{Code, INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory};
+use crate::abi::raw::In;
 use crate::abi::sync::lock;
 use crate::context::state;
 use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
@@ -40,12 +40,7 @@ pub(crate) fn create(flags: c_uint, device: c_int) -> Result<ContextHandle, Code
     Ok(made)
 }
 
-pub(crate) fn create_with_affinity(
-    _affinities: Memory,
-    count: c_int,
-    flags: c_uint,
-    device: c_int,
-) -> Result<ContextHandle, Code> {
+pub(crate) fn create_with_affinity(count: c_int, flags: c_uint, device: c_int) -> Result<ContextHandle, Code> {
     if count == 0 { create(flags, device) } else { Err(UNSUPPORTED_EXEC_AFFINITY) }
 }
 
@@ -58,7 +53,6 @@ pub(crate) fn create_with_params(params: In<[usize; 3]>, flags: c_uint, device: 
 }
 
 pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
-    state::device()?;
     if context.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -74,7 +68,7 @@ pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn attach(_flags: c_uint) -> Result<ContextHandle, Code> {
+pub(crate) fn attach() -> Result<ContextHandle, Code> {
     context::current()?;
     context::get_current()
 }

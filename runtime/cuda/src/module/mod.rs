@@ -19,38 +19,32 @@ use crate::abi::code::Code;
 use crate::abi::handle::Handle;
 use crate::abi::raw::{In, Memory, Out, Text, size_t};
 use crate::context;
-use crate::context::state;
 use crate::module::function::FunctionHandle;
 use crate::module::loaded::{Loaded, ModuleHandle};
 
-pub(crate) fn load(module: Out<ModuleHandle>, path: Text) -> Result<(), Code> {
-    let source = image::from_file(Path::new(&path.get()?))?;
-    load_source(module, &source, &jit::Options::default())
+pub(crate) fn load(path: Text) -> Result<ModuleHandle, Code> {
+    load_source(&image::from_file(Path::new(&path.get()?))?, &jit::Options::default())
 }
 
-pub(crate) fn load_data(module: Out<ModuleHandle>, image: Memory) -> Result<(), Code> {
-    let module = module.needed()?;
+pub(crate) fn load_data(image: Memory) -> Result<ModuleHandle, Code> {
     context::current()?;
-    load_source(module, &image::read(image)?, &jit::Options::default())
+    load_source(&image::read(image)?, &jit::Options::default())
 }
 
 pub(crate) fn load_data_with(
-    module: Out<ModuleHandle>,
     image: Memory,
     count: c_uint,
     options: In<c_uint>,
     values: Out<usize>,
-) -> Result<(), Code> {
-    let module = module.needed()?;
+) -> Result<ModuleHandle, Code> {
     context::current()?;
-    load_source(module, &image::read(image)?, &jit::Options::read(count, options, values)?)
+    load_source(&image::read(image)?, &jit::Options::read(count, options, values)?)
 }
 
-fn load_source(module: Out<ModuleHandle>, source: &Source, options: &jit::Options) -> Result<(), Code> {
-    let module = module.needed()?;
+fn load_source(source: &Source, options: &jit::Options) -> Result<ModuleHandle, Code> {
     let context = context::current()?;
     let device = context.device.clone();
-    module.set(Handle::new(Arc::new(Loaded::new(Some(context), &device, source, options, false)?))?)
+    Handle::new(Arc::new(Loaded::new(Some(context), &device, source, options, false)?))
 }
 
 /// Unloads a module with everything that belongs to it. No context need be current: Blender unloads its module without one.
@@ -94,6 +88,5 @@ const EAGER: c_uint = 1;
 const LAZY: c_uint = 2;
 
 pub(crate) fn loading_mode() -> Result<c_uint, Code> {
-    state::device()?;
     Ok(if loaded::is_eager() { EAGER } else { LAZY })
 }

@@ -77,7 +77,6 @@ const TOPOLOGY_CHANGED: c_uint = 2;
 
 /// Replaces the commands by those of a graph with the same kinds of nodes.
 pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Out<UpdateResult>) -> Result<(), Code> {
-    state::device()?;
     let exec = exec.get()?;
     let new = LaunchOrder::new(&*graph.get()?, exec.flags)?;
     let fits = exec.kinds() == new.kinds();
@@ -98,6 +97,7 @@ pub(crate) fn update_v1(
     result: Out<c_uint>,
 ) -> Result<(), Code> {
     let result = result.needed()?;
+    state::device()?;
     let mut info = UpdateResult { result: 0, node: Handle::NULL, from: Handle::NULL };
     let updated = update(exec, graph, Out::from(&mut info));
     error_node.set_if_any(info.node);
@@ -112,23 +112,19 @@ fn optional(order: &LaunchOrder, node: NodeHandle) -> Result<&Step, Code> {
 }
 
 pub(crate) fn set_enabled(exec: ExecHandle, node: NodeHandle, enabled: c_uint) -> Result<(), Code> {
-    state::device()?;
     optional(&*exec.get()?, node)?.enabled.store(enabled != 0, Ordering::SeqCst);
     Ok(())
 }
 
 pub(crate) fn enabled(exec: ExecHandle, node: NodeHandle) -> Result<c_uint, Code> {
-    state::device()?;
     Ok(optional(&*exec.get()?, node)?.enabled.load(Ordering::SeqCst).into())
 }
 
 pub(crate) fn flags(exec: ExecHandle) -> Result<u64, Code> {
-    state::device()?;
     Ok(exec.get()?.flags)
 }
 
 pub(crate) fn id(exec: ExecHandle) -> Result<c_uint, Code> {
-    state::device()?;
     Ok(exec.get()?.id as c_uint)
 }
 
@@ -155,7 +151,6 @@ pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code>
 }
 
 pub(crate) fn destroy_exec(exec: ExecHandle) -> Result<(), Code> {
-    state::device()?;
     exec.remove().map(|_| ())
 }
 

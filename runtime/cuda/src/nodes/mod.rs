@@ -27,7 +27,6 @@ pub(crate) fn add(
     count: usize,
     command: impl Maker,
 ) -> Result<NodeHandle, Code> {
-    state::device()?;
     let graph = graph.get()?;
     let after = after.handles(count)?;
     graph.add(command.make()?, after)
@@ -100,13 +99,11 @@ pub(crate) fn set(node: NodeHandle, command: impl Maker) -> Result<(), Code> {
 
 /// Replaces a command of an executable graph by another one of the same kind.
 pub(crate) fn set_exec(exec: ExecHandle, node: NodeHandle, command: impl Maker) -> Result<(), Code> {
-    state::device()?;
     exec.get()?.set(node, command.make()?)
 }
 
 /// Replaces the commands of a child graph by those of a graph with the same kinds of nodes.
 pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHandle) -> Result<(), Code> {
-    state::device()?;
     let (exec, new) = (exec.get()?, LaunchOrder::new(&*child.get()?, 0)?);
     let place = lock(&exec.step(node)?.command).clone();
     let known: &LaunchOrder = command::of_type(&place).ok_or(INVALID_VALUE)?;
@@ -250,7 +247,6 @@ pub(crate) fn set_any(node: NodeHandle, params: Memory, make: Make) -> Result<()
 }
 
 pub(crate) fn set_exec_any(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
-    state::device()?;
     if params.as_in::<c_int>().get()? == GRAPH {
         return set_exec_graph(exec, node, params.offset(BODY).as_in().get()?);
     }
