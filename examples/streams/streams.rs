@@ -38,7 +38,7 @@ pub fn scale(device: &Device, a: f32, x: &[f32]) -> Result<(Vec<f32>, Duration),
     for (index, part) in x.chunks(PART).enumerate() {
         let (stream, input, output) = &lanes[index % 2];
         stream.write(input.address(), bytemuck::cast_slice(part))?;
-        stream.set_32(output.address(), 0, part.len() as u64)?;
+        stream.set(output.address(), 0_u32, part.len() as u64)?;
         let launcher = kernel.launcher().stream(stream).arg(a).arg(input).arg(output).arg(part.len() as u32);
         // SAFETY: the kernel reads and writes as many numbers as the last argument says, and both slices have them.
         unsafe { launcher.launch(&LaunchConfig::linear(part.len() as u32, 256)) }?;

@@ -11,7 +11,7 @@ use crate::launch::args::{Arg, LaunchConfig};
 use crate::memory::copies::{Copy, CopySide};
 use crate::module::kernel::Kernel;
 use crate::stream::event::Event;
-use crate::stream::{Element, Stream};
+use crate::stream::{SetValue, Stream};
 
 /// A graph of work, built node by node with dependencies. [`Graph::instantiate`] makes a launchable graph of it.
 ///
@@ -188,24 +188,24 @@ impl SetNode {
         Self { address, pitch: 0, value: value.into(), element: 1, width: count, height: 1 }
     }
 
-    fn element(&self) -> Result<Element, Error> {
+    fn value(&self) -> Result<SetValue, Error> {
         let &Self { value, element, .. } = self;
         match element {
-            1 => Ok(Element::of_8(value as u8)),
-            2 => Ok(Element::of_16(value as u16)),
-            4 => Ok(Element::of_32(value)),
+            1 => Ok((value as u8).into()),
+            2 => Ok((value as u16).into()),
+            4 => Ok(value.into()),
             _ => Err(Error::Graph(format!("elements to set have 1, 2 or 4 bytes, not {element}"))),
         }
     }
 
     fn check(&self, device: &Device) -> Result<(), Error> {
         let &Self { address, pitch, width, height, .. } = self;
-        self.element()?.rows(device, address, width, height, pitch).map(|_| ())
+        self.value()?.rows(device, address, width, height, pitch).map(|_| ())
     }
 
     fn run(&self, stream: &Stream) -> Result<(), Error> {
         let &Self { address, pitch, width, height, .. } = self;
-        stream.set(address, self.element()?, width, height, pitch)
+        stream.set_rows(address, pitch, self.value()?, width, height)
     }
 }
 

@@ -122,7 +122,7 @@ pub use ptx2spv_translator::{
     target,
 };
 pub use stream::event::Event;
-pub use stream::{Stream, StreamOptions};
+pub use stream::{SetValue, Stream, StreamOptions};
 pub use texel::error::TextureError;
 pub use texel::format::{ChannelFormat, FormatError, ReadMode, TexelFormat};
 pub use texel::limits as texture_limits;

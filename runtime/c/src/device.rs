@@ -157,7 +157,7 @@ pub unsafe extern "C" fn ptx2spv_read(device: *const Device, address: u64, data:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptx2spv_set(device: *const Device, address: u64, value: u8, bytes: u64) -> Status {
     // SAFETY: by the contract.
-    call(|| Ok(unsafe { get(device, "device") }?.device.memory().set_8(address, value, bytes)?))
+    call(|| Ok(unsafe { get(device, "device") }?.device.memory().set(address, value, bytes)?))
 }
 
 /// Closes a device. The device itself lives until its last module and kernel are freed.

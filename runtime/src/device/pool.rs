@@ -20,7 +20,7 @@ use crate::sync::lock;
 /// let (pool, stream) = (device.default_pool(), device.stream());
 /// pool.set_release_threshold(1 << 20);
 /// let address = stream.allocate(4096)?;
-/// stream.set_8(address, 1, 4096)?;
+/// stream.set(address, 1_u8, 4096)?;
 /// // SAFETY: no later command uses the memory.
 /// unsafe { stream.free(address) }?;
 /// assert_eq!(stream.allocate(4096)?, address);

@@ -127,7 +127,7 @@ impl Stream {
     ///
     /// let device = Device::reference(Config::default());
     /// let (image, stream) = (device.alloc(8 * 4)?, device.stream());
-    /// stream.set_8(image.address(), 0, 32)?;
+    /// stream.set(image.address(), 0_u8, 32)?;
     /// let part = [1_u8, 2, 3, 4, 5, 6];
     /// // Two rows of three bytes into the middle of rows of eight bytes.
     /// let (from, to) = (CopySide::host(part.as_ptr()).row_pitch(3), CopySide::device(image.address() + 10).row_pitch(8));

@@ -8,6 +8,7 @@ pub(crate) mod slice;
 use crate::backend::range::{MemoryInfo, MemoryRange};
 use crate::device::Device;
 use crate::error::Error;
+use crate::stream::SetValue;
 
 /// A device's memory by address, for programs that track allocations themselves. Addresses may point into the middle of
 /// an allocation, including one of a [`Buffer`](crate::Buffer), which other programs should use.
@@ -21,7 +22,7 @@ use crate::error::Error;
 /// let device = Device::reference(Config::default());
 /// let memory = device.memory();
 /// let address = memory.allocate(64)?;
-/// memory.set_32(address, 7, 16)?;
+/// memory.set(address, 7_u32, 16)?;
 /// memory.write(address + 10, &[1, 2])?;
 /// memory.copy(address, address + 32, 16)?;
 /// let mut bytes = [0; 8];
@@ -109,28 +110,13 @@ impl<'d> DeviceMemory<'d> {
         self.device.default_stream().copy(from, to, bytes)
     }
 
-    /// Fills `count` bytes, asynchronously.
+    /// Fills memory with `count` numbers, asynchronously.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn set_8(&self, address: u64, value: u8, count: u64) -> Result<(), Error> {
-        self.device.default_stream().set_8(address, value, count)
-    }
-
-    /// Fills `count` 16-bit numbers, asynchronously.
-    ///
-    /// # Errors
-    /// [`Error::Misaligned`] unless the address is a multiple of 2, and those of [`DeviceMemory::set_8`].
-    pub fn set_16(&self, address: u64, value: u16, count: u64) -> Result<(), Error> {
-        self.device.default_stream().set_16(address, value, count)
-    }
-
-    /// Fills `count` 32-bit numbers, asynchronously.
-    ///
-    /// # Errors
-    /// [`Error::Misaligned`] unless the address is a multiple of 4, and those of [`DeviceMemory::set_8`].
-    pub fn set_32(&self, address: u64, value: u32, count: u64) -> Result<(), Error> {
-        self.device.default_stream().set_32(address, value, count)
+    /// [`Error::Misaligned`] unless the address is a multiple of a number's size, [`Error::NotAllocated`], [`Error::OutOfRange`],
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn set(&self, address: u64, value: impl Into<SetValue>, count: u64) -> Result<(), Error> {
+        self.device.default_stream().set(address, value, count)
     }
 
     /// Whether a loaded module has 32-bit pointers that can't reach an address: see

@@ -23,7 +23,7 @@ use crate::memory::DeviceMemory;
 /// unsafe { pinned.bytes_mut() }.fill(3);
 /// let stream = device.stream();
 /// stream.copy(pinned.address(), buffer.address(), 64)?;
-/// stream.set_8(buffer.address(), 4, 32)?;
+/// stream.set(buffer.address(), 4_u8, 32)?;
 /// stream.copy(buffer.address(), pinned.address(), 64)?;
 /// stream.synchronize()?;
 /// // SAFETY: the stream has come to its end.

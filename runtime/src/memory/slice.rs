@@ -169,9 +169,9 @@ impl<T: Pod> DeviceSlice<T> {
     pub fn fill(&self, value: T) -> Result<(), Error> {
         let (memory, count) = (self.device().memory(), self.len as u64);
         match *bytemuck::bytes_of(&value) {
-            [byte] => memory.set_8(self.address(), byte, count),
-            [a, b] => memory.set_16(self.address(), u16::from_le_bytes([a, b]), count),
-            [a, b, c, d] => memory.set_32(self.address(), u32::from_le_bytes([a, b, c, d]), count),
+            [byte] => memory.set(self.address(), byte, count),
+            [a, b] => memory.set(self.address(), u16::from_le_bytes([a, b]), count),
+            [a, b, c, d] => memory.set(self.address(), u32::from_le_bytes([a, b, c, d]), count),
             _ => self.write(&vec![value; self.len]),
         }
     }

@@ -21,7 +21,7 @@ use crate::sync::lock;
 /// let (buffer, stream) = (device.alloc(4000)?, device.stream());
 /// let (start, end) = (device.timing_event()?, device.timing_event()?);
 /// start.record(&stream)?;
-/// stream.set_32(buffer.address(), 1, 1000)?;
+/// stream.set(buffer.address(), 1_u32, 1000)?;
 /// end.record(&stream)?;
 /// end.synchronize()?;
 /// println!("{:?}", end.elapsed_since(&start)?);

@@ -119,9 +119,9 @@ impl Device {
     ///
     /// let device = Device::reference(Config::default());
     /// let numbers = device.alloc(64)?;
-    /// device.thread_stream().set_32(numbers.address(), 7, 16)?;
+    /// device.thread_stream().set(numbers.address(), 7_u32, 16)?;
     /// // It is the same stream, so that this comes after.
-    /// device.thread_stream().set_32(numbers.address(), 9, 1)?;
+    /// device.thread_stream().set(numbers.address(), 9_u32, 1)?;
     /// // The legacy default stream, in which this is, comes after both.
     /// assert_eq!(numbers.download::<u32>()?[..2], [9, 7]);
     /// # Ok::<(), ptx2spv_runtime::Error>(())
@@ -188,57 +188,29 @@ impl Stream {
         self.copy_shape(from, to, &Shape::linear(bytes))
     }
 
-    /// Fills `count` bytes.
+    /// Fills memory with `count` numbers.
     ///
     /// # Errors
-    /// Those of [`DeviceMemory::set_8`](crate::DeviceMemory::set_8).
-    pub fn set_8(&self, address: u64, value: u8, count: u64) -> Result<(), Error> {
-        self.set(address, Element::of_8(value), count, 1, 0)
+    /// Those of [`DeviceMemory::set`](crate::DeviceMemory::set).
+    pub fn set(&self, address: u64, value: impl Into<SetValue>, count: u64) -> Result<(), Error> {
+        self.set_rows(address, 0, value, count, 1)
     }
 
-    /// Fills `count` 16-bit numbers.
+    /// Fills `height` rows of `width` numbers, `pitch` bytes apart.
     ///
     /// # Errors
-    /// Those of [`DeviceMemory::set_16`](crate::DeviceMemory::set_16).
-    pub fn set_16(&self, address: u64, value: u16, count: u64) -> Result<(), Error> {
-        self.set(address, Element::of_16(value), count, 1, 0)
-    }
-
-    /// Fills `count` 32-bit numbers.
-    ///
-    /// # Errors
-    /// Those of [`DeviceMemory::set_32`](crate::DeviceMemory::set_32).
-    pub fn set_32(&self, address: u64, value: u32, count: u64) -> Result<(), Error> {
-        self.set(address, Element::of_32(value), count, 1, 0)
-    }
-
-    /// Fills `height` rows of `width` bytes, `pitch` bytes apart.
-    ///
-    /// # Errors
-    /// [`Error::Pitch`], and those of [`Stream::set_8`].
-    pub fn set_rows_8(&self, address: u64, pitch: u64, value: u8, width: u64, height: u64) -> Result<(), Error> {
-        self.set(address, Element::of_8(value), width, height, pitch)
-    }
-
-    /// Fills `height` rows of `width` 16-bit numbers, `pitch` bytes apart.
-    ///
-    /// # Errors
-    /// [`Error::Pitch`], also if the pitch is not a multiple of 2, and those of [`Stream::set_16`].
-    pub fn set_rows_16(&self, address: u64, pitch: u64, value: u16, width: u64, height: u64) -> Result<(), Error> {
-        self.set(address, Element::of_16(value), width, height, pitch)
-    }
-
-    /// Fills `height` rows of `width` 32-bit numbers, `pitch` bytes apart.
-    ///
-    /// # Errors
-    /// [`Error::Pitch`], also if the pitch is not a multiple of 4, and those of [`Stream::set_32`].
-    pub fn set_rows_32(&self, address: u64, pitch: u64, value: u32, width: u64, height: u64) -> Result<(), Error> {
-        self.set(address, Element::of_32(value), width, height, pitch)
-    }
-
-    pub(crate) fn set(&self, address: u64, element: Element, width: u64, height: u64, pitch: u64) -> Result<(), Error> {
-        let Some(rows) = element.rows(&self.device, address, width, height, pitch)? else { return Ok(()) };
-        self.device.submit(&self.state, |backend, stream| backend.fill(stream, rows, element.word))
+    /// [`Error::Pitch`], also if the pitch is not a multiple of a number's size, and those of [`Stream::set`].
+    pub fn set_rows(
+        &self,
+        address: u64,
+        pitch: u64,
+        value: impl Into<SetValue>,
+        width: u64,
+        height: u64,
+    ) -> Result<(), Error> {
+        let value = value.into();
+        let Some(rows) = value.rows(&self.device, address, width, height, pitch)? else { return Ok(()) };
+        self.device.submit(&self.state, |backend, stream| backend.fill(stream, rows, value.word()))
     }
 
     /// Runs a host function on a thread of the device after all earlier work of the stream. Later commands of the
@@ -275,7 +247,7 @@ impl Stream {
     /// let device = Device::reference(Config::default());
     /// let (stream, buffer) = (device.stream(), device.alloc(64)?);
     /// stream.together(|| {
-    ///     stream.set_8(buffer.address(), 1, 64)?;
+    ///     stream.set(buffer.address(), 1_u8, 64)?;
     ///     stream.copy(buffer.address(), buffer.address() + 32, 32)
     /// })?;
     /// assert_eq!(buffer.download::<u8>()?, [1; 64]);
@@ -346,30 +318,62 @@ impl Stream {
     }
 }
 
-/// The value of a fill.
-#[derive(Clone, Copy)]
-pub(crate) struct Element {
-    /// Four bytes with equal elements.
-    word: u32,
-    /// Bytes of an element.
-    bytes: u64,
+/// A number that memory is filled with.
+///
+/// ```
+/// use ptx2spv_runtime::SetValue;
+///
+/// assert_eq!(SetValue::from(7_u16), SetValue::Short(7));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetValue {
+    /// 8 bits.
+    Byte(u8),
+    /// 16 bits.
+    Short(u16),
+    /// 32 bits.
+    Word(u32),
 }
 
-impl Element {
-    pub fn of_8(value: u8) -> Self {
-        Self { word: u32::from_ne_bytes([value; 4]), bytes: 1 }
+impl From<u8> for SetValue {
+    fn from(value: u8) -> Self {
+        Self::Byte(value)
+    }
+}
+
+impl From<u16> for SetValue {
+    fn from(value: u16) -> Self {
+        Self::Short(value)
+    }
+}
+
+impl From<u32> for SetValue {
+    fn from(value: u32) -> Self {
+        Self::Word(value)
+    }
+}
+
+impl SetValue {
+    /// Bytes of the number.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Byte(_) => 1,
+            Self::Short(_) => 2,
+            Self::Word(_) => 4,
+        }
     }
 
-    pub fn of_16(value: u16) -> Self {
-        Self { word: u32::from(value) << 16 | u32::from(value), bytes: 2 }
-    }
-
-    pub fn of_32(value: u32) -> Self {
-        Self { word: value, bytes: 4 }
+    /// Four bytes of equal numbers.
+    fn word(self) -> u32 {
+        match self {
+            Self::Byte(value) => u32::from_ne_bytes([value; 4]),
+            Self::Short(value) => u32::from(value) << 16 | u32::from(value),
+            Self::Word(value) => value,
+        }
     }
 
     /// Checks rows of device memory to be set. `None` if there are none.
-    pub fn rows(
+    pub(crate) fn rows(
         self,
         device: &Device,
         address: u64,
@@ -377,7 +381,7 @@ impl Element {
         height: u64,
         pitch: u64,
     ) -> Result<Option<Rows>, Error> {
-        let alignment = self.bytes;
+        let alignment = self.bytes();
         if !address.is_multiple_of(alignment) {
             return Err(Error::Misaligned { address, alignment });
         }

@@ -22,14 +22,14 @@ fn waits_end_at_their_limit() {
             event.synchronize(),
             device.synchronize(),
             // Comes after the function.
-            stream.set_8(buffer.address(), 1, 64),
+            stream.set(buffer.address(), 1_u8, 64),
             buffer.read(0, &mut [0]),
         ];
         assert!(late.iter().all(|wait| matches!(wait, Err(Error::Timeout))), "{late:?}");
         // Other streams continue.
         let other = device.non_blocking_stream();
         device.set_wait_limit(None);
-        other.set_8(buffer.address(), 2, 64).unwrap();
+        other.set(buffer.address(), 2_u8, 64).unwrap();
         other.synchronize().unwrap();
         go.send(()).unwrap();
         stream.synchronize().unwrap();
@@ -74,12 +74,12 @@ fn waits_for_a_long_kernel_end_at_their_limit() {
     // Another device isn't concerned.
     let others = other_context.device.upload(&[3_u32; 4]).unwrap();
     let other_stream = other_context.device.stream();
-    other_stream.set_32(others.address(), 4, 4).unwrap();
+    other_stream.set(others.address(), 4_u32, 4).unwrap();
     other_stream.synchronize_for(Duration::from_secs(600)).unwrap();
     assert_eq!(others.download::<u32>().unwrap(), [4; 4]);
     // Nor is another stream, or a later wait.
     let (second, numbers) = (device.non_blocking_stream(), device.alloc(64).unwrap());
-    second.set_8(numbers.address(), 2, 64).unwrap();
+    second.set(numbers.address(), 2_u8, 64).unwrap();
     second.synchronize().unwrap();
     event.synchronize_for(Duration::from_secs(600)).unwrap();
     stream.synchronize().unwrap();
@@ -149,7 +149,7 @@ fn memory_that_is_not_there() {
 fn churn(context: &Context, loads: u32, launches: u32) {
     let (device, stream) = (&context.device, context.device.stream());
     let buffer = device.alloc(1024).unwrap();
-    stream.set_32(buffer.address(), 0, 256).unwrap();
+    stream.set(buffer.address(), 0_u32, 256).unwrap();
     let mut expected = 0_u32;
     for _ in 0..loads {
         let kernel = context.kernel("step");

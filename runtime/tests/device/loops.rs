@@ -224,7 +224,7 @@ fn long_launches_in_order() {
     first.synchronize().unwrap();
     assert_eq!(out.download::<u32>().unwrap(), [kept(4); 32]);
     // One that is stopped after its loop, behind which nothing runs.
-    first.set_8(out.address(), 0, 128).unwrap();
+    first.set(out.address(), 0_u8, 128).unwrap();
     // SAFETY: as above.
     let launched = unsafe { kernel.launch_on(&first, &ROW, &[(&out).into(), MANY.into()]) };
     let stopped = launched.and_then(|()| first.synchronize());

@@ -47,9 +47,9 @@ fn sets_of_all_widths_at_all_alignments() {
                     memory.write(address, &vec![0xee; size]).unwrap();
                     let at = address + start as u64;
                     match width {
-                        1 => memory.set_8(at, value as u8, count),
-                        2 => memory.set_16(at, value as u16, count),
-                        _ => memory.set_32(at, value, count),
+                        1 => memory.set(at, value as u8, count),
+                        2 => memory.set(at, value as u16, count),
+                        _ => memory.set(at, value, count),
                     }
                     .unwrap();
                     let mut expected = vec![0xee; size];
@@ -63,7 +63,7 @@ fn sets_of_all_widths_at_all_alignments() {
                 }
             }
         }
-        for wrong in [memory.set_16(address + 1, 0, 1), memory.set_32(address + 2, 0, 1)] {
+        for wrong in [memory.set(address + 1, 0_u16, 1), memory.set(address + 2, 0_u32, 1)] {
             assert!(matches!(wrong, Err(Error::Misaligned { .. })), "{wrong:?}");
         }
     }
@@ -75,8 +75,8 @@ fn large_sets() {
         let memory = context.device.memory();
         let count = 300_001_u64;
         let address = memory.allocate(2 * count).unwrap();
-        memory.set_16(address + 2, 0xabcd, count - 1).unwrap();
-        memory.set_16(address, 0x1234, 1).unwrap();
+        memory.set(address + 2, 0xabcd_u16, count - 1).unwrap();
+        memory.set(address, 0x1234_u16, 1).unwrap();
         let mut found = vec![0_u8; 2 * count as usize];
         memory.read(address, &mut found).unwrap();
         assert_eq!(found[..2], [0x34, 0x12]);
@@ -96,8 +96,8 @@ fn wrong_addresses_are_refused() {
         for refused in [
             memory.write(address + 99, &[1, 2]),
             memory.read(address + 99, &mut bytes),
-            memory.set_32(address + 96, 1, 2),
-            memory.set_8(address, 1, u64::MAX),
+            memory.set(address + 96, 1_u32, 2),
+            memory.set(address, 1_u8, u64::MAX),
             memory.copy(address + 50, address, 51),
         ] {
             assert!(matches!(refused, Err(Error::OutOfRange { size: 100, .. })), "{refused:?}");
@@ -127,8 +127,8 @@ fn kernels_see_raw_memory() {
         // Three arrays in one allocation.
         let address = memory.allocate(12 * u64::from(n)).unwrap();
         let at = |array: u64| address + array * 4 * u64::from(n);
-        memory.set_32(at(0), 1.5_f32.to_bits(), n.into()).unwrap();
-        memory.set_32(at(1), 2.25_f32.to_bits(), n.into()).unwrap();
+        memory.set(at(0), 1.5_f32.to_bits(), n.into()).unwrap();
+        memory.set(at(1), 2.25_f32.to_bits(), n.into()).unwrap();
         let args = [0, 1, 2].map(|array| ptx2spv_runtime::Arg::Address(at(array)));
         kernel.run(&LaunchConfig::linear(n, 64), &[args[0], args[1], args[2], n.into()]).unwrap();
         let mut sums = vec![0_f32; n as usize];
@@ -159,7 +159,7 @@ fn use_and_free(device: &Device, slots: &[AtomicU64], seed: u32) {
             0 | 1 => memory.allocate(BYTES as u64 >> (random >> 30)).map(|made| slot.store(made, SeqCst)),
             // SAFETY: no kernel uses the memory, and commands that come later fail.
             2 => unsafe { memory.free(address) },
-            3 => stream.set_8(address + 1, 2, size as u64),
+            3 => stream.set(address + 1, 2_u8, size as u64),
             4 => stream.write(address, &bytes[..size]),
             5 => stream.read(address, &mut bytes[..size]),
             6 => stream.copy(other, address, size as u64),
@@ -282,7 +282,7 @@ fn kept_memory_is_used_in_stream_order() {
         let results = device.alloc(50 * 1024).unwrap();
         for round in 0..50_u32 {
             let address = stream.allocate(1024).unwrap();
-            stream.set_32(address, round, 256).unwrap();
+            stream.set(address, round, 256).unwrap();
             let args = [Arg::Address(address), 1_u32.into()];
             // SAFETY: there are 256 numbers.
             unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(256, 64), &args) }.unwrap();

@@ -39,7 +39,7 @@ fn pinned_memory_is_found_from_both_sides() {
         let plain = context.device.alloc(8).unwrap();
         assert_eq!(memory.find_mapped(plain.address()), None);
         // The address is an ordinary one.
-        memory.set_8(pinned.address + 1, 9, 98).unwrap();
+        memory.set(pinned.address + 1, 9_u8, 98).unwrap();
         let mut bytes = [0; 2];
         memory.read(pinned.address + 97, &mut bytes).unwrap();
         assert_eq!(bytes, [9; 2]);
@@ -65,7 +65,7 @@ fn registered_memory_is_the_hosts() {
         // SAFETY: as above.
         let again = unsafe { memory.register(pointer.wrapping_add(11_996), 8) };
         assert!(matches!(&again, Err(Error::NotRegistered { .. })), "{again:?}");
-        memory.set_32(registered.address + 4, 77, 2).unwrap();
+        memory.set(registered.address + 4, 77_u32, 2).unwrap();
         let step = context.kernel("step");
         step.run(&LaunchConfig::linear(256, 64), &[Arg::Address(registered.address + 4000), 1_u32.into()]).unwrap();
         context.device.synchronize().unwrap();
@@ -223,9 +223,9 @@ fn sets_of_rows() {
             let buffer = device.upload(&vec![0xee_u8; size]).unwrap();
             let (at, value) = (buffer.address() + start, 0x0403_0201_u32);
             match element {
-                1 => stream.set_rows_8(at, pitch, value as u8, width, height),
-                2 => stream.set_rows_16(at, pitch, value as u16, width, height),
-                _ => stream.set_rows_32(at, pitch, value, width, height),
+                1 => stream.set_rows(at, pitch, value as u8, width, height),
+                2 => stream.set_rows(at, pitch, value as u16, width, height),
+                _ => stream.set_rows(at, pitch, value, width, height),
             }
             .unwrap();
             let mut expected = vec![0xee_u8; size];
@@ -236,14 +236,14 @@ fn sets_of_rows() {
             assert_eq!(buffer.download::<u8>().unwrap(), expected, "{element} at {start}, {pitch} apart");
         }
         let buffer = device.alloc(64).unwrap();
-        let refused = stream.set_rows_32(buffer.address(), 18, 1, 4, 2);
+        let refused = stream.set_rows(buffer.address(), 18, 1_u32, 4, 2);
         assert!(matches!(refused, Err(Error::Pitch { pitch: 18, least: 4 })), "{refused:?}");
-        let refused = stream.set_rows_8(buffer.address(), 32, 1, 33, 2);
+        let refused = stream.set_rows(buffer.address(), 32, 1_u8, 33, 2);
         assert!(matches!(refused, Err(Error::Pitch { pitch: 32, least: 33 })), "{refused:?}");
-        let refused = stream.set_rows_16(buffer.address(), 32, 1, 17, 2);
+        let refused = stream.set_rows(buffer.address(), 32, 1_u16, 17, 2);
         assert!(matches!(refused, Err(Error::Pitch { .. })), "{refused:?}");
-        let refused = stream.set_rows_8(buffer.address() + 1, 32, 1, 32, 2);
+        let refused = stream.set_rows(buffer.address() + 1, 32, 1_u8, 32, 2);
         assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
-        stream.set_rows_16(buffer.address(), 0, 1, 32, 1).unwrap();
+        stream.set_rows(buffer.address(), 0, 1_u16, 32, 1).unwrap();
     }
 }

@@ -163,17 +163,17 @@ fn nothing_runs_after_a_stopped_kernel() {
         let print = |stream: &Stream| unsafe { prints.launch_on(stream, &row(1), &[0_u32.into()]) };
         let called = Arc::new(AtomicU32::new(0));
         let ways: [Way<'_>; 6] = [
-            ("a set", &|| trap(&first).and_then(|()| first.set_8(bytes.address(), 7, 64))),
+            ("a set", &|| trap(&first).and_then(|()| first.set(bytes.address(), 7_u8, 64))),
             ("a copy", &|| trap(&first).and_then(|()| first.copy(out.address(), bytes.address(), 32))),
             ("a write", &|| trap(&first).and_then(|()| first.write(bytes.address(), &[7; 64]))),
             ("a print", &|| trap(&first).and_then(|()| print(&first))),
-            ("together", &|| first.together(|| trap(&first).and_then(|()| first.set_8(bytes.address(), 7, 64)))),
+            ("together", &|| first.together(|| trap(&first).and_then(|()| first.set(bytes.address(), 7_u8, 64)))),
             ("behind an event", &|| {
                 let event = device.event();
                 trap(&first)?;
                 event.record(&first)?;
                 second.wait_event(&event)?;
-                second.set_8(bytes.address(), 7, 64)
+                second.set(bytes.address(), 7_u8, 64)
             }),
         ];
         for (name, way) in ways {
@@ -188,7 +188,7 @@ fn nothing_runs_after_a_stopped_kernel() {
         first.call(move || _ = ran.fetch_add(1, SeqCst)).unwrap();
         first.call_always(move |well| _ = ended.fetch_add(if well { 1 } else { 16 }, SeqCst)).unwrap();
         // The stream's next command waits for the functions.
-        let error = first.set_8(bytes.address(), 7, 64).and_then(|()| device.synchronize());
+        let error = first.set(bytes.address(), 7_u8, 64).and_then(|()| device.synchronize());
         assert!(matches!(error, Err(Error::Aborted { .. })), "{error:?}");
         assert_eq!(called.load(SeqCst), 16);
         // A query finds the error.
@@ -201,7 +201,7 @@ fn nothing_runs_after_a_stopped_kernel() {
         };
         assert!(matches!(error, Err(Error::Aborted { .. })), "{error:?}");
         // The device still works.
-        first.set_8(bytes.address(), 9, 64).unwrap();
+        first.set(bytes.address(), 9_u8, 64).unwrap();
         first.synchronize().unwrap();
         assert_eq!(bytes.download::<u8>().unwrap(), [9; 64]);
     }

@@ -35,7 +35,7 @@ fn commands_of_a_stream_are_in_order() {
         let buffers = [(); 3].map(|()| device.alloc(2048).unwrap());
         let mut expected = [1; 3];
         for (stream, buffer) in streams.iter().zip(&buffers) {
-            stream.set_32(buffer.address(), 1, 256).unwrap();
+            stream.set(buffer.address(), 1_u32, 256).unwrap();
         }
         // The streams' commands alternate, so that commands of other streams are between each stream's own.
         for by in 0..200 {
@@ -45,7 +45,7 @@ fn commands_of_a_stream_are_in_order() {
                 if by % 50 == 7 {
                     // There and back.
                     stream.copy(buffer.address(), buffer.address() + 1024, 1024).unwrap();
-                    stream.set_8(buffer.address(), 0xff, 1024).unwrap();
+                    stream.set(buffer.address(), 0xff_u8, 1024).unwrap();
                     stream.copy(buffer.address() + 1024, buffer.address(), 1024).unwrap();
                 }
             }
@@ -82,7 +82,7 @@ fn events_order_streams() {
         let (a, b) = (device.non_blocking_stream(), device.non_blocking_stream());
         let buffer = device.alloc(1024).unwrap();
         let event = device.event();
-        a.set_32(buffer.address(), 5, 256).unwrap();
+        a.set(buffer.address(), 5_u32, 256).unwrap();
         let mut expected = 5;
         for by in 0..100 {
             let (from, to) = if by % 2 == 0 { (&a, &b) } else { (&b, &a) };
@@ -261,7 +261,7 @@ fn host_functions_are_in_stream_order() {
         event.record(&stream).unwrap();
         assert!(!event.has_passed().unwrap() && !stream.is_idle().unwrap());
         // Other streams continue.
-        other.set_8(buffer.address(), 0, 0).unwrap();
+        other.set(buffer.address(), 0_u8, 0).unwrap();
         assert!(other.is_idle().unwrap());
         assert!(log.lock().unwrap().is_empty());
         go.send(()).unwrap();
@@ -293,7 +293,7 @@ fn threads_with_streams_of_their_own() {
                 let kernel = &kernel;
                 scope.spawn(move || {
                     let (stream, buffer) = (device.non_blocking_stream(), device.alloc(1024).unwrap());
-                    stream.set_32(buffer.address(), seed, 256).unwrap();
+                    stream.set(buffer.address(), seed, 256).unwrap();
                     let mut expected = seed;
                     for by in 0..100 {
                         step(kernel, &stream, buffer.address(), by);

@@ -79,7 +79,7 @@ impl Operation {
         }
         let address = memory::on_device(context, self.address, bytes)?.ok_or(INVALID_VALUE)?;
         match self.kind {
-            WRITE_32 => Ok(stream.set_32(address, self.value as u32, 1)?),
+            WRITE_32 => Ok(stream.set(address, self.value as u32, 1)?),
             WRITE_64 => Ok(stream.write(address, &self.value.to_ne_bytes())?),
             _ => self.wait(context, stream, address),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ptx2spv_runtime::Stream;
+use ptx2spv_runtime::{SetValue, Stream};
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::context::Context;
@@ -10,32 +10,6 @@ use crate::graph::command::{Command, NodeKind};
 use crate::memory::transfer::Transfer;
 use crate::memory::{self, MemoryKind};
 use crate::stream::{self, StreamHandle};
-
-/// The value that memory is filled with.
-#[derive(Clone, Copy)]
-pub(crate) enum Number {
-    Byte(u8),
-    Short(u16),
-    Word(u32),
-}
-
-impl From<u8> for Number {
-    fn from(value: u8) -> Self {
-        Self::Byte(value)
-    }
-}
-
-impl From<u16> for Number {
-    fn from(value: u16) -> Self {
-        Self::Short(value)
-    }
-}
-
-impl From<u32> for Number {
-    fn from(value: u32) -> Self {
-        Self::Word(value)
-    }
-}
 
 /// Rows of values.
 #[derive(Clone, Copy)]
@@ -49,7 +23,7 @@ pub(crate) struct Rows {
 /// A fill as a command.
 pub(crate) struct Set {
     pub rows: Rows,
-    pub value: Number,
+    pub value: SetValue,
 }
 
 impl Command for Set {
@@ -59,19 +33,9 @@ impl Command for Set {
         if width == 0 || height == 0 {
             return Ok(());
         }
-        let bytes = match value {
-            Number::Byte(_) => 1,
-            Number::Short(_) => 2,
-            Number::Word(_) => 4,
-        };
-        let span = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width.checked_mul(bytes)?));
+        let span = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width.checked_mul(value.bytes())?));
         let address = memory::on_device(context, rows.address, span.ok_or(INVALID_VALUE)?)?.ok_or(INVALID_VALUE)?;
-        let set = match value {
-            Number::Byte(value) => stream.set_rows_8(address, pitch, value, width, height),
-            Number::Short(value) => stream.set_rows_16(address, pitch, value, width, height),
-            Number::Word(value) => stream.set_rows_32(address, pitch, value, width, height),
-        };
-        set.map_err(|error| context.failed(error))
+        stream.set_rows(address, pitch, value, width, height).map_err(|error| context.failed(error))
     }
 
     fn kind(&self) -> NodeKind {
@@ -95,11 +59,11 @@ impl Transfer for Set {
 }
 
 /// A fill of `count` values.
-pub(crate) fn row(address: u64, value: impl Into<Number>, count: usize) -> Set {
+pub(crate) fn row(address: u64, value: impl Into<SetValue>, count: usize) -> Set {
     rows(address, 0, value, count, 1)
 }
 
 /// A fill of rows of `width` values.
-pub(crate) fn rows(address: u64, pitch: usize, value: impl Into<Number>, width: usize, height: usize) -> Set {
+pub(crate) fn rows(address: u64, pitch: usize, value: impl Into<SetValue>, width: usize, height: usize) -> Set {
     Set { rows: Rows { address, pitch, width, height }, value: value.into() }
 }

@@ -5,6 +5,8 @@ pub(crate) mod exec;
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
+use ptx2spv_runtime::SetValue;
+
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::raw::{HostFunction, In, Memory};
 use crate::abi::sync::lock;
@@ -16,7 +18,7 @@ use crate::launch::{Launch, NodeParamsV2};
 use crate::memory::copy::Copy3D;
 use crate::memory::graph_memory::{self, Allocate, AllocateParams, Free};
 use crate::memory::memory_operation;
-use crate::memory::set::{Number, Rows, Set};
+use crate::memory::set::{Rows, Set};
 use crate::stream::event::{self, EventHandle, Record, Wait};
 use crate::stream::launch_attributes::Value;
 
@@ -50,9 +52,9 @@ impl Description for SetParams {
     fn of(set: &Set) -> Self {
         let Rows { address, pitch, width, height } = set.rows;
         let (value, element) = match set.value {
-            Number::Byte(value) => (value.into(), 1),
-            Number::Short(value) => (value.into(), 2),
-            Number::Word(value) => (value, 4),
+            SetValue::Byte(value) => (value.into(), 1),
+            SetValue::Short(value) => (value.into(), 2),
+            SetValue::Word(value) => (value, 4),
         };
         Self { address, pitch, value, element, width, height }
     }
@@ -60,9 +62,9 @@ impl Description for SetParams {
     fn command(self) -> Result<SharedCommand, Code> {
         let Self { address, pitch, value, element, width, height } = self;
         let value = match element {
-            1 => Number::Byte(value.try_into().map_err(|_| INVALID_VALUE)?),
-            2 => Number::Short(value.try_into().map_err(|_| INVALID_VALUE)?),
-            4 => Number::Word(value),
+            1 => SetValue::Byte(value.try_into().map_err(|_| INVALID_VALUE)?),
+            2 => SetValue::Short(value.try_into().map_err(|_| INVALID_VALUE)?),
+            4 => SetValue::Word(value),
             _ => return Err(INVALID_VALUE),
         };
         Ok(Arc::new(Set { rows: Rows { address, pitch, width, height }, value }))

@@ -255,7 +255,7 @@ mod tests {
             device.synchronize().unwrap();
             PLAN.set(Some(Plan { before: 0, result: vk::Result::ERROR_DEVICE_LOST, calls: Calls::Submissions }));
             let stream = device.stream();
-            stream.set_8(memory.address(), 1, 16).unwrap();
+            stream.set(memory.address(), 1_u8, 16).unwrap();
             let waited = if is_polled { poll(&stream) } else { device.synchronize() };
             assert!(matches!(waited, Err(Error::DeviceLost { .. })), "{is_polled}: {waited:?}");
             drop(memory);
