@@ -17,6 +17,7 @@
     not(test),
     warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
 )]
+#![allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 
 mod abi;
 mod api;

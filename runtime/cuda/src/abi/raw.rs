@@ -7,6 +7,18 @@ use std::fmt;
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::handle::{Handle, Object};
 
+/// Checks the sizes of C structures and the offsets of their fields where pointers have 64 bits.
+macro_rules! layouts {
+    ($($name:ty $(= $size:literal)? $(, $field:ident at $offset:literal)*;)*) => {
+        #[cfg(target_pointer_width = "64")]
+        const _: () = {
+            $($(assert!(size_of::<$name>() == $size);)?
+            $(assert!(std::mem::offset_of!($name, $field) == $offset);)*)*
+        };
+    };
+}
+pub(crate) use layouts;
+
 /// A pointer to a result.
 #[repr(transparent)]
 pub(crate) struct Out<T>(*mut T);
@@ -39,33 +51,25 @@ pub(crate) type StreamCallback = Option<unsafe extern "C" fn(usize, c_uint, *mut
 /// Dynamic shared memory as a function of the block size.
 pub(crate) type SizeFunction = Option<unsafe extern "C" fn(c_int) -> usize>;
 
-impl<T> Clone for Out<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
+macro_rules! pointers {
+    ($($name:ident)*) => {
+        $(impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<T> Copy for $name<T> {}
+
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:p}", self.0)
+            }
+        })*
+    };
 }
 
-impl<T> Copy for Out<T> {}
-
-impl<T> Clone for In<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for In<T> {}
-
-impl<T> fmt::Debug for Out<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:p}", self.0)
-    }
-}
-
-impl<T> fmt::Debug for In<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:p}", self.0)
-    }
-}
+pointers! { Out In }
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

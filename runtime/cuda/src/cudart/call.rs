@@ -50,24 +50,20 @@ pub(crate) trait Answer {
     const NONE: Self;
 }
 
-impl Answer for () {
-    const NONE: Self = ();
+macro_rules! answers {
+    ($($answer:ty = $none:expr;)*) => {
+        $(impl Answer for $answer {
+            const NONE: Self = $none;
+        })*
+    };
 }
 
-impl Answer for c_char {
-    const NONE: Self = 0;
-}
-
-impl Answer for c_uint {
-    const NONE: Self = 1;
-}
-
-impl Answer for *const c_char {
-    const NONE: Self = null();
-}
-
-impl Answer for Memory {
-    const NONE: Self = Memory::NULL;
+answers! {
+    () = ();
+    c_char = 0;
+    c_uint = 1;
+    *const c_char = null();
+    Memory = Memory::NULL;
 }
 
 impl Answer for ChannelFormat {

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory};
+use crate::abi::raw::{In, Memory, layouts};
 use crate::cudart::error::{INVALID_MEMCPY_DIRECTION, INVALID_PITCH_VALUE};
 use crate::cudart::types::{Extent, Pitched, Position};
 use crate::cudart::{memory, registry};
@@ -312,7 +312,6 @@ pub(crate) fn from_array(
 }
 
 /// The copy of rows to a position in an array.
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn rows_to_array(
     array: ArrayHandle,
     x: usize,
@@ -329,7 +328,6 @@ pub(crate) fn rows_to_array(
 }
 
 /// The copy of rows from a position in an array.
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn rows_from_array(
     to: Memory,
     pitch: usize,
@@ -349,7 +347,6 @@ fn check_pitch(pitch: usize, width: usize, height: usize) -> Result<(), Code> {
     if height > 0 && width > pitch { Err(INVALID_PITCH_VALUE) } else { Ok(()) }
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn rows_of_arrays(
     to: ArrayHandle,
     to_x: usize,
@@ -442,15 +439,14 @@ pub(crate) fn row_from_symbol(
     row(to, read_symbol(symbol, bytes, offset, kind)?, bytes, kind)
 }
 
+layouts! {
+    Slices = 160, kind at 152;
+    PeerSlices = 168, extent at 144;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<Slices>(), std::mem::offset_of!(Slices, kind)), (160, 152));
-        assert_eq!((size_of::<PeerSlices>(), std::mem::offset_of!(PeerSlices, extent)), (168, 144));
-    }
 
     #[test]
     fn bytes_in_rows() {

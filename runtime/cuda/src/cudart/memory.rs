@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED};
-use crate::abi::raw::{Memory, Out};
+use crate::abi::raw::{Memory, Out, layouts};
 use crate::context;
 use crate::context::state;
 use crate::cudart::types::{Extent, Pitched};
@@ -87,12 +87,6 @@ pub(crate) fn disable_peer_access(device: c_int) -> Result<(), Code> {
     Err(PEER_ACCESS_NOT_ENABLED)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!(size_of::<PointerAttributes>(), 24);
-    }
+layouts! {
+    PointerAttributes = 24;
 }

@@ -3,7 +3,7 @@
 use std::ffi::c_uint;
 
 use crate::abi::code::Code;
-use crate::abi::raw::{In, Memory};
+use crate::abi::raw::{In, Memory, layouts};
 use crate::cudart::types::ChannelFormat;
 use crate::cudart::version::{self, Version};
 use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};
@@ -207,17 +207,15 @@ pub(crate) fn surface_resource(handle: u64) -> Result<Resource, Code> {
     Resource::of(&texture::surface_resource(handle)?)
 }
 
+layouts! {
+    Resource = 64, format at 16, width at 40;
+    Texture = 68, border at 24;
+    View = 48, layers at 40;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::mem::offset_of;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<Resource>(), offset_of!(Resource, format), offset_of!(Resource, width)), (64, 16, 40));
-        assert_eq!((size_of::<Texture>(), offset_of!(Texture, border)), (68, 24));
-        assert_eq!((size_of::<View>(), offset_of!(View, layers)), (48, 40));
-    }
 
     #[test]
     fn descriptions_there_and_back() {

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::raw::{In, Memory, Out, layouts};
 use crate::cudart::registry;
 use crate::cudart::types::ChannelFormat;
 use crate::memory;
@@ -77,7 +77,6 @@ pub(crate) fn bind(
     texture_reference::set_address(offset, handle, address, bytes)
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn bind_rows(
     offset: Out<usize>,
     host: Memory,
@@ -132,12 +131,6 @@ pub(crate) fn surface_of_symbol(symbol: Memory) -> Result<Memory, Code> {
     Ok(symbol)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<TextureReference>(), std::mem::offset_of!(TextureReference, srgb)), (64, 40));
-    }
+layouts! {
+    TextureReference = 64, srgb at 40;
 }

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
-use crate::abi::raw::Memory;
+use crate::abi::raw::{Memory, layouts};
 
 /// `dim3`: the size of a grid or a block.
 #[repr(C)]
@@ -85,13 +85,10 @@ pub(crate) struct ChannelFormat {
     pub kind: c_uint,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<Dim3>(), size_of::<Extent>(), size_of::<Pitched>()), (12, 24, 32));
-        assert_eq!((size_of::<ChannelFormat>(), size_of::<Location>()), (20, 8));
-    }
+layouts! {
+    Dim3 = 12;
+    Extent = 24;
+    Pitched = 32;
+    ChannelFormat = 20;
+    Location = 8;
 }

@@ -115,7 +115,6 @@ pub(crate) fn add_node(
 }
 
 /// Before version 13 there is a place for the copy that failed before the stream.
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn copy_all(
     to: In<Memory>,
     from: In<Memory>,

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::abi::code::{Code, INVALID_VALUE};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory};
+use crate::abi::raw::{In, Memory, layouts};
 use crate::context::Context;
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::module::function::{Function, FunctionHandle};
@@ -195,7 +195,6 @@ impl Command for Launch {
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn kernel(
     function: FunctionHandle,
     grid_x: c_uint,
@@ -214,7 +213,6 @@ pub(crate) fn kernel(
     submit(&used, function, config, Attributes::default(), Arguments::new(params, extra)?)
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn cooperative(
     function: FunctionHandle,
     grid_x: c_uint,
@@ -352,16 +350,9 @@ impl Description for NodeParamsV2 {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!(size_of::<Config>(), 56);
-        assert_eq!(std::mem::offset_of!(Config, stream), 32);
-        assert_eq!(std::mem::offset_of!(Config, attribute_count), 48);
-        assert_eq!(size_of::<Attribute>(), 72);
-        assert_eq!((size_of::<NodeParams>(), size_of::<NodeParamsV2>()), (56, 72));
-    }
+layouts! {
+    Config = 56, stream at 32, attribute_count at 48;
+    Attribute = 72;
+    NodeParams = 56;
+    NodeParamsV2 = 72;
 }

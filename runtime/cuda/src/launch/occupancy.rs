@@ -32,7 +32,6 @@ pub(crate) fn active_blocks(
     count.set(function.get()?.kernel.attributes().active_blocks(&context.device, threads, bytes(dynamic)) as c_int)
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn block_size(
     grid: Out<c_int>,
     block: Out<c_int>,

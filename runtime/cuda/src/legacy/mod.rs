@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::abi::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out, Text};
+use crate::abi::raw::{In, Memory, Out, Text, layouts};
 use crate::abi::sync::lock;
 use crate::context::{self, device};
 use crate::launch;
@@ -315,13 +315,7 @@ pub(crate) fn texture_address(texture: TextureReferenceHandle) -> Result<u32, Co
     short_address(texture_reference::address(texture)?)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<ShortCopy2D>(), std::mem::offset_of!(ShortCopy2D, to)), (96, 44));
-        assert_eq!((size_of::<ShortCopy3D>(), std::mem::offset_of!(ShortCopy3D, to)), (144, 64));
-    }
+layouts! {
+    ShortCopy2D = 96, to at 44;
+    ShortCopy3D = 144, to at 64;
 }

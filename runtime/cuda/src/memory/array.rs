@@ -7,7 +7,7 @@ use ptx2spv_runtime::{self as runtime, ArrayDescriptor, ArrayShape, TexelFormat}
 
 use crate::abi::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::In;
+use crate::abi::raw::{In, layouts};
 use crate::abi::sync::lock;
 use crate::context::{self, Context};
 
@@ -184,14 +184,14 @@ pub(crate) fn end_context(context: &Context) {
     MIPMAPPED.remove_all(|array| array.context.is(context));
 }
 
+layouts! {
+    Description = 24;
+    Description3D = 40;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<Description>(), size_of::<Description3D>()), (24, 40));
-    }
 
     #[test]
     fn shapes() {

@@ -7,7 +7,7 @@ use ptx2spv_runtime::{CopySide, Extent, Stream};
 
 use crate::abi::code::{Code, INVALID_CONTEXT, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED};
 use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::raw::{In, Memory, Out, layouts};
 use crate::context::{self, Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory::array::ArrayHandle;
@@ -401,7 +401,6 @@ pub(crate) struct BatchAttributes {
 const IN_STREAM: c_uint = 1;
 const AT_ANY_TIME: c_uint = 3;
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn copy_all(
     to: In<Memory>,
     from: In<Memory>,
@@ -442,7 +441,6 @@ pub(crate) fn copy_all(
 }
 
 /// The first version of the function, which tells the copy that failed: none in particular.
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn copy_all_v1(
     to: In<Memory>,
     from: In<Memory>,
@@ -458,18 +456,9 @@ pub(crate) fn copy_all_v1(
         .inspect_err(|_| failed.set_if_any(usize::MAX))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::mem::offset_of;
-
-    #[test]
-    fn layouts() {
-        assert_eq!(size_of::<Copy2D>(), 128);
-        assert_eq!((offset_of!(Copy2D, to), offset_of!(Copy2D, width)), (56, 112));
-        assert_eq!(size_of::<Copy3D>(), 200);
-        assert_eq!((offset_of!(Copy3D, to), offset_of!(Copy3D, width)), (88, 176));
-        assert_eq!((offset_of!(Part3D, host), offset_of!(Part3D, height)), (40, 80));
-        assert_eq!(size_of::<BatchAttributes>(), 24);
-    }
+layouts! {
+    Copy2D = 128, to at 56, width at 112;
+    Copy3D = 200, to at 88, width at 176;
+    Part3D, host at 40, height at 80;
+    BatchAttributes = 24;
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ptx2spv_runtime::Stream;
 
 use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{Memory, Out};
+use crate::abi::raw::{Memory, Out, layouts};
 use crate::context::state;
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
@@ -139,12 +139,6 @@ pub(crate) fn trim(device: c_int) -> Result<(), Code> {
     state::device_by_ordinal(device).map(|_| ())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<AllocateParams>(), std::mem::offset_of!(AllocateParams, address)), (120, 112));
-    }
+layouts! {
+    AllocateParams = 120, address at 112;
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{LazyLock, Mutex};
 
 use crate::abi::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::raw::Out;
+use crate::abi::raw::{Out, layouts};
 use crate::abi::sync::lock;
 use crate::context;
 use crate::memory::{self, MemoryKind};
@@ -103,12 +103,6 @@ pub(crate) fn open_event(handle: Shared) -> Result<EventHandle, Code> {
     EventHandle::new(known)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!(size_of::<Shared>(), 64);
-    }
+layouts! {
+    Shared = 64;
 }

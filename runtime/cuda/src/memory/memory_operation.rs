@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ptx2spv_runtime::Stream;
 
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::raw::{In, Memory};
+use crate::abi::raw::{In, Memory, layouts};
 use crate::context::{Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory;
@@ -193,15 +193,14 @@ pub(crate) fn write_64(stream: StreamHandle, address: u64, value: u64, flags: c_
     one(stream, Operation::new(WRITE_64, address, value, flags))
 }
 
+layouts! {
+    Operation = 48, flags at 24;
+    NodeParams = 32, operations at 16;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<Operation>(), std::mem::offset_of!(Operation, flags)), (48, 24));
-        assert_eq!((size_of::<NodeParams>(), std::mem::offset_of!(NodeParams, operations)), (32, 16));
-    }
 
     #[test]
     fn comparisons_as_cuda_documents_them() {

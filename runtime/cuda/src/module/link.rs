@@ -53,7 +53,6 @@ pub(crate) fn create(
     link.set(Handle::new(Arc::new(Link { options, state }))?)
 }
 
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn add_data(
     link: LinkHandle,
     kind: c_uint,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::abi::code::{Code, GRAPH_EXEC_UPDATE_FAILURE, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::handle::Handle;
-use crate::abi::raw::Out;
+use crate::abi::raw::{Out, layouts};
 use crate::abi::sync::lock;
 use crate::context;
 use crate::context::state;
@@ -154,12 +154,6 @@ pub(crate) fn destroy_exec(exec: ExecHandle) -> Result<(), Code> {
     exec.remove().map(|_| ())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!(size_of::<InstantiateParams>(), 32);
-    }
+layouts! {
+    InstantiateParams = 32;
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ptx2spv_runtime::SetValue;
 
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::raw::{HostFunction, In, Memory};
+use crate::abi::raw::{HostFunction, In, Memory, layouts};
 use crate::abi::sync::lock;
 use crate::context::state;
 use crate::graph::command::{self, Command, Description, HostCall, Maker, NodeKind, SharedCommand};
@@ -280,12 +280,7 @@ pub(crate) fn get_any(node: NodeHandle, params: Memory) -> Result<(), Code> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<SetParams>(), size_of::<CallParams>()), (40, 16));
-    }
+layouts! {
+    SetParams = 40;
+    CallParams = 16;
 }

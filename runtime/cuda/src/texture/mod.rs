@@ -12,7 +12,7 @@ use ptx2spv_runtime::{
 
 use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::abi::handle::Handle;
-use crate::abi::raw::In;
+use crate::abi::raw::{In, layouts};
 use crate::abi::sync::{read, write};
 use crate::context::{self, Context};
 use crate::memory;
@@ -301,19 +301,16 @@ pub(crate) fn end_context(context: &Context) {
     write(&SURFACES).retain(|_, surface| !surface.context.is(context));
 }
 
+layouts! {
+    ResourceDescription = 144, flags at 136, width at 24, pitch at 40;
+    TextureDescription = 104, border at 40;
+    ViewDescription = 112, layers at 40;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ptx2spv_runtime::ChannelFormat;
-    use std::mem::offset_of;
-
-    #[test]
-    fn layouts() {
-        assert_eq!((size_of::<ResourceDescription>(), offset_of!(ResourceDescription, flags)), (144, 136));
-        assert_eq!((offset_of!(ResourceDescription, width), offset_of!(ResourceDescription, pitch)), (24, 40));
-        assert_eq!((size_of::<TextureDescription>(), offset_of!(TextureDescription, border)), (104, 40));
-        assert_eq!((size_of::<ViewDescription>(), offset_of!(ViewDescription, layers)), (112, 40));
-    }
 
     #[test]
     fn formats_of_views() {

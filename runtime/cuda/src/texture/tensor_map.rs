@@ -24,7 +24,6 @@ struct Arguments {
 }
 
 impl Arguments {
-    #[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
     fn read(
         ty: c_uint,
         rank: usize,
@@ -97,7 +96,6 @@ fn refused(error: TensorMapError) -> Code {
     INVALID_VALUE.because(error)
 }
 
-#[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn encode_tiled(
     ty: c_uint,
     rank: c_uint,
@@ -116,7 +114,6 @@ pub(crate) fn encode_tiled(
     TensorMap::tiled(&of.tensor(), &box_sizes.list(rank)?).map_err(refused)
 }
 
-#[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn encode_im2col(
     ty: c_uint,
     rank: c_uint,
@@ -141,7 +138,6 @@ pub(crate) fn encode_im2col(
 }
 
 /// CUDA's driver makes the same maps as for `cuTensorMapEncodeIm2col` with corners that are zero but for the width, in both modes.
-#[expect(clippy::too_many_arguments, reason = "CUDA's arguments")]
 pub(crate) fn encode_im2col_wide(
     ty: c_uint,
     rank: c_uint,
