@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use ptx2spv_runtime::TensorMap;
 
 use crate::abi::call::{self, Call, Function};
-use crate::abi::raw::{self, HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
+use crate::abi::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text, raw};
 use crate::context::user_object::{self, UserObjectHandle};
 use crate::context::{self, ContextHandle, device, state};
 use crate::graph::launch_order::{self, ExecHandle};

@@ -350,9 +350,7 @@ mod tests {
         let mut seen = 0;
         for kill in 0..20 {
             let mut writer = std::process::Command::new(std::env::current_exe().unwrap());
-            writer
-                .args(["--exact", "cache::folder::tests::a_killed_writer_damages_nothing"])
-                .env(WRITER, &cache.folder);
+            writer.args(["--exact", "cache::tests::a_killed_writer_damages_nothing"]).env(WRITER, &cache.folder);
             let mut writer = writer.stdout(std::process::Stdio::null()).spawn().unwrap();
             // The writer is killed as soon as it starts to write, or some time after its first complete file.
             let before = cache.list().len();

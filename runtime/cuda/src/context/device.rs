@@ -6,9 +6,7 @@ use std::sync::Once;
 
 use ptx2spv_runtime::{Device, TexelFormat, texture_limits};
 
-use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_FOUND};
-use crate::abi::raw::{Out, Text, size_t};
-use crate::abi::trace;
+use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_FOUND, Out, Text, size_t, trace};
 use crate::context::state;
 
 pub(crate) fn get(ordinal: c_int) -> Result<c_int, Code> {

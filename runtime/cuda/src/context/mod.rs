@@ -12,10 +12,10 @@ use ptx2spv_runtime::Device;
 use ptx2spv_translator::interface::{ServiceSizes, launches};
 use smallvec::SmallVec;
 
-use crate::abi::code::{self, CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::Out;
-use crate::abi::sync::{INLINE, ThreadList, lock};
+use crate::abi::{
+    CONTEXT_IS_DESTROYED, Code, Handle, INLINE, INVALID_CONTEXT, INVALID_VALUE, Out, ThreadList, UNSUPPORTED_LIMIT,
+    code, lock, objects,
+};
 
 /// A context. All contexts share the one device and its queue.
 pub(crate) struct Context {

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ptx2spv_runtime::{Device, DeviceSelector, Process};
 
-use crate::abi::code::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::abi::sync::{read, write};
-use crate::abi::trace;
+use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, trace};
 
 struct Open {
     device: Device,

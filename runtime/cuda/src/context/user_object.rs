@@ -4,10 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{HostFunction, Memory};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, HostFunction, INVALID_VALUE, Memory, lock, objects};
 use crate::context::state;
 
 /// Destroys the program's object when the last reference is gone.

@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::abi::call::{self as driver_call, Call};
-use crate::abi::raw::{self, HostFunction, In, Memory, Out, StreamCallback, Text};
+use crate::abi::{HostFunction, In, Memory, Out, StreamCallback, Text, raw};
 use crate::api::FUNCTIONS;
 use crate::context::user_object::{self, UserObjectHandle};
 use crate::context::{self, device};

@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Out};
+use crate::abi::{Code, INVALID_VALUE, In, Out};
 use crate::context::device;
 use crate::cudart::error::INVALID_CHANNEL_DESCRIPTOR;
 use crate::cudart::types::{ChannelFormat, Extent};

@@ -6,8 +6,9 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::null;
 
 use crate::abi::call::Call;
-use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_INITIALIZED, NOT_READY, NOT_SUPPORTED, SUCCESS};
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::{
+    Code, INVALID_DEVICE, INVALID_VALUE, In, Memory, NOT_INITIALIZED, NOT_READY, NOT_SUPPORTED, Out, SUCCESS,
+};
 use crate::context::{self, state};
 use crate::cudart::error;
 use crate::cudart::types::ChannelFormat;

@@ -2,9 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, layouts};
+use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, layouts};
 use crate::cudart::error::{INVALID_MEMCPY_DIRECTION, INVALID_PITCH_VALUE};
 use crate::cudart::types::{Extent, Pitched, Position};
 use crate::cudart::{memory, registry};

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::abi::code::Code;
+use crate::abi::Code;
 
 pub(crate) const INVALID_CONFIGURATION: Code = Code(9);
 pub(crate) const INVALID_PITCH_VALUE: Code = Code(12);

@@ -4,9 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use smallvec::SmallVec;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Memory, Out};
-use crate::abi::sync::ThreadList;
+use crate::abi::{Code, INVALID_VALUE, In, Memory, Out, ThreadList};
 use crate::context::{self, device};
 use crate::cudart::error::{INVALID_CONFIGURATION, MISSING_CONFIGURATION};
 use crate::cudart::registry;

@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED};
-use crate::abi::raw::{Memory, Out, layouts};
+use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, Memory, Out, PEER_ACCESS_NOT_ENABLED, layouts};
 use crate::context;
 use crate::context::state;
 use crate::cudart::types::{Extent, Pitched};

@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::Code;
-use crate::abi::raw::{In, Memory};
+use crate::abi::{Code, In, Memory};
 use crate::cudart::copy::{self, Slices};
 use crate::cudart::launch::check;
 use crate::cudart::registry;

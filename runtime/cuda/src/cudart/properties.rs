@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::Code;
-use crate::abi::raw::Memory;
+use crate::abi::{Code, Memory};
 use crate::context::{device, state};
 use crate::cudart::version::{self, Version};
 

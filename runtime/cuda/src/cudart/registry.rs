@@ -5,11 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use crate::abi::code::{self, Code, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{Memory, Text};
-use crate::abi::sync::lock;
-use crate::abi::trace;
+use crate::abi::{Code, Handle, Memory, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY, Text, code, lock, trace};
 use crate::context::{self, Context, state};
 use crate::cudart::call;
 use crate::cudart::error::{self, INVALID_DEVICE_FUNCTION, INVALID_SURFACE, INVALID_SYMBOL, INVALID_TEXTURE};

@@ -2,8 +2,7 @@
 
 use std::ffi::c_uint;
 
-use crate::abi::code::Code;
-use crate::abi::raw::{In, Memory, layouts};
+use crate::abi::{Code, In, Memory, layouts};
 use crate::cudart::types::ChannelFormat;
 use crate::cudart::version::{self, Version};
 use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};

@@ -3,8 +3,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Memory, Out, layouts};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, Out, layouts};
 use crate::cudart::registry;
 use crate::cudart::types::ChannelFormat;
 use crate::memory;

@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
-use crate::abi::raw::{Memory, layouts};
+use crate::abi::{Code, INVALID_VALUE, Memory, OUT_OF_MEMORY, layouts};
 
 /// `dim3`: the size of a grid or a block.
 #[repr(C)]

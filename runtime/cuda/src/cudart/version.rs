@@ -2,9 +2,7 @@
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
-use crate::abi::call;
-use crate::abi::code::{Code, NOT_SUPPORTED};
-use crate::abi::raw::{Out, Text};
+use crate::abi::{Code, NOT_SUPPORTED, Out, Text, call};
 use crate::api::FUNCTIONS;
 
 /// Major versions, which are part of the name of `libcudart.so`.

@@ -3,9 +3,7 @@
 
 use std::ffi::{c_char, c_uint};
 
-use crate::abi::code::Code;
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::{Code, Handle, In, Memory, Out};
 use crate::cudart::node;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Memory};
+use crate::abi::{Code, INVALID_VALUE, In, Memory};
 use crate::context::Context;
 use crate::context::state;
 

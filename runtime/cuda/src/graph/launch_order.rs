@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_VALUE, lock, objects};
 use crate::context::Context;
 use crate::context::user_object::References;
 use crate::graph::command::{self, Command, NodeKind, SharedCommand};

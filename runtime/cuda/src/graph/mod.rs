@@ -11,10 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::topological_order;
 
-use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{In, Out, Text};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, Out, Text, lock, objects};
 use crate::context::state;
 use crate::context::user_object::{References, UserObjectHandle};
 use crate::graph::command::SharedCommand;

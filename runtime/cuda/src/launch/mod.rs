@@ -8,9 +8,7 @@ use std::sync::Arc;
 use ptx2spv_runtime::{Arg, DeclaredKernel, LaunchConfig, Stream};
 use smallvec::SmallVec;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, layouts};
+use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, layouts};
 use crate::context::Context;
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::module::function::{Function, FunctionHandle};

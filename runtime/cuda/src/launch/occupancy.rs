@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Out, SizeFunction};
+use crate::abi::{Code, INVALID_VALUE, In, Out, SizeFunction};
 use crate::context::{self, device};
 use crate::launch::Config;
 use crate::module::function::FunctionHandle;

@@ -2,10 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_VALUE, OUT_OF_MEMORY};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out, Text, layouts};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, OUT_OF_MEMORY, Out, Text, layouts, lock};
 use crate::context::{self, device};
 use crate::launch;
 use crate::memory;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::Mutex;
 
-use crate::abi::sync::lock;
+use crate::abi::lock;
 
 /// The advice for a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{self as runtime, ArrayDescriptor, ArrayShape, TexelFormat};
 
-use crate::abi::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{In, layouts};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_HANDLE, INVALID_VALUE, In, NOT_SUPPORTED, layouts, lock, objects};
 use crate::context::{self, Context};
 
 /// An array, or a level of a mip-mapped one.

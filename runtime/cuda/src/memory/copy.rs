@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::{CopySide, Extent, Stream};
 
-use crate::abi::code::{Code, INVALID_CONTEXT, INVALID_VALUE, PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out, layouts};
+use crate::abi::{
+    Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, Memory, Out, PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED,
+    layouts,
+};
 use crate::context::{self, Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory::array::ArrayHandle;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{Memory, Out, layouts};
+use crate::abi::{Code, INVALID_VALUE, Memory, Out, layouts};
 use crate::context::state;
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};

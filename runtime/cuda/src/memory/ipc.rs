@@ -5,9 +5,7 @@ use std::ffi::c_uint;
 use std::fmt;
 use std::sync::{LazyLock, Mutex};
 
-use crate::abi::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::raw::{Out, layouts};
-use crate::abi::sync::lock;
+use crate::abi::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, Out, layouts, lock};
 use crate::context;
 use crate::memory::{self, MemoryKind};
 use crate::stream::event::EventHandle;

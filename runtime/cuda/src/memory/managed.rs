@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE};
-use crate::abi::raw::{In, Memory};
+use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, In, Memory};
 use crate::context;
 use crate::memory::advice::{self, Advice};
 use crate::memory::{self, MemoryKind};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::raw::{In, Memory, layouts};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, NOT_SUPPORTED, layouts};
 use crate::context::{Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory;

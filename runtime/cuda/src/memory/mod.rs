@@ -19,12 +19,11 @@ use std::sync::{Arc, RwLock};
 
 use ptx2spv_runtime::{Error, MemoryRange, Stream};
 
-use crate::abi::code::{
-    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED,
-    OUT_OF_MEMORY,
-};
-use crate::abi::raw::{Memory, Out, size_t};
 use crate::abi::sync::{read, write};
+use crate::abi::{
+    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Memory, NOT_FOUND, NOT_SUPPORTED,
+    OUT_OF_MEMORY, Out, size_t,
+};
 use crate::context::{self, Context};
 
 /// Memory that the library allocated or that the program registered.

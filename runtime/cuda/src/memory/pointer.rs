@@ -2,8 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Memory};
+use crate::abi::{Code, INVALID_VALUE, In, Memory};
 use crate::context::{self, Context, ContextHandle};
 use crate::memory::{self, MemoryKind};
 

@@ -5,10 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{Device, MemoryPool};
 
-use crate::abi::code::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{In, Memory, Out};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_DEVICE, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Out, lock, objects};
 use crate::context::state;
 use crate::memory;
 use crate::memory::graph_memory::{Allocate, Free};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::{SetValue, Stream};
 
-use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::{Code, INVALID_VALUE};
 use crate::context::Context;
 use crate::graph::command::{Command, NodeKind};
 use crate::memory::transfer::Transfer;

@@ -1,6 +1,6 @@
 //! How copies and fills run: complete when the call returns, as far as CUDA promises that, or in stream order.
 
-use crate::abi::code::Code;
+use crate::abi::Code;
 use crate::stream::StreamHandle;
 
 /// A copy or a fill that a caller asks for.

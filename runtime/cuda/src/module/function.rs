@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{DeclaredKernel, Kernel};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::handle::{Handle, Object, objects};
-use crate::abi::raw::Out;
+use crate::abi::{Code, Handle, INVALID_VALUE, Object, Out, objects};
 use crate::context::{self, Context, device, state};
 use crate::module::loaded::{self, Loaded, ModuleHandle};
 

@@ -6,9 +6,7 @@ use std::path::Path;
 use ptx2spv_fatbin::{Binary, CONTAINER_MAGIC, Choice, Error as Wrong, WRAPPER_MAGIC};
 use ptx2spv_runtime::{Error, Source, read_programs};
 
-use crate::abi::code::{Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU};
-use crate::abi::raw::{In, Memory, Text};
-use crate::abi::trace;
+use crate::abi::{Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, In, Memory, NO_BINARY_FOR_GPU, Text, trace};
 use crate::context::device;
 
 /// The first bytes of machine code (ELF).

@@ -2,8 +2,7 @@
 
 use std::ffi::c_uint;
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Memory, Out};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, Out};
 
 /// The caller's buffers for messages.
 #[derive(Default)]

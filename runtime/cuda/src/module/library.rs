@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use ptx2spv_translator::Source;
 
-use crate::abi::code::{Code, INVALID_VALUE, NOT_FOUND};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{In, Memory, Out, Text, size_t};
+use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, NOT_FOUND, Out, Text, objects, size_t};
 use crate::context::state;
 use crate::module::function::{self, FunctionHandle};
 use crate::module::image;

@@ -5,10 +5,7 @@ use std::sync::Mutex;
 
 use ptx2spv_runtime::Device;
 
-use crate::abi::code::{Code, INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY};
-use crate::abi::handle::Handle;
-use crate::abi::raw::In;
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY, lock};
 use crate::context::state;
 use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
 use crate::memory::{self, array};

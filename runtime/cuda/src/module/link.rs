@@ -7,10 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{Error, Linker};
 
-use crate::abi::code::{Code, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{In, Memory, Out, Text};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, NO_BINARY_FOR_GPU, NOT_SUPPORTED, Out, Text, lock, objects};
 use crate::context;
 use crate::module::image;
 use crate::module::jit;

@@ -6,9 +6,8 @@ use ptx2spv_runtime::{Device, Error, LoadOptions, Module};
 use ptx2spv_translator::Source;
 use ptx2spv_translator::interface::ServiceSizes;
 
-use crate::abi::code::{Code, NOT_FOUND, NOT_SUPPORTED};
-use crate::abi::handle::{Handle, Names, objects};
 use crate::abi::trace::{self, Dumped};
+use crate::abi::{Code, Handle, NOT_FOUND, NOT_SUPPORTED, Names, objects};
 use crate::context::{self, Context};
 use crate::memory;
 use crate::module::jit;

@@ -15,9 +15,7 @@ use std::sync::Arc;
 
 use ptx2spv_translator::Source;
 
-use crate::abi::code::Code;
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Memory, Out, Text, size_t};
+use crate::abi::{Code, Handle, In, Memory, Out, Text, size_t};
 use crate::context;
 use crate::module::function::FunctionHandle;
 use crate::module::loaded::{Loaded, ModuleHandle};

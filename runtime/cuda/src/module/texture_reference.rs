@@ -7,10 +7,7 @@ use ptx2spv_runtime::{
     ReadMode, Reference, ReferenceKind, Resource, ResourceView, TexelFormat, TextureDescriptor, texture_limits,
 };
 
-use crate::abi::code::{Code, INVALID_VALUE, NOT_FOUND};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{In, Out, Text};
-use crate::abi::sync::lock;
+use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_FOUND, Out, Text, lock, objects};
 use crate::context::{self, Context};
 use crate::memory::array::{Array, ArrayHandle, Description, Mipmapped, MipmappedHandle};
 use crate::module::loaded::{Loaded, ModuleHandle};

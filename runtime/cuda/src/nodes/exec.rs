@@ -4,10 +4,7 @@ use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::abi::code::{Code, GRAPH_EXEC_UPDATE_FAILURE, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{Out, layouts};
-use crate::abi::sync::lock;
+use crate::abi::{Code, GRAPH_EXEC_UPDATE_FAILURE, Handle, INVALID_VALUE, NOT_SUPPORTED, Out, layouts, lock};
 use crate::context;
 use crate::context::state;
 use crate::graph::command;

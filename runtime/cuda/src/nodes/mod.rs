@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::SetValue;
 
-use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::raw::{HostFunction, In, Memory, layouts};
-use crate::abi::sync::lock;
+use crate::abi::{Code, HostFunction, INVALID_VALUE, In, Memory, NOT_SUPPORTED, layouts, lock};
 use crate::context::state;
 use crate::graph::command::{self, Command, Description, HostCall, Maker, NodeKind, SharedCommand};
 use crate::graph::launch_order::{self, Child, ExecHandle, LaunchOrder};

@@ -5,10 +5,9 @@ use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::abi::code::{Code, ILLEGAL_STATE, INVALID_VALUE, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, Out};
-use crate::abi::sync::lock;
+use crate::abi::{
+    Code, Handle, ILLEGAL_STATE, INVALID_VALUE, In, Out, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED, lock,
+};
 use crate::graph::{Graph, GraphHandle, NodeHandle};
 use crate::stream::{self, Capture, Point, StreamHandle};
 

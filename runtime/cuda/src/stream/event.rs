@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{Error, Event, Stream};
 
-use crate::abi::code::{CAPTURED_EVENT, Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_ISOLATION};
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::Out;
-use crate::abi::sync::lock;
+use crate::abi::{
+    CAPTURED_EVENT, Code, Handle, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Out, STREAM_CAPTURE_ISOLATION, lock,
+    objects,
+};
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
 use crate::stream::{self, Point, StreamHandle};

@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::abi::{Code, INVALID_VALUE, NOT_SUPPORTED};
 
 /// `CUlaunchAttributeValue`: a union. Clusters use the first three numbers, events the first two, most attributes the
 /// first.

@@ -13,12 +13,10 @@ use std::thread::ThreadId;
 use ptx2spv_runtime::{Stream, StreamOptions};
 
 use crate::abi::call::is_per_thread;
-use crate::abi::code::{
-    Code, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, STREAM_CAPTURE_MERGE, STREAM_CAPTURE_UNSUPPORTED, SUCCESS,
+use crate::abi::{
+    Code, Handle, HostFunction, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, STREAM_CAPTURE_MERGE,
+    STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
 };
-use crate::abi::handle::{Handle, objects};
-use crate::abi::raw::{HostFunction, In, Memory, StreamCallback};
-use crate::abi::sync::lock;
 use crate::context::{self, Context, ContextHandle, state};
 use crate::graph::command::{HostCall, SharedCommand};
 use crate::graph::{Graph, GraphHandle, NodeHandle};

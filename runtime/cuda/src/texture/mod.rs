@@ -10,10 +10,8 @@ use ptx2spv_runtime::{
     self as runtime, AddressMode, Filter, ReadMode, Resource, ResourceView, TexelFormat, TextureDescriptor,
 };
 
-use crate::abi::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
-use crate::abi::handle::Handle;
-use crate::abi::raw::{In, layouts};
 use crate::abi::sync::{read, write};
+use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, layouts};
 use crate::context::{self, Context};
 use crate::memory;
 use crate::memory::array::{ArrayHandle, MipmappedHandle};

@@ -4,8 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use ptx2spv_runtime::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 
-use crate::abi::code::{Code, INVALID_VALUE};
-use crate::abi::raw::{In, Out};
+use crate::abi::{Code, INVALID_VALUE, In, Out};
 
 /// Maximum number of dimensions.
 const DIMENSIONS: usize = 5;
