@@ -11,7 +11,7 @@ use ash::vk;
 
 use crate::backend::order::MAX_QUEUES;
 use crate::backend::range::Allocations;
-use crate::backend::vulkan::device::raw::{Family, RawDevice};
+use crate::backend::vulkan::device::raw::{Clock, Family, RawDevice};
 use crate::backend::vulkan::instance::Instance;
 use crate::backend::vulkan::instance::info::PhysicalDevice;
 use crate::backend::vulkan::memory::images::Images;
@@ -20,7 +20,6 @@ use crate::backend::vulkan::memory::staging::Staging;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
 use crate::backend::vulkan::pipeline::handles::{Handles, KeptPipelines, PipelineCache};
 use crate::backend::vulkan::submit::queues::Queues;
-use crate::backend::vulkan::submit::timing::Clock;
 use crate::error::Error;
 use crate::sync::lock;
 

@@ -1,6 +1,7 @@
 //! The Vulkan device handle, with the few functions that are core in newer versions and extensions in older ones.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
@@ -11,7 +12,6 @@ use crate::backend::vulkan::instance::Instance;
 use crate::backend::vulkan::instance::features::{self, Offer};
 use crate::backend::vulkan::memory::placed::PlacedMaps;
 use crate::backend::vulkan::submit::spin::Spin;
-use crate::backend::vulkan::submit::timing::Clock;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind, OwnFeatures, Process};
 use crate::profile::DeviceProfile;
@@ -193,5 +193,30 @@ impl Drop for RawDevice {
             // SAFETY: all children hold an `Arc` of this device, so they are gone, and with them all pending work.
             unsafe { ash.destroy_device(None) };
         }
+    }
+}
+
+/// The clock of a device's queues.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    /// Timestamps count in this many bits; zero if there are none.
+    pub bits: u32,
+    /// Nanoseconds per tick.
+    pub period: f32,
+}
+
+impl Clock {
+    /// The time between two readings of the clock, zero if the second came first.
+    pub fn elapsed(self, start: u64, end: u64) -> Duration {
+        // A difference of more than half of the clock's range is negative.
+        let half = 1 << (self.bits.clamp(1, 64) - 1);
+        let ticks = end.wrapping_sub(start);
+        if ticks & half == 0 { self.duration(ticks) } else { Duration::ZERO }
+    }
+
+    /// The duration of `ticks`, of which the clock counts the lower bits.
+    pub fn duration(self, ticks: u64) -> Duration {
+        let mask = u64::MAX >> 64_u32.saturating_sub(self.bits).min(63);
+        Duration::from_nanos(((ticks & mask) as f64 * f64::from(self.period)) as u64)
     }
 }

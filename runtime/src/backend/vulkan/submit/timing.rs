@@ -70,43 +70,8 @@ impl VulkanPipeline {
         device.queues.wait(ticket.into(), device.queues.deadline())?;
         device.check_status(ticket.into(), device.queues.deadline())?;
         let mut stamps = vec![[0_u64; 2]; count as usize];
-        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-        // SAFETY: the queries have been written, and the vector has room for them.
-        unsafe {
-            device.raw.ash.get_query_pool_results(
-                pool.handle,
-                0,
-                bytemuck::cast_slice_mut::<_, u64>(&mut stamps),
-                flags,
-            )
-        }
-        .map_err(device.raw.error("vkGetQueryPoolResults"))?;
+        pool.read(bytemuck::cast_slice_mut(&mut stamps))?;
         Ok(stamps.into_iter().map(|[start, end]| device.raw.clock.duration(end.wrapping_sub(start))).collect())
-    }
-}
-
-/// The clock of a device's queues.
-#[derive(Clone, Copy)]
-pub(crate) struct Clock {
-    /// Timestamps count in this many bits; zero if there are none.
-    pub bits: u32,
-    /// Nanoseconds per tick.
-    pub period: f32,
-}
-
-impl Clock {
-    /// The time between two readings of the clock, zero if the second came first.
-    pub fn elapsed(self, start: u64, end: u64) -> Duration {
-        // A difference of more than half of the clock's range is negative.
-        let half = 1 << (self.bits.clamp(1, 64) - 1);
-        let ticks = end.wrapping_sub(start);
-        if ticks & half == 0 { self.duration(ticks) } else { Duration::ZERO }
-    }
-
-    /// The duration of `ticks`, of which the clock counts the lower bits.
-    fn duration(self, ticks: u64) -> Duration {
-        let mask = u64::MAX >> 64_u32.saturating_sub(self.bits).min(63);
-        Duration::from_nanos(((ticks & mask) as f64 * f64::from(self.period)) as u64)
     }
 }
 
@@ -144,10 +109,7 @@ impl Timer for VulkanTimer {
     fn ticks(&self) -> Result<u64, Error> {
         self.device.raw.check_process()?;
         let mut ticks = [0_u64];
-        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-        // SAFETY: the query has been written, and the array has room for its value.
-        unsafe { self.device.raw.ash.get_query_pool_results(self.pool.handle, 0, &mut ticks, flags) }
-            .map_err(self.device.raw.error("vkGetQueryPoolResults"))?;
+        self.pool.read(&mut ticks)?;
         Ok(ticks[0])
     }
 }
@@ -258,6 +220,14 @@ impl QueryPool {
         // SAFETY: the device is alive and its queue has timestamps.
         let handle = unsafe { raw.ash.create_query_pool(&info, None) }.map_err(Error::vulkan("vkCreateQueryPool"))?;
         Ok(Self { handle, raw })
+    }
+
+    /// The times of the first queries, which a submission has written or will write.
+    fn read(&self, ticks: &mut [u64]) -> Result<(), Error> {
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the queries are written, and there is room for their values.
+        unsafe { self.raw.ash.get_query_pool_results(self.handle, 0, ticks, flags) }
+            .map_err(self.raw.error("vkGetQueryPoolResults"))
     }
 }
 
