@@ -54,6 +54,7 @@ fn streams() {
 #[test]
 fn symbols() {
     run("symbols", &["-lineinfo"]);
+    run("symbols", &["-rdc=true"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use ptx2spv_fatbin::{Image, WRAPPER_MAGIC, fat_binary};
 
 use crate::clang::Error;
-use crate::used::without_list_for_host;
+use crate::used::{with_one_name_of_statics, without_list_for_host};
 
 /// What a command line of `fatbinary` asks for.
 #[derive(Debug)]
@@ -54,7 +54,8 @@ impl FatBinary {
     pub fn write(&self) -> Result<(), Error> {
         let read = |(architecture, path): &(u32, PathBuf)| {
             let ptx = std::fs::read_to_string(path).map_err(Error::file(path))?;
-            Ok(Image { architecture: *architecture, ptx: without_list_for_host(&ptx).into_bytes() })
+            let ptx = with_one_name_of_statics(&without_list_for_host(&ptx));
+            Ok(Image { architecture: *architecture, ptx: ptx.into_bytes() })
         };
         let images = self.images.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
         std::fs::write(&self.output, fat_binary(&images)).map_err(Error::file(&self.output))

@@ -1,4 +1,4 @@
-//! What clang writes into PTX for the linker of AMD's devices.
+//! What clang writes into PTX for its own linkers, and NVIDIA's rules don't allow.
 
 /// The list of what only the host uses of other files.
 const LIST: &str = "__clang_gpu_used_external";
@@ -27,9 +27,33 @@ pub(crate) fn without_list_for_host(ptx: &str) -> String {
     text
 }
 
+/// What clang adds to the names of static variables that the host uses, before a number of the file.
+const STATIC: &str = "__static__";
+
+/// PTX in which such variables have one name. clang declares one without the addition, and uses that name, where a kernel stands before the host's use.
+pub(crate) fn with_one_name_of_statics(ptx: &str) -> String {
+    let mut text = ptx.to_owned();
+    for line in ptx.lines().filter(|line| line.starts_with(".visible ") && line.contains(STATIC)) {
+        let word = line.split(|c| !is_part(c)).find(|word| word.contains(STATIC)).unwrap_or_default();
+        let Some((name, _)) = word.rsplit_once(STATIC) else { continue };
+        let declares = |line: &&str| line.starts_with(".extern ") && occurrences(line, name).next().is_some();
+        let Some(declaration) = ptx.lines().find(declares) else { continue };
+        text = text.replacen(declaration, "", 1);
+        let places: Vec<_> = occurrences(&text, name).collect();
+        for place in places.into_iter().rev() {
+            text.replace_range(place..place + name.len(), word);
+        }
+    }
+    text
+}
+
+/// Whether names have such a character.
+fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
+}
+
 /// Where a name stands, and not a longer one.
 fn occurrences<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = usize> + use<'a> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
     text.match_indices(name).map(|(at, _)| at).filter(move |&at| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
         let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
@@ -39,7 +63,15 @@ fn occurrences<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = usize> 
 
 #[cfg(test)]
 mod tests {
-    use super::without_list_for_host;
+    use super::{with_one_name_of_statics, without_list_for_host};
+
+    #[test]
+    fn statics_of_the_host() {
+        let text = ".extern .const .b8 _ZL1x[16];\n.extern .global .u32 _ZL1xy;\n.visible .const .b8 _ZL1x__static__12ab[16];\nld.const.u32 %r1, [_ZL1x+4];\n";
+        let right = "\n.extern .global .u32 _ZL1xy;\n.visible .const .b8 _ZL1x__static__12ab[16];\nld.const.u32 %r1, [_ZL1x__static__12ab+4];\n";
+        assert_eq!(with_one_name_of_statics(text), right);
+        assert_eq!(with_one_name_of_statics(right), right);
+    }
 
     #[test]
     fn kernels_of_other_files() {
