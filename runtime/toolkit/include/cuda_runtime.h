@@ -202,6 +202,7 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
 
 #if defined(__cplusplus) && defined(__CUDA__)
 /* With nvcc, files have these names without their headers. */
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 #include "crt/cuda_texture_types.h"

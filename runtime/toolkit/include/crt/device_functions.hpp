@@ -113,14 +113,38 @@ PTX2SPV_DEVICE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c)
 }
 
 PTX2SPV_DEVICE void __nanosleep(unsigned int nanoseconds) { asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); }
-PTX2SPV_DEVICE unsigned long long __globaltimer()
-{
-    unsigned long long time;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-    return time;
-}
 PTX2SPV_DEVICE void __prefetch_global_l1(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
 PTX2SPV_DEVICE void __prefetch_global_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
+
+/* Loads and stores of C11's orders. Scopes have no effect: all are the system's, and fences make the orders. */
+#define __NV_ATOMIC_RELAXED 0
+#define __NV_ATOMIC_CONSUME 1
+#define __NV_ATOMIC_ACQUIRE 2
+#define __NV_ATOMIC_RELEASE 3
+#define __NV_ATOMIC_ACQ_REL 4
+#define __NV_ATOMIC_SEQ_CST 5
+#define __NV_THREAD_SCOPE_THREAD 0
+#define __NV_THREAD_SCOPE_BLOCK 1
+#define __NV_THREAD_SCOPE_CLUSTER 2
+#define __NV_THREAD_SCOPE_DEVICE 3
+#define __NV_THREAD_SCOPE_SYSTEM 4
+PTX2SPV_DEVICE void __nv_atomic_thread_fence(int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    if (order != __NV_ATOMIC_RELAXED) __nvvm_membar_sys();
+}
+template <class T> PTX2SPV_DEVICE T __nv_atomic_load_n(T *p, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    if (order == __NV_ATOMIC_SEQ_CST) __nvvm_membar_sys();
+    T value = __atomic_load_n(p, __ATOMIC_RELAXED);
+    __nv_atomic_thread_fence(order);
+    return value;
+}
+template <class T> PTX2SPV_DEVICE void __nv_atomic_store_n(T *p, T value, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __nv_atomic_thread_fence(order);
+    __atomic_store_n(p, value, __ATOMIC_RELAXED);
+    if (order == __NV_ATOMIC_SEQ_CST) __nvvm_membar_sys();
+}
 
 /* What stands in tables of virtual functions where there is none to call. */
 extern "C" {

@@ -91,12 +91,15 @@ const OWN_OPTIONS: [&str; 14] = [
     "minimal",
     "modify-stack-limit",
     "no-cache",
-    "no-source-include",
+    NO_FOLDER,
     "pch",
     "pch-messages",
     "time",
     "version-ident",
 ];
+
+/// By this option, headers are not sought in the folder of the program's source.
+const NO_FOLDER: &str = "no-source-include";
 
 /// By these options, functions without `__host__` and `__device__` are the device's.
 const DEVICE_BY_DEFAULT: [&str; 2] = ["default-device", "device-as-default-execution-space"];
@@ -179,7 +182,13 @@ fn run(program: &Program, options: &[String], log: &mut String) -> Result<(Strin
     arguments.extend(["-ptx", "-x", "cu", "-D__CUDACC_RTC__", "-I"].map(OsString::from));
     arguments.extend([folder.path().into(), "-o".into(), output.clone().into(), input.into()]);
     let nvcc = Nvcc::parse(&arguments)?;
+    // Headers in quotes are also sought where the program's name says that its source is.
+    let beside = Path::new(&program.name).parent().filter(|_| !options.iter().any(|option| own(option, &[NO_FOLDER])));
+    let beside = beside.and_then(|parent| Some(std::env::current_dir().ok()?.join(parent)));
     for mut command in nvcc.prepare(&toolkit()?, folder.path())? {
+        if let Some(beside) = &beside {
+            command.arg("-iquote").arg(beside);
+        }
         let shown = PathBuf::from(command.get_program());
         let run = command.output().map_err(|error| Error::Run { program: shown, error })?;
         let here = format!("{}/", folder.path().display());

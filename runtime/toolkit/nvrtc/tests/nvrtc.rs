@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::Path;
 
 use libloading::{Library, Symbol};
 
@@ -25,6 +26,10 @@ impl Nvrtc {
     }
 
     fn create(&self, source: &str, headers: &[(&str, &str)]) -> usize {
+        self.create_named(source, c"kernels.cu", headers)
+    }
+
+    fn create_named(&self, source: &str, name: &CStr, headers: &[(&str, &str)]) -> usize {
         let create: Symbol<
             '_,
             extern "C" fn(
@@ -43,10 +48,7 @@ impl Nvrtc {
         let (source, mut handle) = (CString::new(source).unwrap(), 0);
         let (texts, names) = (pointers(&texts), pointers(&names));
         let count = headers.len() as c_int;
-        assert_eq!(
-            create(&mut handle, source.as_ptr(), c"kernels.cu".as_ptr(), count, texts.as_ptr(), names.as_ptr()),
-            0
-        );
+        assert_eq!(create(&mut handle, source.as_ptr(), name.as_ptr(), count, texts.as_ptr(), names.as_ptr()), 0);
         handle
     }
 
@@ -122,6 +124,34 @@ fn names_headers_and_ptx() -> Anything {
     let destroy: Symbol<'_, extern "C" fn(*mut usize) -> c_int> = nvrtc.get("nvrtcDestroyProgram");
     assert_eq!((destroy(&mut place), place, destroy(&mut place)), (0, 0, 4));
     assert_eq!(nvrtc.text(handle, "PTX"), Err(4));
+    Ok(())
+}
+
+#[test]
+fn names_without_headers() -> Anything {
+    let nvrtc = Nvrtc::load()?;
+    let source = "extern \"C\" __global__ void k(int **p) { assert(*p); memset(p, 0, 8); printf(\"%p\", p[1]); delete p[2]; p[3] = new int(1); }";
+    let handle = nvrtc.create(source, &[]);
+    let code = nvrtc.compile(handle, &[]);
+    assert_eq!(code, 0, "{:?}", nvrtc.text(handle, "ProgramLog"));
+    let ptx = nvrtc.text(handle, "PTX").unwrap();
+    assert!(["__assertfail", "vprintf", "malloc", "free"].iter().all(|name| ptx.contains(name)), "{ptx}");
+    Ok(())
+}
+
+#[test]
+fn headers_beside_the_source() -> Anything {
+    let nvrtc = Nvrtc::load()?;
+    let source = "#include \"nvrtc_test_header.h\"\nextern \"C\" __global__ void NAME() {}\n";
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beside");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("nvrtc_test_header.h"), "#define NAME kernel_of_header\n")?;
+    let name = CString::new(folder.join("kernels.cu").to_str().unwrap())?;
+    let handle = nvrtc.create_named(source, &name, &[]);
+    assert_eq!(nvrtc.compile(handle, &[]), 0, "{:?}", nvrtc.text(handle, "ProgramLog"));
+    assert!(nvrtc.text(handle, "PTX").unwrap().contains(".entry kernel_of_header("));
+    let handle = nvrtc.create_named(source, &name, &[]);
+    assert_eq!(nvrtc.compile(handle, &["-no-source-include"]), 6);
     Ok(())
 }
 

@@ -35,6 +35,14 @@ __global__ void run(Results *r, int *slots)
     atomicExch(&slots[i % 7], i);
     if (i == 0) r->swapped = atomicCAS(&r->swapped, 3u, 4u);
 }
+/* The last block to be done adds what all of them have stored. */
+__global__ void last_adds(long long *parts, unsigned *done, long long *sum)
+{
+    __nv_atomic_store_n(&parts[blockIdx.x], (long long)blockIdx.x << 33, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL);
+    if (atomicAdd(done, 1) + 1 != gridDim.x) return;
+    for (unsigned i = 0; i < gridDim.x; i++) *sum += __nv_atomic_load_n(&parts[i], __NV_ATOMIC_ACQUIRE);
+}
 
 int main()
 {
@@ -53,5 +61,13 @@ int main()
     EXPECT(r->wide == 512ull << 33 && r->wide_most == 511ll << 34);
     EXPECT(r->sum == 256 && r->sum64 == 256);
     for (int i = 0; i < 7; i++) EXPECT(slots[i] % 7 == i);
+    long long *parts;
+    unsigned *done;
+    CHECK(cudaMallocManaged(&parts, 101 * sizeof(*parts)));
+    CHECK(cudaMallocManaged(&done, sizeof(*done)));
+    *done = 0, parts[100] = 0;
+    last_adds<<<100, 1>>>(parts, done, parts + 100);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(parts[100] == 4950ll << 33);
     printf("right\n");
 }
