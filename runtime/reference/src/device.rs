@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::compile::compile;
 use crate::config::{Config, Mode};
-use crate::finding::{Finding, Refusal, Site};
+use crate::finding::{Finding, Findings, Refusal, Site};
 use crate::memory::Fault;
 use crate::memory::Words;
 use crate::memory::device::{Memory, Pool};
 use crate::module::Module;
 use crate::requirements;
-use crate::run::{self, Findings, Knowledge, Launch, Log, Program};
+use crate::run::{self, Knowledge, Launch, Log, Program};
 
 /// A reference device. All methods can be called from several threads; dispatches and host accesses take effect in the
 /// order of the calls.
@@ -317,5 +317,5 @@ fn host(fault: Box<Fault>) -> Finding {
     let Fault { kind, message } = *fault;
     let site =
         Site { entry: "the host".into(), instruction: None, line: None, origin: None, workgroup: None, local: None };
-    Finding { kind, message, site, other: None, repeated: 0 }
+    Finding::new(kind, message, site, None)
 }

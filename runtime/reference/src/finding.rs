@@ -39,7 +39,7 @@ pub struct Finding {
 /// An instruction that an invocation ran.
 ///
 /// ```
-/// use ptx2spv_reference::{Config, Device, Dispatch, Site};
+/// use ptx2spv_reference::{Config, Device, Dispatch, Site, SpirvInstruction};
 /// # use ptx2spv_translator::{Options, Program, Source};
 /// # let text = ".version 6.0\n.target sm_50\n.address_size 64
 /// # .entry wild() { .reg .b64 %rd<2>; mov.u64 %rd1, 16; st.global.u32 [%rd1], 0; ret; }";
@@ -52,8 +52,10 @@ pub struct Finding {
 /// # let shader = device.shader(&translation.spirv).unwrap();
 /// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
 /// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128] };
-/// let Site { entry, workgroup, local, .. } = device.dispatch(&pipeline, &dispatch).unwrap_err().site;
+/// let Site { entry, workgroup, local, instruction, .. } = device.dispatch(&pipeline, &dispatch).unwrap_err().site;
 /// assert_eq!((entry.as_str(), workgroup, local), ("wild", Some([0; 3]), Some([0; 3])));
+/// let SpirvInstruction { text, word } = instruction.unwrap();
+/// assert!(text.contains("OpStore") && (word as usize) < translation.spirv.len());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
@@ -72,24 +74,6 @@ pub struct Site {
 }
 
 /// An instruction of a module.
-///
-/// ```
-/// use ptx2spv_reference::{Config, Device, Dispatch, SpirvInstruction};
-/// # use ptx2spv_translator::{Options, Program, Source};
-/// # let text = ".version 6.0\n.target sm_50\n.address_size 64
-/// # .entry wild() { .reg .b64 %rd<2>; mov.u64 %rd1, 16; st.global.u32 [%rd1], 0; ret; }";
-///
-/// let device = Device::new(Config::default());
-/// // A kernel that stores to address 16.
-/// # let source = Source::new("wild.ptx", text);
-/// # let program = Program::new(&source).unwrap();
-/// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
-/// # let shader = device.shader(&translation.spirv).unwrap();
-/// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
-/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128] };
-/// let SpirvInstruction { text, word } = device.dispatch(&pipeline, &dispatch).unwrap_err().site.instruction.unwrap();
-/// assert!(text.contains("OpStore") && (word as usize) < translation.spirv.len());
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpirvInstruction {
     /// The disassembled instruction.
@@ -138,6 +122,12 @@ pub enum FindingKind {
     StepBudget,
     /// `OpUnreachable` was reached.
     Unreachable,
+}
+
+impl Finding {
+    pub(crate) fn new(kind: FindingKind, message: impl Into<String>, site: Site, other: Option<Site>) -> Self {
+        Self { kind, message: message.into(), site, other, repeated: 0 }
+    }
 }
 
 impl FindingKind {
@@ -197,5 +187,45 @@ impl fmt::Display for Site {
             Some(origin) => write!(f, ", from {origin}"),
             None => Ok(()),
         }
+    }
+}
+
+/// Findings that don't end a run, one for each instruction and kind, with a count.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Vec<Finding>);
+
+impl From<Finding> for Findings {
+    fn from(finding: Finding) -> Self {
+        Self(vec![finding])
+    }
+}
+
+impl Findings {
+    /// Adds a finding at the instruction that begins at `word`. If there is one already, counts it instead.
+    pub fn add(&mut self, kind: FindingKind, word: u32, make: impl FnOnce() -> Finding) {
+        let at = |site: &Site| site.instruction.as_ref().map(|instruction| instruction.word);
+        match self.0.iter_mut().find(|finding| finding.kind == kind && at(&finding.site) == Some(word)) {
+            Some(known) => known.repeated += 1,
+            None => self.0.push(make()),
+        }
+    }
+
+    /// Adds the findings of another run. Equal ones are counted together.
+    pub fn append(&mut self, other: Findings) {
+        for finding in other.0 {
+            let is_same = |known: &&mut Finding| {
+                (known.kind, &known.site.entry, &known.site.instruction)
+                    == (finding.kind, &finding.site.entry, &finding.site.instruction)
+            };
+            match self.0.iter_mut().find(is_same) {
+                Some(known) => known.repeated += finding.repeated + 1,
+                None => self.0.push(finding),
+            }
+        }
+    }
+
+    /// Takes the findings since the last call.
+    pub fn take(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.0)
     }
 }

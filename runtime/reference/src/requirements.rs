@@ -10,9 +10,7 @@ use crate::module::{Mode, Module, rule};
 
 /// The requirement of a capability, an extension or a mode.
 enum Need {
-    /// Nothing: all devices have it.
     Nothing,
-    /// A version of Vulkan.
     Vulkan(u32),
     /// One of these features. If there are several, instructions decide which.
     Features(&'static [Feature]),
@@ -85,75 +83,61 @@ fn require(target: &Target, need: Need, what: &str) -> Result<(), Refusal> {
 
 /// The requirement of a capability; `None` if compute shaders can't use it or the reference device doesn't support it.
 fn capability_need(capability: Capability) -> Option<Need> {
-    use Feature::*;
+    use Capability as C;
+    use Feature as F;
     Some(match capability {
-        Capability::Matrix | Capability::Shader => Nothing,
-        Capability::Int64 => Features(&[ShaderInt64]),
-        Capability::Int16 => Features(&[ShaderInt16]),
-        Capability::Int8 => Features(&[ShaderInt8]),
-        Capability::Float64 => Features(&[ShaderFloat64]),
-        Capability::Float16 => Features(&[ShaderFloat16]),
-        Capability::StorageBuffer8BitAccess => Features(&[StorageBuffer8BitAccess]),
-        Capability::StorageBuffer16BitAccess => Features(&[StorageBuffer16BitAccess]),
-        Capability::UniformAndStorageBuffer8BitAccess => Unknown("uniformAndStorageBuffer8BitAccess"),
-        Capability::StoragePushConstant8 => Unknown("storagePushConstant8"),
-        Capability::UniformAndStorageBuffer16BitAccess => Unknown("uniformAndStorageBuffer16BitAccess"),
-        Capability::StoragePushConstant16 => Unknown("storagePushConstant16"),
-        Capability::PhysicalStorageBufferAddresses => Features(&[BufferDeviceAddress]),
-        Capability::VulkanMemoryModel => Features(&[VulkanMemoryModel]),
-        Capability::VulkanMemoryModelDeviceScope => Features(&[VulkanMemoryModelDeviceScope]),
-        Capability::Int64Atomics => Features(&[ShaderBufferInt64Atomics, ShaderSharedInt64Atomics]),
-        Capability::AtomicFloat32AddEXT => Features(&[ShaderBufferFloat32AtomicAdd, ShaderSharedFloat32AtomicAdd]),
-        Capability::AtomicFloat64AddEXT => Features(&[ShaderBufferFloat64AtomicAdd, ShaderSharedFloat64AtomicAdd]),
-        Capability::WorkgroupMemoryExplicitLayoutKHR => Features(&[WorkgroupMemoryExplicitLayout]),
-        Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR => Features(&[WorkgroupMemoryExplicitLayout8BitAccess]),
-        Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR => {
-            Features(&[WorkgroupMemoryExplicitLayout16BitAccess])
-        }
-        Capability::CooperativeMatrixKHR => Features(&[CooperativeMatrix]),
-        Capability::FloatControls2 => Features(&[ShaderFloatControls2]),
-        Capability::ShaderClockKHR => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
+        C::Shader => Nothing,
+        C::Int64 => Features(&[F::ShaderInt64]),
+        C::Int16 => Features(&[F::ShaderInt16]),
+        C::Int8 => Features(&[F::ShaderInt8]),
+        C::Float64 => Features(&[F::ShaderFloat64]),
+        C::Float16 => Features(&[F::ShaderFloat16]),
+        C::StorageBuffer8BitAccess => Features(&[F::StorageBuffer8BitAccess]),
+        C::StorageBuffer16BitAccess => Features(&[F::StorageBuffer16BitAccess]),
+        C::UniformAndStorageBuffer8BitAccess => Unknown("uniformAndStorageBuffer8BitAccess"),
+        C::StoragePushConstant8 => Unknown("storagePushConstant8"),
+        C::UniformAndStorageBuffer16BitAccess => Unknown("uniformAndStorageBuffer16BitAccess"),
+        C::StoragePushConstant16 => Unknown("storagePushConstant16"),
+        C::PhysicalStorageBufferAddresses => Features(&[F::BufferDeviceAddress]),
+        C::VulkanMemoryModel => Features(&[F::VulkanMemoryModel]),
+        C::VulkanMemoryModelDeviceScope => Features(&[F::VulkanMemoryModelDeviceScope]),
+        C::Int64Atomics => Features(&[F::ShaderBufferInt64Atomics, F::ShaderSharedInt64Atomics]),
+        C::AtomicFloat32AddEXT => Features(&[F::ShaderBufferFloat32AtomicAdd, F::ShaderSharedFloat32AtomicAdd]),
+        C::AtomicFloat64AddEXT => Features(&[F::ShaderBufferFloat64AtomicAdd, F::ShaderSharedFloat64AtomicAdd]),
+        C::WorkgroupMemoryExplicitLayoutKHR => Features(&[F::WorkgroupMemoryExplicitLayout]),
+        C::WorkgroupMemoryExplicitLayout8BitAccessKHR => Features(&[F::WorkgroupMemoryExplicitLayout8BitAccess]),
+        C::WorkgroupMemoryExplicitLayout16BitAccessKHR => Features(&[F::WorkgroupMemoryExplicitLayout16BitAccess]),
+        C::CooperativeMatrixKHR => Features(&[F::CooperativeMatrix]),
+        C::FloatControls2 => Features(&[F::ShaderFloatControls2]),
+        C::ShaderClockKHR => Features(&[F::ShaderSubgroupClock, F::ShaderDeviceClock]),
+        C::DotProduct | C::DotProductInput4x8BitPacked => Features(&[F::ShaderIntegerDotProduct]),
         // Targets don't describe subgroup operations. Those with Vulkan 1.1 are assumed to have all of them.
-        Capability::GroupNonUniform | Capability::GroupNonUniformBallot | Capability::GroupNonUniformShuffle => {
-            Vulkan(1)
-        }
+        C::GroupNonUniform | C::GroupNonUniformBallot | C::GroupNonUniformShuffle => Vulkan(1),
         // Execution modes decide about each width.
-        Capability::DenormPreserve
-        | Capability::DenormFlushToZero
-        | Capability::SignedZeroInfNanPreserve
-        | Capability::RoundingModeRTE
-        | Capability::RoundingModeRTZ => Vulkan(2),
-        Capability::DotProduct
-        | Capability::DotProductInputAll
-        | Capability::DotProductInput4x8Bit
-        | Capability::DotProductInput4x8BitPacked => Features(&[ShaderIntegerDotProduct]),
+        C::DenormPreserve | C::DenormFlushToZero | C::SignedZeroInfNanPreserve => Vulkan(2),
+        C::RoundingModeRTE | C::RoundingModeRTZ => Vulkan(2),
         _ => return None,
     })
 }
 
 /// The requirement of an extension; `None` if the reference device doesn't support it.
 fn extension_need(name: &str) -> Option<Need> {
-    use Feature::*;
+    use Feature as F;
     Some(match name {
-        "SPV_KHR_storage_buffer_storage_class"
-        | "SPV_KHR_8bit_storage"
+        "SPV_KHR_8bit_storage"
         | "SPV_KHR_16bit_storage"
         | "SPV_KHR_float_controls"
-        | "SPV_KHR_no_integer_wrap_decoration"
         | "SPV_KHR_non_semantic_info"
-        | "SPV_EXT_shader_atomic_float_add"
-        | "SPV_GOOGLE_decorate_string"
-        | "SPV_GOOGLE_hlsl_functionality1"
-        | "SPV_GOOGLE_user_type" => Nothing,
-        "SPV_KHR_physical_storage_buffer" | "SPV_EXT_physical_storage_buffer" => Features(&[BufferDeviceAddress]),
-        "SPV_KHR_vulkan_memory_model" => Features(&[VulkanMemoryModel]),
-        "SPV_KHR_workgroup_memory_explicit_layout" => Features(&[WorkgroupMemoryExplicitLayout]),
-        "SPV_KHR_cooperative_matrix" => Features(&[CooperativeMatrix]),
-        "SPV_KHR_shader_clock" => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
-        "SPV_KHR_float_controls2" => Features(&[ShaderFloatControls2]),
-        "SPV_KHR_maximal_reconvergence" => Features(&[ShaderMaximalReconvergence]),
-        "SPV_KHR_subgroup_uniform_control_flow" => Features(&[ShaderSubgroupUniformControlFlow]),
-        "SPV_KHR_integer_dot_product" => Features(&[ShaderIntegerDotProduct]),
+        | "SPV_EXT_shader_atomic_float_add" => Nothing,
+        "SPV_KHR_physical_storage_buffer" => Features(&[F::BufferDeviceAddress]),
+        "SPV_KHR_vulkan_memory_model" => Features(&[F::VulkanMemoryModel]),
+        "SPV_KHR_workgroup_memory_explicit_layout" => Features(&[F::WorkgroupMemoryExplicitLayout]),
+        "SPV_KHR_cooperative_matrix" => Features(&[F::CooperativeMatrix]),
+        "SPV_KHR_shader_clock" => Features(&[F::ShaderSubgroupClock, F::ShaderDeviceClock]),
+        "SPV_KHR_float_controls2" => Features(&[F::ShaderFloatControls2]),
+        "SPV_KHR_maximal_reconvergence" => Features(&[F::ShaderMaximalReconvergence]),
+        "SPV_KHR_subgroup_uniform_control_flow" => Features(&[F::ShaderSubgroupUniformControlFlow]),
+        "SPV_KHR_integer_dot_product" => Features(&[F::ShaderIntegerDotProduct]),
         _ => return None,
     })
 }
@@ -183,47 +167,23 @@ fn models(module: &Module) -> Result<(), Refusal> {
 
 /// Refuses an execution mode that the target lacks.
 fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
-    let controls = &target.float_controls;
+    use ExecutionMode::*;
+    let Some(kind) = ExecutionMode::from_u32(mode.mode) else { return Ok(()) };
+    let what = format!("execution mode {kind:?}");
     let width = mode.operands.first().copied().unwrap_or(0);
-    let kind = ExecutionMode::from_u32(mode.mode);
-    let (has, name) = match (kind, width) {
-        (Some(ExecutionMode::LocalSizeId), _) => return require(target, Vulkan(3), "execution mode LocalSizeId"),
-        (Some(ExecutionMode::MaximallyReconvergesKHR), _) => {
-            return need(target, Feature::ShaderMaximalReconvergence, "execution mode MaximallyReconvergesKHR");
+    let control = match kind {
+        LocalSizeId => return require(target, Vulkan(3), &what),
+        MaximallyReconvergesKHR => return need(target, Feature::ShaderMaximalReconvergence, &what),
+        SubgroupUniformControlFlowKHR => return need(target, Feature::ShaderSubgroupUniformControlFlow, &what),
+        FPFastMathDefault => return need(target, Feature::ShaderFloatControls2, &what),
+        DenormPreserve if target.quirks.denorm_preserve_unadvertised && [32, 64].contains(&width) => return Ok(()),
+        DenormPreserve | DenormFlushToZero | SignedZeroInfNanPreserve | RoundingModeRTE | RoundingModeRTZ => {
+            format!("shader{kind:?}Float{width}")
         }
-        (Some(ExecutionMode::SubgroupUniformControlFlowKHR), _) => {
-            let what = "execution mode SubgroupUniformControlFlowKHR";
-            return need(target, Feature::ShaderSubgroupUniformControlFlow, what);
-        }
-        (Some(ExecutionMode::FPFastMathDefault), _) => {
-            return need(target, Feature::ShaderFloatControls2, "execution mode FPFastMathDefault");
-        }
-        (Some(ExecutionMode::DenormPreserve), 32 | 64) if target.quirks.denorm_preserve_unadvertised => return Ok(()),
-        (Some(ExecutionMode::DenormPreserve), 16) => (controls.denorm_preserve_float16, "shaderDenormPreserve"),
-        (Some(ExecutionMode::DenormPreserve), 32) => (controls.denorm_preserve_float32, "shaderDenormPreserve"),
-        (Some(ExecutionMode::DenormPreserve), 64) => (controls.denorm_preserve_float64, "shaderDenormPreserve"),
-        (Some(ExecutionMode::SignedZeroInfNanPreserve), 16) => {
-            (controls.signed_zero_inf_nan_preserve_float16, "shaderSignedZeroInfNanPreserve")
-        }
-        (Some(ExecutionMode::SignedZeroInfNanPreserve), 32) => {
-            (controls.signed_zero_inf_nan_preserve_float32, "shaderSignedZeroInfNanPreserve")
-        }
-        (Some(ExecutionMode::SignedZeroInfNanPreserve), 64) => {
-            (controls.signed_zero_inf_nan_preserve_float64, "shaderSignedZeroInfNanPreserve")
-        }
-        (Some(ExecutionMode::RoundingModeRTE), 16) => (controls.rounding_mode_rte_float16, "shaderRoundingModeRTE"),
-        (Some(ExecutionMode::RoundingModeRTE), 32) => (controls.rounding_mode_rte_float32, "shaderRoundingModeRTE"),
-        (Some(ExecutionMode::RoundingModeRTE), 64) => (controls.rounding_mode_rte_float64, "shaderRoundingModeRTE"),
-        // Targets don't describe more than the above, so none is known to have these.
-        (Some(ExecutionMode::DenormPreserve), _) => (false, "shaderDenormPreserve"),
-        (Some(ExecutionMode::DenormFlushToZero), _) => (false, "shaderDenormFlushToZero"),
-        (Some(ExecutionMode::SignedZeroInfNanPreserve), _) => (false, "shaderSignedZeroInfNanPreserve"),
-        (Some(ExecutionMode::RoundingModeRTE), _) => (false, "shaderRoundingModeRTE"),
-        (Some(ExecutionMode::RoundingModeRTZ), _) => (false, "shaderRoundingModeRTZ"),
         _ => return Ok(()),
     };
-    if has {
+    if target.float_controls.has(&control) {
         return Ok(());
     }
-    Err(refuse(&format!("{name}Float{width}"), format!("an execution mode at word {} requires it", mode.word)))
+    Err(refuse(&control, format!("an execution mode at word {} requires it", mode.word)))
 }

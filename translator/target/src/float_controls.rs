@@ -49,6 +49,11 @@ impl FloatControls {
         Self::NAMED.into_iter().map(|(name, _)| name)
     }
 
+    /// Whether it is there, by its name.
+    pub fn has(&self, name: &str) -> bool {
+        Self::NAMED.into_iter().any(|(known, control)| known == name && *control(&mut self.clone()))
+    }
+
     /// Takes one away by its name; nothing happens if there is none.
     pub fn remove(&mut self, name: &str) {
         if let Some((_, control)) = Self::NAMED.into_iter().find(|(known, _)| *known == name) {

@@ -61,7 +61,6 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         if C::OPEN { self.result(chosen) } else { chosen }
     }
 
-    /// `NClamp`.
     #[inline]
     pub fn clamp(&mut self, [x, low, high]: [u64; 3]) -> u64 {
         let raised = self.max(x, low, true);

@@ -58,7 +58,6 @@ pub enum Listed {
     Neither,
 }
 
-/// The environment of operations on one format.
 #[derive(Debug)]
 pub struct Env<'a, F, C> {
     pub(super) control: FloatControl,
@@ -83,7 +82,6 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         C::OPEN && self.choice.pick(count) == count - 1
     }
 
-    /// An operation with a single rounding.
     #[inline(always)]
     pub fn arithmetic(&mut self, op: Arithmetic, operands: [u64; 3]) -> u64 {
         if !C::OPEN {

@@ -6,7 +6,6 @@ use crate::code::Unary;
 use crate::config::Choice;
 
 impl<F: Format, C: Choice> Env<'_, F, C> {
-    /// `OpFNegate`.
     #[inline]
     pub fn negate(&mut self, a: u64) -> u64 {
         self.bitwise(a, a ^ F::SIGN)

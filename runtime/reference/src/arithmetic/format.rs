@@ -103,7 +103,6 @@ pub trait Format: Sized {
         Self::narrow(result, direction)
     }
 
-    /// Whether the value is a NaN.
     #[inline(always)]
     fn is_nan(a: u64) -> bool {
         a & !Self::SIGN > Self::INFINITY
@@ -115,7 +114,6 @@ pub trait Format: Sized {
         a & Self::INFINITY != Self::INFINITY
     }
 
-    /// Whether the value is zero, of either sign.
     #[inline(always)]
     fn is_zero(a: u64) -> bool {
         a & !Self::SIGN == 0
@@ -200,7 +198,6 @@ macro_rules! native {
     }};
 }
 
-/// Half precision.
 #[derive(Clone, Copy, Debug)]
 pub struct F16;
 
@@ -236,7 +233,6 @@ impl Format for F16 {
     }
 }
 
-/// Single precision.
 #[derive(Clone, Copy, Debug)]
 pub struct F32;
 
@@ -264,7 +260,6 @@ impl Format for F32 {
     }
 }
 
-/// Double precision.
 #[derive(Clone, Copy, Debug)]
 pub struct F64;
 

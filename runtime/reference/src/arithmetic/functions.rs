@@ -10,7 +10,6 @@ use crate::code::Unary;
 use crate::config::Choice;
 
 impl<F: Format, C: Choice> Env<'_, F, C> {
-    /// A function of one operand.
     pub fn function(&mut self, op: Unary, a: u64) -> u64 {
         let a = self.operand(a);
         if F::is_nan(a) {

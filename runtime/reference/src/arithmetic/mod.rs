@@ -28,108 +28,118 @@ use self::format::Arithmetic;
 use crate::code::{Binary, Convert, FloatControls, Ternary, Unary, Wide};
 use crate::config::Choice;
 
-/// The result of an operation of one operand.
-#[inline]
-pub fn unary<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
-    use Unary as U;
-    if C::OPEN && domain::unary(op, bits, a) {
-        return choice.bits() & mask(bits);
-    }
-    match op {
-        U::SNegate => integer::negate(bits, a),
-        U::Not => !a & mask(bits),
-        U::LogicalNot => a ^ 1,
-        U::BitReverse => bits::reverse(bits, a),
-        U::BitCount => a.count_ones().into(),
-        U::FindUMsb => bits::find_unsigned_msb(bits, a),
-        U::FNegate => with_env!(Both, bits, floats, choice, env => env.negate(a)),
-        U::FAbs => with_env!(Denormals, bits, floats, choice, env => env.abs(a)),
-        U::RoundEven | U::Trunc | U::Floor | U::Ceil => {
-            with_env!(Neither, bits, floats, choice, env => env.round(op, a))
+impl Unary {
+    /// The result on operands of this width.
+    #[inline]
+    pub fn apply<C: Choice>(self, bits: u8, [a]: [u64; 1], floats: &FloatControls, choice: &mut C) -> u64 {
+        use Unary as U;
+        if C::OPEN && domain::unary(self, bits, a) {
+            return choice.bits() & mask(bits);
         }
-        U::Sqrt => with_env!(Neither, bits, floats, choice, env => env.sqrt(a)),
-        U::InverseSqrt | U::Sin | U::Cos | U::Tanh | U::Exp | U::Log | U::Exp2 | U::Log2 => {
-            with_env!(Neither, bits, floats, choice, env => env.function(op, a))
-        }
-    }
-}
-
-/// The result of an operation of two operands.
-#[inline]
-pub fn binary<C: Choice>(op: Binary, bits: u8, a: u64, b: u64, floats: &FloatControls, choice: &mut C) -> u64 {
-    use Binary as B;
-    if C::OPEN && domain::binary(op, bits, a, b) {
-        return choice.bits() & mask(op.result_bits(bits));
-    }
-    match op {
-        B::IAdd => a.wrapping_add(b) & mask(bits),
-        B::ISub => a.wrapping_sub(b) & mask(bits),
-        B::IMul => a.wrapping_mul(b) & mask(bits),
-        B::UDiv => a.checked_div(b).unwrap_or(0),
-        B::UMod => a.checked_rem(b).unwrap_or(0),
-        B::SDiv => integer::divide(bits, a, b),
-        B::SMod => integer::modulo(bits, a, b),
-        B::UMin => a.min(b),
-        B::UMax => a.max(b),
-        B::SMin => integer::min(bits, a, b),
-        B::SMax => integer::max(bits, a, b),
-        B::ShiftLeftLogical => bits::shift_left(bits, a, b),
-        B::ShiftRightLogical => bits::shift_right(a, b),
-        B::ShiftRightArithmetic => bits::shift_right_arithmetic(bits, a, b),
-        B::BitwiseAnd | B::LogicalAnd => a & b,
-        B::BitwiseOr | B::LogicalOr => a | b,
-        B::BitwiseXor => a ^ b,
-        B::IEqual => (a == b).into(),
-        B::INotEqual => (a != b).into(),
-        B::UGreaterThan => (a > b).into(),
-        B::UGreaterThanEqual => (a >= b).into(),
-        B::ULessThan => (a < b).into(),
-        B::ULessThanEqual => (a <= b).into(),
-        B::SGreaterThan => (signed(a, bits) > signed(b, bits)).into(),
-        B::SGreaterThanEqual => (signed(a, bits) >= signed(b, bits)).into(),
-        B::SLessThan => (signed(a, bits) < signed(b, bits)).into(),
-        B::SLessThanEqual => (signed(a, bits) <= signed(b, bits)).into(),
-        B::FAdd => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Add, [a, b, 0])),
-        B::FSub => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Sub, [a, b, 0])),
-        B::FMul => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Mul, [a, b, 0])),
-        B::FDiv => with_env!(Specials, bits, floats, choice, env => env.divide(a, b)),
-        B::FOrdEqual
-        | B::FUnordNotEqual
-        | B::FOrdLessThan
-        | B::FOrdLessThanEqual
-        | B::FOrdGreaterThan
-        | B::FOrdGreaterThanEqual => with_env!(Both, bits, floats, choice, env => env.compare(op, a, b)),
-        B::FMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, false)),
-        B::FMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, false)),
-        B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, true)),
-        B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, true)),
-    }
-}
-
-/// The result of an operation of three operands.
-#[inline]
-pub fn ternary<C: Choice>(op: Ternary, bits: u8, operands: [u64; 3], floats: &FloatControls, choice: &mut C) -> u64 {
-    use Ternary as T;
-    let [a, b, c] = operands;
-    if C::OPEN && domain::ternary(op, bits, operands) {
-        return choice.bits() & mask(bits);
-    }
-    match op {
-        T::Select => {
-            if a != 0 {
-                b
-            } else {
-                c
+        match self {
+            U::SNegate => integer::negate(bits, a),
+            U::Not => !a & mask(bits),
+            U::LogicalNot => a ^ 1,
+            U::BitReverse => bits::reverse(bits, a),
+            U::BitCount => a.count_ones().into(),
+            U::FindUMsb => bits::find_unsigned_msb(bits, a),
+            U::FNegate => with_env!(Both, bits, floats, choice, env => env.negate(a)),
+            U::FAbs => with_env!(Denormals, bits, floats, choice, env => env.abs(a)),
+            U::RoundEven | U::Trunc | U::Floor | U::Ceil => {
+                with_env!(Neither, bits, floats, choice, env => env.round(self, a))
+            }
+            U::Sqrt => with_env!(Neither, bits, floats, choice, env => env.sqrt(a)),
+            U::InverseSqrt | U::Sin | U::Cos | U::Tanh | U::Exp | U::Log | U::Exp2 | U::Log2 => {
+                with_env!(Neither, bits, floats, choice, env => env.function(self, a))
             }
         }
-        T::Fma => with_env!(Denormals, bits, floats, choice, env => env.fma(operands)),
-        T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands)),
-        T::SClamp => integer::min(bits, integer::max(bits, a, b), c),
-        T::BitFieldUExtract => bits::extract_unsigned(bits, a, b, c),
     }
 }
 
-/// The results of an operation with two results.
+impl Binary {
+    /// The result on operands of this width.
+    #[inline]
+    pub fn apply<C: Choice>(self, bits: u8, [a, b]: [u64; 2], floats: &FloatControls, choice: &mut C) -> u64 {
+        use Binary as B;
+        if C::OPEN && domain::binary(self, bits, a, b) {
+            return choice.bits() & mask(self.result_bits(bits));
+        }
+        match self {
+            B::IAdd => a.wrapping_add(b) & mask(bits),
+            B::ISub => a.wrapping_sub(b) & mask(bits),
+            B::IMul => a.wrapping_mul(b) & mask(bits),
+            B::UDiv => a.checked_div(b).unwrap_or(0),
+            B::UMod => a.checked_rem(b).unwrap_or(0),
+            B::SDiv => integer::divide(bits, a, b),
+            B::SMod => integer::modulo(bits, a, b),
+            B::UMin => a.min(b),
+            B::UMax => a.max(b),
+            B::SMin => integer::min(bits, a, b),
+            B::SMax => integer::max(bits, a, b),
+            B::ShiftLeftLogical => bits::shift_left(bits, a, b),
+            B::ShiftRightLogical => bits::shift_right(a, b),
+            B::ShiftRightArithmetic => bits::shift_right_arithmetic(bits, a, b),
+            B::BitwiseAnd | B::LogicalAnd => a & b,
+            B::BitwiseOr | B::LogicalOr => a | b,
+            B::BitwiseXor => a ^ b,
+            B::IEqual => (a == b).into(),
+            B::INotEqual => (a != b).into(),
+            B::UGreaterThan => (a > b).into(),
+            B::UGreaterThanEqual => (a >= b).into(),
+            B::ULessThan => (a < b).into(),
+            B::ULessThanEqual => (a <= b).into(),
+            B::SGreaterThan => (signed(a, bits) > signed(b, bits)).into(),
+            B::SGreaterThanEqual => (signed(a, bits) >= signed(b, bits)).into(),
+            B::SLessThan => (signed(a, bits) < signed(b, bits)).into(),
+            B::SLessThanEqual => (signed(a, bits) <= signed(b, bits)).into(),
+            B::FAdd => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Add, [a, b, 0])),
+            B::FSub => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Sub, [a, b, 0])),
+            B::FMul => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Mul, [a, b, 0])),
+            B::FDiv => with_env!(Specials, bits, floats, choice, env => env.divide(a, b)),
+            B::FOrdEqual
+            | B::FUnordNotEqual
+            | B::FOrdLessThan
+            | B::FOrdLessThanEqual
+            | B::FOrdGreaterThan
+            | B::FOrdGreaterThanEqual => with_env!(Both, bits, floats, choice, env => env.compare(self, a, b)),
+            B::FMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, false)),
+            B::FMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, false)),
+            B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, true)),
+            B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, true)),
+        }
+    }
+
+    /// The width of the result, for operands of width `bits`.
+    fn result_bits(self, bits: u8) -> u8 {
+        if self.compares() { 1 } else { bits }
+    }
+}
+
+impl Ternary {
+    /// The result on operands of this width.
+    #[inline]
+    pub fn apply<C: Choice>(self, bits: u8, operands: [u64; 3], floats: &FloatControls, choice: &mut C) -> u64 {
+        use Ternary as T;
+        let [a, b, c] = operands;
+        if C::OPEN && domain::ternary(self, bits, operands) {
+            return choice.bits() & mask(bits);
+        }
+        match self {
+            T::Select => {
+                if a != 0 {
+                    b
+                } else {
+                    c
+                }
+            }
+            T::Fma => with_env!(Denormals, bits, floats, choice, env => env.fma(operands)),
+            T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands)),
+            T::SClamp => integer::min(bits, integer::max(bits, a, b), c),
+            T::BitFieldUExtract => bits::extract_unsigned(bits, a, b, c),
+        }
+    }
+}
+
 #[inline]
 pub fn wide(op: Wide, bits: u8, a: u64, b: u64) -> [u64; 2] {
     match op {
@@ -138,7 +148,6 @@ pub fn wide(op: Wide, bits: u8, a: u64, b: u64) -> [u64; 2] {
     }
 }
 
-/// The result of a conversion.
 #[inline]
 pub fn convert<C: Choice>(op: Convert, from: u8, to: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
     if C::OPEN && domain::convert(op, from, to, a) {
@@ -158,18 +167,10 @@ pub fn convert<C: Choice>(op: Convert, from: u8, to: u8, a: u64, floats: &FloatC
     }
 }
 
-/// `OpBitFieldInsert`.
 #[inline]
 pub fn insert_bits<C: Choice>(bits: u8, base: u64, insert: u64, offset: u64, count: u64, choice: &mut C) -> u64 {
     if C::OPEN && domain::bit_field(bits, offset, count) {
         return choice.bits() & mask(bits);
     }
     bits::insert(bits, base, insert, offset, count)
-}
-
-impl Binary {
-    /// The width of the result, for operands of width `bits`.
-    fn result_bits(self, bits: u8) -> u8 {
-        if self.compares() { 1 } else { bits }
-    }
 }

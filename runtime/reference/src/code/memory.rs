@@ -16,7 +16,6 @@ pub enum Class {
 /// A variable in workgroup or private memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The variable's `OpName`, or `%id`.
     pub name: String,
     pub class: Class,
     /// Offset of the first byte.
@@ -25,15 +24,12 @@ pub struct Variable {
     pub bytes: u32,
 }
 
-/// An atomic operation on one scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atomic {
     pub op: AtomicOp,
-    /// The memory: `Device` or `Workgroup`.
     pub class: Class,
     /// Width of the scalar: 8, 16, 32 or 64.
     pub bits: u8,
-    /// The register for the old value; unused by stores.
     pub d: Slot,
     pub pointer: Slot,
     /// Operand; unused by loads.
@@ -58,7 +54,6 @@ pub enum AtomicOp {
     Update(Binary),
 }
 
-/// A scope of execution or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// Only the invocation itself.
@@ -86,7 +81,6 @@ pub struct Semantics {
     pub volatile: bool,
 }
 
-/// A control or memory barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
     /// The scope in which invocations wait for each other; meaningless for memory barriers.

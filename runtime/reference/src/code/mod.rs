@@ -21,7 +21,6 @@ pub use memory::{Atomic, AtomicOp, Barrier, Class, MemoryAccess, Scope, Semantic
 pub use operations::{Binary, Convert, Family, Source, Ternary, Unary, Wide};
 pub use rspirv::spirv::BuiltIn;
 
-/// A register of an invocation.
 pub type Slot = u32;
 
 /// The index of an instruction in [`Code::insts`].
@@ -42,7 +41,6 @@ pub struct Code {
     pub slots: u32,
     /// Bytes of an invocation's memory for `Function` and `Private` variables, initially uninitialized.
     pub private_bytes: u32,
-    /// Bytes of `Workgroup` memory.
     pub workgroup_bytes: u32,
     /// Whether `Workgroup` memory starts as zeros (all its variables have a null initializer) instead of undefined.
     pub workgroup_zeroed: bool,
@@ -57,30 +55,24 @@ pub struct Code {
     pub barriers: Vec<Barrier>,
     /// Memory operands of loads and stores; 0 is an ordinary access.
     pub accesses: Vec<MemoryAccess>,
-    /// Basic blocks of all functions.
     pub blocks: Vec<Block>,
     /// The header of each loop of all functions, an index of [`Code::blocks`].
     pub loops: Vec<u32>,
     /// Source files, indexed by [`Origin::file`].
     pub files: Vec<String>,
-    /// The entry point's float controls.
     pub floats: FloatControls,
     /// The entry point's modes that concern reconvergence.
     pub convergence: Convergence,
 }
 
-/// The origin of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// Index of the first word of the SPIR-V instruction.
     pub word: u32,
     /// The block of the instruction, an index of [`Code::blocks`].
     pub block: u32,
-    /// The source line given by `OpLine`.
     pub line: Option<SourceLine>,
 }
 
-/// A line of a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceLine {
     /// An index of [`Code::files`].
@@ -93,42 +85,121 @@ pub struct SourceLine {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Inst {
     /// A scalar operation with one operand; see [`Unary`]. `bits` is the width of the operand.
-    Unary { op: Unary, bits: u8, d: Slot, a: Slot },
+    Unary {
+        op: Unary,
+        bits: u8,
+        d: Slot,
+        a: Slot,
+    },
     /// A scalar operation with two operands of width `bits`.
-    Binary { op: Binary, bits: u8, d: Slot, a: Slot, b: Slot },
+    Binary {
+        op: Binary,
+        bits: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// A scalar operation with three operands.
-    Ternary { op: Ternary, bits: u8, d: Slot, a: Slot, b: Slot, c: Slot },
+    Ternary {
+        op: Ternary,
+        bits: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+        c: Slot,
+    },
     /// A scalar operation with two results, at `d` and `d + 1`.
-    Wide { op: Wide, bits: u8, d: Slot, a: Slot, b: Slot },
+    Wide {
+        op: Wide,
+        bits: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// A conversion between widths or between integers and floats.
-    Convert { op: Convert, from: u8, to: u8, d: Slot, a: Slot },
+    Convert {
+        op: Convert,
+        from: u8,
+        to: u8,
+        d: Slot,
+        a: Slot,
+    },
     /// `OpBitFieldInsert` into the contents of `d`.
-    InsertBits { bits: u8, d: Slot, insert: Slot, offset: Slot, count: Slot },
+    InsertBits {
+        bits: u8,
+        d: Slot,
+        insert: Slot,
+        offset: Slot,
+        count: Slot,
+    },
     /// Copies a register, including undefined bits.
-    Move { d: Slot, a: Slot },
+    Move {
+        d: Slot,
+        a: Slot,
+    },
 
     /// `d = a + offset`, for pointers.
-    Offset { d: Slot, a: Slot, offset: u32 },
+    Offset {
+        d: Slot,
+        a: Slot,
+        offset: u32,
+    },
     /// `d = a + index * stride`, for pointers. `index` is signed and has width `bits`. `count` is the number of
     /// elements, or 0 if unknown. An index out of range is a fault once the pointer is used.
-    Index { bits: u8, d: Slot, a: Slot, index: Slot, stride: u32, count: u32 },
+    Index {
+        bits: u8,
+        d: Slot,
+        a: Slot,
+        index: Slot,
+        stride: u32,
+        count: u32,
+    },
 
     /// Announces that the next instructions access `bytes` bytes at a pointer with a promised alignment of `align` (1
     /// for none). Bounds and alignment are checked here for the whole access. Precedes every SPIR-V load, store and
     /// atomic.
-    Access { class: Class, pointer: Slot, bytes: u32, align: u32, write: bool },
+    Access {
+        class: Class,
+        pointer: Slot,
+        bytes: u32,
+        align: u32,
+        write: bool,
+    },
     /// Loads a scalar of `bytes` bytes at `pointer + offset`, zero-extended. `how` is an index of [`Code::accesses`].
-    Load { class: Class, bytes: u8, how: u16, d: Slot, pointer: Slot, offset: u32 },
+    Load {
+        class: Class,
+        bytes: u8,
+        how: u16,
+        d: Slot,
+        pointer: Slot,
+        offset: u32,
+    },
     /// Stores a scalar.
-    Store { class: Class, bytes: u8, how: u16, value: Slot, pointer: Slot, offset: u32 },
+    Store {
+        class: Class,
+        bytes: u8,
+        how: u16,
+        value: Slot,
+        pointer: Slot,
+        offset: u32,
+    },
     /// Re-creates a function's variable: these bytes of the invocation's memory become uninitialized.
-    Forget { offset: u32, bytes: u32 },
+    Forget {
+        offset: u32,
+        bytes: u32,
+    },
     /// An atomic operation, an index of [`Code::atomics`].
     Atomic(u32),
     /// Reads a component of a built-in variable.
-    Builtin { builtin: BuiltIn, component: u8, d: Slot },
+    Builtin {
+        builtin: BuiltIn,
+        component: u8,
+        d: Slot,
+    },
     /// `OpReadClockKHR`: 64 bits at `d`.
-    Clock { d: Slot },
+    Clock {
+        d: Slot,
+    },
 
     /// A subgroup operation, an index of [`Code::groups`]. The invocation waits for the others of its tangle.
     Group(u32),
@@ -137,12 +208,18 @@ pub enum Inst {
     /// `OpMemoryBarrier`, an index of [`Code::barriers`].
     Fence(u32),
     /// A thread arrives at a barrier instruction of PTX: see [`ptx2spv_target::marks::ARRIVE`].
-    Arrive { thread: Slot, place: u32 },
+    Arrive {
+        thread: Slot,
+        place: u32,
+    },
 
-    /// Continues elsewhere.
     Jump(Pc),
     /// Continues at `yes` if the boolean is true, else at `no`.
-    Branch { condition: Slot, yes: Pc, no: Pc },
+    Branch {
+        condition: Slot,
+        yes: Pc,
+        no: Pc,
+    },
     /// Calls a function. The arguments are already in its registers.
     Call(Pc),
     /// Returns from a call, or ends the invocation.
@@ -164,7 +241,6 @@ pub struct Convergence {
     pub subgroup_uniform: bool,
 }
 
-/// A basic block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// The block's first instruction.
@@ -191,7 +267,6 @@ pub struct FloatControl {
     pub signed_zero_inf_nan: bool,
 }
 
-/// A subgroup operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     pub op: GroupOp,

@@ -31,6 +31,10 @@ macro_rules! operations {
         }
 
         impl $name {
+            #[cfg(test)]
+            #[allow(dead_code, reason = "not all are tested as lists")]
+            pub const ALL: &[Self] = &[$(Self::$op),*];
+
             /// The operation of an instruction.
             pub fn of(source: Source) -> Option<Self> {
                 match source {
@@ -39,7 +43,6 @@ macro_rules! operations {
                 }
             }
 
-            /// The type of the operands.
             pub fn family(self) -> Family {
                 match self {
                     $(Self::$op => Family::$family,)*

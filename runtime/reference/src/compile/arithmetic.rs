@@ -93,9 +93,7 @@ impl Compiler<'_> {
     /// The registers of an operand with as many components as the result.
     fn operand_cells(&mut self, inst: &Instruction<'_>, index: usize, count: u32) -> Result<Cells> {
         let cells = self.cells(inst.operand(index)?)?;
-        if cells.len() != count as usize {
-            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different shapes"));
-        }
+        inst.refuse_if(cells.len() != count as usize, "has operands of different shapes")?;
         Ok(cells)
     }
 
@@ -162,9 +160,7 @@ impl Compiler<'_> {
         self.expect(inst, 0, |scalar| op.family().accepts(scalar))?;
         self.expect(inst, 1, |other| other == scalar)?;
         let leaves = self.layouts.leaves(inst.ty)?;
-        if leaves.iter().any(|leaf| leaf.1 != scalar) {
-            return Err(inst.refuse(rule::UNIVERSAL, "has a result of another type"));
-        }
+        inst.refuse_if(leaves.iter().any(|leaf| leaf.1 != scalar), "has a result of another type")?;
         let a = self.operand_cells(inst, 0, count)?;
         let b = self.operand_cells(inst, 1, count)?;
         // The low halves of all components, then the high ones.
@@ -225,9 +221,8 @@ impl Compiler<'_> {
         let id = inst.operand(0)?;
         let (from, from_count) = self.vector_of(id)?;
         let total = |scalar: Scalar, count: u32| u32::from(scalar.bits()) * count;
-        if total(to, to_count) != total(from, from_count) || [to, from].contains(&Scalar::Bool) {
-            return Err(inst.refuse(rule::UNIVERSAL, "reinterprets values of another size"));
-        }
+        let wrong = total(to, to_count) != total(from, from_count) || [to, from].contains(&Scalar::Bool);
+        inst.refuse_if(wrong, "reinterprets values of another size")?;
         let cells = self.cells(id)?;
         if to.bits() == from.bits() {
             // If the width is unchanged, so are the registers.
@@ -242,13 +237,10 @@ impl Compiler<'_> {
         self.expect(inst, 0, |scalar| scalar == Scalar::Bool)?;
         let condition = self.operand_cells(inst, 0, conditions)?;
         let leaves = self.layouts.leaves(inst.ty)?;
-        if conditions != 1 && conditions as usize != leaves.len() {
-            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different shapes"));
-        }
+        inst.refuse_if(conditions != 1 && conditions as usize != leaves.len(), "has operands of different shapes")?;
         let (yes, no) = (inst.operand(1)?, inst.operand(2)?);
-        if self.type_of(yes)? != inst.ty || self.type_of(no)? != inst.ty {
-            return Err(inst.refuse(rule::UNIVERSAL, "selects values of another type"));
-        }
+        let wrong = self.type_of(yes)? != inst.ty || self.type_of(no)? != inst.ty;
+        inst.refuse_if(wrong, "selects values of another type")?;
         let (yes, no) = (self.cells(yes)?, self.cells(no)?);
         let mut results = Vec::with_capacity(leaves.len());
         for (index, (_, scalar)) in leaves.iter().enumerate() {
@@ -264,9 +256,7 @@ impl Compiler<'_> {
         let (a, b) = (inst.operand(0)?, inst.operand(1)?);
         let (scalar, count) = self.vector_of(a)?;
         self.expect_result(inst, scalar)?;
-        if !scalar.is_float() || self.vector_of(b)? != (scalar, count) {
-            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different types"));
-        }
+        inst.refuse_if(!scalar.is_float() || self.vector_of(b)? != (scalar, count), "has operands of different types")?;
         let (a, b) = (self.cells(a)?, self.cells(b)?);
         self.sum_of_products(inst, [Binary::FMul, Binary::FAdd], scalar.bits(), &a, &b)
     }

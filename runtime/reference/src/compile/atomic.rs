@@ -54,7 +54,6 @@ impl Compiler<'_> {
         Ok(self.code.barriers.len() as u32 - 1)
     }
 
-    /// The memory semantics of an operand, which must be a constant.
     fn semantics(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Semantics> {
         let bits = self.constant_operand(inst, id)?;
         let known = u32::try_from(bits).ok().and_then(MemorySemantics::from_bits);
@@ -104,9 +103,8 @@ impl Compiler<'_> {
             }
             _ => return Err(inst.refuse(rule::UNIVERSAL, format!("works on {scalar:?}"))),
         };
-        if count != 1 || (op != AtomicOp::Store && inst.ty != pointer.pointee) {
-            return Err(inst.refuse(rule::UNIVERSAL, "works on another type than its pointer points to"));
-        }
+        let wrong = count != 1 || (op != AtomicOp::Store && inst.ty != pointer.pointee);
+        inst.refuse_if(wrong, "works on another type than its pointer points to")?;
         let place = match pointer.storage {
             StorageClass::PhysicalStorageBuffer => Class::Device,
             StorageClass::Workgroup => Class::Workgroup,
@@ -138,9 +136,7 @@ impl Compiler<'_> {
 
     fn atomic_operand(&mut self, inst: &Instruction<'_>, index: usize, ty: u32) -> Result<u32> {
         let id = inst.operand(index)?;
-        if self.type_of(id)? != ty {
-            return Err(inst.refuse(rule::UNIVERSAL, "has an operand of another type than its pointer points to"));
-        }
+        inst.refuse_if(self.type_of(id)? != ty, "has an operand of another type than its pointer points to")?;
         self.scalar(id)
     }
 
@@ -157,7 +153,6 @@ impl Compiler<'_> {
         requirements::need(self.target, pair[usize::from(shared)], &message)
     }
 
-    /// Refuses device scope if the target doesn't support it.
     pub(super) fn need_device_scope(&self, inst: &Instruction<'_>) -> Result<()> {
         if !self.module.has_vulkan_memory_model() {
             return Ok(());

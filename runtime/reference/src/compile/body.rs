@@ -19,7 +19,6 @@ struct Phi {
     incoming: FxHashMap<u32, u32>,
 }
 
-/// A function under compilation.
 struct Body<'m> {
     function: &'m Function,
     flow: Flow,
@@ -244,9 +243,8 @@ impl<'m> Compiler<'m> {
             return Err(inst.refuse(rule::UNIVERSAL, "calls something that is not a function"));
         };
         let arguments = inst.rest(1);
-        if *result != inst.ty || arguments.len() != parameters.len() {
-            return Err(inst.refuse(rule::UNIVERSAL, "does not fit the function that it calls"));
-        }
+        let wrong = *result != inst.ty || arguments.len() != parameters.len();
+        inst.refuse_if(wrong, "does not fit the function that it calls")?;
         let mut targets = callee.parameters.iter();
         for (&argument, &parameter) in arguments.iter().zip(parameters) {
             if self.type_of(argument)? != parameter {
@@ -271,9 +269,8 @@ impl<'m> Compiler<'m> {
         match &body.function.blocks[block].terminator {
             &Terminator::Branch(to) => self.follow(body, block, to)?,
             &Terminator::Conditional { condition, yes, no } => {
-                if self.vector_of(condition)? != (Scalar::Bool, 1) {
-                    return Err(inst.refuse(rule::UNIVERSAL, "branches on something that is not a boolean"));
-                }
+                let wrong = self.vector_of(condition)? != (Scalar::Bool, 1);
+                inst.refuse_if(wrong, "branches on something that is not a boolean")?;
                 let condition = self.scalar(condition)?;
                 let mut detours = Vec::new();
                 let yes = self.edge(body, block, yes, &mut detours)?;
@@ -283,9 +280,7 @@ impl<'m> Compiler<'m> {
             }
             Terminator::Return(value) => {
                 if let Some(value) = *value {
-                    if self.type_of(value)? != body.function.result {
-                        return Err(inst.refuse(rule::UNIVERSAL, "returns a value of another type"));
-                    }
+                    inst.refuse_if(self.type_of(value)? != body.function.result, "returns a value of another type")?;
                     for (&a, &d) in self.cells(value)?.iter().zip(body.callee.result.iter()) {
                         self.emit.emit(Inst::Move { d, a })?;
                     }

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::emit::{Emitter, Label};
 use super::layout::{Layouts, Scalar};
-use super::variables::Initial;
 use super::{Result, refuse};
 use crate::code::{BuiltIn, Code, Inst, Slot};
 use crate::module::{Instruction, Module, rule};
@@ -35,7 +34,6 @@ pub(super) struct Callee {
     pub(super) label: Label,
     /// The registers of all parameters, in order.
     pub(super) parameters: Cells,
-    /// The registers of the result.
     pub(super) result: Cells,
     /// Whether the function, or one that it calls, waits for other invocations.
     pub(super) waits: bool,
@@ -48,6 +46,15 @@ pub(super) struct PointerFacts {
     pub(super) volatile: bool,
     /// Whether the module promises not to write through it.
     pub(super) read_only: bool,
+}
+
+/// The initial value of a `Private` variable, which is stored before the entry point begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Initial {
+    pub(super) word: u32,
+    pub(super) pointer: Slot,
+    pub(super) ty: u32,
+    pub(super) value: u32,
 }
 
 /// Workgroup memory allocated so far.
@@ -63,7 +70,6 @@ pub(super) struct Shared {
     pub(super) count: u32,
 }
 
-/// An entry point under compilation.
 pub(super) struct Compiler<'m> {
     pub(super) module: &'m Module,
     pub(super) target: &'m Target,
@@ -74,13 +80,11 @@ pub(super) struct Compiler<'m> {
     pub(super) values: FxHashMap<u32, Value>,
     /// Number of registers named in `values`.
     pub(super) named: usize,
-    /// Facts about pointers other than their addresses.
     pub(super) facts: FxHashMap<u32, PointerFacts>,
     /// Work to do before the entry point begins.
     pub(super) initials: Vec<Initial>,
     /// Functions by id, with the information that callers need.
     pub(super) callees: FxHashMap<u32, Callee>,
-    /// Workgroup memory allocated so far.
     pub(super) shared: Shared,
 }
 
@@ -107,7 +111,6 @@ impl<'m> Compiler<'m> {
         self.module.definition(id).ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is not defined")))
     }
 
-    /// The id of a value's type.
     pub(super) fn type_of(&self, id: u32) -> Result<u32> {
         match self.definition(id)?.ty {
             0 => Err(refuse(rule::UNIVERSAL, format!("%{id} is not a value"))),
@@ -127,7 +130,6 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The registers of a value.
     pub(super) fn cells(&mut self, id: u32) -> Result<Cells> {
         match self.value(id)? {
             Value::Cells(cells) => Ok(cells),
@@ -141,7 +143,6 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The register of a scalar.
     pub(super) fn scalar(&mut self, id: u32) -> Result<Slot> {
         match *self.cells(id)? {
             [slot] => Ok(slot),
@@ -184,9 +185,7 @@ impl<'m> Compiler<'m> {
     /// Defines an instruction's result by its registers.
     pub(super) fn result(&mut self, inst: &Instruction<'_>, cells: impl Into<Cells>) -> Result<()> {
         let cells = cells.into();
-        if self.layouts.cells(inst.ty)? as usize != cells.len() {
-            return Err(inst.refuse(rule::UNIVERSAL, "does not fit its result type"));
-        }
+        inst.refuse_if(self.layouts.cells(inst.ty)? as usize != cells.len(), "does not fit its result type")?;
         self.define(inst.id, Value::Cells(cells))
     }
 

@@ -5,6 +5,7 @@ use rspirv::spirv::Op;
 use super::Result;
 use super::compiler::Compiler;
 use super::layout::Kind;
+use crate::code::Slot;
 use crate::module::{Instruction, rule};
 
 impl Compiler<'_> {
@@ -24,23 +25,10 @@ impl Compiler<'_> {
     pub(super) fn composite(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let wrong = || inst.refuse(rule::UNIVERSAL, "has parts that don't fit its type");
         let parts = inst.operands;
-        match &self.layouts.get(inst.ty)?.kind {
-            &Kind::Vector { component, .. } => {
-                for &part in parts {
-                    if self.vector_of(part)?.0 != component {
-                        return Err(wrong());
-                    }
-                }
-            }
-            &Kind::Array { element: part, length: count, .. } => {
-                if parts.len() != count as usize {
-                    return Err(wrong());
-                }
-                for &id in parts {
-                    if self.type_of(id)? != part {
-                        return Err(wrong());
-                    }
-                }
+        let fits = match &self.layouts.get(inst.ty)?.kind {
+            &Kind::Vector { component, .. } => all(parts, |part| Ok(self.vector_of(part)?.0 == component))?,
+            &Kind::Array { element, length, .. } => {
+                parts.len() == length as usize && all(parts, |part| Ok(self.type_of(part)? == element))?
             }
             // All elements are the same.
             &Kind::CooperativeMatrix { element, length, .. } => {
@@ -52,16 +40,13 @@ impl Compiler<'_> {
                 return self.result(inst, cells);
             }
             Kind::Struct(members) => {
-                if parts.len() != members.len() {
-                    return Err(wrong());
-                }
-                for (&part, member) in parts.iter().zip(members) {
-                    if self.type_of(part)? != member.ty {
-                        return Err(wrong());
-                    }
-                }
+                let mut types = members.iter().map(|member| member.ty);
+                parts.len() == members.len() && all(parts, |part| Ok(Some(self.type_of(part)?) == types.next()))?
             }
-            _ => return Err(wrong()),
+            _ => false,
+        };
+        if !fits {
+            return Err(wrong());
         }
         // Allocated first, because there may be many large parts.
         let mut cells = Vec::with_capacity(self.layouts.cells(inst.ty)? as usize);
@@ -104,9 +89,7 @@ impl Compiler<'_> {
         let count = self.layouts.cells(ty)?;
         // The value has all registers of its type, including those of the part.
         let part = &cells[start as usize..(start + count) as usize];
-        if ty != inst.ty {
-            return Err(inst.refuse(rule::UNIVERSAL, "extracts a part of another type"));
-        }
+        inst.refuse_if(ty != inst.ty, "extracts a part of another type")?;
         self.result(inst, part)
     }
 
@@ -115,9 +98,8 @@ impl Compiler<'_> {
         let mut cells = self.cells(composite)?.to_vec();
         let (ty, start) = self.part(inst, self.type_of(composite)?, inst.rest(2))?;
         let object_cells = self.cells(object)?;
-        if ty != self.type_of(object)? || self.type_of(composite)? != inst.ty {
-            return Err(inst.refuse(rule::UNIVERSAL, "inserts a part of another type"));
-        }
+        let wrong = ty != self.type_of(object)? || self.type_of(composite)? != inst.ty;
+        inst.refuse_if(wrong, "inserts a part of another type")?;
         cells[start as usize..start as usize + object_cells.len()].copy_from_slice(&object_cells);
         self.result(inst, cells)
     }
@@ -125,17 +107,24 @@ impl Compiler<'_> {
     fn shuffle(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (a, b) = (inst.operand(0)?, inst.operand(1)?);
         let (scalar, _) = self.layouts.vector(inst.ty)?;
-        if self.vector_of(a)?.0 != scalar || self.vector_of(b)?.0 != scalar {
-            return Err(inst.refuse(rule::UNIVERSAL, "shuffles vectors of other components"));
-        }
+        let wrong = self.vector_of(a)?.0 != scalar || self.vector_of(b)?.0 != scalar;
+        inst.refuse_if(wrong, "shuffles vectors of other components")?;
         let both = [self.cells(a)?, self.cells(b)?].concat();
-        let mut cells = Vec::new();
-        for &index in inst.rest(2) {
-            cells.push(match both.get(index as usize) {
-                Some(&slot) => slot,
-                None => return Err(inst.refuse(rule::UNIVERSAL, format!("there is no component {index}"))),
-            });
-        }
+        let part = |&index: &u32| {
+            let slot = both.get(index as usize).copied();
+            slot.ok_or_else(|| inst.refuse(rule::UNIVERSAL, format!("there is no component {index}")))
+        };
+        let cells: Vec<Slot> = inst.rest(2).iter().map(part).collect::<Result<_>>()?;
         self.result(inst, cells)
     }
+}
+
+/// Whether something that may fail holds for all parts.
+fn all(parts: &[u32], mut fits: impl FnMut(u32) -> Result<bool>) -> Result<bool> {
+    for &part in parts {
+        if !fits(part)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -69,9 +69,7 @@ impl Compiler<'_> {
     /// A scalar constant. Narrow literals are sign-extended in their word, but zero-extended in registers.
     fn literal(&mut self, inst: &Instruction<'_>, bits: u64) -> Result<()> {
         let (scalar, count) = self.layouts.vector(inst.ty)?;
-        if count != 1 || matches!(scalar, Scalar::Pointer(_)) {
-            return Err(inst.refuse(rule::UNIVERSAL, "has no number as its type"));
-        }
+        inst.refuse_if(count != 1 || matches!(scalar, Scalar::Pointer(_)), "has no number as its type")?;
         let slot = self.emit.constant(bits & (u64::MAX >> (64 - scalar.bits())));
         self.result(inst, [slot])
     }
@@ -81,13 +79,11 @@ impl Compiler<'_> {
         let op = inst.operand(0)?;
         let op = Op::from_u32(op).ok_or_else(|| inst.refuse(rule::UNIVERSAL, format!("unknown opcode {op}")))?;
         let inner = Instruction { op, operands: inst.rest(1), ..*inst };
-        if inner.op == Op::SpecConstantOp || !self.pure(&inner)? {
-            return Err(inst.refuse(rule::UNIVERSAL, format!("Op{op:?} can't be used for constants")));
-        }
+        let wrong = inner.op == Op::SpecConstantOp || !self.pure(&inner)?;
+        inst.refuse_if(wrong, format_args!("Op{op:?} can't be used for constants"))?;
         let cells: Cells = self.cells(inst.id)?;
-        if cells.iter().any(|&slot| self.emit.constant_bits(slot).is_none()) {
-            return Err(inst.refuse(rule::UNIVERSAL, "has operands that are not constants"));
-        }
+        let wrong = cells.iter().any(|&slot| self.emit.constant_bits(slot).is_none());
+        inst.refuse_if(wrong, "has operands that are not constants")?;
         Ok(())
     }
 }

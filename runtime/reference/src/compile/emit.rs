@@ -39,7 +39,6 @@ pub(super) struct Emitter {
 }
 
 impl Emitter {
-    /// Adds an instruction.
     pub(super) fn emit(&mut self, inst: Inst) -> Result<(), Refusal> {
         if self.insts.len() >= INST_LIMIT {
             return Err(refuse(rule::UNSUPPORTED, format!("more than {INST_LIMIT} instructions")));
@@ -91,19 +90,16 @@ impl Emitter {
         let value = |slot| self.constant_bits(slot);
         let floats = FloatControls::default();
         Some(match *inst {
-            Inst::Unary { op, bits, a, .. } => arithmetic::unary(op, bits, value(a)?, &floats, &mut Plain),
-            Inst::Binary { op, bits, a, b, .. } => {
-                arithmetic::binary(op, bits, value(a)?, value(b)?, &floats, &mut Plain)
-            }
+            Inst::Unary { op, bits, a, .. } => op.apply(bits, [value(a)?], &floats, &mut Plain),
+            Inst::Binary { op, bits, a, b, .. } => op.apply(bits, [value(a)?, value(b)?], &floats, &mut Plain),
             Inst::Ternary { op, bits, a, b, c, .. } => {
-                arithmetic::ternary(op, bits, [value(a)?, value(b)?, value(c)?], &floats, &mut Plain)
+                op.apply(bits, [value(a)?, value(b)?, value(c)?], &floats, &mut Plain)
             }
             Inst::Convert { op, from, to, a, .. } => arithmetic::convert(op, from, to, value(a)?, &floats, &mut Plain),
             _ => return None,
         })
     }
 
-    /// A new label.
     pub(super) fn label(&mut self) -> Label {
         self.labels.push(u32::MAX);
         (self.labels.len() - 1) as Label

@@ -1,9 +1,11 @@
 //! Control flow of a function: reachable blocks, loops, and back edges.
 
-use crate::finding::Refusal;
-use crate::module::{Block, Function, Merge, rule};
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::DfsPostOrder;
 
 use super::{Result, refuse};
+use crate::module::{Block, Function, Merge, rule};
 
 /// Maximum number of blocks of a function.
 const BLOCK_LIMIT: usize = 1 << 16;
@@ -34,21 +36,22 @@ impl Flow {
         if blocks.len() > BLOCK_LIMIT {
             return Err(refuse(rule::UNSUPPORTED, format!("a function of more than {BLOCK_LIMIT} blocks")));
         }
-        let real: Vec<Vec<usize>> = blocks.iter().map(|block| block.terminator.successors()).collect();
-        let structural: Vec<Vec<usize>> =
-            real.iter().zip(blocks).map(|(next, block)| with_merge(next, block)).collect();
-        let mut reached = vec![false; blocks.len()];
-        postorder(&real).into_iter().for_each(|block| reached[block] = true);
-        let tree = Dominators::new(&structural);
         let mut flow = Self {
-            reached,
+            reached: vec![false; blocks.len()],
             loops: Vec::new(),
             around: vec![Vec::new(); blocks.len()],
             headed: vec![None; blocks.len()],
         };
+        for block in postorder(&graph(blocks, |block| block.terminator.successors())) {
+            flow.reached[block] = true;
+        }
+        let structural = graph(blocks, with_merge);
+        let dominators = simple_fast(&structural, NodeIndex::new(0));
+        let order: Vec<usize> = postorder(&structural).into_iter().rev().collect();
         // Dominators are visited before the blocks that they dominate.
-        for &block in &tree.order {
-            let mut around = if block == 0 { Vec::new() } else { flow.around[tree.parent[block]].clone() };
+        for &block in &order {
+            let parent = dominators.immediate_dominator(NodeIndex::new(block));
+            let mut around = parent.map_or_else(Vec::new, |parent| flow.around[parent.index()].clone());
             around.retain(|&number: &usize| merge_of(&blocks[flow.loops[number]]) != Some(block));
             if let Some(Merge::Loop { .. }) = blocks[block].merge {
                 flow.headed[block] = Some(flow.loops.len());
@@ -60,10 +63,14 @@ impl Flow {
             }
             flow.around[block] = around;
         }
-        for &block in &tree.order {
-            for &next in &structural[block] {
-                if tree.position[next] <= tree.position[block] && !flow.goes_back(block, next) {
-                    return Err(unstructured(&blocks[block], &blocks[next]));
+        let mut position = vec![0; blocks.len()];
+        order.iter().enumerate().for_each(|(at, &block)| position[block] = at);
+        for &block in &order {
+            for next in with_merge(&blocks[block]) {
+                if position[next] <= position[block] && !flow.goes_back(block, next) {
+                    let (from, to) = (blocks[block].label, blocks[next].label);
+                    let message = format!("the branch from %{from} back to %{to} is not the back edge of a loop");
+                    return Err(refuse(rule::STRUCTURE, message));
                 }
             }
         }
@@ -76,9 +83,21 @@ impl Flow {
     }
 }
 
-fn unstructured(from: &Block, to: &Block) -> Refusal {
-    let message = format!("the branch from %{} back to %{} is not the back edge of a loop", from.label, to.label);
-    refuse(rule::STRUCTURE, message)
+fn graph(blocks: &[Block], next: impl Fn(&Block) -> Vec<usize>) -> DiGraph<(), ()> {
+    let mut graph = DiGraph::new();
+    let nodes: Vec<NodeIndex> = blocks.iter().map(|_| graph.add_node(())).collect();
+    for (&from, block) in nodes.iter().zip(blocks) {
+        for to in next(block) {
+            graph.add_edge(from, nodes[to], ());
+        }
+    }
+    graph
+}
+
+/// The nodes reachable from the first one, each after all its successors except those along back edges.
+fn postorder(graph: &DiGraph<(), ()>) -> Vec<usize> {
+    let mut walk = DfsPostOrder::new(graph, NodeIndex::new(0));
+    std::iter::from_fn(|| walk.next(graph)).map(NodeIndex::index).collect()
 }
 
 fn merge_of(block: &Block) -> Option<usize> {
@@ -89,88 +108,12 @@ fn merge_of(block: &Block) -> Option<usize> {
 }
 
 /// The successors, and the blocks named by a merge instruction.
-fn with_merge(next: &[usize], block: &Block) -> Vec<usize> {
-    let mut next = next.to_vec();
+fn with_merge(block: &Block) -> Vec<usize> {
+    let mut next = block.terminator.successors();
     match block.merge {
         Some(Merge::Loop { merge, next: again }) => next.extend([merge, again]),
         Some(Merge::Selection { merge }) => next.push(merge),
         None => {}
     }
     next
-}
-
-/// The nodes reachable from the first one, each after all its successors except those along back edges.
-fn postorder(next: &[Vec<usize>]) -> Vec<usize> {
-    let mut seen = vec![false; next.len()];
-    let mut order = Vec::new();
-    let mut stack = vec![(0, 0)];
-    seen[0] = true;
-    while let Some((node, child)) = stack.last_mut() {
-        match next[*node].get(*child) {
-            Some(&to) => {
-                *child += 1;
-                if !seen[to] {
-                    seen[to] = true;
-                    stack.push((to, 0));
-                }
-            }
-            None => {
-                order.push(*node);
-                stack.pop();
-            }
-        }
-    }
-    order
-}
-
-/// Dominators by the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm").
-struct Dominators {
-    /// Reachable nodes in reverse postorder.
-    order: Vec<usize>,
-    /// Positions of nodes in `order`; `None` for unreachable ones.
-    position: Vec<Option<usize>>,
-    /// Immediate dominators. The first node is its own, and those of unreachable nodes are meaningless.
-    parent: Vec<usize>,
-}
-
-impl Dominators {
-    fn new(next: &[Vec<usize>]) -> Self {
-        let mut order = postorder(next);
-        order.reverse();
-        let mut position = vec![None; next.len()];
-        order.iter().enumerate().for_each(|(at, &node)| position[node] = Some(at));
-        let mut before = vec![Vec::new(); next.len()];
-        for &node in &order {
-            next[node].iter().for_each(|&to| before[to].push(node));
-        }
-        let mut parent = vec![0; next.len()];
-        let mut found = vec![false; next.len()];
-        found[0] = true;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &node in &order[1..] {
-                let known = before[node].iter().copied().filter(|&node| found[node]);
-                let common = known.reduce(|mut a, mut b| {
-                    while a != b {
-                        while position[a] > position[b] {
-                            a = parent[a];
-                        }
-                        while position[b] > position[a] {
-                            b = parent[b];
-                        }
-                    }
-                    a
-                });
-                // In reverse postorder, at least one predecessor has been visited.
-                if let Some(common) = common
-                    && (!found[node] || parent[node] != common)
-                {
-                    (found[node], parent[node]) = (true, common);
-                    changed = true;
-                }
-            }
-        }
-        Self { order, position, parent }
-    }
 }

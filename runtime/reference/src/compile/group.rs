@@ -39,9 +39,8 @@ impl Compiler<'_> {
         let mut other = self.emit.constant(0);
         if op != GroupOp::Ballot {
             let lane = inst.operand(2)?;
-            if self.vector_of(lane)? != (Scalar::Int(32), 1) {
-                return Err(inst.refuse(rule::UNIVERSAL, format!("%{lane} is not a 32-bit integer")));
-            }
+            let wrong = self.vector_of(lane)? != (Scalar::Int(32), 1);
+            inst.refuse_if(wrong, format_args!("%{lane} is not a 32-bit integer"))?;
             other = self.scalar(lane)?;
         }
         let (scalar, components) = self.vector_of(id)?;
@@ -50,9 +49,7 @@ impl Compiler<'_> {
             GroupOp::Ballot => result == (Scalar::Int(32), 4) && (scalar, components) == (Scalar::Bool, 1),
             _ => result == (scalar, components),
         };
-        if !right {
-            return Err(inst.refuse(rule::UNIVERSAL, "has operands or a result of another shape"));
-        }
+        inst.refuse_if(!right, "has operands or a result of another shape")?;
         let cells = self.cells(id)?;
         let value = self.contiguous(&cells)?;
         self.group(inst, Group { op, bits: scalar.bits(), components, d: 0, value, other })?;

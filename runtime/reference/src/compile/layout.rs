@@ -44,12 +44,10 @@ impl Scalar {
         }
     }
 
-    /// Whether the type is an integer.
     pub(super) fn is_int(self) -> bool {
         matches!(self, Self::Int(_))
     }
 
-    /// Whether the type is a float.
     pub(super) fn is_float(self) -> bool {
         matches!(self, Self::Float(_))
     }
@@ -58,13 +56,11 @@ impl Scalar {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) ty: u32,
-    /// Offset in memory.
     pub(super) offset: u64,
     /// Index of the member's first register in the value.
     pub(super) cell: u32,
 }
 
-/// The structure of a type.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Scalar(Scalar),
@@ -94,7 +90,6 @@ pub(super) enum Kind {
     Other,
 }
 
-/// A type.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) kind: Kind,
@@ -108,17 +103,14 @@ pub(super) struct Layout {
     pub(super) scalar_align: u64,
 }
 
-/// The layouts of a module's types.
 #[derive(Default)]
 pub(super) struct Layouts(FxHashMap<u32, Layout>);
 
 impl Layouts {
-    /// The layout of a type.
     pub(super) fn get(&self, ty: u32) -> Result<&Layout> {
         self.0.get(&ty).ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{ty} is not a type")))
     }
 
-    /// Registers of a value of a type.
     pub(super) fn cells(&self, ty: u32) -> Result<u32> {
         let cells = self.get(ty)?.cells;
         cells.ok_or_else(|| refuse(rule::UNSUPPORTED, format!("values of type %{ty}: none, or too large")))
@@ -202,9 +194,7 @@ impl Layouts {
             }
             &Type::Array { element, length: count } => {
                 let length = constant(count)?;
-                if length == 0 {
-                    return Err(inst.refuse(rule::UNIVERSAL, "an array has at least one element"));
-                }
+                inst.refuse_if(length == 0, "an array has at least one element")?;
                 let part = self.get(element)?;
                 let stride = stride(module, inst, part)?;
                 Layout {

@@ -12,14 +12,12 @@ use crate::module::{Instruction, rule};
 pub(super) struct Pointer {
     pub(super) class: Class,
     pub(super) storage: StorageClass,
-    /// The pointer's register.
     pub(super) slot: Slot,
     /// The type that it points to.
     pub(super) pointee: u32,
     pub(super) facts: PointerFacts,
 }
 
-/// The memory operands of an instruction.
 struct MemoryOperands {
     access: MemoryAccess,
     align: Option<u32>,
@@ -123,9 +121,8 @@ impl Compiler<'_> {
             pointer.pointee = part;
         }
         let (storage, pointee) = self.pointer_type(inst.ty)?;
-        if storage != pointer.storage || pointee != pointer.pointee {
-            return Err(inst.refuse(rule::UNIVERSAL, "results in a pointer of another type"));
-        }
+        let wrong = storage != pointer.storage || pointee != pointer.pointee;
+        inst.refuse_if(wrong, "results in a pointer of another type")?;
         let slot = self.offset(pointer.slot, constant)?;
         self.facts.insert(inst.id, pointer.facts);
         self.result(inst, [slot])
@@ -166,7 +163,6 @@ impl Compiler<'_> {
         Ok(self.emit.constant_bits(slot))
     }
 
-    /// A member of a struct.
     fn member(&self, ty: u32, number: u32) -> Option<Member> {
         match &self.layouts.get(ty).ok()?.kind {
             Kind::Struct(members) => members.get(number as usize).copied(),
@@ -181,9 +177,8 @@ impl Compiler<'_> {
         let base = self.pointer_type(self.type_of(inst.operand(0)?)?)?;
         let (scalar, count) = self.layouts.vector(base.1)?;
         let (storage, pointee) = self.pointer_type(inst.ty)?;
-        if storage != StorageClass::Input || self.layouts.vector(pointee)? != (scalar, 1) {
-            return Err(inst.refuse(rule::UNIVERSAL, "results in a pointer of another type"));
-        }
+        let wrong = storage != StorageClass::Input || self.layouts.vector(pointee)? != (scalar, 1);
+        inst.refuse_if(wrong, "results in a pointer of another type")?;
         let component = match self.scalar_constant(index)? {
             Some(value) if value < u64::from(count) => value as u8,
             Some(_) => return Err(inst.refuse(rule::UNIVERSAL, "there is no such component")),
@@ -224,9 +219,8 @@ impl Compiler<'_> {
         let align = more(mask.contains(Operands::ALIGNED))?;
         let available = more(mask.contains(Operands::MAKE_POINTER_AVAILABLE))?;
         let visible = more(mask.contains(Operands::MAKE_POINTER_VISIBLE))?;
-        if (write && visible.is_some()) || (!write && available.is_some()) {
-            return Err(inst.refuse(rule::UNIVERSAL, "makes loads available or stores visible"));
-        }
+        let wrong = (write && visible.is_some()) || (!write && available.is_some());
+        inst.refuse_if(wrong, "makes loads available or stores visible")?;
         let plain = self.plain_access(pointer);
         let mut scope = |id: Option<u32>| id.map(|id| self.scope(inst, id)).transpose();
         let access = MemoryAccess {
@@ -270,9 +264,7 @@ impl Compiler<'_> {
             return self.load_input(inst, builtin, component);
         }
         let pointer = self.pointer(inst, id)?;
-        if pointer.pointee != inst.ty {
-            return Err(inst.refuse(rule::UNIVERSAL, "loads another type than its pointer points to"));
-        }
+        inst.refuse_if(pointer.pointee != inst.ty, "loads another type than its pointer points to")?;
         let operands = self.memory_operands(inst, 1, &pointer, false)?;
         let align = self.alignment(inst, &pointer, &operands)?;
         let first = self.load_cells(&pointer, operands.access, align)?;
@@ -308,9 +300,7 @@ impl Compiler<'_> {
     fn store(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let pointer = self.writable(inst, inst.operand(0)?)?;
         let value = inst.operand(1)?;
-        if self.type_of(value)? != pointer.pointee {
-            return Err(inst.refuse(rule::UNIVERSAL, "stores another type than its pointer points to"));
-        }
+        inst.refuse_if(self.type_of(value)? != pointer.pointee, "stores another type than its pointer points to")?;
         let operands = self.memory_operands(inst, 2, &pointer, true)?;
         let align = self.alignment(inst, &pointer, &operands)?;
         let how = self.access_number(operands.access)?;
@@ -326,7 +316,6 @@ impl Compiler<'_> {
         Ok(pointer)
     }
 
-    /// Stores a value.
     pub(super) fn store_cells(
         &mut self,
         class: Class,

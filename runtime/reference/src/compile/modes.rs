@@ -16,11 +16,9 @@ impl Compiler<'_> {
                 Some(ExecutionMode::LocalSize | ExecutionMode::LocalSizeId) => size = Some(self.local_size(mode)?),
                 Some(ExecutionMode::MaximallyReconvergesKHR) => self.code.convergence.maximal = true,
                 Some(ExecutionMode::SubgroupUniformControlFlowKHR) => self.code.convergence.subgroup_uniform = true,
-                Some(
-                    kind @ (ExecutionMode::DenormPreserve
-                    | ExecutionMode::SignedZeroInfNanPreserve
-                    | ExecutionMode::RoundingModeRTE),
-                ) => self.float_control(kind, mode)?,
+                Some(ExecutionMode::DenormPreserve) => self.float_control(mode)?.denormals_kept = true,
+                Some(ExecutionMode::SignedZeroInfNanPreserve) => self.float_control(mode)?.signed_zero_inf_nan = true,
+                Some(ExecutionMode::RoundingModeRTE) => self.float_control(mode)?.nearest_even = true,
                 Some(ExecutionMode::FPFastMathDefault) => self.fast_math(mode)?,
                 _ => {
                     let message = format!("execution mode {} at word {}", mode.mode, mode.word);
@@ -28,15 +26,12 @@ impl Compiler<'_> {
                 }
             }
         }
-        if let Some(constant) = self.size_constant()? {
-            size = Some(constant);
-        }
-        self.code.workgroup_size = size.ok_or_else(|| {
-            refuse(
-                "VUID-StandaloneSpirv-LocalSize-06426",
-                format!("`{}` does not declare its workgroup size", entry.name),
-            )
-        })?;
+        let size = self.size_constant()?.or(size);
+        let Some(size) = size else {
+            let message = format!("`{}` does not declare its workgroup size", entry.name);
+            return Err(refuse("VUID-StandaloneSpirv-LocalSize-06426", message));
+        };
+        self.code.workgroup_size = size;
         Ok(())
     }
 
@@ -67,11 +62,7 @@ impl Compiler<'_> {
         if !mode.ids {
             return Ok([x, y, z]);
         }
-        let mut size = [0; 3];
-        for (size, id) in size.iter_mut().zip([x, y, z]) {
-            *size = self.constant_size(id)?;
-        }
-        Ok(size)
+        Ok([self.constant_size(x)?, self.constant_size(y)?, self.constant_size(z)?])
     }
 
     fn constant_size(&mut self, id: u32) -> Result<u32> {
@@ -89,11 +80,8 @@ impl Compiler<'_> {
             return Ok(None);
         };
         let cells = self.cells(inst.id)?;
-        let sizes: Vec<u32> = cells
-            .iter()
-            .filter_map(|&slot| self.emit.constant_bits(slot).and_then(|bits| u32::try_from(bits).ok()))
-            .collect();
-        let sizes = <[u32; 3]>::try_from(sizes);
+        let size = |&slot| self.emit.constant_bits(slot).and_then(|bits| u32::try_from(bits).ok());
+        let sizes = <[u32; 3]>::try_from(Vec::from_iter(cells.iter().filter_map(size)));
         sizes.map(Some).map_err(|_| inst.refuse("VUID-WorkgroupSize-WorkgroupSize-04427", "is not three 32-bit sizes"))
     }
 
@@ -125,13 +113,7 @@ impl Compiler<'_> {
         Ok(&mut self.code.floats.0[index])
     }
 
-    fn float_control(&mut self, kind: ExecutionMode, mode: &Mode) -> Result<()> {
-        let control = self.control(mode, mode.operands.first().copied().unwrap_or(0))?;
-        match kind {
-            ExecutionMode::DenormPreserve => control.denormals_kept = true,
-            ExecutionMode::RoundingModeRTE => control.nearest_even = true,
-            _ => control.signed_zero_inf_nan = true,
-        }
-        Ok(())
+    fn float_control(&mut self, mode: &Mode) -> Result<&mut FloatControl> {
+        self.control(mode, mode.operands.first().copied().unwrap_or(0))
     }
 }

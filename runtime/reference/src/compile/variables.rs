@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass};
 
-use super::compiler::{Compiler, Value};
+use super::compiler::{Compiler, Initial, Value};
 use super::emit::Label;
 use super::layout::Kind;
 use super::{Result, refuse};
@@ -13,15 +13,6 @@ use crate::module::{Instruction, Type, rule};
 
 /// Maximum bytes of an invocation's own memory, so that a workgroup's memory fits into the host's.
 const PRIVATE_LIMIT: u64 = 1 << 20;
-
-/// The initial value of a `Private` variable, which is stored before the entry point begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Initial {
-    word: u32,
-    pointer: Slot,
-    ty: u32,
-    value: u32,
-}
 
 impl Compiler<'_> {
     /// Defines an id outside of functions that has no value yet.
@@ -48,9 +39,7 @@ impl Compiler<'_> {
     /// A variable outside of functions.
     fn variable(&mut self, inst: &Instruction<'_>) -> Result<Value> {
         let (class, ty) = self.pointer_type(inst.ty)?;
-        if inst.operand(0)? != class as u32 {
-            return Err(inst.refuse(rule::UNIVERSAL, "differs from its type in its storage class"));
-        }
+        inst.refuse_if(inst.operand(0)? != class as u32, "differs from its type in its storage class")?;
         let initial = inst.operands.get(1).copied();
         let slot = match class {
             StorageClass::Input => return self.input(inst),
@@ -58,9 +47,7 @@ impl Compiler<'_> {
                 let offset = self.private_variable(inst, ty)?;
                 let pointer = self.emit.constant(u64::from(offset));
                 if let Some(value) = initial {
-                    if self.type_of(value)? != ty {
-                        return Err(inst.refuse(rule::UNIVERSAL, "has an initial value of another type"));
-                    }
+                    inst.refuse_if(self.type_of(value)? != ty, "has an initial value of another type")?;
                     self.initials.push(Initial { word: inst.word, pointer, ty, value });
                 }
                 pointer
@@ -85,15 +72,12 @@ impl Compiler<'_> {
     /// A variable in a function.
     pub(super) fn local_variable(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (class, ty) = self.pointer_type(inst.ty)?;
-        if class != StorageClass::Function || inst.operand(0)? != class as u32 {
-            return Err(inst.refuse(rule::UNIVERSAL, "is not a variable of a function"));
-        }
+        let wrong = class != StorageClass::Function || inst.operand(0)? != class as u32;
+        inst.refuse_if(wrong, "is not a variable of a function")?;
         let offset = self.private_variable(inst, ty)?;
         let pointer = self.emit.constant(u64::from(offset));
         if let Some(&value) = inst.operands.get(1) {
-            if self.type_of(value)? != ty {
-                return Err(inst.refuse(rule::UNIVERSAL, "has an initial value of another type"));
-            }
+            inst.refuse_if(self.type_of(value)? != ty, "has an initial value of another type")?;
             self.initialise(pointer, ty, value)?;
         } else if self.emit.place.block != 0 {
             // The entry point, whose first block is number 0, runs only once. In other functions, an earlier call may
@@ -177,7 +161,6 @@ impl Compiler<'_> {
         Ok(offset as u32)
     }
 
-    /// A built-in input.
     fn input(&mut self, inst: &Instruction<'_>) -> Result<Value> {
         let number = self.module.decoration(inst.id, Decoration::BuiltIn);
         let Some(builtin) = number.and_then(BuiltIn::from_u32) else {
@@ -188,9 +171,8 @@ impl Compiler<'_> {
         };
         let (_, ty) = self.pointer_type(inst.ty)?;
         let (scalar, count) = self.layouts.vector(ty)?;
-        if scalar.bits() != 32 || count != components {
-            return Err(inst.refuse(rule::UNIVERSAL, format!("has a type that {builtin:?} has not")));
-        }
+        let wrong = scalar.bits() != 32 || count != components;
+        inst.refuse_if(wrong, format_args!("has a type that {builtin:?} has not"))?;
         Ok(Value::Input(builtin, None))
     }
 

@@ -1,6 +1,5 @@
 //! The results of atomic operations in memory.
 
-use crate::arithmetic;
 use crate::code::{AtomicOp, FloatControls};
 use crate::config::Choice;
 
@@ -18,6 +17,6 @@ pub(crate) fn apply<C: Choice>(
         AtomicOp::Load => old,
         AtomicOp::CompareExchange if old != comparator => old,
         AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange => value,
-        AtomicOp::Update(op) => arithmetic::binary(op, bits, old, value, floats, choice),
+        AtomicOp::Update(op) => op.apply(bits, [old, value], floats, choice),
     }
 }

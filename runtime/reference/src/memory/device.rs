@@ -19,14 +19,13 @@ const NULL_RANGE: u64 = 1 << 32;
 /// Locks for 64-bit updates, which [`Words`] can't do atomically, chosen by address.
 const STRIPES: usize = 64;
 
-/// All allocations of a device.
 #[derive(Debug)]
 pub(crate) struct Memory {
     allocations: Vec<Allocation>,
     stripes: [Mutex<()>; STRIPES],
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Allocation {
     bytes: u64,
     /// Empty after the allocation was freed.
@@ -74,7 +73,6 @@ fn join(index: usize) -> u64 {
 }
 
 impl Memory {
-    /// Memory without allocations.
     pub fn new() -> Self {
         Self { allocations: Vec::new(), stripes: [const { Mutex::new(()) }; STRIPES] }
     }
@@ -91,22 +89,19 @@ impl Memory {
             return None;
         }
         self.allocations.try_reserve(1).ok()?;
-        self.allocations.push(Allocation {
-            bytes,
-            words: words(address)?,
-            freed: false,
-            parts: Vec::new(),
-            aliases: Vec::new(),
-            pools: Vec::new(),
-        });
+        self.allocations.push(Allocation { bytes, words: words(address)?, ..Allocation::default() });
         Some(address)
+    }
+
+    /// The allocation of an address, and the offset in it, which may be beyond its end.
+    fn find_mut(&mut self, address: u64) -> Option<(&mut Allocation, u64)> {
+        let (index, offset) = split(address)?;
+        Some((self.allocations.get_mut(index)?, offset))
     }
 
     /// Frees the allocation at an address. Other addresses are ignored.
     pub fn free(&mut self, address: u64) {
-        if let Some((index, 0)) = split(address)
-            && let Some(allocation) = self.allocations.get_mut(index)
-        {
+        if let Some((allocation, 0)) = self.find_mut(address) {
             allocation.words = Words::default();
             allocation.freed = true;
         }
@@ -114,18 +109,14 @@ impl Memory {
 
     /// Names `bytes` bytes from an address on. Addresses outside of allocations are ignored.
     pub fn name_part(&mut self, address: u64, bytes: u64, name: &str) {
-        if let Some((index, offset)) = split(address)
-            && let Some(allocation) = self.allocations.get_mut(index)
-        {
+        if let Some((allocation, offset)) = self.find_mut(address) {
             allocation.parts.push(Part { offset, bytes, name: name.to_owned() });
         }
     }
 
     /// Declares a region of an allocation that kernels allocate from.
     pub fn add_pool(&mut self, pool: Pool) {
-        if let Some((index, _)) = split(pool.address)
-            && let Some(allocation) = self.allocations.get_mut(index)
-        {
+        if let Some((allocation, _)) = self.find_mut(pool.address) {
             allocation.pools.push(pool);
         }
     }
@@ -164,15 +155,13 @@ impl Memory {
 
     /// Adds a name for the whole allocation that contains an address, until `forget_names`.
     pub fn name(&mut self, address: u64, name: &str) {
-        if let Some((index, offset)) = split(address)
-            && let Some(allocation) = self.allocations.get_mut(index)
+        if let Some((allocation, offset)) = self.find_mut(address)
             && offset < allocation.bytes.max(1)
         {
             allocation.aliases.push(name.to_owned());
         }
     }
 
-    /// Removes the names of whole allocations.
     pub fn forget_names(&mut self) {
         self.allocations.iter_mut().for_each(|allocation| allocation.aliases.clear());
     }
@@ -192,7 +181,6 @@ impl Memory {
         allocation.words.contains(offset, bytes).then_some((index as u32 + 1, offset))
     }
 
-    /// The address of a byte of an allocation.
     pub fn address(&self, number: u32, offset: u64) -> u64 {
         (u64::from(number) << SPACING) + offset
     }
@@ -219,31 +207,35 @@ impl Memory {
         words.update(offset, bytes, f)
     }
 
-    /// Copies bytes out of an allocation.
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Box<Fault>> {
-        let count = bytes.len() as u64;
-        let read = self.find(address).and_then(|(words, offset)| words.read(offset, bytes));
-        read.ok_or_else(|| self.fault(address, count, "the host's read"))
+    /// Something that the host does to a range, which gives `None` where the range is not inside of an allocation.
+    fn host(
+        &self,
+        address: u64,
+        bytes: u64,
+        what: &str,
+        act: impl FnOnce(&Words, u64) -> Option<()>,
+    ) -> Result<(), Box<Fault>> {
+        let done = self.find(address).and_then(|(words, offset)| act(words, offset));
+        done.ok_or_else(|| self.fault(address, bytes, &format!("the host's {what}")))
     }
 
-    /// Copies bytes into an allocation.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Box<Fault>> {
+        let count = bytes.len() as u64;
+        self.host(address, count, "read", |words, offset| words.read(offset, bytes))
+    }
+
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Box<Fault>> {
-        let written = self.find(address).and_then(|(words, offset)| words.write(offset, bytes));
-        written.ok_or_else(|| self.fault(address, bytes.len() as u64, "the host's write"))
+        self.host(address, bytes.len() as u64, "write", |words, offset| words.write(offset, bytes))
     }
 
     pub fn fill(&self, address: u64, bytes: u64, byte: u8) -> Result<(), Box<Fault>> {
-        let filled = self.find(address).and_then(|(words, offset)| words.fill(offset, bytes, byte));
-        filled.ok_or_else(|| self.fault(address, bytes, "the host's fill"))
+        self.host(address, bytes, "fill", |words, offset| words.fill(offset, bytes, byte))
     }
 
-    /// Copies bytes between allocations.
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Box<Fault>> {
         const PART: u64 = 1 << 16;
         for address in [from, to] {
-            if !self.find(address).is_some_and(|(words, offset)| words.contains(offset, bytes)) {
-                return Err(self.fault(address, bytes, "the host's copy"));
-            }
+            self.host(address, bytes, "copy", |words, offset| words.contains(offset, bytes).then_some(()))?;
         }
         let mut part = [0; PART as usize];
         for at in (0..bytes).step_by(PART as usize) {
@@ -298,7 +290,6 @@ impl Memory {
         }
     }
 
-    /// The allocation nearest to an address.
     fn nearest(&self, address: u64) -> Option<(usize, &Allocation)> {
         let distance = |&(index, allocation): &(usize, &Allocation)| distance(address, join(index), allocation.bytes);
         self.allocations.iter().enumerate().min_by_key(distance)
@@ -324,10 +315,11 @@ impl Allocation {
         let nearest = self.parts.iter().min_by_key(|part| distance(address, base + part.offset, part.bytes));
         match nearest {
             Some(part) => Extent { name: part.name.clone(), base: base + part.offset, bytes: part.bytes },
-            None if self.aliases.is_empty() => {
-                Extent { name: format!("allocation {}", index + 1), base, bytes: self.bytes }
+            None => {
+                let number = || format!("allocation {}", index + 1);
+                let name = if self.aliases.is_empty() { number() } else { self.aliases.join(" and ") };
+                Extent { name, base, bytes: self.bytes }
             }
-            None => Extent { name: self.aliases.join(" and "), base, bytes: self.bytes },
         }
     }
 }

@@ -14,7 +14,6 @@ use crate::finding::FindingKind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub kind: FindingKind,
-    /// A description.
     pub message: String,
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use petgraph::algo::toposort;
+use petgraph::graph::{DiGraph, NodeIndex};
 use rspirv::spirv::Op;
 use rustc_hash::FxHashMap;
 
@@ -10,11 +12,9 @@ use super::rule;
 use super::types::{Type, Types};
 use crate::finding::Refusal;
 
-/// A function with a body.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub id: u32,
-    /// The result type.
     pub result: u32,
     /// Ids and types of the parameters.
     pub parameters: Vec<(u32, u32)>,
@@ -24,11 +24,9 @@ pub(crate) struct Function {
 
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// The block's id.
     pub label: u32,
     /// Indices of the instructions, without label, merge instruction and terminator.
     pub instructions: Range<usize>,
-    /// Its merge instruction.
     pub merge: Option<Merge>,
     /// Index of the last instruction.
     pub end: usize,
@@ -43,7 +41,6 @@ pub(crate) enum Merge {
     Loop { merge: usize, next: usize },
 }
 
-/// How a block ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Terminator {
     Branch(usize),
@@ -53,7 +50,6 @@ pub(crate) enum Terminator {
 }
 
 impl Terminator {
-    /// The successors of the block.
     pub fn successors(&self) -> Vec<usize> {
         match self {
             Self::Branch(target) => vec![*target],
@@ -104,9 +100,8 @@ fn function(all: &Instructions, types: &Types, start: usize, end: usize) -> Resu
         }
         index += 1;
     }
-    if *result != head.ty || !parameters.iter().map(|parameter| &parameter.1).eq(expected.iter()) {
-        return Err(head.refuse(rule::UNIVERSAL, "differs from its function type"));
-    }
+    let wrong = *result != head.ty || !parameters.iter().map(|parameter| &parameter.1).eq(expected.iter());
+    head.refuse_if(wrong, "differs from its function type")?;
     let starts: Vec<usize> = (index..end).filter(|&at| all.get(at).op == Op::Label).collect();
     match starts.first() {
         None => return Err(head.refuse(rule::UNSUPPORTED, "has no body")),
@@ -165,40 +160,19 @@ fn block(all: &Instructions, labels: &FxHashMap<u32, usize>, start: usize, end: 
 
 /// Refuses calls of ids that are not functions, and direct or mutual recursion.
 fn no_recursion(all: &Instructions, functions: &[Function]) -> Result<(), Refusal> {
-    let places: FxHashMap<u32, usize> = functions.iter().enumerate().map(|(at, function)| (function.id, at)).collect();
-    let mut callees = Vec::with_capacity(functions.len());
+    let mut calls = DiGraph::<(), ()>::new();
+    let nodes: FxHashMap<u32, NodeIndex> = functions.iter().map(|function| (function.id, calls.add_node(()))).collect();
     for function in functions {
-        let mut called = Vec::new();
         for inst in function.blocks.iter().flat_map(|block| block.instructions.clone()).map(|at| all.get(at)) {
             if inst.op == Op::FunctionCall {
-                let callee = places.get(&inst.operand(0)?);
-                called.push(
-                    *callee.ok_or_else(|| inst.refuse(rule::UNIVERSAL, "calls something that is not a function"))?,
-                );
-            }
-        }
-        called.sort_unstable();
-        called.dedup();
-        callees.push(called);
-    }
-    // Repeatedly removes functions without callers. The remaining ones are recursive.
-    let mut callers = vec![0usize; functions.len()];
-    callees.iter().flatten().for_each(|&callee| callers[callee] += 1);
-    let mut free: Vec<usize> = (0..functions.len()).filter(|&at| callers[at] == 0).collect();
-    let mut taken = 0;
-    while let Some(at) = free.pop() {
-        taken += 1;
-        for &callee in &callees[at] {
-            callers[callee] -= 1;
-            if callers[callee] == 0 {
-                free.push(callee);
+                let Some(&callee) = nodes.get(&inst.operand(0)?) else {
+                    return Err(inst.refuse(rule::UNIVERSAL, "calls something that is not a function"));
+                };
+                calls.update_edge(nodes[&function.id], callee, ());
             }
         }
     }
-    if taken == functions.len() {
-        return Ok(());
-    }
-    Err(Refusal {
+    toposort(&calls, None).map(drop).map_err(|_| Refusal {
         rule: "VUID-StandaloneSpirv-None-04634".into(),
         message: "the static function-call graph of an entry point has a cycle: a function calls itself".into(),
     })

@@ -39,7 +39,6 @@ pub(super) fn grammar(opcode: u32) -> Option<&'static Grammar<'static>> {
 /// An instruction. Its operands are words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instruction<'m> {
-    /// The operation.
     pub op: Op,
     /// The result type, or 0.
     pub ty: u32,
@@ -52,7 +51,6 @@ pub(crate) struct Instruction<'m> {
 }
 
 impl<'m> Instruction<'m> {
-    /// A required operand.
     pub fn operand(&self, index: usize) -> Result<u32, Refusal> {
         self.operands.get(index).copied().ok_or_else(|| self.refuse(rule::INSTRUCTION, "lacks an operand"))
     }
@@ -75,6 +73,11 @@ impl<'m> Instruction<'m> {
             }
         }
         Err(self.refuse(rule::INSTRUCTION, "has a string that does not end"))
+    }
+
+    /// Refuses the module by the universal rules if something is wrong with this instruction.
+    pub fn refuse_if(&self, wrong: bool, message: impl std::fmt::Display) -> Result<(), Refusal> {
+        if wrong { Err(self.refuse(rule::UNIVERSAL, message)) } else { Ok(()) }
     }
 
     /// Refuses the module because of this instruction.
@@ -174,7 +177,6 @@ impl Instructions {
         Ok(())
     }
 
-    /// The SPIR-V version in the header.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -189,7 +191,6 @@ impl Instructions {
         Instruction { op, ty, id, word, operands: &self.words[first as usize..end as usize] }
     }
 
-    /// The instruction that defines an id.
     pub fn definition(&self, id: u32) -> Option<Instruction<'_>> {
         self.definition_index(id).map(|index| self.get(index))
     }

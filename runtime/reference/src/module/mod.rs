@@ -51,14 +51,11 @@ struct Decorated {
 pub(crate) struct EntryPoint {
     /// The execution model, as a number.
     pub model: u32,
-    /// The function's id.
     pub function: u32,
     pub name: String,
-    /// Its execution modes.
     pub modes: Vec<Mode>,
 }
 
-/// An execution mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Mode {
     pub mode: u32,
@@ -66,7 +63,6 @@ pub(crate) struct Mode {
     pub operands: Vec<u32>,
     /// Whether it was declared by `OpExecutionModeId`.
     pub ids: bool,
-    /// The word of its declaration.
     pub word: u32,
 }
 
@@ -80,7 +76,6 @@ pub(crate) struct Module {
     sets: FxHashMap<u32, String>,
     /// Capabilities by number, and the words of their declarations.
     pub capabilities: Vec<(u32, u32)>,
-    /// Names of extensions.
     pub extensions: Vec<String>,
     /// Addressing model and memory model, as numbers.
     pub memory_model: (u32, u32),
@@ -128,9 +123,8 @@ impl Module {
                 Op::EntryPoint => {
                     let (model, function) = (inst.operand(0)?, inst.operand(1)?);
                     let name = inst.string(2)?.0;
-                    if module.entry_points.iter().any(|entry| entry.name == name && entry.model == model) {
-                        return Err(inst.refuse(rule::UNIVERSAL, format!("there is a `{name}` already")));
-                    }
+                    let wrong = module.entry_points.iter().any(|entry| entry.name == name && entry.model == model);
+                    inst.refuse_if(wrong, format_args!("there is a `{name}` already"))?;
                     module.entry_points.push(EntryPoint { model, function, name, modes: Vec::new() });
                 }
                 Op::ExecutionMode | Op::ExecutionModeId => {
@@ -207,7 +201,6 @@ impl Module {
         Ok(())
     }
 
-    /// The SPIR-V version.
     pub fn version(&self) -> Version {
         self.instructions.version()
     }
@@ -217,7 +210,6 @@ impl Module {
         self.instructions.get(index)
     }
 
-    /// The instruction that defines an id.
     pub fn definition(&self, id: u32) -> Option<Instruction<'_>> {
         self.instructions.definition(id)
     }
@@ -239,17 +231,14 @@ impl Module {
         self.sets.get(&set).is_some_and(|name| name.starts_with("NonSemantic."))
     }
 
-    /// The name of an extended instruction set.
     pub fn set_name(&self, set: u32) -> Option<&str> {
         self.sets.get(&set).map(String::as_str)
     }
 
-    /// All extended instruction sets.
     pub fn set_names(&self) -> impl Iterator<Item = &str> {
         self.sets.values().map(String::as_str)
     }
 
-    /// The text of an `OpString`.
     pub fn string(&self, id: u32) -> Option<&str> {
         self.strings.get(&id).map(String::as_str)
     }

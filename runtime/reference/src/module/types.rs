@@ -54,7 +54,6 @@ pub(crate) enum Type {
     Opaque,
 }
 
-/// The types of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
     types: FxHashMap<u32, Type>,

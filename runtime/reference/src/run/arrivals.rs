@@ -19,7 +19,6 @@ const REMEMBERED: usize = 64;
 pub(super) struct Arrival {
     place: u32,
     pub thread: u32,
-    /// The thread's invocation.
     pub who: Who,
 }
 
@@ -33,7 +32,6 @@ struct Warp {
     last: VecDeque<Arrival>,
     /// Number of arrivals before these.
     forgotten: u64,
-    /// Number of arrivals of each thread.
     counts: [u64; WARP as usize],
     /// Whether threads were found at different barriers, which is reported only once.
     apart: bool,

@@ -8,18 +8,20 @@ use crate::code::BuiltIn;
 pub(super) struct Shape {
     /// Workgroups of the dispatch.
     pub groups: [u32; 3],
-    /// The workgroup's position.
     pub workgroup: [u32; 3],
-    /// The size of the workgroup.
     pub size: [u32; 3],
     pub subgroup_size: u32,
 }
 
+/// The position of an element of a grid, by its number.
+pub(super) fn position(size: [u32; 3], number: u32) -> [u32; 3] {
+    let [x, y, _] = size.map(|extent| extent.max(1));
+    [number % x, number / x % y, number / x / y]
+}
+
 impl Shape {
-    /// The position of an invocation in the workgroup.
     pub fn local(&self, index: u32) -> [u32; 3] {
-        let [x, y, _] = self.size.map(|extent| extent.max(1));
-        [index % x, index / x % y, index / x / y]
+        position(self.size, index)
     }
 
     /// A component of a built-in input.

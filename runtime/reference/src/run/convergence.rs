@@ -6,12 +6,10 @@ use std::sync::OnceLock;
 
 use crate::code::{Code, Pc};
 
-/// The position of an invocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Position<'a> {
     /// The active calls, outermost first: the position of each [`Inst::Call`](crate::code::Inst::Call).
     pub calls: &'a [Pc],
-    /// The next instruction.
     pub pc: Pc,
     /// The iteration of each loop. Since there is no recursion, one number for each loop is enough. Numbers of loops
     /// that the invocation is not in are meaningless.

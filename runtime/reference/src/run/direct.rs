@@ -12,26 +12,18 @@ use crate::arithmetic;
 use crate::code::{Binary, Class, Convert, FloatControls, Inst, MemoryAccess, Pc, Slot, Ternary, Unary};
 
 /// Defines [`Direct`], how it comes from an instruction, and what its arithmetic does. An operation is listed with the widths that it
-/// stands for, and the width that it is computed with.
+/// stands for, the width that it is computed with, and its operands. Comparisons have a second name for those with the branch on them.
 macro_rules! direct {
     (
-        unary { $($unary:ident: $unary_op:ident $unary_bits:pat => $unary_width:literal),* $(,)? }
-        binary { $($binary:ident: $binary_op:ident $binary_bits:pat => $binary_width:literal),* $(,)? }
-        compare { $($compare:ident $compare_branch:ident: $compare_op:ident $compare_bits:pat => $compare_width:literal),* $(,)? }
-        ternary { $($ternary:ident: $ternary_op:ident $ternary_bits:pat => $ternary_width:literal),* $(,)? }
-        convert { $($convert:ident: $convert_op:ident $from:literal $to:literal),* $(,)? }
+        compute { $($name:ident: $kind:ident $op:ident $bits:pat => $width:literal ($($operand:ident),*);)* }
+        compare { $($compare:ident $with_branch:ident: $compare_op:ident $compare_bits:pat => $compare_width:literal;)* }
+        convert { $($convert:ident: $convert_op:ident $from:literal $to:literal;)* }
     ) => {
         /// An instruction whose operation is known; see [`Inst`].
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub(super) enum Direct {
-            $($unary { d: Slot, a: Slot },)*
-            $($binary { d: Slot, a: Slot, b: Slot },)*
-            $(
-                $compare { d: Slot, a: Slot, b: Slot },
-                /// Followed by the branch on it.
-                $compare_branch { d: Slot, a: Slot, b: Slot },
-            )*
-            $($ternary { d: Slot, a: Slot, b: Slot, c: Slot },)*
+            $($name { d: Slot, $($operand: Slot),* },)*
+            $($compare { d: Slot, a: Slot, b: Slot }, $with_branch { d: Slot, a: Slot, b: Slot },)*
             $($convert { d: Slot, a: Slot },)*
             Move { d: Slot, a: Slot },
             Offset { d: Slot, a: Slot, offset: u32 },
@@ -58,20 +50,16 @@ macro_rules! direct {
             /// The form of an instruction and those that follow it.
             fn of(insts: &[Inst]) -> Self {
                 match *insts {
-                    $([Inst::Unary { op: Unary::$unary_op, bits: $unary_bits, d, a }, ..] => Self::$unary { d, a },)*
-                    $([Inst::Binary { op: Binary::$binary_op, bits: $binary_bits, d, a, b }, ..] => {
-                        Self::$binary { d, a, b }
+                    $([Inst::$kind { op: $kind::$op, bits: $bits, d, $($operand),* }, ..] => {
+                        Self::$name { d, $($operand),* }
                     })*
                     $(
                         [Inst::Binary { op: Binary::$compare_op, bits: $compare_bits, d, a, b },
-                            Inst::Branch { condition, .. }, ..] if condition == d => Self::$compare_branch { d, a, b },
+                            Inst::Branch { condition, .. }, ..] if condition == d => Self::$with_branch { d, a, b },
                         [Inst::Binary { op: Binary::$compare_op, bits: $compare_bits, d, a, b }, ..] => {
                             Self::$compare { d, a, b }
                         }
                     )*
-                    $([Inst::Ternary { op: Ternary::$ternary_op, bits: $ternary_bits, d, a, b, c }, ..] => {
-                        Self::$ternary { d, a, b, c }
-                    })*
                     $([Inst::Convert { op: Convert::$convert_op, from: $from, to: $to, d, a }, ..] => {
                         Self::$convert { d, a }
                     })*
@@ -119,26 +107,19 @@ macro_rules! direct {
                 let mut count = 1;
                 let mut next = here + 1;
                 match code[here as usize] {
-                    $(Direct::$unary { d, a } => {
-                        let x = registers[a as usize];
-                        registers[d as usize] =
-                            arithmetic::unary(Unary::$unary_op, $unary_width, x, floats, world.choice());
-                    })*
-                    $(Direct::$binary { d, a, b } => {
-                        let (x, y) = (registers[a as usize], registers[b as usize]);
-                        registers[d as usize] =
-                            arithmetic::binary(Binary::$binary_op, $binary_width, x, y, floats, world.choice());
+                    $(Direct::$name { d, $($operand),* } => {
+                        let operands = [$(registers[$operand as usize]),*];
+                        registers[d as usize] = $kind::$op.apply($width, operands, floats, world.choice());
                     })*
                     $(
                         Direct::$compare { d, a, b } => {
-                            let (x, y) = (registers[a as usize], registers[b as usize]);
+                            let operands = [registers[a as usize], registers[b as usize]];
                             registers[d as usize] =
-                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, world.choice());
+                                Binary::$compare_op.apply($compare_width, operands, floats, world.choice());
                         }
-                        Direct::$compare_branch { d, a, b } => {
-                            let (x, y) = (registers[a as usize], registers[b as usize]);
-                            let truth =
-                                arithmetic::binary(Binary::$compare_op, $compare_width, x, y, floats, world.choice());
+                        Direct::$with_branch { d, a, b } => {
+                            let operands = [registers[a as usize], registers[b as usize]];
+                            let truth = Binary::$compare_op.apply($compare_width, operands, floats, world.choice());
                             registers[d as usize] = truth;
                             if let Direct::Branch { yes, no, .. } = code[next as usize] {
                                 next = if truth != 0 { yes } else { no };
@@ -146,11 +127,6 @@ macro_rules! direct {
                             }
                         }
                     )*
-                    $(Direct::$ternary { d, a, b, c } => {
-                        let operands = [a, b, c].map(|slot| registers[slot as usize]);
-                        registers[d as usize] =
-                            arithmetic::ternary(Ternary::$ternary_op, $ternary_width, operands, floats, world.choice());
-                    })*
                     $(Direct::$convert { d, a } => {
                         let x = registers[a as usize];
                         registers[d as usize] =
@@ -170,31 +146,28 @@ macro_rules! direct {
                         }
                     }
                     Direct::LoadDevice(part) => {
-                        let Some(bits) = part.load((world, local), who, Class::Device, registers) else { break };
-                        registers[part.register as usize] = bits;
-                        (count, next) = (part.count, here + Pc::from(part.count));
+                        let Some(done) = part.load((world, local), who, Class::Device, registers) else { break };
+                        (count, next) = done;
                     }
                     Direct::LoadWorkgroup(part) => {
-                        let Some(bits) = part.load((world, local), who, Class::Workgroup, registers) else { break };
-                        registers[part.register as usize] = bits;
-                        (count, next) = (part.count, here + Pc::from(part.count));
+                        let Some(done) = part.load((world, local), who, Class::Workgroup, registers) else { break };
+                        (count, next) = done;
                     }
                     Direct::LoadPrivate(part) => {
-                        let Some(bits) = part.load_private(registers, private) else { break };
-                        registers[part.register as usize] = bits;
-                        (count, next) = (part.count, here + Pc::from(part.count));
+                        let Some(done) = part.load_private(here, registers, private) else { break };
+                        (count, next) = done;
                     }
                     Direct::StoreDevice(part) => {
-                        let Some(()) = part.store((world, local), who, Class::Device, registers) else { break };
-                        (count, next) = (part.count, here + Pc::from(part.count));
+                        let Some(done) = part.store((world, local), who, Class::Device, registers) else { break };
+                        (count, next) = done;
                     }
                     Direct::StoreWorkgroup(part) => {
-                        let Some(()) = part.store((world, local), who, Class::Workgroup, registers) else { break };
-                        (count, next) = (part.count, here + Pc::from(part.count));
+                        let Some(done) = part.store((world, local), who, Class::Workgroup, registers) else { break };
+                        (count, next) = done;
                     }
                     Direct::StorePrivate(part) => {
-                        let Some(()) = part.store_private(registers, private) else { break };
-                        (count, next) = (part.count, here + Pc::from(part.count));
+                        let Some(done) = part.store_private(here, registers, private) else { break };
+                        (count, next) = done;
                     }
                     Direct::Jump(to) => next = to,
                     Direct::Branch { condition, yes, no } => {
@@ -217,68 +190,64 @@ macro_rules! direct {
 }
 
 direct! {
-    unary {
-        Not32: Not 32 => 32,
-        Not64: Not 64 => 64,
-        LogicalNot: LogicalNot _ => 1,
-        Negate32: SNegate 32 => 32,
-        FNegate32: FNegate 32 => 32,
-        FAbs32: FAbs 32 => 32,
-    }
-    binary {
-        IAdd32: IAdd 32 => 32,
-        IAdd64: IAdd 64 => 64,
-        ISub32: ISub 32 => 32,
-        ISub64: ISub 64 => 64,
-        IMul32: IMul 32 => 32,
-        IMul64: IMul 64 => 64,
-        ShiftLeft32: ShiftLeftLogical 32 => 32,
-        ShiftLeft64: ShiftLeftLogical 64 => 64,
-        ShiftRight: ShiftRightLogical _ => 64,
-        ShiftRightArithmetic32: ShiftRightArithmetic 32 => 32,
-        ShiftRightArithmetic64: ShiftRightArithmetic 64 => 64,
-        And: BitwiseAnd _ => 64,
-        Or: BitwiseOr _ => 64,
-        Xor: BitwiseXor _ => 64,
-        LogicalAnd: LogicalAnd _ => 1,
-        LogicalOr: LogicalOr _ => 1,
-        UMin: UMin _ => 64,
-        UMax: UMax _ => 64,
-        SMin32: SMin 32 => 32,
-        SMax32: SMax 32 => 32,
-        FAdd32: FAdd 32 => 32,
-        FAdd64: FAdd 64 => 64,
-        FSub32: FSub 32 => 32,
-        FSub64: FSub 64 => 64,
-        FMul32: FMul 32 => 32,
-        FMul64: FMul 64 => 64,
-        NMin32: NMin 32 => 32,
-        NMax32: NMax 32 => 32,
+    compute {
+        Not32: Unary Not 32 => 32 (a);
+        Not64: Unary Not 64 => 64 (a);
+        LogicalNot: Unary LogicalNot _ => 1 (a);
+        Negate32: Unary SNegate 32 => 32 (a);
+        FNegate32: Unary FNegate 32 => 32 (a);
+        FAbs32: Unary FAbs 32 => 32 (a);
+        IAdd32: Binary IAdd 32 => 32 (a, b);
+        IAdd64: Binary IAdd 64 => 64 (a, b);
+        ISub32: Binary ISub 32 => 32 (a, b);
+        ISub64: Binary ISub 64 => 64 (a, b);
+        IMul32: Binary IMul 32 => 32 (a, b);
+        IMul64: Binary IMul 64 => 64 (a, b);
+        ShiftLeft32: Binary ShiftLeftLogical 32 => 32 (a, b);
+        ShiftLeft64: Binary ShiftLeftLogical 64 => 64 (a, b);
+        ShiftRight: Binary ShiftRightLogical _ => 64 (a, b);
+        ShiftRightArithmetic32: Binary ShiftRightArithmetic 32 => 32 (a, b);
+        ShiftRightArithmetic64: Binary ShiftRightArithmetic 64 => 64 (a, b);
+        And: Binary BitwiseAnd _ => 64 (a, b);
+        Or: Binary BitwiseOr _ => 64 (a, b);
+        Xor: Binary BitwiseXor _ => 64 (a, b);
+        LogicalAnd: Binary LogicalAnd _ => 1 (a, b);
+        LogicalOr: Binary LogicalOr _ => 1 (a, b);
+        UMin: Binary UMin _ => 64 (a, b);
+        UMax: Binary UMax _ => 64 (a, b);
+        SMin32: Binary SMin 32 => 32 (a, b);
+        SMax32: Binary SMax 32 => 32 (a, b);
+        FAdd32: Binary FAdd 32 => 32 (a, b);
+        FAdd64: Binary FAdd 64 => 64 (a, b);
+        FSub32: Binary FSub 32 => 32 (a, b);
+        FSub64: Binary FSub 64 => 64 (a, b);
+        FMul32: Binary FMul 32 => 32 (a, b);
+        FMul64: Binary FMul 64 => 64 (a, b);
+        NMin32: Binary NMin 32 => 32 (a, b);
+        NMax32: Binary NMax 32 => 32 (a, b);
+        Select: Ternary Select _ => 64 (a, b, c);
+        Fma32: Ternary Fma 32 => 32 (a, b, c);
+        Fma64: Ternary Fma 64 => 64 (a, b, c);
     }
     compare {
-        Equal EqualBranch: IEqual _ => 64,
-        NotEqual NotEqualBranch: INotEqual _ => 64,
-        ULess ULessBranch: ULessThan _ => 64,
-        ULessEqual ULessEqualBranch: ULessThanEqual _ => 64,
-        UGreater UGreaterBranch: UGreaterThan _ => 64,
-        UGreaterEqual UGreaterEqualBranch: UGreaterThanEqual _ => 64,
-        SLess32 SLess32Branch: SLessThan 32 => 32,
-        SLessEqual32 SLessEqual32Branch: SLessThanEqual 32 => 32,
-        SLess64 SLess64Branch: SLessThan 64 => 64,
-        FEqual32 FEqual32Branch: FOrdEqual 32 => 32,
-        FLess32 FLess32Branch: FOrdLessThan 32 => 32,
-        FLessEqual32 FLessEqual32Branch: FOrdLessThanEqual 32 => 32,
-    }
-    ternary {
-        Select: Select _ => 64,
-        Fma32: Fma 32 => 32,
-        Fma64: Fma 64 => 64,
+        Equal EqualBranch: IEqual _ => 64;
+        NotEqual NotEqualBranch: INotEqual _ => 64;
+        ULess ULessBranch: ULessThan _ => 64;
+        ULessEqual ULessEqualBranch: ULessThanEqual _ => 64;
+        UGreater UGreaterBranch: UGreaterThan _ => 64;
+        UGreaterEqual UGreaterEqualBranch: UGreaterThanEqual _ => 64;
+        SLess32 SLess32Branch: SLessThan 32 => 32;
+        SLessEqual32 SLessEqual32Branch: SLessThanEqual 32 => 32;
+        SLess64 SLess64Branch: SLessThan 64 => 64;
+        FEqual32 FEqual32Branch: FOrdEqual 32 => 32;
+        FLess32 FLess32Branch: FOrdLessThan 32 => 32;
+        FLessEqual32 FLessEqual32Branch: FOrdLessThanEqual 32 => 32;
     }
     convert {
-        Low32: UToU 64 32,
-        Sign64: SToS 32 64,
-        UToF32: UToF 32 32,
-        SToF32: SToF 32 32,
+        Low32: UToU 64 32;
+        Sign64: SToS 32 64;
+        UToF32: UToF 32 32;
+        SToF32: SToF 32 32;
     }
 }
 
@@ -322,7 +291,7 @@ pub(super) struct Part {
     offset: u32,
 }
 
-/// These do nothing and give `None` where the access is at fault.
+/// These give the number of instructions done and the next one's position, or do nothing where the access is at fault.
 impl Part {
     #[inline(always)]
     fn address(&self, registers: &[u64]) -> Option<u64> {
@@ -337,15 +306,21 @@ impl Part {
     }
 
     #[inline(always)]
+    fn done(&self, here: Pc) -> (u8, Pc) {
+        (self.count, here + Pc::from(self.count))
+    }
+
+    #[inline(always)]
     fn load<W: World>(
         &self,
         (world, local): (&mut W, &mut W::Local),
         who: Who,
         class: Class,
-        registers: &[u64],
-    ) -> Option<u64> {
+        registers: &mut [u64],
+    ) -> Option<(u8, Pc)> {
         let access = self.access(class, registers)?;
-        Some(world.load(local, who, access).ok()?.bits)
+        registers[self.register as usize] = world.load(local, who, access).ok()?.bits;
+        Some(self.done(who.pc))
     }
 
     #[inline(always)]
@@ -355,10 +330,11 @@ impl Part {
         who: Who,
         class: Class,
         registers: &[u64],
-    ) -> Option<()> {
+    ) -> Option<(u8, Pc)> {
         let access = self.access(class, registers)?;
         let value = Value { bits: registers[self.register as usize], undefined: 0 };
-        world.store(local, who, access, value).ok()
+        world.store(local, who, access, value).ok()?;
+        Some(self.done(who.pc))
     }
 
     #[inline(always)]
@@ -368,14 +344,14 @@ impl Part {
     }
 
     #[inline(always)]
-    fn load_private(&self, registers: &[u64], private: &mut [u8]) -> Option<u64> {
-        self.private(registers, private).map(|bytes| number(bytes))
+    fn load_private(&self, here: Pc, registers: &mut [u64], private: &mut [u8]) -> Option<(u8, Pc)> {
+        registers[self.register as usize] = number(self.private(registers, private)?);
+        Some(self.done(here))
     }
 
     #[inline(always)]
-    fn store_private(&self, registers: &[u64], private: &mut [u8]) -> Option<()> {
-        let bytes = self.private(registers, private)?;
-        set_number(bytes, registers[self.register as usize]);
-        Some(())
+    fn store_private(&self, here: Pc, registers: &[u64], private: &mut [u8]) -> Option<(u8, Pc)> {
+        set_number(self.private(registers, private)?, registers[self.register as usize]);
+        Some(self.done(here))
     }
 }

@@ -57,7 +57,6 @@ pub(super) fn execute<W: World>(
     }
 }
 
-/// Sets a register to a result.
 fn set<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, d: Slot, Value { bits, undefined }: Value, pc: Pc) {
     lane.registers[d as usize] = if W::STRICT { bits & !undefined | cx.arbitrary(undefined) } else { bits };
     if W::STRICT
@@ -110,7 +109,6 @@ fn is_open<C: Choice>(_: &C) -> bool {
 }
 
 impl Group {
-    /// Number of registers of the result.
     pub fn results(&self) -> u32 {
         match self.op {
             GroupOp::Ballot | GroupOp::MatrixProduct(_) => 4,

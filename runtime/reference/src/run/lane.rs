@@ -6,7 +6,6 @@ use super::convergence::Position;
 use super::world::Who;
 use crate::code::{Code, Pc, Slot};
 
-/// An invocation.
 #[derive(Debug)]
 pub(super) struct Lane {
     /// The position in the workgroup, `LocalInvocationIndex`.
@@ -15,7 +14,6 @@ pub(super) struct Lane {
     pub subgroup: u32,
     /// The position in the subgroup, `SubgroupLocalInvocationId`.
     pub place: u32,
-    /// The execution state.
     pub state: State,
     /// The next instruction.
     pub pc: Pc,
@@ -33,10 +31,8 @@ pub(super) struct Lane {
     pub idle_slices: u32,
 }
 
-/// The execution state of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Ready to run.
     Ready,
     /// Repeats a cycle of states as long as memory has this version.
     Cycling {
@@ -63,7 +59,6 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// The undefined bits of registers.
     #[inline(always)]
     pub fn of<const N: usize>(&self, slots: [Slot; N]) -> [u64; N] {
         slots.map(|slot| self.undefined[slot as usize])
@@ -157,12 +152,10 @@ impl Lane {
         }
     }
 
-    /// The position of the invocation.
     pub fn position(&self) -> Position<'_> {
         Position { calls: &self.calls, pc: self.pc, rounds: &self.rounds }
     }
 
-    /// The invocation and its current instruction.
     pub fn who(&self) -> Who {
         Who { lane: self.index, subgroup: self.subgroup, pc: self.pc }
     }
@@ -191,7 +184,6 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes a snapshot of an invocation.
     pub fn take(&mut self, lane: &Lane) {
         self.pc = lane.pc;
         self.calls.clone_from(&lane.calls);
@@ -200,12 +192,10 @@ impl Snapshot {
         self.suspect = 0;
     }
 
-    /// The next instruction in the snapshot.
     pub fn pc(&self) -> Pc {
         self.pc
     }
 
-    /// Whether an invocation's state equals the snapshot.
     pub fn matches(&mut self, calls: &[Pc], registers: &[u64], private: &[u8]) -> bool {
         if self.registers.get(self.suspect) != registers.get(self.suspect) {
             return false;

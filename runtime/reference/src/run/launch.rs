@@ -1,14 +1,13 @@
 //! Parameters and state of a dispatch.
 
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::builtin::Shape;
 use super::convergence::Convergence;
 use super::direct::Direct;
 use super::lane::Lane;
-use super::trace::Log;
 use crate::code::{Code, Pc, SourceLine};
 use crate::config::Trace;
 use crate::finding::{Finding, Site, SpirvInstruction};
@@ -19,9 +18,7 @@ pub(super) const ROOM: u64 = 4 << 30;
 
 /// An entry point that is ready to run.
 pub(crate) struct Program {
-    /// The compiled code.
     pub code: Code,
-    /// The entry point's name.
     pub entry: String,
     pub subgroup_size: u32,
     /// Disassembles the instruction that begins at a word.
@@ -32,7 +29,6 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Prepares code to run.
     pub fn new(
         code: Code,
         entry: impl Into<String>,
@@ -78,25 +74,20 @@ impl fmt::Debug for Program {
     }
 }
 
-/// A dispatch.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
-    /// The entry point.
     pub program: &'a Program,
     /// Number of workgroups in x, y and z.
     pub groups: [u32; 3],
     pub push_constants: &'a [u8],
     /// Whether undefined bits are tracked.
     pub shadowed: bool,
-    /// Number of host threads.
     pub threads: usize,
     /// Number of instructions run so far.
     pub steps: AtomicU64,
     /// Maximum number of instructions.
     pub step_budget: Option<u64>,
-    /// The invocation to trace.
     pub trace: Option<Trace>,
-    /// The destination of the trace.
     pub log: &'a Mutex<Log>,
 }
 
@@ -105,9 +96,31 @@ impl Launch<'_> {
         self.trace.is_some_and(|trace| trace.workgroup == shape.workgroup && trace.local == shape.local(lane))
     }
 
+    pub(super) fn site(&self, pc: Pc, shape: &Shape, lane: u32) -> Site {
+        self.program.site(pc, Some(shape.workgroup), Some(shape.local(lane)))
+    }
+
     pub(super) fn fatal(&self, fault: Fault, pc: Pc, shape: &Shape, lane: u32) -> Box<Finding> {
         let Fault { kind, message } = fault;
-        let site = self.program.site(pc, Some(shape.workgroup), Some(shape.local(lane)));
-        Finding { kind, message, site, other: None, repeated: 0 }.into()
+        Finding::new(kind, message, self.site(pc, shape, lane), None).into()
     }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(super) lines: Vec<String>,
+    /// The instruction at the end of the last line, and the length of the line before an address that the next
+    /// instruction may still adjust.
+    pub(super) last: Option<(Pc, Option<usize>)>,
+}
+
+impl Log {
+    pub fn take(log: &Mutex<Self>) -> Vec<String> {
+        std::mem::take(&mut *lock(log)).lines
+    }
+}
+
+/// Locks a mutex, even after a thread has panicked: what it guards is never left half changed.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,12 +3,11 @@
 //! A sum of products of f16 is computed at once: each number is cut off below 2^-25 of the power of two that the largest has, the sum is exact,
 //! and is cut off to f32, or rounded to f16.
 
-use rustc_apfloat::ieee::{Double, Half};
-use rustc_apfloat::{Float as _, FloatConvert as _, Round, StatusAnd};
+use crate::arithmetic;
+use crate::code::{Convert, FloatControls, MatrixKind, MatrixProduct};
+use crate::config::Plain;
 
-use crate::code::{MatrixKind, MatrixProduct};
-
-/// Invocations of a subgroup that has such matrices.
+/// Size of the subgroups that have such matrices.
 pub(super) const SIZE: u32 = 32;
 /// Rows of the first factor and columns of the second.
 const ROWS: usize = 16;
@@ -63,106 +62,54 @@ fn sum(kind: MatrixKind, row: &[u64], column: &[u64], addend: u64) -> u64 {
         MatrixKind::Halves { sums_are_halves } => {
             let mut numbers: Vec<Number> = pairs.map(|(x, y)| half(x).times(half(y))).collect();
             numbers.push(if sums_are_halves { half(addend) } else { single(addend) });
-            let result = total(&numbers);
-            match (result, sums_are_halves) {
-                (Number::Nan, true) => 0x7fff,
-                (Number::Nan, false) => 0x7fff_ffff,
-                (Number::Infinite { negative }, true) => 0x7c00 | u64::from(negative) << 15,
-                (Number::Infinite { negative }, false) => 0x7f80_0000 | u64::from(negative) << 31,
-                (Number::Finite { significand: 0, .. }, _) => 0,
-                (Number::Finite { significand, exponent }, true) => rounded(value(significand, exponent)),
-                (Number::Finite { significand, exponent }, false) => cut_off(value(significand, exponent)),
+            let total = total(&numbers);
+            match sums_are_halves {
+                true if total.is_nan() => 0x7fff,
+                false if total.is_nan() => 0x7fff_ffff,
+                true => rounded(total),
+                false => cut_off(total),
             }
         }
     }
 }
 
-/// A float: a significand in units of 2^-23, and a power of two.
+/// A float or a product of two, which is exact, and the power of two of its exponents, which zeros and denormals have too.
 #[derive(Clone, Copy)]
-enum Number {
-    Nan,
-    Infinite { negative: bool },
-    Finite { significand: i64, exponent: i32 },
+struct Number {
+    value: f64,
+    exponent: i32,
 }
-
-/// Bits of a significand that are a fraction.
-const UNIT: i32 = 23;
 
 impl Number {
     fn times(self, other: Self) -> Self {
-        let is_zero = |number| matches!(number, Self::Finite { significand: 0, .. });
-        let is_negative = |number| match number {
-            Self::Nan => false,
-            Self::Infinite { negative } => negative,
-            Self::Finite { significand, .. } => significand < 0,
-        };
-        match (self, other) {
-            (Self::Nan, _) | (_, Self::Nan) => Self::Nan,
-            (Self::Infinite { .. }, zero) | (zero, Self::Infinite { .. }) if is_zero(zero) => Self::Nan,
-            (Self::Infinite { .. }, _) | (_, Self::Infinite { .. }) => {
-                Self::Infinite { negative: is_negative(self) != is_negative(other) }
-            }
-            (Self::Finite { significand: a, exponent: x }, Self::Finite { significand: b, exponent: y }) => {
-                // The product of two fractions of 10 bits has 20.
-                Self::Finite { significand: ((a >> (UNIT - 10)) * (b >> (UNIT - 10))) << (UNIT - 20), exponent: x + y }
-            }
-        }
+        Self { value: self.value * other.value, exponent: self.exponent + other.exponent }
     }
 }
 
-/// A number of a format by its fraction's bits and its bias.
-fn number(bits: u64, fraction: i32, bias: i32) -> Number {
-    let top = 2 * bias + 1;
-    let field = (bits >> fraction) as i32 & top;
-    let below = (bits & ((1 << fraction) - 1)) as i64;
-    let negative = bits >> fraction & (top as u64 + 1) != 0;
-    if field == top {
-        return if below == 0 { Number::Infinite { negative } } else { Number::Nan };
-    }
-    let whole = (i64::from(field != 0) << fraction | below) << (UNIT - fraction);
-    Number::Finite { significand: if negative { -whole } else { whole }, exponent: field.max(1) - bias }
+/// A float of another width.
+fn converted(from: u8, to: u8, bits: u64) -> u64 {
+    arithmetic::convert(Convert::FToF, from, to, bits, &FloatControls::default(), &mut Plain)
 }
 
 fn half(bits: u64) -> Number {
-    number(bits, 10, 15)
+    Number { value: f64::from_bits(converted(16, 64, bits)), exponent: (bits as i32 >> 10 & 0x1f).max(1) - 15 }
 }
 
 fn single(bits: u64) -> Number {
-    number(bits, 23, 127)
+    Number { value: f64::from_bits(converted(32, 64, bits)), exponent: (bits as i32 >> 23 & 0xff).max(1) - 127 }
 }
 
-/// The sum, whose significand is in units of 2^-25.
-fn total(numbers: &[Number]) -> Number {
-    let mut infinite = [false; 2];
-    let mut largest = i32::MIN;
-    for number in numbers {
-        match *number {
-            Number::Nan => return Number::Nan,
-            Number::Infinite { negative } => infinite[usize::from(negative)] = true,
-            // Zeros have no power of two.
-            Number::Finite { significand, exponent } if significand != 0 => largest = largest.max(exponent),
-            Number::Finite { .. } => {}
-        }
+/// The sum of numbers cut off below 2^-25 of the largest one's power of two. Specials are summed as IEEE 754 defines.
+fn total(numbers: &[Number]) -> f64 {
+    let sum: f64 = numbers.iter().map(|number| number.value).sum();
+    if !sum.is_finite() {
+        return sum;
     }
-    match infinite {
-        [true, true] => return Number::Nan,
-        [false, false] => {}
-        [_, negative] => return Number::Infinite { negative },
-    }
-    let aligned = |number: &Number| match *number {
-        Number::Finite { significand, exponent } if significand != 0 => {
-            let distance = (largest - exponent).min(63);
-            let kept = (significand.abs() << (FRACTION - UNIT)) >> distance;
-            kept * significand.signum()
-        }
-        _ => 0,
-    };
-    Number::Finite { significand: numbers.iter().map(aligned).sum(), exponent: largest }
-}
-
-/// Exact: the significand has less than 53 bits.
-fn value(significand: i64, exponent: i32) -> f64 {
-    significand as f64 * f64::powi(2.0, exponent) * f64::powi(2.0, -FRACTION)
+    // Zeros have no power of two.
+    let largest = numbers.iter().filter(|number| number.value != 0.0).map(|number| number.exponent).max().unwrap_or(0);
+    let unit = f64::powi(2.0, largest - FRACTION);
+    // Exact: the sum of whole numbers has less than 53 bits. No zero is negative.
+    numbers.iter().map(|number| (number.value / unit).trunc()).sum::<f64>() * unit + 0.0
 }
 
 /// To f32, toward zero, but infinite beyond its range.
@@ -176,7 +123,6 @@ fn cut_off(value: f64) -> u64 {
 
 /// To f16, to nearest even; a zero has no sign.
 fn rounded(value: f64) -> u64 {
-    let double = Double::from_bits(value.to_bits().into());
-    let StatusAnd { value: half, .. }: StatusAnd<Half> = double.convert_r(Round::NearestTiesToEven, &mut false);
-    if half.is_zero() { 0 } else { half.to_bits() as u64 }
+    let half = converted(64, 16, value.to_bits());
+    if half == 0x8000 { 0 } else { half }
 }

@@ -8,7 +8,6 @@ mod arrivals;
 mod builtin;
 mod convergence;
 mod direct;
-mod findings;
 mod group;
 mod lane;
 mod launch;
@@ -24,9 +23,6 @@ mod trace;
 mod workgroup;
 mod world;
 
-pub(crate) use findings::Findings;
-pub(crate) use launch::{Launch, Program};
+pub(crate) use launch::{Launch, Log, Program, lock};
 pub(crate) use plain::run as run_plain;
-pub(crate) use schedule::lock;
 pub(crate) use strict::Knowledge;
-pub(crate) use trace::Log;

@@ -7,9 +7,9 @@ use super::launch::Launch;
 use super::private;
 use super::schedule::Shared;
 use super::world::{Access, Value, Who, World};
-use crate::code::{Atomic, AtomicOp, Barrier, Class, FloatControls, Pc, Semantics};
+use crate::code::{Atomic, AtomicOp, Barrier, Class, FloatControls, Semantics};
 use crate::config::Plain;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::Finding;
 use crate::memory::device::Memory;
 use crate::memory::{Fault, Words, atomic};
 
@@ -35,7 +35,6 @@ pub(crate) fn run(launch: &Launch<'_>, memory: &Memory) -> Result<(), Box<Findin
     shared.into_fatal().map_or(Ok(()), Err)
 }
 
-/// The world of one host thread's invocations.
 struct PlainWorld<'a> {
     memory: &'a Memory,
     shared: &'a Shared,
@@ -104,15 +103,8 @@ impl World for PlainWorld<'_> {
         Some(spare)
     }
 
-    fn end_invocation(&mut self, _local: &mut Words, _who: Who) {}
-
     fn end(&mut self, local: Words) {
         self.spare = Some(local);
-    }
-
-    #[inline(always)]
-    fn check(&mut self, _local: &mut Words, _class: Class, _address: u64, _bytes: u32) -> Result<(), Box<Fault>> {
-        Ok(())
     }
 
     #[inline(always)]
@@ -171,8 +163,6 @@ impl World for PlainWorld<'_> {
         }
     }
 
-    fn arrive(&mut self, _local: &mut Words, _who: Who, _thread: u32, _place: u32) {}
-
     fn fence(&mut self, _local: &mut Words, _who: Who, barrier: &Barrier) {
         ordered(barrier.semantics, || {});
     }
@@ -180,6 +170,4 @@ impl World for PlainWorld<'_> {
     fn barrier(&mut self, _local: &mut Words, _who: &[Who], barrier: &Barrier) {
         ordered(barrier.semantics, || {});
     }
-
-    fn report(&mut self, _local: &Words, _who: Who, _kind: FindingKind, _message: String, _origin: Option<Pc>) {}
 }

@@ -2,11 +2,11 @@
 //! decides when a dispatch must end: when its budget is exhausted, or when all remaining workgroups wait for ever.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::lane::{Lane, Snapshot};
-use super::launch::{Launch, ROOM};
+use super::launch::{Launch, ROOM, lock};
 use super::workgroup::{Pass, Workgroup};
 use super::world::World;
 use crate::config::Choice;
@@ -33,7 +33,6 @@ pub(super) struct Shared {
     threads: Mutex<Vec<Status>>,
 }
 
-/// The status of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Running,
@@ -42,7 +41,6 @@ enum Status {
     Through,
 }
 
-/// The result of waiting.
 enum Waited {
     /// Memory has changed.
     Changed,
@@ -50,11 +48,6 @@ enum Waited {
     AllStuck,
     /// The dispatch has ended.
     Stopped,
-}
-
-/// Locks a mutex, even after a thread has panicked: what it guards is never left half changed.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
@@ -116,7 +109,6 @@ impl Shared {
     }
 }
 
-/// One thread.
 struct Worker<'a, W: World> {
     shared: &'a Shared,
     thread: usize,
@@ -199,10 +191,9 @@ impl<W: World> Worker<'_, W> {
                     let id = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];
                     let lanes = self.spare.pop();
                     let Some(workgroup) = Workgroup::begin(self.launch, index, id, lanes, &mut self.world) else {
-                        let message = "the host has no room for workgroup memory".into();
                         let site = self.launch.program.site(code.start, Some(id), None);
-                        let kind = FindingKind::OutOfBounds;
-                        return Err(Finding { kind, message, site, other: None, repeated: 0 }.into());
+                        let message = "the host has no room for workgroup memory";
+                        return Err(Finding::new(FindingKind::OutOfBounds, message, site, None).into());
                     };
                     self.residents.push(workgroup);
                     return Ok(true);
@@ -227,10 +218,9 @@ impl<W: World> Worker<'_, W> {
             if let Some(budget) = self.launch.step_budget
                 && all > budget
             {
-                let (pc, id, local) = workgroup.somewhere();
                 let message = format!("the dispatch has taken more than {budget} instructions");
-                let site = self.launch.program.site(pc, Some(id), Some(local));
-                return Err(Finding { kind: FindingKind::StepBudget, message, site, other: None, repeated: 0 }.into());
+                let site = workgroup.somewhere(self.launch);
+                return Err(Finding::new(FindingKind::StepBudget, message, site, None).into());
             }
             if matches!(pass, Pass::Done | Pass::Stuck) || total > QUANTUM || W::Choice::OPEN {
                 return Ok(Some(pass));

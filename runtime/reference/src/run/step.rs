@@ -22,7 +22,6 @@ pub(super) enum Stop {
     Waits,
     /// Its state equals the snapshot, and memory hasn't changed.
     Cycle,
-    /// It caused a fault.
     Fault(Box<Fault>),
 }
 
@@ -156,21 +155,21 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             }
         };
     }
-    *pc = here + 1;
+    let mut next = here + 1;
     match code.insts[here as usize] {
         Inst::Unary { op, bits, d, a } => {
             let x = register!(a);
-            register!(d) = arithmetic::unary(op, bits, x, floats, cx.world.choice());
+            register!(d) = op.apply(bits, [x], floats, cx.world.choice());
             shadow!(|s| s.set(d, undefined::unary(op, bits, x, s.undefined[a as usize]), here, &[a]));
         }
         Inst::Binary { op, bits, d, a, b } => {
-            let (x, y) = (register!(a), register!(b));
-            register!(d) = arithmetic::binary(op, bits, x, y, floats, cx.world.choice());
-            shadow!(|s| s.set(d, binary_undefined(code, s, op, bits, [x, y], [a, b]), here, &[a, b]));
+            let operands = [register!(a), register!(b)];
+            register!(d) = op.apply(bits, operands, floats, cx.world.choice());
+            shadow!(|s| s.set(d, binary_undefined(code, s, op, bits, operands, [a, b]), here, &[a, b]));
         }
         Inst::Ternary { op, bits, d, a, b, c } => {
             let operands = [register!(a), register!(b), register!(c)];
-            register!(d) = arithmetic::ternary(op, bits, operands, floats, cx.world.choice());
+            register!(d) = op.apply(bits, operands, floats, cx.world.choice());
             shadow!(|s| s.set(d, undefined::ternary(op, bits, operands, s.of([a, b, c])), here, &[a, b, c]));
         }
         Inst::Wide { op, bits, d, a, b } => {
@@ -216,11 +215,9 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             cx.demand(lane.shadow.as_deref_mut(), who, pointer, "an address");
             let address = register!(pointer);
             if align > 1 && !address.is_multiple_of(align.into()) {
-                *pc = here;
                 return Flow::Fault(misaligned(address, bytes, align, write));
             }
             if W::STRICT {
-                *pc = here;
                 check!(
                     match class {
                         Class::Device | Class::Workgroup => cx.world.check(cx.local, class, address, bytes),
@@ -229,11 +226,9 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                     }
                     .map_err(|fault| stray(fault, address, class, code))
                 );
-                *pc = here + 1;
             }
         }
         Inst::Load { class, bytes, how, d, pointer, offset } => {
-            *pc = here;
             let address = register!(pointer).wrapping_add(offset.into());
             let value = check!(
                 match class {
@@ -262,10 +257,8 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                     s.set(d, value.undefined, origin, &[]);
                 });
             }
-            *pc = here + 1;
         }
         Inst::Store { class, bytes, how, value: slot, pointer, offset } => {
-            *pc = here;
             let address = register!(pointer).wrapping_add(offset.into());
             let undefined = if W::STRICT { lane.shadow.as_ref().map_or(0, |s| s.undefined[slot as usize]) } else { 0 };
             let value = Value { bits: register!(slot), undefined };
@@ -283,59 +276,41 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             if class == Class::Private {
                 shadow!(|s| s.note_stored(address, slot));
             }
-            *pc = here + 1;
         }
         Inst::Forget { offset, bytes } => {
             let range = offset as usize..(offset + bytes) as usize;
             shadow!(|s| s.forget(range));
         }
-        Inst::Atomic(index) => {
-            *pc = here;
-            check!(atomic(cx, lane, who, index));
-            *pc = here + 1;
-        }
+        Inst::Atomic(index) => check!(atomic(cx, lane, who, index)),
         Inst::Builtin { builtin, component, d } => {
             register!(d) = cx.shape.value(lane, builtin, component);
         }
         Inst::Clock { d } => register!(d) = cx.world.clock(),
-        Inst::Group(_) => {
-            *pc = here;
-            return Flow::Waits(State::AtGroup);
-        }
+        Inst::Group(_) => return Flow::Waits(State::AtGroup),
         Inst::Barrier(index) => match code.barriers[index as usize].execution {
             Scope::Invocation => {}
-            Scope::Subgroup => {
-                *pc = here;
-                return Flow::Waits(State::AtGroup);
-            }
-            Scope::Workgroup | Scope::Device => {
-                *pc = here;
-                return Flow::Waits(State::AtBarrier);
-            }
+            Scope::Subgroup => return Flow::Waits(State::AtGroup),
+            Scope::Workgroup | Scope::Device => return Flow::Waits(State::AtBarrier),
         },
         Inst::Arrive { thread, place } => {
             let thread = register!(thread) as u32;
             cx.world.arrive(cx.local, who, thread, place);
         }
         Inst::Fence(index) => cx.world.fence(cx.local, who, &code.barriers[index as usize]),
-        Inst::Jump(to) => *pc = to,
+        Inst::Jump(to) => next = to,
         Inst::Branch { condition, yes, no } => {
             cx.demand(lane.shadow.as_deref_mut(), who, condition, "a branch's condition");
-            *pc = if register!(condition) != 0 { yes } else { no };
+            next = if register!(condition) != 0 { yes } else { no };
         }
         Inst::Call(to) => {
             lane.calls.push(here);
-            *pc = to;
+            next = to;
         }
         Inst::Return => match lane.calls.pop() {
-            Some(call) => *pc = call + 1,
-            None => {
-                *pc = here;
-                return Flow::Waits(State::Ended);
-            }
+            Some(call) => next = call + 1,
+            None => return Flow::Waits(State::Ended),
         },
         Inst::Unreachable => {
-            *pc = here;
             return Flow::Fault(Fault::new(FindingKind::Unreachable, "an invocation reached OpUnreachable"));
         }
         Inst::EnterLoop(index) => lane.rounds[index as usize] = 0,
@@ -343,15 +318,15 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             lane.rounds[index as usize] += 1;
             // The jump back is part of the step: between the two, the position would be at the end of the new
             // iteration.
-            if let Inst::Jump(to) = code.insts[*pc as usize] {
-                *pc = to;
+            if let Inst::Jump(to) = code.insts[next as usize] {
+                next = to;
             }
         }
     }
+    *pc = next;
     Flow::On
 }
 
-/// Runs an atomic operation.
 fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u32) -> Result<(), Box<Fault>> {
     use crate::code::AtomicOp::*;
     let code = &cx.launch.program.code;

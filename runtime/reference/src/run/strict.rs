@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::arrivals::{Arrivals, WARP};
-use super::findings::Findings;
+use super::builtin::position;
 use super::launch::{Launch, Program};
 use super::private;
 use super::schedule::Shared;
@@ -13,7 +13,7 @@ use super::step::mask;
 use super::world::{Access, Value, Who, World};
 use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
 use crate::config::{Choice, Mode, Plain, Seeded};
-use crate::finding::{Finding, FindingKind, Site};
+use crate::finding::{Finding, FindingKind, Findings, Site};
 use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, New, Party, Race, Shape, Space, Strict};
 use crate::memory::{Fault, Words, atomic};
@@ -22,7 +22,6 @@ use crate::memory::{Fault, Words, atomic};
 #[derive(Debug)]
 pub(crate) struct Knowledge {
     mode: Mode,
-    /// Knowledge about memory.
     pub strict: Strict,
     /// Earlier dispatches with their numbers of workgroups, since undefined values in memory may come from any of them.
     past: Vec<(Arc<Program>, [u32; 3])>,
@@ -93,10 +92,8 @@ impl Knowledge {
         let at = memory.describe(number, undefined.offset);
         let message = format!("the host reads an undefined value at {at}, which a kernel stored there");
         let site = site(program, *groups, undefined.agent, undefined.pc);
-        let kind = FindingKind::Undefined;
-        let mut found = Findings::default();
-        found.add(kind, program.word(undefined.pc), || Finding { kind, message, site, other: None, repeated: 0 });
-        findings.append(found);
+        let finding = Finding::new(FindingKind::Undefined, message, site, None);
+        findings.append(Findings::from(finding));
     }
 }
 
@@ -145,9 +142,18 @@ struct StrictWorld<'a, C> {
     found: &'a mut Findings,
 }
 
-impl<C> StrictWorld<'_, C> {
-    /// The location of an access, or its fault.
-    fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
+impl<'a, C> StrictWorld<'a, C> {
+    /// The location of an access and the memory that has it, or the access's fault.
+    fn locate<'l>(
+        &self,
+        local: &'l Local,
+        class: Class,
+        address: u64,
+        bytes: u32,
+    ) -> Result<(Location, Reachable<'l>), Box<Fault>>
+    where
+        'a: 'l,
+    {
         let found = match class {
             Class::Device => {
                 let found = self.memory.locate(address, bytes.into());
@@ -160,27 +166,25 @@ impl<C> StrictWorld<'_, C> {
             }
             _ => local.words.contains(address, bytes.into()).then_some((Space::Workgroup(local.number), address)),
         };
-        let location = found.map(|(space, offset)| Location { space, offset });
-        location.ok_or_else(|| match class {
-            Class::Device => self.memory.fault(address, bytes.into(), "an access"),
-            _ => private::outside(class, address, bytes, local.words.bytes() as usize),
-        })
+        let Some((space, offset)) = found else {
+            return Err(match class {
+                Class::Device => self.memory.fault(address, bytes.into(), "an access"),
+                _ => private::outside(class, address, bytes, local.words.bytes() as usize),
+            });
+        };
+        Ok((Location { space, offset }, Reachable { memory: self.memory, words: &local.words }))
+    }
+
+    /// Adds a finding at an instruction, or counts it if there is one already.
+    fn find(&mut self, local: &Local, kind: FindingKind, who: Who, message: String, other: Option<Who>) {
+        let Launch { program, groups, .. } = *self.launch;
+        let at = |who| site(program, groups, agent(local, who), who.pc);
+        self.found.add(kind, program.word(who.pc), || Finding::new(kind, message, at(who), other.map(at)));
     }
 }
 
 fn agent(local: &Local, who: Who) -> Agent {
     Agent { workgroup: local.number, subgroup: who.subgroup as u16, lane: who.lane as u16 }
-}
-
-/// The position of a workgroup in the grid, by its number.
-fn grid_place(groups: [u32; 3], number: u32) -> [u32; 3] {
-    let [x, y, _] = groups.map(|extent| extent.max(1));
-    [number % x, number / x % y, number / x / y]
-}
-
-/// The position of an invocation in its workgroup, by its number.
-fn local_place(program: &Program, lane: u16) -> [u32; 3] {
-    grid_place(program.code.workgroup_size, lane.into())
 }
 
 impl<C: Choice> World for StrictWorld<'_, C> {
@@ -235,8 +239,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
 
     fn load(&mut self, local: &mut Local, who: Who, access: Access) -> Result<Value, Box<Fault>> {
         let Access { class, address, bytes, how } = access;
-        let location = self.locate(local, class, address, bytes.into())?;
-        let reachable = Reachable { memory: self.memory, words: &local.words };
+        let (location, reachable) = self.locate(local, class, address, bytes.into())?;
         let loaded = self.strict.load(&reachable, agent(local, who), location, bytes, &how, who.pc);
         // A value that may differ next time counts as a change of memory.
         self.version += u64::from(loaded.stale);
@@ -245,8 +248,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
 
     fn store(&mut self, local: &mut Local, who: Who, access: Access, value: Value) -> Result<(), Box<Fault>> {
         let Access { class, address, bytes, how } = access;
-        let location = self.locate(local, class, address, bytes.into())?;
-        let reachable = Reachable { memory: self.memory, words: &local.words };
+        let (location, reachable) = self.locate(local, class, address, bytes.into())?;
         let before = reachable.load(location, bytes);
         self.strict.store(&reachable, agent(local, who), location, bytes, (value.bits, value.undefined), &how, who.pc);
         self.version += u64::from(before != reachable.load(location, bytes));
@@ -262,8 +264,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         value: Value,
         comparator: Value,
     ) -> Result<Value, Box<Fault>> {
-        let location = self.locate(local, atomic.class, address, (atomic.bits / 8).into())?;
-        let reachable = Reachable { memory: self.memory, words: &local.words };
+        let (location, reachable) = self.locate(local, atomic.class, address, (atomic.bits / 8).into())?;
         let floats = &self.launch.program.code.floats;
         let choice = &mut self.choice;
         let mut changed = false;
@@ -292,16 +293,12 @@ impl<C: Choice> World for StrictWorld<'_, C> {
 
     fn arrive(&mut self, local: &mut Local, who: Who, thread: u32, place: u32) {
         let Some(other) = local.arrivals.arrive(thread, place, who).filter(|_| self.check) else { return };
-        let Launch { program, groups, .. } = *self.launch;
-        let at = |who: Who| site(program, groups, agent(local, who), who.pc);
-        let kind = FindingKind::DivergedWarp;
         let message = format!(
             "thread {} of a warp waits at this barrier instruction while thread {} waits at another one; all have to execute the same one",
             thread % WARP,
             other.thread % WARP
         );
-        let (site, other) = (at(who), Some(at(other.who)));
-        self.found.add(kind, program.word(who.pc), || Finding { kind, message, site, other, repeated: 0 });
+        self.find(local, FindingKind::DivergedWarp, who, message, Some(other.who));
     }
 
     fn fence(&mut self, local: &mut Local, who: Who, barrier: &Barrier) {
@@ -314,24 +311,16 @@ impl<C: Choice> World for StrictWorld<'_, C> {
     }
 
     fn report(&mut self, local: &Local, who: Who, kind: FindingKind, message: String, origin: Option<Pc>) {
-        if !self.check {
-            return;
+        if self.check {
+            self.find(local, kind, who, message, origin.map(|pc| Who { pc, ..who }));
         }
-        let Launch { program, groups, .. } = *self.launch;
-        let at = |pc| site(program, groups, agent(local, who), pc);
-        self.found.add(kind, program.word(who.pc), || Finding {
-            kind,
-            message,
-            site: at(who.pc),
-            other: origin.map(at),
-            repeated: 0,
-        });
     }
 }
 
 /// The site of an agent at an instruction.
 fn site(program: &Program, groups: [u32; 3], agent: Agent, pc: Pc) -> Site {
-    program.site(pc, Some(grid_place(groups, agent.workgroup)), Some(local_place(program, agent.lane)))
+    let local = position(program.code.workgroup_size, agent.lane.into());
+    program.site(pc, Some(position(groups, agent.workgroup)), Some(local))
 }
 
 fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
@@ -344,12 +333,12 @@ fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
                 variable.class == Class::Workgroup
                     && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
             };
-            match program.code.variables.iter().find(covers) {
-                Some(variable) => {
+            program.code.variables.iter().find(covers).map_or_else(
+                || format!("byte {offset} of workgroup memory"),
+                |variable| {
                     format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name)
-                }
-                None => format!("byte {offset} of workgroup memory"),
-            }
+                },
+            )
         }
     };
     let done = |party: Party| match party.action {
@@ -369,11 +358,7 @@ fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
     };
     let (first, second) = (done(race.first), done(race.second));
     let site = |party: Party| site(program, groups, party.agent, party.pc);
-    Finding {
-        kind: FindingKind::Race,
-        message: format!("{second} at {place} and {first} before it by another invocation: {why}"),
-        site: site(race.second),
-        other: Some(site(race.first)),
-        repeated: race.repeated,
-    }
+    let message = format!("{second} at {place} and {first} before it by another invocation: {why}");
+    let finding = Finding::new(FindingKind::Race, message, site(race.second), Some(site(race.first)));
+    Finding { repeated: race.repeated, ..finding }
 }

@@ -1,30 +1,12 @@
 //! Traces one invocation: a line for each SPIR-V instruction that it runs, with the source line and the results.
 
 use std::fmt::Write;
-use std::sync::Mutex;
 
 use super::lane::{Lane, Snapshot, State};
-use super::launch::Launch;
-use super::schedule::lock;
+use super::launch::{Launch, Log, lock};
 use super::step::{self, Context, Stop};
 use super::world::World;
 use crate::code::{AtomicOp, Code, Inst, Pc, Slot};
-
-/// The log of a traced invocation.
-#[derive(Debug, Default)]
-pub(crate) struct Log {
-    lines: Vec<String>,
-    /// The instruction at the end of the last line, and the length of the line before an address that the next
-    /// instruction may still adjust.
-    last: Option<(Pc, Option<usize>)>,
-}
-
-impl Log {
-    /// Takes the lines.
-    pub fn take(log: &Mutex<Self>) -> Vec<String> {
-        std::mem::take(&mut *lock(log)).lines
-    }
-}
 
 /// Runs an invocation like [`step::run`], and traces each step.
 pub(super) fn follow<W: World>(
@@ -50,7 +32,6 @@ pub(super) fn follow<W: World>(
     (Stop::Slice, limit)
 }
 
-/// Traces an instruction.
 pub(super) fn record(launch: &Launch<'_>, lane: &Lane, pc: Pc) {
     let code = &launch.program.code;
     let (inst, word) = (&code.insts[pc as usize], code.places[pc as usize].word);

@@ -7,9 +7,9 @@ use super::launch::Launch;
 use super::step::{self, Context, Stop};
 use super::trace;
 use super::world::{Who, World};
-use crate::code::{Inst, Pc};
+use crate::code::Inst;
 use crate::config::Choice;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Site};
 
 /// Initial number of instructions of an invocation's slice. It is short, since spinning invocations waste their slices.
 /// Slices of computing invocations are doubled up to [`LONGEST_SLICE`] times.
@@ -19,7 +19,6 @@ const LONGEST_SLICE: u32 = 5;
 /// take longer than the slice.
 const LONG_IDLE: u32 = 16;
 
-/// A workgroup that has begun.
 pub(super) struct Workgroup<W: World> {
     shape: Shape,
     /// The invocations, ordered by subgroup and position in it.
@@ -101,13 +100,13 @@ impl<W: World> Workgroup<W> {
             moved |= members.converge(subgroup, false);
         }
         moved |= members.pass_barrier();
-        if moved || before != members.cx.world.version() {
-            return Ok(if members.all(|state| state == State::Ended) { Pass::Done } else { Pass::Moved });
-        }
         if members.all(|state| state == State::Ended) {
             return Ok(Pass::Done);
         }
-        if members.any(|state| state == State::Ready) {
+        if moved || before != members.cx.world.version() {
+            return Ok(Pass::Moved);
+        }
+        if !members.all(|state| state != State::Ready) {
             return Ok(Pass::Busy);
         }
         for subgroup in 0..subgroups {
@@ -130,17 +129,16 @@ impl<W: World> Workgroup<W> {
         let message = format!(
             "{spins} invocations of this workgroup spin and {parked} wait for others, but no invocation is left that could release them"
         );
-        let site =
-            |lane: &Lane| launch.program.site(lane.pc, Some(self.shape.workgroup), Some(self.shape.local(lane.index)));
+        let site = |lane: &Lane| launch.site(lane.pc, &self.shape, lane.index);
         let first = self.lanes.iter().find(cycling).unwrap_or(&self.lanes[0]);
         let other = self.lanes.iter().find(|lane| lane.is_parked()).map(site);
-        Finding { kind: FindingKind::Deadlock, message, site: site(first), other, repeated: 0 }.into()
+        Finding::new(FindingKind::Deadlock, message, site(first), other).into()
     }
 
     /// The position of one of the invocations that have not ended.
-    pub fn somewhere(&self) -> (Pc, [u32; 3], [u32; 3]) {
+    pub fn somewhere(&self, launch: &Launch<'_>) -> Site {
         let lane = self.lanes.iter().find(|lane| lane.state != State::Ended).unwrap_or(&self.lanes[0]);
-        (lane.pc, self.shape.workgroup, self.shape.local(lane.index))
+        launch.site(lane.pc, &self.shape, lane.index)
     }
 }
 
@@ -162,10 +160,6 @@ struct Members<'a, 'b, W: World> {
 impl<W: World> Members<'_, '_, W> {
     fn all(&self, is_so: impl Fn(State) -> bool) -> bool {
         self.lanes.iter().all(|lane| is_so(lane.state))
-    }
-
-    fn any(&self, is_so: impl Fn(State) -> bool) -> bool {
-        self.lanes.iter().any(|lane| is_so(lane.state))
     }
 
     /// Runs an invocation if it is ready. Returns whether it has reached a wait, or its end.
@@ -224,13 +218,9 @@ impl<W: World> Members<'_, '_, W> {
     fn converge(&mut self, subgroup: usize, impatient: bool) -> bool {
         let Some(tangle) = self.tangle(subgroup) else { return false };
         let convergence = self.cx.launch.program.code.convergence;
-        if !W::Choice::OPEN || convergence.maximal {
-            self.execute(subgroup, tangle);
-            return true;
-        }
         let range = self.subgroup(subgroup);
         let is_whole = tangle.count_ones() as usize == range.len();
-        if is_whole && convergence.subgroup_uniform {
+        if !W::Choice::OPEN || convergence.maximal || is_whole && convergence.subgroup_uniform {
             self.execute(subgroup, tangle);
             return true;
         }
@@ -343,7 +333,7 @@ impl<W: World> Members<'_, '_, W> {
     /// The finding for live invocations that all wait, but at different places.
     fn divergence(&self) -> Box<Finding> {
         let Context { launch, shape, .. } = &self.cx;
-        let site = |lane: &Lane| launch.program.site(lane.pc, Some(shape.workgroup), Some(shape.local(lane.index)));
+        let site = |lane: &Lane| launch.site(lane.pc, shape, lane.index);
         let at_barrier = self.lanes.iter().position(|lane| lane.state == State::AtBarrier);
         let (kind, first) = match at_barrier {
             Some(first) => (FindingKind::DivergentBarrier, first),
@@ -359,6 +349,6 @@ impl<W: World> Members<'_, '_, W> {
             self.lanes.len(),
             self.lanes.len() - together - ended
         );
-        Finding { kind, message, site: site(&self.lanes[first]), other: elsewhere, repeated: 0 }.into()
+        Finding::new(kind, message, site(&self.lanes[first]), elsewhere).into()
     }
 }

@@ -12,7 +12,6 @@ use crate::memory::Fault;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
     pub bits: u64,
-    /// Its undefined bits.
     pub undefined: u64,
 }
 
@@ -33,19 +32,15 @@ pub(super) struct Who {
     pub lane: u32,
     /// `SubgroupId`.
     pub subgroup: u32,
-    /// The instruction.
     pub pc: Pc,
 }
 
 /// An access to device or workgroup memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    /// The kind of memory.
     pub class: Class,
-    /// The address.
     pub address: u64,
     pub bytes: u8,
-    /// The memory operands.
     pub how: MemoryAccess,
 }
 
@@ -59,7 +54,6 @@ pub(super) trait World {
     /// Whether undefined bits may be tracked. `false` lets the compiler remove the code for it.
     const STRICT: bool;
 
-    /// The source of choices.
     fn choice(&mut self) -> &mut Self::Choice;
 
     /// Increases whenever memory has changed.
@@ -78,18 +72,18 @@ pub(super) trait World {
     /// The initial state of a workgroup, given its number in the grid; `None` if the host has too little memory.
     fn begin(&mut self, number: u64) -> Option<Self::Local>;
 
-    fn end_invocation(&mut self, local: &mut Self::Local, who: Who);
+    fn end_invocation(&mut self, _local: &mut Self::Local, _who: Who) {}
 
-    /// Ends a workgroup.
     fn end(&mut self, local: Self::Local);
 
-    /// Checks that `bytes` bytes at an address may be accessed as a whole.
-    fn check(&mut self, local: &mut Self::Local, class: Class, address: u64, bytes: u32) -> Result<(), Box<Fault>>;
+    /// Checks that `bytes` bytes at an address may be accessed as a whole, unless each access is checked by itself.
+    #[inline(always)]
+    fn check(&mut self, _local: &mut Self::Local, _class: Class, _address: u64, _bytes: u32) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
 
-    /// Loads from device or workgroup memory.
     fn load(&mut self, local: &mut Self::Local, who: Who, access: Access) -> Result<Value, Box<Fault>>;
 
-    /// Stores to device or workgroup memory.
     fn store(&mut self, local: &mut Self::Local, who: Who, access: Access, value: Value) -> Result<(), Box<Fault>>;
 
     /// Runs an atomic operation, and returns the old value.
@@ -104,14 +98,13 @@ pub(super) trait World {
     ) -> Result<Value, Box<Fault>>;
 
     /// Records that a thread arrives at a barrier instruction of PTX. An invocation may run several threads.
-    fn arrive(&mut self, local: &mut Self::Local, who: Who, thread: u32, place: u32);
+    fn arrive(&mut self, _local: &mut Self::Local, _who: Who, _thread: u32, _place: u32) {}
 
-    /// A memory barrier.
     fn fence(&mut self, local: &mut Self::Local, who: Who, barrier: &Barrier);
 
     /// A control barrier, with all its participants.
     fn barrier(&mut self, local: &mut Self::Local, who: &[Who], barrier: &Barrier);
 
     /// Reports a finding that doesn't end the run. `origin` is the origin of an undefined value.
-    fn report(&mut self, local: &Self::Local, who: Who, kind: FindingKind, message: String, origin: Option<Pc>);
+    fn report(&mut self, _local: &Self::Local, _who: Who, _kind: FindingKind, _message: String, _origin: Option<Pc>) {}
 }

@@ -8,19 +8,15 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-/// The description of a run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// Workgroups.
     pub groups: [u32; 3],
     /// Specialization constants' bits by id. Those beyond 32 bits are of 64-bit constants.
     #[serde(default)]
     pub specialize: BTreeMap<u32, u64>,
-    /// Push constants.
     #[serde(default)]
     push: Vec<Push>,
-    /// Buffers.
     pub buffers: Vec<Buffer>,
     /// Buffers with results.
     pub results: Vec<Looked>,
@@ -39,7 +35,6 @@ enum Push {
     },
 }
 
-/// A buffer.
 #[derive(Debug, Deserialize)]
 pub struct Buffer {
     #[serde(flatten)]
@@ -56,7 +51,6 @@ enum Content {
     Hash(u32),
 }
 
-/// A buffer with results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Looked {
@@ -70,7 +64,6 @@ pub struct Looked {
     tolerance: f64,
 }
 
-/// Results of devices.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Recorded {
     /// Devices by their subgroup size.
@@ -147,11 +140,9 @@ impl Looked {
 pub struct Shader {
     /// Its file name without extension.
     pub name: String,
-    /// The module.
     pub spirv: Vec<u32>,
     /// The description of its run.
     pub description: Description,
-    /// The results of devices.
     pub recorded: Vec<Recorded>,
 }
 

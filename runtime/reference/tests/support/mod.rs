@@ -12,7 +12,6 @@ pub const PLAIN: Mode = Mode { check: false, seed: None };
 /// All checks, and no arbitrary choices.
 pub const CHECKED: Mode = Mode { check: true, seed: None };
 
-/// All checks, and a seed for all arbitrary choices.
 pub fn adversarial(seed: u64) -> Mode {
     Mode { check: true, seed: Some(seed) }
 }
@@ -29,12 +28,10 @@ pub fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-/// The words of a module.
 pub fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// The bytes of words.
 pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

@@ -6,6 +6,14 @@ use rustc_apfloat::ieee::Quad;
 use super::super::format::{Arithmetic, Direction, Format};
 use super::*;
 
+for_all_formats! {
+    operations_are_rounded_to_nearest_even: interface;
+    integers_become_floats: to_floats;
+    floats_become_integers: to_integers;
+    whole_parts_are_exact: integral;
+    floats_compare: comparisons;
+}
+
 const DIRECTIONS: [Direction; 4] = [Direction::NearestEven, Direction::Zero, Direction::Up, Direction::Down];
 
 fn arithmetic<F: Format, R: Reference + FloatConvert<Quad>>(count: usize) {
@@ -58,17 +66,9 @@ fn is_root<R: Reference + FloatConvert<Quad>>(a: R, root: R, direction: Directio
 }
 
 #[test]
-fn half_arithmetic_is_rounded_once() {
+fn arithmetic_is_rounded_once() {
     arithmetic::<format::F16, Half>(60_000);
-}
-
-#[test]
-fn single_arithmetic_is_rounded_once() {
     arithmetic::<format::F32, Single>(60_000);
-}
-
-#[test]
-fn double_arithmetic_is_rounded_once() {
     arithmetic::<format::F64, Double>(40_000);
 }
 
@@ -86,13 +86,6 @@ fn interface<R: Reference>() {
         let bits = ternary(Ternary::Fma, R::WIDTH, operands, &BOUND, &mut Plain);
         assert!(same(x.mul_add(y, z).value, bits), "fma {a:x} {b:x} {c:x}: {bits:x}");
     }
-}
-
-#[test]
-fn operations_are_rounded_to_nearest_even() {
-    interface::<Half>();
-    interface::<Single>();
-    interface::<Double>();
 }
 
 #[test]
@@ -121,13 +114,6 @@ fn to_floats<R: Reference>() {
     }
 }
 
-#[test]
-fn integers_become_floats() {
-    to_floats::<Half>();
-    to_floats::<Single>();
-    to_floats::<Double>();
-}
-
 fn to_integers<R: Reference>() {
     let mut sample = samples::<R>(4);
     for _ in 0..30_000 {
@@ -147,13 +133,6 @@ fn to_integers<R: Reference>() {
             assert_eq!(domain::convert(Convert::FToS, R::WIDTH, width, bits), invalid, "{bits:x} to i{width}");
         }
     }
-}
-
-#[test]
-fn floats_become_integers() {
-    to_integers::<Half>();
-    to_integers::<Single>();
-    to_integers::<Double>();
 }
 
 fn between<A: Reference + FloatConvert<B>, B: Reference>() {
@@ -201,13 +180,6 @@ fn integral<R: Reference>() {
     }
 }
 
-#[test]
-fn whole_parts_are_exact() {
-    integral::<Half>();
-    integral::<Single>();
-    integral::<Double>();
-}
-
 fn comparisons<R: Reference>() {
     use Binary as B;
     use std::cmp::Ordering::{Equal, Greater, Less};
@@ -236,13 +208,6 @@ fn comparisons<R: Reference>() {
             }
         }
     }
-}
-
-#[test]
-fn floats_compare() {
-    comparisons::<Half>();
-    comparisons::<Single>();
-    comparisons::<Double>();
 }
 
 /// The lesser operand, or the one that is not a NaN.

@@ -1,5 +1,19 @@
 //! Tests of scalar operations against `rustc_apfloat` and wide integers, and of undefined bits against all assignments.
 
+/// Tests of functions for all formats.
+macro_rules! for_all_formats {
+    ($($test:ident: $function:ident;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                $function::<Half>();
+                $function::<Single>();
+                $function::<Double>();
+            }
+        )*
+    };
+}
+
 mod exact;
 mod functions;
 mod integers;
@@ -13,6 +27,18 @@ use rustc_apfloat::{Float, Round};
 use super::*;
 use crate::code::FloatControl;
 use crate::config::{Plain, Seeded};
+
+fn unary<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    op.apply(bits, [a], floats, choice)
+}
+
+fn binary<C: Choice>(op: Binary, bits: u8, a: u64, b: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    op.apply(bits, [a, b], floats, choice)
+}
+
+fn ternary<C: Choice>(op: Ternary, bits: u8, operands: [u64; 3], floats: &FloatControls, choice: &mut C) -> u64 {
+    op.apply(bits, operands, floats, choice)
+}
 
 /// No requirements.
 const FREE: FloatControls =

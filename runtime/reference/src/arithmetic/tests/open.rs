@@ -7,6 +7,11 @@ use rustc_apfloat::FloatConvert;
 
 use super::*;
 
+for_all_formats! {
+    sums_and_products_are_rounded_either_way: sums_and_products;
+    demands_leave_nothing_open: bound;
+}
+
 /// The result of an operation on operands in a rounding direction.
 type Operation<R> = fn(&[R], Round) -> R;
 
@@ -151,13 +156,6 @@ fn sums_and_products<R: Reference>() {
     }
 }
 
-#[test]
-fn sums_and_products_are_rounded_either_way() {
-    sums_and_products::<Half>();
-    sums_and_products::<Single>();
-    sums_and_products::<Double>();
-}
-
 fn narrowing<A: Reference + FloatConvert<R>, R: Reference>() {
     for floats in demands() {
         let mut draws = Draws::new();
@@ -265,13 +263,6 @@ fn bound<R: Reference + FloatConvert<Half> + FloatConvert<Single> + FloatConvert
             assert_eq!(plain, found, "{a} to {to}");
         }
     }
-}
-
-#[test]
-fn demands_leave_nothing_open() {
-    bound::<Half>();
-    bound::<Single>();
-    bound::<Double>();
 }
 
 /// All results of several hundred draws.

@@ -2,6 +2,7 @@
 
 use super::super::undefined as mask_of;
 use super::*;
+use crate::code::Family;
 
 /// All states of `bits` bits, each of which is 0, 1 or undefined: value and mask. The value of undefined bits varies.
 fn states(bits: u8) -> Vec<(u64, u64)> {
@@ -44,11 +45,16 @@ fn check(undefined: u64, bits: u8, results: impl Iterator<Item = Option<u64>>, c
     }
 }
 
+/// All pairs of values that two states may stand for.
+fn pairs(x: (u64, u64), y: (u64, u64)) -> impl Iterator<Item = (u64, u64)> + Clone {
+    assignments(x).flat_map(move |a| assignments(y).map(move |b| (a, b)))
+}
+
 #[test]
 fn unary_masks_are_sound() {
-    use Unary as U;
-    for op in [U::SNegate, U::Not, U::BitReverse, U::BitCount, U::FindUMsb] {
-        for bits in [1, 5, 8] {
+    for &op in Unary::ALL.iter().filter(|op| op.family() != Family::Float) {
+        let widths: &[u8] = if op.family() == Family::Bool { &[1] } else { &[1, 5, 8] };
+        for &bits in widths {
             for state in states(bits) {
                 let results = assignments(state).map(|a| Some(unary(op, bits, a, &FREE, &mut Plain)));
                 check(mask_of::unary(op, bits, state.0, state.1), bits, results, || {
@@ -57,65 +63,21 @@ fn unary_masks_are_sound() {
             }
         }
     }
-    for state in states(1) {
-        let results = assignments(state).map(|a| Some(unary(U::LogicalNot, 1, a, &FREE, &mut Plain)));
-        check(mask_of::unary(U::LogicalNot, 1, state.0, state.1), 1, results, || format!("{state:x?}"));
-    }
 }
 
 #[test]
 fn binary_masks_are_sound() {
-    use Binary as B;
-    let ops = [
-        B::IAdd,
-        B::ISub,
-        B::IMul,
-        B::UDiv,
-        B::SDiv,
-        B::UMod,
-        B::SMod,
-        B::ShiftLeftLogical,
-        B::ShiftRightLogical,
-        B::ShiftRightArithmetic,
-        B::BitwiseAnd,
-        B::BitwiseOr,
-        B::BitwiseXor,
-        B::IEqual,
-        B::INotEqual,
-        B::UGreaterThan,
-        B::UGreaterThanEqual,
-        B::ULessThan,
-        B::ULessThanEqual,
-        B::SGreaterThan,
-        B::SGreaterThanEqual,
-        B::SLessThan,
-        B::SLessThanEqual,
-        B::UMin,
-        B::UMax,
-        B::SMin,
-        B::SMax,
-    ];
-    for bits in [1, 4] {
-        let states = states(bits);
-        for op in ops {
-            for &x in &states {
-                for &y in &states {
-                    let results = assignments(x).flat_map(|a| assignments(y).map(move |b| (a, b))).map(|(a, b)| {
-                        (!domain::binary(op, bits, a, b)).then(|| binary(op, bits, a, b, &FREE, &mut Plain))
-                    });
-                    let undefined = mask_of::binary(op, bits, [x.0, y.0], [x.1, y.1]);
-                    check(undefined, op.result_bits(bits), results, || format!("{op:?} {bits} {x:x?} {y:x?}"));
-                }
-            }
-        }
-    }
-    for op in [B::LogicalAnd, B::LogicalOr] {
-        for x in states(1) {
-            for y in states(1) {
-                let results = assignments(x)
-                    .flat_map(|a| assignments(y).map(move |b| (a, b)))
-                    .map(|(a, b)| Some(binary(op, 1, a, b, &FREE, &mut Plain)));
-                check(mask_of::binary(op, 1, [x.0, y.0], [x.1, y.1]), 1, results, || format!("{op:?} {x:?} {y:?}"));
+    for &op in Binary::ALL.iter().filter(|op| op.family() != Family::Float) {
+        let widths: &[u8] = if op.family() == Family::Bool { &[1] } else { &[1, 4] };
+        for &bits in widths {
+            let states = states(bits);
+            for (&x, &y) in states.iter().flat_map(|x| states.iter().map(move |y| (x, y))) {
+                let defined =
+                    |(a, b)| (!domain::binary(op, bits, a, b)).then(|| binary(op, bits, a, b, &FREE, &mut Plain));
+                let undefined = mask_of::binary(op, bits, [x.0, y.0], [x.1, y.1]);
+                check(undefined, op.result_bits(bits), pairs(x, y).map(defined), || {
+                    format!("{op:?} {bits} {x:x?} {y:x?}")
+                });
             }
         }
     }
@@ -123,22 +85,17 @@ fn binary_masks_are_sound() {
 
 #[test]
 fn ternary_masks_are_sound() {
-    let ops = [Ternary::Select, Ternary::SClamp, Ternary::BitFieldUExtract];
     let bits = 3;
     let of_three = states(bits);
-    for op in ops {
+    for &op in Ternary::ALL.iter().filter(|op| op.family() != Family::Float) {
         let first = if op == Ternary::Select { states(1) } else { of_three.clone() };
         for &x in &first {
-            for &y in &of_three {
-                for &z in &of_three {
-                    let results = assignments(x)
-                        .flat_map(|a| assignments(y).flat_map(move |b| assignments(z).map(move |c| [a, b, c])))
-                        .map(|all| {
-                            (!domain::ternary(op, bits, all)).then(|| ternary(op, bits, all, &FREE, &mut Plain))
-                        });
-                    let undefined = mask_of::ternary(op, bits, [x.0, y.0, z.0], [x.1, y.1, z.1]);
-                    check(undefined, bits, results, || format!("{op:?} {x:x?} {y:x?} {z:x?}"));
-                }
+            for (&y, &z) in of_three.iter().flat_map(|y| of_three.iter().map(move |z| (y, z))) {
+                let results = assignments(x)
+                    .flat_map(|a| pairs(y, z).map(move |(b, c)| [a, b, c]))
+                    .map(|all| (!domain::ternary(op, bits, all)).then(|| ternary(op, bits, all, &FREE, &mut Plain)));
+                let undefined = mask_of::ternary(op, bits, [x.0, y.0, z.0], [x.1, y.1, z.1]);
+                check(undefined, bits, results, || format!("{op:?} {x:x?} {y:x?} {z:x?}"));
             }
         }
     }
@@ -148,15 +105,11 @@ fn ternary_masks_are_sound() {
 fn wide_masks_are_sound() {
     let bits = 4;
     let states = states(bits);
-    for op in [Wide::UMulExtended, Wide::SMulExtended] {
-        for &x in &states {
-            for &y in &states {
-                for (index, undefined) in mask_of::wide(bits, [x.1, y.1]).into_iter().enumerate() {
-                    let results = assignments(x)
-                        .flat_map(|a| assignments(y).map(move |b| (a, b)))
-                        .map(|(a, b)| Some(wide(op, bits, a, b)[index]));
-                    check(undefined, bits, results, || format!("{op:?} {x:x?} {y:x?}"));
-                }
+    for &op in Wide::ALL {
+        for (&x, &y) in states.iter().flat_map(|x| states.iter().map(move |y| (x, y))) {
+            for (index, undefined) in mask_of::wide(bits, [x.1, y.1]).into_iter().enumerate() {
+                let results = pairs(x, y).map(|(a, b)| Some(wide(op, bits, a, b)[index]));
+                check(undefined, bits, results, || format!("{op:?} {x:x?} {y:x?}"));
             }
         }
     }
@@ -165,24 +118,19 @@ fn wide_masks_are_sound() {
 #[test]
 fn insertion_masks_are_sound() {
     let bits = 3;
-    let of_three = states(bits);
     let of_two = states(2);
-    for &base in &of_three {
+    let twos = || of_two.iter().flat_map(|x| of_two.iter().map(move |y| (*x, *y)));
+    for base in states(bits) {
         for &insert in &of_two {
-            for &offset in &of_two {
-                for &count in &of_two {
-                    let results = assignments(base)
-                        .flat_map(|a| assignments(insert).map(move |b| (a, b)))
-                        .flat_map(|(a, b)| assignments(offset).map(move |c| (a, b, c)))
-                        .flat_map(|(a, b, c)| assignments(count).map(move |d| (a, b, c, d)))
-                        .map(|(a, b, c, d)| {
-                            (!domain::bit_field(bits, c, d)).then(|| insert_bits(bits, a, b, c, d, &mut Plain))
-                        });
-                    let (values, masks) =
-                        ([base.0, insert.0, offset.0, count.0], [base.1, insert.1, offset.1, count.1]);
-                    let undefined = mask_of::insert_bits(bits, values, masks);
-                    check(undefined, bits, results, || format!("{values:x?} {masks:x?}"));
-                }
+            for (offset, count) in twos() {
+                let results = pairs(base, insert)
+                    .flat_map(|(a, b)| pairs(offset, count).map(move |(c, d)| (a, b, c, d)))
+                    .map(|(a, b, c, d)| {
+                        (!domain::bit_field(bits, c, d)).then(|| insert_bits(bits, a, b, c, d, &mut Plain))
+                    });
+                let (values, masks) = ([base.0, insert.0, offset.0, count.0], [base.1, insert.1, offset.1, count.1]);
+                let undefined = mask_of::insert_bits(bits, values, masks);
+                check(undefined, bits, results, || format!("{values:x?} {masks:x?}"));
             }
         }
     }

@@ -32,7 +32,6 @@ fn assemble(text: &str) -> Vec<u32> {
     output.stdout.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// A device with all features.
 fn device() -> Target {
     Target::preset("reference").expect("there is such a preset")
 }

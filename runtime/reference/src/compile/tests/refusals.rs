@@ -47,39 +47,30 @@ fn without(features: &[Feature]) -> Target {
 
 #[test]
 fn missing_features_are_named() {
-    type Case<'a> = (&'a [&'a str], &'a [&'a str], &'a [Feature], &'a str);
-    let cases: &[Case<'_>] = &[
-        (&["Int64"], &[], &[Feature::ShaderInt64], "shaderInt64"),
-        (&["Int16"], &[], &[Feature::ShaderInt16], "shaderInt16"),
-        (&["Int8"], &[], &[Feature::ShaderInt8], "shaderInt8"),
-        (&["Float64"], &[], &[Feature::ShaderFloat64], "shaderFloat64"),
-        (&["Float16"], &[], &[Feature::ShaderFloat16], "shaderFloat16"),
-        (&["StorageBuffer16BitAccess"], &[], &[Feature::StorageBuffer16BitAccess], "storageBuffer16BitAccess"),
-        (&["StorageBuffer8BitAccess"], &[], &[Feature::StorageBuffer8BitAccess], "storageBuffer8BitAccess"),
-        (&["PhysicalStorageBufferAddresses"], &[], &[Feature::BufferDeviceAddress], "bufferDeviceAddress"),
-        (&["VulkanMemoryModel"], &[], &[Feature::VulkanMemoryModel], "vulkanMemoryModel"),
-        (
-            &["Int64", "Int64Atomics"],
-            &[],
-            &[Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics],
-            "shaderBufferInt64Atomics or shaderSharedInt64Atomics",
-        ),
-        (
-            &["WorkgroupMemoryExplicitLayoutKHR"],
-            &[],
-            &[Feature::WorkgroupMemoryExplicitLayout],
-            "workgroupMemoryExplicitLayout",
-        ),
-        (
-            &[],
-            &["SubgroupUniformControlFlowKHR"],
-            &[Feature::ShaderSubgroupUniformControlFlow],
-            "shaderSubgroupUniformControlFlow",
-        ),
+    use Feature as F;
+    let int64_atomics = "shaderBufferInt64Atomics or shaderSharedInt64Atomics";
+    let cases: [(&[&str], &[Feature], &str); 11] = [
+        (&["Int64"], &[F::ShaderInt64], "shaderInt64"),
+        (&["Int16"], &[F::ShaderInt16], "shaderInt16"),
+        (&["Int8"], &[F::ShaderInt8], "shaderInt8"),
+        (&["Float64"], &[F::ShaderFloat64], "shaderFloat64"),
+        (&["Float16"], &[F::ShaderFloat16], "shaderFloat16"),
+        (&["StorageBuffer16BitAccess"], &[F::StorageBuffer16BitAccess], "storageBuffer16BitAccess"),
+        (&["StorageBuffer8BitAccess"], &[F::StorageBuffer8BitAccess], "storageBuffer8BitAccess"),
+        (&["PhysicalStorageBufferAddresses"], &[F::BufferDeviceAddress], "bufferDeviceAddress"),
+        (&["VulkanMemoryModel"], &[F::VulkanMemoryModel], "vulkanMemoryModel"),
+        (&["Int64", "Int64Atomics"], &[F::ShaderBufferInt64Atomics, F::ShaderSharedInt64Atomics], int64_atomics),
+        (&["WorkgroupMemoryExplicitLayoutKHR"], &[F::WorkgroupMemoryExplicitLayout], "workgroupMemoryExplicitLayout"),
     ];
-    for (capabilities, modes, features, expected) in cases {
-        let text = module(capabilities, modes, "", "");
-        assert_eq!(refusal(&text, &without(features)).rule, *expected);
+    let of_capabilities =
+        cases.map(|(capabilities, features, expected)| (module(capabilities, &[], "", ""), features, expected));
+    let uniform: (_, &[Feature], _) = (
+        module(&[], &["SubgroupUniformControlFlowKHR"], "", ""),
+        &[F::ShaderSubgroupUniformControlFlow],
+        "shaderSubgroupUniformControlFlow",
+    );
+    for (text, features, expected) in of_capabilities.into_iter().chain([uniform]) {
+        assert_eq!(refusal(&text, &without(features)).rule, expected);
         compile_text(&text).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
     }
 }
@@ -192,17 +183,38 @@ fn memory_has_limits() {
     assert_eq!(refusal(&module(&[], &[], globals, body), &target).rule, "maxPushConstantsSize");
 }
 
+/// Globals, the body of the function, and the rule that they violate.
 #[test]
-fn huge_values_are_refused() {
-    let globals = "%length = OpConstant %uint 4000000000
+fn rules_are_named() {
+    let huge = "%length = OpConstant %uint 4000000000
         %array = OpTypeArray %uint %length
         %large = OpTypeArray %array %length
         %null = OpConstantNull %large
         %pointer = OpTypePointer Function %large";
-    let body = "%part = OpCompositeExtract %uint %null 7 7";
-    assert_eq!(rule(&module(&[], &[], globals, body)), "not supported by the reference device");
-    let body = "%variable = OpVariable %pointer Function";
-    assert_eq!(rule(&module(&[], &[], globals, body)), "not supported by the reference device");
+    let boolean = "%bool = OpTypeBool\n%true = OpConstantTrue %bool";
+    let floats = "%float = OpTypeFloat 32\n%f1 = OpConstant %float 1";
+    let nested = (1..300).fold(String::from("%t0 = OpTypeStruct %uint\n"), |globals, depth| {
+        globals + &format!("%t{depth} = OpTypeStruct %t{}\n", depth - 1)
+    });
+    let (unsupported, universal) =
+        ("not supported by the reference device", "SPIR-V 2.16.1 Universal Validation Rules");
+    for (globals, body, expected) in [
+        (huge, "%part = OpCompositeExtract %uint %null 7 7", unsupported),
+        (huge, "%variable = OpVariable %pointer Function", unsupported),
+        // A branch back to a block that is not a loop header.
+        (
+            boolean,
+            "OpBranch %again\n%again = OpLabel\nOpBranchConditional %true %again %end\n%end = OpLabel",
+            "SPIR-V 2.11 Structured Control Flow",
+        ),
+        // Operands of other types, and a result of one.
+        (floats, "%x = OpIAdd %uint %f1 %u1", universal),
+        (floats, "%x = OpFAdd %float %f1 %u1", universal),
+        (floats, "%x = OpFAdd %uint %f1 %f1", universal),
+        (&nested, "", "SPIR-V 2.17 Universal Limits"),
+    ] {
+        assert_eq!(rule(&module(&[], &[], globals, body)), expected, "{body}");
+    }
 }
 
 #[test]
@@ -217,27 +229,11 @@ fn recursion_is_refused() {
 }
 
 #[test]
-fn control_flow_is_structured() {
-    // A branch back to a block that is not a loop header.
-    let body = "OpBranch %again\n%again = OpLabel\nOpBranchConditional %true %again %end\n%end = OpLabel";
-    let globals = "%bool = OpTypeBool\n%true = OpConstantTrue %bool";
-    assert_eq!(rule(&module(&[], &[], globals, body)), "SPIR-V 2.11 Structured Control Flow");
-}
-
-#[test]
 fn uses_come_after_definitions() {
     let body = "%sum = OpIAdd %uint %later %u1\n%later = OpIAdd %uint %u1 %u1";
     let found = refusal(&module(&[], &[], "", body), &device());
     assert_eq!(found.rule, "SPIR-V 2.16.1 Universal Validation Rules");
     assert!(found.message.contains("before it is defined"), "{found}");
-}
-
-#[test]
-fn operands_fit_each_other() {
-    let globals = "%float = OpTypeFloat 32\n%f1 = OpConstant %float 1";
-    for body in ["%x = OpIAdd %uint %f1 %u1", "%x = OpFAdd %float %f1 %u1", "%x = OpFAdd %uint %f1 %f1"] {
-        assert_eq!(rule(&module(&[], &[], globals, body)), "SPIR-V 2.16.1 Universal Validation Rules", "{body}");
-    }
 }
 
 /// A load by a physical pointer, with these memory operands.
@@ -294,9 +290,8 @@ fn words_must_make_a_module() {
 
 #[test]
 fn blocks_need_terminators() {
-    let words = assemble(&module(&[], &[], "", ""));
     // Without OpReturn, the second to last instruction, of one word.
-    let mut words = words;
+    let mut words = assemble(&module(&[], &[], "", ""));
     words.remove(words.len() - 2);
     let found = compile_words(&words, "main", &device()).expect_err("a block does not end");
     assert_eq!(found.rule, "SPIR-V 2.16.1 Universal Validation Rules");
@@ -314,13 +309,4 @@ fn types_have_no_cycles() {
         "%node = OpTypeStruct %cycle\n%cycle = OpTypePointer PhysicalStorageBuffer %node",
     );
     assert!(compile_text(&list).is_ok());
-}
-
-#[test]
-fn types_do_not_nest_for_ever() {
-    let mut globals = String::from("%t0 = OpTypeStruct %uint\n");
-    for depth in 1..300 {
-        let _ = writeln!(globals, "%t{depth} = OpTypeStruct %t{}", depth - 1);
-    }
-    assert_eq!(rule(&module(&[], &[], &globals, "")), "SPIR-V 2.17 Universal Limits");
 }

@@ -6,16 +6,23 @@ use super::{assemble, compile_text, device};
 use crate::code::{Class, Code, Inst, Slot};
 use crate::module::Module;
 
-/// The beginning of modules: one entry point of 4 invocations, with these interface variables.
+/// A module with one entry point of 4 invocations: its interface variables, decorations, globals, blocks, and other functions.
 macro_rules! module {
-    ($interface:literal, $body:literal) => {
+    ($interface:literal, $decorations:literal, $globals:literal, $main:literal) => {
+        module!($interface, $decorations, $globals, $main, "")
+    };
+    ($interface:literal, $decorations:literal, $globals:literal, $main:literal, $functions:literal) => {
         concat!(
-            "OpCapability Shader\n",
-            "OpMemoryModel Logical GLSL450\n",
-            "OpEntryPoint GLCompute %main \"main\" ",
+            "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" ",
             $interface,
             "\nOpExecutionMode %main LocalSize 4 1 1\n",
-            $body
+            $decorations,
+            "\n%void = OpTypeVoid\n%function = OpTypeFunction %void\n%bool = OpTypeBool\n%uint = OpTypeInt 32 0\n",
+            $globals,
+            "\n%main = OpFunction %void None %function\n%entry = OpLabel\n",
+            $main,
+            "\nOpReturn\nOpFunctionEnd\n",
+            $functions
         )
     };
 }
@@ -23,17 +30,12 @@ macro_rules! module {
 /// Three phis that rotate in every iteration: a cycle of moves.
 const SWAP: &str = module!(
     "",
-    "%void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %u1 = OpConstant %uint 1
+    "",
+    "%u1 = OpConstant %uint 1
     %u2 = OpConstant %uint 2
     %u3 = OpConstant %uint 3
-    %u9 = OpConstant %uint 9
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    OpBranch %header
+    %u9 = OpConstant %uint 9",
+    "OpBranch %header
     %header = OpLabel
     %a = OpPhi %uint %u1 %entry %b %next
     %b = OpPhi %uint %u2 %entry %c %next
@@ -44,9 +46,7 @@ const SWAP: &str = module!(
     OpBranchConditional %again %next %done
     %next = OpLabel
     OpBranch %header
-    %done = OpLabel
-    OpReturn
-    OpFunctionEnd"
+    %done = OpLabel"
 );
 
 /// A buffer with vectors and an array of structs, from which single components are read.
@@ -98,16 +98,11 @@ const LAYOUT: &str = "OpCapability Shader
 /// Two nested loops, the inner one with a barrier, and a third loop without one.
 const LOOPS: &str = module!(
     "",
-    "%void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %two = OpConstant %uint 2
+    "",
+    "%two = OpConstant %uint 2
     %semantics = OpConstant %uint 264
-    %true = OpConstantTrue %bool
-    %main = OpFunction %void None %function
-    %b0 = OpLabel
-    OpBranch %outer
+    %true = OpConstantTrue %bool",
+    "OpBranch %outer
     %outer = OpLabel
     OpLoopMerge %outer_done %outer_next None
     OpBranch %inner
@@ -130,19 +125,14 @@ const LOOPS: &str = module!(
     OpBranchConditional %true %third_next %third_done
     %third_next = OpLabel
     OpBranch %third
-    %third_done = OpLabel
-    OpReturn
-    OpFunctionEnd"
+    %third_done = OpLabel"
 );
 
 /// Plain workgroup variables, one of them zeroed, and a function variable that is indexed.
 const WORKGROUP: &str = module!(
     "%a %b",
-    "%void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %float = OpTypeFloat 32
+    "",
+    "%float = OpTypeFloat 32
     %v3 = OpTypeVector %float 3
     %u2 = OpConstant %uint 2
     %u5 = OpConstant %uint 5
@@ -153,15 +143,11 @@ const WORKGROUP: &str = module!(
     %puint = OpTypePointer Workgroup %uint
     %pv3 = OpTypePointer Workgroup %v3
     %a = OpVariable %parray Workgroup
-    %b = OpVariable %pmixed Workgroup
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %p = OpAccessChain %pv3 %a %u2
+    %b = OpVariable %pmixed Workgroup",
+    "%p = OpAccessChain %pv3 %a %u2
     %x = OpLoad %v3 %p
     %q = OpAccessChain %puint %b %u2
-    %y = OpLoad %uint %q
-    OpReturn
-    OpFunctionEnd"
+    %y = OpLoad %uint %q"
 );
 
 /// Two aliased blocks of different sizes over the same workgroup memory.
@@ -207,12 +193,8 @@ const SPECIALIZED: &str = module!(
     "%array",
     "OpDecorate %x SpecId 0
     OpDecorate %n SpecId 7
-    OpDecorate %size BuiltIn WorkgroupSize
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %v3 = OpTypeVector %uint 3
+    OpDecorate %size BuiltIn WorkgroupSize",
+    "%v3 = OpTypeVector %uint 3
     %u1 = OpConstant %uint 1
     %u3 = OpConstant %uint 3
     %x = OpSpecConstant %uint 2
@@ -224,25 +206,17 @@ const SPECIALIZED: &str = module!(
     %type = OpTypeArray %uint %length
     %pointer = OpTypePointer Workgroup %type
     %puint = OpTypePointer Workgroup %uint
-    %array = OpVariable %pointer Workgroup
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %p = OpAccessChain %puint %array %u3
-    OpStore %p %n
-    OpReturn
-    OpFunctionEnd"
+    %array = OpVariable %pointer Workgroup",
+    "%p = OpAccessChain %puint %array %u3
+    OpStore %p %n"
 );
 
 /// A function that is called twice, lines of a source file, a branch, dynamic indices.
 const MIXED: &str = module!(
     "%id",
     "%file = OpString \"kernel.ptx\"
-    OpDecorate %id BuiltIn GlobalInvocationId
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %uint = OpTypeInt 32 0
-    %bool = OpTypeBool
-    %true = OpConstantTrue %bool
+    OpDecorate %id BuiltIn GlobalInvocationId",
+    "%true = OpConstantTrue %bool
     %v3 = OpTypeVector %uint 3
     %u0 = OpConstant %uint 0
     %u1 = OpConstant %uint 1
@@ -253,10 +227,8 @@ const MIXED: &str = module!(
     %parray = OpTypePointer Function %array
     %pelement = OpTypePointer Function %uint
     %add = OpTypeFunction %uint %v3 %uint
-    %id = OpVariable %pv3 Input
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %variable = OpVariable %parray Function
+    %id = OpVariable %pv3 Input",
+    "%variable = OpVariable %parray Function
     OpLine %file 12 3
     %p = OpAccessChain %puint %id %u1
     %y = OpLoad %uint %p
@@ -274,10 +246,8 @@ const MIXED: &str = module!(
     OpBranch %done
     %else = OpLabel
     OpBranch %done
-    %done = OpLabel
-    OpReturn
-    OpFunctionEnd
-    %sum = OpFunction %uint None %add
+    %done = OpLabel",
+    "%sum = OpFunction %uint None %add
     %vector = OpFunctionParameter %v3
     %scalar = OpFunctionParameter %uint
     %body = OpLabel
@@ -312,7 +282,16 @@ fn accesses(code: &Code) -> Vec<(u32, Vec<u32>)> {
     all
 }
 
-/// The constant in a register.
+/// The values that instructions have.
+fn each<T>(code: &Code, of: impl Fn(Inst) -> Option<T>) -> Vec<T> {
+    code.insts.iter().copied().filter_map(of).collect()
+}
+
+/// The offsets and sizes of variables.
+fn variables(code: &Code) -> Vec<(u32, u32)> {
+    code.variables.iter().map(|variable| (variable.offset, variable.bytes)).collect()
+}
+
 fn constant(code: &Code, slot: Slot) -> Option<u64> {
     code.constants.get(slot as usize).copied()
 }
@@ -321,14 +300,7 @@ fn constant(code: &Code, slot: Slot) -> Option<u64> {
 fn phis_change_places_at_once() {
     let code = code(SWAP);
     // The last moves are those of the back edge; the ones before set the constants.
-    let moves: Vec<(Slot, Slot)> = code
-        .insts
-        .iter()
-        .filter_map(|inst| match *inst {
-            Inst::Move { d, a } => Some((d, a)),
-            _ => None,
-        })
-        .collect();
+    let moves = each(&code, |inst| if let Inst::Move { d, a } = inst { Some((d, a)) } else { None });
     let (initial, back): (Vec<_>, Vec<_>) = moves.iter().partition(|(_, a)| constant(&code, *a).is_some());
     let phi = |value| {
         let mut found = initial.iter().filter(|(_, a)| constant(&code, *a) == Some(value));
@@ -355,12 +327,10 @@ fn buffers_are_laid_out_as_decorated() {
             (28, vec![4, 16, 20, 24])
         ]
     );
-    let pointers = code.insts.iter().filter_map(|inst| match *inst {
-        Inst::Access { pointer, .. } => constant(&code, pointer),
-        _ => None,
-    });
+    let pointers =
+        each(&code, |inst| if let Inst::Access { pointer, .. } = inst { constant(&code, pointer) } else { None });
     let (vectors, part) = (0x1000 + 16, 0x1000 + 96 + 5 * 32);
-    assert_eq!(pointers.collect::<Vec<u64>>(), [vectors, vectors + 24, part, part]);
+    assert_eq!(pointers, [vectors, vectors + 24, part, part]);
 }
 
 #[test]
@@ -376,8 +346,7 @@ fn loops_are_nested_as_written() {
     let expected: [&[u32]; 11] = [&[1], &[2], &[3, 5], &[4], &[], &[6, 7], &[], &[8], &[9, 10], &[], &[]];
     assert_eq!(forward, expected);
     // Iterations are counted only for loops with waits.
-    let counted: Vec<Inst> =
-        code.insts.iter().copied().filter(|inst| matches!(inst, Inst::EnterLoop(_) | Inst::NextRound(_))).collect();
+    let counted = each(&code, |inst| matches!(inst, Inst::EnterLoop(_) | Inst::NextRound(_)).then_some(inst));
     assert_eq!(counted, [Inst::EnterLoop(0), Inst::EnterLoop(1), Inst::NextRound(1), Inst::NextRound(0)]);
 }
 
@@ -399,26 +368,19 @@ fn workgroup_variables_follow_each_other() {
     let code = code(WORKGROUP);
     // In the standard storage buffer layout, vectors of three are 16 bytes apart: 4 * 16 + 12 bytes, then aligned to
     // 16. The struct has its vector at 16 and its last member at 28.
-    let found: Vec<(&str, u32, u32)> =
-        code.variables.iter().map(|variable| (variable.name.as_str(), variable.offset, variable.bytes)).collect();
-    assert_eq!(found.iter().map(|found| (found.1, found.2)).collect::<Vec<_>>(), [(0, 76), (80, 32)]);
+    assert_eq!(variables(&code), [(0, 76), (80, 32)]);
     assert_eq!((code.workgroup_bytes, code.workgroup_zeroed), (112, false));
-    let pointers: Vec<Option<u64>> = code
-        .insts
-        .iter()
-        .filter_map(|inst| match *inst {
-            Inst::Access { class: Class::Workgroup, pointer, .. } => Some(constant(&code, pointer)),
-            _ => None,
-        })
-        .collect();
+    let pointers = each(&code, |inst| match inst {
+        Inst::Access { class: Class::Workgroup, pointer, .. } => Some(constant(&code, pointer)),
+        _ => None,
+    });
     assert_eq!(pointers, [Some(32), Some(80 + 28)]);
 }
 
 #[test]
 fn aliased_blocks_overlap() {
     let code = code(BLOCKS);
-    let found: Vec<(u32, u32)> = code.variables.iter().map(|variable| (variable.offset, variable.bytes)).collect();
-    assert_eq!(found, [(0, 40), (0, 12)]);
+    assert_eq!(variables(&code), [(0, 40), (0, 12)]);
     assert_eq!(code.workgroup_bytes, 40);
 }
 
@@ -444,14 +406,7 @@ fn specialization_reaches_sizes() {
 #[test]
 fn parts_of_composites_cost_nothing() {
     let code = code(MIXED);
-    let calls: Vec<u32> = code
-        .insts
-        .iter()
-        .filter_map(|inst| match *inst {
-            Inst::Call(target) => Some(target),
-            _ => None,
-        })
-        .collect();
+    let calls = each(&code, |inst| if let Inst::Call(target) = inst { Some(target) } else { None });
     assert_eq!(calls.len(), 2);
     assert_eq!(calls[0], calls[1]);
     // The function is two additions of the parameter's registers, the move of the result, and the return.
@@ -508,7 +463,7 @@ fn instructions_are_named() {
 fn variables_of_called_functions_begin_anew() {
     let text = MIXED.replace("%body = OpLabel", "%body = OpLabel\n%scratch = OpVariable %parray Function");
     let code = code(&text);
-    let forgotten: Vec<Inst> = code.insts.iter().copied().filter(|inst| matches!(inst, Inst::Forget { .. })).collect();
+    let forgotten = each(&code, |inst| matches!(inst, Inst::Forget { .. }).then_some(inst));
     // After the entry point's own four words.
     assert_eq!(forgotten, [Inst::Forget { offset: 16, bytes: 16 }]);
     assert_eq!(code.private_bytes, 32);

@@ -5,7 +5,6 @@ use super::message::classes;
 use super::model::{Action, Agent};
 use crate::code::{Atomic, MemoryAccess, Pc, Scope, Semantics};
 
-/// An access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Event {
     pub(super) agent: Agent,
@@ -78,12 +77,8 @@ impl How {
     /// The scope of an atomic. For other accesses, the scope in which the access is made available or visible, or
     /// `Invocation`.
     pub(super) fn scope(self) -> Scope {
-        match self.0 >> Self::SCOPE & 3 {
-            0 => Scope::Invocation,
-            1 => Scope::Subgroup,
-            2 => Scope::Workgroup,
-            _ => Scope::Device,
-        }
+        const SCOPES: [Scope; 4] = [Scope::Invocation, Scope::Subgroup, Scope::Workgroup, Scope::Device];
+        SCOPES[usize::from(self.0 >> Self::SCOPE & 3)]
     }
 
     /// The properties of a write after a later write of the invocation to the same place has made it available too.
@@ -92,7 +87,6 @@ impl How {
         Self(self.0 & !(3 << Self::SCOPE) | (scope as u16) << Self::SCOPE)
     }
 
-    /// Whether both accesses have the same width.
     pub(super) fn is_as_wide_as(self, other: Self) -> bool {
         self.0 >> Self::BYTES & 3 == other.0 >> Self::BYTES & 3
     }
@@ -106,7 +100,6 @@ impl How {
             && (!atomic || self.scope() <= earlier.scope() && self.is_as_wide_as(earlier))
     }
 
-    /// The action in reports.
     pub(super) fn action(self) -> Action {
         match (self.is_atomic(), self.writes()) {
             (false, false) => Action::Read,

@@ -25,31 +25,22 @@ pub(super) fn classes(semantics: Semantics) -> impl Iterator<Item = usize> {
 
 /// The narrowest scope that contains both invocations.
 pub(super) fn common(a: Agent, b: Agent) -> Scope {
-    if a.workgroup != b.workgroup {
-        Scope::Device
-    } else if a.subgroup != b.subgroup {
-        Scope::Workgroup
-    } else if a.lane != b.lane {
-        Scope::Subgroup
-    } else {
-        Scope::Invocation
+    match (a.workgroup == b.workgroup, a.subgroup == b.subgroup, a.lane == b.lane) {
+        (false, ..) => Scope::Device,
+        (_, false, _) => Scope::Workgroup,
+        (.., false) => Scope::Subgroup,
+        _ => Scope::Invocation,
     }
 }
 
 /// The number of domains of a scope: its own and the narrower ones.
 fn domains(scope: Scope) -> usize {
-    match scope {
-        Scope::Invocation => 0,
-        Scope::Subgroup => 1,
-        Scope::Workgroup => 2,
-        Scope::Device => 3,
-    }
+    scope as usize
 }
 
 /// Events in one storage class that happened before some moment of an invocation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// All such events.
     pub(super) before: Clock,
     /// The writes among them that are available to the memory domains of the invocation's subgroup, its workgroup, and
     /// the device.
@@ -66,7 +57,6 @@ impl History {
         }
     }
 
-    /// Adds all events of a key up to now.
     pub(super) fn add(&mut self, key: Key, now: Time) {
         self.before.raise(key, now);
     }
@@ -81,8 +71,8 @@ impl History {
     /// Makes writes that are available in narrower scopes available in this scope.
     fn widen(&mut self, scope: Scope) {
         for domain in 1..domains(scope) {
-            let (narrower, wider) = self.available.split_at_mut(domain);
-            wider[0].join(&narrower[domain - 1]);
+            let narrower = self.available[domain - 1].clone();
+            self.available[domain].join(&narrower);
         }
     }
 
@@ -104,8 +94,8 @@ impl History {
     /// A visibility operation: writes that are available in a scope become available in the narrower ones too.
     pub(super) fn make_visible(&mut self, scope: Scope) {
         for domain in (1..domains(scope)).rev() {
-            let (narrower, wider) = self.available.split_at_mut(domain);
-            narrower[domain - 1].join(&wider[0]);
+            let wider = self.available[domain].clone();
+            self.available[domain - 1].join(&wider);
         }
     }
 
@@ -199,12 +189,10 @@ impl Release {
 pub(super) struct Message(Vec<Arc<Release>>);
 
 impl Message {
-    /// One release.
     pub(super) fn new(release: Release) -> Arc<Self> {
         Arc::new(Self(vec![Arc::new(release)]))
     }
 
-    /// Adds another message.
     pub(super) fn join(own: &mut Option<Arc<Self>>, other: &Arc<Self>) {
         match own {
             Some(own) if Arc::ptr_eq(own, other) => {}
@@ -252,7 +240,6 @@ impl Message {
         }
     }
 
-    /// The releases in it.
     pub(super) fn releases(&self) -> &[Arc<Release>] {
         &self.0
     }
@@ -270,24 +257,22 @@ pub(super) struct Exchange {
 impl Exchange {
     /// Adds the knowledge of a participant, or of several with the same knowledge.
     pub(super) fn bring(&mut self, class: usize, history: &History) {
-        let mut widened;
-        let mut history = history;
+        let mut history = history.clone();
         if let Some(scope) = self.available {
-            widened = history.clone();
-            widened.widen(scope);
-            history = &widened;
+            history.widen(scope);
         }
         let spread = self.release.spread;
-        self.release.history[class].get_or_insert_default().learn(history, spread);
+        self.release.history[class].get_or_insert_default().learn(&history, spread);
     }
 
-    /// Adds a participant's own events.
     pub(super) fn add(&mut self, class: usize, agent: Agent) {
+        self.add_key(class, Key::agent(agent));
+    }
+
+    fn add_key(&mut self, class: usize, key: Key) {
         let history = self.release.history[class].get_or_insert_default();
-        history.add(Key::agent(agent), self.now);
-        if let Some(scope) = self.available {
-            history.raise_available(Key::agent(agent), self.now, domains(scope));
-        }
+        history.add(key, self.now);
+        history.raise_available(key, self.now, self.available.map_or(0, domains));
     }
 
     /// Adds a participant's writes that made themselves available in a wider scope than the barrier's.
@@ -301,14 +286,10 @@ impl Exchange {
     /// Adds the events of all participants, which are a whole workgroup or subgroup.
     pub(super) fn add_all(&mut self, class: usize) {
         let agent = self.release.from;
-        let history = self.release.history[class].get_or_insert_default();
         if self.release.spread <= Scope::Subgroup {
-            let key = Key::subgroup(agent);
-            history.add(key, self.now);
-            if let Some(scope) = self.available {
-                history.raise_available(key, self.now, domains(scope));
-            }
+            self.add_key(class, Key::subgroup(agent));
         } else {
+            let history = self.release.history[class].get_or_insert_default();
             history.add_workgroup(agent, self.now, self.available);
         }
     }

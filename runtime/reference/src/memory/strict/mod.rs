@@ -48,7 +48,6 @@ struct Memories {
     workgroup_zeroed: bool,
 }
 
-/// The knowledge about one memory.
 #[derive(Debug)]
 struct Memory {
     defined: Definedness,
@@ -71,21 +70,6 @@ impl Memory {
     fn newest(&self, memory: &impl Bytes, location: Location, bytes: u8) -> (u64, u64) {
         (memory.load(location, bytes), self.defined.load(location.offset, bytes))
     }
-
-    fn look_for_races(
-        &mut self,
-        order: &AccessOrder,
-        races: &mut Option<Races>,
-        location: Location,
-        bytes: u8,
-        event: &Event,
-    ) {
-        if let Some(races) = races
-            && let Some((offset, other, missing)) = self.accesses.add(order, location.offset, bytes, event)
-        {
-            races.report(Location { offset, ..location }, &other, event, missing);
-        }
-    }
 }
 
 impl Strict {
@@ -101,12 +85,10 @@ impl Strict {
         }
     }
 
-    /// Records a new, undefined allocation of device memory.
     pub fn allocate(&mut self, allocation: u32) {
         self.memories.known.insert(Space::Device(allocation), Memory::new(false));
     }
 
-    /// Records that an allocation of device memory was freed.
     pub fn free(&mut self, allocation: u32) {
         self.memories.known.remove(&Space::Device(allocation));
     }
@@ -153,7 +135,6 @@ impl Strict {
         self.races.as_mut().map_or_else(Vec::new, Races::take)
     }
 
-    /// Begins a workgroup with all its invocations.
     pub fn begin_workgroup(&mut self, workgroup: u32) {
         self.order.begin_workgroup(workgroup);
     }
@@ -168,7 +149,6 @@ impl Strict {
         self.memories.known.remove(&Space::Workgroup(workgroup));
     }
 
-    /// Loads a scalar of 1, 2, 4 or 8 bytes.
     pub fn load(
         &mut self,
         memory: &impl Bytes,
@@ -179,13 +159,9 @@ impl Strict {
         pc: Pc,
     ) -> Loaded {
         let event = self.order.event(agent, pc, How::load(access, bytes, class(location.space)));
-        let known = self.memories.get(location.space);
-        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
-        let newest = known.newest(memory, location, bytes);
-        let older = self
-            .weak
-            .as_mut()
-            .and_then(|weak| weak.load(&self.order, location, bytes, newest, &event, access.volatile));
+        let newest = self.accessed(location, bytes, &event).newest(memory, location, bytes);
+        let load = |weak: &mut Weak| weak.load(&self.order, location, bytes, newest, &event, access.volatile);
+        let older = self.weak.as_mut().and_then(load);
         let value = older.unwrap_or(newest);
         Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() }
     }
@@ -204,8 +180,7 @@ impl Strict {
     ) {
         let event = self.order.event(agent, pc, How::store(access, bytes, class(location.space)));
         self.order.announce(&event);
-        let known = self.memories.get(location.space);
-        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
+        self.accessed(location, bytes, &event);
         self.write(memory, Write { location, bytes, value, event, replaced: None }, 0);
     }
 
@@ -232,11 +207,13 @@ impl Strict {
         let semantics = if atomic.op == AtomicOp::CompareExchange { atomic.unequal } else { atomic.semantics };
         let how = How::atomic(atomic, semantics, true, false, class);
         let may_only_read = matches!(atomic.op, AtomicOp::Load | AtomicOp::CompareExchange);
+        let load =
+            |weak: &mut Weak| weak.load_atomic(&self.order, location, bytes, newest, &self.order.event(agent, pc, how));
         let older = self
             .weak
             .as_mut()
             .filter(|_| may_only_read)
-            .and_then(|weak| weak.load_atomic(&self.order, location, bytes, newest, &self.order.event(agent, pc, how)))
+            .and_then(load)
             .filter(|older| update(settled(older.value), older.value.1).is_none());
         let new = if older.is_some() { None } else { update(settled(newest), newest.1) };
 
@@ -257,8 +234,7 @@ impl Strict {
             // Everything that it synchronizes with happens before it.
             self.order.acquire(agent, message.as_ref(), atomic.scope, semantics);
         }
-        let known = self.memories.get(location.space);
-        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
+        self.accessed(location, bytes, &event);
 
         let value = older.as_ref().map_or(newest, |older| older.value);
         let loaded = Loaded { bits: settled(value), undefined: value.1, stale: older.is_some() };
@@ -285,6 +261,17 @@ impl Strict {
     /// A control barrier, for the invocations of one workgroup that leave it together.
     pub fn barrier(&mut self, agents: &[Agent], barrier: &Barrier) {
         self.order.barrier(agents, barrier);
+    }
+
+    /// The knowledge about the memory of an access, which is added to the accesses that may race.
+    fn accessed(&mut self, location: Location, bytes: u8, event: &Event) -> &Memory {
+        let known = self.memories.get(location.space);
+        if let Some(races) = &mut self.races
+            && let Some((offset, other, missing)) = known.accesses.add(&self.order, location.offset, bytes, event)
+        {
+            races.report(Location { offset, ..location }, &other, event, missing);
+        }
+        known
     }
 
     /// A value with its undefined bits replaced by arbitrary ones.

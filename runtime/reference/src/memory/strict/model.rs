@@ -2,7 +2,6 @@
 
 use crate::code::Pc;
 
-/// An invocation of the running dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Agent {
     /// The workgroup's number, unique within a dispatch.
@@ -22,12 +21,10 @@ pub enum Space {
     Workgroup(u32),
 }
 
-/// A location in shared memory.
+/// A location in shared memory; the offset is in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
-    /// The memory.
     pub space: Space,
-    /// Offset in bytes.
     pub offset: u64,
 }
 
@@ -36,11 +33,9 @@ pub trait Bytes {
     /// The bytes at a location, zero-extended.
     fn load(&self, location: Location, bytes: u8) -> u64;
 
-    /// Sets the bytes at a location.
     fn store(&self, location: Location, bytes: u8, bits: u64);
 }
 
-/// The result of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// The value. Its undefined bits are arbitrary.
@@ -57,13 +52,11 @@ pub struct Loaded {
 pub struct Shape {
     /// Number of invocations of a workgroup, at most 65536.
     pub workgroup_size: u32,
-    /// Number of invocations of a subgroup.
     pub subgroup_size: u32,
     /// Whether workgroup memory starts as zeros instead of undefined.
     pub workgroup_zeroed: bool,
 }
 
-/// The kind of access in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     Read,
@@ -77,11 +70,8 @@ pub enum Action {
 /// One of the two sides of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Party {
-    /// The invocation.
     pub agent: Agent,
-    /// The instruction.
     pub pc: Pc,
-    /// The kind of access.
     pub action: Action,
 }
 
@@ -101,16 +91,13 @@ pub enum Missing {
 }
 
 /// A data race: two accesses to the same bytes that the memory model doesn't order, at least one of them a write and at
-/// least one not atomic.
+/// least one not atomic. `first` came first in this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The first byte that both accessed.
     pub location: Location,
-    /// The access that came first in this run.
     pub first: Party,
-    /// The access that came second.
     pub second: Party,
-    /// Why they race.
     pub missing: Missing,
     /// How often these two instructions raced again.
     pub repeated: u64,
@@ -136,6 +123,5 @@ pub struct UndefinedStore {
     pub dispatch: u32,
     /// The first invocation that stored an undefined value at this instruction.
     pub agent: Agent,
-    /// The instruction.
     pub pc: Pc,
 }

@@ -23,7 +23,6 @@ struct Workgroup {
     messages: FxHashMap<u64, Arc<Message>>,
 }
 
-/// The order of the running dispatch's accesses.
 #[derive(Debug, Default)]
 pub(super) struct AccessOrder {
     now: Time,
@@ -203,7 +202,6 @@ impl AccessOrder {
         }
     }
 
-    /// A memory barrier.
     pub(super) fn fence(&mut self, agent: Agent, barrier: &Barrier) {
         let Barrier { memory: scope, semantics, .. } = *barrier;
         let now = self.now;

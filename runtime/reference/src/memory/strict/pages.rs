@@ -10,18 +10,15 @@ pub(super) struct Pages<T> {
 }
 
 impl<T: Copy> Pages<T> {
-    /// An array whose elements are all `initial`.
     pub(super) fn new(initial: T) -> Self {
         Self { initial, pages: Vec::new() }
     }
 
-    /// An element.
     pub(super) fn get(&self, index: u64) -> T {
         let (page, within) = place(index);
         self.pages.get(page).and_then(Option::as_ref).map_or(self.initial, |page| page[within])
     }
 
-    /// A mutable element.
     pub(super) fn get_mut(&mut self, index: u64) -> &mut T {
         let (page, within) = place(index);
         &mut self.page_mut(page)[within]

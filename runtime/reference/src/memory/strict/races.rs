@@ -140,7 +140,6 @@ fn keep(slots: &mut [Event; 2], order: &AccessOrder, event: &Event) {
     slots[index] = *event;
 }
 
-/// The races that were found.
 #[derive(Debug, Default)]
 pub(super) struct Races {
     found: Vec<Race>,
@@ -148,7 +147,6 @@ pub(super) struct Races {
 }
 
 impl Races {
-    /// Records a race between two events.
     pub(super) fn report(&mut self, location: Location, first: &Event, second: &Event, missing: Missing) {
         let party = |event: &Event| Party { agent: event.agent, pc: event.pc, action: event.how.action() };
         let pair = (first.pc, second.pc);
@@ -161,7 +159,6 @@ impl Races {
         }
     }
 
-    /// Takes the races found since the last call.
     pub(super) fn take(&mut self) -> Vec<Race> {
         self.indices.clear();
         std::mem::take(&mut self.found)

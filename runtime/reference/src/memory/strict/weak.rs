@@ -103,6 +103,19 @@ fn blend(below: Value, above: Value, mask: u8) -> Value {
     (below.0 & !bits | above.0 & bits, below.1 & !bits | above.1 & bits)
 }
 
+/// The parts of an access that lie in one granule each, of which a misaligned one may have two: where they begin in the access, their
+/// location and size.
+fn parts(location: Location, bytes: u8) -> impl Iterator<Item = (u8, Location, u8)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let begin = done;
+        let part = Location { offset: location.offset + u64::from(begin), ..location };
+        let count = (bytes - begin).min((GRANULE - part.offset % GRANULE) as u8);
+        done += count;
+        (count > 0).then_some((begin, part, count))
+    })
+}
+
 /// The granule of a location, with the position and mask of those of `bytes` bytes that lie in it.
 fn place(location: Location, bytes: u8) -> (Location, u32, u8) {
     let start = location.offset % GRANULE;
@@ -160,7 +173,6 @@ impl Weak {
         self.ages.clear();
     }
 
-    /// Arbitrary bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.choice.bits()
     }
@@ -186,43 +198,21 @@ impl Weak {
         if self.granules.is_empty() {
             return None;
         }
-        let mut value = newest;
-        let mut stale = false;
-        let mut done = 0;
-        // A misaligned load may have parts in two granules.
-        while done < bytes {
-            let part = Location { offset: location.offset + u64::from(done), ..location };
-            let count = (bytes - done).min((GRANULE - part.offset % GRANULE) as u8);
-            if let Some(older) = self.load_part(order, part, count, newest, u32::from(done) * 8, event, fresh) {
-                value = blend(value, older, (((1_u16 << count) - 1) << done) as u8);
-                stale = true;
+        let mut seen = None;
+        for (begin, part, count) in parts(location, bytes) {
+            let (place, start, mask) = place(part, count);
+            let Some(granule) = self.granules.get(&place) else { continue };
+            let mut least = granule.visible(order, event, mask);
+            if fresh {
+                least = least.max(granule.coherent(order, event, mask));
             }
-            done += count;
+            let Some(chosen) = choose(&mut self.choice, &granule.candidates(least, mask), fresh) else { continue };
+            let shift = u32::from(begin) * 8;
+            let older = granule.at((newest.0 >> shift << start, newest.1 >> shift << start), chosen);
+            let older = (older.0 >> start << shift, older.1 >> start << shift);
+            seen = Some(blend(seen.unwrap_or(newest), older, (((1_u16 << count) - 1) << begin) as u8));
         }
-        stale.then_some(value)
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "a part of a load also has a position")]
-    fn load_part(
-        &mut self,
-        order: &AccessOrder,
-        location: Location,
-        bytes: u8,
-        newest: Value,
-        shift: u32,
-        event: &Event,
-        fresh: bool,
-    ) -> Option<Value> {
-        let (place, start, mask) = place(location, bytes);
-        let granule = self.granules.get(&place)?;
-        let mut least = granule.visible(order, event, mask);
-        if fresh {
-            least = least.max(granule.coherent(order, event, mask));
-        }
-        let seen = choose(&mut self.choice, &granule.candidates(least, mask), fresh)?;
-        let newest = (newest.0 >> shift << start, newest.1 >> shift << start);
-        let value = granule.at(newest, seen);
-        Some((value.0 >> start << shift, value.1 >> start << shift))
+        seen
     }
 
     /// Chooses what an atomic operation sees, unless it is the newest value.
@@ -269,11 +259,8 @@ impl Weak {
     /// Records a write that is about to happen, given the undefined bits of its bytes.
     pub(super) fn store(&mut self, memory: &impl Bytes, undefined: impl Fn(Location) -> u64, write: Write) {
         let Write { location, bytes, value, event, replaced } = write;
-        let mut done = 0;
-        while done < bytes {
-            let part = Location { offset: location.offset + u64::from(done), ..location };
-            let count = (bytes - done).min((GRANULE - part.offset % GRANULE) as u8);
-            let shift = u32::from(done) * 8;
+        for (begin, part, count) in parts(location, bytes) {
+            let shift = u32::from(begin) * 8;
             let (place, start, mask) = place(part, count);
             let granule = self.granules.entry(place).or_insert_with(|| {
                 self.ages.push_back(place);
@@ -290,7 +277,6 @@ impl Weak {
             if granule.writes.len() > WRITES {
                 granule.settle(1);
             }
-            done += count;
         }
         while self.ages.len() > GRANULES {
             if let Some(oldest) = self.ages.pop_front() {

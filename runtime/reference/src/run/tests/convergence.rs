@@ -20,6 +20,16 @@ fn expect(asm: Assembler, expected: impl Fn(u32, &[u32]) -> u32) {
     }
 }
 
+/// Code whose first block has these successors, a sum that is zero, and the invocation's number.
+fn begin(forward: &[u32]) -> (Assembler, Slot, Slot) {
+    let mut asm = Assembler::new(COUNT);
+    asm.block(&[], forward);
+    let (total, zero) = (asm.slot(), asm.constant(0));
+    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
+    asm.put(Inst::Move { d: total, a: zero });
+    (asm, total, id)
+}
+
 fn how_many(subgroup: &[u32], is_so: impl Fn(u32) -> bool) -> u32 {
     subgroup.iter().filter(|&&id| is_so(id)).count() as u32
 }
@@ -29,19 +39,16 @@ fn remainder(asm: &mut Assembler, id: Slot, divisor: u64) -> Slot {
     asm.binary(Binary::UMod, id, divisor)
 }
 
-/// `total = total * 100 + more`, so that the result of each operation is visible.
-fn append(asm: &mut Assembler, total: Slot, more: Slot) {
-    let hundred = asm.constant(100);
+/// `total = total * 100 + count`, so that the result of each operation is visible.
+fn append_count(asm: &mut Assembler, total: Slot) {
+    let (more, hundred) = (asm.count(), asm.constant(100));
     let shifted = asm.binary(Binary::IMul, total, hundred);
     asm.put(Inst::Binary { op: Binary::IAdd, bits: 32, d: total, a: shifted, b: more });
 }
 
 #[test]
 fn both_arms_and_what_follows() {
-    let mut asm = Assembler::new(COUNT);
-    asm.block(&[], &[1, 2]);
-    let total = asm.slot();
-    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
+    let (mut asm, total, id) = begin(&[1, 2]);
     let third = remainder(&mut asm, id, 3);
     asm.branch_if(third, 0, 1, 2);
     for _ in 0..2 {
@@ -51,8 +58,7 @@ fn both_arms_and_what_follows() {
         asm.put(Inst::Jump(3));
     }
     asm.block(&[], &[]);
-    let all = asm.count();
-    append(&mut asm, total, all);
+    append_count(&mut asm, total);
     asm.store(id, total);
     asm.put(Inst::Return);
     expect(asm, |id, subgroup| {
@@ -63,29 +69,21 @@ fn both_arms_and_what_follows() {
 /// A loop of `id % 4 + 1` iterations with an operation inside and one after it.
 #[test]
 fn rounds_of_a_loop() {
-    let mut asm = Assembler::new(COUNT);
-    asm.block(&[], &[1]);
-    let (total, i) = (asm.slot(), asm.slot());
-    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
+    let (mut asm, total, id) = begin(&[1]);
+    let (i, zero) = (asm.slot(), asm.constant(0));
     let rounds = remainder(&mut asm, id, 4);
-    let zero = asm.constant(0);
-    asm.put(Inst::Move { d: total, a: zero });
     asm.put(Inst::Move { d: i, a: zero });
     let index = asm.a_loop(1);
-    asm.put(Inst::EnterLoop(index));
-    asm.put(Inst::Jump(1));
+    asm.enter(index, 1);
     asm.block(&[index], &[2, 3]);
-    let here = asm.count();
-    append(&mut asm, total, here);
+    append_count(&mut asm, total);
     let last = asm.binary(Binary::IEqual, i, rounds);
     asm.put(Inst::Branch { condition: last, yes: 3, no: 2 });
     asm.block(&[index], &[]);
     asm.add(i, 1);
-    asm.put(Inst::NextRound(index));
-    asm.put(Inst::Jump(1));
+    asm.next_round(index, 1);
     asm.block(&[], &[]);
-    let all = asm.count();
-    append(&mut asm, total, all);
+    append_count(&mut asm, total);
     asm.store(id, total);
     asm.put(Inst::Return);
     expect(asm, |id, subgroup| {
@@ -98,21 +96,15 @@ fn rounds_of_a_loop() {
 /// Invocations that leave the inner loop early only wait for the others after it.
 #[test]
 fn nested_loops() {
-    let mut asm = Assembler::new(COUNT);
-    asm.block(&[], &[1]);
-    let (total, i, j) = (asm.slot(), asm.slot(), asm.slot());
-    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
+    let (mut asm, total, id) = begin(&[1]);
+    let (i, j, zero) = (asm.slot(), asm.slot(), asm.constant(0));
     let (outer_rounds, inner_rounds) = (remainder(&mut asm, id, 3), remainder(&mut asm, id, 2));
     let (outer, inner) = (asm.a_loop(1), asm.a_loop(2));
-    let zero = asm.constant(0);
-    asm.put(Inst::Move { d: total, a: zero });
     asm.put(Inst::Move { d: i, a: zero });
-    asm.put(Inst::EnterLoop(outer));
-    asm.put(Inst::Jump(1));
+    asm.enter(outer, 1);
     asm.block(&[outer], &[2]);
     asm.put(Inst::Move { d: j, a: zero });
-    asm.put(Inst::EnterLoop(inner));
-    asm.put(Inst::Jump(2));
+    asm.enter(inner, 2);
     asm.block(&[outer, inner], &[3, 4]);
     let here = asm.count();
     asm.put(Inst::Binary { op: Binary::IAdd, bits: 32, d: total, a: total, b: here });
@@ -120,8 +112,7 @@ fn nested_loops() {
     asm.put(Inst::Branch { condition: last, yes: 4, no: 3 });
     asm.block(&[outer, inner], &[]);
     asm.add(j, 1);
-    asm.put(Inst::NextRound(inner));
-    asm.put(Inst::Jump(2));
+    asm.next_round(inner, 2);
     asm.block(&[outer], &[5, 6]);
     let together = asm.count();
     let thousand = asm.constant(1000);
@@ -131,8 +122,7 @@ fn nested_loops() {
     asm.put(Inst::Branch { condition: last, yes: 6, no: 5 });
     asm.block(&[outer], &[]);
     asm.add(i, 1);
-    asm.put(Inst::NextRound(outer));
-    asm.put(Inst::Jump(1));
+    asm.next_round(outer, 1);
     asm.block(&[], &[]);
     asm.store(id, total);
     asm.put(Inst::Return);
@@ -149,9 +139,7 @@ fn nested_loops() {
 
 #[test]
 fn those_who_return_early_are_not_waited_for() {
-    let mut asm = Assembler::new(COUNT);
-    asm.block(&[], &[1, 2]);
-    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
+    let (mut asm, _, id) = begin(&[1, 2]);
     let third = remainder(&mut asm, id, 3);
     asm.branch_if(third, 1, 1, 2);
     asm.block(&[], &[]);
@@ -166,12 +154,7 @@ fn those_who_return_early_are_not_waited_for() {
 /// A function with an operation is called from two arms of a branch, and by all invocations.
 #[test]
 fn calls_from_different_places_are_apart() {
-    let mut asm = Assembler::new(COUNT);
-    asm.block(&[], &[1, 2]);
-    let total = asm.slot();
-    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
-    let zero = asm.constant(0);
-    asm.put(Inst::Move { d: total, a: zero });
+    let (mut asm, total, id) = begin(&[1, 2]);
     let third = remainder(&mut asm, id, 3);
     asm.branch_if(third, 0, 1, 2);
     for _ in 0..2 {
@@ -184,8 +167,7 @@ fn calls_from_different_places_are_apart() {
     asm.store(id, total);
     asm.put(Inst::Return);
     asm.block(&[], &[]);
-    let here = asm.count();
-    append(&mut asm, total, here);
+    append_count(&mut asm, total);
     asm.put(Inst::Return);
     expect(asm, |id, subgroup| {
         100 * how_many(subgroup, |other| (other % 3 == 0) == (id % 3 == 0)) + subgroup.len() as u32
@@ -195,23 +177,15 @@ fn calls_from_different_places_are_apart() {
 /// An operation that a branch can skip. Invocations that wait after it are not at the same place.
 #[test]
 fn those_who_are_past_are_not_waited_for() {
-    let mut asm = Assembler::new(COUNT);
-    asm.block(&[], &[1, 2]);
-    let total = asm.slot();
-    let id = asm.builtin(BuiltIn::LocalInvocationIndex);
-    let zero = asm.constant(0);
-    asm.put(Inst::Move { d: total, a: zero });
+    let (mut asm, total, id) = begin(&[1, 2]);
     let half = remainder(&mut asm, id, 2);
     asm.branch_if(half, 0, 1, 2);
     asm.block(&[], &[2]);
-    let here = asm.count();
-    append(&mut asm, total, here);
-    let here = asm.count();
-    append(&mut asm, total, here);
+    append_count(&mut asm, total);
+    append_count(&mut asm, total);
     asm.put(Inst::Jump(2));
     asm.block(&[], &[]);
-    let here = asm.count();
-    append(&mut asm, total, here);
+    append_count(&mut asm, total);
     asm.store(id, total);
     asm.put(Inst::Return);
     expect(asm, |id, subgroup| {
@@ -238,8 +212,7 @@ fn whole_under(seed: u64, maximal: bool, subgroup_uniform: bool, divergent: bool
         asm.put(Inst::Jump(3));
     }
     asm.block(&[], &[]);
-    let all = asm.count();
-    append(&mut asm, total, all);
+    append_count(&mut asm, total);
     asm.store(id, total);
     asm.put(Inst::Return);
     let words = asm.runs(8).mode(false, Some(seed)).words();

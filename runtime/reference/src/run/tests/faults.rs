@@ -148,8 +148,7 @@ fn barriers_that_all_reach() {
     asm.put(Inst::Move { d: i, a: zero });
     asm.put(Inst::Move { d: x, a: id });
     let index = asm.a_loop(1);
-    asm.put(Inst::EnterLoop(index));
-    asm.put(Inst::Jump(1));
+    asm.enter(index, 1);
     asm.block(&[index], &[2, 3]);
     let own = asm.element(0, id);
     asm.put(Inst::Store { class: Class::Workgroup, bytes: 4, how: 0, value: x, pointer: own, offset: 0 });
@@ -164,8 +163,7 @@ fn barriers_that_all_reach() {
     asm.branch_if(i, 4, 3, 2);
     asm.block(&[index], &[]);
     asm.add(i, 1);
-    asm.put(Inst::NextRound(index));
-    asm.put(Inst::Jump(1));
+    asm.next_round(index, 1);
     asm.block(&[], &[]);
     asm.store(id, x);
     asm.put(Inst::Return);

@@ -8,13 +8,13 @@ mod schedule;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
-use super::{Findings, Knowledge, Launch, Program, run_plain};
+use super::{Knowledge, Launch, Program, run_plain};
 use crate::code::{
     Atomic, AtomicOp, Barrier, Binary, Block, BuiltIn, Class, Code, Group, GroupOp, Inst, MemoryAccess, Origin, Pc,
     Scope, Semantics, Slot, Unary,
 };
 use crate::config::{Mode, Trace};
-use crate::finding::Finding;
+use crate::finding::{Finding, Findings};
 use crate::memory::device::Memory;
 
 /// The address of the first allocation.
@@ -99,7 +99,6 @@ impl Assembler {
         self.binary(Binary::IEqual, a, b)
     }
 
-    /// Adds to a register.
     fn add(&mut self, d: Slot, value: u64) {
         let b = self.constant(value);
         self.put(Inst::Binary { op: Binary::IAdd, bits: 32, d, a: d, b });
@@ -174,6 +173,17 @@ impl Assembler {
         self.code.loops.len() as u32 - 1
     }
 
+    /// Enters a loop at a block.
+    fn enter(&mut self, index: u32, to: u32) {
+        self.put(Inst::EnterLoop(index));
+        self.put(Inst::Jump(to));
+    }
+
+    fn next_round(&mut self, index: u32, to: u32) {
+        self.put(Inst::NextRound(index));
+        self.put(Inst::Jump(to));
+    }
+
     /// The code, with jumps to blocks turned into jumps to instructions.
     fn finish(mut self) -> Code {
         let Code { insts, blocks, .. } = &mut self.code;
@@ -209,7 +219,6 @@ fn modes() -> impl Iterator<Item = (bool, Option<u64>)> {
     [(false, None), (true, None)].into_iter().chain((0..8).flat_map(|seed| [(false, Some(seed)), (true, Some(seed))]))
 }
 
-/// The parameters of a run.
 struct Run {
     program: Arc<Program>,
     groups: u32,

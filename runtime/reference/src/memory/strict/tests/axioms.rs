@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use crate::code::Scope;
 
-/// An event of an execution.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     /// Workgroup, subgroup, lane.
@@ -138,44 +137,14 @@ pub(super) fn judge(events: &[Event]) -> Verdict {
         Relation::new(n, |a, b| a != b && events[a].barrier.is_some() && events[a].barrier == events[b].barrier);
     let barriers = set(&|e| e.barrier.is_some());
     let po_or_same = po.reflexive();
-    let synchronizes = in_scope.and(
-        &sequence(&[&atomic_release, &sequences, &read_in_order, &atomic_acquire])
-            .or(&sequence(&[
-                &release_barrier,
-                &from_semantics,
-                &atomic_writes,
-                &sequences,
-                &read_in_order,
-                &atomic_acquire,
-            ]))
-            .or(&sequence(&[
-                &atomic_release,
-                &sequences,
-                &read_in_order,
-                &atomic_reads,
-                &to_semantics,
-                &acquire_barrier,
-            ]))
-            .or(&sequence(&[
-                &release_barrier,
-                &from_semantics,
-                &atomic_writes,
-                &sequences,
-                &read_in_order,
-                &atomic_reads,
-                &to_semantics,
-                &acquire_barrier,
-            ]))
-            .or(&sequence(&[
-                &release_barrier,
-                &po_or_same,
-                &barriers,
-                &same_barrier,
-                &barriers,
-                &po_or_same,
-                &acquire_barrier,
-            ])),
-    );
+    // An atomic releases or acquires by itself, or for a barrier beside it.
+    let releases = [atomic_release, sequence(&[&release_barrier, &from_semantics, &atomic_writes])];
+    let acquires = [atomic_acquire, sequence(&[&atomic_reads, &to_semantics, &acquire_barrier])];
+    let through_barriers =
+        sequence(&[&release_barrier, &po_or_same, &barriers, &same_barrier, &barriers, &po_or_same, &acquire_barrier]);
+    let synchronizes = in_scope.and(&releases.iter().fold(through_barriers, |all, release| {
+        acquires.iter().fold(all, |all, acquire| all.or(&sequence(&[release, &sequences, &read_in_order, acquire])))
+    }));
 
     let inter_thread = |classes: &[usize]| {
         let speaks = |e: &Event| classes.iter().all(|class| e.semantics[*class]);

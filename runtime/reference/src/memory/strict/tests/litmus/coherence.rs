@@ -63,7 +63,7 @@ fn independent_writes_may_be_seen_in_different_orders() {
         (FAR, vec![load(FLAG), load(SECOND)]),
         (agent(1, 2), vec![load(SECOND), load(FLAG)]),
     ];
-    let threads: Vec<Thread> = program.iter().map(|(agent, ops)| (*agent, &ops[..])).collect();
+    let threads = threads(&program);
     assert!(!values(&orderly(&threads)).contains(&vec![1, 0, 1, 0]));
     assert!(values(&adversarial(&threads)).contains(&vec![1, 0, 1, 0]));
 }
@@ -108,12 +108,7 @@ fn every_write_is_seen_in_the_end() {
     let store = atomic(AtomicOp::Store, FLAG.space, Scope::Device, RELAXED);
     let mut longest = 0;
     for seed in 0..200 {
-        let mut strict = Strict::new(Mode { check: false, seed: Some(seed) });
-        strict.host_write(1, 0, 64);
-        strict.host_write(2, 0, 64);
-        strict.begin_dispatch(SHAPE);
-        strict.begin_workgroup(0);
-        strict.begin_workgroup(1);
+        let mut strict = begun(Mode { check: false, seed: Some(seed) });
         let memory = Plain::default();
         strict.atomic(&memory, A, FLAG, &store, 0, |_, _| Some(defined(1)));
         strict.store(&memory, A, X, 4, (1, 0), &volatile, 0);
@@ -135,11 +130,7 @@ fn wide_atomics_are_not_torn() {
     let store = Atomic { op: AtomicOp::Store, ..load };
     let mut seen = BTreeSet::new();
     for seed in 0..100 {
-        let mut strict = Strict::new(Mode { check: true, seed: Some(seed) });
-        strict.host_write(2, 0, 64);
-        strict.begin_dispatch(SHAPE);
-        strict.begin_workgroup(0);
-        strict.begin_workgroup(1);
+        let mut strict = begun(Mode { check: true, seed: Some(seed) });
         let memory = Plain::default();
         for value in [0x1_0000_0001, u64::MAX] {
             strict.atomic(&memory, A, FLAG, &store, 0, |_, _| Some(defined(value)));

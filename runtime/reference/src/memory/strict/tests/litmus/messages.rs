@@ -115,13 +115,10 @@ fn release_sequences_go_on_through_read_modify_writes() {
             (FAR, vec![AtomicLoad(FLAG, device, ACQUIRE), Load(X, SHARED)]),
         ]
     };
-    let go_on = program(Add(FLAG, device, RELAXED));
-    let go_on: Vec<Thread> = go_on.iter().map(|(agent, ops)| (*agent, &ops[..])).collect();
     // The addition has seen 1, and the last thread has seen 2.
-    assert_passes(&go_on, &[1, 2], 7);
+    assert_passes(&threads(&program(Add(FLAG, device, RELAXED))), &[1, 2], 7);
     let cut = program(AtomicStore(FLAG, 2, device, RELAXED));
-    let cut: Vec<Thread> = cut.iter().map(|(agent, ops)| (*agent, &ops[..])).collect();
-    assert!(adversarial(&cut).iter().any(|(values, races)| values == &[2, 0] && !races.is_empty()));
+    assert!(adversarial(&threads(&cut)).iter().any(|(values, races)| values == &[2, 0] && !races.is_empty()));
 }
 
 /// If the message has arrived, the last thread's loads are `[1, 7]`. Availability and visibility propagate step by step
@@ -141,8 +138,8 @@ fn availability_and_visibility_form_chains() {
     };
     let check = |first, last, missing: Option<Missing>| {
         let program = program(first, last);
-        let threads: Vec<Thread> = program.iter().map(|(agent, ops)| (*agent, &ops[..])).collect();
-        let (values, races) = run(&threads, &[0, 0, 1, 1, 2, 2, 3, 3], Mode { check: true, seed: None }).unwrap();
+        let (values, races) =
+            run(&threads(&program), &[0, 0, 1, 1, 2, 2, 3, 3], Mode { check: true, seed: None }).unwrap();
         assert_eq!(values, [1, 1, 1, 7]);
         assert_eq!(races, missing.into_iter().collect());
     };

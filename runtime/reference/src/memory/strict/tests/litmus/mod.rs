@@ -85,8 +85,8 @@ impl Run {
     }
 }
 
-/// Runs threads in the given order of their numbers; `None` if barriers make that order impossible.
-fn run(threads: &[Thread], schedule: &[usize], mode: Mode) -> Option<Outcome> {
+/// A dispatch of two workgroups, with two allocations that are defined.
+fn begun(mode: Mode) -> Strict {
     let mut strict = Strict::new(mode);
     for allocation in [1, 2] {
         strict.host_write(allocation, 0, 256);
@@ -94,7 +94,12 @@ fn run(threads: &[Thread], schedule: &[usize], mode: Mode) -> Option<Outcome> {
     strict.begin_dispatch(SHAPE);
     strict.begin_workgroup(0);
     strict.begin_workgroup(1);
-    let mut run = Run { strict, memory: Plain::default(), registers: vec![Vec::new(); threads.len()] };
+    strict
+}
+
+/// Runs threads in the given order of their numbers; `None` if barriers make that order impossible.
+fn run(threads: &[Thread], schedule: &[usize], mode: Mode) -> Option<Outcome> {
+    let mut run = Run { strict: begun(mode), memory: Plain::default(), registers: vec![Vec::new(); threads.len()] };
     let mut next = vec![0; threads.len()];
     let mut waiting = vec![false; threads.len()];
     for thread in schedule.iter().copied() {
@@ -199,6 +204,6 @@ fn message_passing(
     ]
 }
 
-fn threads<const N: usize, const M: usize>(program: &[(Agent, [Op; M]); N]) -> Vec<Thread<'_>> {
-    program.iter().map(|(agent, ops)| (*agent, &ops[..])).collect()
+fn threads<T: AsRef<[Op]>>(program: &[(Agent, T)]) -> Vec<Thread<'_>> {
+    program.iter().map(|(agent, ops)| (*agent, ops.as_ref())).collect()
 }

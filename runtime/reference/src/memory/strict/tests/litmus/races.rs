@@ -140,10 +140,7 @@ fn a_write_after_reads_needs_order_but_no_visibility() {
 
 /// A new dispatch in which `A` and `FAR` act without any order between them.
 fn races_of(actions: impl Fn(&mut Strict, &Plain)) -> Vec<Race> {
-    let mut strict = Strict::new(Mode { check: true, seed: None });
-    strict.begin_dispatch(SHAPE);
-    strict.begin_workgroup(0);
-    strict.begin_workgroup(1);
+    let mut strict = begun(Mode { check: true, seed: None });
     actions(&mut strict, &Plain::default());
     strict.end_dispatch()
 }
